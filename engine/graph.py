@@ -1,0 +1,150 @@
+"""The graph to draw: a trace plus a choice of root, pass and level becomes boxes, edges and groups. Pure."""
+
+from typing import Literal
+
+from engine.trace import Record, Span
+
+FORMAT = "gradgraph.graph/1"
+
+Level = Literal["autograd", "forward", "both"]
+
+
+class BoxParameter(Record, frozen=True):
+    """A leaf folded into the box that uses it."""
+
+    name: str
+    """The user's name for it."""
+    tensor: str
+    """Tensor id."""
+    node: str | None = None
+    """Its AccumulateGrad."""
+    slot: int | None = None
+    """Slot of the box's node that leads to it."""
+    shared: int = 1
+    """How many boxes use it."""
+
+
+class Box(Record, frozen=True):
+    """One box: an op with its node, a leaf, or a ghost."""
+
+    id: str
+    """Node id, op id or tensor id it stands for; unique in the view."""
+    kind: Literal["op", "leaf", "ghost"]
+    """`op`: an autograd node (or a recorded op at level `forward`); `leaf`: a tensor with AccumulateGrad, or an input;
+    `ghost`: an operation or tensor that is not in the autograd graph."""
+    title: str
+    """Node type, op name or leaf's role."""
+    name: str
+    """The user's name for the result, or the sub-expression (`y * y`)."""
+    family: str
+    """Icon: `leaf param add mul div pow mean sum mat norm act emb attn loss acc view ghost op`."""
+    op: str | None = None
+    """Op id."""
+    node: str | None = None
+    """Node id; for a leaf its AccumulateGrad."""
+    tensor: str | None = None
+    """Forward value shown in the left cell."""
+    output_nr: int = 0
+    """Which input of `node` the right cell's gradient enters."""
+    group: str | None = None
+    """Innermost group it belongs to."""
+    parameters: tuple[BoxParameter, ...] = ()
+    """Leaves folded into it."""
+    constants: tuple[str, ...] = ()
+    """Plain numbers among the arguments, as stubs beside it."""
+    reason: str = ""
+    """For a ghost: `no_grad`, `detach`, `constant`, `integer`, `untracked`, `unreached`."""
+    span: Span | None = None
+    """The user's code."""
+    order: int = 0
+    """Position in forward order."""
+
+
+class Link(Record, frozen=True):
+    """One edge to draw, from producer (above) to consumer (below)."""
+
+    source: str
+    """Box that made the value."""
+    target: str
+    """Box that uses it."""
+    kind: Literal["data", "ghost", "cut"]
+    """`data`: gradient can flow back; `ghost`: it cannot; `cut`: it stops here because of `reason`."""
+    tensor: str | None = None
+    """The forward value on it."""
+    node: str | None = None
+    """The consumer's node, whose slot sends the gradient; absent for ghosts."""
+    slot: int | None = None
+    """Slot of that node's edges: `visit.left[slot]` is the gradient on this edge."""
+    label: str = ""
+    """Slot name, when two edges join the same boxes."""
+    broadcast: tuple[int, ...] = ()
+    """Axes over which the gradient is summed on the way back."""
+    reason: str = ""
+    """What cut it: `detach`, `item`, `no_grad`, `tensor`."""
+    span: Span | None = None
+    """The code that cut it."""
+
+
+class Group(Record, frozen=True):
+    """Boxes shown as one because they share a module path or a loop."""
+
+    id: str
+    """Group id."""
+    title: str
+    """Last part of the module path, or the loop's line."""
+    type: str
+    """Module class, or empty for a loop."""
+    kind: Literal["module", "loop", "line"]
+    """Why they belong together."""
+    parent: str | None = None
+    """The group around it."""
+    module: str | None = None
+    """Module id."""
+    size: int = 0
+    """Boxes in it, at any depth."""
+    repeat: int = 1
+    """How many times a loop's body ran."""
+    parameters: int = 0
+    """Parameter elements in it."""
+    tensor: str | None = None
+    """Value of its last box, shown when folded."""
+    node: str | None = None
+    """Node of its last box."""
+    span: Span | None = None
+    """The user's code."""
+
+
+class RootChoice(Record, frozen=True):
+    """A root one can choose."""
+
+    id: str
+    """Node id."""
+    name: str
+    """Name of the tensor or the call's text."""
+    passes: tuple[str, ...] = ()
+    """Passes that start at it."""
+
+
+class Graph(Record, frozen=True):
+    """What to draw, before layout."""
+
+    format: Literal["gradgraph.graph/1"]
+    """Name and version of this format."""
+    run: str
+    """Run id."""
+    level: Level
+    """`autograd`: nodes only; `forward`: every op; `both`: nodes, and what autograd did not record as ghosts."""
+    root: str | None
+    """Chosen root (node id); null for all."""
+    pass_id: str | None
+    """Chosen pass."""
+    roots: tuple[RootChoice, ...]
+    """All roots, latest last."""
+    boxes: tuple[Box, ...]
+    """In forward order."""
+    links: tuple[Link, ...]
+    """In forward order of their targets."""
+    groups: tuple[Group, ...]
+    """Parents first."""
+    omitted: int = 0
+    """Boxes left out by the limit."""

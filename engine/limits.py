@@ -1,0 +1,15 @@
+"""Limits of one run: defaults with their reasons."""
+
+from engine.trace import RunLimits
+
+MIB = 1024 * 1024
+
+DEFAULT_LIMITS = RunLimits(
+    wall_s=10.0,  # a learner waits this long; endless loops are common
+    cpu_s=20.0,  # two threads for the whole wall time
+    memory_bytes=1024 * MIB,  # a model of 50 million parameters with Adam fits
+    output_bytes=256 * 1024,  # more than anyone reads
+    ops=200_000,  # about 1.3 KB each in the worker
+    nodes=200_000,
+    trace_bytes=256 * MIB,
+)

@@ -1,0 +1,728 @@
+"""The trace: the immutable record of one run, wire format `gradgraph.trace/1`.
+
+Every field is documented by the string under it; `docs/trace.md` and the JSON schema are made from those strings.
+Optional fields that hold their default value are left out of the JSON. Ids are strings: `t` tensor, `o` op, `n` node,
+`p` pass, `u` update, `m` module, `s` storage.
+"""
+
+from typing import Literal
+
+import msgspec
+
+FORMAT = "gradgraph.trace/1"
+
+Number = bool | int | float | str
+"""A JSON number. Non-finite floats are "nan", "inf", "-inf"; whole numbers beyond 2**53 are decimal strings."""
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """Base of everything in a trace: frozen, named fields, unknown fields refused."""
+
+
+class Span(Record, frozen=True):
+    """A stretch of the user's source. Lines from 1; columns from 0, in Unicode code points, end exclusive."""
+
+    line: int
+    """First line."""
+    end_line: int
+    """Last line."""
+    column: int
+    """Column where the first line's part begins."""
+    end_column: int
+    """Column after the last line's part."""
+
+
+class Program(Record, frozen=True):
+    """What was asked to run."""
+
+    code: str
+    """The Python source exactly as it ran (for an expression: the program made of it)."""
+    expression: str | None = None
+    """The tensor expression as given, when the run was asked for by expression."""
+    inputs: dict[str, msgspec.Raw] | None = None
+    """The expression's named inputs as given."""
+    seed: int = 0
+    """Seed given to torch, numpy and random before the first line."""
+    device: str = "cpu"
+    """Device asked for: `auto`, `cpu`, `cuda` or `cuda:N`."""
+
+
+class Isolation(Record, frozen=True):
+    """How the run was kept apart from the machine and from other runs."""
+
+    profile: Literal["full", "container", "gvisor", "partial", "none"]
+    """Name of the set of layers, from self-tests through the real path."""
+    layers: tuple[str, ...]
+    """Layers that were active for this run, in the order they were applied."""
+
+
+class Environment(Record, frozen=True):
+    """What the program ran on."""
+
+    python: str
+    """Python version."""
+    torch: str
+    """PyTorch version, with its build tag."""
+    engine: str
+    """Gradgraph version."""
+    device: str
+    """Device the program got."""
+    numpy: str | None = None
+    """NumPy version; absent when NumPy is not installed."""
+    cuda: str | None = None
+    """CUDA version, when a CUDA device exists."""
+    threads: int = 1
+    """Threads PyTorch computes with."""
+    isolation: Isolation | None = None
+    """Layers of isolation; absent when the engine ran the program in its own process."""
+
+
+class RunLimits(Record, frozen=True):
+    """The limits the run was held to."""
+
+    wall_s: float
+    """Seconds by the clock."""
+    cpu_s: float
+    """Seconds of processor time, all threads together."""
+    memory_bytes: int
+    """Bytes the program may add to the warm process."""
+    output_bytes: int
+    """Bytes of printed output that are kept."""
+    ops: int
+    """Forward operations that are recorded."""
+    nodes: int
+    """Autograd nodes that are recorded."""
+    trace_bytes: int
+    """Bytes of events the worker may say."""
+
+
+class Timings(Record, frozen=True):
+    """Where the time went, in milliseconds."""
+
+    total_ms: float
+    """From request to trace."""
+    queued_ms: float = 0.0
+    """Waiting for a free worker."""
+    start_ms: float = 0.0
+    """Getting a sandboxed process ready."""
+    run_ms: float = 0.0
+    """The program itself, recording included."""
+    assemble_ms: float = 0.0
+    """Making the trace from the worker's events."""
+
+
+class Frame(Record, frozen=True):
+    """One call of a traceback, outermost first."""
+
+    function: str
+    """Function name, `<module>` for the program itself."""
+    span: Span | None = None
+    """Place in the user's source; absent for library code."""
+    file: str = ""
+    """Library file, shortened to the package; empty for the user's source."""
+    line: int = 0
+    """Line in that library file."""
+
+
+class Failure(Record, frozen=True):
+    """Why the run did not reach its end. Everything recorded before it is in the trace."""
+
+    kind: Literal["syntax", "exception", "exit", "limit", "memory", "forbidden", "crash", "lost"]
+    """`syntax` before the first line ran; `exception` raised by the program; `exit` with a code other than 0; `limit`
+    of time, output or trace; `memory` used up; `forbidden` by the sandbox; `crash` of the process; `lost` worker."""
+    type: str
+    """Exception class as Python names it (`RuntimeError`), or the limit or signal."""
+    message: str
+    """The exception's own text, or a sentence that names value, rule and next step."""
+    span: Span | None = None
+    """The innermost place in the user's source."""
+    frames: tuple[Frame, ...] = ()
+    """The traceback, outermost call first, at most 40 frames."""
+    op: str | None = None
+    """The op that raised."""
+    pass_id: str | None = msgspec.field(default=None, name="pass")
+    """The backward pass that raised."""
+    node: str | None = None
+    """The autograd node that raised."""
+    limit: str | None = None
+    """Name of the limit that was reached, as in `limits`."""
+    explanation: str | None = None
+    """Key of the explanation in the word lists."""
+    traceback: str = ""
+    """The text plain Python prints to stderr for it."""
+
+
+class Output(Record, frozen=True):
+    """Something the program printed."""
+
+    stream: Literal["stdout", "stderr"]
+    """Where it went."""
+    text: str
+    """The text, pieces of one print call joined."""
+    span: Span | None = None
+    """The call that printed it."""
+    truncated: bool = False
+    """Whether the output limit cut it."""
+
+
+class Warning(Record, frozen=True):
+    """A Python warning the program caused."""
+
+    category: str
+    """Class name, such as `UserWarning`."""
+    message: str
+    """Its text."""
+    span: Span | None = None
+    """The user's line that caused it."""
+
+
+class OutputOf(Record, frozen=True):
+    """Which output of which node a tensor is: the pair in `grad_fn` and `output_nr`."""
+
+    node: str
+    """Node id."""
+    output_nr: int
+    """Which output of the op the tensor is."""
+
+
+class Summary(Record, frozen=True):
+    """Figures over all elements; the non-finite ones are counted and left out of the others."""
+
+    min: float | str
+    """Smallest element."""
+    max: float | str
+    """Largest element."""
+    mean: float | str
+    """Arithmetic mean."""
+    std: float | str
+    """Population standard deviation."""
+    norm: float | str
+    """Euclidean norm."""
+    zeros: int = 0
+    """Elements equal to zero."""
+    nan: int = 0
+    """NaN elements."""
+    inf: int = 0
+    """Infinite elements."""
+    histogram: tuple[int, ...] | None = None
+    """Counts in equal bins from `min` to `max`."""
+
+
+class Thumbnail(Record, frozen=True):
+    """A small picture of the last two axes (the first slice of the others), mean-pooled."""
+
+    rows: int
+    """Rows of cells, at most 8."""
+    columns: int
+    """Columns of cells, at most 16."""
+    cells: str
+    """Base64 of one signed byte a cell, row-major: −127…127 stands for −scale…scale, −128 for a non-finite cell."""
+    scale: float
+    """Largest magnitude among the cells."""
+
+
+class Tensor(Record, frozen=True):
+    """One state of one tensor object: an in-place write makes a new record with the same `identity`.
+
+    Wherever a trace names a tensor id, these are the values it had then."""
+
+    id: str
+    """Tensor id."""
+    shape: tuple[int, ...]
+    """Sizes, outermost axis first."""
+    dtype: str
+    """Element type without the `torch.` prefix."""
+    role: Literal["leaf", "parameter", "buffer", "constant", "result", "gradient", "seed", "state", "saved"]
+    """`leaf`: made by the program; `parameter` / `buffer` of a module; `constant`: untracked operand seen first as an
+    argument; `result` of an op; `gradient` that flowed or is kept in a `.grad`; `seed` put into a pass; `state` of an
+    optimizer; `saved` by a node and not seen otherwise."""
+    identity: str | None = None
+    """Id of the first record of the same tensor object; absent on that first record."""
+    names: tuple[str, ...] = ()
+    """The user's names for it (`x`, `model.fc1.weight`), most telling first."""
+    device: str = "cpu"
+    """Where it lives."""
+    layout: str = "strided"
+    """Memory layout."""
+    strides: tuple[int, ...] | None = None
+    """Steps between neighbours, in elements; absent when contiguous."""
+    storage: str | None = None
+    """Storage id: tensors with the same one share memory."""
+    size_bytes: int = 0
+    """Bytes the storage takes; less than elements × element size for a broadcast one."""
+    version: int = 0
+    """Version counter: raised by every in-place write autograd knows of."""
+    requires_grad: bool = False
+    """Whether autograd tracks it."""
+    is_leaf: bool = True
+    """No grad_fn."""
+    grad_fn: OutputOf | None = None
+    """The node and output it came from; absent for leaves."""
+    base: str | None = None
+    """The tensor this one is a view of (that tensor's identity)."""
+    data: tuple[Number, ...] | None = None
+    """All elements in row-major order (complex: real, imaginary, …) when there are at most 256."""
+    summary: Summary | None = None
+    """Figures, for larger ones."""
+    thumbnail: Thumbnail | None = None
+    """A picture, for larger ones with at least one axis."""
+    stored: bool = False
+    """Whether all elements of a larger one were kept and can be asked for by id."""
+    contents: Literal["known", "uninitialised", "unreadable"] = "known"
+    """`uninitialised` memory is never shown; `unreadable` says why in `reason`."""
+    reason: str = ""
+    """Why the contents cannot be shown."""
+    grad: str | None = None
+    """Tensor id of its `.grad` at the end of the run; only on the last record of an identity."""
+
+
+class Variable(Record, frozen=True):
+    """A global name of the program at the end of the run."""
+
+    name: str
+    """The name."""
+    kind: Literal["tensor", "module", "optimizer", "function", "class", "value"]
+    """What it is bound to."""
+    type: str
+    """Class name of the value."""
+    tensor: str | None = None
+    """For a tensor: the record of its last state."""
+    module: str | None = None
+    """For a module: its id."""
+    text: str | None = None
+    """For a value: its repr, at most 200 characters."""
+    tensors: tuple[str, ...] = ()
+    """For a list, tuple or dict that holds tensors: the first of them."""
+
+
+class Argument(Record, frozen=True):
+    """One argument of an op as the call gave it."""
+
+    name: str = ""
+    """Keyword, or empty for a positional argument."""
+    tensor: str | None = None
+    """For a tensor."""
+    tensors: tuple[str | None, ...] | None = None
+    """For a list or tuple of tensors."""
+    text: str | None = None
+    """For anything else: its repr, at most 80 characters."""
+
+
+class Broadcast(Record, frozen=True):
+    """An input that broadcasting stretched; its gradient is summed over the same axes."""
+
+    input: int
+    """Index into the op's `inputs`."""
+    axes: tuple[int, ...]
+    """Axes of the result along which it was stretched or added."""
+
+
+class Op(Record, frozen=True):
+    """One forward operation as the user's code called it, recorded by autograd or not."""
+
+    id: str
+    """Op id."""
+    name: str
+    """Short name: `add`, `linear`, or the class of a custom Function."""
+    function: str
+    """Qualified name, such as `torch.Tensor.add`."""
+    arguments: tuple[Argument, ...]
+    """Arguments in the order of the call."""
+    inputs: tuple[str, ...]
+    """Tensors among the arguments, in order."""
+    outputs: tuple[str, ...]
+    """Tensors that came out, in order; for an in-place op the new state of the tensor written."""
+    nodes: tuple[str, ...]
+    """Autograd nodes it made, in the order of creation; empty when autograd did not record it."""
+    span: Span | None = None
+    """The exact call or sub-expression; absent when no user line led to it."""
+    module: str | None = None
+    """Innermost module it ran in."""
+    iteration: int = 0
+    """How often the same place in the source had run this op before."""
+    grad_mode: Literal["grad", "no_grad", "inference"] = "grad"
+    """Whether autograd was recording."""
+    in_place: bool = False
+    """Wrote into an existing tensor."""
+    view: bool = False
+    """The output shares storage with an input."""
+    broadcast: tuple[Broadcast, ...] = ()
+    """Inputs that were stretched."""
+    pass_id: str | None = msgspec.field(default=None, name="pass")
+    """The pass during which it ran: a custom backward, a hook, a recomputation."""
+    raised: bool = False
+    """It raised instead of returning."""
+    time_us: float = 0.0
+    """Time of the call in microseconds, the modules' own code not included."""
+    saved_bytes: int = 0
+    """Bytes its nodes keep for backward that nothing else keeps."""
+
+
+class Edge(Record, frozen=True):
+    """What `next_functions` holds in one slot."""
+
+    to: str | None
+    """The next node, or null for a missing edge: that input needs no gradient."""
+    input_nr: int
+    """Which input of the next node; the same number as the tensor's output_nr."""
+    name: str = ""
+    """Name of the op's input in this slot (`self`, `other`, `weight`), when known."""
+
+
+class NodeOutput(Record, frozen=True):
+    """Shape and type of one output of the forward op."""
+
+    shape: tuple[int, ...]
+    """Sizes."""
+    dtype: str
+    """Element type."""
+    device: str = "cpu"
+    """Where it lives."""
+
+
+class Saved(Record, frozen=True):
+    """One thing a node keeps for backward."""
+
+    field: str
+    """Attribute name without the `_saved_` prefix."""
+    tensor: str | None = None
+    """The tensor record it is, for a tensor."""
+    version: int | None = None
+    """Version of that tensor when it was saved."""
+    text: str | None = None
+    """For a number, size or other value: its repr."""
+    size_bytes: int = 0
+    """Bytes of the tensor."""
+    reason: str = ""
+    """Why it could not be read, such as already freed."""
+
+
+class Node(Record, frozen=True):
+    """One autograd node."""
+
+    id: str
+    """Node id."""
+    type: str
+    """Class name: `MulBackward0`, `AccumulateGrad`, or `<Name>Backward` of a custom Function."""
+    edges: tuple[Edge, ...]
+    """One for each slot of `next_functions`, in order; parallel and missing edges kept."""
+    outputs: tuple[NodeOutput, ...] = ()
+    """What the forward op gave, one for each output."""
+    op: str | None = None
+    """The op that made it; absent when it was made before recording or inside the engine."""
+    sequence_nr: str | None = None
+    """Creation order within its thread; absent for AccumulateGrad."""
+    saved: tuple[Saved, ...] = ()
+    """What it keeps for backward."""
+    variable: str | None = None
+    """For AccumulateGrad: the leaf (its identity)."""
+    rule: str | None = None
+    """Id of the derivative rule, when there is a readable one."""
+    made_by: str | None = None
+    """For double backward: the node whose visit made this one."""
+    pass_id: str | None = msgspec.field(default=None, name="pass")
+    """For double backward and recomputation: the pass during which it was made."""
+    custom: bool = False
+    """Whether it belongs to a user's `autograd.Function`."""
+    reason: str = ""
+    """Why parts of it could not be read."""
+
+
+class Root(Record, frozen=True):
+    """A tensor where a pass starts."""
+
+    node: str | None
+    """Its grad_fn, or the AccumulateGrad of a leaf."""
+    input_nr: int
+    """Which input of that node the seed enters."""
+    tensor: str | None
+    """The tensor."""
+    seed: str | None
+    """The gradient put in."""
+    implicit: bool = False
+    """The seed is the 1 that PyTorch puts in for a scalar."""
+
+
+class Term(Record, frozen=True):
+    """One gradient that arrived at an input of a node."""
+
+    tensor: str
+    """The gradient."""
+    node: str | None = None
+    """The node it came from; absent for a seed."""
+    slot: int = 0
+    """The slot of that node's edges."""
+
+
+class Sum(Record, frozen=True):
+    """Where gradients met at one input of a node, or a hook changed one."""
+
+    input_nr: int
+    """The input."""
+    terms: tuple[Term, ...]
+    """What arrived, in the order the engine delivered it."""
+    total: str | None
+    """Their sum."""
+    entered: str | None
+    """What the node was given: the total, or what the hooks made of it."""
+    hooked: bool = False
+    """A tensor hook or node pre-hook changed the gradient."""
+
+
+class Visit(Record, frozen=True):
+    """One node run by the engine, in its real order."""
+
+    node: str
+    """The node."""
+    entered: tuple[str | None, ...]
+    """Gradient at each input of the node, sums and hooks applied; null is an undefined gradient."""
+    left: tuple[str | None, ...]
+    """Gradient on each edge, by slot; null where none flowed."""
+    sums: tuple[Sum, ...] = ()
+    """Inputs where more than one gradient arrived, or a hook changed it."""
+    time_us: float = 0.0
+    """Microseconds since the visit before."""
+
+
+class Accumulation(Record, frozen=True):
+    """What one pass added to the `.grad` of one leaf."""
+
+    tensor: str
+    """The leaf (its identity)."""
+    node: str
+    """Its AccumulateGrad."""
+    visit: int
+    """Index of the visit."""
+    before: str | None
+    """`.grad` before, null for None."""
+    delta: str | None
+    """What arrived."""
+    after: str | None
+    """`.grad` after."""
+
+
+class Pass(Record, frozen=True):
+    """One call of the engine: `backward()`, `autograd.grad()` and everything built on them."""
+
+    id: str
+    """Pass id."""
+    kind: Literal["backward", "grad"]
+    """`backward` accumulates into leaves; `grad` returns gradients."""
+    roots: tuple[Root, ...]
+    """Where it starts."""
+    visits: tuple[Visit, ...]
+    """Nodes in the order the engine ran them."""
+    accumulations: tuple[Accumulation, ...]
+    """Additions to leaves, in order."""
+    span: Span | None = None
+    """The call."""
+    retain_graph: bool = False
+    """Saved tensors were kept."""
+    create_graph: bool = False
+    """The backward itself was recorded."""
+    inputs: tuple[str | None, ...] | None = None
+    """Tensors named by `inputs=` or asked of `autograd.grad`."""
+    results: tuple[str | None, ...] = ()
+    """What `autograd.grad` returned."""
+    parent: str | None = None
+    """The pass during which this one was called."""
+    module: str | None = None
+    """Module in whose forward it was called."""
+    failed: bool = False
+    """It raised; the visits are those that happened."""
+    failed_node: str | None = None
+    """The node that raised."""
+
+
+class Change(Record, frozen=True):
+    """One tensor before and after an update."""
+
+    before: str | None
+    """Its record before, null when it did not exist."""
+    after: str | None
+    """Its record after, null when it was set to None."""
+    name: str = ""
+    """What it is: a parameter's name, `momentum_buffer`, `exp_avg`."""
+    gradient: str | None = None
+    """For an optimizer step: the gradient used."""
+
+
+class Update(Record, frozen=True):
+    """A change of values outside the graph."""
+
+    id: str
+    """Update id."""
+    kind: Literal["step", "zero_grad", "grad_reset", "grad_set", "data", "in_place", "hook", "outside"]
+    """`step` of an optimizer; `zero_grad`; a `.grad` zeroed (`grad_reset`) or assigned (`grad_set`) by hand; a write
+    through `.data` or under no_grad; an `in_place` op; a `hook` that changed a gradient; a write from `outside`
+    PyTorch, such as through a numpy array."""
+    changes: tuple[Change, ...]
+    """What changed."""
+    state: tuple[Change, ...] = ()
+    """For an optimizer step: its state before and after."""
+    optimizer: str | None = None
+    """Class of the optimizer."""
+    variable: str | None = None
+    """The name it is bound to."""
+    owner: str | None = None
+    """For `zero_grad`: `optimizer` or `module`."""
+    op: str | None = None
+    """The op that wrote."""
+    span: Span | None = None
+    """The call."""
+    set_to_none: bool = False
+    """For `zero_grad`: to None instead of zero."""
+
+
+class Member(Record, frozen=True):
+    """A parameter or buffer of a module."""
+
+    name: str
+    """Its name in that module."""
+    tensor: str
+    """The record of its last state."""
+    shared: bool = False
+    """Also a member of another module."""
+
+
+class Module(Record, frozen=True):
+    """One `nn.Module` the program used."""
+
+    id: str
+    """Module id."""
+    path: str
+    """Path from the user's variable: `model.encoder.layers.0`."""
+    type: str
+    """Class name."""
+    parent: str | None = None
+    """The module it is a child of."""
+    parameters: tuple[Member, ...] = ()
+    """Its own parameters."""
+    buffers: tuple[Member, ...] = ()
+    """Its own buffers."""
+    training: bool = True
+    """Train or eval at the end of the run."""
+    text: str = ""
+    """`extra_repr()`, such as `in_features=3, out_features=4`."""
+    calls: int = 0
+    """How often its forward ran."""
+
+
+class MemoryPoint(Record, frozen=True):
+    """Bytes held after one step."""
+
+    step: int
+    """Index into the timeline."""
+    parameters: int
+    """Parameters."""
+    gradients: int
+    """`.grad` of leaves."""
+    optimizer: int
+    """Optimizer state."""
+    activations: int
+    """Tensors kept for backward that are none of the others."""
+
+
+class Step(Record, frozen=True):
+    """One thing that happened; the fields say what it concerns. The index in `timeline` is its number."""
+
+    kind: Literal["op", "pass", "seed", "visit", "sum", "accumulate", "pass_end", "update", "reset", "hook", "output",
+                  "warning", "failure"]
+    """`op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node
+    ran; `sum`: gradients met; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed
+    outside the graph; `hook`: a gradient was changed by a hook; `output`, `warning`, `failure`."""
+    op: str | None = None
+    """Op id."""
+    pass_id: str | None = msgspec.field(default=None, name="pass")
+    """Pass id."""
+    visit: int | None = None
+    """Index into the pass's visits: the visit itself; for a sum or hook the visit that receives it."""
+    input_nr: int | None = None
+    """For a sum or hook: which input of the node."""
+    root: int | None = None
+    """For a seed: index into the pass's roots."""
+    accumulation: int | None = None
+    """Index into the pass's accumulations."""
+    update: str | None = None
+    """Update id."""
+    index: int | None = None
+    """Index into `output` or `warnings`."""
+    span: Span | None = None
+    """The user's line that was running."""
+
+
+class Finding(Record, frozen=True):
+    """A diagnosis. Its sentences live in the word lists under its code."""
+
+    code: str
+    """Which diagnosis."""
+    severity: Literal["error", "warning", "note"]
+    """How much it matters."""
+    span: Span | None = None
+    """The line to look at."""
+    tensors: tuple[str, ...] = ()
+    """Tensors concerned."""
+    nodes: tuple[str, ...] = ()
+    """Nodes concerned."""
+    parameters: dict[str, str] = {}
+    """Words and numbers to put into the sentence."""
+
+
+class Truncation(Record, frozen=True):
+    """Something that was left out."""
+
+    what: str
+    """What was left out: `ops`, `nodes`, `visits`, `output`, `values`, `steps`."""
+    limit: str
+    """The limit that was reached."""
+    kept: int
+    """How many were kept."""
+    omitted: int | None = None
+    """How many were left out, when known."""
+
+
+class Trace(Record, frozen=True):
+    """The immutable record of one run."""
+
+    format: Literal["gradgraph.trace/1"]
+    """Name and version of this format."""
+    id: str
+    """Run id: the content key of program, seed, device, limits and versions."""
+    status: Literal["ok", "failed", "limited", "crashed"]
+    """`ok`; `failed`: the user's program raised; `limited`: a limit stopped it; `crashed`: the process died."""
+    program: Program
+    """What was asked to run."""
+    environment: Environment
+    """What it ran on."""
+    limits: RunLimits
+    """What it was held to."""
+    timings: Timings
+    """Where the time went."""
+    failure: Failure | None
+    """Why it did not reach its end."""
+    output: tuple[Output, ...]
+    """What it printed."""
+    warnings: tuple[Warning, ...]
+    """What it was warned of."""
+    tensors: tuple[Tensor, ...]
+    """Every tensor state, in the order of meeting."""
+    variables: tuple[Variable, ...]
+    """Its global names at the end, in the order of definition."""
+    ops: tuple[Op, ...]
+    """Every forward operation."""
+    nodes: tuple[Node, ...]
+    """Every autograd node reachable from any root."""
+    passes: tuple[Pass, ...]
+    """Every call of the engine."""
+    updates: tuple[Update, ...]
+    """Every change outside the graph."""
+    modules: tuple[Module, ...]
+    """The module tree, parents first."""
+    memory: tuple[MemoryPoint, ...]
+    """Bytes over time."""
+    timeline: tuple[Step, ...]
+    """All of it in the order it happened."""
+    findings: tuple[Finding, ...]
+    """Diagnoses."""
+    truncated: tuple[Truncation, ...]
+    """What was left out."""

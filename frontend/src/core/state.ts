@@ -1,0 +1,31 @@
+// The one view state: everything on screen is a function of (trace, graph, view state), and it lives in the address.
+
+export type Lang = 'zh' | 'en'
+export type Theme = 'light' | 'dark' | 'auto'
+export type Level = 'autograd' | 'forward' | 'both'
+
+/** What is selected: a box of the graph (node, op or tensor id), an edge, a group, or a line of the program. */
+export type Selection =
+  | { kind: 'box'; id: string }
+  | { kind: 'edge'; id: string }
+  | { kind: 'group'; id: string }
+  | { kind: 'line'; line: number }
+
+export interface ViewState {
+  /** Run whose trace is shown. */
+  run: string | null
+  /** Gallery program it came from. */
+  lesson: string | null
+  /** How many steps of the timeline have happened: 0 = nothing yet, timeline.length = the end. */
+  step: number
+  selection: Selection | null
+  /** Group ids that are open; null = the opening choice (at most 30 boxes). */
+  expanded: ReadonlySet<string> | null
+  level: Level
+  /** Node id of the chosen root; null = the default. */
+  root: string | null
+  /** Chosen pass; null = the default. */
+  pass: string | null
+  lang: Lang
+  theme: Theme
+}

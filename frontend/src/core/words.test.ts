@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import en from '../../words/en.json'
+import zh from '../../words/zh.json'
+import { fill, pieces, words } from './words'
+
+const slots = (sentence: string): string[] => [...new Set([...sentence.matchAll(/\{(\w+)/g)].map((m) => m[1] ?? ''))].sort()
+
+test('both languages have the same keys', () => {
+  expect(Object.keys(en).sort()).toEqual(Object.keys(zh).sort())
+})
+
+test('both languages name only values the other knows', () => {
+  const others = zh as Readonly<Record<string, string>>
+  for (const [key, sentence] of Object.entries(en)) expect(slots(others[key] ?? ''), key).toEqual(slots(sentence))
+})
+
+test('no sentence is empty', () => {
+  for (const list of [en, zh]) for (const [key, sentence] of Object.entries(list)) expect(sentence.trim(), key).not.toBe('')
+})
+
+test('a number picks its form', () => {
+  expect(fill('{n} {n|node|nodes}', { n: 1 })).toBe('1 node')
+  expect(fill('{n} {n|node|nodes}', { n: 3 })).toBe('3 nodes')
+})
+
+test('a missing value stays visible', () => {
+  expect(fill('line {line}', {})).toBe('line {line}')
+})
+
+test('an unknown key comes back as itself', () => {
+  expect(words('zh')('finding.from_the_future')).toBe('finding.from_the_future')
+})
+
+test('marks are split from text', () => {
+  expect(pieces('a `b` **c** d')).toEqual([
+    { kind: 'text', text: 'a ' },
+    { kind: 'code', text: 'b' },
+    { kind: 'text', text: ' ' },
+    { kind: 'strong', text: 'c' },
+    { kind: 'text', text: ' d' },
+  ])
+})

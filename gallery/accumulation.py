@@ -1,0 +1,16 @@
+import torch
+
+w = torch.tensor([1.0, -2.0], requires_grad=True)
+
+first = (w ** 2).sum()
+first.backward()
+print("after one backward: ", w.grad)
+
+second = (3 * w).sum()
+second.backward()
+print("after two:          ", w.grad)
+
+w.grad.zero_()
+third = (3 * w).sum()
+third.backward()
+print("zeroed, then three: ", w.grad)

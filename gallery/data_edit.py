@@ -1,0 +1,11 @@
+import torch
+
+x = torch.tensor([1.0], requires_grad=True)
+y = x ** 2
+
+x.data *= 100
+y.backward()
+
+print("x =", x.data)
+print("y =", y.data)
+print("x.grad =", x.grad)

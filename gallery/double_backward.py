@@ -1,0 +1,13 @@
+import torch
+
+x = torch.tensor(2.0, requires_grad=True)
+y = x ** 3
+
+(slope,) = torch.autograd.grad(y, x, create_graph=True)
+(curvature,) = torch.autograd.grad(slope, x, create_graph=True)
+curvature.backward()
+
+print("y    =", y.item())
+print("y'   =", slope.item())
+print("y''  =", curvature.item())
+print("y''' =", x.grad.item())

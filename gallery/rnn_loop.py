@@ -1,0 +1,15 @@
+import torch
+
+inputs = torch.tensor([1.0, 0.0, -1.0, 0.5])
+w_in = torch.tensor(0.8, requires_grad=True)
+w_state = torch.tensor(0.5, requires_grad=True)
+
+state = torch.tensor(0.0)
+for x in inputs:
+    state = torch.tanh(w_in * x + w_state * state)
+
+loss = (state - 1) ** 2
+loss.backward()
+print(f"last state {state.item():.4f}")
+print(f"w_in.grad {w_in.grad.item():.4f}")
+print(f"w_state.grad {w_state.grad.item():.4f}")

@@ -1,0 +1,8 @@
+import torch
+
+x = torch.tensor(2.0, requires_grad=True)
+y = x ** 2 + 3 * x + 1
+
+y.backward()
+print("y =", y.item())
+print("dy/dx =", x.grad.item())

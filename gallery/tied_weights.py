@@ -1,0 +1,21 @@
+import torch
+from torch import nn
+
+
+class TiedAutoencoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor([[1.0, 0.5, -0.5], [0.0, 1.0, 1.0]]))
+
+    def forward(self, x):
+        code = torch.tanh(x @ self.weight.T)
+        return code @ self.weight
+
+
+model = TiedAutoencoder()
+x = torch.tensor([[1.0, 2.0, 3.0]])
+
+error = (model(x) - x).pow(2).sum()
+error.backward()
+print(f"error {error.item():.3f}")
+print(model.weight.grad)

@@ -1,0 +1,13 @@
+import torch
+
+x = torch.tensor([0.5, -1.0, 2.0], requires_grad=True)
+
+y = x * 2
+doublings = 1
+while y.norm() < 100:
+    y = y * 2
+    doublings += 1
+
+y.sum().backward()
+print("doublings:", doublings)
+print("x.grad", x.grad)

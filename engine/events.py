@@ -1,0 +1,328 @@
+"""What a worker says: one JSON array a line, its first item the kind of event.
+
+Ids are whole numbers from 1, 0 stands for none; places in the source are numbers of `Site` events. The words are compact
+because one run can say a hundred thousand of them; `assemble` turns them into a trace. A stream cut anywhere still assembles.
+"""
+
+from typing import Literal
+
+import msgspec
+
+from engine.trace import Number
+
+
+class _Event(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag_field="event"):
+    """Base of all events: positional, unknown items refused."""
+
+
+class Started(_Event, frozen=True, tag="start"):
+    """First word: what the program runs on."""
+
+    python: str
+    torch: str
+    device: str
+    numpy: str | None
+    cuda: str | None
+    threads: int
+
+
+class Site(_Event, frozen=True, tag="site"):
+    """A place in the user's source: 1-based lines, columns in code points."""
+
+    id: int
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+
+
+class Called(_Event, frozen=True, tag="fn"):
+    """A function that ops refer to by number."""
+
+    id: int
+    name: str
+    function: str
+
+
+Data = tuple[Number, ...]
+Figures = tuple[float | str, float | str, float | str, float | str, float | str, int, int, int, tuple[int, ...] | None]
+"""min, max, mean, std, norm, zeros, nan, inf, histogram."""
+Picture = tuple[int, int, str, float]
+"""rows, columns, cells, scale."""
+
+ROLES = ("leaf", "parameter", "buffer", "constant", "result", "gradient", "seed", "state", "saved")
+Role = Literal["leaf", "parameter", "buffer", "constant", "result", "gradient", "seed", "state", "saved"]
+Contents = Literal["known", "uninitialised", "unreadable"]
+
+
+class TensorSeen(_Event, frozen=True, tag="t"):
+    """One state of one tensor."""
+
+    id: int
+    identity: int
+    role: Role
+    shape: tuple[int, ...]
+    dtype: str
+    storage: int
+    size_bytes: int
+    version: int
+    requires_grad: bool
+    node: int
+    output_nr: int
+    base: int
+    data: Data | None
+    strides: tuple[int, ...] | None = None
+    device: str = "cpu"
+    layout: str = "strided"
+    summary: Figures | None = None
+    thumbnail: Picture | None = None
+    contents: Contents = "known"
+    reason: str = ""
+
+
+class TensorChanged(_Event, frozen=True, tag="tc"):
+    """What became known of a state later."""
+
+    id: int
+    role: Role | None = None
+    requires_grad: bool | None = None
+    node: int | None = None
+    output_nr: int = 0
+    base: int = 0
+
+
+class Named(_Event, frozen=True, tag="name"):
+    """A name of the user for a tensor state."""
+
+    tensor: int
+    name: str
+
+
+class GradKept(_Event, frozen=True, tag="grad"):
+    """The `.grad` of a tensor at the end of the run."""
+
+    tensor: int
+    grad: int
+
+
+Word = int | tuple[int, ...] | str
+"""An argument: a tensor's id, ids of a list of tensors (0: not a tensor), or the text of anything else."""
+
+IN_PLACE, VIEW, RAISED, NO_GRAD, INFERENCE = 1, 2, 4, 8, 16
+"""Bits of `OpRan.flags`."""
+
+
+class OpRan(_Event, frozen=True, tag="o"):
+    """One forward operation."""
+
+    id: int
+    function: int
+    arguments: tuple[Word, ...]
+    keywords: dict[str, Word] | None
+    outputs: tuple[int, ...]
+    site: int
+    module: int
+    flags: int
+    pass_id: int
+    time_us: float
+
+
+SavedWord = tuple[str, int, int, str, int, str]
+"""field, tensor, version (-1: none), text, bytes, reason."""
+
+
+class NodeSeen(_Event, frozen=True, tag="n"):
+    """One autograd node. `edges` holds to and input_nr in turn, 0 and 0 for a missing edge."""
+
+    id: int
+    type: str
+    sequence_nr: str
+    op: int
+    edges: tuple[int, ...]
+    outputs: tuple[tuple[tuple[int, ...], str, str], ...]
+    saved: tuple[SavedWord, ...] = ()
+    variable: int = 0
+    made_by: int = 0
+    pass_id: int = 0
+    custom: bool = False
+    reason: str = ""
+
+
+RootWord = tuple[int, int, int, int, bool]
+"""node, input_nr, tensor, seed, implicit."""
+
+
+class PassStarted(_Event, frozen=True, tag="p"):
+    """A call of the engine begins."""
+
+    id: int
+    kind: Literal["backward", "grad"]
+    roots: tuple[RootWord, ...]
+    site: int
+    retain_graph: bool
+    create_graph: bool
+    inputs: tuple[int, ...] | None
+    input_nodes: tuple[tuple[int, int], ...] | None
+    parent: int
+    module: int
+
+
+class Visited(_Event, frozen=True, tag="v"):
+    """The engine ran one node."""
+
+    pass_id: int
+    node: int
+    entered: tuple[int, ...]
+    left: tuple[int, ...]
+    time_us: float
+
+
+class Accumulated(_Event, frozen=True, tag="a"):
+    """A visit added to the `.grad` of a leaf."""
+
+    pass_id: int
+    node: int
+    leaf: int
+    before: int
+    delta: int
+    after: int
+
+
+class PassEnded(_Event, frozen=True, tag="pe"):
+    """A call of the engine ended."""
+
+    id: int
+    failed: bool
+    results: tuple[int, ...]
+
+
+ChangeWord = tuple[int, int, str, int]
+"""before, after, name, gradient."""
+UpdateKind = Literal["step", "zero_grad", "grad_reset", "grad_set", "data", "in_place", "hook", "outside"]
+
+
+class Updated(_Event, frozen=True, tag="u"):
+    """Values changed outside the graph."""
+
+    id: int
+    kind: UpdateKind
+    changes: tuple[ChangeWord, ...]
+    state: tuple[ChangeWord, ...]
+    site: int
+    op: int = 0
+    optimizer: str = ""
+    variable: str = ""
+    owner: str = ""
+    set_to_none: bool = False
+
+
+class Printed(_Event, frozen=True, tag="out"):
+    """A piece of output."""
+
+    stream: Literal["stdout", "stderr"]
+    text: str
+    site: int
+    truncated: bool = False
+
+
+class Warned(_Event, frozen=True, tag="w"):
+    """A warning was shown."""
+
+    category: str
+    message: str
+    site: int
+
+
+MemberWord = tuple[str, int, bool]
+"""name, tensor, shared."""
+
+
+class ModuleSeen(_Event, frozen=True, tag="m"):
+    """One module; a later word of the same id replaces the earlier."""
+
+    id: int
+    path: str
+    type: str
+    parent: int
+    parameters: tuple[MemberWord, ...]
+    buffers: tuple[MemberWord, ...]
+    training: bool
+    text: str
+    calls: int
+
+
+class VariableSeen(_Event, frozen=True, tag="var"):
+    """A global name at the end."""
+
+    name: str
+    kind: Literal["tensor", "module", "optimizer", "function", "class", "value"]
+    type: str
+    tensor: int
+    module: int
+    text: str | None
+    tensors: tuple[int, ...]
+
+
+FrameWord = tuple[str, int, str, int]
+"""function, site, library file, line."""
+
+
+class Failed(_Event, frozen=True, tag="fail"):
+    """The program did not reach its end."""
+
+    kind: Literal["syntax", "exception", "exit", "limit", "memory", "forbidden"]
+    type: str
+    message: str
+    site: int
+    frames: tuple[FrameWord, ...]
+    traceback: str
+    op: int = 0
+    pass_id: int = 0
+    limit: str = ""
+
+
+class Found(_Event, frozen=True, tag="find"):
+    """Something the worker replaced, to be told to the user."""
+
+    code: str
+    severity: Literal["error", "warning", "note"]
+    site: int
+    parameters: dict[str, str]
+
+
+class Omitted(_Event, frozen=True, tag="cut"):
+    """Something was left out."""
+
+    what: str
+    limit: str
+    kept: int
+    omitted: int
+
+
+class Ended(_Event, frozen=True, tag="end"):
+    """Last word but the blobs: milliseconds the program ran, recording included."""
+
+    run_ms: float
+
+
+class BlobSaid(_Event, frozen=True, tag="blob"):
+    """All elements of a larger tensor: base64 of little-endian bytes in row-major order."""
+
+    tensor: int
+    dtype: str
+    shape: tuple[int, ...]
+    data: str
+
+
+Event = (
+    Started | Site | Called | TensorSeen | TensorChanged | Named | GradKept | OpRan | NodeSeen | PassStarted | Visited
+    | Accumulated | PassEnded | Updated | Printed | Warned | ModuleSeen | VariableSeen | Failed | Found | Omitted | Ended
+    | BlobSaid
+)
+
+_decoder = msgspec.json.Decoder(Event, strict=True)
+
+
+def decode(line: bytes) -> Event:
+    """The event a line holds; `msgspec.DecodeError` (or its `ValidationError`) when it holds none."""
+    return _decoder.decode(line)

@@ -1,0 +1,250 @@
+"""The one table from a refused request to its status, title and sentence, in both languages (RFC 9457)."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+Language = Literal["en", "zh"]
+
+MEDIA_TYPE = "application/problem+json"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kind of problem. The sentences name the value, the rule and the next step."""
+
+    status: int
+    title: dict[Language, str]
+    detail: dict[Language, str]
+
+
+class Problem(Exception):
+    """A request that is refused, by its key in the table."""
+
+    def __init__(self, key: str, *, retry_after_s: int | None = None, **values: object) -> None:
+        super().__init__(key)
+        self.key = key
+        self.retry_after_s = retry_after_s
+        self.values = values
+
+    @property
+    def status(self) -> int:
+        return TABLE[self.key].status
+
+    def body(self, language: Language, instance: str) -> bytes:
+        """The problem document; the values stand beside the sentence for programs that read it."""
+        row = TABLE[self.key]
+        return msgspec.json.encode(
+            {
+                "type": f"urn:gradgraph:problem:{self.key}",
+                "title": row.title[language],
+                "status": row.status,
+                "detail": row.detail[language].format_map(self.values),
+                "instance": instance,
+                **{name: value for name, value in self.values.items() if isinstance(value, int | float | str)},
+            }
+        )
+
+
+def language_of(accept_language: str) -> Language:
+    """The language a reader prefers, by the order and weights of `Accept-Language`; English when neither is named."""
+    best: tuple[float, Language] = (0.0, "en")
+    for choice in accept_language.lower().split(","):
+        tag, _, weight = choice.strip().partition(";q=")
+        try:
+            quality = float(weight or 1)
+        except ValueError:
+            continue
+        for language in ("zh", "en"):
+            if tag.split("-")[0] == language and quality > best[0]:
+                best = (quality, language)
+    return best[1]
+
+
+def _row(status: int, title: tuple[str, str], detail: tuple[str, str]) -> Row:
+    return Row(status, {"en": title[0], "zh": title[1]}, {"en": detail[0], "zh": detail[1]})
+
+
+TABLE: dict[str, Row] = {
+    "bad-request": _row(
+        422,
+        ("The request is not well-formed", "请求格式不正确"),
+        (
+            "{field}: {reason}. Correct this field and send the request again; /docs lists what each route accepts.",
+            "{field}：{reason}。请改正这个字段后重新发送；/docs 列出了每个接口接受的内容。",
+        ),
+    ),
+    "bad-json": _row(
+        400,
+        ("The body is not JSON", "请求体不是 JSON"),
+        (
+            "The body cannot be read as JSON: {reason}. Send one JSON object with Content-Type: application/json.",
+            "请求体无法按 JSON 读取：{reason}。请发送一个 JSON 对象，并带上 Content-Type: application/json。",
+        ),
+    ),
+    "bad-input": _row(422, ("The expression cannot be run", "表达式无法运行"), ("{reason}", "{reason}")),
+    "too-large": _row(
+        413,
+        ("The program is too long", "程序太长"),
+        (
+            "The {what} has {size} bytes; at most {limit} are accepted. Shorten it and send it again.",
+            "{what} 有 {size} 字节，最多接受 {limit} 字节。请缩短后重新发送。",
+        ),
+    ),
+    "limit-raised": _row(
+        422,
+        ("A limit may only be lowered", "限制只能调低"),
+        (
+            "limits.{name} = {value} is above the operator's {limit}. Leave it out or ask for at most {limit}.",
+            "limits.{name} = {value} 高于服务设定的 {limit}。请省略它，或不超过 {limit}。",
+        ),
+    ),
+    "no-such-device": _row(
+        422,
+        ("This machine has no such device", "这台机器没有该设备"),
+        (
+            "device = {device}, but this machine has {devices}. Choose one of them, or `auto`.",
+            "device = {device}，但这台机器只有 {devices}。请选择其中之一，或使用 `auto`。",
+        ),
+    ),
+    "no-such-run": _row(
+        404,
+        ("No such run", "没有这次运行"),
+        (
+            "There is no run {run} here: it was never made, or it was removed to make room. "
+            "Send its program again with POST /api/v1/runs.",
+            "这里没有运行 {run}：它从未产生，或者已为腾出空间而删除。请用 POST /api/v1/runs 重新提交程序。",
+        ),
+    ),
+    "run-not-finished": _row(
+        409,
+        ("The run has not finished", "运行尚未结束"),
+        (
+            "Run {run} is {state}. Follow {events} and ask again when it has finished.",
+            "运行 {run} 的状态是 {state}。请关注 {events}，结束后再请求。",
+        ),
+    ),
+    "no-such-tensor": _row(
+        404,
+        ("No such tensor", "没有这个张量"),
+        (
+            "Run {run} has no tensor {tensor}; its tensors are listed under `tensors` in {trace}.",
+            "运行 {run} 中没有张量 {tensor}；它的张量列在 {trace} 的 `tensors` 里。",
+        ),
+    ),
+    "values-not-kept": _row(
+        404,
+        ("The values were not kept", "没有保留这些数值"),
+        (
+            "Tensor {tensor} of run {run} has {count} elements and only its summary was kept ({reason}). "
+            "Use `summary` and `thumbnail` of the trace, or print the part you need in the program.",
+            "运行 {run} 的张量 {tensor} 有 {count} 个元素，只保留了摘要（{reason}）。"
+            "请使用轨迹中的 `summary` 和 `thumbnail`，或在程序里打印需要的部分。",
+        ),
+    ),
+    "no-such-node": _row(
+        404,
+        ("No such root or pass", "没有这个根或反向传播"),
+        (
+            "{name} = {value} does not exist in run {run}; the graph lists its `roots` and their passes.",
+            "运行 {run} 中不存在 {name} = {value}；计算图的 `roots` 列出了所有的根及其反向传播。",
+        ),
+    ),
+    "graph-too-large": _row(
+        422,
+        ("The graph is too large to draw", "图太大，无法绘制"),
+        (
+            "The graph has {boxes} boxes; at most {limit} are drawn as a picture. "
+            "Choose one root or pass, or read it as JSON, DOT or Mermaid.",
+            "这张图有 {boxes} 个节点，图片最多绘制 {limit} 个。请选择一个根或一次反向传播，或改用 JSON、DOT、Mermaid。",
+        ),
+    ),
+    "no-such-lesson": _row(
+        404,
+        ("No such gallery program", "没有这个示例"),
+        (
+            "There is no gallery program {name}; GET /api/v1/gallery lists them.",
+            "没有名为 {name} 的示例；GET /api/v1/gallery 列出了全部示例。",
+        ),
+    ),
+    "no-such-page": _row(
+        404,
+        ("No such page", "没有这个页面"),
+        ("{path} does not exist here; /docs lists the routes.", "这里没有 {path}；/docs 列出了所有接口。"),
+    ),
+    "method-not-allowed": _row(
+        405,
+        ("The route does not answer this method", "该接口不支持此方法"),
+        (
+            "{path} does not answer {method}; /docs lists what it does.",
+            "{path} 不支持 {method}；/docs 列出了它支持的方法。",
+        ),
+    ),
+    "too-many-runs": _row(
+        429,
+        ("Too many runs at once", "同时运行太多"),
+        (
+            "{count} runs from your address are waiting or running; at most {limit} may be. Wait for one to finish.",
+            "你的地址有 {count} 次运行正在等待或执行，最多允许 {limit} 次。请等其中一次结束。",
+        ),
+    ),
+    "replaced": _row(
+        429,
+        ("A newer run took its place", "已被更新的运行取代"),
+        (
+            "This run was waiting when a newer one came from the same page; one may run and one may wait. "
+            "Send it again when you still need it.",
+            "这次运行还在等待时，同一页面提交了更新的运行；同时只能有一次执行、一次等待。如仍需要，请重新提交。",
+        ),
+    ),
+    "queue-full": _row(
+        503,
+        ("The queue is full", "队列已满"),
+        (
+            "{count} runs are waiting, the most this server takes. Try again in {retry} s.",
+            "已有 {count} 次运行在等待，达到服务器上限。请在 {retry} 秒后重试。",
+        ),
+    ),
+    "cancelled": _row(
+        503,
+        ("The run was cancelled", "运行已取消"),
+        (
+            "Run {run} was cancelled before it finished. Send it again when you still need it.",
+            "运行 {run} 在结束前被取消。如仍需要，请重新提交。",
+        ),
+    ),
+    "no-picture": _row(
+        503,
+        ("Pictures cannot be drawn here", "这里无法绘制图片"),
+        (
+            "The drawing code is not built: {missing} does not exist. Build the frontend (./run serve does it), "
+            "or ask for .dot or .mmd.",
+            "绘图代码尚未构建：缺少 {missing}。请构建前端（./run serve 会自动构建），或改用 .dot、.mmd。",
+        ),
+    ),
+    "drawing-failed": _row(
+        503,
+        ("The picture could not be drawn", "图片绘制失败"),
+        (
+            "Drawing the graph took more than {limit}. Choose one root or pass, or ask for .dot or .mmd.",
+            "绘制这张图超过了{limit}。请选择一个根或一次反向传播，或改用 .dot、.mmd。",
+        ),
+    ),
+    "no-png": _row(
+        503,
+        ("PNG is not installed here", "这里没有安装 PNG 支持"),
+        (
+            "PNG needs the `png` extra: pip install 'gradgraph[png]'. The same picture is there as .svg.",
+            "PNG 需要安装 `png` 扩展：pip install 'gradgraph[png]'。同一张图可用 .svg 获取。",
+        ),
+    ),
+    "bug": _row(
+        500,
+        ("Gradgraph has a bug", "Gradgraph 出现了错误"),
+        (
+            "This is our mistake, not yours. It is logged as {incident}; report this id.",
+            "这是我们的错误，不是你的。日志编号为 {incident}，请报告这个编号。",
+        ),
+    ),
+}

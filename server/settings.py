@@ -1,0 +1,108 @@
+"""Every option of the server: type, unit, default, one sentence. The only reader of the environment."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from engine.limits import DEFAULT_LIMITS
+from engine.schema import field_sentences
+from engine.trace import RunLimits
+
+PREFIX = "GRADGRAPH_"
+
+
+class BadSetting(ValueError):
+    """An option of the environment has a value that cannot be used."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The operator's choices; the variable of `data_dir` is `GRADGRAPH_DATA_DIR`."""
+
+    host: str = "127.0.0.1"
+    """Address to listen on."""
+    port: int = 8000
+    """Port to listen on."""
+    workers: int = 0
+    """Runs at the same time; 0 takes one for each processor core."""
+    queue: int = 256
+    """Runs that may wait before new ones are refused with 503."""
+    per_address: int = 64
+    """Runs one network address may have waiting or running before it is refused with 429."""
+    data_dir: Path = Path("data")
+    """Folder of the store; made when it does not exist."""
+    store_bytes: int = 2 * 1024**3
+    """Bytes the stored traces may take; those not asked for longest go first."""
+    memory_cache_bytes: int = 64 * 1024**2
+    """Bytes of finished traces held in memory, compressed."""
+    wall_s: float = DEFAULT_LIMITS.wall_s
+    """Longest time one run may take, in seconds by the clock."""
+    cpu_s: float = DEFAULT_LIMITS.cpu_s
+    """Most processor time one run may take, in seconds over all its threads."""
+    memory_bytes: int = DEFAULT_LIMITS.memory_bytes
+    """Most bytes one run may add to the warm process."""
+    output_bytes: int = DEFAULT_LIMITS.output_bytes
+    """Most bytes of printed output that are kept."""
+    ops: int = DEFAULT_LIMITS.ops
+    """Most forward operations that are recorded."""
+    nodes: int = DEFAULT_LIMITS.nodes
+    """Most autograd nodes that are recorded."""
+    trace_bytes: int = DEFAULT_LIMITS.trace_bytes
+    """Most bytes of events one worker may say."""
+    code_bytes: int = 100_000
+    """Longest program accepted, in bytes of UTF-8; a longer one is refused with 413."""
+    graph_boxes: int = 4_000
+    """Most boxes drawn in an SVG or PNG."""
+    allow_weak_isolation: bool = False
+    """Serve other machines although the self-tests found the isolation `partial` or `none`."""
+
+    @property
+    def limits(self) -> RunLimits:
+        """The operator's limits; a caller may only lower them."""
+        return RunLimits(**{name: getattr(self, name) for name in RunLimits.__struct_fields__})
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine can connect."""
+        return self.host in ("localhost", "::1") or self.host.startswith("127.")
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> "Settings":
+        """Settings with every `GRADGRAPH_` variable applied. Raises BadSetting, also for unknown names."""
+        types = get_type_hints(cls)
+        given = {
+            name.removeprefix(PREFIX).lower(): text for name, text in environment.items() if name.startswith(PREFIX)
+        }
+        if unknown := sorted(given.keys() - types.keys()):
+            names = ", ".join(PREFIX + name.upper() for name in unknown)
+            raise BadSetting(f"{names}: no such option; see the table of settings in docs/api.md")
+        parsed: dict[str, Any] = {name: _parse(name, types[name], text) for name, text in given.items()}
+        return cls(**parsed)
+
+
+def table() -> str:
+    """All options as a Markdown table, for docs/api.md."""
+    sentences = field_sentences(Settings)
+    rows = "".join(
+        f"| `{PREFIX}{field.name.upper()}` | {_type_name(field.type)} | `{field.default}` | {sentences[field.name]} |\n"
+        for field in fields(Settings)
+    )
+    return f"| Variable | Type | Default | What it sets |\n|---|---|---|---|\n{rows}"
+
+
+def _parse(name: str, kind: type, text: str) -> object:
+    try:
+        if kind is bool:
+            return {"1": True, "true": True, "0": False, "false": False, "": False}[text.lower()]
+        value = kind(text)
+    except (ValueError, KeyError):
+        raise BadSetting(f"{PREFIX}{name.upper()}={text!r} is not a {_type_name(kind)}") from None
+    if kind in (int, float) and not value >= 0:
+        raise BadSetting(f"{PREFIX}{name.upper()}={text!r} is below 0")
+    return value
+
+
+def _type_name(kind: object) -> str:
+    return {bool: "0 or 1", int: "whole number", float: "number", Path: "folder"}.get(kind, "text")  # type: ignore[call-overload, no-any-return]

@@ -1,0 +1,153 @@
+"""Finished traces and tensor values by run id; every call leaves the event loop free.
+
+One SQLite file in WAL mode, shared by server processes, behind a cache of compressed bytes. Runs that must
+not be stored (a limit stopped them, the worker was lost) live in that cache alone, until others push them out.
+"""
+
+import asyncio
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from server.cache import Cache
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS traces (
+    id TEXT PRIMARY KEY, etag TEXT NOT NULL, body BLOB NOT NULL, bytes INTEGER NOT NULL,
+    used REAL NOT NULL, pinned INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX IF NOT EXISTS traces_used ON traces (pinned, used);
+CREATE TABLE IF NOT EXISTS tensors (
+    run TEXT NOT NULL REFERENCES traces (id) ON DELETE CASCADE, id TEXT NOT NULL, body BLOB NOT NULL,
+    PRIMARY KEY (run, id)) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """One finished trace as it goes out."""
+
+    body: bytes
+    """The trace's JSON, gzip-compressed."""
+    etag: str
+    """Strong entity tag of the JSON."""
+    tensors: Mapping[str, bytes] = field(default_factory=dict)
+    """Values of the larger tensors that were kept, compressed, by tensor id; not filled in by `get`."""
+    kept: bool = True
+    """Whether it is in the store, or only remembered for a while."""
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self.body) + sum(map(len, self.tensors.values()))
+
+
+class Store:
+    """Get, put and evict. Safe for concurrent use."""
+
+    def __init__(self, folder: Path, max_bytes: int, memory_bytes: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._file = folder / "gradgraph.sqlite3"
+        self._max_bytes = max_bytes
+        self._memory: Cache[Stored] = Cache(memory_bytes)
+        self._used: dict[str, float] = {}
+        self._threads = ThreadPoolExecutor(4, thread_name_prefix="store")
+        self._writing = threading.Lock()
+        self._local = threading.local()
+        self._open: list[sqlite3.Connection] = []
+        with self._connection() as connection:
+            connection.executescript(_SCHEMA)
+
+    async def get(self, run: str) -> Stored | None:
+        """The trace of a run, or None when it was never made or was evicted."""
+        self._used[run] = time.time()
+        if remembered := self._memory.get(run):
+            return remembered
+        stored = await self._in_thread(self._read, run)
+        if stored is not None:
+            self.remember(run, stored)
+        return stored
+
+    async def tensor(self, run: str, tensor: str) -> bytes | None:
+        """The compressed values of a larger tensor, or None when they were not kept."""
+        if (remembered := self._memory.get(run)) and tensor in remembered.tensors:
+            return remembered.tensors[tensor]
+        return await self._in_thread(self._read_tensor, run, tensor)
+
+    def remember(self, run: str, stored: Stored) -> None:
+        """Have a trace at hand, in place of an earlier one of the same run."""
+        self._memory.put(run, stored, stored.size_bytes)
+
+    async def keep(self, run: str, stored: Stored, pinned: bool = False) -> None:
+        """Write a trace to the file, in place of an earlier one of the same run. A pinned one is never evicted."""
+        self.remember(run, stored)
+        await self._in_thread(self._write, run, stored, pinned)
+
+    async def size(self) -> tuple[int, int]:
+        """Traces stored and the bytes they take."""
+        return await self._in_thread(self._measure)
+
+    async def close(self) -> None:
+        """Wait for what is being written and close the file."""
+        await asyncio.to_thread(self._threads.shutdown, wait=True)
+        for connection in self._open:
+            connection.close()
+
+    async def _in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: work(*args, **kwargs))
+
+    def _connection(self) -> sqlite3.Connection:
+        """This thread's own connection."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = sqlite3.connect(self._file, timeout=10, check_same_thread=False)
+            connection.executescript(
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;"
+            )
+            self._local.connection = connection
+            self._open.append(connection)
+        return connection
+
+    def _read(self, run: str) -> Stored | None:
+        row = self._connection().execute("SELECT body, etag FROM traces WHERE id = ?", (run,)).fetchone()
+        return Stored(body=row[0], etag=row[1]) if row else None
+
+    def _read_tensor(self, run: str, tensor: str) -> bytes | None:
+        found = "SELECT body FROM tensors WHERE run = ? AND id = ?"
+        row: tuple[bytes] | None = self._connection().execute(found, (run, tensor)).fetchone()
+        return row[0] if row else None
+
+    def _write(self, run: str, stored: Stored, pinned: bool) -> None:
+        with self._writing, self._connection() as connection:
+            connection.execute("DELETE FROM tensors WHERE run = ?", (run,))
+            connection.execute(
+                "INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET etag = excluded.etag, "
+                "body = excluded.body, bytes = excluded.bytes, used = excluded.used, "
+                "pinned = max(pinned, excluded.pinned)",
+                (run, stored.etag, stored.body, stored.size_bytes, time.time(), pinned),
+            )
+            connection.executemany(
+                "INSERT INTO tensors VALUES (?, ?, ?)", [(run, name, body) for name, body in stored.tensors.items()]
+            )
+            self._evict(connection)
+
+    def _evict(self, connection: sqlite3.Connection) -> None:
+        """Delete what was not asked for longest, until the rest fits. Reading is noted here, not on every read."""
+        used, self._used = self._used, {}
+        connection.executemany("UPDATE traces SET used = ? WHERE id = ?", [(at, run) for run, at in used.items()])
+        (total,) = connection.execute("SELECT total(bytes) FROM traces").fetchone()
+        oldest = connection.execute("SELECT id, bytes FROM traces WHERE NOT pinned ORDER BY used")
+        while total > self._max_bytes and (row := oldest.fetchone()):
+            connection.execute("DELETE FROM traces WHERE id = ?", (row[0],))
+            self._memory.drop(row[0])
+            total -= row[1]
+
+    def _measure(self) -> tuple[int, int]:
+        count, total = self._connection().execute("SELECT count(*), total(bytes) FROM traces").fetchone()
+        return count, int(total)

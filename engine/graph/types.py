@@ -1,4 +1,4 @@
-"""The graph to draw: a trace plus a choice of root, pass and level becomes boxes, edges and groups. Pure."""
+"""Wire format of the graph to draw, `gradgraph.graph/1`."""
 
 from typing import Literal
 
@@ -51,9 +51,14 @@ class Box(Record, frozen=True):
     parameters: tuple[BoxParameter, ...] = ()
     """Leaves folded into it."""
     constants: tuple[str, ...] = ()
-    """Plain numbers among the arguments, as stubs beside it."""
+    """Plain numbers and untracked tensors among the arguments, as stubs beside it."""
+    constant_tensors: tuple[str | None, ...] = ()
+    """For each constant the tensor it is, null for a plain number; empty when all are plain."""
+    folded: tuple[str, ...] = ()
+    """Nodes drawn inside this box, such as the transpose of a folded weight."""
     reason: str = ""
-    """For a ghost: `no_grad`, `detach`, `constant`, `integer`, `untracked`, `unreached`."""
+    """For a ghost: `no_grad`, `detach`, `item`, `tensor`, `integer`, `untracked`. For another box `unreached`: no edge
+    leads to it from the root, only a cut."""
     span: Span | None = None
     """The user's code."""
     order: int = 0

@@ -1,0 +1,205 @@
+"""Boxes and links of a view: what both ways of drawing share, and the ghosts around them."""
+
+from collections.abc import Iterable
+
+from engine.graph.draft import Draft, Place
+from engine.graph.index import Index
+from engine.graph.operands import label, numbers
+from engine.graph.types import BoxParameter, Link
+from engine.graph.visible import Visible
+from engine.trace import Broadcast, Op, Tensor
+
+LARGE = 256  # elements; a leaf whose values the trace holds in full is small enough for a box of its own
+WEIGHT_SLOTS = frozenset({"weight", "bias"})
+NOT_DIFFERENTIABLE = ("int", "uint", "bool")
+COPIES = frozenset({"tensor", "as_tensor", "asarray"})
+READS = frozenset({"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__"})
+DETACHES = frozenset({"detach", "detach_", "data"})
+CUTS = frozenset({"detach", "item", "no_grad", "tensor"})
+
+
+class Drawing:
+    """Drafts and links in the making."""
+
+    def __init__(self, index: Index, visible: Visible, roots: Iterable[str]) -> None:
+        self.index = index
+        self.visible = visible
+        self.roots = frozenset(roots)
+        self.drafts: dict[str, Draft] = {}
+        self.links: list[Link] = []
+        self.box_of_node: dict[str, str] = {}
+        self.box_of_op: dict[str, str] = {}
+        self.box_of_leaf: dict[str, str] = {}
+
+    def add_leaf(self, identity: str, node: str | None, tensor: str, place: Place) -> str:
+        """The box of a tensor where gradients stop."""
+        box = self.box_of_leaf.get(identity)
+        if box is not None:
+            return box
+        index = self.index
+        maker = index.maker.get(identity)
+        parameter = index.is_parameter(identity)
+        unreached = node is None or node not in self.visible.reached
+        box = self.box_of_leaf[identity] = node or identity
+        self.drafts[box] = Draft(
+            id=box,
+            kind="leaf",
+            title="parameter" if parameter else "leaf",
+            family="param" if parameter else "leaf",
+            place=(index.op_at[maker.id], 0) if maker is not None else place,
+            name=index.name(tensor) or (index.source.text(maker.span) if maker is not None else ""),
+            node=node,
+            tensor=tensor,
+            reason="unreached" if unreached else "",
+            span=maker.span if maker is not None else None,
+        )
+        return box
+
+    def add_ghosts(self) -> None:
+        """Boxes for ops that autograd did not record, and for leaves that only they use."""
+        for identity in self.visible.leaves:
+            self.add_leaf(identity, None, identity, (-1, 0))
+        for op in self.visible.ghosts:
+            self._add_ghost(op)
+
+    def _add_ghost(self, op: Op) -> None:
+        tensor = op.outputs[0] if op.outputs else None
+        reason = self._reason(op)
+        text = "" if reason in ("detach", "item", "tensor") else self.index.source.text(op.span)
+        self.box_of_op[op.id] = op.id
+        self.drafts[op.id] = Draft(
+            id=op.id,
+            kind="ghost",
+            title=op.name,
+            family="ghost",
+            place=(self.index.op_at[op.id], 0),
+            name=self.index.name(tensor) or text,
+            op=op,
+            tensor=tensor,
+            reason=reason,
+            span=op.span,
+            module=op.module,
+        )
+
+    def _reason(self, op: Op) -> str:
+        if op.name in READS:
+            return "item"
+        if op.name in COPIES and op.inputs:
+            return "tensor"
+        if op.grad_mode != "grad":
+            return "no_grad"
+        if op.name in DETACHES:
+            return "detach"
+        tensors = self.index.tensors
+        tracked = any(one in tensors and tensors[one].requires_grad for one in op.inputs)
+        whole = all(tensors[one].dtype.startswith(NOT_DIFFERENTIABLE) for one in op.outputs if one in tensors)
+        return "integer" if tracked and whole else "untracked"
+
+    def source_of(self, tensor: Tensor) -> str | None:
+        """The box a tensor comes from."""
+        if tensor.grad_fn is not None:
+            return self.box_of_node.get(tensor.grad_fn.node)
+        if tensor.requires_grad:
+            return self.box_of_leaf.get(tensor.identity or tensor.id)
+        maker = self.index.maker.get(tensor.id)
+        return self.box_of_op.get(maker.id) if maker is not None else None
+
+    def join_ghosts(self) -> None:
+        """Links into ghosts, cut where gradient could have flowed, and from ghosts into recorded ops."""
+        for op in self.visible.ghosts:
+            self._join_ghost(op)
+        for draft in list(self.drafts.values()):
+            made_by = draft.op
+            if draft.kind == "op" and made_by is not None and self.box_of_op.get(made_by.id) == draft.id:
+                self._join_untracked(made_by, draft)
+
+    def _join_ghost(self, op: Op) -> None:
+        draft = self.drafts[op.id]
+        draft.constants.extend((number, None) for number in numbers(op))
+        for tensor in dict.fromkeys(op.inputs):
+            record = self.index.tensors.get(tensor)
+            source = self.source_of(record) if record is not None else None
+            if record is None or source == op.id:
+                continue
+            if source is None:
+                draft.constants.append((label(self.index, record), tensor))
+                continue
+            cut = record.requires_grad and draft.reason in CUTS
+            self.links.append(
+                Link(
+                    source=source,
+                    target=op.id,
+                    kind="cut" if cut else "ghost",
+                    tensor=tensor,
+                    reason=draft.reason if cut else "",
+                    span=op.span if cut else None,
+                )
+            )
+
+    def _join_untracked(self, op: Op, draft: Draft) -> None:
+        for number in numbers(op):
+            draft.constants.append((number, None))
+        tensors = self.index.tensors
+        for tensor in op.inputs if len(op.inputs) < 2 else dict.fromkeys(op.inputs):
+            record = tensors.get(tensor)
+            if record is None or record.requires_grad:
+                continue
+            source = self.source_of(record)
+            if source is None or source == draft.id:
+                draft.constants.append((label(self.index, record), tensor))
+            else:
+                self.links.append(Link(source=source, target=draft.id, kind="ghost", tensor=tensor))
+
+
+def add_loose_leaves(drawing: Drawing) -> None:
+    """Boxes for leaves that are roots themselves, or that only ghosts use."""
+    index, visible = drawing.index, drawing.visible
+    for node in index.leaf_nodes.values():
+        leaf = index.nodes[node].variable
+        if leaf is None or node in drawing.box_of_node or not (node in visible.reached or node in visible.unreached):
+            continue
+        if node in drawing.roots or not index.is_parameter(leaf):
+            drawing.box_of_node[node] = drawing.add_leaf(leaf, node, leaf, (-1, 0))
+
+
+class Inputs:
+    """The inputs of an op, so that a link knows the state of its leaf and its broadcast axes."""
+
+    __slots__ = ("_free", "_index", "_op")
+
+    def __init__(self, index: Index, op: Op | None) -> None:
+        self._index = index
+        self._op = op
+        self._free: list[Broadcast] = list(op.broadcast) if op is not None and op.broadcast else []
+
+    def axes(self, tensor: str | None) -> tuple[int, ...]:
+        """Axes over which an input was stretched; each stretched input is given once."""
+        for at, one in enumerate(self._free):
+            if self._op is not None and self._op.inputs[one.input] == tensor:
+                del self._free[at]
+                return one.axes
+        return ()
+
+    def leaf(self, leaf: str) -> str:
+        """The state of a leaf that the op used."""
+        for tensor in self._op.inputs if self._op is not None else ():
+            if tensor == leaf or self._index.identity(tensor) == leaf:
+                return tensor
+        return leaf
+
+
+def is_foldable(index: Index, leaf: str, slot_name: str, consumer: Op | None) -> bool:
+    """Whether a leaf goes into the header of the box that uses it."""
+    if index.is_parameter(leaf):
+        return True
+    record = index.tensors.get(leaf)
+    if record is None or consumer is None or consumer.module is None or slot_name not in WEIGHT_SLOTS:
+        return False
+    return index.elements(leaf) > LARGE
+
+
+def folded_leaf(index: Index, tensor: str, node: str | None, slot: int | None) -> BoxParameter:
+    """A leaf as part of a box."""
+    record = index.tensors.get(tensor)
+    name = label(index, record) if record is not None else tensor
+    return BoxParameter(name=name, tensor=tensor, node=node, slot=slot)

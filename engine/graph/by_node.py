@@ -1,0 +1,178 @@
+"""Levels `autograd` and `both`: one box for each autograd node."""
+
+from collections.abc import Iterable
+
+from engine.graph.boxes import Drawing, Inputs, add_loose_leaves, folded_leaf, is_foldable
+from engine.graph.draft import Draft, Place
+from engine.graph.families import family_of
+from engine.graph.index import Index
+from engine.graph.types import BoxParameter, Link
+from engine.trace import Edge, Node
+
+
+def draw_nodes(drawing: Drawing, *, fold_weights: bool) -> None:
+    """Boxes and links of the visible nodes; `fold_weights` hides what stands between a parameter and its op."""
+    index = drawing.index
+    nodes = _in_order(index, drawing.visible.reached | drawing.visible.unreached)
+    hidden = _Hidden(index, drawing.roots, (node for _, node in nodes)) if fold_weights else None
+    inputs: dict[str, Inputs] = {}
+    for place, node in nodes:
+        if hidden is not None and hidden.hides(node):
+            continue
+        given = inputs.setdefault(node.op or node.id, Inputs(index, index.ops.get(node.op or "")))
+        draft = _draft(drawing, node, place)
+        drawing.drafts[node.id] = draft
+        drawing.box_of_node[node.id] = node.id
+        if node.op is not None:
+            drawing.box_of_op[node.op] = node.id
+        _follow_edges(drawing, draft, node, given, hidden)
+    add_loose_leaves(drawing)
+
+
+def _draft(drawing: Drawing, node: Node, place: Place) -> Draft:
+    index = drawing.index
+    op = index.ops.get(node.op) if node.op is not None else None
+    is_last = op is not None and bool(op.nodes) and op.nodes[-1] == node.id
+    number, tensor = _value(index, node)
+    if tensor is None and is_last and op is not None and op.outputs:
+        tensor = op.outputs[0]
+    name = index.name(tensor)
+    if not name and op is not None and (tensor is not None or is_last):
+        name = index.source.text(op.span)
+    return Draft(
+        id=node.id,
+        kind="op",
+        title=node.type,
+        family=family_of(node.type),
+        place=place,
+        name=name,
+        op=op,
+        node=node.id,
+        tensor=tensor,
+        output_nr=number,
+        reason="unreached" if node.id in drawing.visible.unreached else "",
+        span=op.span if op is not None else None,
+        module=op.module if op is not None else None,
+    )
+
+
+def _value(index: Index, node: Node) -> tuple[int, str | None]:
+    values = index.values
+    for number in range(max(1, len(node.outputs))):
+        tensor = values.get((node.id, number))
+        if tensor is not None:
+            return number, tensor
+    return 0, None
+
+
+def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hidden: "_Hidden | None") -> None:
+    index = drawing.index
+    targets = [edge.to for edge in node.edges if edge.to is not None] if len(node.edges) > 1 else []
+    for slot, edge in enumerate(node.edges):
+        to = edge.to
+        if to is None or to not in index.nodes:
+            continue
+        if hidden is not None and to in hidden.parameters:
+            draft.parameters.extend(
+                BoxParameter(name=one.name, tensor=one.tensor, node=one.node, slot=slot)
+                for one in hidden.parameters[to]
+            )
+            draft.folded.extend(hidden.chains[to])
+            continue
+        leaf = index.nodes[to].variable
+        if leaf is None:
+            tensor = index.values.get((to, edge.input_nr))
+            source = to
+        else:
+            tensor = given.leaf(leaf)
+            if to not in drawing.roots and is_foldable(index, leaf, edge.name, draft.op):
+                draft.parameters.append(folded_leaf(index, tensor, to, slot))
+                drawing.box_of_node.setdefault(to, draft.id)
+                continue
+            source = drawing.add_leaf(leaf, to, tensor, (draft.place[0], -1))
+            drawing.box_of_node[to] = source
+        drawing.links.append(
+            Link(
+                source=source,
+                target=node.id,
+                kind="data",
+                tensor=tensor,
+                node=node.id,
+                slot=slot,
+                label=(edge.name or str(slot)) if targets.count(to) > 1 else "",
+                broadcast=given.axes(tensor),
+            )
+        )
+
+
+class _Hidden:
+    """Nodes between a parameter and the only node that uses it, inside one op: the transpose in `F.linear`."""
+
+    def __init__(self, index: Index, roots: frozenset[str], nodes: Iterable[Node]) -> None:
+        self.parameters: dict[str, tuple[BoxParameter, ...]] = {}
+        """Hidden node to the leaf behind it."""
+        self.chains: dict[str, tuple[str, ...]] = {}
+        """Hidden node to itself and the hidden nodes behind it."""
+        nodes = list(nodes)
+        users = _single_users(nodes)
+        for node in nodes:
+            user = users.get(node.id)
+            if node.op is None or node.id in roots or user is None or user.op != node.op:
+                continue
+            used = [(slot, edge) for slot, edge in enumerate(node.edges) if edge.to is not None]
+            if len(used) == 1:
+                self._hide(index, roots, node, *used[0])
+
+    def hides(self, node: Node) -> bool:
+        """Whether a node has no box of its own."""
+        return node.id in self.parameters
+
+    def _hide(self, index: Index, roots: frozenset[str], node: Node, slot: int, edge: Edge) -> None:
+        to = edge.to
+        leaf = index.nodes[to].variable if to in index.nodes and to is not None else None
+        if to in self.parameters and to is not None:
+            self.parameters[node.id] = self.parameters[to]
+            self.chains[node.id] = (*self.chains[to], node.id)
+        elif leaf is not None and to not in roots and index.is_parameter(leaf):
+            tensor = Inputs(index, index.ops.get(node.op or "")).leaf(leaf)
+            self.parameters[node.id] = (folded_leaf(index, tensor, to, slot),)
+            self.chains[node.id] = (node.id,)
+
+
+def _single_users(nodes: Iterable[Node]) -> dict[str, Node | None]:
+    users: dict[str, Node | None] = {}
+    for node in nodes:
+        for edge in node.edges:
+            if edge.to is not None:
+                users[edge.to] = None if edge.to in users else node
+    return users
+
+
+def _in_order(index: Index, visible: frozenset[str]) -> list[tuple[Place, Node]]:
+    """Nodes except leaves in the order they were made; one without an op stands after the last op made before it."""
+    placed: list[tuple[Place, Node]] = []
+    homeless: list[tuple[int, Node]] = []
+    for node in index.trace.nodes:
+        if node.id not in visible or node.variable is not None:
+            continue
+        number = int(node.sequence_nr) if node.sequence_nr is not None else -1
+        at = index.op_at.get(node.op) if node.op is not None else None
+        if at is None:
+            homeless.append((number, node))
+        else:
+            placed.append(((at, number), node))
+    if homeless:
+        _settle(placed, homeless)
+    placed.sort(key=lambda pair: pair[0])
+    return placed
+
+
+def _settle(placed: list[tuple[Place, Node]], homeless: list[tuple[int, Node]]) -> None:
+    anchors = sorted((place[1], place[0]) for place, _ in placed)
+    homeless.sort(key=lambda pair: pair[0])
+    at, latest = 0, -1
+    for number, node in homeless:
+        while at < len(anchors) and anchors[at][0] < number:
+            latest = max(latest, anchors[at][1])
+            at += 1
+        placed.append(((latest, number), node))

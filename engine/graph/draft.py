@@ -1,0 +1,61 @@
+"""A box while it is being made: links, folded leaves and its group are added until it is frozen."""
+
+from typing import Literal
+
+import msgspec
+
+from engine.graph.types import Box, BoxParameter
+from engine.trace import Op, Span
+
+Place = tuple[int, int]
+"""Where a box stands in forward order: index of its op, then sequence number."""
+
+
+class Draft(msgspec.Struct, eq=False, gc=False):
+    """One box to be; it refers to no other draft, so it needs no garbage collector."""
+
+    id: str
+    kind: Literal["op", "leaf", "ghost"]
+    title: str
+    family: str
+    place: Place
+    name: str = ""
+    op: Op | None = None
+    node: str | None = None
+    tensor: str | None = None
+    output_nr: int = 0
+    reason: str = ""
+    span: Span | None = None
+    module: str | None = None
+    parameters: list[BoxParameter] = []
+    constants: list[tuple[str, str | None]] = []
+    folded: list[str] = []
+
+
+def freeze(draft: Draft, group: str | None, order: int) -> Box:
+    """The finished box."""
+    constants = draft.constants
+    return Box(
+        id=draft.id,
+        kind=draft.kind,
+        title=draft.title,
+        name=draft.name,
+        family=draft.family,
+        op=draft.op.id if draft.op is not None else None,
+        node=draft.node,
+        tensor=draft.tensor,
+        output_nr=draft.output_nr,
+        group=group,
+        parameters=tuple(draft.parameters),
+        constants=tuple([text for text, _ in constants]) if constants else (),
+        constant_tensors=_tensors(constants) if constants else (),
+        folded=tuple(draft.folded),
+        reason=draft.reason,
+        span=draft.span,
+        order=order,
+    )
+
+
+def _tensors(constants: list[tuple[str, str | None]]) -> tuple[str | None, ...]:
+    tensors = tuple([tensor for _, tensor in constants])
+    return tensors if any(tensors) else ()

@@ -1,0 +1,108 @@
+"""Look-ups in one trace, built once for a view."""
+
+import math
+
+from engine.graph.source import Source
+from engine.trace import Module, Node, Op, Tensor, Trace
+
+CONTAINERS = frozenset({"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"})
+
+
+class Index:
+    """Ids to records, and who made and who uses what."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        self.source = Source(trace.program.code)
+        self.tensors: dict[str, Tensor] = {tensor.id: tensor for tensor in trace.tensors}
+        self.nodes: dict[str, Node] = {node.id: node for node in trace.nodes}
+        self.modules: dict[str, Module] = {module.id: module for module in trace.modules}
+        self.ops: dict[str, Op] = {op.id: op for op in trace.ops}
+        self.op_at: dict[str, int] = {op.id: at for at, op in enumerate(trace.ops)}
+        self.maker: dict[str, Op] = _makers(trace)
+        self.values: dict[tuple[str, int], str] = _values(trace)
+        self.leaf_nodes: dict[str, str] = {node.variable: node.id for node in trace.nodes if node.variable is not None}
+        self._names = _names(trace)
+        self._chains: dict[str, tuple[str, ...]] = {}
+
+    def identity(self, tensor: str) -> str:
+        """Id of the first record of the same tensor object."""
+        record = self.tensors.get(tensor)
+        return tensor if record is None else record.identity or tensor
+
+    def name(self, tensor: str | None) -> str:
+        """The user's name for a tensor, of this state or else of any."""
+        record = self.tensors.get(tensor) if tensor is not None else None
+        if record is None:
+            return ""
+        return record.names[0] if record.names else self._names.get(record.identity or record.id, "")
+
+    def has_names(self, tensor: str) -> bool:
+        """Whether the program gave it a name."""
+        return bool(self.name(tensor))
+
+    def is_parameter(self, tensor: str) -> bool:
+        """Whether it is a parameter of a module, in whatever state."""
+        record = self.tensors.get(self.identity(tensor))
+        return record is not None and record.role == "parameter"
+
+    def elements(self, tensor: str) -> int:
+        """How many elements it has."""
+        record = self.tensors.get(tensor)
+        return math.prod(record.shape) if record is not None else 0
+
+    def is_tracked_leaf(self, tensor: str) -> bool:
+        """Whether gradients stop at it."""
+        record = self.tensors.get(tensor)
+        return record is not None and record.grad_fn is None and record.requires_grad
+
+    def module_chain(self, module: str | None) -> tuple[str, ...]:
+        """Modules whose forward was running, outermost first; containers that are never called are left out."""
+        if module is None or module not in self.modules:
+            return ()
+        chain = self._chains.get(module)
+        if chain is None:
+            chain = self._chains[module] = self._climb(module)
+        return chain
+
+    def _climb(self, module: str) -> tuple[str, ...]:
+        chain = [module]
+        above = self.modules[module].parent
+        while above is not None and above in self.modules and above not in chain:
+            chain.append(above)
+            above = self.modules[above].parent
+        return tuple(m for m in reversed(chain) if m == module or self._is_called(m))
+
+    def _is_called(self, module: str) -> bool:
+        record = self.modules[module]
+        return record.calls > 0 or record.type not in CONTAINERS
+
+
+def _makers(trace: Trace) -> dict[str, Op]:
+    made: dict[str, Op] = {}
+    for op in trace.ops:
+        for tensor in op.outputs:
+            made.setdefault(tensor, op)
+    return made
+
+
+def _values(trace: Trace) -> dict[tuple[str, int], str]:
+    """Which tensor is which output of which node; results before copies that a node saved."""
+    values: dict[tuple[str, int], str] = {}
+    for tensor in trace.tensors:
+        made = tensor.grad_fn
+        if made is not None and tensor.role != "saved":
+            values.setdefault((made.node, made.output_nr), tensor.id)
+    for tensor in trace.tensors:
+        made = tensor.grad_fn
+        if made is not None:
+            values.setdefault((made.node, made.output_nr), tensor.id)
+    return values
+
+
+def _names(trace: Trace) -> dict[str, str]:
+    names: dict[str, str] = {}
+    for tensor in trace.tensors:
+        if tensor.names:
+            names.setdefault(tensor.identity or tensor.id, tensor.names[0])
+    return names

@@ -1,0 +1,98 @@
+"""Loops: the same places of the source run again and again in one list of items."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING
+
+from engine.graph.draft import Draft
+from engine.graph.index import Index
+
+if TYPE_CHECKING:
+    from engine.graph.groups import Bundle
+
+REPEATS = 3
+
+Item = "Bundle | Draft"
+Key = Hashable
+
+
+def find_loops(
+    index: Index,
+    items: "list[Bundle | Draft]",
+    make: "Callable[[Index, list[list[Bundle | Draft]]], Bundle]",
+) -> "list[Bundle | Draft]":
+    """The items with each loop replaced by what `make` makes of its iterations."""
+    keys = [_key(item) for item in items]
+    places = _places(keys)
+    found: list[Bundle | Draft] = []
+    refused: set[Key] = set()
+    at = 0
+    while at < len(items):
+        key = keys[at]
+        if key is None or key in refused or len(places[key]) < REPEATS:
+            found.append(items[at])
+            at += 1
+            continue
+        starts, end = _iterations(keys, [place for place in places[key] if place >= at])
+        if len(starts) < REPEATS or _are_different_modules(items, starts, end):
+            refused.add(key)
+            found.append(items[at])
+            at += 1
+            continue
+        bounds = zip(starts, [*starts[1:], end], strict=True)
+        found.append(make(index, [items[first:last] for first, last in bounds]))
+        at = end
+    return found
+
+
+def _key(item: "Bundle | Draft") -> Key:
+    """Which place of the source an item comes from."""
+    module = None
+    if not isinstance(item, Draft):
+        if item.kind != "module":
+            return None
+        module = item.kind
+        while not isinstance(item, Draft):
+            item = item.items[0]
+    if item.span is None or item.op is None:
+        return None
+    return (item.span.line, item.span.column, item.title, module)
+
+
+def _places(keys: Sequence[Key]) -> dict[Key, list[int]]:
+    places: dict[Key, list[int]] = defaultdict(list)
+    for at, key in enumerate(keys):
+        places[key].append(at)
+    return places
+
+
+def _iterations(keys: Sequence[Key], starts: list[int]) -> tuple[list[int], int]:
+    """Where the iterations start and where the last one ends; each must share half its places with those before."""
+    if len(starts) < REPEATS:
+        return [], 0
+    body = set(keys[starts[0] : starts[1]])
+    kept = [starts[0]]
+    for at, start in enumerate(starts[1:], 1):
+        last = starts[at + 1] if at + 1 < len(starts) else _end(keys, start, body)
+        run = set(keys[start:last])
+        if 2 * len(run & body) < len(run):
+            break
+        kept.append(start)
+        body |= run
+    return kept, _end(keys, kept[-1], body)
+
+
+def _end(keys: Sequence[Key], start: int, body: set[Key]) -> int:
+    """End of the last iteration: the first item from elsewhere, or the head again."""
+    end = start + 1
+    while end < len(keys) and keys[end] in body and keys[end] != keys[start]:
+        end += 1
+    return end
+
+
+def _are_different_modules(items: "Sequence[Bundle | Draft]", starts: list[int], end: int) -> bool:
+    """A list of layers, each called once: they are better seen as the modules they are."""
+    if end - starts[0] != len(starts):
+        return False
+    modules = [None if isinstance(item, Draft) else item.module for item in items[starts[0] : end]]
+    return None not in modules and len(set(modules)) == len(modules)

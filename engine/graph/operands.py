@@ -1,0 +1,45 @@
+"""What an op was given besides tracked tensors: numbers and untracked tensors, as short texts."""
+
+import re
+
+from engine.graph.index import Index
+from engine.trace import Op, Tensor
+
+_NUMBER = re.compile(r"[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?j?|[+-]?(?:inf|nan)|True|False")
+_OPERATORS = (
+    "add sub mul div pow rsub radd rmul rdiv rtruediv rpow truediv true_divide floor_divide floordiv remainder fmod mod"
+    " multiply subtract divide iadd isub imul idiv itruediv ipow addcmul addcdiv lerp where masked_fill clamp clip"
+    " clamp_min clamp_max gt lt ge le eq ne maximum minimum fill full_like"
+)
+_TAKES_NUMBERS = frozenset(_OPERATORS.split())
+_OPERANDS = frozenset({"", "other", "exponent"})
+
+
+def is_number(text: str) -> bool:
+    """Whether an argument's text is a plain number."""
+    return _NUMBER.fullmatch(text) is not None
+
+
+def numbers(op: Op) -> list[str]:
+    """Plain numbers that are operands, not sizes or axes."""
+    if op.name.strip("_") not in _TAKES_NUMBERS:
+        return []
+    return [
+        argument.text if argument.name in _OPERANDS else f"{argument.name}={argument.text}"
+        for argument in op.arguments
+        if argument.text is not None and is_number(argument.text)
+    ]
+
+
+def label(index: Index, tensor: Tensor) -> str:
+    """The user's name, else the number of a scalar, else the shape."""
+    name = index.name(tensor.id)
+    if name:
+        return name
+    if tensor.shape == () and tensor.data is not None and len(tensor.data) == 1:
+        return _text(tensor.data[0])
+    return "×".join(str(size) for size in tensor.shape) or "()"
+
+
+def _text(value: bool | int | float | str) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,59 @@
+"""The user's source as the graph needs it: the text of a span, the loop around a line."""
+
+import ast
+import re
+from functools import lru_cache
+
+from engine.trace import Span
+
+NAME_CHARACTERS = 48  # a header holds about this much at the widest
+_SPACE = re.compile(r"\s+")
+
+
+class Source:
+    """Look-ups in one program."""
+
+    def __init__(self, code: str) -> None:
+        self._lines = code.split("\n")
+        self._loops = _loops(code)
+
+    def text(self, span: Span | None) -> str:
+        """The code of a span on one line, shortened."""
+        if span is None or not 1 <= span.line <= span.end_line <= len(self._lines):
+            return ""
+        if span.line == span.end_line:
+            text = self._lines[span.line - 1][span.column : span.end_column]
+        else:
+            inner = self._lines[span.line : span.end_line - 1]
+            first, last = self._lines[span.line - 1][span.column :], self._lines[span.end_line - 1][: span.end_column]
+            text = " ".join([first, *inner, last])
+        return shorten(text)
+
+    def line(self, number: int) -> str:
+        """One whole line without its indentation, shortened."""
+        return shorten(self._lines[number - 1]) if 1 <= number <= len(self._lines) else ""
+
+    def loop_head(self, number: int) -> str:
+        """The `for` or `while` around a line; the line itself when it is in none."""
+        inside = [(last - first, first) for first, last in self._loops if first < number <= last]
+        head = self.line(min(inside)[1]) if inside else self.line(number)
+        return head.removesuffix(":")
+
+
+def shorten(text: str) -> str:
+    """One line of at most `NAME_CHARACTERS` characters."""
+    text = _SPACE.sub(" ", text).strip()
+    return text if len(text) <= NAME_CHARACTERS else text[: NAME_CHARACTERS - 1] + "…"
+
+
+@lru_cache(maxsize=16)
+def _loops(code: str) -> tuple[tuple[int, int], ...]:
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    return tuple(
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.For | ast.While | ast.AsyncFor)
+    )

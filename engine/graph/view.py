@@ -1,0 +1,81 @@
+"""A trace plus a choice of root, pass and level becomes the graph to draw."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from engine.graph.boxes import Drawing
+from engine.graph.by_node import draw_nodes
+from engine.graph.by_op import draw_ops
+from engine.graph.choice import check_level, choose, root_choices
+from engine.graph.draft import Draft, freeze
+from engine.graph.groups import bundle, number_groups
+from engine.graph.index import Index
+from engine.graph.types import Graph, Level, Link
+from engine.graph.visible import see
+from engine.trace import Trace
+
+MAX_BOXES = 20_000
+
+
+def view(
+    trace: Trace,
+    *,
+    root: str | None = None,
+    pass_id: str | None = None,
+    level: Level = "both",
+    max_boxes: int = MAX_BOXES,
+) -> Graph:
+    """The graph of one root or pass; without a choice, of the last pass, else of the last root.
+
+    Raises `NoSuchChoice` when the trace has no such root or pass. Beyond `max_boxes` those nearest to the inputs are
+    left out.
+    """
+    check_level(level)
+    index = Index(trace)
+    roots = root_choices(index)
+    chosen = choose(index, roots, root, pass_id)
+    drawing = Drawing(index, see(index, chosen, level), chosen.roots)
+    if level == "forward":
+        draw_ops(drawing)
+    else:
+        draw_nodes(drawing, fold_weights=level == "both")
+    drawing.add_ghosts()
+    drawing.join_ghosts()
+    _mark_shared(drawing.drafts.values())
+    drafts = sorted(drawing.drafts.values(), key=lambda draft: draft.place)
+    omitted = max(0, len(drafts) - max_boxes)
+    drafts = drafts[omitted:]
+    groups, group_of = number_groups(index, bundle(index, drafts))
+    order = {draft.id: at for at, draft in enumerate(drafts)}
+    return Graph(
+        format="gradgraph.graph/1",
+        run=trace.id,
+        level=level,
+        root=chosen.root,
+        pass_id=chosen.of.id if chosen.of is not None else None,
+        roots=roots,
+        boxes=tuple(freeze(draft, group_of.get(draft.id), at) for at, draft in enumerate(drafts)),
+        links=_in_order(drawing.links, order),
+        groups=groups,
+        omitted=omitted,
+    )
+
+
+def _in_order(links: Iterable[Link], order: dict[str, int]) -> tuple[Link, ...]:
+    kept = [link for link in links if link.source in order and link.target in order]
+    return tuple(sorted(kept, key=lambda link: order[link.target]))
+
+
+def _mark_shared(drafts: Iterable[Draft]) -> None:
+    """Write at each folded leaf how many boxes use it."""
+    with_parameters = [draft for draft in drafts if draft.parameters]
+    counts: dict[str, int] = {}
+    for draft in with_parameters:
+        for leaf in {one.node or one.tensor for one in draft.parameters}:
+            counts[leaf] = counts.get(leaf, 0) + 1
+    for draft in with_parameters:
+        if any(counts[one.node or one.tensor] > 1 for one in draft.parameters):
+            draft.parameters = [
+                msgspec.structs.replace(one, shared=counts[one.node or one.tensor]) for one in draft.parameters
+            ]

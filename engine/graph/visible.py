@@ -1,0 +1,177 @@
+"""What is drawn: nodes reached from the roots, and around them the ops that autograd did not record."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from engine.graph.choice import Chosen
+from engine.graph.index import Index
+from engine.graph.types import Level
+from engine.trace import Op, Tensor
+
+
+class Visible(NamedTuple):
+    """Nodes and ghosts of one view."""
+
+    reached: frozenset[str]
+    """Nodes the roots lead to."""
+    unreached: frozenset[str]
+    """Nodes that only a cut leads to."""
+    ghosts: tuple[Op, ...]
+    """Ops without nodes, in the order they ran."""
+    leaves: tuple[str, ...]
+    """Identities of tracked leaves that only ghosts use and that have no AccumulateGrad."""
+
+
+class Era(NamedTuple):
+    """The stretch of forward ops that led to a pass: `since` ≤ index < `until`."""
+
+    since: int
+    until: int
+    spent: frozenset[str]
+    """Nodes that earlier passes ran."""
+
+
+def see(index: Index, chosen: Chosen, level: Level) -> Visible:
+    """The nodes and ghosts to draw."""
+    if not chosen.roots:
+        return Visible(frozenset(), frozenset(), _everything(index), ())
+    reached = reach(index, chosen.roots)
+    if level == "autograd":
+        return Visible(frozenset(reached), frozenset(), (), ())
+    search = _Search(index, reached, _era(index, chosen, reached))
+    search.climb(index.nodes[node].op for node in reached)
+    search.descend()
+    return Visible(
+        frozenset(reached),
+        frozenset(search.nodes - reached),
+        tuple(sorted(search.ghosts.values(), key=lambda op: index.op_at[op.id])),
+        tuple(search.leaves),
+    )
+
+
+def reach(index: Index, roots: Iterable[str]) -> set[str]:
+    """Every node that edges lead to from the roots, the roots included."""
+    nodes = index.nodes
+    pending = [root for root in roots if root in nodes]
+    found = set(pending)
+    while pending:
+        for edge in nodes[pending.pop()].edges:
+            to = edge.to
+            if to is not None and to not in found and to in nodes:
+                found.add(to)
+                pending.append(to)
+    return found
+
+
+class _Search:
+    """Grows the visible part along tensors: up to what made an untracked input, down to what the user named."""
+
+    def __init__(self, index: Index, reached: set[str], era: Era) -> None:
+        self.index = index
+        self.era = era
+        self.nodes = set(reached)
+        self.ghosts: dict[str, Op] = {}
+        self.leaves: dict[str, None] = {}
+
+    def climb(self, ops: Iterable[str | None]) -> None:
+        """Add what made the untracked inputs of these ops, and what was cut off behind them."""
+        pending = [op for op in dict.fromkeys(ops) if op is not None]
+        seen = set(pending)
+        while pending:
+            op = self.index.ops.get(pending.pop())
+            for tensor in op.inputs if op is not None else ():
+                for more in self._above(tensor, is_ghost=op is not None and op.id in self.ghosts):
+                    if more not in seen:
+                        seen.add(more)
+                        pending.append(more)
+
+    def _above(self, tensor: str, *, is_ghost: bool) -> Iterable[str]:
+        """Ops to look at next above one input; notes the ghost or the cut-off nodes on the way."""
+        record = self.index.tensors.get(tensor)
+        if record is None:
+            return ()
+        if record.grad_fn is not None:
+            return self._behind_a_cut(record.grad_fn.node) if is_ghost else ()
+        if record.requires_grad:
+            if is_ghost:
+                self._add_leaf(record)
+            return ()
+        maker = self.index.maker.get(tensor)
+        if maker is None or maker.nodes or is_creation(maker) or self._writes_a_leaf(maker):
+            return ()
+        self.ghosts[maker.id] = maker
+        return (maker.id,)
+
+    def _behind_a_cut(self, node: str) -> Iterable[str]:
+        if node in self.nodes or node in self.era.spent or node not in self.index.nodes:
+            return ()
+        added = reach(self.index, [node]) - self.nodes
+        self.nodes |= added
+        return [op for op in (self.index.nodes[one].op for one in added) if op is not None]
+
+    def _add_leaf(self, record: Tensor) -> None:
+        identity = record.identity or record.id
+        if self.index.is_parameter(identity):
+            return
+        node = self.index.leaf_nodes.get(identity)
+        if node is None:
+            self.leaves[identity] = None
+        else:
+            self.nodes.add(node)
+
+    def descend(self) -> None:
+        """Add ops that use something visible, when they lead to a tensor the user named or to a ghost drawn already."""
+        index, era = self.index, self.era
+        touched = {tensor for (node, _), tensor in index.values.items() if node in self.nodes}
+        touched.update(tensor for op in self.ghosts.values() for tensor in op.outputs)
+        leaves = {index.nodes[node].variable for node in self.nodes} | set(self.leaves)
+        candidates: list[Op] = []
+        for op in index.trace.ops[era.since : era.until]:
+            if op.nodes or op.pass_id is not None or op.id in self.ghosts or self._writes_a_leaf(op):
+                continue
+            if any(one in touched or index.identity(one) in leaves for one in op.inputs):
+                candidates.append(op)
+                touched.update(op.outputs)
+        wanted = {tensor for op in self.ghosts.values() for tensor in op.inputs}
+        kept: list[Op] = []
+        for op in reversed(candidates):
+            if any(one in wanted or index.has_names(one) for one in op.outputs):
+                kept.append(op)
+                wanted.update(op.inputs)
+        self.ghosts.update((op.id, op) for op in kept)
+        self.climb(op.id for op in kept)
+
+    def _writes_a_leaf(self, op: Op) -> bool:
+        """An update of weights by hand belongs to the ledger, not to the graph."""
+        return op.in_place and any(self.index.is_tracked_leaf(one) for one in (*op.inputs, *op.outputs))
+
+
+def is_creation(op: Op) -> bool:
+    """Whether it makes a tensor from nothing, like `torch.ones`."""
+    return not op.inputs
+
+
+def _everything(index: Index) -> tuple[Op, ...]:
+    return tuple(op for op in index.trace.ops if op.outputs and op.pass_id is None)
+
+
+def _era(index: Index, chosen: Chosen, reached: set[str]) -> Era:
+    since = done = 0
+    until: int | None = None
+    spent: set[str] = set()
+    visits = {one.id: one.visits for one in index.trace.passes}
+    for step in index.trace.timeline:
+        if step.kind == "op" and step.op is not None:
+            done = index.op_at.get(step.op, done) + 1
+        elif step.kind == "pass" and step.pass_id is not None:
+            if chosen.of is not None and step.pass_id == chosen.of.id:
+                until = done
+                break
+            since = done
+            spent.update(visit.node for visit in visits.get(step.pass_id, ()))
+    first = min((index.op_at[op] for op in _ops_of(index, reached)), default=0)
+    return Era(min(since, first), len(index.trace.ops) if until is None else until, frozenset(spent - reached))
+
+
+def _ops_of(index: Index, nodes: set[str]) -> Iterable[str]:
+    return (op for op in (index.nodes[node].op for node in nodes) if op in index.op_at and op is not None)

@@ -15,8 +15,10 @@ Number = bool | int | float | str
 """A JSON number. Non-finite floats are "nan", "inf", "-inf"; whole numbers beyond 2**53 are decimal strings."""
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """Base of everything in a trace: frozen, named fields, unknown fields refused."""
+class Record(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
+    """Base of everything in a trace: frozen, named fields, unknown fields refused.
+
+    Frozen records cannot form cycles, so the garbage collector need not walk the ten thousands of them."""
 
 
 class Span(Record, frozen=True):

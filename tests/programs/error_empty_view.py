@@ -1,0 +1,3 @@
+import torch
+
+y = torch.randn(0, 10).view(1, 10)

@@ -1,0 +1,3 @@
+import torch
+
+x = torch([5.5, 3])

@@ -1,0 +1,3 @@
+import torch
+
+m = torch.one(2, 3)

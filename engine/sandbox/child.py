@@ -1,0 +1,87 @@
+"""The life of one child of the zygote: close the sandbox, wait for one request, run it, end."""
+
+import os
+import traceback
+from collections.abc import Callable
+from typing import NamedTuple, NoReturn
+
+import msgspec
+
+from engine.request import RunRequest
+from engine.sandbox.layers import hold_to
+
+_OUTPUT, _REQUEST, _EVENTS, _STATM = 2, 3, 4, 5  # 0 is empty, 1 is the same as 2
+_ANY_DESCRIPTOR = 1 << 20
+
+BROKEN = 97
+"""Exit code of a child that could not close its sandbox: it never saw a request."""
+
+_decode_request = msgspec.json.Decoder(RunRequest).decode
+
+
+class Descriptors(NamedTuple):
+    """What a child keeps of all that the zygote has open."""
+
+    request: int
+    events: int
+    output: int
+    statm: int
+
+
+def reserve_places() -> None:
+    """Keep the zygote's own descriptors, which a child needs to close its sandbox, out of the places of the child's."""
+    while os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC) <= _STATM:
+        pass
+
+
+def live(descriptors: Descriptors, close: Callable[[], None], act: Callable[[RunRequest], None]) -> NoReturn:
+    """Take the descriptors, close the sandbox, say so with an empty line, wait for a request and act on it."""
+    code = BROKEN
+    try:
+        _arrange(descriptors)
+        os.setsid()
+        close()
+        os.closerange(_STATM + 1, _ANY_DESCRIPTOR)
+        emit(b"")
+        code = 0
+        said = _read_all(_REQUEST)
+        if said:
+            code = 1
+            asked = _decode_request(said)
+            hold_to(asked.limits, _mapped_bytes())
+            act(asked)
+            code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def emit(line: bytes) -> None:
+    """Say one event."""
+    rest = memoryview(line + b"\n")
+    while rest:
+        rest = rest[os.write(_EVENTS, rest) :]
+
+
+def _arrange(kept: Descriptors) -> None:
+    """Move the descriptors to their places."""
+    empty = os.open("/dev/null", os.O_RDONLY)
+    places = (empty, kept.output, kept.output, kept.request, kept.events, kept.statm)
+    for place, fd in enumerate(places):
+        os.dup2(fd, place, inheritable=False)
+
+
+def _read_all(fd: int) -> bytes:
+    pieces = []
+    while piece := os.read(fd, 65536):
+        pieces.append(piece)
+    os.close(fd)
+    return b"".join(pieces)
+
+
+def _mapped_bytes() -> int | None:
+    """Address space in use."""
+    pages = int(os.pread(_STATM, 64, 0).split()[0])
+    os.close(_STATM)
+    return pages * os.sysconf("SC_PAGE_SIZE")

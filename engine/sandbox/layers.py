@@ -1,0 +1,201 @@
+"""The layers of isolation: found out and prepared once in the zygote, closed by every child around itself."""
+
+import contextlib
+import itertools
+import math
+import os
+import resource
+import signal
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.limits import MIB
+from engine.sandbox import libc, root
+from engine.sandbox.filter import compile_filter, for_pid
+from engine.sandbox.readable import DEVICES, readable_paths
+from engine.trace import RunLimits
+
+HOME_BYTES = 256 * MIB
+HOME_FILES = 10_000
+OPEN_FILES = 256
+THREADS = 256
+FIRST_UID = 60_001
+
+
+class Layers:
+    """What this machine allows. `names` says which layers a child closes, in order."""
+
+    def __init__(self, staging: str, slots: int, *, namespaces: bool, cuda: bool) -> None:
+        readable = readable_paths()
+        self._filter = compile_filter() if _seccomp_works() else None  # libseccomp is not found from the private root
+        self._cuda_filter = compile_filter(cuda=True) if cuda and self._filter else None
+        entered = _enter_namespaces() if namespaces and not cuda else ()
+        self._private_root = "mount" in entered
+        self._own_uids = os.getuid() == 0 and "user" not in entered and _can_change_uid()
+        if self._private_root:
+            root.enter_private_root(staging, readable)
+            self.canary = root.CANARY
+            self._homes = [root.HOME] * slots
+        else:
+            self._own_uids = self._own_uids and _others_can_read(readable)
+            self.canary = staging + root.CANARY
+            self._homes = self._make_homes(Path(staging), slots)
+        self._restrict = _landlock(readable, [root.HOMES] if self._private_root else self._homes, cuda=cuda)
+        self.names = (
+            "rlimits",
+            *entered,
+            *(("uid",) if self._own_uids else ()),
+            "no_new_privs",
+            *(("landlock",) if self._restrict else ()),
+            *(("seccomp",) if self._filter else ()),
+        )
+
+    def leftovers(self, slot: int) -> list[str]:
+        """Some of what the last run left in its folder, unless it went with the run's own file system."""
+        if self._private_root:
+            return []
+        with os.scandir(self._homes[slot]) as entries:
+            return [entry.path for entry in itertools.islice(entries, 500)]
+
+    def close(self, slot: int, *, cuda: bool = False) -> None:
+        """Close all layers around the calling process, for good; raises when one cannot be closed."""
+        uid = FIRST_UID + slot if self._own_uids else os.getuid()
+        gid = FIRST_UID + slot if self._own_uids else os.getgid()
+        _limit_resources(own_uid=self._own_uids)
+        if self._private_root:
+            root.mount_home(uid, gid, HOME_BYTES, HOME_FILES)
+        os.chdir(self._homes[slot])
+        os.environ["HOME"] = os.environ["TMPDIR"] = self._homes[slot]
+        tempfile.tempdir = None  # remembered from an import
+        if self._own_uids:
+            os.setgroups([])
+            os.setresgid(gid, gid, gid)
+            os.setresuid(uid, uid, uid)
+        libc.drop_capabilities()
+        libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of uid clears it
+        libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
+        if self._restrict:
+            self._restrict(0 if self._private_root else slot)
+        program = self._cuda_filter if cuda else self._filter
+        if program:
+            libc.load_filter(for_pid(program, os.getpid()))
+
+    def _make_homes(self, staging: Path, slots: int) -> list[str]:
+        staging.chmod(0o711)
+        Path(self.canary).write_text("canary")
+        Path(self.canary).chmod(0o644)
+        homes = [staging / str(slot) for slot in range(slots)]
+        for slot, home in enumerate(homes):
+            home.mkdir(mode=0o700)
+            if self._own_uids:
+                os.chown(home, FIRST_UID + slot, FIRST_UID + slot)
+        return [str(home) for home in homes]
+
+
+def hold_to(limits: RunLimits, address_space_bytes: int | None) -> None:
+    """Lower the calling process's own limits to those of its run; they cannot be raised again.
+
+    `address_space_bytes` is what the process has mapped already; None sets no limit on it.
+    """
+    cpu_s = math.ceil(limits.cpu_s)
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
+    if address_space_bytes is not None:
+        total = address_space_bytes + limits.memory_bytes
+        resource.setrlimit(resource.RLIMIT_AS, (total, total))
+
+
+def _limit_resources(*, own_uid: bool) -> None:
+    for limit, value in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_FSIZE, HOME_BYTES),
+        (resource.RLIMIT_NOFILE, OPEN_FILES),
+        (resource.RLIMIT_MEMLOCK, 0),
+        *(((resource.RLIMIT_NPROC, THREADS),) if own_uid else ()),  # counts all processes of a uid
+    ):
+        resource.setrlimit(limit, (value, value))
+
+
+def _enter_namespaces() -> tuple[str, ...]:
+    """Move into namespaces that all runs share; each run adds a mount namespace of its own."""
+    inner = libc.CLONE_NEWNS | libc.CLONE_NEWNET | libc.CLONE_NEWIPC
+    uid, gid = os.getuid(), os.getgid()
+    if uid == 0:
+        with contextlib.suppress(OSError):
+            libc.unshare(inner)
+            return ("mount", "net", "ipc")
+    if not _works_in_a_fork(lambda: _enter_user_namespace(inner, uid, gid)):
+        return ()
+    _enter_user_namespace(inner, uid, gid)
+    return ("user", "mount", "net", "ipc")
+
+
+def _enter_user_namespace(inner: int, uid: int, gid: int) -> None:
+    libc.unshare(libc.CLONE_NEWUSER | inner)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+    Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+    # some distributions allow the namespace and take its rights away: find out while nothing depends on them
+    libc.mount("none", "/", None, libc.MS_REC | libc.MS_PRIVATE)
+
+
+def _works_in_a_fork(attempt: Callable[[], object]) -> bool:
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        with contextlib.suppress(BaseException):
+            attempt()
+            code = 0
+        os._exit(code)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def _can_change_uid() -> bool:
+    def change() -> None:
+        os.setgroups([])
+        os.setresgid(FIRST_UID, FIRST_UID, FIRST_UID)
+        os.setresuid(FIRST_UID, FIRST_UID, FIRST_UID)
+
+    return _works_in_a_fork(change)
+
+
+def _others_can_read(paths: tuple[str, ...]) -> bool:
+    """Whether another uid gets at the library: a Python under a private home keeps the uid it has."""
+
+    def look() -> None:
+        os.setgroups([])
+        os.setresuid(FIRST_UID, FIRST_UID, FIRST_UID)
+        for path in paths:
+            Path(path).stat()
+
+    return _works_in_a_fork(look)
+
+
+def _seccomp_works() -> bool:
+    def load() -> None:
+        libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
+        libc.load_filter(for_pid(compile_filter(), os.getpid()))
+
+    return _works_in_a_fork(load)
+
+
+def _landlock(readable: tuple[str, ...], homes: list[str], *, cuda: bool) -> Callable[[int], None] | None:
+    """What closes Landlock around the run in a slot. The rulesets are built now: in a fork that takes 5 ms."""
+    import landlockpy
+    from landlockpy import AccessFS, Ruleset, Scope
+
+    if not landlockpy.supported():
+        return None
+    look = AccessFS.READ_FILE | AccessFS.READ_DIR
+    write = AccessFS.WRITE_FILE | AccessFS.TRUNCATE
+    change = AccessFS.MAKE_REG | AccessFS.MAKE_DIR | AccessFS.REMOVE_FILE | AccessFS.REMOVE_DIR | AccessFS.REFER
+    rulesets = []
+    for home in homes:
+        ruleset = Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL)
+        for path in readable:
+            ruleset.allow_path(path, look if Path(path).is_dir() else AccessFS.READ_FILE)
+        for device in DEVICES:
+            ruleset.allow_path(device, AccessFS.READ_FILE | AccessFS.WRITE_FILE)
+        ruleset.allow_path(home, look | write | change)
+        rulesets.append(ruleset)
+    return lambda slot: rulesets[slot].restrict(no_new_privs=False)

@@ -1,0 +1,71 @@
+"""What the server and the zygote say to each other: one JSON message a packet, descriptors beside it."""
+
+import msgspec
+
+from engine.sandbox.canary import Targets
+from engine.trace import Record
+
+
+class Config(Record, frozen=True):
+    """What a zygote is told when it starts."""
+
+    staging: str
+    """An empty folder of its own: the private root is built on it, or runs get their folders in it."""
+    slots: int
+    """How many runs may live at once, waiting ones included."""
+    import_path: str
+    """Where the engine is imported from; taken off `sys.path` before any program runs."""
+    namespaces: bool = True
+    """Whether to use namespaces where the machine allows."""
+
+
+class Spawn(Record, frozen=True, tag=True):
+    """Server: fork one child and let it wait for a request."""
+
+    id: int
+    """Number of the child, never used twice."""
+    device: str = "cpu"
+    """`cuda:N` initialises that device before the sandbox closes."""
+    canary: Targets | None = None
+    """It shall attack these instead of running a program."""
+
+
+class Ready(Record, frozen=True, tag=True):
+    """Zygote: everything is imported and the layers are prepared."""
+
+    layers: tuple[str, ...]
+    """Layers every child closes, in order."""
+    canary: str
+    """A file that every run finds and none may read."""
+    cuda_devices: int
+    """How many CUDA devices PyTorch sees."""
+
+
+class Spawned(Record, frozen=True, tag=True):
+    """Zygote: the child exists. Beside it: request (write), events (read), output (read), pidfd."""
+
+    id: int
+    """Number of the child."""
+    pid: int
+    """Its pid as the server sees it."""
+
+
+class Exited(Record, frozen=True, tag=True):
+    """Zygote: the child is gone, its files too."""
+
+    id: int
+    """Number of the child."""
+    status: int
+    """Wait status."""
+    cpu_s: float
+    """Processor time of all its threads, in seconds."""
+    peak_rss_bytes: int
+    """Largest resident set, the warm process's own pages included."""
+
+
+FromZygote = Ready | Spawned | Exited
+
+encode = msgspec.json.Encoder().encode
+decode_config = msgspec.json.Decoder(Config).decode
+decode_spawn = msgspec.json.Decoder(Spawn).decode
+decode_from_zygote = msgspec.json.Decoder(FromZygote).decode

@@ -1,0 +1,276 @@
+"""The server's side of the zygote: start it, ask it for children, hear of their ends. Never imports torch."""
+
+import asyncio
+import contextlib
+import fcntl
+import itertools
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Literal, Self
+
+from engine.sandbox.canary import Targets
+from engine.sandbox.messages import Config, Exited, FromZygote, Ready, Spawn, Spawned, decode_from_zygote, encode
+
+START_S = 120.0
+_PACKET = 64 * 1024
+_PIPE_BYTES = 1024 * 1024
+_READ_BYTES = 1024 * 1024
+_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+_ENGINE_PARENT = str(Path(__file__).resolve().parents[2])
+
+ENVIRONMENT = {
+    "PATH": "/usr/bin:/bin",
+    "LANG": "C.UTF-8",
+    "USER": "user",
+    "LOGNAME": "user",
+    "PYTHONPATH": _ENGINE_PARENT,
+    "PYTHONHASHSEED": "0",  # sets of words come in the same order in every run
+    "PYTHONUTF8": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONNOUSERSITE": "1",
+    # huge pages for everything Python allocates: half the page tables to copy, so a fork takes half the time
+    "PYTHONMALLOC": "malloc",
+    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
+    "OMP_THREAD_LIMIT": "4",  # libgomp exits the process when a thread cannot be made
+    "OPENBLAS_NUM_THREADS": "1",  # its threads would not survive the fork
+    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # otherwise asking for CUDA initialises it, and no fork can use it any more
+    "TRITON_NVML_BASED_CUDA_CHECK": "1",
+    "CUDA_CACHE_DISABLE": "1",
+}
+"""All the environment a program finds: nothing of the server's is inherited."""
+
+
+class ZygoteLost(Exception):
+    """The warm process ended, and what it had forked with it."""
+
+
+class SandboxBroken(Exception):
+    """A child could not close its sandbox; it was never given a program."""
+
+
+class Child:
+    """One forked process: waits for a request, runs it, ends."""
+
+    def __init__(self, pid: int, descriptors: Sequence[int]) -> None:
+        loop = asyncio.get_running_loop()
+        self.pid = pid
+        self.closed: asyncio.Future[None] = loop.create_future()
+        """Done when the sandbox is closed around the child and it waits for its request."""
+        self.exited: asyncio.Future[Exited] = loop.create_future()
+        """Its end; everything it said has been heard by then."""
+        self.exited.add_done_callback(_look_at)
+        self.closed.add_done_callback(_look_at)
+        self._request, self._events, self._output, self._pidfd = descriptors
+        self._hear: Callable[[bytes], None] = self._hear_closed
+        self._see: Callable[[bytes], None] = self._see_complaint
+        self._complaint = b""
+        with contextlib.suppress(OSError):  # more than the machine allows one user: 64 KiB do as well
+            fcntl.fcntl(self._events, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+        for pipe in (self._request, self._events, self._output):
+            os.set_blocking(pipe, False)
+        loop.add_reader(self._events, self._read_events)
+        loop.add_reader(self._output, self._read_output)
+
+    async def send(self, request: bytes, hear: Callable[[bytes], None], see: Callable[[bytes], None]) -> None:
+        """Give it its request; from now on `hear` gets the bytes of its events, `see` what it writes to stderr."""
+        self._hear, self._see = hear, see
+        loop = asyncio.get_running_loop()
+        rest = memoryview(request)
+        try:
+            while rest:
+                try:
+                    rest = rest[os.write(self._request, rest) :]
+                except BlockingIOError:
+                    writable = loop.create_future()
+                    loop.add_writer(self._request, _settle, writable)
+                    await asyncio.wait((writable, self.exited), return_when=asyncio.FIRST_COMPLETED)
+                    loop.remove_writer(self._request)
+        except BrokenPipeError:
+            pass  # it died; `exited` tells how
+        self._close("_request")
+
+    def kill(self) -> None:
+        """End it and all its threads, whatever it is doing."""
+        if self._pidfd >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def own_bytes(self) -> int:
+        """Memory it holds that is not a file's: what grows when it allocates. 0 when it is gone."""
+        try:
+            statm = Path(f"/proc/{self.pid}/statm").read_bytes().split()
+        except OSError:
+            return 0
+        return (int(statm[1]) - int(statm[2])) * _PAGE_BYTES
+
+    def end(self, exited: Exited | None) -> None:
+        """The zygote says it is gone, or is gone itself: hear what is left in the pipes, give everything back."""
+        for _ in range(_PIPE_BYTES // _READ_BYTES + 2):
+            self._read_events()
+            self._read_output()
+        for descriptor in ("_request", "_events", "_output", "_pidfd"):
+            self._close(descriptor)
+        if not self.closed.done():
+            self.closed.set_exception(SandboxBroken(self._complaint.decode(errors="replace")))
+        if exited:
+            self.exited.set_result(exited)
+        else:
+            self.exited.set_exception(ZygoteLost())
+
+    def _read_events(self) -> None:
+        if self._events >= 0 and not _read(self._events, self._hear):
+            self._close("_events")
+
+    def _read_output(self) -> None:
+        if self._output >= 0 and not _read(self._output, self._see):
+            self._close("_output")
+
+    def _hear_closed(self, data: bytes) -> None:
+        if not self.closed.done():
+            self.closed.set_result(None)
+
+    def _see_complaint(self, data: bytes) -> None:
+        self._complaint += data
+
+    def _close(self, name: Literal["_request", "_events", "_output", "_pidfd"]) -> None:
+        descriptor = getattr(self, name)
+        if descriptor >= 0:
+            asyncio.get_running_loop().remove_reader(descriptor)
+            os.close(descriptor)
+            setattr(self, name, -1)
+
+
+class Nursery:
+    """A running zygote. When it is lost, so are its children, and `spawn` raises `ZygoteLost`."""
+
+    def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, staging: Path) -> None:
+        self.ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
+        self.ready.add_done_callback(_look_at)
+        self.lost = False
+        self._process = process
+        self._control = control
+        self._staging = staging
+        self._numbers = itertools.count(1)
+        self._expected: dict[int, asyncio.Future[Child]] = {}
+        self._children: dict[int, Child] = {}
+        self._empty = asyncio.Event()
+        asyncio.get_running_loop().add_reader(control, self._receive)
+
+    @classmethod
+    async def start(cls, slots: int, *, namespaces: bool) -> Self:
+        """A warm zygote, after the seconds that PyTorch takes to import."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        ours.setblocking(False)
+        staging = Path(tempfile.mkdtemp(prefix="gradgraph-"))
+        config = Config(staging=str(staging), slots=slots, import_path=_ENGINE_PARENT, namespaces=namespaces)
+        with theirs:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "engine.sandbox.zygote", encode(config).decode()],
+                stdin=theirs.fileno(), stdout=subprocess.DEVNULL, env=ENVIRONMENT, cwd="/", start_new_session=True,
+            )
+        nursery = cls(process, ours, staging)
+        try:
+            await asyncio.wait_for(asyncio.shield(nursery.ready), START_S)
+        except BaseException:
+            await nursery.close()
+            raise
+        return nursery
+
+    async def spawn(self, device: str = "cpu", canary: Targets | None = None) -> Child:
+        """A new child; it closes its sandbox while the caller goes on."""
+        if self.lost:
+            raise ZygoteLost
+        number = next(self._numbers)
+        self._expected[number] = asyncio.get_running_loop().create_future()
+        self._control.send(encode(Spawn(id=number, device=device, canary=canary)))
+        return await self._expected[number]
+
+    async def close(self) -> None:
+        """End the zygote and all children; nothing of them stays."""
+        for child in self._children.values():
+            child.kill()
+        with contextlib.suppress(TimeoutError):  # the zygote removes what runs left in their folders
+            await asyncio.wait_for(self._wait_until_empty(), 5)
+        self._lose()
+        self._process.kill()
+        await asyncio.to_thread(self._process.wait)
+        shutil.rmtree(self._staging, ignore_errors=True)
+
+    async def _wait_until_empty(self) -> None:
+        while self._children and not self.lost:
+            self._empty.clear()
+            await self._empty.wait()
+
+    def _receive(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                try:
+                    packet, descriptors, _, _ = socket.recv_fds(self._control, _PACKET, 4)
+                except ConnectionError:
+                    packet, descriptors = b"", []
+                if not packet:
+                    self._lose()
+                    return
+                self._take(decode_from_zygote(packet), descriptors)
+
+    def _take(self, message: FromZygote, descriptors: list[int]) -> None:
+        match message:
+            case Ready():
+                self.ready.set_result(message)
+            case Spawned():
+                child = Child(message.pid, descriptors)
+                self._children[message.id] = child
+                expected = self._expected.pop(message.id)
+                if expected.cancelled():
+                    child.kill()
+                else:
+                    expected.set_result(child)
+            case Exited():
+                self._children.pop(message.id).end(message)
+                self._empty.set()
+
+    def _lose(self) -> None:
+        if self.lost:
+            return
+        self.lost = True
+        asyncio.get_running_loop().remove_reader(self._control)
+        self._control.close()
+        if not self.ready.done():
+            self.ready.set_exception(ZygoteLost("the warm process ended while it started; its stderr says why"))
+        for expected in self._expected.values():
+            if not expected.done():
+                expected.set_exception(ZygoteLost())
+        for child in self._children.values():
+            child.kill()
+            child.end(None)
+        self._children.clear()
+        self._empty.set()
+
+
+def _read(descriptor: int, take: Callable[[bytes], None]) -> bool:
+    """Hand over what there is now; False at the end of the pipe."""
+    try:
+        data = os.read(descriptor, _READ_BYTES)
+    except BlockingIOError:
+        return True
+    if data:
+        take(data)
+    return bool(data)
+
+
+def _settle(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _look_at(future: asyncio.Future[Exited] | asyncio.Future[None] | asyncio.Future[Ready]) -> None:
+    """An end that nobody awaits is no bug of ours."""
+    if not future.cancelled():
+        future.exception()

@@ -1,0 +1,86 @@
+"""What the supervisor knows of a run: bytes counted, limits watched, its end as facts. It trusts no word of a child."""
+
+import os
+import signal
+from collections.abc import Callable
+
+from engine.limits import MIB
+from engine.outcome import Outcome, StoppedBy
+from engine.sandbox.messages import Exited
+from engine.trace import Isolation, RunLimits, Timings
+
+GRACE_S = 0.5
+"""The worker stops itself at the limit and says where the program was; after this it is killed."""
+OUTPUT_BYTES = 1 * MIB
+"""Bytes a process may write past the recorder, to its plain stdout and stderr."""
+TAIL_BYTES = 16 * 1024
+MEMORY_SLACK_BYTES = 64 * MIB
+"""The address space limit gives the friendlier failure, so it comes first."""
+_BLOB = b'["blob"'
+
+
+class Supervision:
+    """One run from request to end. `kill` ends the process; it is called at most once."""
+
+    def __init__(self, limits: RunLimits, kill: Callable[[], None], on_event: Callable[[bytes], None] | None) -> None:
+        self.lines: list[bytes] = []
+        self._limits = limits
+        self._kill = kill
+        self._on_event = on_event
+        self._stopped_by: StoppedBy | None = None
+        self._partial: list[bytes] = []
+        self._said_bytes = 0
+        self._blob_bytes = 0
+        self._tail = b""
+        self._output_bytes = 0
+
+    def hear(self, data: bytes) -> None:
+        """Take bytes of events; an unfinished line waits for its end and is dropped when there is none."""
+        self._said_bytes += len(data)
+        if self._said_bytes > self._limits.trace_bytes + MIB:
+            self.stop("trace")
+        if self._stopped_by == "trace":
+            return
+        *whole, rest = data.split(b"\n")
+        if whole:
+            whole[0] = b"".join((*self._partial, whole[0]))
+            self._partial.clear()
+        self._partial.append(rest)
+        for line in whole:
+            self.lines.append(line)
+            if line.startswith(_BLOB):
+                self._blob_bytes += len(line)
+            if self._on_event:
+                self._on_event(line)
+
+    def see_output(self, data: bytes) -> None:
+        """Take bytes the process wrote to its stdout or stderr itself."""
+        self._output_bytes += len(data)
+        self._tail = (self._tail + data)[-TAIL_BYTES:]
+        if self._output_bytes > OUTPUT_BYTES:
+            self.stop("output")
+
+    def see_memory(self, added_bytes: int) -> None:
+        """Take how much the process grew since it was given its request."""
+        if added_bytes > self._limits.memory_bytes + MEMORY_SLACK_BYTES:
+            self.stop("memory")
+
+    def stop(self, reason: StoppedBy) -> None:
+        """Kill the run; the first reason counts."""
+        if self._stopped_by is None:
+            self._stopped_by = reason
+            self._kill()
+
+    def outcome(self, exited: Exited | None, timings: Timings, isolation: Isolation | None) -> Outcome:
+        """How it ended; `exited` is None when its supervisor was lost with it."""
+        code = os.waitstatus_to_exitcode(exited.status) if exited else None
+        return Outcome(
+            exit_code=code if code is not None and code >= 0 else None,
+            signal=-code if code is not None and code < 0 else None,
+            stopped_by=self._stopped_by or ("cpu" if code == -signal.SIGXCPU else None),
+            peak_rss_bytes=exited.peak_rss_bytes if exited else 0,
+            stderr_tail=self._tail.decode(errors="replace"),
+            timings=timings,
+            isolation=isolation,
+            blobs=self._blob_bytes,
+        )

@@ -1,0 +1,158 @@
+"""The warm process every run is forked from: one thread, no secrets, never runs a user's code itself.
+
+Started by the server as `python -m engine.sandbox.zygote CONFIG` with a control socket on descriptor 0.
+"""
+
+import faulthandler
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+import msgspec
+
+from engine.request import RunRequest
+from engine.sandbox import canary, child, cuda, libc
+from engine.sandbox.layers import Layers
+from engine.sandbox.messages import Config, Exited, Ready, Spawn, Spawned, decode_config, decode_spawn, encode
+from engine.worker import execute
+from engine.worker.warm import cuda_devices, touch, warm
+
+_CONTROL = 0
+_PACKET = 64 * 1024
+
+
+class _Process(NamedTuple):
+    pid: int
+    slot: int
+    id: int | None
+    """Number of the child; None for the one that cleans up after it."""
+
+
+class Zygote:
+    """Forks children on demand, reaps them, cleans up after them."""
+
+    def __init__(self, config: Config) -> None:
+        self._control = socket.socket(fileno=_CONTROL)
+        self._proc = os.open("/proc", os.O_PATH | os.O_CLOEXEC)
+        self._layers = Layers(config.staging, config.slots, namespaces=config.namespaces, cuda=cuda_devices() > 0)
+        self._free = list(range(config.slots))
+        self._asked: deque[Spawn] = deque()
+        self._processes: dict[int, _Process] = {}  # by pidfd
+        self._poll = select.poll()
+        self._poll.register(self._control, select.POLLIN)
+
+    def serve(self) -> None:
+        """Until the server hangs up."""
+        ready = Ready(layers=self._layers.names, canary=self._layers.canary, cuda_devices=cuda_devices())
+        self._control.send(encode(ready))
+        while True:
+            for fd, _ in self._poll.poll():
+                if fd != self._control.fileno():
+                    self._reap(fd)
+                elif packet := self._control.recv(_PACKET):
+                    self._asked.append(decode_spawn(packet))
+                else:
+                    return
+            while self._asked and self._free:
+                self._spawn(self._asked.popleft(), self._free.pop())
+
+    def _spawn(self, asked: Spawn, slot: int) -> None:
+        request_read, request_write = os.pipe()
+        events_read, events_write = os.pipe()
+        output_read, output_write = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            statm = os.open("self/statm", os.O_RDONLY, dir_fd=self._proc)
+            kept = child.Descriptors(request_read, events_write, output_write, statm)
+            child.live(kept, self._closing(asked, slot), _acting(asked))
+        pidfd = os.pidfd_open(pid)
+        message = encode(Spawned(id=asked.id, pid=pid))
+        socket.send_fds(self._control, [message], [request_write, events_read, output_read, pidfd])
+        for fd in (request_read, request_write, events_read, events_write, output_read, output_write):
+            os.close(fd)
+        self._watch(pidfd, _Process(pid, slot, asked.id))
+
+    def _closing(self, asked: Spawn, slot: int) -> Callable[[], None]:
+        def close() -> None:
+            on_cuda = asked.device.startswith("cuda")
+            if on_cuda:
+                cuda.initialise(asked.device)
+            self._layers.close(slot, cuda=on_cuda)
+            touch()
+
+        return close
+
+    def _watch(self, pidfd: int, process: _Process) -> None:
+        self._processes[pidfd] = process
+        self._poll.register(pidfd, select.POLLIN)
+
+    def _reap(self, pidfd: int) -> None:
+        process = self._processes.pop(pidfd)
+        self._poll.unregister(pidfd)
+        os.close(pidfd)
+        _, status, usage = os.wait4(process.pid, 0)
+        self._end_orphans()
+        if process.id is not None:
+            cpu_s = usage.ru_utime + usage.ru_stime
+            exited = Exited(id=process.id, status=status, cpu_s=cpu_s, peak_rss_bytes=usage.ru_maxrss * 1024)
+            self._control.send(encode(exited))
+        elif status != 0:
+            return  # what could not be removed is nobody else's to find: this slot is not used again
+        self._clean(process.slot)
+
+    def _clean(self, slot: int) -> None:
+        """Free the slot once its folder is empty. `rm` copes with trees too deep for Python's own recursion."""
+        leftovers = self._layers.leftovers(slot)
+        if leftovers:
+            pid = os.posix_spawn("/bin/rm", ["rm", "-rf", "--", *leftovers], {})
+            self._watch(os.pidfd_open(pid), _Process(pid, slot, None))
+        else:
+            self._free.append(slot)
+
+    def _end_orphans(self) -> None:
+        """Kill what a run left behind; only where nothing keeps it from starting processes."""
+        if "seccomp" in self._layers.names:
+            return
+        ours = {process.pid for process in self._processes.values()}
+        while orphans := self._children() - ours:
+            for pid in orphans:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+
+    def _children(self) -> set[int]:
+        fd = os.open(f"self/task/{os.getpid()}/children", os.O_RDONLY, dir_fd=self._proc)
+        with os.fdopen(fd) as file:
+            return {int(pid) for pid in file.read().split()}
+
+
+def _acting(asked: Spawn) -> Callable[[RunRequest], None]:
+    targets = asked.canary
+    if targets is None:
+        return lambda request: execute.run(request, child.emit)
+    return lambda _: child.emit(msgspec.json.encode(canary.attack(targets)))
+
+
+def main() -> None:
+    """Warm up, take the layers, serve."""
+    libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
+    libc.prctl(libc.PR_SET_CHILD_SUBREAPER, 1)
+    config = decode_config(sys.argv[1])
+    child.reserve_places()
+    faulthandler.enable()
+    warm()
+    if config.import_path in sys.path:
+        sys.path.remove(config.import_path)
+    zygote = Zygote(config)
+    gc.collect()
+    gc.freeze()  # a collection in a child would write to, and so copy, every page
+    zygote.serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""What a process does before its first run: import PyTorch and its lazy parts, touch what every run touches."""
+
+import importlib
+import os
+
+import torch
+
+_LAZY = (
+    "numpy",
+    "torch._dynamo",  # the first torch.optim or torch.func call imports it: 1.5 s in a fresh fork
+    "torch.nn.functional",
+    "torch.nn.utils",
+    "torch.optim",
+    "torch.func",
+    "torch.autograd.profiler",
+    "torch.utils.checkpoint",
+    "torch.utils.data",
+    "torch.distributions",
+    "torch.fx",
+    "dataclasses",
+    "json",
+    "linecache",
+    "math",
+    "random",
+    "tempfile",
+    "traceback",
+    "typing",
+    "unittest.mock",
+    "engine.worker.execute",
+)
+
+
+def warm() -> None:
+    """Import everything a program is likely to need. One thread: a fork after a parallel kernel would hang."""
+    torch.set_num_threads(1)
+    for name in _LAZY:
+        importlib.import_module(name)
+    _practise()
+
+
+def touch() -> None:
+    """In a fresh fork: copy now the pages that the first operations would copy later."""
+    _practise()
+    torch.default_generator.manual_seed(int.from_bytes(os.urandom(7), "little"))
+
+
+def cuda_devices() -> int:
+    """How many CUDA devices there are, asked without initialising CUDA."""
+    return torch.cuda.device_count() if torch.cuda.is_available() else 0
+
+
+def _practise() -> None:
+    x = torch.ones(2, 2, requires_grad=True)
+    torch.autograd.backward(((x + 2) ** 2 * 3).mean())
+    repr(x.grad)

@@ -102,13 +102,13 @@ class Observer:
 
     def install(self) -> None:
         """Patch the funnel of all backward calls, zero_grad, and the printing of warnings."""
-        run_backward = torch.autograd._engine_run_backward
+        run_backward = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
 
         def counted(roots: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
             return self.run_pass(functools.partial(run_backward, roots, *args, **kwargs), roots,
                                  bool(kwargs.get("accumulate_grad", False)))
 
-        torch.autograd._engine_run_backward = counted  # type: ignore[assignment]
+        torch.autograd._engine_run_backward = counted  # type: ignore[attr-defined, assignment]
         register_optimizer_step_post_hook(self.count_step)
         torch.optim.Optimizer.zero_grad = self.counting(torch.optim.Optimizer.zero_grad)  # type: ignore[method-assign]
         torch.nn.Module.zero_grad = self.counting(torch.nn.Module.zero_grad)  # type: ignore[method-assign]

@@ -1,0 +1,129 @@
+"""Canonical traces of the gallery: `python -m tests.golden [NAME ...]` writes `gallery/NAME.json` anew.
+
+A canonical trace holds no time, address, path or version; floats have four significant digits. Structure is compared
+exactly, numbers with a tolerance that holds on any CPU.
+"""
+
+import json
+import math
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeAlias, cast
+
+import msgspec
+
+import engine
+from engine.trace import Trace
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+GALLERY = Path(__file__).parent.parent / "gallery"
+DROPPED = frozenset({
+    "code", "environment", "file", "histogram", "limits", "sequence_nr", "thumbnail", "time_us", "timings", "traceback",
+})
+"""Fields that differ between machines, or that say in another way what is kept."""
+RTOL = 1e-3
+ATOL = 1e-5
+TEXT_ATOL = 2e-4
+"""Printed numbers have four decimals."""
+NUMBER = re.compile(r"-?\d+\.\d*(?:e[-+]?\d+)?|-?\d+")
+
+
+def main(names: list[str]) -> None:
+    """Write the canonical traces of the programs named, or of all."""
+    for path in programs():
+        if not names or path.stem in names:
+            golden_path(path).write_text(render(canonical(engine.run(path.read_text(encoding="utf-8")))),
+                                         encoding="utf-8")
+
+
+def programs() -> list[Path]:
+    """The gallery's programs."""
+    return sorted(GALLERY.glob("*.py"))
+
+
+def golden_path(program: Path) -> Path:
+    return program.with_suffix(".json")
+
+
+def canonical(trace: Trace) -> dict[str, Json]:
+    """The trace without what differs from run to run and from machine to machine."""
+    whole = cast(dict[str, Json], json.loads(msgspec.json.encode(trace)))
+    del whole["id"]
+    return cast(dict[str, Json], _reduced(whole))
+
+
+def _reduced(value: Json) -> Json:
+    if isinstance(value, dict):
+        return {key: _reduced(item) for key, item in value.items()
+                if key not in DROPPED and not _library_line(key, value)}
+    if isinstance(value, list):
+        return [_reduced(item) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    return value
+
+
+def _library_line(key: str, owner: dict[str, Json]) -> bool:
+    """Whether this is the line of a frame in library code."""
+    return key == "line" and "file" in owner
+
+
+def render(trace: dict[str, Json]) -> str:
+    """JSON with one record a line, so that a change can be read."""
+    return "{\n" + ",\n".join(f"{json.dumps(key)}: {_lines(item)}" for key, item in trace.items()) + "\n}\n"
+
+
+def _lines(value: Json) -> str:
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(f" {json.dumps(item, ensure_ascii=False)}" for item in value) + "\n]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def differences(expected: Json, got: Json, at: str = "") -> Iterator[str]:
+    """Where two canonical traces disagree."""
+    if isinstance(expected, dict) and isinstance(got, dict):
+        for key in sorted(expected.keys() | got.keys()):
+            if key in expected and key in got:
+                yield from differences(expected[key], got[key], f"{at}.{key}")
+            else:
+                yield f"{at}.{key}: {'missing' if key in expected else 'new'}"
+    elif isinstance(expected, list) and isinstance(got, list):
+        yield from _list_differences(expected, got, at)
+    elif isinstance(expected, str) and isinstance(got, str):
+        if not _same_text(expected, got):
+            yield f"{at}: expected {expected!r}, got {got!r}"
+    elif not _close(expected, got, 0.0):
+        yield f"{at}: expected {expected!r}, got {got!r}"
+
+
+def _list_differences(expected: list[Json], got: list[Json], at: str) -> Iterator[str]:
+    if len(expected) != len(got):
+        yield f"{at}: expected {len(expected)} items, got {len(got)}"
+        return
+    scale = max((abs(item) for item in expected if isinstance(item, int | float)), default=0.0)
+    for number, (wanted, said) in enumerate(zip(expected, got, strict=True)):
+        if not (isinstance(wanted, float) and _close(wanted, said, scale)):
+            yield from differences(wanted, said, f"{at}[{number}]")
+
+
+def _close(expected: Json, got: Json, scale: float) -> bool:
+    """Equal, or floats as close as any two CPUs agree; a large neighbour in the same tensor allows more."""
+    if isinstance(expected, float) and isinstance(got, int | float):
+        return math.isclose(expected, got, rel_tol=RTOL, abs_tol=ATOL * max(1.0, scale))
+    return expected == got
+
+
+def _same_text(expected: str, got: str) -> bool:
+    if expected == got:
+        return True
+    wanted, said = NUMBER.findall(expected), NUMBER.findall(got)
+    return (NUMBER.split(expected) == NUMBER.split(got)
+            and all(math.isclose(float(a), float(b), rel_tol=RTOL, abs_tol=TEXT_ATOL)
+                    for a, b in zip(wanted, said, strict=True)))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

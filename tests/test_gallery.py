@@ -1,0 +1,51 @@
+"""Each gallery program is a lesson in two languages and a golden test."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import engine
+from tests.golden import canonical, differences, golden_path, programs
+
+LESSONS = programs()
+
+
+def _lesson(path: Path) -> dict[str, dict[str, str]]:
+    return tomllib.loads(path.with_suffix(".toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_trace_is_the_golden_one(path: Path) -> None:
+    expected = json.loads(golden_path(path).read_text(encoding="utf-8"))
+    got = json.loads(json.dumps(canonical(engine.run(path.read_text(encoding="utf-8")))))
+    assert list(differences(expected, got)) == []
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_program_is_short_and_explained_in_both_languages(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 30
+    lesson = _lesson(path)
+    assert lesson["tags"]
+    for part in ("title", "text"):
+        assert lesson[part].keys() == {"zh", "en"}
+        assert any("\u4e00" <= letter <= "\u9fff" for letter in lesson[part]["zh"])
+        assert lesson[part]["en"].isprintable()
+    assert "\n" not in lesson["text"]["zh"] + lesson["text"]["en"]
+
+
+def test_lessons_have_one_order() -> None:
+    orders = [_lesson(path)["order"] for path in LESSONS]
+    assert len(set(map(str, orders))) == len(orders)
+
+
+def test_a_wrong_number_or_shape_is_found() -> None:
+    golden = json.loads(golden_path(LESSONS[0]).read_text(encoding="utf-8"))
+    changed = json.loads(json.dumps(golden))
+    filled = next(index for index, tensor in enumerate(changed["tensors"]) if tensor.get("data"))
+    changed["tensors"][filled]["data"][0] += 0.1
+    assert [item.split(":")[0] for item in differences(golden, changed)] == [f".tensors[{filled}].data[0]"]
+    changed = json.loads(json.dumps(golden))
+    changed["nodes"].pop()
+    assert len(list(differences(golden, changed))) == 1

@@ -92,6 +92,14 @@ TABLE: dict[str, Row] = {
             "{what} 有 {size} 字节，最多接受 {limit} 字节。请缩短后重新发送。",
         ),
     ),
+    "body-too-large": _row(
+        413,
+        ("The request is too large", "请求太大"),
+        (
+            "The body has more than {limit} bytes, the most that is read. Send a shorter program or smaller inputs.",
+            "请求体超过 {limit} 字节的上限。请缩短程序或减小输入。",
+        ),
+    ),
     "limit-raised": _row(
         422,
         ("A limit may only be lowered", "限制只能调低"),
@@ -143,12 +151,12 @@ TABLE: dict[str, Row] = {
             "请使用轨迹中的 `summary` 和 `thumbnail`，或在程序里打印需要的部分。",
         ),
     ),
-    "no-such-node": _row(
-        404,
-        ("No such root or pass", "没有这个根或反向传播"),
+    "no-such-choice": _row(
+        422,
+        ("The graph has no such part", "计算图没有这一部分"),
         (
-            "{name} = {value} does not exist in run {run}; the graph lists its `roots` and their passes.",
-            "运行 {run} 中不存在 {name} = {value}；计算图的 `roots` 列出了所有的根及其反向传播。",
+            "{reason}. GET the graph without parameters: it lists its `roots` and their passes.",
+            "{reason}。不带参数请求计算图，可以看到它的 `roots` 及其反向传播。",
         ),
     ),
     "graph-too-large": _row(
@@ -204,6 +212,14 @@ TABLE: dict[str, Row] = {
         (
             "{count} runs are waiting, the most this server takes. Try again in {retry} s.",
             "已有 {count} 次运行在等待，达到服务器上限。请在 {retry} 秒后重试。",
+        ),
+    ),
+    "no-worker": _row(
+        503,
+        ("No worker could take the run", "没有可用的执行进程"),
+        (
+            "The worker process was lost twice before the program ended. Try again in {retry} s.",
+            "执行进程在程序结束前两次丢失。请在 {retry} 秒后重试。",
         ),
     ),
     "cancelled": _row(

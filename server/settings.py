@@ -55,6 +55,8 @@ class Settings:
     """Longest program accepted, in bytes of UTF-8; a longer one is refused with 413."""
     graph_boxes: int = 4_000
     """Most boxes drawn in an SVG or PNG."""
+    warm_gallery: bool = True
+    """Run the gallery programs after the start, so that embeds of them can be played."""
     allow_weak_isolation: bool = False
     """Serve other machines although the self-tests found the isolation `partial` or `none`."""
 
@@ -62,6 +64,11 @@ class Settings:
     def limits(self) -> RunLimits:
         """The operator's limits; a caller may only lower them."""
         return RunLimits(**{name: getattr(self, name) for name in RunLimits.__struct_fields__})
+
+    @property
+    def body_bytes(self) -> int:
+        """Longest request body that is read: JSON may write one byte as six."""
+        return self.code_bytes * 8
 
     @property
     def is_local(self) -> bool:

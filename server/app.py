@@ -1,0 +1,164 @@
+"""The server: its parts put together, its life from start to end."""
+
+import asyncio
+import logging
+import secrets
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from server import openapi
+from server.drawing import Drawing
+from server.gallery import lessons, request_of
+from server.headers import Headers
+from server.keys import versions
+from server.local import LocalRunner
+from server.metrics import Metrics
+from server.pages import Pages
+from server.problems import MEDIA_TYPE, Problem, language_of
+from server.queue import Client, Queue
+from server.routes import docs, gallery, graphs, health, pages, runs, tensors
+from server.runner import Runner
+from server.service import Service
+from server.settings import Settings
+from server.store import Store
+from server.views import Views
+
+WEAK = ("partial", "none")
+IDLE_S = 0.2
+
+log = logging.getLogger("gradgraph")
+
+
+class WeakIsolation(RuntimeError):
+    """The sandbox does not hold on this machine and strangers could reach it."""
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application; its parts come to life when it starts."""
+
+    @asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        service = build(settings, metrics)
+        app.state.service = service
+        warming: asyncio.Task[None] | None = None
+        try:
+            await service.runner.start()
+            check_isolation(service.runner, settings)
+            if settings.warm_gallery:
+                warming = asyncio.create_task(warm_gallery(service))
+            yield
+        finally:
+            if warming:
+                warming.cancel()
+                await asyncio.gather(warming, return_exceptions=True)
+            await service.queue.close()
+            await service.runner.close()
+            await service.views.close()
+            await service.drawing.close()
+            await service.store.close()
+
+    metrics = Metrics()
+    app = FastAPI(
+        title="Gradgraph",
+        version="1",
+        lifespan=life,
+        docs_url=None,  # FastAPI's own pages load their scripts from another host
+        redoc_url=None,
+        redirect_slashes=False,
+        max_body_size=settings.body_bytes,
+    )
+    for routes in (runs, graphs, tensors, gallery, health, docs, pages):
+        app.include_router(routes.router)
+    app.add_middleware(Headers, metrics=metrics)
+    app.add_exception_handler(Problem, refuse)
+    app.add_exception_handler(RequestValidationError, refuse)
+    app.add_exception_handler(HTTPException, refuse)
+    app.add_exception_handler(Exception, refuse)
+    app.openapi = lambda: openapi.document(app)  # type: ignore[method-assign]
+    return app
+
+
+def build(settings: Settings, metrics: Metrics) -> Service:
+    """The parts of one server, not started."""
+    store = Store(settings.data_dir, settings.store_bytes, settings.memory_cache_bytes)
+    runner = LocalRunner(settings.workers or None)
+    drawing = Drawing()
+    return Service(
+        settings=settings,
+        versions=versions(),
+        metrics=metrics,
+        runner=runner,
+        store=store,
+        queue=Queue(runner, store, metrics, settings.queue, settings.per_address),
+        views=Views(store, drawing, settings.graph_boxes),
+        drawing=drawing,
+        pages=Pages(),
+        lessons=lessons(settings.limits, versions()),
+    )
+
+
+def check_isolation(runner: Runner, settings: Settings) -> None:
+    """Refuse to serve other machines behind a sandbox that does not hold."""
+    profile = runner.isolation.profile if runner.isolation else "none"
+    log.info("isolation: %s", profile)
+    if profile in WEAK and not settings.is_local and not settings.allow_weak_isolation:
+        raise WeakIsolation(
+            f"isolation is {profile!r} and {settings.host} can be reached by other machines: strangers' programs would "
+            "not be held. Listen on 127.0.0.1, give the process the kernel features that `GET /api/v1/health` misses, "
+            "or set GRADGRAPH_ALLOW_WEAK_ISOLATION=1 if everyone who can reach it may run programs on this machine."
+        )
+
+
+async def warm_gallery(service: Service) -> None:
+    """Run the gallery programs whose traces are missing, while nobody else needs the workers; embeds play them."""
+    for lesson in service.lessons.values():
+        while service.queue.running or service.queue.waiting:
+            await asyncio.sleep(IDLE_S)
+        if await service.store.get(lesson.run) is None:
+            request = request_of(lesson.code, service.settings.limits)
+            live = service.queue.enter(lesson.run, request, Client("gallery", None), pinned=True)
+            await asyncio.gather(service.queue.wait(live), return_exceptions=True)
+
+
+async def refuse(request: Request, why: Exception) -> Response:
+    """Any exception as a problem document in the reader's language."""
+    problem = problem_of(request, why)
+    if problem.key == "bug":
+        log.error("incident %s at %s", problem.values["incident"], request.url.path, exc_info=why)
+    headers = {"Cache-Control": "no-store", "Vary": "Accept-Language"}
+    if problem.retry_after_s is not None:
+        headers["Retry-After"] = str(problem.retry_after_s)
+    language = language_of(request.headers.get("accept-language", ""))
+    headers["Content-Language"] = language
+    return Response(problem.body(language, request.url.path), problem.status, headers, MEDIA_TYPE)
+
+
+def problem_of(request: Request, why: Exception) -> Problem:
+    """The row of the table for an exception."""
+    if isinstance(why, Problem):
+        return why
+    if isinstance(why, RequestValidationError):
+        return ill_formed(why)
+    by_status: dict[int, Callable[[], Problem]] = {
+        400: lambda: Problem("bad-json", reason=str(getattr(why, "detail", ""))),
+        404: lambda: Problem("no-such-page", path=request.url.path),
+        405: lambda: Problem("method-not-allowed", path=request.url.path, method=request.method),
+        413: lambda: Problem("body-too-large", limit=request.app.state.service.settings.body_bytes),
+    }
+    known = by_status.get(why.status_code) if isinstance(why, HTTPException) else None
+    return known() if known else Problem("bug", incident=secrets.token_hex(4))
+
+
+def ill_formed(why: RequestValidationError) -> Problem:
+    """The first thing that is wrong with a request."""
+    first = why.errors()[0]
+    if first["type"] == "json_invalid":
+        return Problem("bad-json", reason=f"{first['msg']}, character {first['loc'][-1]}")
+    field = ".".join(map(str, first["loc"]))
+    return Problem("bad-request", field=field, reason=str(first["msg"]).removeprefix("Value error, "))

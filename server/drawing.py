@@ -1,0 +1,72 @@
+"""Static SVG by the frontend's own layout and painting code, run in V8 inside this process on a thread of its own."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from py_mini_racer import JSEvalException, JSOOMException, JSTimeoutException, MiniRacer
+
+from server.problems import Problem
+
+BUNDLE = Path(__file__).parent / "assets" / "static-svg.js"
+TIME_LIMIT_S = 10.0
+HEAP_BYTES = 512 * 1024**2
+SVG_BYTES = 20 * 1024**2
+
+
+class Drawing:
+    """One V8 context, used by one thread, made anew after a failure or when the bundle was built again."""
+
+    def __init__(self, bundle: Path = BUNDLE) -> None:
+        self._bundle = bundle
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="drawing")
+        self._context: MiniRacer | None = None
+        self._built = 0.0
+
+    @property
+    def ready(self) -> bool:
+        """Whether the bundle is built."""
+        return self._bundle.exists()
+
+    async def svg(self, trace: bytes, graph: bytes, options: bytes) -> str:
+        """The picture of a graph; all three are JSON. Raises Problem."""
+        if not self.ready:
+            raise Problem("no-picture", missing=f"server/assets/{self._bundle.name}")
+        return await asyncio.get_running_loop().run_in_executor(self._thread, self._draw, trace, graph, options)
+
+    async def close(self) -> None:
+        """Give V8 back."""
+        await asyncio.to_thread(self._thread.shutdown, wait=True, cancel_futures=True)
+        self._forget()
+
+    def _draw(self, trace: bytes, graph: bytes, options: bytes) -> str:
+        texts = (each.decode() for each in (trace, graph, options))
+        try:
+            svg = self._ready_context().call("gradgraphSvg", *texts, timeout_sec=TIME_LIMIT_S)
+        except JSTimeoutException:
+            self._forget()
+            raise Problem("drawing-failed", limit=f" {TIME_LIMIT_S:g} s") from None
+        except JSOOMException:
+            self._forget()
+            raise Problem("drawing-failed", limit=f" {HEAP_BYTES >> 20} MiB") from None
+        except JSEvalException:
+            self._forget()
+            raise
+        if not isinstance(svg, str) or len(svg) > SVG_BYTES:
+            raise Problem("drawing-failed", limit=f" {SVG_BYTES >> 20} MiB")
+        return svg
+
+    def _ready_context(self) -> MiniRacer:
+        built = self._bundle.stat().st_mtime
+        if self._context is None or built != self._built:
+            self._forget()
+            self._context = MiniRacer()
+            self._context.set_hard_memory_limit(HEAP_BYTES)
+            self._context.eval(self._bundle.read_text("utf-8"))
+            self._built = built
+        return self._context
+
+    def _forget(self) -> None:
+        if self._context is not None:
+            self._context.close()
+            self._context = None

@@ -1,0 +1,41 @@
+"""The gallery as lessons: programs a person would write, with title and text in two languages."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from engine.request import RunRequest
+from engine.trace import Program, RunLimits
+from server.keys import Versions, run_id
+from server.wire import Lesson, Text
+
+FOLDER = Path(__file__).parent.parent / "gallery"
+
+
+def lessons(limits: RunLimits, of: Versions, folder: Path = FOLDER) -> dict[str, Lesson]:
+    """All lessons by name, in the order of the menu."""
+    found = [_lesson(file, limits, of) for file in folder.glob("*.toml")]
+    return {lesson.name: lesson for lesson in sorted(found, key=lambda lesson: (lesson.order, lesson.name))}
+
+
+def request_of(code: str, limits: RunLimits) -> RunRequest:
+    """The run of a gallery program as it stands: what the page asks for when nothing was changed."""
+    return RunRequest(program=Program(code=code), limits=limits)
+
+
+def _lesson(file: Path, limits: RunLimits, of: Versions) -> Lesson:
+    words = tomllib.loads(file.read_text("utf-8"))
+    code = file.with_suffix(".py").read_text("utf-8")
+    return Lesson(
+        name=file.stem,
+        run=run_id(request_of(code, limits), of),
+        order=words["order"],
+        tags=tuple(words.get("tags", ())),
+        zh=_text(words, "zh"),
+        en=_text(words, "en"),
+        code=code,
+    )
+
+
+def _text(words: dict[str, Any], language: str) -> Text:
+    return Text(title=words["title"][language], text=words["text"][language])

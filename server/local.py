@@ -1,0 +1,162 @@
+"""The runner of one machine: the pool of sandboxed workers, with assembling and compressing on threads."""
+
+import asyncio
+import base64
+import binascii
+import gzip
+import math
+import time
+from collections.abc import AsyncGenerator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import msgspec
+from engine.assemble import assemble
+
+from engine import events
+from engine.outcome import Outcome
+from engine.request import RunRequest
+from engine.sandbox.nursery import SandboxBroken, ZygoteLost
+from engine.sandbox.pool import Pool
+from engine.trace import Isolation, Trace
+from server import npy
+from server.keys import etag
+from server.runner import Finished, Printed, Progressed, RunEvent, RunnerDown, Started
+from server.store import Stored
+
+PROGRESS_EVENTS = 2_000
+"""Events of a worker between two words on how far the run is."""
+LARGE_BYTES = 256 * 1024
+"""Traces above this size are compressed less hard."""
+STORED_STATUS = ("ok", "failed")
+"""A run that a limit stopped, that crashed or was lost may end otherwise the next time."""
+
+_PRINTED = b'["out"'
+_BLOB = b'["blob"'
+
+
+class LocalRunner:
+    """Runs programs in a `Pool` on this machine."""
+
+    def __init__(self, workers: int | None) -> None:
+        self._pool = Pool(workers)
+        self._started = False
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="assemble")
+
+    async def start(self) -> None:
+        await self._pool.start()
+        self._started = True
+
+    @property
+    def capacity(self) -> int:
+        return self._pool.capacity if self._started else 0
+
+    @property
+    def isolation(self) -> Isolation | None:
+        return self._pool.isolation if self._started else None
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        return ("cpu", *(f"cuda:{index}" for index in range(self._pool.cuda_devices)))
+
+    async def submit(self, run: str, request: RunRequest, waited_ms: float) -> AsyncGenerator[RunEvent, None]:
+        said: asyncio.Queue[RunEvent | None] = asyncio.Queue()
+        work = asyncio.create_task(self._pool.run(request, _Ear(said).hear))
+        work.add_done_callback(lambda _: said.put_nowait(None))
+        try:
+            yield Started()
+            while event := await said.get():
+                yield event
+            lines, outcome = await work
+        except (ZygoteLost, SandboxBroken) as lost:
+            raise RunnerDown(str(lost)) from lost
+        finally:
+            work.cancel()
+            await asyncio.gather(work, return_exceptions=True)
+        loop = asyncio.get_running_loop()
+        yield await loop.run_in_executor(self._threads, _finish, run, request, lines, outcome, waited_ms)
+
+    async def close(self) -> None:
+        await self._pool.close()
+        await asyncio.to_thread(self._threads.shutdown, wait=True)
+
+
+class _Ear:
+    """Picks what a follower wants to know at once from the lines of a worker."""
+
+    def __init__(self, said: asyncio.Queue[RunEvent | None]) -> None:
+        self._said = said
+        self._count = 0
+
+    def hear(self, line: bytes) -> None:
+        self._count += 1
+        if line.startswith(_PRINTED):
+            self._print(line)
+        elif self._count % PROGRESS_EVENTS == 0:
+            self._said.put_nowait(Progressed(events=self._count))
+
+    def _print(self, line: bytes) -> None:
+        try:
+            event = events.decode(line)
+        except msgspec.DecodeError:  # what the line should have said, `assemble` tells
+            return
+        if isinstance(event, events.Printed):
+            self._said.put_nowait(Printed(stream=event.stream, text=event.text))
+
+
+def _finish(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outcome, waited_ms: float) -> Finished:
+    """The trace of a run as it is kept and sent."""
+    began = time.perf_counter()
+    trace = assemble(run, request, [line for line in lines if not line.startswith(_BLOB)], outcome)
+    trace = _timed(trace, waited_ms, (time.perf_counter() - began) * 1000)
+    body = msgspec.json.encode(trace)
+    kept = trace.status in STORED_STATUS
+    return Finished(
+        status=trace.status,
+        lost=trace.failure is not None and trace.failure.kind == "lost",
+        stored=Stored(
+            body=gzip.compress(body, 6 if len(body) < LARGE_BYTES else 3, mtime=0),
+            etag=etag(body),
+            tensors=_values(trace, lines),
+            kept=kept,
+        ),
+    )
+
+
+def _timed(trace: Trace, waited_ms: float, assemble_ms: float) -> Trace:
+    timings = msgspec.structs.replace(
+        trace.timings,
+        total_ms=trace.timings.total_ms + waited_ms + assemble_ms,
+        queued_ms=trace.timings.queued_ms + waited_ms,
+        assemble_ms=assemble_ms,
+    )
+    return msgspec.structs.replace(trace, timings=timings)
+
+
+def _values(trace: Trace, lines: Sequence[bytes]) -> dict[str, bytes]:
+    """The larger tensors that were kept, as compressed .npy files. A blob that does not fit its tensor is dropped."""
+    shapes = {tensor.id: tensor.shape for tensor in trace.tensors if tensor.stored}
+    values = {}
+    for line in lines:
+        if line.startswith(_BLOB) and isinstance(blob := _decoded(line), events.BlobSaid):
+            file = _npy(blob)
+            if file is not None and shapes.get(f"t{blob.tensor}") == blob.shape:
+                values[f"t{blob.tensor}"] = gzip.compress(file, 3, mtime=0)
+    return values
+
+
+def _npy(blob: events.BlobSaid) -> bytes | None:
+    layout = npy.layout(blob.dtype)
+    try:
+        data = base64.b64decode(blob.data)
+    except binascii.Error:
+        return None
+    if layout is None or len(data) != math.prod(blob.shape) * layout.size_bytes:
+        return None
+    return npy.write(data, blob.shape, layout)
+
+
+def _decoded(line: bytes) -> events.Event | None:
+    try:
+        return events.decode(line)
+    except msgspec.DecodeError:
+        return None

@@ -1,0 +1,34 @@
+"""The OpenAPI document: FastAPI's routes, with Trace and Graph from the engine's own schema.
+
+`python -m server.openapi` prints it."""
+
+import json
+import sys
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from engine.schema import wire_schemas
+
+DESCRIPTION = """Paste PyTorch, see what autograd really did: a program goes in, it runs on the real PyTorch in a
+sandbox, and a trace comes out. The graph, its pictures and the values of its tensors are views of that trace. Refused
+requests are answered with `application/problem+json`, in Chinese or English by `Accept-Language`; a program that fails
+is no refused request, its trace says what happened."""
+
+
+def document(app: FastAPI) -> dict[str, Any]:
+    """The document, made once for an application."""
+    if app.openapi_schema is None:
+        made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes)
+        made["components"]["schemas"] |= wire_schemas("#/components/schemas/")
+        app.openapi_schema = made
+    return app.openapi_schema
+
+
+if __name__ == "__main__":
+    from server.app import create_app
+    from server.settings import Settings
+
+    json.dump(document(create_app(Settings())), sys.stdout, indent=1, ensure_ascii=False)
+    sys.stdout.write("\n")

@@ -1,0 +1,75 @@
+"""The routes for a reader: a plain page made from the OpenAPI document, without scripts."""
+
+import json
+from html import escape
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from server.answers import ASK_AGAIN, answer
+
+router = APIRouter(include_in_schema=False)
+
+STYLE = (
+    "body{font:16px/1.6 system-ui,sans-serif;max-width:52rem;margin:3rem auto;padding:0 1rem;color-scheme:light dark}"
+    "code,pre{font:14px/1.5 ui-monospace,monospace}pre{padding:.8rem;overflow:auto;border:1px solid #8884}"
+    "td{padding:.1rem 1rem .1rem 0;vertical-align:top}h2{margin-top:2.5rem}"
+)
+
+
+@router.get("/docs")
+async def docs(request: Request) -> Response:
+    """Every route with its parameters, examples and answers."""
+    page = written(request.app.openapi())
+    return await answer(request, page.encode(), "text/html; charset=utf-8", ASK_AGAIN)
+
+
+def written(document: dict[str, Any]) -> str:
+    """The page."""
+    routes = "".join(
+        route(path, method, operation)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+    )
+    title = escape(document["info"]["title"])
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+        f"<title>{title}: API</title><style>{STYLE}</style><h1>{title}: API</h1>"
+        f"<p>{escape(document['info']['description'])}</p>"
+        f'<p>The same for programs: <a href="/openapi.json">/openapi.json</a>.</p>{routes}</html>'
+    )
+
+
+def route(path: str, method: str, operation: dict[str, Any]) -> str:
+    """One route."""
+    parameters = "".join(
+        f"<tr><td><code>{escape(each['name'])}</code></td><td>{escape(each['in'])}</td>"
+        f"<td>{escape(each.get('description', ''))}</td></tr>"
+        for each in operation.get("parameters", ())
+    )
+    answers = "".join(
+        f"<tr><td>{escape(status)}</td><td>{escape(', '.join(each.get('content', {})))}</td>"
+        f"<td>{escape(each['description'])}</td></tr>"
+        for status, each in operation["responses"].items()
+    )
+    return (
+        f"<h2><code>{method.upper()} {escape(path)}</code></h2><p>{escape(operation.get('description', ''))}</p>"
+        f"<table>{parameters}</table>{examples(path, operation)}<table>{answers}</table>"
+    )
+
+
+def examples(path: str, operation: dict[str, Any]) -> str:
+    """The request examples, ready for a shell."""
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+    return "".join(
+        f"<p>{escape(each['summary'])}</p><pre>curl -s localhost:8000{escape(path)} "
+        f"-H 'Content-Type: application/json' -d {escape(quoted(each['value']))}</pre>"
+        for each in body.get("examples", {}).values()
+    )
+
+
+def quoted(value: object) -> str:
+    """A JSON body in single quotes, as a shell reads it."""
+    return "'" + json.dumps(value).replace("'", "'\\''") + "'"

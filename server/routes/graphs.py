@@ -1,0 +1,78 @@
+"""The graph of a run: as JSON to draw from, or drawn."""
+
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from engine.graph import Level
+from server.answers import ASK_AGAIN, JSON, answer
+from server.examples import GRAPH, PROBLEM, Documented, text
+from server.service import LanguageOf, ServiceOf
+from server.views import Choice, Look
+
+router = APIRouter(prefix="/api/v1/runs/{run}", tags=["graphs"])
+
+SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+REFUSED: dict[int | str, Documented] = {404: PROBLEM, 422: PROBLEM}
+
+
+def choice_of(
+    root: Annotated[str | None, Query(description="Node to start from; else the latest pass or root.")] = None,
+    pass_id: Annotated[str | None, Query(alias="pass", description="Pass whose gradients are shown.")] = None,
+    level: Annotated[Level, Query(description="Autograd nodes, recorded operations, or both.")] = "both",
+) -> Choice:
+    """What to draw, from the query."""
+    return Choice(root=root, pass_id=pass_id, level=level)
+
+
+def look_of(
+    preferred: LanguageOf,
+    lang: Annotated[Literal["zh", "en"] | None, Query(description="Words; else by Accept-Language.")] = None,
+    theme: Annotated[Literal["light", "dark"], Query(description="Colours.")] = "light",
+    step: Annotated[int | None, Query(ge=0, description="Step of the timeline; else the end.")] = None,
+) -> Look:
+    """How to draw it, from the query."""
+    return Look(lang=lang or preferred, theme=theme, step=step)
+
+
+ChoiceOf = Annotated[Choice, Depends(choice_of)]
+LookOf = Annotated[Look, Depends(look_of)]
+
+
+@router.get("/graph", responses={200: GRAPH, **REFUSED})
+async def graph(request: Request, run: str, choice: ChoiceOf, service: ServiceOf) -> Response:
+    """The graph to draw, as JSON."""
+    return await answer(request, await service.views.graph(run, choice), JSON, ASK_AGAIN)
+
+
+@router.get("/graph.svg", responses={200: text("image/svg+xml"), 503: PROBLEM, **REFUSED})
+async def svg(request: Request, run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
+    """The graph as the page draws it."""
+    return await picture(request, await service.views.svg(run, choice, look), "image/svg+xml")
+
+
+@router.get("/graph.png", responses={200: text("image/png"), 503: PROBLEM, **REFUSED})
+async def png(request: Request, run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
+    """The same picture as pixels."""
+    return await picture(request, await service.views.png(run, choice, look), "image/png")
+
+
+@router.get("/graph.dot", responses={200: text("text/vnd.graphviz"), **REFUSED})
+async def dot(request: Request, run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
+    """The graph in Graphviz's language."""
+    return await picture(request, await service.views.dot(run, choice, look.lang), "text/vnd.graphviz; charset=utf-8")
+
+
+@router.get("/graph.mmd", responses={200: text("text/vnd.mermaid"), **REFUSED})
+async def mermaid(request: Request, run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
+    """The graph in Mermaid's language."""
+    return await picture(
+        request, await service.views.mermaid(run, choice, look.lang), "text/vnd.mermaid; charset=utf-8"
+    )
+
+
+async def picture(request: Request, body: bytes, media_type: str) -> Response:
+    """A view that differs with the reader's language."""
+    return await answer(request, body, media_type, ASK_AGAIN, {"Content-Security-Policy": SVG_POLICY})

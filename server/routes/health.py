@@ -1,0 +1,57 @@
+"""How the service is doing, for people and for Prometheus."""
+
+import platform
+
+import msgspec
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from server.answers import NEVER, json_answer
+from server.examples import text
+from server.service import ServiceOf
+from server.wire import Health, IsolationHealth
+
+router = APIRouter(tags=["service"])
+
+
+@router.get("/api/v1/health", response_model=Health)
+async def health(request: Request, service: ServiceOf) -> Response:
+    """Isolation, workers, queue, devices and versions."""
+    runner, queue = service.runner, service.queue
+    traces, stored_bytes = await service.store.size()
+    isolation = runner.isolation
+    body = Health(
+        status="ok" if runner.capacity else "down",
+        gradgraph=service.versions.engine,
+        torch=service.versions.torch,
+        python=platform.python_version(),
+        devices=runner.devices,
+        cuda=any(device.startswith("cuda") for device in runner.devices),
+        isolation=IsolationHealth(profile=isolation.profile, layers=isolation.layers) if isolation else None,
+        workers=runner.capacity,
+        running=queue.running,
+        waiting=queue.waiting,
+        queue=queue.length,
+        stored_traces=traces,
+        stored_bytes=stored_bytes,
+        limits=msgspec.to_builtins(service.settings.limits),
+        pictures=service.drawing.ready,
+    )
+    return await json_answer(request, body, NEVER)
+
+
+@router.get("/metrics", responses={200: text("text/plain")}, response_class=Response)
+async def metrics(service: ServiceOf) -> Response:
+    """Counts and times in the text format of Prometheus."""
+    traces, stored_bytes = await service.store.size()
+    body = service.metrics.text(
+        {
+            "gradgraph_workers": ("Runs performed at the same time.", service.runner.capacity),
+            "gradgraph_running": ("Runs being performed.", service.queue.running),
+            "gradgraph_waiting": ("Runs in the queue.", service.queue.waiting),
+            "gradgraph_stored_traces": ("Traces in the store.", traces),
+            "gradgraph_stored_bytes": ("Bytes the stored traces take.", stored_bytes),
+        }
+    )
+    return Response(body, media_type="text/plain; version=0.0.4; charset=utf-8", headers={"Cache-Control": NEVER})

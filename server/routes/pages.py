@@ -1,0 +1,59 @@
+"""The page, the embed and their files."""
+
+import secrets
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+from server.answers import ASK_AGAIN, FOREVER, page_answer
+from server.headers import policy
+from server.pages import NOT_BUILT
+from server.problems import Problem
+from server.service import Service, ServiceOf
+
+router = APIRouter(include_in_schema=False)
+
+SESSION = "gradgraph_session"
+
+
+@router.get("/")
+async def playground(request: Request, service: ServiceOf) -> Response:
+    """The page. Its cookie tells the queue one browser from another; it holds nothing else."""
+    answer = html(request, service, "index.html")
+    if SESSION not in request.cookies:
+        answer.set_cookie(
+            SESSION, secrets.token_urlsafe(12), path="/api/", httponly=True, samesite="strict",
+            secure=request.url.scheme == "https",
+        )  # fmt: skip
+    return answer
+
+
+@router.get("/embed/{run}")
+async def embed(request: Request, run: str, service: ServiceOf) -> Response:
+    """Graph and player of a stored trace, for a frame on a course page."""
+    return html(request, service, "embed.html")
+
+
+@router.get("/assets/{path:path}")
+async def asset(request: Request, path: str, service: ServiceOf) -> Response:
+    """A file of the build; its name changes with its contents."""
+    if (page := service.pages.get(f"assets/{path}")) is None:
+        raise Problem("no-such-page", path=request.url.path)
+    return page_answer(request, page, FOREVER)
+
+
+@router.get("/{file}")
+async def top_file(request: Request, file: str, service: ServiceOf) -> Response:
+    """A file at the top of the build, such as an icon."""
+    if file.endswith(".html") or file.startswith(".") or (page := service.pages.get(file)) is None:
+        raise Problem("no-such-page", path=request.url.path)
+    return page_answer(request, page, ASK_AGAIN)
+
+
+def html(request: Request, service: Service, name: str) -> Response:
+    """A page of the build, or one that says how to build it."""
+    if (page := service.pages.get(name)) is None:
+        return HTMLResponse(NOT_BUILT.format(missing=f"server/assets/{name}"), 503, {"Cache-Control": "no-store"})
+    csp = policy(request.url.path, page.script_hashes)
+    return page_answer(request, page, ASK_AGAIN, {"Content-Security-Policy": csp})

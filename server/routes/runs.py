@@ -1,0 +1,178 @@
+"""Runs: take a program in, give its trace out, tell what happens meanwhile."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import msgspec
+from fastapi import APIRouter, Header
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from engine.expression import BadInput, program_of
+from engine.request import RunRequest
+from engine.trace import Program
+from server.answers import FOREVER, JSON, NEVER, trace_answer
+from server.examples import PROBLEM, RUNS, TRACE, Documented
+from server.keys import run_id
+from server.problems import Problem
+from server.queue import Client, LiveRun
+from server.routes.pages import SESSION
+from server.runner import Finished, RunEvent
+from server.service import Service, ServiceOf
+from server.store import Stored
+from server.wire import Accepted, RunBody, limits_within
+
+router = APIRouter(prefix="/api/v1/runs", tags=["runs"])
+
+HEARTBEAT_S = 15.0
+ROOT = "/api/v1/runs/"
+
+
+REFUSED: dict[int | str, Documented] = dict.fromkeys((413, 422, 429, 503), PROBLEM)
+
+
+@router.post("", responses={200: TRACE, 202: {"model": Accepted}, **REFUSED})
+async def run(
+    request: Request,
+    body: Annotated[RunBody, RUNS],
+    service: ServiceOf,
+    prefer: Annotated[str, Header(description="`respond-async` answers 202 at once.")] = "",
+    cache_control: Annotated[str, Header(description="`no-cache` runs it again although it is stored.")] = "",
+) -> Response:
+    """Run a program and answer its trace. A program that fails is a 200 whose trace says so."""
+    asked = request_of(body, service)
+    run = run_id(asked, service.versions)
+    detached = "respond-async" in prefer.lower()
+    stored = None if "no-cache" in cache_control.lower() else await service.store.get(run)
+    if stored is not None and stored.kept:
+        service.metrics.store["hit"] += 1
+        return accepted(run) if detached else await finished(request, run, stored, "gradgraph; hit")
+    service.metrics.store["miss"] += 1
+    live = service.queue.enter(run, asked, client_of(request))
+    if detached:
+        live.detached = True
+        return accepted(run)
+    stored = await unless_gone(request, service, live)
+    return Response(status_code=499) if stored is None else await finished(request, run, stored, "gradgraph; fwd=miss")
+
+
+@router.get("/{run}", responses={200: TRACE, 304: {"description": "You have it already."}, 404: PROBLEM, 409: PROBLEM})
+async def trace(request: Request, run: str, service: ServiceOf) -> Response:
+    """The trace of a finished run."""
+    stored = await service.store.get(run)
+    if stored is not None:
+        return await trace_answer(request, stored, FOREVER if stored.kept else NEVER)
+    if live := service.queue.find(run):
+        raise Problem("run-not-finished", retry_after_s=1, run=run, state=live.state, events=f"{ROOT}{run}/events")
+    raise Problem("no-such-run", run=run)
+
+
+@router.get("/{run}/events", responses={200: {"content": {"text/event-stream": {}}}, 404: PROBLEM})
+async def events(run: str, service: ServiceOf, last_event_id: Annotated[int, Header(ge=0)] = 0) -> StreamingResponse:
+    """What happens to a run, as Server-Sent Events: `waiting`, `started`, `progress`, `output`, then `finished`."""
+    live = service.queue.find(run)
+    if live is None and await service.store.get(run) is None:
+        raise Problem("no-such-run", run=run)
+    told = tell(run, live, last_event_id) if live else over(run)
+    headers = {"Cache-Control": NEVER, "X-Accel-Buffering": "no"}
+    return StreamingResponse(told, media_type="text/event-stream", headers=headers)
+
+
+def request_of(body: RunBody, service: Service) -> RunRequest:
+    """What the engine is asked to run. Raises Problem."""
+    settings = service.settings
+    limits = limits_within(body.limits, settings.limits)
+    if isinstance(limits, tuple):
+        name, value, bound = limits
+        raise Problem("limit-raised", name=name, value=value, limit=bound)
+    given = body.code if body.code is not None else body.expression or ""
+    if (size := len(given.encode())) > settings.code_bytes:
+        what = "code" if body.code is not None else "expression"
+        raise Problem("too-large", what=what, size=size, limit=settings.code_bytes)
+    check_device(body.device, service.runner.devices)
+    if body.code is not None:
+        return RunRequest(program=Program(code=body.code, seed=body.seed, device=body.device), limits=limits)
+    inputs = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in body.inputs.items()}
+    try:
+        program = program_of(given, inputs, seed=body.seed, device=body.device)
+    except BadInput as wrong:
+        raise Problem("bad-input", reason=str(wrong)) from None
+    return RunRequest(program=program, limits=limits)
+
+
+def check_device(device: str, devices: tuple[str, ...]) -> None:
+    """Refuse a device this machine does not have."""
+    wanted = "cuda:0" if device == "cuda" else device
+    if wanted != "auto" and wanted not in devices:
+        raise Problem("no-such-device", device=device, devices=", ".join(devices))
+
+
+def client_of(request: Request) -> Client:
+    """Who asks."""
+    return Client(request.client.host if request.client else "local", request.cookies.get(SESSION))
+
+
+async def unless_gone(request: Request, service: Service, live: LiveRun) -> Stored | None:
+    """The finished run; None when the client went away first, which cancels it unless others wait for it too."""
+    answer = asyncio.ensure_future(service.queue.wait(live))
+    gone = asyncio.ensure_future(until_gone(request))
+    try:
+        await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return await answer if answer.done() else None
+    finally:
+        gone.cancel()
+        answer.cancel()
+
+
+async def until_gone(request: Request) -> None:
+    """Returns when the client has closed the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+def accepted(run: str) -> Response:
+    """202: where the trace will be."""
+    body = Accepted(id=run, location=ROOT + run, events=f"{ROOT}{run}/events")
+    headers = {"Location": ROOT + run, "Preference-Applied": "respond-async", "Cache-Control": NEVER}
+    return Response(body.model_dump_json(), 202, headers, JSON)
+
+
+async def finished(request: Request, run: str, stored: Stored, status: str) -> Response:
+    """200: the trace, and where it stays."""
+    return await trace_answer(request, stored, NEVER, {"Content-Location": ROOT + run, "Cache-Status": status})
+
+
+async def tell(run: str, live: LiveRun, after: int) -> AsyncIterator[bytes]:
+    """A live run's events in the format of Server-Sent Events, with a comment now and then to keep the line open."""
+    if live.state == "waiting":
+        yield sent(0, "waiting", {"run": run})
+    told = live.follow(after)
+    while True:
+        pending = asyncio.ensure_future(anext(told, None))
+        while not (await asyncio.wait({pending}, timeout=HEARTBEAT_S))[0]:
+            yield b": still here\n\n"
+        if (item := pending.result()) is None:
+            break
+        yield sent_event(run, *item)
+    if problem := live.answer.exception():
+        yield sent(0, "refused", {"run": run, "problem": problem.key if isinstance(problem, Problem) else "bug"})
+
+
+async def over(run: str) -> AsyncIterator[bytes]:
+    """The events of a run that is long over."""
+    yield sent(0, "finished", {"run": run, "location": ROOT + run})
+
+
+def sent_event(run: str, number: int, event: RunEvent) -> bytes:
+    """One numbered event."""
+    if isinstance(event, Finished):
+        return sent(number, "finished", {"run": run, "location": ROOT + run, "status": event.status})
+    data = msgspec.to_builtins(event)
+    return sent(number, data.pop("type"), {"run": run, **data})
+
+
+def sent(number: int, kind: str, data: dict[str, str | int]) -> bytes:
+    """One event as text; number 0 stands for none."""
+    label = f"id: {number}\n" if number else ""
+    return f"{label}event: {kind}\ndata: {msgspec.json.encode(data).decode()}\n\n".encode()

@@ -1,0 +1,68 @@
+"""Values of one tensor in full."""
+
+import gzip
+import math
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from engine.trace import Number, Tensor
+from server import npy
+from server.answers import ASK_AGAIN, answer, json_answer
+from server.examples import PROBLEM, text
+from server.problems import Problem
+from server.service import Service, ServiceOf
+from server.wire import ValuesPage
+
+router = APIRouter(prefix="/api/v1/runs/{run}/tensors", tags=["tensors"])
+
+PAGE = 1_000
+MAX_PAGE = 10_000
+
+
+@router.get("/{tensor}.npy", responses={200: text("application/octet-stream"), 404: PROBLEM})
+async def file(request: Request, run: str, tensor: str, service: ServiceOf) -> Response:
+    """All values as a NumPy file."""
+    facts = await service.views.tensor(run, tensor)
+    body = await kept(run, facts, service)
+    headers = {"Content-Disposition": f'attachment; filename="{tensor}.npy"'}
+    return await answer(request, body, "application/octet-stream", ASK_AGAIN, headers)
+
+
+@router.get("/{tensor}", response_model=ValuesPage, responses={404: PROBLEM})
+async def values(
+    request: Request,
+    run: str,
+    tensor: str,
+    service: ServiceOf,
+    *,
+    offset: Annotated[int, Query(ge=0, description="Index of the first value.")] = 0,
+    limit: Annotated[int, Query(ge=1, le=MAX_PAGE, description="Most values on this page.")] = PAGE,
+) -> Response:
+    """The values in row-major order, a page at a time; complex numbers as real and imaginary part in turn."""
+    facts = await service.views.tensor(run, tensor)
+    if facts.data is not None:
+        numbers: tuple[Number, ...] = facts.data[offset : offset + limit]
+        total = len(facts.data)
+    else:
+        body = await kept(run, facts, service)
+        numbers, total = npy.read(body, offset, limit)
+    following = offset + len(numbers)
+    page = ValuesPage(
+        id=facts.id, shape=facts.shape, dtype=facts.dtype, offset=offset, values=list(numbers),
+        next=following if numbers and following < total else None,
+    )  # fmt: skip
+    return await json_answer(request, page)
+
+
+async def kept(run: str, facts: Tensor, service: Service) -> bytes:
+    """The .npy file of a tensor. Raises Problem when its values were not kept."""
+    layout = npy.layout(facts.dtype)
+    if facts.data is not None and layout is not None:
+        return npy.write_numbers(facts.data, facts.shape, layout)
+    if facts.stored and (zipped := await service.store.tensor(run, facts.id)):
+        return gzip.decompress(zipped)
+    reason = facts.reason or ("too large" if facts.data is None else f"NumPy has no {facts.dtype}")
+    raise Problem("values-not-kept", run=run, tensor=facts.id, count=math.prod(facts.shape), reason=reason)

@@ -1,0 +1,48 @@
+"""Everything a route needs, put together once."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends
+from starlette.requests import Request
+
+from server.drawing import Drawing
+from server.keys import Versions
+from server.metrics import Metrics
+from server.pages import Pages
+from server.problems import Language, language_of
+from server.queue import Queue
+from server.runner import Runner
+from server.settings import Settings
+from server.store import Store
+from server.views import Views
+from server.wire import Lesson
+
+
+@dataclass(frozen=True)
+class Service:
+    """The parts of one server."""
+
+    settings: Settings
+    versions: Versions
+    metrics: Metrics
+    runner: Runner
+    store: Store
+    queue: Queue
+    views: Views
+    drawing: Drawing
+    pages: Pages
+    lessons: dict[str, Lesson]
+
+
+def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+def _language(request: Request) -> Language:
+    return language_of(request.headers.get("accept-language", ""))
+
+
+ServiceOf = Annotated[Service, Depends(_service)]
+LanguageOf = Annotated[Language, Depends(_language)]

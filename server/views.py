@@ -1,0 +1,166 @@
+"""Views of a stored trace: the graph as JSON, SVG, PNG, DOT or Mermaid, and the values of its tensors."""
+
+import asyncio
+import gzip
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Literal, TypeVar
+
+import msgspec
+from engine.export.dot import dot
+from engine.export.mermaid import mermaid
+
+from engine.graph import Graph, Level, NoSuchChoice, view
+from engine.trace import Record, Tensor, Trace
+from server.cache import Cache
+from server.drawing import Drawing
+from server.problems import Language, Problem
+from server.store import Store, Stored
+
+T = TypeVar("T")
+
+DECODED_BYTES = 32 * 1024**2
+"""Bytes of decoded traces held, counted as JSON."""
+PICTURE_BYTES = 16 * 1024**2
+"""Bytes of finished pictures held."""
+
+_decode = msgspec.json.Decoder(Trace).decode
+
+
+class Choice(Record, frozen=True):
+    """What to draw of a trace."""
+
+    root: str | None = None
+    """Node to start from; null for the latest pass."""
+    pass_id: str | None = None
+    """Pass whose gradients are shown."""
+    level: Level = "both"
+    """Level of detail."""
+
+
+class Look(Record, frozen=True):
+    """How to draw it; the options of the frontend's static bundle."""
+
+    lang: Language = "en"
+    """Language of the words in the picture."""
+    theme: Literal["light", "dark"] = "light"
+    """Colours."""
+    step: int | None = None
+    """Step of the timeline the picture shows; null for the end."""
+
+
+class Views:
+    """Computes views off the event loop and remembers the latest."""
+
+    def __init__(self, store: Store, drawing: Drawing, max_boxes: int) -> None:
+        self._store = store
+        self._drawing = drawing
+        self._max_boxes = max_boxes
+        self._threads = ThreadPoolExecutor(2, thread_name_prefix="views")
+        self._traces: Cache[tuple[Trace, bytes]] = Cache(DECODED_BYTES)
+        self._done: Cache[bytes] = Cache(PICTURE_BYTES)
+
+    async def graph(self, run: str, choice: Choice) -> bytes:
+        """The graph to draw, as JSON."""
+        stored = await self._stored(run)
+        return await self._remembered(("json", choice), stored, lambda: self._graph_json(stored, choice))
+
+    async def dot(self, run: str, choice: Choice, language: Language) -> bytes:
+        """The graph in Graphviz's language."""
+        stored = await self._stored(run)
+
+        def write() -> bytes:
+            trace, graph = self._graph(stored, choice)
+            return dot(graph, trace, language).encode()
+
+        return await self._remembered(("dot", choice, language), stored, write)
+
+    async def mermaid(self, run: str, choice: Choice, language: Language) -> bytes:
+        """The graph in Mermaid's language."""
+        stored = await self._stored(run)
+
+        def write() -> bytes:
+            trace, graph = self._graph(stored, choice)
+            return mermaid(graph, trace, language).encode()
+
+        return await self._remembered(("mmd", choice, language), stored, write)
+
+    async def svg(self, run: str, choice: Choice, look: Look) -> bytes:
+        """The picture, as the page draws it."""
+        stored = await self._stored(run)
+        key = _key(("svg", choice, look), stored)
+        if done := self._done.get(key):
+            return done
+        trace, graph = await self._in_thread(lambda: self._drawable(stored, choice))
+        svg = (await self._drawing.svg(trace, graph, msgspec.json.encode(look))).encode()
+        self._done.put(key, svg, len(svg))
+        return svg
+
+    async def png(self, run: str, choice: Choice, look: Look) -> bytes:
+        """The picture as pixels, twice its size in SVG units."""
+        svg = await self.svg(run, choice, look)
+        stored = await self._stored(run)
+        return await self._remembered(("png", choice, look), stored, lambda: _rasterise(svg.decode()))
+
+    async def tensor(self, run: str, tensor: str) -> Tensor:
+        """What the trace says of a tensor."""
+        stored = await self._stored(run)
+        trace, _ = await self._in_thread(lambda: self._trace(stored))
+        found = next((each for each in trace.tensors if each.id == tensor), None)
+        if found is None:
+            raise Problem("no-such-tensor", run=run, tensor=tensor, trace=f"/api/v1/runs/{run}")
+        return found
+
+    async def close(self) -> None:
+        """Wait for the views under way."""
+        await asyncio.to_thread(self._threads.shutdown, wait=True, cancel_futures=True)
+
+    async def _stored(self, run: str) -> Stored:
+        if (stored := await self._store.get(run)) is None:
+            raise Problem("no-such-run", run=run)
+        return stored
+
+    async def _remembered(self, what: tuple[object, ...], stored: Stored, write: Callable[[], bytes]) -> bytes:
+        key = _key(what, stored)
+        if (done := self._done.get(key)) is None:
+            done = await self._in_thread(write)
+            self._done.put(key, done, len(done))
+        return done
+
+    async def _in_thread(self, work: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+
+    def _trace(self, stored: Stored) -> tuple[Trace, bytes]:
+        if (known := self._traces.get(stored.etag)) is None:
+            body = gzip.decompress(stored.body)
+            known = (_decode(body), body)
+            self._traces.put(stored.etag, known, len(body))
+        return known
+
+    def _graph(self, stored: Stored, choice: Choice) -> tuple[Trace, Graph]:
+        trace, _ = self._trace(stored)
+        try:
+            return trace, view(trace, root=choice.root, pass_id=choice.pass_id, level=choice.level)
+        except NoSuchChoice as missing:
+            raise Problem("no-such-choice", reason=str(missing)) from None
+
+    def _graph_json(self, stored: Stored, choice: Choice) -> bytes:
+        return msgspec.json.encode(self._graph(stored, choice)[1])
+
+    def _drawable(self, stored: Stored, choice: Choice) -> tuple[bytes, bytes]:
+        _, graph = self._graph(stored, choice)
+        if len(graph.boxes) > self._max_boxes:
+            raise Problem("graph-too-large", boxes=len(graph.boxes), limit=self._max_boxes)
+        return self._trace(stored)[1], msgspec.json.encode(graph)
+
+
+def _key(what: tuple[object, ...], stored: Stored) -> str:
+    return f"{stored.etag}{what!r}"
+
+
+def _rasterise(svg: str) -> bytes:
+    try:
+        import resvg_py
+    except ModuleNotFoundError:
+        raise Problem("no-png") from None
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=2))

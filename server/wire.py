@@ -1,0 +1,191 @@
+"""Request and answer bodies that are not the trace."""
+
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+
+from engine.trace import RunLimits
+
+DEVICE = r"^(auto|cpu|cuda(:[0-9]{1,2})?)$"
+
+
+class Body(BaseModel):
+    """Base of request bodies: fields nobody knows are refused, so that a misspelt one is noticed."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class Answer(BaseModel):
+    """Base of answers."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class LimitsBody(Body):
+    """Limits for this run; each may only be lower than the operator's."""
+
+    wall_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """Seconds by the clock."""
+    cpu_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    """Seconds of processor time, all threads together."""
+    memory_bytes: Annotated[int, Field(gt=0)] | None = None
+    """Bytes the program may add to the warm process."""
+    output_bytes: Annotated[int, Field(ge=0)] | None = None
+    """Bytes of printed output that are kept."""
+    ops: Annotated[int, Field(ge=0)] | None = None
+    """Forward operations that are recorded."""
+    nodes: Annotated[int, Field(ge=0)] | None = None
+    """Autograd nodes that are recorded."""
+    trace_bytes: Annotated[int, Field(gt=0)] | None = None
+    """Bytes of events the worker may say."""
+
+
+class RunBody(Body):
+    """A program to run: either `code`, or an `expression` with its `inputs`."""
+
+    code: str | None = None
+    """Python source, run as `__main__`."""
+    expression: str | None = None
+    """A tensor expression such as `((x + 2)**2 * 3).mean()`; a backward pass follows when its value is a scalar."""
+    inputs: dict[str, JsonValue] = {}
+    """The expression's named inputs: numbers or nested lists."""
+    device: Annotated[str, Field(pattern=DEVICE)] = "cpu"
+    """`auto`, `cpu`, `cuda` or `cuda:N`."""
+    seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
+    """Given to torch, numpy and random before the first line."""
+    limits: LimitsBody = LimitsBody()
+    """Lower limits for this run."""
+
+    @model_validator(mode="after")
+    def _one_program(self) -> Self:
+        if (self.code is None) == (self.expression is None):
+            raise ValueError("give either `code` or `expression`, and not both")
+        if self.code is not None and self.inputs:
+            raise ValueError("`inputs` belong to an `expression`; put values into the `code` itself")
+        return self
+
+
+class Text(Answer):
+    """A title and a paragraph in one language."""
+
+    title: str
+    """One line."""
+    text: str
+    """One paragraph."""
+
+
+class Lesson(Answer):
+    """One gallery program."""
+
+    name: str
+    """Name in addresses."""
+    run: str
+    """Run id of the program as it stands, with seed 0 on the CPU; what an embed plays."""
+    order: int
+    """Place in the menu."""
+    tags: tuple[str, ...]
+    """What it is about."""
+    zh: Text
+    """Chinese."""
+    en: Text
+    """English."""
+    code: str
+    """The program."""
+
+
+class IsolationHealth(Answer):
+    """How runs are kept apart, from self-tests through the real path."""
+
+    profile: str
+    """`full`, `container`, `gvisor`, `partial` or `none`."""
+    layers: tuple[str, ...]
+    """Active layers, in the order they are applied."""
+
+
+class Health(Answer):
+    """How the service is doing."""
+
+    status: str
+    """`ok`, or `starting` while no worker is ready."""
+    gradgraph: str
+    """Version of Gradgraph, with a digest of the engine's source."""
+    torch: str
+    """PyTorch version."""
+    python: str
+    """Python version."""
+    devices: tuple[str, ...]
+    """Devices a program can have."""
+    cuda: bool
+    """Whether there is a CUDA device."""
+    isolation: IsolationHealth | None
+    """How runs are kept apart; null while starting."""
+    workers: int
+    """Runs performed at the same time."""
+    running: int
+    """Runs being performed."""
+    waiting: int
+    """Runs in the queue."""
+    queue: int
+    """Most runs the queue takes."""
+    stored_traces: int
+    """Traces in the store."""
+    stored_bytes: int
+    """Bytes they take."""
+    limits: dict[str, float | int]
+    """The operator's limits of one run."""
+    pictures: bool
+    """Whether SVG can be drawn."""
+
+
+class Accepted(Answer):
+    """A run that was put into the queue."""
+
+    id: str
+    """Run id."""
+    location: str
+    """Where the trace will be."""
+    events: str
+    """Where to follow it."""
+
+
+class ValuesPage(Answer):
+    """Values of one tensor in row-major order, a page at a time."""
+
+    id: str
+    """Tensor id."""
+    shape: tuple[int, ...]
+    """Sizes, outermost axis first."""
+    dtype: str
+    """Element type."""
+    offset: int
+    """Index of the first value."""
+    values: list[bool | int | float | str]
+    """The values; complex numbers as real and imaginary part in turn."""
+    next: int | None
+    """Offset of the next page; null on the last."""
+
+
+class ProblemBody(Answer):
+    """A refused request (RFC 9457)."""
+
+    type: str
+    """`urn:gradgraph:problem:` and the key of the problem."""
+    title: str
+    """What kind of problem, in the reader's language."""
+    status: int
+    """HTTP status."""
+    detail: str
+    """The value, the rule and the next step."""
+    instance: str
+    """The path asked for."""
+
+
+def limits_within(asked: LimitsBody, operator: RunLimits) -> RunLimits | tuple[str, float, float]:
+    """The limits of a run, or the name, value and bound of the first that is above the operator's."""
+    merged: dict[str, float] = {}
+    for name in RunLimits.__struct_fields__:
+        bound, value = getattr(operator, name), getattr(asked, name)
+        if value is not None and value > bound:
+            return name, value, bound
+        merged[name] = bound if value is None else value
+    return RunLimits(**merged)  # type: ignore[arg-type]

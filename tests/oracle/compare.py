@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from engine.trace import Failure, Module, Node, Pass, Tensor, Trace, Variable
 from tests.oracle.facts import (
+    FILE,
     Element,
     Facts,
     FailureFact,
@@ -91,6 +92,7 @@ class Reader:
 def _printed(trace: Trace, facts: Facts) -> Iterator[str]:
     for stream, expected in (("stdout", facts.stdout), ("stderr", facts.stderr)):
         got = "".join(piece.text for piece in trace.output if piece.stream == stream)
+        got = got.replace("<program>", FILE)
         if got != expected:
             yield f"{stream}: expected {_short(expected)}, got {_short(got)}"
 

@@ -6,6 +6,8 @@ import msgspec
 
 Element = bool | int | float | str
 
+FILE = "program.py"
+"""The name of the program's file, in tracebacks and printed warnings."""
 FULL = 256
 """Tensors of at most this many elements are compared element by element."""
 

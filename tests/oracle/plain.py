@@ -34,6 +34,7 @@ import torch.utils.data
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
 from tests.oracle.facts import (
+    FILE,
     FULL,
     Element,
     Facts,
@@ -50,7 +51,6 @@ from tests.oracle.facts import (
 )
 
 Node: TypeAlias = Any  # torch's autograd nodes have no static type
-FILE = "program.py"
 WALL_S = 30
 ENCODER = msgspec.json.Encoder()
 DECODER = msgspec.json.Decoder(Question)
@@ -146,6 +146,7 @@ class Observer:
                      *_: Any, **__: Any) -> None:
         self.warnings.append(WarningFact(category=category.__name__, message=str(message),
                                          line=user_line(filename, lineno)))
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
 
 
 def user_line(filename: str, lineno: int) -> int:

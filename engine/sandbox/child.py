@@ -34,7 +34,13 @@ def reserve_places() -> None:
         pass
 
 
-def live(descriptors: Descriptors, close: Callable[[], None], act: Callable[[RunRequest], None]) -> NoReturn:
+def live(
+    descriptors: Descriptors,
+    close: Callable[[], None],
+    act: Callable[[RunRequest], None],
+    *,
+    bound_address_space: bool,
+) -> NoReturn:
     """Take the descriptors, close the sandbox, say so with an empty line, wait for a request and act on it."""
     code = BROKEN
     try:
@@ -48,7 +54,8 @@ def live(descriptors: Descriptors, close: Callable[[], None], act: Callable[[Run
         if said:
             code = 1
             asked = _decode_request(said)
-            hold_to(asked.limits, _mapped_bytes())
+            mapped_bytes = _mapped_bytes()
+            hold_to(asked.limits, mapped_bytes if bound_address_space else None)
             act(asked)
             code = 0
     except BaseException:
@@ -80,7 +87,7 @@ def _read_all(fd: int) -> bytes:
     return b"".join(pieces)
 
 
-def _mapped_bytes() -> int | None:
+def _mapped_bytes() -> int:
     """Address space in use."""
     pages = int(os.pread(_STATM, 64, 0).split()[0])
     os.close(_STATM)

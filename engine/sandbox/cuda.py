@@ -1,22 +1,22 @@
-"""The GPU part of a child: CUDA starts before the sandbox closes, because its start needs what the sandbox forbids."""
+"""What a run on a GPU may reach beyond one on the CPU: the driver's interface is large, so its sandbox is weaker."""
 
 from pathlib import Path
 
-import torch
+_NODES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools")
+
+SYSTEM_CALLS = "memfd_create mlock munlock mincore get_mempolicy set_mempolicy mbind sched_setaffinity"
+"""What the driver needs after it has been initialised; and any ioctl, on the device files only."""
+
+READABLE = ("/proc/driver/nvidia", "/proc/self", "/sys/bus/pci", "/sys/devices")
 
 
-def initialise(device: str) -> None:
-    """Create the context and load the libraries a run will use. Only ever in a child: CUDA does not survive a fork.
-
-    No backward here: the engine's device threads would start outside the sandbox and run the user's code there.
-    """
-    torch.cuda.set_device(torch.device(device))
-    x = torch.ones(8, 8, device=device)
-    (x @ x).sum().item()
+def is_cuda(device: str) -> bool:
+    """Whether a run on this device needs CUDA."""
+    return device.startswith("cuda")
 
 
 def device_files(device: str) -> tuple[str, ...]:
-    """The device nodes one GPU is driven by."""
-    index = torch.device(device).index or 0
-    nodes = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", f"/dev/nvidia{index}")
+    """The device nodes of one GPU. By index: unlike CUDA_VISIBLE_DEVICES, that is a hard boundary."""
+    _, _, index = device.partition(":")
+    nodes = (*_NODES, f"/dev/nvidia{index or 0}")
     return tuple(node for node in nodes if Path(node).exists())

@@ -8,6 +8,8 @@ import errno
 import struct
 import tempfile
 
+from engine.sandbox.cuda import SYSTEM_CALLS as CUDA_CALLS
+
 _ALLOWED = {
     "data": """read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close close_range
         dup dup2 dup3 pipe pipe2 eventfd eventfd2 sendto recvfrom shutdown getsockname getpeername getsockopt""",
@@ -25,9 +27,6 @@ _ALLOWED = {
         getgroups capget getpriority getcpu uname times getrusage getrlimit setrlimit exit exit_group""",
     "time and chance": "clock_gettime clock_getres gettimeofday time getrandom",
 }
-
-_CUDA = "memfd_create mlock munlock mincore get_mempolicy set_mempolicy mbind sched_setaffinity"
-"""What the CUDA driver needs beyond the CPU list, after it has been initialised."""
 
 _IOCTLS = (
     0x5401,  # TCGETS: isatty
@@ -53,7 +52,7 @@ def compile_filter(cuda: bool = False) -> bytes:
     import pyseccomp as sc
 
     rules = sc.SyscallFilter(sc.ERRNO(errno.EPERM))
-    for name in " ".join((*_ALLOWED.values(), _CUDA if cuda else "")).split():
+    for name in " ".join((*_ALLOWED.values(), CUDA_CALLS if cuda else "")).split():
         if sc.resolve_syscall(sc.Arch.NATIVE, name) != -1:  # a libseccomp older than the call: it stays forbidden
             rules.add_rule(sc.ALLOW, name)
     for name in ("kill", "tgkill"):

@@ -10,8 +10,13 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import landlockpy
+from landlockpy import AccessFS, RestrictFlag, Ruleset, Scope
+
 from engine.limits import MIB
 from engine.sandbox import libc, root
+from engine.sandbox.cuda import READABLE as CUDA_READABLE
+from engine.sandbox.cuda import device_files, is_cuda
 from engine.sandbox.filter import compile_filter, for_pid
 from engine.sandbox.readable import DEVICES, readable_paths
 from engine.trace import RunLimits
@@ -21,15 +26,18 @@ HOME_FILES = 10_000
 OPEN_FILES = 256
 THREADS = 256
 FIRST_UID = 60_001
+_WORKER_BYTES = (512 + 64) * MIB
+"""Address space of the thread the program runs on, hardly any of it used: its stack, glibc's arena for it."""
 
 
 class Layers:
     """What this machine allows. `names` says which layers a child closes, in order."""
 
     def __init__(self, staging: str, slots: int, *, namespaces: bool, cuda: bool) -> None:
-        readable = readable_paths()
+        readable = self._readable = readable_paths()
         self._filter = compile_filter() if _seccomp_works() else None  # libseccomp is not found from the private root
         self._cuda_filter = compile_filter(cuda=True) if cuda and self._filter else None
+        # the CUDA driver looks at /proc, /sys and /dev, so machines with a GPU keep the file tree they have
         entered = _enter_namespaces() if namespaces and not cuda else ()
         self._private_root = "mount" in entered
         self._own_uids = os.getuid() == 0 and "user" not in entered and _can_change_uid()
@@ -41,13 +49,14 @@ class Layers:
             self._own_uids = self._own_uids and _others_can_read(readable)
             self.canary = staging + root.CANARY
             self._homes = self._make_homes(Path(staging), slots)
-        self._restrict = _landlock(readable, [root.HOMES] if self._private_root else self._homes, cuda=cuda)
+        writable = [root.HOMES] if self._private_root else self._homes
+        self._rulesets = [_ruleset(readable, home) for home in writable] if landlockpy.supported() else []
         self.names = (
             "rlimits",
             *entered,
             *(("uid",) if self._own_uids else ()),
             "no_new_privs",
-            *(("landlock",) if self._restrict else ()),
+            *(("landlock",) if self._rulesets else ()),
             *(("seccomp",) if self._filter else ()),
         )
 
@@ -58,8 +67,11 @@ class Layers:
         with os.scandir(self._homes[slot]) as entries:
             return [entry.path for entry in itertools.islice(entries, 500)]
 
-    def close(self, slot: int, *, cuda: bool = False) -> None:
-        """Close all layers around the calling process, for good; raises when one cannot be closed."""
+    def close(self, slot: int, device: str) -> None:
+        """Close all layers around the calling process, for good; raises when one cannot be closed.
+
+        For a CUDA device that device has to be initialised already.
+        """
         uid = FIRST_UID + slot if self._own_uids else os.getuid()
         gid = FIRST_UID + slot if self._own_uids else os.getgid()
         _limit_resources(own_uid=self._own_uids)
@@ -75,11 +87,15 @@ class Layers:
         libc.drop_capabilities()
         libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)  # a change of uid clears it
         libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
-        if self._restrict:
-            self._restrict(0 if self._private_root else slot)
-        program = self._cuda_filter if cuda else self._filter
-        if program:
+        if self._rulesets:
+            self._ruleset_for(slot, device).restrict(RestrictFlag.TSYNC, no_new_privs=False)
+        if program := self._cuda_filter if is_cuda(device) else self._filter:
             libc.load_filter(for_pid(program, os.getpid()))
+
+    def _ruleset_for(self, slot: int, device: str) -> Ruleset:
+        if is_cuda(device):
+            return _ruleset(self._readable, self._homes[slot], device)
+        return self._rulesets[0 if self._private_root else slot]
 
     def _make_homes(self, staging: Path, slots: int) -> list[str]:
         staging.chmod(0o711)
@@ -101,7 +117,7 @@ def hold_to(limits: RunLimits, address_space_bytes: int | None) -> None:
     cpu_s = math.ceil(limits.cpu_s)
     resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
     if address_space_bytes is not None:
-        total = address_space_bytes + limits.memory_bytes
+        total = address_space_bytes + _WORKER_BYTES + limits.memory_bytes
         resource.setrlimit(resource.RLIMIT_AS, (total, total))
 
 
@@ -179,23 +195,19 @@ def _seccomp_works() -> bool:
     return _works_in_a_fork(load)
 
 
-def _landlock(readable: tuple[str, ...], homes: list[str], *, cuda: bool) -> Callable[[int], None] | None:
-    """What closes Landlock around the run in a slot. The rulesets are built now: in a fork that takes 5 ms."""
-    import landlockpy
-    from landlockpy import AccessFS, Ruleset, Scope
-
-    if not landlockpy.supported():
-        return None
+def _ruleset(readable: tuple[str, ...], home: str, device: str = "cpu") -> Ruleset:
+    """What a run may do to files; nobody is to be reached by TCP, signal or abstract socket. Takes 5 ms in a fork."""
     look = AccessFS.READ_FILE | AccessFS.READ_DIR
     write = AccessFS.WRITE_FILE | AccessFS.TRUNCATE
     change = AccessFS.MAKE_REG | AccessFS.MAKE_DIR | AccessFS.REMOVE_FILE | AccessFS.REMOVE_DIR | AccessFS.REFER
-    rulesets = []
-    for home in homes:
-        ruleset = Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL)
-        for path in readable:
-            ruleset.allow_path(path, look if Path(path).is_dir() else AccessFS.READ_FILE)
-        for device in DEVICES:
-            ruleset.allow_path(device, AccessFS.READ_FILE | AccessFS.WRITE_FILE)
-        ruleset.allow_path(home, look | write | change)
-        rulesets.append(ruleset)
-    return lambda slot: rulesets[slot].restrict(no_new_privs=False)
+    allowed = {path: look if Path(path).is_dir() else AccessFS.READ_FILE for path in readable}
+    allowed |= dict.fromkeys(DEVICES, AccessFS.READ_FILE | AccessFS.WRITE_FILE)
+    allowed[home] = look | write | change
+    if is_cuda(device):
+        allowed |= {path: look for path in CUDA_READABLE if Path(path).exists()}
+        allowed["/proc/self/task"] = look | AccessFS.WRITE_FILE  # the driver names its threads there
+        allowed |= dict.fromkeys(device_files(device), AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.IOCTL_DEV)
+    ruleset = Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL)
+    for path, access in allowed.items():
+        ruleset.allow_path(path, access)
+    return ruleset

@@ -173,7 +173,11 @@ class Nursery:
         with theirs:
             process = subprocess.Popen(
                 [sys.executable, "-m", "engine.sandbox.zygote", encode(config).decode()],
-                stdin=theirs.fileno(), stdout=subprocess.DEVNULL, env=ENVIRONMENT, cwd="/", start_new_session=True,
+                stdin=theirs.fileno(),
+                stdout=subprocess.DEVNULL,
+                env=ENVIRONMENT,
+                cwd="/",
+                start_new_session=True,
             )
         nursery = cls(process, ours, staging)
         try:

@@ -161,6 +161,7 @@ class Pool:
         report = msgspec.json.decode(run.lines[0], type=Report)
         return judge(report, nursery.ready.result().layers, self._outer)
 
+
 _CANARY_REQUEST = RunRequest(program=Program(code=""))
 
 

@@ -17,11 +17,12 @@ from typing import NamedTuple
 import msgspec
 
 from engine.request import RunRequest
-from engine.sandbox import canary, child, cuda, libc
+from engine.sandbox import canary, child, libc
+from engine.sandbox.cuda import is_cuda
 from engine.sandbox.layers import Layers
 from engine.sandbox.messages import Config, Exited, Ready, Spawn, Spawned, decode_config, decode_spawn, encode
 from engine.worker import execute
-from engine.worker.warm import cuda_devices, touch, warm
+from engine.worker.warm import cuda_devices, start_cuda, touch, warm
 
 _CONTROL = 0
 _PACKET = 64 * 1024
@@ -70,7 +71,9 @@ class Zygote:
         if pid == 0:
             statm = os.open("self/statm", os.O_RDONLY, dir_fd=self._proc)
             kept = child.Descriptors(request_read, events_write, output_write, statm)
-            child.live(kept, self._closing(asked, slot), _acting(asked))
+            # CUDA reserves address space by the terabyte, so there the supervisor's watch has to do
+            bounded = not is_cuda(asked.device)
+            child.live(kept, self._closing(asked, slot), _acting(asked), bound_address_space=bounded)
         pidfd = os.pidfd_open(pid)
         message = encode(Spawned(id=asked.id, pid=pid))
         socket.send_fds(self._control, [message], [request_write, events_read, output_read, pidfd])
@@ -80,10 +83,9 @@ class Zygote:
 
     def _closing(self, asked: Spawn, slot: int) -> Callable[[], None]:
         def close() -> None:
-            on_cuda = asked.device.startswith("cuda")
-            if on_cuda:
-                cuda.initialise(asked.device)
-            self._layers.close(slot, cuda=on_cuda)
+            if is_cuda(asked.device):
+                start_cuda(asked.device)
+            self._layers.close(slot, asked.device)
             touch()
 
         return close

@@ -1,0 +1,201 @@
+// Which boxes are drawn as one: the tree of groups, the opening choice, opening and folding, groups that are alike.
+
+import type { Box, Graph, Group, Link } from '../api/types'
+import { push } from './trace'
+
+/** Boxes on screen when a graph opens. */
+export const OPENING_BOXES = 30
+/** A level with more children than this is cut into pieces of its own. */
+const LONGEST_LEVEL = 300
+const PIECE = 40
+
+/** A constant or untracked operand drawn as a stub beside the box that uses it. */
+export interface Stub {
+  text: string
+  /** The ghost box it stands for, when it is one. */
+  box: string | null
+  tensor: string | null
+}
+
+export interface DrawnLink extends Link {
+  id: string
+}
+
+/** A graph ready to fold: its boxes without those drawn as stubs, in a tree of groups. */
+export interface Sheet {
+  graph: Graph
+  boxes: ReadonlyMap<string, Box>
+  groups: ReadonlyMap<string, Group>
+  links: readonly DrawnLink[]
+  stubs: ReadonlyMap<string, readonly Stub[]>
+  /** Group of each box and each group; absent at the top. */
+  parents: ReadonlyMap<string, string>
+  /** Children (boxes and groups) of each group in forward order; the top is ''. */
+  children: ReadonlyMap<string, readonly string[]>
+}
+
+/** A stable id for each link of a graph, for selection and addresses. */
+export function linkIds(graph: Graph): string[] {
+  const seen = new Map<string, number>()
+  return graph.links.map((link) => {
+    const pair = `${link.source}>${link.target}`
+    const count = seen.get(pair) ?? 0
+    seen.set(pair, count + 1)
+    return count === 0 ? pair : `${pair}#${count}`
+  })
+}
+
+export function sheetOf(graph: Graph): Sheet {
+  const ids = linkIds(graph)
+  const drawn = graph.links.map((link, at) => ({ ...link, id: ids[at]! }))
+  const { hidden, stubs } = stubsOf(graph)
+  const boxes = new Map(graph.boxes.filter((box) => !hidden.has(box.id)).map((box) => [box.id, box]))
+  const groups = new Map(graph.groups.map((group) => [group.id, group]))
+  const parents = new Map<string, string>()
+  const first = new Map<string, number>()
+  let at = 0
+  for (const box of boxes.values()) {
+    if (box.group == null || !groups.has(box.group)) continue
+    parents.set(box.id, box.group)
+    for (let group: string | null | undefined = box.group; group != null && !first.has(group); group = groups.get(group)?.parent) {
+      first.set(group, at++)
+      const above = groups.get(group)?.parent
+      if (above != null) parents.set(group, above)
+    }
+  }
+  const children = new Map<string, string[]>()
+  const seen = new Set<string>()
+  for (const box of boxes.values()) {
+    for (let id: string | undefined = box.id; id !== undefined && !seen.has(id); id = parents.get(id)) {
+      seen.add(id)
+      push(children, parents.get(id) ?? '', id)
+    }
+  }
+  const sheet = { graph, boxes, groups, links: drawn.filter((link) => boxes.has(link.source) && boxes.has(link.target)), stubs, parents, children }
+  cutLongLevels(sheet)
+  return sheet
+}
+
+/** Ghosts without a past (a constant, an untracked tensor) are drawn as stubs at each use. */
+function stubsOf(graph: Graph): { hidden: Set<string>; stubs: Map<string, Stub[]> } {
+  const made = new Set(graph.links.map((link) => link.target))
+  const hidden = new Set<string>()
+  const stubs = new Map<string, Stub[]>()
+  const byId = new Map(graph.boxes.map((box) => [box.id, box]))
+  for (const box of graph.boxes) for (const text of box.constants ?? []) push(stubs, box.id, { text, box: null, tensor: null })
+  for (const link of graph.links) {
+    const source = byId.get(link.source)
+    if (!source || link.kind !== 'ghost' || !isStub(source) || made.has(source.id)) continue
+    hidden.add(source.id)
+    push(stubs, link.target, { text: source.name || source.title, box: source.id, tensor: source.tensor ?? null })
+  }
+  return { hidden, stubs }
+}
+
+function isStub(box: Box): boolean {
+  return box.kind === 'ghost' && box.op == null && box.node == null
+}
+
+/** Adds artificial groups to flat lists that are too long to lay out or read at once. */
+function cutLongLevels(sheet: { groups: Map<string, Group>; parents: Map<string, string>; children: Map<string, string[]>; boxes: Map<string, Box> }): void {
+  for (const [parent, list] of [...sheet.children]) {
+    let level = list
+    for (let depth = 0; level.length > LONGEST_LEVEL; depth++) {
+      const pieces: string[] = []
+      for (let start = 0; start < level.length; start += PIECE) {
+        const members = level.slice(start, start + PIECE)
+        const id = `piece:${parent}:${depth}:${start}`
+        const size = members.reduce((sum, member) => sum + (sheet.groups.get(member)?.size ?? 1), 0)
+        const last = lastBox(sheet, members[members.length - 1]!)
+        sheet.groups.set(id, { id, title: pieceTitle(members, sheet), type: '', kind: 'line', parent: parent || null, size, tensor: last?.tensor, node: last?.node })
+        sheet.children.set(id, members)
+        for (const member of members) sheet.parents.set(member, id)
+        if (parent) sheet.parents.set(id, parent)
+        pieces.push(id)
+      }
+      level = pieces
+    }
+    sheet.children.set(parent, level)
+  }
+}
+
+function pieceTitle(members: readonly string[], sheet: { boxes: Map<string, Box>; groups: Map<string, Group> }): string {
+  const name = (id: string) => sheet.groups.get(id)?.title ?? (sheet.boxes.get(id)?.name || sheet.boxes.get(id)?.title || id)
+  return `${name(members[0]!)} … ${name(members[members.length - 1]!)}`
+}
+
+function lastBox(sheet: { boxes: Map<string, Box>; children: Map<string, string[]> }, id: string): Box | undefined {
+  let at = id
+  for (let list = sheet.children.get(at); list; list = sheet.children.get(at)) at = list[list.length - 1]!
+  return sheet.boxes.get(at)
+}
+
+/** Groups open at first: as deep as 30 boxes allow, breadth first. */
+export function openingChoice(sheet: Sheet): Set<string> {
+  const open = new Set<string>()
+  const top = sheet.children.get('') ?? []
+  let count = top.length
+  let level = top.filter((id) => sheet.groups.has(id))
+  while (level.length > 0) {
+    const next: string[] = []
+    for (const group of [...level].sort((a, b) => childrenOf(sheet, a).length - childrenOf(sheet, b).length)) {
+      const inside = childrenOf(sheet, group)
+      if (count - 1 + inside.length > OPENING_BOXES) continue
+      count += inside.length - 1
+      open.add(group)
+      next.push(...inside.filter((id) => sheet.groups.has(id)))
+    }
+    level = next
+  }
+  return open
+}
+
+export function childrenOf(sheet: Sheet, group: string): readonly string[] {
+  return sheet.children.get(group) ?? []
+}
+
+/** Boxes and folded groups on screen. */
+export function visible(sheet: Sheet, expanded: ReadonlySet<string>): string[] {
+  const found: string[] = []
+  const pending = [...childrenOf(sheet, '')].reverse()
+  while (pending.length > 0) {
+    const id = pending.pop()!
+    if (sheet.groups.has(id) && expanded.has(id)) pending.push(...[...childrenOf(sheet, id)].reverse())
+    else found.push(id)
+  }
+  return found
+}
+
+/** What stands for a box on screen: itself, or the outermost folded group around it. */
+export function standIn(sheet: Sheet, id: string, expanded: ReadonlySet<string>): string {
+  let shown = id
+  for (let at: string | undefined = id; at !== undefined; at = sheet.parents.get(at)) {
+    if (at !== id && !expanded.has(at)) shown = at
+  }
+  return shown
+}
+
+/** The expanded set with a group opened or folded; with `alike` all groups like it follow. */
+export function toggled(sheet: Sheet, expanded: ReadonlySet<string>, group: string, alike = false): Set<string> {
+  const result = new Set(expanded)
+  const opening = !expanded.has(group)
+  for (const id of alike ? alikeGroups(sheet, group) : [group]) {
+    if (opening) result.add(id)
+    else result.delete(id)
+  }
+  return result
+}
+
+/** Groups of the same class and size: the identical layers of a model. */
+export function alikeGroups(sheet: Sheet, id: string): string[] {
+  const like = sheet.groups.get(id)
+  if (!like) return []
+  return [...sheet.groups.values()].filter((group) => group.kind === like.kind && group.type === like.type && group.size === like.size && (like.type !== '' || group.id === id)).map((group) => group.id)
+}
+
+/** The expanded set with everything around a box opened. */
+export function revealed(sheet: Sheet, expanded: ReadonlySet<string>, id: string): Set<string> {
+  const result = new Set(expanded)
+  for (let at = sheet.parents.get(id); at !== undefined; at = sheet.parents.get(at)) result.add(at)
+  return result
+}

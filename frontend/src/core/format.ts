@@ -1,0 +1,84 @@
+// Numbers, shapes and text as the page writes them, and the rule that measures text without a page.
+
+export const MINUS = '\u2212'
+
+/** 4 significant digits, trailing zeros dropped, U+2212 for minus, `1.2e−5` outside 1e−4 … 1e7. */
+export function formatNumber(value: number): string {
+  if (Number.isNaN(value)) return 'NaN'
+  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : `${MINUS}Inf`
+  if (value === 0) return '0'
+  const size = Math.abs(value)
+  const sign = value < 0 ? MINUS : ''
+  if (size < 1e-4 || size >= 1e7) return sign + exponential(size)
+  if (size >= 1000) return sign + String(Number.isInteger(size) ? size : Number(size.toFixed(size < 10000 ? 1 : 0)))
+  return sign + String(Number(size.toPrecision(4)))
+}
+
+function exponential(size: number): string {
+  const [mantissa = '', exponent = ''] = size.toExponential(3).split('e')
+  return `${Number(mantissa)}e${exponent.replace('+', '').replace('-', MINUS)}`
+}
+
+/** A number of the wire: non-finite ones are words, big whole numbers decimal strings, booleans themselves. */
+export function wireNumber(value: boolean | number | string): number {
+  if (typeof value === 'number') return value
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (value === 'nan') return NaN
+  if (value === 'inf') return Infinity
+  if (value === '-inf') return -Infinity
+  return Number(value)
+}
+
+/** `2×2`, `()` for a scalar. */
+export function formatShape(shape: readonly number[]): string {
+  if (shape.length === 0) return '()'
+  return shape.join('×')
+}
+
+/** 864, 4.2k, 12.6k, 1.3M. */
+export function formatCount(count: number): string {
+  if (count < 1000) return String(count)
+  if (count < 1e6) return `${Number((count / 1e3).toFixed(1))}k`
+  if (count < 1e9) return `${Number((count / 1e6).toFixed(1))}M`
+  return `${Number((count / 1e9).toFixed(1))}G`
+}
+
+/** Width of text: 0.6 em a character, 1 em for CJK and full-width ones; the same in browser, worker and server. */
+export function textWidth(text: string, size: number): number {
+  let em = 0
+  for (const character of text) em += isWide(character.codePointAt(0) ?? 0) ? 1 : 0.6
+  return em * size
+}
+
+function isWide(code: number): boolean {
+  return (
+    (code >= 0x1100 && code <= 0x115f) ||
+    (code >= 0x2e80 && code <= 0xa4cf) ||
+    (code >= 0xac00 && code <= 0xd7a3) ||
+    (code >= 0xf900 && code <= 0xfaff) ||
+    (code >= 0xfe30 && code <= 0xfe6f) ||
+    (code >= 0xff00 && code <= 0xff60) ||
+    (code >= 0xffe0 && code <= 0xffe6) ||
+    code >= 0x1f300
+  )
+}
+
+/** The text cut in its middle to fit: `MulBack…d0`. */
+export function cutMiddle(text: string, size: number, width: number): string {
+  if (textWidth(text, size) <= width) return text
+  const letters = [...text]
+  for (let kept = letters.length - 1; kept >= 2; kept--) {
+    const head = Math.ceil(kept * 0.75)
+    const cut = `${letters.slice(0, head).join('')}…${letters.slice(letters.length - (kept - head)).join('')}`
+    if (textWidth(cut, size) <= width) return cut
+  }
+  return '…'
+}
+
+/** The text cut at its end to fit. */
+export function cutEnd(text: string, size: number, width: number): string {
+  if (textWidth(text, size) <= width) return text
+  const letters = [...text]
+  while (letters.length > 1 && textWidth(`${letters.join('')}…`, size) > width) letters.pop()
+  return letters.length > 0 ? `${letters.join('')}…` : ''
+}

@@ -1,0 +1,102 @@
+// Trace and graph to one SVG document, in bare JavaScript: the server runs this in V8, tests run it as is.
+
+import type { Graph, Trace } from '../api/types'
+import { TOKENS, type Shade } from '../core/colour'
+import { ICONS, type IconName } from '../core/icons'
+import { layout } from '../core/layout'
+import { pictureUri } from '../core/picture'
+import type { Item, Mark } from '../core/scene'
+import { rootStyle, styleSheet } from '../core/style'
+import { drawAll, View } from '../core/view'
+import { words } from '../core/words'
+
+export interface SvgOptions {
+  lang?: 'zh' | 'en'
+  theme?: Shade
+  /** Steps that have happened; left out: all of them. */
+  step?: number
+  /** Width of the document in px; the graph is scaled to fit. */
+  width?: number
+  /** Groups that are open; left out: the opening choice. */
+  expanded?: string[]
+  /** Boxes as in an embed: short titles, no step numbers. */
+  embedded?: boolean
+}
+
+const PADDING = 24
+
+/** A complete SVG document of one moment of a run. */
+export function drawSvg(trace: Trace, graph: Graph, options: SvgOptions = {}): string {
+  const lang = options.lang ?? 'en'
+  const shade = options.theme ?? 'light'
+  const view = new View(trace, graph, words(lang), options.embedded)
+  const placed = layout(view.input(options.expanded ? new Set(options.expanded) : null))
+  const moment = view.at(options.step ?? trace.timeline.length)
+  const items = drawAll(view, placed, moment, view.painter(shade))
+  const root = `gg-${trace.id.replace(/[^\w-]/g, '').slice(0, 12)}-${shade}`
+  const [w, h] = [Math.ceil(placed.width) + 2 * PADDING, Math.ceil(placed.height) + 2 * PADDING]
+  const width = options.width ?? w
+  const height = Math.round((h * width) / w)
+  const box = `${placed.x - PADDING} ${placed.y - PADDING} ${w} ${h}`
+  const dots = placed.dots.map(([x, y]) => `<rect class="dot" x="${x - 5.5}" y="${y - 2}" width="4" height="4" rx="2"/>`).join('')
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" id="${root}" class="${root}" role="img" lang="${lang}" viewBox="${box}" width="${width}" height="${height}">` +
+    `<title>${escape(titleOf(trace, lang))}</title><desc>${escape(describe(items))}</desc>` +
+    `<style>${rootStyle(`.${root}`, TOKENS[shade])}\n${styleSheet(`.${root}`, TOKENS[shade])}</style>` +
+    `<rect x="${placed.x - PADDING}" y="${placed.y - PADDING}" width="${w}" height="${h}" fill="${TOKENS[shade].paper}"/>` +
+    items.filter((item) => item.kind === 'frame').map((item) => group(item, shade)).join('') +
+    items.filter((item) => item.kind === 'wire').map((item) => group(item, shade)).join('') +
+    dots +
+    items.filter((item) => item.kind === 'box' || item.kind === 'group').map((item) => group(item, shade)).join('') +
+    '</svg>'
+  )
+}
+
+function titleOf(trace: Trace, lang: 'zh' | 'en'): string {
+  const first = trace.program.expression ?? trace.program.code.split('\n').find((line) => line.trim() !== '' && !line.startsWith('import')) ?? ''
+  return `${words(lang)('graph.label')}: ${first.trim()}`
+}
+
+function describe(items: readonly Item[]): string {
+  return items.filter((item) => item.kind === 'box' || item.kind === 'group').slice(0, 40).map((item) => item.label).join('; ')
+}
+
+function group(item: Item, shade: Shade): string {
+  const title = item.kind === 'wire' ? '' : `<title>${escape(item.label)}</title>`
+  return `<g transform="translate(${item.x} ${item.y})">${title}${item.marks.map((mark) => markup(mark, shade)).join('')}</g>`
+}
+
+function markup(mark: Mark, shade: Shade): string {
+  if (mark.k === 'rect') {
+    const fill = mark.fill ? ` fill="${mark.fill}"` : ''
+    return `<rect class="${mark.c}" x="${n(mark.x)}" y="${n(mark.y)}" width="${n(mark.w)}" height="${n(mark.h)}"${mark.r ? ` rx="${mark.r}"` : ''}${fill}/>`
+  }
+  if (mark.k === 'path') {
+    if (mark.c === 'edge-hit') return ''
+    if (!mark.at) return `<path class="${mark.c}" d="${mark.d}"/>`
+    const [x, y, scale] = mark.at
+    return `<path class="${mark.c}" transform="translate(${n(x)} ${n(y)}) scale(${n(scale)})" d="${ICONS[mark.d as IconName]}"/>`
+  }
+  if (mark.k === 'image') {
+    const uri = pictureUri(mark.tensor, shade)
+    return uri ? `<image x="${n(mark.x)}" y="${n(mark.y)}" width="${mark.w}" height="${mark.h}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${uri}"/>` : ''
+  }
+  const anchor = mark.a ? ` text-anchor="${mark.a}"` : ''
+  return `<text class="${mark.c}" x="${n(mark.x)}" y="${n(mark.y)}"${anchor}>${escape(mark.s)}</text>`
+}
+
+function n(value: number): string {
+  return String(Math.round(value * 100) / 100)
+}
+
+function escape(text: string): string {
+  // Control characters are not allowed in XML, not even escaped.
+  const legal = text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
+  return legal.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;').replace(/"/g, '&quot;')
+}
+
+declare global {
+  var gradgraphSvg: (traceJson: string, graphJson: string, optionsJson: string) => string
+}
+
+globalThis.gradgraphSvg = (traceJson, graphJson, optionsJson) => drawSvg(JSON.parse(traceJson) as Trace, JSON.parse(graphJson) as Graph, JSON.parse(optionsJson || '{}') as SvgOptions)

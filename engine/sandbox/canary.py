@@ -34,7 +34,6 @@ class Report(Record, frozen=True):
 
     read_readable: bool
     read_secret: bool
-    wrote_outside: bool
     changed_mode: bool
     connected: bool
     forked: bool
@@ -46,11 +45,11 @@ class Report(Record, frozen=True):
 
 
 def attack(targets: Targets) -> Report:
-    """Try them all from the calling process."""
+    """Try them all from the calling process. Whether the write arrived is the server's to see."""
+    _works(lambda: Path(targets.secret + WRITTEN).write_text("x"))
     return Report(
         read_readable=_works(lambda: Path(targets.readable).read_bytes()),
         read_secret=_works(lambda: Path(targets.secret).read_bytes()),
-        wrote_outside=_works(lambda: Path(targets.secret + WRITTEN).write_text("x")),
         changed_mode=_works(_change_mode),
         connected=_works(lambda: socket.create_connection(("127.0.0.1", targets.port), timeout=1).close()),
         forked=_works(_fork),
@@ -62,15 +61,17 @@ def attack(targets: Targets) -> Report:
     )
 
 
-def judge(report: Report, layers: tuple[str, ...], outer: Literal["gvisor"] | None) -> Isolation:
+def judge(
+    report: Report, layers: tuple[str, ...], *, wrote_outside: bool, outer: Literal["gvisor"] | None
+) -> Isolation:
     """The profile that the attacks leave standing, and the layers that held."""
     held = {
-        "landlock": not (report.read_readable or report.read_secret or report.wrote_outside or report.read_environment),
+        "landlock": not (report.read_readable or report.read_secret or wrote_outside or report.read_environment),
         "seccomp": not (
             report.changed_mode or report.connected or report.forked or report.executed or report.signalled
         ),
         "rlimits": not report.raised_limit,
-        "mount": not (report.home_has_no_quota or report.read_secret),
+        "mount": not (report.home_has_no_quota or report.read_secret or wrote_outside),
         "net": not report.connected,
     }
     active = tuple(layer for layer in layers if held.get(layer, True))

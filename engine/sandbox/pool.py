@@ -158,8 +158,10 @@ class Pool:
                 await asyncio.wait_for(asyncio.shield(child.exited), _CANARY_S)
             finally:
                 child.kill()
+            wrote_outside = Path(targets.secret + WRITTEN).exists()
         report = msgspec.json.decode(run.lines[0], type=Report)
-        return judge(report, nursery.ready.result().layers, self._outer)
+        layers = nursery.ready.result().layers
+        return judge(report, layers, wrote_outside=wrote_outside, outer=self._outer)
 
 
 _CANARY_REQUEST = RunRequest(program=Program(code=""))

@@ -1,0 +1,102 @@
+// The view state in an address: short, readable, and tolerant of anything a person may have edited.
+
+import type { Lang, Level, Selection, Theme, ViewState } from './state'
+
+export const START: ViewState = {
+  run: null,
+  lesson: null,
+  step: 0,
+  selection: null,
+  expanded: null,
+  level: 'both',
+  root: null,
+  pass: null,
+  lang: 'zh',
+  theme: 'auto',
+}
+
+const LANGS: readonly Lang[] = ['zh', 'en']
+const THEMES: readonly Theme[] = ['light', 'dark', 'auto']
+const LEVELS: readonly Level[] = ['autograd', 'forward', 'both']
+const KINDS = { b: 'box', e: 'edge', g: 'group' } as const
+
+/** `run=k3&step=7&sel=b.n4&open=m1.m2`, without what equals the defaults; no leading `#` or `?`. */
+export function encodeState(state: ViewState, defaults: ViewState = START): string {
+  const parts: string[] = []
+  const add = (key: string, value: string) => parts.push(`${key}=${value}`)
+  if (state.run !== null) add('run', pack(state.run))
+  if (state.lesson !== null) add('lesson', pack(state.lesson))
+  if (state.step !== defaults.step) add('step', String(state.step))
+  if (state.selection) add('sel', encodeSelection(state.selection))
+  if (state.expanded) add('open', [...state.expanded].sort().map(pack).join('.') || '-')
+  if (state.level !== defaults.level) add('level', state.level)
+  if (state.root !== null) add('root', pack(state.root))
+  if (state.pass !== null) add('pass', pack(state.pass))
+  if (state.lang !== defaults.lang) add('lang', state.lang)
+  if (state.theme !== defaults.theme) add('theme', state.theme)
+  return parts.join('&')
+}
+
+/** The state in a hash or query; what is missing or makes no sense takes its default. */
+export function decodeState(address: string, defaults: ViewState = START): ViewState {
+  const found = new Map<string, string>()
+  for (const part of address.replace(/^[#?]/, '').split('&')) {
+    const at = part.indexOf('=')
+    if (at > 0) found.set(part.slice(0, at), part.slice(at + 1))
+  }
+  const text = (key: string, otherwise: string | null) => (found.has(key) ? unpack(found.get(key)!) || null : otherwise)
+  return {
+    run: text('run', defaults.run),
+    lesson: text('lesson', defaults.lesson),
+    step: wholeNumber(found.get('step')) ?? defaults.step,
+    selection: found.has('sel') ? decodeSelection(found.get('sel')!) : defaults.selection,
+    expanded: found.has('open') ? decodeOpen(found.get('open')!) : defaults.expanded,
+    level: oneOf(LEVELS, found.get('level')) ?? defaults.level,
+    root: text('root', defaults.root),
+    pass: text('pass', defaults.pass),
+    lang: oneOf(LANGS, found.get('lang')) ?? defaults.lang,
+    theme: oneOf(THEMES, found.get('theme')) ?? defaults.theme,
+  }
+}
+
+function encodeSelection(selection: Selection): string {
+  if (selection.kind === 'line') return `l.${selection.line}`
+  return `${selection.kind[0]}.${pack(selection.id)}`
+}
+
+function decodeSelection(text: string): Selection | null {
+  const at = text.indexOf('.')
+  const [kind, rest] = [text.slice(0, at), unpack(text.slice(at + 1))]
+  if (at < 0 || rest === '') return null
+  if (kind === 'l') {
+    const line = wholeNumber(rest)
+    return line ? { kind: 'line', line } : null
+  }
+  const known = kind in KINDS ? KINDS[kind as keyof typeof KINDS] : undefined
+  return known ? { kind: known, id: rest } : null
+}
+
+function decodeOpen(text: string): Set<string> {
+  return new Set(text.split('.').map(unpack).filter((id) => id !== '' && id !== '-'))
+}
+
+/** Percent-encoding that also guards the dot that separates ids. */
+function pack(text: string): string {
+  return encodeURIComponent(text).replace(/\./g, '%2E')
+}
+
+function unpack(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function wholeNumber(text: string | undefined): number | null {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : null
+}
+
+function oneOf<T extends string>(allowed: readonly T[], value: string | undefined): T | null {
+  return allowed.find((one) => one === value) ?? null
+}

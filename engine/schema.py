@@ -7,7 +7,7 @@ import inspect
 import json
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias, cast
 
@@ -36,11 +36,11 @@ def field_sentences(owner: type) -> dict[str, str]:
     }
 
 
-def wire_schemas(ref: str) -> dict[str, Schema]:
-    """JSON schemas of Trace, Graph and all they hold, each field with its sentence; references begin with `ref`."""
-    _, components = msgspec.json.schema_components(_FORMATS, ref_template=ref + "{name}")
+def wire_schemas(tops: Sequence[type[msgspec.Struct]], ref: str) -> dict[str, Schema]:
+    """JSON schemas of some records and all they hold, each field with its sentence; references begin with `ref`."""
+    _, components = msgspec.json.schema_components(tops, ref_template=ref + "{name}")
     schemas = cast(dict[str, Schema], components)
-    for record in _records():
+    for record in [each for top in tops for each in _records_with(top) if each.__name__ in schemas]:
         names = {field.name: field.encode_name for field in msgspec.structs.fields(record)}
         properties = cast(dict[str, Schema], schemas[record.__name__]["properties"])
         for field, sentence in field_sentences(record).items():
@@ -52,7 +52,7 @@ def document() -> Schema:
     """One JSON schema whose properties `trace` and `graph` are the two formats."""
     ref = "#/$defs/"
     return {
-        "$defs": cast(Json, wire_schemas(ref)),
+        "$defs": cast(Json, wire_schemas(_FORMATS, ref)),
         "type": "object",
         "properties": {top.__name__.lower(): {"$ref": ref + top.__name__} for top in _FORMATS},
         "required": [top.__name__.lower() for top in _FORMATS],
@@ -62,17 +62,13 @@ def document() -> Schema:
 
 def page() -> str:
     """The reference page of both formats, as Markdown."""
-    schemas = wire_schemas("#")
+    schemas = wire_schemas(_FORMATS, "#")
     parts = [_HEAD]
     for top in _FORMATS:
         form = cast(list[str], cast(dict[str, Schema], schemas[top.__name__]["properties"])["format"]["enum"])[0]
         parts.append(f"\n# `{form}`\n\n{inspect.cleandoc(sys.modules[top.__module__].__doc__ or '')}\n")
         parts += [_table(record.__name__, schemas[record.__name__]) for record in _records_with(top)]
     return "".join(parts)
-
-
-def _records() -> list[type[msgspec.Struct]]:
-    return [record for top in _FORMATS for record in _records_with(top)]
 
 
 def _records_with(top: type[msgspec.Struct]) -> list[type[msgspec.Struct]]:

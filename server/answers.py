@@ -10,9 +10,8 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from server.keys import etag
 from server.pages import Page
-from server.store import Stored
+from server.store import Stored, etag
 
 JSON = "application/json"
 FOREVER = "public, max-age=31536000, immutable"

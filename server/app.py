@@ -12,17 +12,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from engine.keys import versions
 from server import openapi
 from server.drawing import Drawing
 from server.gallery import lessons, request_of
 from server.headers import Headers
-from server.keys import versions
 from server.local import LocalRunner
 from server.metrics import Metrics
 from server.pages import Pages
 from server.problems import MEDIA_TYPE, Problem, language_of
 from server.queue import Client, Queue
-from server.routes import docs, gallery, graphs, health, pages, runs, tensors
+from server.routes import docs, gallery, graphs, health, pages, rules, runs, tensors
 from server.runner import Runner
 from server.service import Service
 from server.settings import Settings
@@ -73,7 +73,7 @@ def create_app(settings: Settings) -> FastAPI:
         redirect_slashes=False,
         max_body_size=settings.body_bytes,
     )
-    for routes in (runs, graphs, tensors, gallery, health, docs, pages):
+    for routes in (runs, graphs, tensors, gallery, rules, health, docs, pages):
         app.include_router(routes.router)
     app.add_middleware(Headers, metrics=metrics)
     app.add_exception_handler(Problem, refuse)

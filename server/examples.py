@@ -22,6 +22,10 @@ def _wire(name: str, sentence: str) -> Documented:
 
 
 TRACE = _wire("Trace", "The trace; `status` says whether the program reached its end.")
+RULES: Documented = {
+    "description": "The rules.",
+    "content": {"application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/RuleText"}}}},
+}
 GRAPH = _wire("Graph", "Boxes, links and groups to draw.")
 PROBLEM: Documented = {
     "model": ProblemBody,

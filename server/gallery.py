@@ -4,9 +4,9 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from engine.keys import Versions, run_id
 from engine.request import RunRequest
 from engine.trace import Program, RunLimits
-from server.keys import Versions, run_id
 from server.wire import Lesson, Text
 
 FOLDER = Path(__file__).parent.parent / "gallery"

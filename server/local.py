@@ -1,27 +1,23 @@
 """The runner of one machine: the pool of sandboxed workers, with assembling and compressing on threads."""
 
 import asyncio
-import base64
-import binascii
 import gzip
-import math
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
-from engine.assemble import assemble
 
 from engine import events
+from engine.assemble import Blob, assemble
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.sandbox.nursery import SandboxBroken, ZygoteLost
 from engine.sandbox.pool import Pool
 from engine.trace import Isolation, Trace
 from server import npy
-from server.keys import etag
 from server.runner import Finished, Printed, Progressed, RunEvent, RunnerDown, Started
-from server.store import Stored
+from server.store import Stored, etag
 
 PROGRESS_EVENTS = 2_000
 """Events of a worker between two words on how far the run is."""
@@ -31,7 +27,6 @@ STORED_STATUS = ("ok", "failed")
 """A run that a limit stopped, that crashed or was lost may end otherwise the next time."""
 
 _PRINTED = b'["out"'
-_BLOB = b'["blob"'
 
 
 class LocalRunner:
@@ -106,18 +101,17 @@ class _Ear:
 def _finish(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outcome, waited_ms: float) -> Finished:
     """The trace of a run as it is kept and sent."""
     began = time.perf_counter()
-    trace = assemble(run, request, [line for line in lines if not line.startswith(_BLOB)], outcome)
-    trace = _timed(trace, waited_ms, (time.perf_counter() - began) * 1000)
+    assembled = assemble(request, lines, outcome, run)
+    trace = _timed(assembled.trace, waited_ms, (time.perf_counter() - began) * 1000)
     body = msgspec.json.encode(trace)
-    kept = trace.status in STORED_STATUS
     return Finished(
         status=trace.status,
         lost=trace.failure is not None and trace.failure.kind == "lost",
         stored=Stored(
             body=gzip.compress(body, 6 if len(body) < LARGE_BYTES else 3, mtime=0),
             etag=etag(body),
-            tensors=_values(trace, lines),
-            kept=kept,
+            tensors=_files(assembled.blobs),
+            kept=trace.status in STORED_STATUS,
         ),
     )
 
@@ -132,31 +126,10 @@ def _timed(trace: Trace, waited_ms: float, assemble_ms: float) -> Trace:
     return msgspec.structs.replace(trace, timings=timings)
 
 
-def _values(trace: Trace, lines: Sequence[bytes]) -> dict[str, bytes]:
-    """The larger tensors that were kept, as compressed .npy files. A blob that does not fit its tensor is dropped."""
-    shapes = {tensor.id: tensor.shape for tensor in trace.tensors if tensor.stored}
-    values = {}
-    for line in lines:
-        if line.startswith(_BLOB) and isinstance(blob := _decoded(line), events.BlobSaid):
-            file = _npy(blob)
-            if file is not None and shapes.get(f"t{blob.tensor}") == blob.shape:
-                values[f"t{blob.tensor}"] = gzip.compress(file, 3, mtime=0)
-    return values
-
-
-def _npy(blob: events.BlobSaid) -> bytes | None:
-    layout = npy.layout(blob.dtype)
-    try:
-        data = base64.b64decode(blob.data)
-    except binascii.Error:
-        return None
-    if layout is None or len(data) != math.prod(blob.shape) * layout.size_bytes:
-        return None
-    return npy.write(data, blob.shape, layout)
-
-
-def _decoded(line: bytes) -> events.Event | None:
-    try:
-        return events.decode(line)
-    except msgspec.DecodeError:
-        return None
+def _files(blobs: Mapping[str, Blob]) -> dict[str, bytes]:
+    """The larger tensors that were kept, as compressed .npy files."""
+    files = {}
+    for tensor, blob in blobs.items():
+        if layout := npy.layout(blob.dtype):
+            files[tensor] = gzip.compress(npy.write(blob.data, blob.shape, layout), 3, mtime=0)
+    return files

@@ -9,7 +9,10 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from engine.graph import Graph
+from engine.rules import RuleText
 from engine.schema import wire_schemas
+from engine.trace import Trace
 
 DESCRIPTION = """Paste PyTorch, see what autograd really did: a program goes in, it runs on the real PyTorch in a
 sandbox, and a trace comes out. The graph, its pictures and the values of its tensors are views of that trace. Refused
@@ -21,7 +24,7 @@ def document(app: FastAPI) -> dict[str, Any]:
     """The document, made once for an application."""
     if app.openapi_schema is None:
         made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes)
-        made["components"]["schemas"] |= wire_schemas("#/components/schemas/")
+        made["components"]["schemas"] |= wire_schemas((Trace, Graph, RuleText), "#/components/schemas/")
         app.openapi_schema = made
     return app.openapi_schema
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from server.keys import etag
+from server.store import etag
 
 FOLDER = Path(__file__).parent / "assets"
 

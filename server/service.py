@@ -6,8 +6,8 @@ from typing import Annotated
 from fastapi import Depends
 from starlette.requests import Request
 
+from engine.keys import Versions
 from server.drawing import Drawing
-from server.keys import Versions
 from server.metrics import Metrics
 from server.pages import Pages
 from server.problems import Language, language_of

@@ -5,6 +5,7 @@ not be stored (a limit stopped them, the worker was lost) live in that cache alo
 """
 
 import asyncio
+import hashlib
 import sqlite3
 import threading
 import time
@@ -46,6 +47,11 @@ class Stored:
     @property
     def size_bytes(self) -> int:
         return len(self.body) + sum(map(len, self.tensors.values()))
+
+
+def etag(body: bytes) -> str:
+    """A strong entity tag of exactly these bytes."""
+    return f'"{hashlib.sha256(body).hexdigest()[:32]}"'
 
 
 class Store:

@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from engine.expression import BadInput, program_of
+from engine.keys import run_id
 from engine.request import RunRequest
 from engine.trace import Program
 from server.answers import FOREVER, JSON, NEVER, trace_answer
 from server.examples import PROBLEM, RUNS, TRACE, Documented
-from server.keys import run_id
 from server.problems import Problem
 from server.queue import Client, LiveRun
 from server.routes.pages import SESSION

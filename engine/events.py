@@ -89,6 +89,8 @@ class TensorChanged(_Event, frozen=True, tag="tc"):
     node: int | None = None
     output_nr: int = 0
     base: int = 0
+    stored: bool = False
+    """A blob with its elements follows at the end."""
 
 
 class Named(_Event, frozen=True, tag="name"):
@@ -315,8 +317,28 @@ class BlobSaid(_Event, frozen=True, tag="blob"):
 
 
 Event = (
-    Started | Site | Called | TensorSeen | TensorChanged | Named | GradKept | OpRan | NodeSeen | PassStarted | Visited
-    | Accumulated | PassEnded | Updated | Printed | Warned | ModuleSeen | VariableSeen | Failed | Found | Omitted | Ended
+    Started
+    | Site
+    | Called
+    | TensorSeen
+    | TensorChanged
+    | Named
+    | GradKept
+    | OpRan
+    | NodeSeen
+    | PassStarted
+    | Visited
+    | Accumulated
+    | PassEnded
+    | Updated
+    | Printed
+    | Warned
+    | ModuleSeen
+    | VariableSeen
+    | Failed
+    | Found
+    | Omitted
+    | Ended
     | BlobSaid
 )
 

@@ -1,0 +1,699 @@
+"""Events to trace: pure, needs no PyTorch, and gives a valid trace of any stream, cut wherever it was cut."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from engine import events as ev
+from engine.keys import versions
+from engine.outcome import Outcome
+from engine.request import RunRequest
+from engine.trace import (
+    Accumulation,
+    Argument,
+    Broadcast,
+    Change,
+    Edge,
+    Environment,
+    Failure,
+    Finding,
+    Frame,
+    Member,
+    Module,
+    Node,
+    NodeOutput,
+    Op,
+    Output,
+    OutputOf,
+    Pass,
+    Root,
+    Saved,
+    Span,
+    Step,
+    Sum,
+    Summary,
+    Tensor,
+    Term,
+    Thumbnail,
+    Timings,
+    Trace,
+    Truncation,
+    Update,
+    Variable,
+    Visit,
+    Warning,
+)
+
+
+def assemble(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Outcome) -> Trace:
+    """The trace of one run.
+
+    A line that is no event ends the reading; a line may hold several events separated by newlines. What the supervisor
+    saw wins over what the worker said. Blob events are passed over: their tensors are marked `stored`.
+    """
+    house = _House()
+    bad = house.read(lines)
+    return house.finish(run, request, outcome, bad)
+
+
+def _t(number: int) -> str | None:
+    return f"t{number}" if number else None
+
+
+@dataclass(slots=True)
+class _Change:
+    """What later events said of a tensor."""
+
+    role: ev.Role | None = None
+    requires_grad: bool | None = None
+    node: int = 0
+    output_nr: int = 0
+    base: int = 0
+    grad: int = 0
+    stored: bool = False
+    names: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Run:
+    """A pass while it is put together."""
+
+    start: ev.PassStarted
+    visits: list[ev.Visited] = field(default_factory=list)
+    sums: list[tuple[Sum, ...]] = field(default_factory=list)
+    accumulations: list[Accumulation] = field(default_factory=list)
+    arrived: dict[tuple[int, int], list[Term]] = field(default_factory=dict)
+    end: ev.PassEnded | None = None
+
+
+class _House:
+    """All that was read, by kind."""
+
+    def __init__(self) -> None:
+        self.started: ev.Started | None = None
+        self.ended: ev.Ended | None = None
+        self.failed: ev.Failed | None = None
+        self.sites: dict[int, Span] = {}
+        self.functions: dict[int, ev.Called] = {}
+        self.tensors: dict[int, ev.TensorSeen] = {}
+        self.changes: dict[int, _Change] = {}
+        self.ops: dict[int, ev.OpRan] = {}
+        self.nodes: dict[int, ev.NodeSeen] = {}
+        self.runs: dict[int, _Run] = {}
+        self.updates: list[ev.Updated] = []
+        self.modules: dict[int, ev.ModuleSeen] = {}
+        self.variables: list[ev.VariableSeen] = []
+        self.outputs: list[Output] = []
+        self.warnings: list[Warning] = []
+        self.findings: list[Finding] = []
+        self.cuts: list[ev.Omitted] = []
+        self.steps: list[Step] = []
+        self.last_site = 0
+
+    # Reading
+
+    def read(self, lines: Iterable[bytes]) -> str:
+        """Takes events until the first line that is none; says what was wrong with it."""
+        decode = ev.decode
+        for line in _single(lines):
+            try:
+                event = decode(line)
+            except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                return str(error) or "not an event"
+            self._take(event)
+        return ""
+
+    def _take(self, event: ev.Event) -> None:
+        match event:
+            case ev.TensorSeen():
+                self.tensors[event.id] = event
+            case ev.OpRan():
+                self.ops[event.id] = event
+                self.steps.append(
+                    Step(kind="op", op=f"o{event.id}", pass_id=_p(event.pass_id), span=self._span(event.site))
+                )
+            case ev.NodeSeen():
+                self.nodes[event.id] = event
+            case ev.Visited():
+                self._visited(event)
+            case ev.Site():
+                self.sites[event.id] = Span(
+                    line=event.line, end_line=event.end_line, column=event.column, end_column=event.end_column
+                )
+            case ev.Called():
+                self.functions[event.id] = event
+            case ev.TensorChanged():
+                self._changed(event)
+            case ev.Named():
+                names = self._change(event.tensor).names
+                if event.name not in names:
+                    names.append(event.name)
+            case ev.GradKept():
+                self._change(event.tensor).grad = event.grad
+            case ev.PassStarted():
+                self._pass_started(event)
+            case ev.Accumulated():
+                self._accumulated(event)
+            case ev.PassEnded():
+                if event.id in self.runs:
+                    self.runs[event.id].end = event
+                    self.steps.append(Step(kind="pass_end", pass_id=f"p{event.id}"))
+            case ev.Updated():
+                self._updated(event)
+            case ev.Printed():
+                self._printed(event)
+            case ev.Warned():
+                span = self._span(event.site)
+                self.steps.append(Step(kind="warning", index=len(self.warnings), span=span))
+                self.warnings.append(Warning(category=event.category, message=event.message, span=span))
+            case ev.ModuleSeen():
+                self.modules[event.id] = event
+            case ev.VariableSeen():
+                self.variables.append(event)
+            case ev.Failed():
+                self.failed = event
+            case ev.Found():
+                self.findings.append(
+                    Finding(
+                        code=event.code,
+                        severity=event.severity,
+                        span=self._span(event.site),
+                        parameters=event.parameters,
+                    )
+                )
+            case ev.Omitted():
+                self.cuts.append(event)
+            case ev.Started():
+                self.started = event
+            case ev.Ended():
+                self.ended = event
+            case ev.BlobSaid():
+                pass
+
+    def _span(self, site: int) -> Span | None:
+        return self.sites.get(site)
+
+    def _change(self, tensor: int) -> _Change:
+        change = self.changes.get(tensor)
+        if change is None:
+            change = self.changes[tensor] = _Change()
+        return change
+
+    def _changed(self, event: ev.TensorChanged) -> None:
+        change = self._change(event.id)
+        if event.role is not None:
+            change.role = event.role
+        if event.requires_grad is not None:
+            change.requires_grad = event.requires_grad
+        if event.node is not None:
+            change.node, change.output_nr = event.node, event.output_nr
+        if event.base:
+            change.base = event.base
+        if event.stored:
+            change.stored = True
+
+    # Passes
+
+    def _pass_started(self, event: ev.PassStarted) -> None:
+        run = self.runs[event.id] = _Run(event)
+        pass_id = f"p{event.id}"
+        self.steps.append(Step(kind="pass", pass_id=pass_id, span=self._span(event.site)))
+        for index, (node, input_nr, _, seed, _) in enumerate(event.roots):
+            if seed:
+                self.steps.append(Step(kind="seed", pass_id=pass_id, root=index, span=self._span(event.site)))
+                if node:
+                    run.arrived.setdefault((node, input_nr), []).append(Term(tensor=f"t{seed}"))
+
+    def _visited(self, event: ev.Visited) -> None:
+        run = self.runs.get(event.pass_id)
+        if run is None:
+            return
+        visit = len(run.visits)
+        pass_id = f"p{event.pass_id}"
+        sums = []
+        for input_nr, entered in enumerate(event.entered):
+            terms = run.arrived.pop((event.node, input_nr), ())
+            if not terms:
+                continue
+            made = self._sum(input_nr, tuple(terms), entered)
+            if made is not None:
+                sums.append(made)
+                if len(terms) > 1:
+                    self.steps.append(Step(kind="sum", pass_id=pass_id, visit=visit, input_nr=input_nr))
+                if made.hooked:
+                    self.steps.append(Step(kind="hook", pass_id=pass_id, visit=visit, input_nr=input_nr))
+        self.steps.append(Step(kind="visit", pass_id=pass_id, visit=visit))
+        run.visits.append(event)
+        run.sums.append(tuple(sums))
+        self._send_on(run, event)
+
+    def _send_on(self, run: _Run, event: ev.Visited) -> None:
+        node = self.nodes.get(event.node)
+        if node is None:
+            return
+        edges = node.edges
+        for slot, gradient in enumerate(event.left):
+            if gradient and 2 * slot + 1 < len(edges) and edges[2 * slot]:
+                key = (edges[2 * slot], edges[2 * slot + 1])
+                run.arrived.setdefault(key, []).append(Term(tensor=f"t{gradient}", node=f"n{event.node}", slot=slot))
+
+    def _sum(self, input_nr: int, terms: tuple[Term, ...], entered: int) -> Sum | None:
+        """Where gradients met, or one changed on its way in; None when one simply arrived."""
+        into = _t(entered)
+        if len(terms) == 1:
+            if terms[0].tensor == into:
+                return None
+            return Sum(input_nr=input_nr, terms=terms, total=terms[0].tensor, entered=into, hooked=True)
+        total = self._total(terms)
+        seen = self.tensors.get(entered)
+        if total is None or seen is None or seen.data is None or _close(total, seen.data):
+            return Sum(input_nr=input_nr, terms=terms, total=into, entered=into)
+        number = self._made(seen, total)
+        return Sum(input_nr=input_nr, terms=terms, total=_t(number), entered=into, hooked=True)
+
+    def _total(self, terms: tuple[Term, ...]) -> tuple[float, ...] | None:
+        """The sum of small gradients; None when one is large or not finite."""
+        rows = []
+        for term in terms:
+            seen = self.tensors.get(int(term.tensor[1:]))
+            if seen is None or seen.data is None:
+                return None
+            rows.append(seen.data)
+        if len({len(row) for row in rows}) != 1:
+            return None
+        try:
+            return tuple(float(sum(values)) for values in zip(*rows, strict=True))  # type: ignore[arg-type]
+        except TypeError:
+            return None
+
+    def _made(self, like: ev.TensorSeen, data: tuple[float, ...]) -> int:
+        """A tensor that no program held: the sum before a hook changed it."""
+        number = max(self.tensors) + 1_000_000
+        self.tensors[number] = msgspec.structs.replace(like, id=number, identity=0, data=data, node=0)
+        return number
+
+    def _accumulated(self, event: ev.Accumulated) -> None:
+        run = self.runs.get(event.pass_id)
+        if run is None or not run.visits:
+            return
+        self.steps.append(
+            Step(
+                kind="accumulate",
+                pass_id=f"p{event.pass_id}",
+                visit=len(run.visits) - 1,
+                accumulation=len(run.accumulations),
+            )
+        )
+        run.accumulations.append(
+            Accumulation(
+                tensor=f"t{event.leaf}", node=f"n{event.node}", visit=len(run.visits) - 1, before=_t(event.before),
+                delta=_t(event.delta), after=_t(event.after),
+            )
+        )  # fmt: skip
+
+    # Updates and output
+
+    def _updated(self, event: ev.Updated) -> None:
+        self.updates.append(event)
+        if event.kind == "in_place":
+            return  # its op is the step
+        kind = "reset" if event.kind in ("zero_grad", "grad_reset") else "update"
+        self.steps.append(Step(kind=kind, update=f"u{event.id}", op=_o(event.op), span=self._span(event.site)))  # type: ignore[arg-type]
+
+    def _printed(self, event: ev.Printed) -> None:
+        """Pieces of one `print` follow each other from one place; the last ends the line."""
+        span = self._span(event.site)
+        if self.steps and self.steps[-1].kind == "output" and self.outputs:
+            last = self.outputs[-1]
+            if last.stream == event.stream and self.last_site == event.site and not last.text.endswith("\n"):
+                self.outputs[-1] = Output(
+                    stream=last.stream, text=last.text + event.text, span=span, truncated=event.truncated
+                )
+                return
+        self.last_site = event.site
+        self.steps.append(Step(kind="output", index=len(self.outputs), span=span))
+        self.outputs.append(Output(stream=event.stream, text=event.text, span=span, truncated=event.truncated))
+
+    # The trace
+
+    def finish(self, run: str, request: RunRequest, outcome: Outcome, bad: str) -> Trace:
+        """Everything together."""
+        failure, status = self._failure(outcome, bad)
+        if failure is not None:
+            self.steps.append(Step(kind="failure", op=failure.op, pass_id=failure.pass_id, span=failure.span))
+        by_op: dict[int, list[ev.NodeSeen]] = {}
+        for node in self.nodes.values():
+            if node.op:
+                by_op.setdefault(node.op, []).append(node)
+        return Trace(
+            format="gradgraph.trace/1",
+            id=run,
+            status=status,  # type: ignore[arg-type]
+            program=request.program,
+            environment=self._environment(outcome),
+            limits=request.limits,
+            timings=self._timings(outcome),
+            failure=failure,
+            output=tuple(self.outputs),
+            warnings=tuple(self.warnings),
+            tensors=tuple(self._tensor(event) for event in self.tensors.values()),
+            variables=tuple(self._variable(event) for event in self.variables),
+            ops=tuple(self._all_ops(by_op)),
+            nodes=tuple(self._node(self.nodes[number]) for number in sorted(self.nodes)),
+            passes=tuple(self._pass(one) for one in self.runs.values()),
+            updates=tuple(self._update(event) for event in self.updates),
+            modules=tuple(self._module(event) for event in self.modules.values()),
+            memory=(),
+            timeline=tuple(self.steps),
+            findings=tuple(self.findings),
+            truncated=tuple(self._truncated()),
+        )
+
+    def _environment(self, outcome: Outcome) -> Environment:
+        started = self.started
+        if started is None:
+            return Environment(python="", torch="", engine=versions().engine, device="cpu", isolation=outcome.isolation)
+        return Environment(
+            python=started.python, torch=started.torch, engine=versions().engine, device=started.device, numpy=started.numpy,
+            cuda=started.cuda, threads=started.threads, isolation=outcome.isolation,
+        )  # fmt: skip
+
+    def _timings(self, outcome: Outcome) -> Timings:
+        if self.ended is not None and not outcome.timings.run_ms:
+            return msgspec.structs.replace(outcome.timings, run_ms=self.ended.run_ms)
+        return outcome.timings
+
+    def _tensor(self, event: ev.TensorSeen) -> Tensor:
+        key = f"t{event.id}"
+        change = self.changes.get(event.id) or _NOTHING
+        node = change.node or event.node
+        requires_grad = event.requires_grad if change.requires_grad is None else change.requires_grad
+        figures, cells = event.summary, event.thumbnail
+        return Tensor(
+            id=key,
+            shape=event.shape,
+            dtype=event.dtype,
+            role=change.role or event.role,
+            identity=_t(event.identity),
+            names=tuple(change.names),
+            device=event.device,
+            layout=event.layout,
+            strides=event.strides,
+            storage=f"s{event.storage}" if event.storage else None,
+            size_bytes=event.size_bytes,
+            version=max(event.version, 0),
+            requires_grad=requires_grad,
+            is_leaf=not node,
+            grad_fn=OutputOf(node=f"n{node}", output_nr=change.output_nr or event.output_nr) if node else None,
+            base=_t(change.base or event.base),
+            data=event.data,
+            summary=None if figures is None else Summary(
+                min=figures[0], max=figures[1], mean=figures[2], std=figures[3], norm=figures[4], zeros=figures[5],
+                nan=figures[6], inf=figures[7], histogram=figures[8],
+            ),
+            thumbnail=None if cells is None else Thumbnail(rows=cells[0], columns=cells[1], cells=cells[2], scale=cells[3]),
+            stored=change.stored,
+            contents=event.contents,
+            reason=event.reason,
+            grad=_t(change.grad),
+        )  # fmt: skip
+
+    def _all_ops(self, by_op: Mapping[int, list[ev.NodeSeen]]) -> Iterator[Op]:
+        seen: dict[tuple[int, int, int], int] = {}
+        for event in self.ops.values():
+            place = (event.site, event.function, event.module)
+            iteration = seen.get(place, 0)
+            seen[place] = iteration + 1
+            yield self._op(event, iteration, by_op.get(event.id, ()))
+
+    def _op(self, event: ev.OpRan, iteration: int, nodes: Iterable[ev.NodeSeen]) -> Op:
+        called = self.functions.get(event.function)
+        arguments = [_argument("", word) for word in event.arguments]
+        arguments += [_argument(name, word) for name, word in (event.keywords or {}).items()]
+        inputs = [number for word in (*event.arguments, *(event.keywords or {}).values()) for number in _numbers(word)]
+        mode = "inference" if event.flags & ev.INFERENCE else "no_grad" if event.flags & ev.NO_GRAD else "grad"
+        in_order = sorted(nodes, key=lambda node: int(node.sequence_nr or 0))
+        return Op(
+            id=f"o{event.id}",
+            name="" if called is None else called.name,
+            function="" if called is None else called.function,
+            arguments=tuple(arguments),
+            inputs=tuple(f"t{number}" for number in inputs),
+            outputs=tuple(f"t{number}" for number in event.outputs),
+            nodes=tuple(f"n{node.id}" for node in in_order),
+            span=self._span(event.site),
+            module=f"m{event.module}" if event.module in self.modules else None,
+            iteration=iteration,
+            grad_mode=mode,  # type: ignore[arg-type]
+            in_place=bool(event.flags & ev.IN_PLACE),
+            view=bool(event.flags & ev.VIEW),
+            broadcast=self._broadcast(inputs, event.outputs)
+            if called is not None and called.name in _BROADCASTING
+            else (),
+            pass_id=_p(event.pass_id),
+            raised=bool(event.flags & ev.RAISED),
+            time_us=event.time_us,
+        )
+
+    def _broadcast(self, inputs: list[int], outputs: tuple[int, ...]) -> tuple[Broadcast, ...]:
+        made = self.tensors.get(outputs[0]) if outputs else None
+        if made is None:
+            return ()
+        found = []
+        for index, number in enumerate(inputs):
+            given = self.tensors.get(number)
+            if given is None or given.shape == made.shape or len(given.shape) > len(made.shape):
+                continue
+            missing = len(made.shape) - len(given.shape)
+            axes = [*range(missing)]
+            axes += [missing + i for i, size in enumerate(given.shape) if size == 1 and made.shape[missing + i] != 1]
+            if axes:
+                found.append(Broadcast(input=index, axes=tuple(axes)))
+        return tuple(found)
+
+    def _node(self, event: ev.NodeSeen) -> Node:
+        edges = event.edges
+        return Node(
+            id=f"n{event.id}",
+            type=event.type,
+            edges=tuple(
+                Edge(to=f"n{edges[i]}" if edges[i] else None, input_nr=edges[i + 1]) for i in range(0, len(edges) - 1, 2)
+            ),
+            outputs=tuple(NodeOutput(shape=shape, dtype=dtype, device=device) for shape, dtype, device in event.outputs),
+            op=f"o{event.op}" if event.op in self.ops else None,
+            sequence_nr=event.sequence_nr or None,
+            saved=tuple(
+                Saved(
+                    field=name, tensor=_t(number) if number in self.tensors else None, version=None if version < 0 else version,
+                    text=text or None, size_bytes=size, reason=reason,
+                )
+                for name, number, version, text, size, reason in event.saved
+            ),
+            variable=_t(event.variable),
+            made_by=f"n{event.made_by}" if event.made_by else None,
+            pass_id=_p(event.pass_id),
+            custom=event.custom,
+            reason=event.reason,
+        )  # fmt: skip
+
+    def _pass(self, run: _Run) -> Pass:
+        start, end = run.start, run.end
+        return Pass(
+            id=f"p{start.id}",
+            kind=start.kind,
+            roots=tuple(
+                Root(node=f"n{node}" if node else None, input_nr=nr, tensor=_t(tensor), seed=_t(seed), implicit=implicit)
+                for node, nr, tensor, seed, implicit in start.roots
+            ),
+            visits=tuple(
+                Visit(
+                    node=f"n{visit.node}", entered=tuple(map(_t, visit.entered)), left=tuple(map(_t, visit.left)), sums=sums,
+                    time_us=visit.time_us,
+                )
+                for visit, sums in zip(run.visits, run.sums, strict=True)
+            ),
+            accumulations=tuple(run.accumulations),
+            span=self._span(start.site),
+            retain_graph=start.retain_graph,
+            create_graph=start.create_graph,
+            inputs=None if start.inputs is None else tuple(map(_t, start.inputs)),
+            results=() if end is None else tuple(map(_t, end.results)),
+            parent=_p(start.parent),
+            module=f"m{start.module}" if start.module in self.modules else None,
+            failed=end is None or end.failed,
+        )  # fmt: skip
+
+    def _update(self, event: ev.Updated) -> Update:
+        return Update(
+            id=f"u{event.id}",
+            kind=event.kind,
+            changes=tuple(map(_change, event.changes)),
+            state=tuple(map(_change, event.state)),
+            optimizer=event.optimizer or None,
+            variable=event.variable or None,
+            owner=event.owner or None,
+            op=_o(event.op),
+            span=self._span(event.site),
+            set_to_none=event.set_to_none,
+        )
+
+    @staticmethod
+    def _module(event: ev.ModuleSeen) -> Module:
+        return Module(
+            id=f"m{event.id}",
+            path=event.path,
+            type=event.type,
+            parent=f"m{event.parent}" if event.parent else None,
+            parameters=tuple(
+                Member(name=name, tensor=f"t{number}", shared=shared) for name, number, shared in event.parameters
+            ),
+            buffers=tuple(
+                Member(name=name, tensor=f"t{number}", shared=shared) for name, number, shared in event.buffers
+            ),
+            training=event.training,
+            text=event.text,
+            calls=event.calls,
+        )
+
+    @staticmethod
+    def _variable(event: ev.VariableSeen) -> Variable:
+        return Variable(
+            name=event.name,
+            kind=event.kind,
+            type=event.type,
+            tensor=_t(event.tensor),
+            module=f"m{event.module}" if event.module else None,
+            text=event.text,
+            tensors=tuple(f"t{number}" for number in event.tensors),
+        )
+
+    def _truncated(self) -> Iterator[Truncation]:
+        for cut in self.cuts:
+            yield Truncation(what=cut.what, limit=cut.limit, kept=cut.kept, omitted=cut.omitted or None)
+
+    # Failure
+
+    def _failure(self, outcome: Outcome, bad: str) -> tuple[Failure | None, str]:
+        """What the supervisor saw comes first, then what the worker said."""
+        stopped = outcome.stopped_by
+        said = None if self.failed is None else self._said(self.failed)
+        if stopped is not None:
+            if said is not None and said.kind == "limit":
+                return said, "limited"
+            return _stopped(stopped, said), "limited"
+        if bad:
+            return Failure(
+                kind="crash", type="events", message=f"the worker said something that is no event: {bad}"
+            ), "crashed"
+        if said is not None:
+            return said, "limited" if said.kind in ("limit", "memory") and said.limit else "failed"
+        if outcome.signal is not None:
+            return _signalled(outcome), "crashed"
+        if self.ended is None:
+            if outcome.exit_code not in (0, None):
+                message = f"the process ended with exit code {outcome.exit_code} before the program did"
+                return Failure(kind="exit", type="SystemExit", message=message), "failed"
+            return Failure(kind="exit", type="SystemExit", message="the process ended before the program did"), "failed"
+        return None, "ok"
+
+    def _said(self, event: ev.Failed) -> Failure:
+        return Failure(
+            kind=event.kind,
+            type=event.type,
+            message=event.message,
+            span=self._span(event.site),
+            frames=tuple(
+                Frame(function=function, span=self._span(site), file=file, line=line)
+                for function, site, file, line in event.frames
+            ),
+            op=_o(event.op),
+            pass_id=_p(event.pass_id),
+            limit=event.limit or None,
+            traceback=event.traceback,
+        )
+
+
+_NOTHING = _Change()
+
+_BROADCASTING = frozenset("""
+    add sub mul div rsub rdiv pow rpow add_ sub_ mul_ div_ pow_ maximum minimum where lerp atan2 remainder fmod floor_divide
+    eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor logical_and logical_or logical_xor addcmul addcdiv hypot mse_loss
+    l1_loss smooth_l1_loss huber_loss masked_fill true_divide multiply subtract divide expand expand_as logaddexp dist
+""".split())  # fmt: skip
+
+
+def _single(lines: Iterable[bytes]) -> Iterator[bytes]:
+    for piece in lines:
+        for line in piece.split(b"\n"):
+            if line:
+                yield line
+
+
+def _p(number: int) -> str | None:
+    return f"p{number}" if number else None
+
+
+def _o(number: int) -> str | None:
+    return f"o{number}" if number else None
+
+
+def _numbers(word: ev.Word) -> tuple[int, ...]:
+    if isinstance(word, int):
+        return (word,)
+    return tuple(number for number in word if number) if isinstance(word, tuple) else ()
+
+
+def _argument(name: str, word: ev.Word) -> Argument:
+    if isinstance(word, int):
+        return Argument(name=name, tensor=f"t{word}")
+    if isinstance(word, tuple):
+        return Argument(name=name, tensors=tuple(map(_t, word)))
+    return Argument(name=name, text=word)
+
+
+def _change(word: ev.ChangeWord) -> Change:
+    before, after, name, gradient = word
+    return Change(before=_t(before), after=_t(after), name=name, gradient=_t(gradient))
+
+
+def _close(total: tuple[float, ...], given: ev.Data) -> bool:
+    """Equal up to the rounding of a sum in the lowest precision in use."""
+    scale = max((abs(value) for value in total), default=0.0)
+    for mine, theirs in zip(total, given, strict=False):
+        if isinstance(theirs, str):
+            return True  # not finite: nothing can be said
+        if abs(mine - theirs) > 1e-5 * abs(theirs) + 1e-6 * scale:
+            return False
+    return True
+
+
+_LIMITS = {"wall": "wall_s", "cpu": "cpu_s", "memory": "memory_bytes", "output": "output_bytes", "trace": "trace_bytes"}
+
+
+def _stopped(stopped: str, said: Failure | None) -> Failure:
+    limit = _LIMITS.get(stopped)
+    span = None if said is None else said.span
+    if limit is None:
+        return Failure(kind="lost", type="cancelled", message="the run was cancelled", span=span)
+    kind = "memory" if stopped == "memory" else "limit"
+    message = f"the limit `{limit}` was reached; make the program smaller or ask for a larger `{limit}`"
+    return Failure(kind=kind, type=limit, message=message, span=span, limit=limit)  # type: ignore[arg-type]
+
+
+def _signalled(outcome: Outcome) -> Failure:
+    names = {
+        4: "SIGILL",
+        6: "SIGABRT",
+        7: "SIGBUS",
+        8: "SIGFPE",
+        9: "SIGKILL",
+        11: "SIGSEGV",
+        15: "SIGTERM",
+        31: "SIGSYS",
+    }
+    name = names.get(outcome.signal or 0, f"signal {outcome.signal}")
+    kind = "forbidden" if outcome.signal == 31 else "crash"
+    tail = outcome.stderr_tail.strip().rpartition("\n")[2][:300]
+    message = f"the process was ended by {name}" + (f": {tail}" if tail else "")
+    return Failure(kind=kind, type=name, message=message)  # type: ignore[arg-type]

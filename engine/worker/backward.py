@@ -1,0 +1,363 @@
+"""Backward passes: one hook on each node for the gradients on its edges, in the engine's own order.
+
+All ways to backward end in `torch.autograd._engine_run_backward`; that one name is replaced. Hooks close over numbers only and are
+removed when the pass ends: a hook that refers to its node is never collected (pytorch 2.13).
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from sys import _getframe
+from time import perf_counter_ns
+from typing import Any
+
+import torch
+from torch.autograd.graph import GradientEdge, Node, get_gradient_edge
+from torch.overrides import TorchFunctionMode
+
+from engine.worker.record import Ledger, State
+from engine.worker.tensors import Look, look, version_of
+from engine.worker.walk import KEY
+
+_NEVER = 2**64
+_disabled = torch._C.DisableTorchFunction
+_sequence_nr = torch._C._autograd._get_sequence_nr
+
+Arrival = tuple[int, int, int, Look]
+"""Record, address, version and look of a gradient on an edge."""
+
+
+class _Pass:
+    """One running call of the engine."""
+
+    __slots__ = ("arrived", "handles", "id", "last_ns", "leaves", "sequence_nr")
+
+    def __init__(self, number: int) -> None:
+        self.id = number
+        self.arrived: dict[tuple[int, int], list[Arrival]] = {}
+        self.handles: list[Any] = []
+        self.leaves: dict[int, Node] = {}
+        self.last_ns = 0
+        self.sequence_nr = 0
+
+
+def address_of(tensor: torch.Tensor) -> int:
+    """Where its elements are; 0 for tensors without memory of their own."""
+    try:
+        return tensor.data_ptr()
+    except Exception:
+        return 0
+
+
+class Backward:
+    """Stands in for `_engine_run_backward` and `_make_grads` of `torch.autograd`."""
+
+    def __init__(self, ledger: Ledger, mode: TorchFunctionMode) -> None:
+        self.ledger = ledger
+        self.mode = mode
+        self.engine: Callable[..., Any] = torch.autograd._engine_run_backward
+        self.make: Callable[..., Any] = torch.autograd._make_grads
+        self.stack: list[_Pass] = []
+        self.hooked: set[int] = set()
+        self.implicit: tuple[bool, ...] = ()
+
+    def install(self) -> None:
+        """Replaces both names."""
+        torch.autograd._engine_run_backward = self.run  # type: ignore[assignment]
+        torch.autograd._make_grads = self.make_grads
+
+    def make_grads(self, outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool) -> Any:
+        """Notes which seeds are implicit; a refusal here is a pass that failed before its first visit."""
+        try:
+            with _disabled():
+                made = self.make(outputs, grads, is_grads_batched=is_grads_batched)
+        except BaseException as error:
+            self._refused(outputs, grads, error)
+            raise
+        self.implicit = tuple(grad is None for grad in grads)
+        return made
+
+    def _refused(self, outputs: Sequence[Any], grads: Sequence[Any], error: BaseException) -> None:
+        try:
+            with _disabled():
+                started = self._start(outputs, grads, False, False, (), True, hook=False)
+                self._end(started, True, ())
+            self.ledger.raised_pass = (error, started.id)
+        except Exception as trouble:
+            self.ledger.trouble("backward", trouble)
+
+    def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+        """Runs the engine as it was called."""
+        running: _Pass | None = None
+        try:
+            with _disabled():
+                grads, retain, create, inputs = args[:4]
+                accumulate = bool(kwargs.get("accumulate_grad", True))
+                running = self._start(outputs, grads, bool(retain), bool(create), inputs, accumulate)
+        except Exception as trouble:
+            self.ledger.trouble("backward", trouble)
+        failed = True
+        result: Any = ()
+        try:
+            if self._active():
+                result = self.engine(outputs, *args, **kwargs)
+            else:  # torch took the mode off to handle Tensor.backward; hooks and custom backwards are the user's again
+                with self.mode:
+                    result = self.engine(outputs, *args, **kwargs)
+            failed = False
+            return result
+        except BaseException as error:
+            if running is not None and self.ledger.raised_pass[0] is not error:
+                self.ledger.raised_pass = (error, running.id)
+            raise
+        finally:
+            if running is not None:
+                with _disabled():
+                    self._end(running, failed, result)
+
+    def _active(self) -> bool:
+        count = torch._C._len_torch_function_stack()
+        return any(torch._C._get_function_stack_at(i) is self.mode for i in range(count))
+
+    # Start
+
+    def _start(
+        self, outputs: Sequence[Any], grads: Sequence[Any], retain: bool, create: bool, inputs: Sequence[Any],
+        accumulate: bool, hook: bool = True,
+    ) -> _Pass:  # fmt: skip
+        ledger = self.ledger
+        walker = ledger.walker
+        walker.op, walker.since, walker.made_by = 0, _NEVER, 0
+        ledger.passes += 1
+        running = _Pass(ledger.passes)
+        roots, nodes = self._roots(outputs, grads, running)
+        edges = [self._input_edge(item) for item in inputs or ()]
+        if hook:
+            self._hook(nodes, running)
+        stack, modules = ledger.pass_stack, ledger.module_stack
+        ledger.pending.append((
+            "p", running.id, "backward" if accumulate else "grad", tuple(roots), ledger.site(_getframe(2)), retain, create,
+            tuple(self._input_tensor(item) for item in inputs) if inputs else None,
+            tuple(edges) if inputs else None,
+            stack[-1] if stack else 0, modules[-1] if modules else 0,
+        ))  # fmt: skip
+        ledger.publish()
+        stack.append(running.id)
+        self.stack.append(running)
+        running.sequence_nr = _sequence_nr()
+        running.last_ns = perf_counter_ns()
+        return running
+
+    def _roots(
+        self, outputs: Sequence[Any], grads: Sequence[Any], running: _Pass
+    ) -> tuple[list[tuple[int, int, int, int, bool]], list[Node]]:
+        ledger = self.ledger
+        roots, nodes = [], []
+        implicit = self.implicit
+        self.implicit = ()
+        for index, output in enumerate(outputs):
+            tensor, node, input_nr = 0, None, 0
+            if isinstance(output, torch.Tensor):
+                tensor = ledger.meet(output, "result").id
+                if output.requires_grad:
+                    edge = get_gradient_edge(output)
+                    node, input_nr = edge.node, edge.output_nr
+            elif isinstance(output, GradientEdge):
+                node, input_nr = output.node, output.output_nr
+            number = 0
+            if node is not None:
+                number = ledger.walker.number(node)
+                nodes.append(node)
+            grad = grads[index] if grads is not None and index < len(grads) else None
+            seed = 0
+            if isinstance(grad, torch.Tensor):
+                state = ledger.state(grad)
+                if state is None or state.version != version_of(grad):
+                    state = self._keep(grad, "seed")
+                seed = state.id
+                if number:
+                    arrival = (seed, address_of(grad), version_of(grad), state.look)
+                    running.arrived.setdefault((number, input_nr), []).append(arrival)
+            roots.append((number, input_nr, tensor, seed, index < len(implicit) and implicit[index]))
+        return roots, nodes
+
+    def _keep(self, tensor: torch.Tensor, role: Any) -> State:
+        state = self.ledger.create(tensor, role, look(tensor))
+        self.ledger.describe(tensor, state)
+        self.ledger.finish(state)
+        return state
+
+    def _input_tensor(self, item: Any) -> int:
+        return self.ledger.meet(item).id if isinstance(item, torch.Tensor) else 0
+
+    def _input_edge(self, item: Any) -> tuple[int, int]:
+        """The edge whose gradient is asked for; that of a leaf exists only when some graph uses the leaf."""
+        if isinstance(item, GradientEdge):
+            return self.ledger.walker.number(item.node), item.output_nr
+        if not isinstance(item, torch.Tensor):
+            return 0, 0
+        if item.grad_fn is not None:
+            return self.ledger.walker.number(item.grad_fn), item.output_nr
+        return self.ledger.walker.sinks.get(self.ledger.meet(item).first, 0), 0
+
+    def _hook(self, nodes: list[Node], running: _Pass) -> None:
+        """One hook on every node that can run; nodes hooked by an outer pass are left as they are."""
+        hooked, handles = self.hooked, running.handles
+        seen: set[int] = set()
+        todo = list(nodes)
+        visit = self.visit
+        while todo:
+            node = todo.pop()
+            number = node.metadata[KEY]
+            if number in seen:
+                continue
+            seen.add(number)
+            targets = node.next_functions
+            if targets:
+                for target, _ in targets:
+                    if target is not None:
+                        todo.append(target)
+            elif hasattr(node, "variable"):
+                self._leaf(number, node, running)
+            if number not in hooked:
+                hooked.add(number)
+                handles.append((number, node.register_hook(partial(visit, number))))
+
+    def _leaf(self, number: int, node: Any, running: _Pass) -> None:
+        running.leaves[number] = node
+        leaf = node.variable
+        self.sync_grad(leaf, self.ledger.meet(leaf, "leaf"))
+
+    def sync_grad(self, leaf: torch.Tensor, state: State) -> int:
+        """Record of the leaf's `.grad` as it is now, 0 for None."""
+        grad = leaf.grad
+        if grad is None:
+            state.grad = None
+            return 0
+        kept = self.ledger.meet(grad, "gradient")
+        kept.grad_of = state
+        state.grad = kept
+        return kept.id
+
+    # Visits
+
+    def _say(self, grad: torch.Tensor, seen: Look) -> int:
+        """Records a gradient on its way; it gets a state only if it stays."""
+        ledger = self.ledger
+        ledger.tensors += 1
+        node = output_nr = 0
+        if grad.requires_grad and grad.grad_fn is not None:
+            node, output_nr = ledger.walker.number(grad.grad_fn), grad.output_nr
+        ledger.pending.append((
+            "t", ledger.tensors, 0, "gradient", seen.shape, seen.dtype, 0, seen.size_bytes, 0, grad.requires_grad, node,
+            output_nr, 0, seen.data, *seen.rest,
+        ))  # fmt: skip
+        return ledger.tensors
+
+    def visit(self, number: int, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
+        """The hook: a node has run."""
+        try:
+            with _disabled():
+                self._visit(number, left, entered)
+        except Exception as trouble:
+            self.ledger.trouble("visit", trouble)
+
+    def _visit(self, number: int, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
+        running = self.stack[-1]
+        ledger = self.ledger
+        walker = ledger.walker
+        now = perf_counter_ns()
+        time_us = (now - running.last_ns) / 1000
+        walker.op, walker.since, walker.made_by = 0, running.sequence_nr, number
+        arrived = running.arrived
+        said: dict[int, Arrival] = {}
+        ins: list[int] = []
+        for input_nr, grad in enumerate(entered):
+            arrivals = arrived.pop((number, input_nr), None)
+            if grad is None:
+                ins.append(0)
+                continue
+            address, version = address_of(grad), grad._version
+            if arrivals is not None and len(arrivals) == 1 and arrivals[0][1] == address and arrivals[0][2] == version:
+                arrival = arrivals[0]
+            else:
+                seen = look(grad)
+                arrival = (self._say(grad, seen), address, version, seen)
+            said[id(grad)] = arrival
+            ins.append(arrival[0])
+        outs: list[int] = []
+        edges = walker.edges[number]
+        for slot, grad in enumerate(left):
+            if grad is None or not edges[2 * slot]:
+                outs.append(0)
+                continue
+            known = said.get(id(grad))
+            if known is None:
+                seen = look(grad)
+                known = said[id(grad)] = (self._say(grad, seen), address_of(grad), grad._version, seen)
+            outs.append(known[0])
+            key = (edges[2 * slot], edges[2 * slot + 1])
+            if key in arrived:
+                arrived[key].append(known)
+            else:
+                arrived[key] = [known]
+        ledger.pending.append(("v", running.id, number, tuple(ins), tuple(outs), time_us))
+        node: Any = running.leaves.get(number)
+        if node is not None and ins and ins[0]:
+            self._accumulated(number, node.variable, said[id(entered[0])], running)
+        ledger.publish()
+        walker.made_by = 0
+        running.sequence_nr = _sequence_nr()
+        running.last_ns = perf_counter_ns()
+
+    def _accumulated(self, number: int, leaf: torch.Tensor, delta: Arrival, running: _Pass) -> None:
+        ledger = self.ledger
+        state = ledger.meet(leaf, "leaf")
+        before = 0 if state.grad is None else state.grad.id
+        grad = leaf.grad
+        after = 0
+        if grad is not None:
+            kept = ledger.state(grad)
+            if kept is None:
+                seen = delta[3] if address_of(grad) == delta[1] else look(grad)
+                kept = ledger.create(grad, "gradient", seen)
+                ledger.describe(grad, kept)
+                ledger.finish(kept)
+            else:
+                ledger.renew(grad, kept)
+            kept.grad_of = state
+            state.grad = kept
+            after = kept.id
+        ledger.pending.append(("a", running.id, number, state.first, before, delta[0], after))
+
+    # End
+
+    def _end(self, running: _Pass, failed: bool, result: Any) -> None:
+        ledger = self.ledger
+        for number, handle in running.handles:
+            handle.remove()
+            self.hooked.discard(number)
+        running.handles.clear()
+        running.leaves.clear()
+        self.stack.remove(running)
+        ledger.pass_stack.remove(running.id)
+        results: tuple[int, ...] = ()
+        try:
+            ledger.walker.op, ledger.walker.since = 0, running.sequence_nr
+            if isinstance(result, tuple | list):
+                results = tuple([self._result(item, running) for item in result])
+        except Exception as trouble:
+            ledger.trouble("backward", trouble)
+        ledger.pending.append(("pe", running.id, failed, results))
+        ledger.publish()
+
+    def _result(self, item: Any, running: _Pass) -> int:
+        if not isinstance(item, torch.Tensor):
+            return 0
+        known = self.ledger.state(item)
+        if known is not None:
+            return known.id
+        address, version = address_of(item), version_of(item)
+        for arrivals in running.arrived.values():
+            if len(arrivals) == 1 and arrivals[0][1] == address and arrivals[0][2] == version and address:
+                return self.ledger.adopt(item, "gradient", arrivals[0][0], arrivals[0][3]).id
+        return self._keep(item, "gradient").id

@@ -1,0 +1,236 @@
+"""Sees every torch call the user's code makes, and records it as an op.
+
+The user's warnings and errors pass through the frames of this module. Its `__name__` and `__warningregistry__` are set so
+that a warning raised by PyTorch under such a frame is filtered as one of `__main__` and never counted as already shown; `streams`
+then gives it the place it has without recording.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from time import perf_counter_ns
+from types import FrameType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+
+from engine.events import IN_PLACE, INFERENCE, NO_GRAD, RAISED, VIEW
+from engine.worker.names import Called, learn
+from engine.worker.observe import Observer
+from engine.worker.plain import plain_text
+from engine.worker.record import Ledger, State
+from engine.worker.tensors import look, version_of
+
+_Tensor = torch.Tensor
+_sequence_nr = torch._C._autograd._get_sequence_nr
+Taken = list[tuple[torch.Tensor, State, int, int]]
+"""Argument, its state, its record and version before the call."""
+
+_WRITES_BUFFERS = frozenset(("batch_norm", "instance_norm"))
+"""Kernels that write running statistics without raising their version."""
+
+_PLAIN = frozenset((int, float, bool, type(None), str))
+
+
+class Recording(TorchFunctionMode):
+    """Active while the program runs; `muted` counts the reasons not to record."""
+
+    def __init__(self, ledger: Ledger, observer: Observer) -> None:
+        super().__init__()
+        self.ledger = ledger
+        self.observer = observer
+        self.known: dict[object, Called | None] = {}
+        self.muted = 0
+
+    def __torch_function__(
+        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        if kwargs is None:
+            kwargs = {}
+        if self.muted:
+            return func(*args, **kwargs)
+        try:
+            called = self.known[func]
+        except (KeyError, TypeError):
+            called = self._learn(func)
+        if called is None:
+            return func(*args, **kwargs)
+        ledger = self.ledger
+        if called.special:
+            instead = self.observer.before_call(called, args, kwargs, sys._getframe(1))
+            try:
+                result = func(*args, **kwargs)
+            except BaseException as error:
+                self.observer.call_raised(called, instead, error)
+                raise
+            return self.observer.after_call(called, instead, args, kwargs, result, sys._getframe(1))
+        frame = sys._getframe(1)
+        return self.call(called, func, args, kwargs, frame)
+
+    def call(
+        self, called: Called, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+    ) -> Any:
+        """Runs one op as the user called it and records it."""
+        ledger = self.ledger
+        if ledger.ops >= ledger.limits.ops or ledger.nodes >= ledger.limits.nodes:
+            ledger.ops_omitted += 1
+            return func(*args, **kwargs)
+        taken, words, keywords = self._arguments(args, kwargs)
+        since = _sequence_nr()
+        started = perf_counter_ns()
+        try:
+            result = func(*args, **kwargs)
+        except BaseException as error:
+            op = self._op(called, words, keywords, (), RAISED, started, frame)
+            ledger.publish()
+            if ledger.raised[0] is not error:
+                ledger.raised = (error, op)
+            raise
+        ended = perf_counter_ns()
+        try:
+            self._record(called, taken, words, keywords, result, since, started, ended, frame)
+        except Exception as error:
+            ledger.trouble(called.name, error)
+        return result
+
+    def _learn(self, func: Callable[..., Any]) -> Called | None:
+        called = learn(func)
+        if called is not None and called.id == 0:
+            self.ledger.functions += 1
+            called.id = self.ledger.functions
+            self.ledger.pending.append(("fn", called.id, called.name, called.function))
+        try:
+            self.known[func] = called
+        except TypeError:
+            pass
+        return called
+
+    def _arguments(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> tuple[Taken, tuple[object, ...], dict[str, object] | None]:
+        """The tensors among the arguments with their states and versions, and the words for all of them."""
+        taken: Taken = []
+        words = tuple([self._word(arg, taken) for arg in args])
+        if not kwargs:
+            return taken, words, None
+        return taken, words, {name: self._word(arg, taken) for name, arg in kwargs.items()}
+
+    def _word(self, arg: object, taken: Taken) -> object:
+        kind = type(arg)
+        if kind in _PLAIN:
+            return repr(arg) if kind is not str or len(arg) < 60 else plain_text(arg)  # type: ignore[arg-type]
+        if isinstance(arg, _Tensor):
+            try:
+                state = self.ledger.meet(arg)
+            except Exception as error:
+                self.ledger.trouble("argument", error)
+                return "<unreadable>"
+            taken.append((arg, state, state.id, state.version))
+            return state.id
+        if kind in (list, tuple) and arg and self._holds_tensors(arg):  # type: ignore[arg-type]
+            ids = []
+            for item in arg:  # type: ignore[attr-defined]
+                word = self._word(item, taken)
+                ids.append(word if type(word) is int else 0)
+            return tuple(ids)
+        return plain_text(arg)
+
+    @staticmethod
+    def _holds_tensors(items: Sequence[object]) -> bool:
+        return any(isinstance(item, _Tensor) for item in items[:64])
+
+    def _op(
+        self, called: Called, words: tuple[object, ...], keywords: dict[str, object] | None, outputs: tuple[int, ...],
+        flags: int, started: int, frame: FrameType, ended: int = 0,
+    ) -> int:  # fmt: skip
+        ledger = self.ledger
+        ledger.ops += 1
+        if not torch.is_grad_enabled():
+            flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
+        modules, passes = ledger.module_stack, ledger.pass_stack
+        ledger.pending.append((
+            "o", ledger.ops, called.id, words, keywords, outputs, ledger.site(frame), modules[-1] if modules else 0, flags,
+            passes[-1] if passes else 0, ((ended or perf_counter_ns()) - started) / 1000,
+        ))  # fmt: skip
+        return ledger.ops
+
+    def _record(
+        self, called: Called, taken: Taken, words: tuple[object, ...],
+        keywords: dict[str, object] | None, result: object, since: int, started: int, ended: int, frame: FrameType,
+    ) -> None:  # fmt: skip
+        ledger = self.ledger
+        walker = ledger.walker
+        walker.op, walker.since = ledger.ops + 1, since
+        walker.outputs.clear()
+        flags = 0
+        outputs: tuple[int, ...] = ()
+        changed: list[tuple[torch.Tensor, State, int]] = []
+        for tensor, state, before, version in taken:
+            if state.version == version and version_of(tensor) != version:
+                ledger.renew(tensor, state, fresh=not tensor._is_view())
+                changed.append((tensor, state, before))
+            elif state.role == "buffer" and called.name in _WRITES_BUFFERS and look(tensor).data != state.look.data:
+                ledger.renew(tensor, state)
+        if type(result) is _Tensor:
+            outputs = (self._output(called, result, taken).id,)
+        elif result is not None:
+            outputs = tuple([self._output(called, tensor, taken).id for tensor in tensors_in(result)])
+        elif changed:
+            outputs = tuple([state.id for _, state, _ in changed])
+        if not outputs and not changed and called.quiet:
+            ledger.publish()
+            return
+        if changed:
+            flags |= IN_PLACE
+        elif outputs and taken and self._shares(result, taken):
+            flags |= VIEW
+        op = self._op(called, words, keywords, outputs, flags, started, frame, ended)
+        if changed:
+            self.observer.written(called, op, changed, taken, ledger.site(frame))
+        ledger.publish()
+
+    def _output(self, called: Called, tensor: torch.Tensor, taken: Taken) -> State:
+        ledger = self.ledger
+        state = ledger.state(tensor)
+        if state is not None:  # one of the arguments itself, or a member read again
+            if state.version != version_of(tensor):
+                return ledger.renew(tensor, state, fresh=not tensor._is_view())
+            if tensor.requires_grad != state.requires_grad:
+                ledger.reconsider(tensor, state)
+            return state
+        seen = look(tensor, called.uninitialised)
+        state = ledger.create(tensor, "result" if taken else "constant", seen)
+        if seen.address:
+            ledger.walker.outputs[(tensor.data_ptr(), *tensor.shape)] = state.id
+        ledger.describe(tensor, state, fresh=True)
+        if state.requires_grad and not state.node:
+            state.role = "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"
+        elif not taken:
+            state.role = "leaf"
+        ledger.finish(state)
+        return state
+
+    def _shares(self, result: object, taken: Taken) -> bool:
+        """Whether the first output lies in an argument's memory without being that argument."""
+        first = result if type(result) is _Tensor else next(iter(tensors_in(result)), None)
+        if first is None:
+            return False
+        state = self.ledger.state(first)
+        if state is None or state.storage is None:
+            return False
+        return any(other.storage is state.storage for _, other, _, _ in taken) and all(first is not t for t, _, _, _ in taken)
+
+
+def tensors_in(result: object) -> list[torch.Tensor]:
+    """The tensors of a result, in order, through tuples, lists and named tuples."""
+    if isinstance(result, _Tensor):
+        return [result]
+    if isinstance(result, tuple | list):
+        return [tensor for item in result for tensor in tensors_in(item)]
+    if isinstance(result, dict):
+        return [tensor for item in result.values() for tensor in tensors_in(item)]
+    return []
+
+
+__name__ = "__main__"
+__warningregistry__ = None

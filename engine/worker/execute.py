@@ -1,0 +1,166 @@
+"""Runs one program and says everything that happens in it."""
+
+import builtins
+import io
+import linecache
+import os
+import platform
+import random
+import sys
+import threading
+import time
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import torch
+
+from engine.request import RunRequest
+from engine.worker.backward import Backward
+from engine.worker.calls import Recording
+from engine.worker.fail import failure_row, syntax_row
+from engine.worker.finish import Finish
+from engine.worker.modules import Modules
+from engine.worker.observe import Observer, Optimizers
+from engine.worker.patches import wrap_functions, wrap_modules, wrap_zero_grad
+from engine.worker.record import PROGRAM, Ledger
+from engine.worker.sender import Sender
+from engine.worker.streams import Stream, watch_warnings
+
+_FLUSH_S = 0.05
+_STACKS = (512 << 20, 64 << 20, 16 << 20)
+"""Freeing a chain of nodes that Python has touched recurses, 50,000 nodes overflow 8 MB (pytorch 2.13)."""
+
+
+def run(request: RunRequest, emit: Callable[[bytes], None]) -> None:
+    """Executes the program in this process and sends its events; returns however the program ends.
+
+    `emit` gets one or more events joined by newlines, without a newline at the end. The process is not fit for a second run.
+    When the wall time is over the process ends here, without returning.
+    """
+    ledger = Ledger(request.limits)
+    sender = Sender(ledger, emit, request.program.code)
+    job = _Job(request, ledger)
+    thread = _start(job.run)
+    deadline = time.monotonic() + request.limits.wall_s
+    while thread.is_alive():
+        thread.join(_FLUSH_S)
+        sender.flush()
+        if time.monotonic() > deadline:
+            _out_of_time(job, thread, sender, request.limits.wall_s)
+    sender.flush()
+    for row in job.blobs():
+        ledger.say(*row)
+        sender.flush()
+
+
+def _start(target: Callable[[], None]) -> threading.Thread:
+    thread = threading.Thread(target=target, name="MainThread", daemon=True)
+    before = threading.stack_size()
+    try:
+        for size in _STACKS:
+            threading.stack_size(size)
+            try:
+                thread.start()
+            except RuntimeError:  # the address space is limited
+                continue
+            return thread
+    finally:
+        threading.stack_size(before)
+    thread.start()
+    return thread
+
+
+def _out_of_time(job: "_Job", thread: threading.Thread, sender: Sender, wall_s: float) -> None:
+    ledger = job.ledger
+    frame = sys._current_frames().get(thread.ident or 0)
+    site = ledger.site(frame)
+    message = f"time limit of {wall_s:g} s reached; make the loop shorter or ask for a larger `wall_s`"
+    ledger.rows.append(("fail", "limit", "wall_s", message, site, (), "", 0, 0, "wall_s"))
+    sender.flush()
+    os._exit(0)
+
+
+class _Job:
+    """One program in its own `__main__`."""
+
+    def __init__(self, request: RunRequest, ledger: Ledger) -> None:
+        self.request = request
+        self.ledger = ledger
+        self.module = types.ModuleType("__main__")
+        self.names: dict[str, Any] = self.module.__dict__
+        self.names["__builtins__"] = builtins
+        self.names["__file__"] = PROGRAM
+        self.given = frozenset(self.names)
+        self.observer = Observer(ledger)
+        self.mode = Recording(ledger, self.observer)
+        self.modules = Modules(ledger, self.names)
+        self.backward = Backward(ledger, self.mode)
+        self.finish = Finish(ledger, self.modules, self.backward, self.given | {"__annotations__", "__warningregistry__"})
+
+    def run(self) -> None:
+        """Everything from the first word to the last."""
+        started = time.perf_counter()
+        ledger = self.ledger
+        ledger.say(
+            "start", platform.python_version(), str(torch.__version__), "cpu", numpy.__version__,
+            torch.version.cuda if torch.cuda.is_available() else None, torch.get_num_threads(),
+        )  # fmt: skip
+        try:
+            self._execute()
+        finally:
+            ledger.say("end", (time.perf_counter() - started) * 1000)
+
+    def _execute(self) -> None:
+        source = self.request.program.code
+        linecache.cache[PROGRAM] = (len(source), None, source.splitlines(keepends=True), PROGRAM)
+        try:
+            code = compile(source, PROGRAM, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError) as error:
+            self.ledger.say(*syntax_row(error, self.ledger))
+            return
+        self._prepare()
+        error = self._call(code)
+        self.mode.muted += 1
+        with torch._C.DisableTorchFunction():
+            self.finish.tell(self.names)
+        if error is not None:
+            row = failure_row(error, self.ledger)
+            if row is not None:
+                self.ledger.say(*row)
+
+    def _prepare(self) -> None:
+        seed = self.request.program.seed
+        torch.manual_seed(seed)
+        numpy.random.seed(seed % 2**32)
+        random.seed(seed)
+        sys.modules["__main__"] = self.module
+        sys.argv = [PROGRAM]
+        threading._main_thread = threading.current_thread()  # type: ignore[attr-defined]
+        sys.stdin = io.StringIO()
+        sys.stdout = sys.__stdout__ = Stream(self.ledger, "stdout", sys.stdout)  # type: ignore[misc, assignment]
+        sys.stderr = sys.__stderr__ = Stream(self.ledger, "stderr", sys.stderr)  # type: ignore[misc, assignment]
+        watch_warnings(self.ledger)
+        optimizers = Optimizers(self.ledger, self.mode)
+        optimizers.install()
+        wrap_modules(self.modules)
+        wrap_functions(self.mode)
+        wrap_zero_grad(optimizers)
+        self.backward.install()
+
+    def _call(self, code: types.CodeType) -> BaseException | None:
+        try:
+            with self.mode:
+                exec(code, self.names)
+        except BaseException as error:
+            return error
+        finally:
+            while torch._C._len_torch_function_stack():
+                torch._C._pop_torch_function_stack()
+        return None
+
+    def blobs(self) -> Any:
+        """Contents of larger tensors, last of all."""
+        with torch._C.DisableTorchFunction():
+            yield from self.finish.blobs()

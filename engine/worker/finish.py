@@ -1,0 +1,171 @@
+"""What is known only at the end: final names, values, gradients and modules, and the contents of larger tensors."""
+
+import base64
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import torch
+
+from engine.worker.backward import Backward
+from engine.worker.modules import Modules
+from engine.worker.plain import plain_text
+from engine.worker.record import Ledger, State
+from engine.worker.tensors import INLINE, as_array, look
+
+_MOST_TENSORS = 64  # of one list or dict
+_BLOB_BYTES = 1 << 20
+_BLOBS_BYTES = 16 << 20
+
+
+class Finish:
+    """Tells the end of the program from its globals."""
+
+    def __init__(self, ledger: Ledger, modules: Modules, backward: Backward, before: frozenset[str]) -> None:
+        self.ledger = ledger
+        self.modules = modules
+        self.backward = backward
+        self.before = before
+        self.named: dict[int, tuple[torch.Tensor, State]] = {}
+        self.chosen: list[tuple[torch.Tensor, int]] = []
+
+    def tell(self, names: dict[str, Any]) -> None:
+        """Variables, modules, `.grad`s; each guarded, so that one odd value costs only itself."""
+        mine = [(name, value) for name, value in names.items() if name not in self.before]
+        walker = self.ledger.walker
+        walker.op, walker.since, walker.made_by = 0, 2**64, 0
+        for name, value in mine:
+            if isinstance(value, torch.nn.Module):
+                self._guard(name, lambda n=name, v=value: self._module(n, v))
+        for name, value in mine:
+            self._guard(name, lambda n=name, v=value: self._variable(n, v))
+        for module, number in self.modules.known():
+            self._guard("module", lambda m=module, n=number: self.modules.tell_end(m, n))
+        for state in list(self.ledger.states.values()):
+            tensor = state.ref()
+            if tensor is not None and state.role in ("leaf", "parameter", "result"):
+                self._guard("grad", lambda t=tensor, s=state: self._grad(t, s))
+        self._guard("contents", self.choose)
+        self.ledger.publish()
+
+    def _guard(self, what: str, tell: Callable[[], None]) -> None:
+        try:
+            tell()
+        except Exception as error:
+            self.ledger.trouble(what, error)
+
+    # Variables
+
+    def _variable(self, name: str, value: Any) -> None:
+        row = self._row(name, value)
+        if row is not None:
+            self.ledger.say(*row)
+
+    def _row(self, name: str, value: Any) -> tuple[Any, ...] | None:
+        cls = type(value).__name__
+        if isinstance(value, torch.Tensor):
+            return ("var", name, "tensor", cls, self._last(value, name), 0, None, ())
+        if isinstance(value, torch.nn.Module):
+            return ("var", name, "module", cls, 0, self.modules.number_of(value) or 0, None, ())
+        if isinstance(value, torch.optim.Optimizer):
+            return ("var", name, "optimizer", cls, 0, 0, None, ())
+        if isinstance(value, type):
+            return ("var", name, "class", cls, 0, 0, None, ())
+        if type(value).__name__ == "module":
+            return None
+        if callable(value) and hasattr(value, "__code__"):
+            return ("var", name, "function", cls, 0, 0, None, ())
+        inside = tuple(self._last(tensor, place) for place, tensor in _inside(value, name))
+        text = _value_text(value)
+        return ("var", name, "value", cls, 0, 0, text, inside)
+
+    def _last(self, tensor: torch.Tensor, name: str) -> int:
+        """The record of the tensor's state now, however it came to be."""
+        ledger = self.ledger
+        state = ledger.meet(tensor)
+        seen = look(tensor, state.look.rest[5:6] == ("uninitialised",) and state.look.data is None)
+        if seen.data != state.look.data or seen.rest != state.look.rest:
+            ledger.outside(tensor, state)
+        elif tensor.requires_grad != state.requires_grad:
+            ledger.reconsider(tensor, state)
+        if tensor.requires_grad and not state.node and not tensor.is_leaf and tensor.grad_fn is not None:
+            state.node = ledger.walker.number(tensor.grad_fn)
+            ledger.pending.append(("tc", state.id, None, None, state.node, tensor.output_nr))
+        ledger.pending.append(("name", state.id, name))
+        self.named[id(tensor)] = (tensor, state)
+        return state.id
+
+    def _module(self, name: str, module: torch.nn.Module) -> None:
+        self.modules.tell(module, name, 0)
+        for path, parameter in module.named_parameters(prefix=name):
+            self._last(parameter, path)
+        for path, buffer in module.named_buffers(prefix=name):
+            self._last(buffer, path)
+
+    # Gradients
+
+    def _grad(self, tensor: torch.Tensor, state: State) -> None:
+        if not (tensor.is_leaf or tensor.retains_grad):
+            return
+        grad = tensor.grad
+        if grad is None:
+            return
+        kept = self.ledger.meet(grad, "gradient")
+        seen = look(grad)
+        if seen.data != kept.look.data or seen.rest != kept.look.rest:
+            self.ledger.outside(grad, kept)
+        self.named[id(grad)] = (grad, kept)
+        self.ledger.pending.append(("grad", state.id, kept.id))
+
+    # Contents
+
+    def choose(self) -> None:
+        """Chooses the larger tensors whose elements are sent at the end, while the budget lasts."""
+        left = _BLOBS_BYTES
+        for tensor, state in self.named.values():
+            size = tensor.numel() * tensor.element_size()
+            readable = state.look.rest[3:4] != (None,) and tensor.layout is torch.strided
+            if tensor.numel() > INLINE and size <= min(_BLOB_BYTES, left) and readable:
+                left -= size
+                self.chosen.append((tensor, state.id))
+                self.ledger.pending.append(("tc", state.id, None, None, None, 0, 0, True))
+
+    def blobs(self) -> Iterable[tuple[Any, ...]]:
+        """The elements of the chosen tensors."""
+        for tensor, number in self.chosen:
+            try:
+                array = np.ascontiguousarray(as_array(tensor.detach().cpu()))
+            except Exception as error:
+                self.ledger.trouble("contents", error)
+                continue
+            raw = base64.b64encode(array.tobytes()).decode()
+            yield ("blob", number, array.dtype.name, tuple(tensor.shape), raw)
+
+
+def _inside(value: object, name: str) -> list[tuple[str, torch.Tensor]]:
+    """Tensors in a container, with the place of each."""
+    found: list[tuple[str, torch.Tensor]] = []
+    todo: list[tuple[str, object, int]] = [(name, value, 0)]
+    while todo and len(found) < _MOST_TENSORS:
+        place, item, depth = todo.pop()
+        if isinstance(item, torch.Tensor):
+            found.append((place, item))
+        elif depth < 4 and type(item) in (list, tuple):
+            inner = [(f"{place}[{i}]", v, depth + 1) for i, v in enumerate(item[:_MOST_TENSORS])]  # type: ignore[index]
+            todo.extend(reversed(inner))
+        elif depth < 4 and type(item) is dict:
+            pairs = list(item.items())[:_MOST_TENSORS]
+            todo.extend(reversed([(f"{place}[{plain_text(k)}]", v, depth + 1) for k, v in pairs]))
+    return found
+
+
+def _value_text(value: object) -> str:
+    """The repr of plain data; objects of the user's own classes are named, never run."""
+    if type(value).__module__ in ("builtins", "numpy", "collections", "torch", "fractions", "decimal", "datetime"):
+        try:
+            text = repr(value)
+        except Exception:
+            text = f"<{type(value).__name__}>"
+    else:
+        text = f"<{type(value).__name__}>"
+    return text if len(text) <= 200 else text[:199] + "…"

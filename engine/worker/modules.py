@@ -1,0 +1,106 @@
+"""The modules the program uses: numbers, paths from the user's variables, calls."""
+
+import weakref
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from engine.worker.record import Ledger
+
+
+class Modules:
+    """Numbers modules when their tree is first called, and tells of them again at the end."""
+
+    def __init__(self, ledger: Ledger, names: Mapping[str, Any]) -> None:
+        self.ledger = ledger
+        self.names = names
+        self.fast: dict[int, tuple[Any, int]] = {}
+        self.calls: dict[int, int] = {}
+        self.paths: dict[int, tuple[str, int]] = {}
+        self.count = 0
+
+    def enter(self, module: torch.nn.Module) -> list[int]:
+        """Notes that a module's forward begins; the caller pops the stack when it ends."""
+        stack = self.ledger.module_stack
+        known = self.fast.get(id(module))
+        if known is not None and known[0]() is module:
+            number = known[1]
+        else:
+            number = self._meet(module, stack)
+        self.calls[number] = self.calls.get(number, 0) + 1
+        stack.append(number)
+        return stack
+
+    def _meet(self, module: torch.nn.Module, stack: list[int]) -> int:
+        try:
+            with torch._C.DisableTorchFunction():
+                number = self.number_of(module)
+                if number is None:
+                    parent = stack[-1] if stack else 0
+                    prefix = self.paths[parent][0] + "." if parent and self.paths[parent][0] else ""
+                    name = self._name(module)
+                    self.tell(module, name or (f"{prefix}({type(module).__name__})"), 0 if name else parent)
+                    number = self.number_of(module)
+                self.fast[id(module)] = (weakref.ref(module), number or 0)
+                return number or 0
+        except Exception as error:
+            self.ledger.trouble("module", error)
+            return 0
+
+    def number_of(self, module: torch.nn.Module) -> int | None:
+        """The module's number; equality of modules is identity."""
+        known = self.fast.get(id(module))
+        if known is not None and known[0]() is module:
+            return known[1]
+        return None
+
+    def _name(self, module: torch.nn.Module) -> str:
+        for name, value in list(self.names.items()):
+            if value is module and not name.startswith("__"):
+                return name
+        return ""
+
+    def tell(self, module: torch.nn.Module, path: str, parent: int) -> None:
+        """Numbers a tree and says what it consists of; parents first."""
+        todo = [(module, path, parent)]
+        while todo:
+            here, place, above = todo.pop()
+            number = self.number_of(here)
+            if number is None:
+                self.count += 1
+                number = self.count
+                self.fast[id(here)] = (weakref.ref(here), number)
+                self.paths[number] = (place, above)
+            elif self.paths[number][0] != place:
+                continue  # reached a second time by another path
+            self._say(here, number)
+            children = [(child, f"{place}.{name}", number) for name, child in here._modules.items() if child is not None]
+            todo.extend(reversed(children))
+
+    def _say(self, module: torch.nn.Module, number: int) -> None:
+        ledger = self.ledger
+        place, above = self.paths[number]
+        parameters = [(n, ledger.meet(p, "parameter").id, False) for n, p in module._parameters.items() if p is not None]
+        buffers = []
+        for name, buffer in module._buffers.items():
+            if buffer is not None:
+                state = ledger.meet(buffer, "buffer")
+                if state.role != "buffer":
+                    state.role = "buffer"
+                    ledger.pending.append(("tc", state.id, "buffer"))
+                buffers.append((name, state.id, False))
+        ledger.pending.append((
+            "m", number, place, type(module).__name__, above, tuple(parameters), tuple(buffers), bool(module.training),
+            "", self.calls.get(number, 0),
+        ))  # fmt: skip
+        ledger.publish()
+
+    def tell_end(self, module: torch.nn.Module, number: int) -> None:
+        """The module as it is at the end of the run."""
+        self._say(module, number)
+
+    def known(self) -> list[tuple[torch.nn.Module, int]]:
+        """The numbered modules that still exist."""
+        alive = [(ref(), number) for ref, number in self.fast.values()]
+        return sorted(((m, n) for m, n in alive if m is not None), key=lambda pair: pair[1])

@@ -1,0 +1,92 @@
+"""Wrappers around the few PyTorch entry points that no mode or hook sees: modules, `Function.apply`, `zero_grad`.
+
+Like `calls`, this module stands between the user's code and PyTorch, so warnings must not stick to its frames.
+"""
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from engine.worker.calls import Recording
+from engine.worker.modules import Modules
+from engine.worker.names import Called
+from engine.worker.observe import Optimizers
+
+_disabled = torch._C.DisableTorchFunction
+
+
+def wrap_modules(modules: Modules) -> None:
+    """Every module call is noted; `__call__` is wrapped because global hooks would change the user's tracebacks."""
+    original = torch.nn.Module.__call__
+
+    def __call__(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
+        stack = modules.enter(self)
+        try:
+            return original(self, *args, **kwargs)
+        finally:
+            stack.pop()
+
+    torch.nn.Module.__call__ = __call__  # type: ignore[method-assign]
+
+
+def wrap_functions(mode: Recording) -> None:
+    """`Function.apply` is one op, named for the user's class."""
+    original: Callable[..., Any] = torch.autograd.Function.__dict__["apply"].__func__
+    known: dict[type, Called] = {}
+
+    def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
+        if mode.muted:
+            return original(cls, *args, **kwargs)
+        called = known.get(cls)
+        if called is None:
+            called = known[cls] = Called(cls.__name__, f"{cls.__qualname__}.apply")
+        return mode.call(called, functools.partial(original, cls), args, kwargs, sys._getframe(1))
+
+    functools.update_wrapper(apply, original)
+    torch.autograd.Function.apply = classmethod(apply)  # type: ignore[assignment]
+
+
+def wrap_zero_grad(optimizers: Optimizers) -> None:
+    """`zero_grad` of optimizers and of modules, each once however they call each other."""
+    _wrap_zero_grad(torch.optim.Optimizer, "optimizer", _parameters_of_optimizer, optimizers)
+    _wrap_zero_grad(torch.nn.Module, "module", lambda module: list(module.parameters()), optimizers)
+
+
+def _parameters_of_optimizer(optimizer: Any) -> list[torch.Tensor]:
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+
+
+def _wrap_zero_grad(owner: Any, kind: str, parameters: Callable[[Any], list[torch.Tensor]], optimizers: Optimizers) -> None:
+    original = owner.zero_grad
+    mode, ledger = optimizers.mode, optimizers.ledger
+
+    @functools.wraps(original)
+    def zero_grad(self: Any, set_to_none: bool = True) -> None:
+        if mode.muted:
+            return original(self, set_to_none)
+        before: list[Any] = []
+        try:
+            with _disabled():
+                before = optimizers.grads(parameters(self))
+        except Exception as error:
+            ledger.trouble("zero_grad", error)
+        mode.muted += 1
+        try:
+            original(self, set_to_none)
+        finally:
+            mode.muted -= 1
+        try:
+            with _disabled():
+                optimizers.zeroed(self, kind, before, ledger.site(sys._getframe(1)), set_to_none)
+        except Exception as error:
+            ledger.trouble("zero_grad", error)
+        return None
+
+    owner.zero_grad = zero_grad
+
+
+__name__ = "__main__"
+__warningregistry__ = None

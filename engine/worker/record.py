@@ -1,0 +1,287 @@
+"""The ledger of one run: numbers tensors, nodes and places, and keeps the events until they are sent.
+
+Everything here runs between the user's own operations, so it must be quick, touch no random state, hold no tensor alive
+and never raise.
+"""
+
+import weakref
+from collections.abc import Iterable
+from types import CodeType, FrameType
+
+import torch
+
+from engine.events import Role
+from engine.trace import RunLimits
+from engine.worker.tensors import Look, look, version_of
+from engine.worker.walk import Walker
+
+PROGRAM = "<program>"
+"""File name the program is compiled under."""
+
+Row = tuple[object, ...]
+
+
+class Storage:
+    """Memory that several tensors may share."""
+
+    __slots__ = ("id", "members")
+
+    def __init__(self, number: int) -> None:
+        self.id = number
+        self.members: list[State] = []
+
+
+class State:
+    """The last recorded state of one tensor object."""
+
+    __slots__ = (
+        "base", "first", "grad", "grad_of", "id", "look", "node", "ref", "requires_grad", "role", "storage", "version", "watched",
+    )  # fmt: skip
+
+    def __init__(self, tensor: torch.Tensor, number: int, role: Role, seen: Look) -> None:
+        self.ref = weakref.ref(tensor)
+        self.id = number
+        self.first = number
+        self.role = role
+        self.look = seen
+        self.version = 0
+        self.requires_grad = False
+        self.node = 0
+        self.base = 0
+        self.storage: Storage | None = None
+        self.grad: State | None = None
+        self.grad_of: State | None = None
+        self.watched = False
+
+
+class Ledger:
+    """Numbers and rows of one run."""
+
+    def __init__(self, limits: RunLimits) -> None:
+        self.limits = limits
+        self.rows: list[Row] = []
+        self.pending: list[Row] = []
+        self.states: dict[int, State] = {}
+        self.storages: dict[int, Storage] = {}
+        self.site_numbers: dict[tuple[int, int], int] = {}
+        self.site_codes: list[tuple[CodeType, int] | tuple[int, int, int, int]] = []
+        self.tensors = self.ops = self.nodes = self.passes = self.updates = self.storage_count = 0
+        self.functions = self.ops_omitted = self.troubles = self.output_bytes = 0
+        self.raised: tuple[BaseException | None, int] = (None, 0)
+        self.raised_pass: tuple[BaseException | None, int] = (None, 0)
+        self.pass_stack: list[int] = []
+        self.module_stack: list[int] = []
+        self.walker = Walker(self)
+        self._next_purge = 50_000
+
+    def publish(self) -> None:
+        """Makes the rows of one moment visible to the sender, all or none."""
+        pending = self.pending
+        count = len(pending)
+        if count:
+            self.rows.extend(pending)
+            del pending[:count]
+
+    def say(self, *row: object) -> None:
+        """Adds one event and publishes it."""
+        self.pending.append(row)
+        self.publish()
+
+    def trouble(self, what: str, error: Exception) -> None:
+        """Says that one thing could not be recorded; the program goes on."""
+        self.troubles += 1
+        self.walker.op = 0
+        if self.troubles <= 20:
+            reason = f"{type(error).__name__}: {error}"[:300]
+            self.pending.append(("find", "not_recorded", "note", 0, {"what": what, "reason": reason}))
+        self.publish()
+
+    # Places
+
+    def site(self, frame: FrameType | None) -> int:
+        """Number of the place in the user's source that led to `frame`, 0 when none did."""
+        while frame is not None:
+            code = frame.f_code
+            if code.co_filename == PROGRAM:
+                return self.place(code, frame.f_lasti)
+            frame = frame.f_back
+        return 0
+
+    def place(self, code: CodeType, instruction: int) -> int:
+        """Number of one instruction of the user's program."""
+        key = (id(code), instruction)
+        number = self.site_numbers.get(key)
+        if number is None:
+            self.site_codes.append((code, instruction))  # holds the code, so its id stays its own
+            number = self.site_numbers[key] = len(self.site_codes)
+        return number
+
+    def fixed_place(self, line: int, end_line: int, column: int, end_column: int) -> int:
+        """Number of a place that no code object has, such as a syntax error's."""
+        self.site_codes.append((line, end_line, column, end_column))
+        return len(self.site_codes)
+
+    # Tensors
+
+    def state(self, tensor: torch.Tensor) -> State | None:
+        """The recorded state of this object, current or not."""
+        state = self.states.get(id(tensor))
+        return state if state is not None and state.ref() is tensor else None
+
+    def meet(self, tensor: torch.Tensor, role: Role = "constant") -> State:
+        """The current state, recorded now when this object is new or was changed since."""
+        state = self.states.get(id(tensor))
+        if state is None or state.ref() is not tensor:
+            return self.introduce(tensor, role)
+        if state.version != version_of(tensor):
+            return self.renew(tensor, state)
+        if state.watched and look(tensor).data != state.look.data:
+            return self.outside(tensor, state)
+        return state
+
+    def introduce(self, tensor: torch.Tensor, role: Role) -> State:
+        """Records a tensor that no recorded operation made."""
+        if tensor.requires_grad and tensor.is_leaf:
+            role = "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"
+        elif role == "constant" and tensor.requires_grad:
+            role = "result"
+        state = self.create(tensor, role, look(tensor))
+        state.watched = self._lent(tensor)
+        self.describe(tensor, state)
+        self.finish(state)
+        return state
+
+    @staticmethod
+    def _lent(tensor: torch.Tensor) -> bool:
+        """Whether something outside PyTorch, such as a NumPy array, owns the memory."""
+        try:
+            return not tensor.untyped_storage().resizable()
+        except Exception:
+            return False
+
+    def create(self, tensor: torch.Tensor, role: Role, seen: Look) -> State:
+        """A numbered state of a new object; `describe` and `finish` must follow."""
+        self.tensors += 1
+        state = State(tensor, self.tensors, role, seen)
+        if len(self.states) >= self._next_purge:
+            self._purge()
+        self.states[id(tensor)] = state
+        return state
+
+    def adopt(self, tensor: torch.Tensor, role: Role, number: int, seen: Look) -> State:
+        """A state for an object whose record exists already."""
+        state = State(tensor, number, role, seen)
+        self.states[id(tensor)] = state
+        state.version, state.requires_grad = version_of(tensor), tensor.requires_grad
+        self._file(state)
+        return state
+
+    def reconsider(self, tensor: torch.Tensor, state: State) -> None:
+        """Corrects a record whose object began or ceased to be tracked without being written."""
+        if state.node and not tensor.requires_grad:
+            self.renew(tensor, state)
+            return
+        if tensor.requires_grad and not state.requires_grad and not tensor._is_view() and tensor.is_leaf:
+            state.role = "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"
+        state.requires_grad = tensor.requires_grad
+        self.pending.append(("tc", state.id, state.role, state.requires_grad))
+
+    def _purge(self) -> None:
+        self.states = {key: state for key, state in self.states.items() if state.ref() is not None}
+        for address in [a for a, s in self.storages.items() if all(m.ref() is None for m in s.members)]:
+            del self.storages[address]
+        self._next_purge = 2 * len(self.states) + 50_000
+
+    def describe(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> None:
+        """Fills in what the object itself says: version, node, base, storage.
+
+        A view whose base was written since makes its grad_fn anew on the first read, which takes a sequence number and
+        so would change the order of backward: such a grad_fn is never read here (`fresh` says that it cannot be stale).
+        """
+        state.version = version_of(tensor)
+        requires_grad = state.requires_grad = tensor.requires_grad
+        is_view = tensor._is_view()
+        if requires_grad and (fresh or not is_view):
+            fn = tensor.grad_fn
+            state.node = 0 if fn is None else self.walker.number(fn)
+        if is_view:
+            base = tensor._base
+            known = None if base is None else self.state(base)
+            state.base = 0 if known is None else known.first
+        if state.storage is None:
+            self._file(state)
+
+    def _file(self, state: State) -> None:
+        address = state.look.address
+        if not address:
+            return
+        storage = self.storages.get(address)
+        if storage is None or not any(member.ref() is not None for member in storage.members):
+            self.storage_count += 1
+            storage = self.storages[address] = Storage(self.storage_count)
+        elif len(storage.members) > 32:
+            storage.members = [member for member in storage.members if member.ref() is not None]
+        storage.members.append(state)
+        state.storage = storage
+
+    def finish(self, state: State) -> None:
+        """Adds the row of a state."""
+        tensor = state.ref()
+        output_nr = 0 if not state.node or tensor is None else tensor.output_nr
+        seen = state.look
+        self.pending.append((
+            "t", state.id, 0 if state.first == state.id else state.first, state.role, seen.shape, seen.dtype,
+            0 if state.storage is None else state.storage.id, seen.size_bytes, state.version, state.requires_grad,
+            state.node, output_nr, state.base, seen.data, *seen.rest,
+        ))  # fmt: skip
+
+    def renew(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> State:
+        """A new record of an object whose contents changed."""
+        self.tensors += 1
+        state.id = self.tensors
+        state.look = look(tensor)
+        state.node = 0
+        if state.storage is not None and state.look.address and self.storages.get(state.look.address) is not state.storage:
+            state.storage.members.remove(state)
+            state.storage = None
+        self.describe(tensor, state, fresh)
+        self.finish(state)
+        return state
+
+    def outside(self, tensor: torch.Tensor, state: State) -> State:
+        """A new record of a tensor that was written past PyTorch."""
+        before = state.id
+        self.renew(tensor, state)
+        self.update("outside", [(before, state.id, "", 0)], 0)
+        return state
+
+    def keep_saved(self, tensor: torch.Tensor) -> int:
+        """The record of a tensor that only a node keeps."""
+        storage = self.storages.get(look(tensor).address)
+        if storage is not None:
+            for member in storage.members:
+                kept = member.ref()
+                if kept is not None and kept.shape == tensor.shape and member.version == version_of(tensor):
+                    return member.id
+        return self.introduce(tensor, "saved").id
+
+    def others(self, state: State) -> Iterable[tuple[torch.Tensor, State]]:
+        """The other live tensors in the same memory."""
+        if state.storage is not None:
+            for member in tuple(state.storage.members):
+                tensor = member.ref()
+                if member is not state and tensor is not None:
+                    yield tensor, member
+
+    # Updates
+
+    def update(
+        self, kind: str, changes: list[tuple[int, int, str, int]], site: int, op: int = 0,
+        state: tuple[tuple[int, int, str, int], ...] = (), optimizer: str = "", variable: str = "", owner: str = "",
+        set_to_none: bool = False,
+    ) -> None:  # fmt: skip
+        """Adds a change outside the graph."""
+        self.updates += 1
+        self.pending.append((
+            "u", self.updates, kind, tuple(changes), state, site, op, optimizer, variable, owner, set_to_none,
+        ))  # fmt: skip

@@ -1,0 +1,76 @@
+"""What one node keeps for backward, by field, read the moment the node is met: after its backward it is gone."""
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch.autograd.graph import Node
+
+from engine.worker.plain import plain_text
+from engine.worker.tensors import extent, version_of
+
+if TYPE_CHECKING:
+    from engine.worker.walk import Walker
+
+SavedRow = tuple[str, int, int, str, int, str]
+
+_PREFIX = len("_saved_")
+
+
+def read_saved(node: Node, fields: tuple[str, ...], custom: bool, walker: "Walker") -> tuple[SavedRow, ...]:
+    """One row for each field; a list of tensors gives one for each item."""
+    if custom:
+        return _custom(node, walker)
+    if not fields:
+        return ()
+    if _packed():  # unpacking would run the user's hook
+        return tuple((field[_PREFIX:], 0, -1, "", 0, "kept by saved_tensors_hooks") for field in fields)
+    rows: list[SavedRow] = []
+    for field in fields:
+        name = field[_PREFIX:]
+        try:
+            value = getattr(node, field)
+        except Exception as error:
+            rows.append((name, 0, -1, "", 0, _first_sentence(error)))
+            continue
+        if value is None:
+            continue
+        if isinstance(value, torch.Tensor):
+            rows.append(_tensor(name, value, walker))
+        elif type(value) is tuple and value and isinstance(value[0], torch.Tensor):
+            rows.extend(_tensor(f"{name}[{i}]", item, walker) for i, item in enumerate(value) if item is not None)
+        else:
+            rows.append((name, 0, -1, plain_text(value), 0, ""))
+    return tuple(rows)
+
+
+def _packed() -> bool:
+    return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+
+
+def _custom(node: Node, walker: "Walker") -> tuple[SavedRow, ...]:
+    if _packed():
+        return ()
+    try:
+        kept = node.saved_tensors  # type: ignore[attr-defined]
+    except Exception as error:
+        return (("saved_tensors", 0, -1, "", 0, _first_sentence(error)),)
+    return tuple(
+        _tensor(f"saved_tensors[{i}]", item, walker) for i, item in enumerate(kept) if isinstance(item, torch.Tensor)
+    )
+
+
+def _first_sentence(error: Exception) -> str:
+    return str(error).partition(". ")[0][:200]
+
+
+def _tensor(name: str, value: torch.Tensor, walker: "Walker") -> SavedRow:
+    ledger = walker.ledger
+    state = ledger.state(value)
+    number = 0 if state is None else state.id
+    if state is None:
+        if value.dim() == 0 and not value.requires_grad and value.device.type == "cpu":
+            return (name, 0, -1, plain_text(value.item()), value.element_size(), "")
+        number = walker.outputs.get((value.data_ptr(), *value.shape), 0) if value.layout is torch.strided else 0
+        if not number:
+            number = ledger.keep_saved(value)
+    return (name, number, version_of(value), "", extent(value) * value.element_size(), "")

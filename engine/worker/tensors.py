@@ -1,0 +1,292 @@
+"""A tensor's facts and contents, read from its memory so that neither autograd nor a user's mode sees the reading."""
+
+import base64
+import ctypes
+import math
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from engine.events import Data, Figures, Picture
+
+INLINE = 256
+"""Elements that are said in full."""
+
+BINS = 16
+_HISTOGRAM_ELEMENTS = 16_384  # beyond it the bins cost more than all other figures together
+_ROWS, _COLUMNS, _POOLED = 8, 16, 64
+_EXACT_INTEGER = 2**53  # JavaScript's whole numbers end here
+
+Array = NDArray[np.generic]
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """How elements of one dtype lie in memory."""
+
+    name: str
+    code: str
+    size: int
+    numpy: str
+    floating: bool
+    parts: int = 1
+    wide: bool = False
+
+
+def _kind(dtype: torch.dtype) -> Kind:
+    name = str(dtype).removeprefix("torch.")
+    codes = {
+        "float32": "f", "float64": "d", "float16": "e", "bool": "?", "uint8": "B", "int8": "b", "int16": "h",
+        "int32": "i", "int64": "q", "uint16": "H", "uint32": "I", "uint64": "Q",
+    }  # fmt: skip
+    if name in codes:
+        floating = dtype.is_floating_point
+        return Kind(name, codes[name], dtype.itemsize, name, floating, wide=name in ("int64", "uint64"))
+    if name in ("complex64", "complex128"):
+        code = "f" if name == "complex64" else "d"
+        return Kind(name, code, dtype.itemsize // 2, name, True, parts=2)
+    return Kind(name, "", dtype.itemsize, "", dtype.is_floating_point)
+
+
+_kinds: dict[torch.dtype, Kind] = {}
+_unpackers: dict[tuple[str, int], struct.Struct] = {}
+
+
+def kind_of(dtype: torch.dtype) -> Kind:
+    """Memory layout of a dtype's elements."""
+    kind = _kinds.get(dtype)
+    if kind is None:
+        kind = _kinds[dtype] = _kind(dtype)
+    return kind
+
+
+def _unpack(raw: bytes, code: str, count: int) -> Data:
+    key = (code, count)
+    unpacker = _unpackers.get(key)
+    if unpacker is None:
+        unpacker = _unpackers[key] = struct.Struct(f"={count}{code}")
+    return unpacker.unpack(raw)
+
+
+def _spoken(data: Data, kind: Kind) -> Data:
+    """Non-finite floats and whole numbers beyond 2**53 as the strings a trace has for them."""
+    if kind.floating:
+        total = sum(data)  # type: ignore[arg-type]
+        if total - total == 0:
+            return data
+        return tuple(value if math.isfinite(value) else spoken(value) for value in data)  # type: ignore[arg-type]
+    if kind.wide and data and (max(data) > _EXACT_INTEGER or min(data) < -_EXACT_INTEGER):  # type: ignore[type-var, operator]
+        return tuple(str(value) if abs(value) > _EXACT_INTEGER else value for value in data)  # type: ignore[arg-type]
+    return data
+
+
+def spoken(value: float) -> float | str:
+    """A float, or the string a trace has for a non-finite one."""
+    if math.isfinite(value):
+        return value
+    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
+
+
+def version_of(tensor: torch.Tensor) -> int:
+    """The version counter; 0 for inference tensors, which have none."""
+    try:
+        return tensor._version
+    except RuntimeError:
+        return 0
+
+
+def extent(tensor: torch.Tensor) -> int:
+    """Elements between the first and the last one in memory; less than numel for an expanded tensor."""
+    if tensor.numel() == 0:
+        return 0
+    return 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
+
+
+def as_array(tensor: torch.Tensor) -> Array:
+    """The elements, sharing the tensor's memory where NumPy knows the dtype: valid only while the tensor is held."""
+    kind = kind_of(tensor.dtype)
+    if not kind.numpy and kind.name != "bfloat16":
+        plain = tensor.detach().dequantize() if tensor.is_quantized else tensor.detach().to(torch.float32)
+        return np.array(as_array(plain))
+    count = extent(tensor)
+    dtype = np.dtype(kind.numpy or "uint16")
+    if count == 0:
+        return np.empty(tuple(tensor.shape), dtype)
+    memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(tensor.data_ptr())
+    strides = tuple(step * dtype.itemsize for step in tensor.stride())
+    array: Array = np.ndarray(tuple(tensor.shape), dtype, memory, strides=strides)
+    if kind.name == "bfloat16":
+        array = (array.astype(np.uint32) << 16).view(np.float32)
+    if tensor.is_neg():
+        array = np.negative(array)
+    return np.conjugate(array) if kind.parts == 2 and tensor.is_conj() else array
+
+
+def small_data(tensor: torch.Tensor, kind: Kind, count: int) -> Data:
+    """All elements in row-major order, of at most `INLINE`."""
+    if kind.code and tensor.is_contiguous() and not tensor.is_neg() and not (kind.parts == 2 and tensor.is_conj()):
+        raw = ctypes.string_at(tensor.data_ptr(), count * kind.size * kind.parts)
+        return _spoken(_unpack(raw, kind.code, count * kind.parts), kind)
+    array = np.ascontiguousarray(as_array(tensor)).ravel()
+    if kind.parts == 2:
+        array = array.view(np.float32 if array.dtype == np.complex64 else np.float64)
+    return _spoken(tuple(array.tolist()), kind)
+
+
+def _histogram(values: NDArray[np.float64] | NDArray[np.float32], low: float, high: float) -> tuple[int, ...] | None:
+    if not high > low or values.size > _HISTOGRAM_ELEMENTS or not math.isfinite(high - low):
+        return None
+    place = ((values - low) * (BINS / (high - low))).astype(np.int64)
+    np.minimum(place, BINS - 1, out=place)
+    return tuple(np.bincount(place, minlength=BINS).tolist())
+
+
+def figures(array: Array, bins: bool) -> Figures:
+    """Figures over the finite elements; magnitudes for complex ones."""
+    values = array.ravel()  # no copy when contiguous
+    if values.dtype.kind == "c":
+        values = np.abs(values)
+    count = values.size
+    zeros = int(count - np.count_nonzero(values))
+    if values.dtype.kind != "f" or values.dtype.itemsize == 2:
+        values = values.astype(np.float64)
+    with np.errstate(all="ignore"):
+        square = float(np.dot(values, values))
+        nan = inf = 0
+        if not math.isfinite(square):
+            values = values.astype(np.float64)
+            nan = int(np.count_nonzero(np.isnan(values)))
+            inf = int(np.count_nonzero(np.isinf(values)))
+            values = values[np.isfinite(values)]
+            count = values.size
+            if count == 0:
+                return ("nan", "nan", "nan", "nan", "nan", zeros, nan, inf, None)
+            square = float(np.dot(values, values))
+        low, high = float(values.min()), float(values.max())
+        mean = float(values.sum()) / count
+        variance = square / count - mean * mean
+        if variance < 1e-4 * mean * mean:  # the difference has lost its digits
+            variance = float(np.square(values.astype(np.float64) - mean).mean())
+        histogram = _histogram(values, low, high) if bins else None
+    said = tuple(spoken(v) for v in (low, high, mean, math.sqrt(max(variance, 0.0)), math.sqrt(square)))
+    return (*said, zeros, nan, inf, histogram)  # type: ignore[return-value]
+
+
+def picture(array: Array) -> Picture | None:
+    """A thumbnail of the last two axes; of very large slices every k-th element is pooled."""
+    if array.ndim == 0 or array.size == 0:
+        return None
+    flat = array[(0,) * max(array.ndim - 2, 0)]
+    if flat.ndim == 1:
+        flat = flat[None, :]
+    flat = flat[:: max(1, flat.shape[0] // _POOLED), :: max(1, flat.shape[1] // _POOLED)]
+    if flat.dtype.kind == "c":
+        flat = np.abs(flat)
+    cells = flat.astype(np.float32)
+    rows, columns = min(_ROWS, cells.shape[0]), min(_COLUMNS, cells.shape[1])
+    with np.errstate(all="ignore"):
+        cells = _pool(_pool(cells, rows, 0), columns, 1)
+        finite = np.isfinite(cells)
+        whole = bool(finite.all())
+        scale = float(np.abs(cells if whole else cells[finite]).max(initial=0.0))
+        levels = np.rint(cells * (127.0 / scale) if scale else cells)
+    if not whole:
+        levels[~finite] = -128
+    return rows, columns, base64.b64encode(levels.astype(np.int8).tobytes()).decode(), scale
+
+
+def _pool(cells: NDArray[np.float32], parts: int, axis: int) -> NDArray[np.float32]:
+    size = cells.shape[axis]
+    if size == parts:
+        return cells
+    edges = np.arange(parts) * size // parts
+    counts = np.diff(np.append(edges, size)).astype(np.float32)
+    sums = np.add.reduceat(cells, edges, axis=axis)
+    return sums / (counts[:, None] if axis == 0 else counts)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one look at a tensor gave: the fields of `TensorSeen` that come from the tensor itself."""
+
+    shape: tuple[int, ...]
+    dtype: str
+    address: int
+    size_bytes: int
+    data: Data | None
+    rest: tuple[object, ...]
+    """Fields from `strides` on, empty when all of them hold their defaults."""
+
+
+def _unreadable(tensor: torch.Tensor) -> str:
+    if tensor.is_meta:
+        return "a meta tensor has no memory"
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+        return "inside torch.func"
+    if tensor.is_nested:
+        return "nested tensor"
+    return "" if not torch._is_functional_tensor(tensor) else "functional tensor"
+
+
+def look(tensor: torch.Tensor, uninitialised: bool = False) -> Look:
+    """Everything a record needs, in a few microseconds for a small contiguous tensor."""
+    try:
+        kind = kind_of(tensor.dtype)
+        count = tensor.numel()
+        if count <= INLINE and kind.code and tensor.is_contiguous() and tensor.is_cpu and not uninitialised:
+            address = tensor.data_ptr()
+            data = small_data(tensor, kind, count) if address or count == 0 else None
+            if data is not None:
+                start = address - tensor.storage_offset() * kind.size * kind.parts if address else 0
+                return Look(tuple(tensor.shape), kind.name, start, count * kind.size * kind.parts, data, ())
+    except Exception:  # functorch wrappers, subclasses without memory: the slower look says why
+        pass
+    return _long_look(tensor, uninitialised)
+
+
+def _long_look(tensor: torch.Tensor, uninitialised: bool) -> Look:
+    shape: tuple[int, ...] = ()
+    dtype, device, layout = str(tensor.dtype).removeprefix("torch."), "cpu", "strided"
+    strides: tuple[int, ...] | None = None
+    address = size = 0
+    reason = ""
+    try:
+        device, layout = str(tensor.device), str(tensor.layout).removeprefix("torch.")
+        shape = tuple(int(n) for n in tensor.shape)
+        reason = _unreadable(tensor)
+        if not reason and tensor.layout is not torch.strided:
+            dense = _contents(tensor.detach().to_dense(), shape, dtype, 0, 0, None, "cpu")
+            said = dense.rest[3:5] if dense.rest else (None, None)
+            return Look(shape, dtype, 0, 0, dense.data, (None, device, layout, *said))
+        if not reason:
+            strides = None if tensor.is_contiguous() else tuple(tensor.stride())
+            size = extent(tensor) * tensor.element_size()
+            address = tensor.data_ptr()
+            if address:
+                address -= tensor.storage_offset() * tensor.element_size()
+            if uninitialised:
+                rest = (strides, device, layout, None, None, "uninitialised", "")
+                return Look(shape, dtype, address, size, None, rest)
+            return _contents(tensor, shape, dtype, address, size, strides, device)
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"[:200]
+    rest = (strides, device, layout, None, None, "unreadable", reason)
+    return Look(shape, dtype, address, size, None, rest)
+
+
+def _contents(
+    tensor: torch.Tensor, shape: tuple[int, ...], dtype: str, address: int, size: int,
+    strides: tuple[int, ...] | None, device: str,
+) -> Look:  # fmt: skip
+    count = tensor.numel()
+    if device != "cpu":
+        tensor = tensor.detach().cpu()
+    if count <= INLINE:
+        data = small_data(tensor, kind_of(tensor.dtype), count)
+        rest = (strides, device) if strides is not None or device != "cpu" else ()
+        return Look(shape, dtype, address, size, data, rest)
+    array = as_array(tensor)
+    return Look(shape, dtype, address, size, None, (strides, device, "strided", figures(array, False), picture(array)))

@@ -22,6 +22,7 @@ START_S = 120.0
 _PACKET = 64 * 1024
 _PIPE_BYTES = 1024 * 1024
 _READ_BYTES = 1024 * 1024
+_POLL_S = 0.002
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ENGINE_PARENT = str(Path(__file__).resolve().parents[2])
 
@@ -181,10 +182,12 @@ class Nursery:
             )
         nursery = cls(process, ours, staging)
         try:
-            await asyncio.wait_for(asyncio.shield(nursery.ready), START_S)
+            ready = await asyncio.wait_for(asyncio.shield(nursery.ready), START_S)
         except BaseException:
             await nursery.close()
             raise
+        if "mount" in ready.layers:  # the private root has taken its place
+            staging.rmdir()
         return nursery
 
     async def spawn(self, device: str = "cpu", canary: Targets | None = None) -> Child:
@@ -204,7 +207,8 @@ class Nursery:
             await asyncio.wait_for(self._wait_until_empty(), 5)
         self._lose()
         self._process.kill()
-        await asyncio.to_thread(self._process.wait)
+        while self._process.poll() is None:  # no thread may be started for it when Python is ending
+            await asyncio.sleep(_POLL_S)
         shutil.rmtree(self._staging, ignore_errors=True)
 
     async def _wait_until_empty(self) -> None:

@@ -1,0 +1,112 @@
+"""`python -m engine FILE.py` prints the trace of a program: the whole engine without a server."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from engine.expression import BadInput, program_of
+from engine.local import run
+from engine.trace import Program, Trace
+
+_SEEDS = 2**32
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """0 when there is a trace, 1 with `--fail` when its status is not ok, 2 for bad arguments."""
+    parser = _parser()
+    given = parser.parse_args(arguments)
+    try:
+        program = _program(given)
+    except BadInput as wrong:
+        parser.error(str(wrong))
+    trace = run(program)
+    _print(trace, summary=given.summary, pretty=given.pretty)
+    return 1 if given.fail and trace.status != "ok" else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m engine", description="Run a PyTorch program, print its trace.")
+    parser.add_argument("file", nargs="?", metavar="FILE", help="the program; - reads it from standard input")
+    parser.add_argument("--expression", metavar="E", help="a tensor expression instead of a program")
+    parser.add_argument(
+        "--input", action="append", default=[], metavar="NAME=JSON", help="a named input of the expression; repeatable"
+    )
+    parser.add_argument(
+        "--seed", type=_seed, default=0, metavar="N", help="seed of torch, numpy and random (default 0)"
+    )
+    parser.add_argument("--device", default="cpu", metavar="D", help="auto, cpu, cuda or cuda:N (default cpu)")
+    parser.add_argument("--summary", action="store_true", help="a few lines of text instead of JSON")
+    parser.add_argument("--pretty", action="store_true", help="indented JSON")
+    parser.add_argument("--fail", action="store_true", help="exit with 1 when the program did not end well")
+    return parser
+
+
+def _seed(text: str) -> int:
+    if not text.isdecimal() or int(text) >= _SEEDS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a seed; give a whole number from 0 to {_SEEDS - 1}")
+    return int(text)
+
+
+def _program(given: argparse.Namespace) -> Program:
+    if (given.file is None) == (given.expression is None):
+        raise BadInput("give either a FILE or --expression, and not both")
+    if given.expression is None and given.input:
+        raise BadInput("--input belongs to --expression; put values into the program itself")
+    if given.device not in ("auto", "cpu", "cuda") and not given.device.removeprefix("cuda:").isdecimal():
+        raise BadInput(f"{given.device!r} is not a device; choose auto, cpu, cuda or cuda:N")
+    if given.expression is not None:
+        inputs = dict(_input(text) for text in given.input)
+        return program_of(given.expression, inputs, seed=given.seed, device=given.device)
+    return Program(code=_read(given.file), seed=given.seed, device=given.device)
+
+
+def _read(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text("utf-8-sig")
+    except OSError as wrong:
+        raise BadInput(
+            f"cannot read {file!r}: {wrong.strerror}; give the path of a Python file, or - for stdin"
+        ) from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{file!r} is not UTF-8 text; save it as UTF-8") from None
+
+
+def _input(text: str) -> tuple[str, msgspec.Raw]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise BadInput(f"--input {text!r} has no =; write it as NAME=JSON, such as x=[[1,1],[1,1]]")
+    return name.strip(), msgspec.Raw(value.encode())
+
+
+def _print(trace: Trace, *, summary: bool, pretty: bool) -> None:
+    if summary:
+        print(_summary(trace))
+        return
+    body = msgspec.json.encode(trace)
+    print((msgspec.json.format(body, indent=2) if pretty else body).decode())
+
+
+def _summary(trace: Trace) -> str:
+    lines = [
+        f"{trace.status}: {len(trace.ops)} ops, {len(trace.nodes)} nodes, {len(trace.passes)} backward passes "
+        f"in {trace.timings.total_ms:.0f} ms",
+        *(output.text.rstrip("\n") for output in trace.output),
+    ]
+    if trace.failure:
+        where = f" at line {trace.failure.span.line}" if trace.failure.span else ""
+        lines.append(f"{trace.failure.type}{where}: {trace.failure.message}")
+    records = {tensor.id: tensor for tensor in trace.tensors}
+    for tensor in trace.tensors:
+        gradient = records.get(tensor.grad) if tensor.grad else None
+        if gradient and tensor.names:
+            value = json.dumps(gradient.data) if gradient.data else "×".join(map(str, gradient.shape))
+            lines.append(f"{tensor.names[0]}.grad {value}")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

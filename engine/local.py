@@ -1,0 +1,82 @@
+"""Runs programs from ordinary, synchronous code: one pool behind the scenes, started at the first run."""
+
+import asyncio
+import atexit
+import threading
+from collections.abc import Coroutine
+from typing import TypeVar
+
+from engine.assemble import assemble
+from engine.keys import run_id, versions
+from engine.limits import DEFAULT_LIMITS
+from engine.request import RunRequest
+from engine.sandbox.pool import Pool
+from engine.trace import Program, RunLimits, Trace
+
+_T = TypeVar("_T")
+
+
+class Engine:
+    """A pool on an event loop of its own; may be used from any number of threads."""
+
+    def __init__(self, pool: Pool | None = None) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="gradgraph", daemon=True)
+        self._thread.start()
+        self._pool = pool or Pool()
+        try:
+            self._wait(self._pool.start())
+        except BaseException:
+            self.close()
+            raise
+
+    def run(self, request: RunRequest) -> Trace:
+        """Run one program to its end, whatever that is, and give its trace. Blocks."""
+        lines, outcome = self._wait(self._pool.run(request))
+        return assemble(run_id(request, versions()), request, lines, outcome)
+
+    def close(self) -> None:
+        """End all runs and the pool."""
+        if self._loop.is_closed():
+            return
+        self._wait(self._pool.close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _wait(self, work: Coroutine[object, object, _T]) -> _T:
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except BaseException:  # such as KeyboardInterrupt while waiting
+            future.cancel()
+            raise
+
+
+class _Shared:
+    """The engine behind `run`, made when it is first needed and closed when Python ends."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._engine: Engine | None = None
+
+    def get(self) -> Engine:
+        with self._lock:
+            if self._engine is None:
+                self._engine = Engine()
+                atexit.register(self._engine.close)
+            return self._engine
+
+
+_shared = _Shared()
+
+
+def run(program: Program | str, limits: RunLimits = DEFAULT_LIMITS) -> Trace:
+    """Run a program in the sandbox and give its trace.
+
+    A program that fails, or that a limit stops, has a trace too: `status` and `failure` say so. The first call takes
+    the seconds that importing PyTorch takes. Thread-safe.
+    """
+    if isinstance(program, str):
+        program = Program(code=program)
+    return _shared.get().run(RunRequest(program=program, limits=limits))

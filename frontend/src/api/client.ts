@@ -1,0 +1,158 @@
+// The server's routes: the only file that knows URLs.
+
+import type { Lang, Level } from '../core/state'
+import type { Graph, Trace } from './types'
+
+export interface RunOrder {
+  code: string
+  device: string
+  seed: number
+}
+
+/** What a lesson is called and about, in one language. */
+export interface LessonText {
+  title: string
+  text: string
+}
+
+export interface Lesson {
+  name: string
+  code: string
+  zh: LessonText
+  en: LessonText
+}
+
+export interface Health {
+  torch: string
+  devices: string[]
+  cuda: boolean
+}
+
+export interface RuleSlot {
+  name: string
+  mathml: string
+  /** MathML with `<mi data-slot>` places for the numbers of a node. */
+  substituted: string
+}
+
+export interface Rule {
+  id: string
+  forward_mathml: string
+  slots: RuleSlot[]
+  words: Record<Lang, string>
+  source: string
+}
+
+export interface GraphChoice {
+  level: Level
+  root: string | null
+  pass: string | null
+}
+
+/** Values of one tensor in row-major order. */
+export interface Page {
+  values: (number | string | boolean)[]
+  /** Offset of the next page; null on the last. */
+  next: number | null
+}
+
+/** A refused request (problem+json) or an unreachable server, with a sentence for the reader when the server gave one. */
+export class Problem extends Error {
+  constructor(
+    readonly kind: 'network' | 'unreadable' | 'refused',
+    readonly status: number,
+    readonly sentence: string,
+    readonly retryAfterS: number | null = null,
+  ) {
+    super(sentence || kind)
+  }
+}
+
+/** The rest of a failed answer: its sentence, if the server wrote one. */
+async function problemOf(answer: Response): Promise<Problem> {
+  const retry = Number(answer.headers.get('Retry-After'))
+  const retryAfterS = Number.isFinite(retry) && retry > 0 ? retry : null
+  try {
+    const body = (await answer.json()) as { detail?: unknown; title?: unknown }
+    const sentence = typeof body.detail === 'string' ? body.detail : typeof body.title === 'string' ? body.title : ''
+    return new Problem(sentence ? 'refused' : 'unreadable', answer.status, sentence, retryAfterS)
+  } catch {
+    return new Problem('unreadable', answer.status, '', retryAfterS)
+  }
+}
+
+async function ask(path: string, init: RequestInit, lang: Lang): Promise<Response> {
+  const headers = new Headers(init.headers)
+  headers.set('Accept-Language', lang)
+  let answer: Response
+  try {
+    answer = await fetch(path, { ...init, headers })
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new Problem('network', 0, '')
+  }
+  if (!answer.ok) throw await problemOf(answer)
+  return answer
+}
+
+async function json<T>(path: string, lang: Lang, init: RequestInit = {}): Promise<T> {
+  const answer = await ask(path, init, lang)
+  try {
+    return (await answer.json()) as T
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    throw new Problem('unreadable', answer.status, '')
+  }
+}
+
+export function run(order: RunOrder, lang: Lang, signal: AbortSignal): Promise<Trace> {
+  return json('/api/v1/runs', lang, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(order),
+    signal,
+  })
+}
+
+export function trace(id: string, lang: Lang, signal?: AbortSignal): Promise<Trace> {
+  return json(traceUrl(id), lang, signal ? { signal } : {})
+}
+
+export function traceUrl(id: string): string {
+  return `/api/v1/runs/${encodeURIComponent(id)}`
+}
+
+function graphQuery(choice: GraphChoice): string {
+  const query = new URLSearchParams({ level: choice.level })
+  if (choice.root) query.set('root', choice.root)
+  if (choice.pass) query.set('pass', choice.pass)
+  return query.toString()
+}
+
+export function graph(id: string, choice: GraphChoice, lang: Lang, signal?: AbortSignal): Promise<Graph> {
+  return json(`${traceUrl(id)}/graph?${graphQuery(choice)}`, lang, signal ? { signal } : {})
+}
+
+export function svgUrl(id: string, choice: GraphChoice): string {
+  return `${traceUrl(id)}/graph.svg?${graphQuery(choice)}`
+}
+
+export function values(run: string, tensor: string, offset: number, lang: Lang, signal: AbortSignal): Promise<Page> {
+  return json(`${traceUrl(run)}/tensors/${encodeURIComponent(tensor)}?offset=${offset}`, lang, { signal })
+}
+
+export function gallery(lang: Lang): Promise<Lesson[]> {
+  return json('/api/v1/gallery', lang)
+}
+
+export function health(lang: Lang): Promise<Health> {
+  return json('/api/v1/health', lang)
+}
+
+export function rules(lang: Lang): Promise<Rule[]> {
+  return json('/api/v1/rules', lang)
+}
+
+export function embedUrl(id: string): string {
+  return `/embed/${encodeURIComponent(id)}`
+}

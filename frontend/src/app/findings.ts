@@ -1,0 +1,26 @@
+// Findings as blocks under their line: what is wrong, in one sentence, and a way to the rest.
+
+import type { Trace } from '../api/types'
+import { hasWords, pieces, type Words } from '../core/words'
+import type { LineBlock } from './marks'
+
+/** A sentence of a finding by its code; empty when the word lists do not know it. */
+export function findingWords(trace: Trace, at: number, part: 'title' | 'text' | 'fix', t: Words): string {
+  const finding = trace.findings[at]
+  const key = `finding.${finding?.code}.${part}`
+  return finding && hasWords(key) ? t(key, finding.parameters ?? {}) : ''
+}
+
+function unmarked(sentence: string): string {
+  return pieces(sentence)
+    .map((piece) => piece.text)
+    .join('')
+}
+
+export function findingBlocks(trace: Trace, t: Words): LineBlock[] {
+  return trace.findings.flatMap((finding, index) => {
+    if (!finding.span || finding.severity === 'note') return []
+    const title = unmarked(findingWords(trace, index, 'title', t)) || finding.code
+    return [{ line: finding.span.end_line, title, text: '', action: t('findings.show'), index }]
+  })
+}

@@ -1,0 +1,145 @@
+// What the inspector says of a box at a step: what arrived, what left, what was saved, and one plain sentence.
+
+import type { Box, Edge, Graph, Node, Saved, Sum, Tensor } from '../api/types'
+import type { TraceIndex, VisitAt } from '../core/trace'
+import { hasWords, type Words } from '../core/words'
+import { elements, nodeName, tensorName } from './naming'
+
+/** The visit to tell of: the latest that has happened, or else the first that will. */
+export function visitAt(index: TraceIndex, node: Node, step: number, pass: string | null): VisitAt | undefined {
+  const visits = (index.visitsOfNode.get(node.id) ?? []).filter((visit) => pass === null || visit.pass.id === pass)
+  return visits.findLast((visit) => visit.step <= step) ?? visits[0]
+}
+
+export interface Arrival {
+  inputNr: number
+  tensor: Tensor | undefined
+  sum: Sum | undefined
+  sumStep: number
+  /** Node that sent it, or null for the seed of a pass. */
+  from: Node | null
+}
+
+export function arrivals(index: TraceIndex, at: VisitAt): Arrival[] {
+  return at.visit.entered.map((id, inputNr) => ({
+    inputNr,
+    tensor: index.tensor(id),
+    sum: at.visit.sums?.find((sum) => sum.input_nr === inputNr),
+    sumStep: index.sumStep(at.pass.id, at.index, inputNr),
+    from: senderOf(index, at, inputNr),
+  }))
+}
+
+function senderOf(index: TraceIndex, at: VisitAt, inputNr: number): Node | null {
+  for (const visit of at.pass.visits) {
+    const node = index.node(visit.node)
+    const slot = node?.edges.findIndex((edge, slot) => edge.to === at.visit.node && edge.input_nr === inputNr && visit.left[slot] != null) ?? -1
+    if (node && slot >= 0) return node
+  }
+  return null
+}
+
+export interface Departure {
+  slot: number
+  edge: Edge
+  to: Node | undefined
+  tensor: Tensor | undefined
+  /** The sum it went into. */
+  sum: Sum | undefined
+  sumStep: number
+}
+
+export function departures(index: TraceIndex, node: Node, at: VisitAt | undefined): Departure[] {
+  return node.edges.map((edge, slot) => {
+    const next = at?.pass.visits.findIndex((visit, number) => number > at.index && visit.node === edge.to) ?? -1
+    const sum = at?.pass.visits[next]?.sums?.find((one) => one.input_nr === edge.input_nr && one.terms.length > 1)
+    return {
+      slot,
+      edge,
+      to: index.node(edge.to),
+      tensor: index.tensor(at?.visit.left[slot]),
+      sum,
+      sumStep: at && sum ? index.sumStep(at.pass.id, next, edge.input_nr) : 0,
+    }
+  })
+}
+
+/** How many slots lead to the same input of the same node: `y * y` sends two gradients to y. */
+export function sameTwice(node: Node): { edge: Edge; n: number } | null {
+  const counts = new Map<string, { edge: Edge; n: number }>()
+  for (const edge of node.edges) {
+    if (!edge.to) continue
+    const key = `${edge.to} ${edge.input_nr}`
+    const known = counts.get(key)
+    if (known) known.n += 1
+    else counts.set(key, { edge, n: 1 })
+  }
+  return [...counts.values()].find((one) => one.n > 1) ?? null
+}
+
+const plain: Readonly<Record<string, string>> = {
+  ReluBackward0: 'say.relu',
+  SubBackward0: 'say.sub',
+  RsubBackward1: 'say.sub',
+}
+
+/** One sentence in plain words. The rule's own sentence is used when there is one. */
+export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, t: Words): string {
+  const name = box.name || box.title
+  if (box.kind === 'ghost') return t(hasWords(`say.ghost.${box.reason}`) ? `say.ghost.${box.reason}` : 'say.ghost.untracked')
+  if (box.kind === 'leaf') {
+    const tensor = index.tensor(box.tensor)
+    return t(!box.node ? 'say.leaf_plain' : tensor?.role === 'parameter' ? 'say.parameter' : 'say.leaf', { name })
+  }
+  const node = index.node(box.node)
+  const twice = node ? sameTwice(node) : null
+  if (node && twice) return t('say.same_twice', { name: nodeName(index, index.node(twice.edge.to)), n: twice.n })
+  if (node?.custom) return t('say.custom')
+  if (ruleWords) return ruleWords
+  const key = plain[node?.type ?? ''] ?? `say.${box.family}`
+  if (!node || !hasWords(key)) return t('say.op', { name })
+  const before = index.tensor(index.op(box.op)?.inputs[0])
+  const after = index.tensor(box.tensor)
+  return t(key, { name, n: before && after ? Math.max(1, Math.round(elements(before) / Math.max(1, elements(after)))) : 1 })
+}
+
+export interface SavedLine {
+  saved: Saved
+  tensor: Tensor | undefined
+  name: string
+  /** Version the tensor object has at the step. */
+  now: number | null
+  sharesWith: string | null
+}
+
+/** What a node keeps for backward. Two fields that keep the same memory say so. */
+export function savedLines(index: TraceIndex, node: Node, stateAt: (tensor: string) => Tensor | undefined): SavedLine[] {
+  const seen = new Map<string, string>()
+  return (node.saved ?? []).map((saved) => {
+    const tensor = index.tensor(saved.tensor)
+    const storage = tensor?.storage ?? null
+    const sharesWith = storage ? (seen.get(storage) ?? null) : null
+    if (storage && !seen.has(storage)) seen.set(storage, saved.field)
+    return { saved, tensor, name: tensorName(index, tensor), now: tensor ? (stateAt(tensor.id)?.version ?? 0) : null, sharesWith }
+  })
+}
+
+export interface Neighbours {
+  producers: Box[]
+  consumers: Box[]
+}
+
+export function neighbours(graph: Graph, id: string): Neighbours {
+  const boxes = new Map(graph.boxes.map((box) => [box.id, box]))
+  const pick = (ids: string[]): Box[] => [...new Set(ids)].flatMap((one) => boxes.get(one) ?? [])
+  return {
+    producers: pick(graph.links.filter((link) => link.target === id).map((link) => link.source)),
+    consumers: pick(graph.links.filter((link) => link.source === id).map((link) => link.target)),
+  }
+}
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`
+  if (bytes < 1024 ** 2) return `${Number((bytes / 1024).toPrecision(3))} KiB`
+  return `${Number((bytes / 1024 ** 2).toPrecision(3))} MiB`
+}

@@ -1,0 +1,42 @@
+// The page's keys. A field that is being typed in keeps its own; the graph and the timeline handle theirs before these.
+
+export interface PageKeys {
+  run(): void
+  step(by: number): void
+  end(last: boolean): void
+  play(): void
+  search(): void
+  help(): void
+  escape(): void
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+}
+
+export function pageKey(event: KeyboardEvent, keys: PageKeys): void {
+  if (event.defaultPrevented || event.isComposing) return
+  if ((event.ctrlKey || event.metaKey) && event.key === 'Enter') {
+    keys.run()
+    event.preventDefault()
+    return
+  }
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+  if (event.key === ' ' && event.target instanceof HTMLElement && event.target.closest('button, a, summary')) return
+  const actions: Record<string, () => void> = {
+    ArrowLeft: () => keys.step(-1),
+    ArrowRight: () => keys.step(1),
+    '[': () => keys.step(-1),
+    ']': () => keys.step(1),
+    Home: () => keys.end(false),
+    End: () => keys.end(true),
+    ' ': () => keys.play(),
+    '/': () => keys.search(),
+    '?': () => keys.help(),
+    Escape: () => keys.escape(),
+  }
+  const action = actions[event.key]
+  if (!action) return
+  action()
+  event.preventDefault()
+}

@@ -1,0 +1,56 @@
+// What the editor shows on and beside the program's lines at one step.
+
+import type { Span } from '../api/types'
+
+export type Tone = 'plain' | 'gradient' | 'error'
+
+export interface LineNote {
+  text: string
+  tone: Tone
+}
+
+export interface SpanMark {
+  span: Span
+  kind: 'gradient' | 'selected' | 'failed' | 'finding'
+}
+
+/** A diagnosis that opens under its line. */
+export interface LineBlock {
+  line: number
+  title: string
+  text: string
+  action: string
+  index: number
+}
+
+export interface Marks {
+  done: ReadonlySet<number>
+  running: number | null
+  next: number | null
+  gradient: number | null
+  failed: number | null
+  found: ReadonlySet<number>
+  /** Lines lit because their boxes are hovered in the graph. */
+  lit: ReadonlySet<number>
+  notes: ReadonlyMap<number, LineNote>
+  spans: readonly SpanMark[]
+  blocks: readonly LineBlock[]
+  /** What the signs mean, for their tooltips. */
+  words: { running: string; next: string; gradient: string; failed: string; done: string; found: string }
+}
+
+export type Sign = 'failed' | 'found' | 'gradient' | 'running' | 'next' | 'done'
+
+/** The one sign a line carries: what is wrong first, then where the gradient is, then where the program is. */
+export function signOf(marks: Marks, line: number): Sign | null {
+  if (marks.failed === line) return 'failed'
+  if (marks.found.has(line)) return 'found'
+  if (marks.gradient === line) return 'gradient'
+  if (marks.running === line) return 'running'
+  if (marks.next === line) return 'next'
+  return marks.done.has(line) ? 'done' : null
+}
+
+export function samePlace(a: Span, b: Span): boolean {
+  return a.line === b.line && a.column === b.column && a.end_line === b.end_line && a.end_column === b.end_column
+}

@@ -1,0 +1,42 @@
+// How a run ended and what was left out, as sentences above the graph.
+
+import type { Graph, Trace } from '../api/types'
+import { hasWords, type Words } from '../core/words'
+
+export interface Notice {
+  text: string
+  tone: 'plain' | 'note' | 'err'
+  line?: number
+}
+
+/** Thousands apart by a narrow space, as the pictures write 4 812. */
+function grouped(n: number): string {
+  return String(n).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f')
+}
+
+export function notices(trace: Trace | null, graph: Graph | null, step: number, t: Words): Notice[] {
+  if (!trace) return []
+  const found: Notice[] = []
+  const ended = ending(trace, t)
+  if (ended) found.push(ended)
+  for (const { what, kept, limit } of trace.truncated) {
+    const key = `truncated.${what}`
+    if (what !== 'values' && hasWords(key)) found.push({ text: t(key, { kept: grouped(kept), limit }), tone: 'note' })
+  }
+  if (graph && (graph.omitted ?? 0) > 0) found.push({ text: t('state.truncated', { n: graph.omitted ?? 0 }), tone: 'note' })
+  if (trace.nodes.length === 0 && step >= 0 && trace.status !== 'failed') found.push({ text: t('state.no_graph'), tone: 'plain' })
+  return found
+}
+
+function ending(trace: Trace, t: Words): Notice | null {
+  const { failure } = trace
+  if (!failure) return null
+  const steps = grouped(trace.timeline.length)
+  const line = failure.span?.line
+  const at = line === undefined ? {} : { line }
+  if (failure.kind === 'syntax' && line !== undefined) return { text: t('state.syntax', { line }), tone: 'err', ...at }
+  if (trace.status === 'limited' && failure.limit === 'wall_s') return { text: t('state.limited_time', { s: trace.limits.wall_s, steps }), tone: 'note', ...at }
+  if (trace.status === 'limited') return { text: t('state.limited', { limit: failure.limit ?? failure.type, steps }), tone: 'note', ...at }
+  if (trace.status === 'crashed') return { text: t('state.crashed', { steps }), tone: 'err', ...at }
+  return line === undefined ? { text: t('state.failed_nowhere'), tone: 'err' } : { text: t('state.failed', { line }), tone: 'err', ...at }
+}

@@ -1,0 +1,330 @@
+// The playground's state: the program in the editor, the run on screen, and the one view state that the address keeps.
+
+import * as api from '../api/client'
+import type { Box, Graph, Trace } from '../api/types'
+import type { Lang, Level, Selection, Theme, ViewState } from '../core/state'
+import { openingChoice, sheetOf } from '../core/fold'
+import { linesOfGraph, TraceIndex } from '../core/trace'
+import { words, type Words } from '../core/words'
+import { boxFinder } from './naming'
+import { remember, remembered } from './memory'
+import { nodeOfStep } from './story'
+import { Then } from './then'
+
+export type Tab = 'program' | 'modules' | 'variables'
+export type PhoneView = 'program' | 'graph' | 'node' | 'output'
+
+/** What is drawn: a trace and the graph made of it always change together. */
+interface Shown {
+  trace: Trace
+  graph: Graph | null
+}
+
+const SHOW_RUNNING_MS = 300
+
+export class Playground {
+  code = $state('')
+  device = $state('cpu')
+  seed = $state(0)
+  autoRun = $state(remembered('autoRun') === 'yes')
+  view: ViewState = $state.raw(firstView())
+  shown: Shown | null = $state.raw(null)
+  lessons: api.Lesson[] = $state.raw([])
+  lessonsMissing = $state(false)
+  health: api.Health | null = $state.raw(null)
+  rules: ReadonlyMap<string, api.Rule> = $state.raw(new Map())
+  /** `quiet` for the first 300 ms, so that a quick run never flickers. */
+  running: 'no' | 'quiet' | 'shown' = $state('no')
+  waiting: number | null = $state(null)
+  runningLine: number | null = $state(null)
+  problem: string | null = $state(null)
+  hoveredLine: number | null = $state(null)
+  litLines: ReadonlySet<number> = $state.raw(new Set())
+  tab: Tab = $state('program')
+  phone: PhoneView = $state('graph')
+  playing = $state(false)
+  /** Which finding the inspector shows; null for none. */
+  findingOpen: number | null = $state(null)
+  /** A line the editor is asked to show, and how often it was asked. */
+  shownLine: { line: number; times: number } | null = $state.raw(null)
+
+  private abort: AbortController | null = null
+  private graphAbort: AbortController | null = null
+  private autoTimer: ReturnType<typeof setTimeout> | undefined
+  private playTimer: ReturnType<typeof setTimeout> | undefined
+
+  readonly t: Words = $derived(words(this.view.lang))
+  readonly trace: Trace | null = $derived(this.shown?.trace ?? null)
+  readonly graph: Graph | null = $derived(this.shown?.graph ?? null)
+  readonly index: TraceIndex | null = $derived(this.trace ? new TraceIndex(this.trace) : null)
+  readonly then: Then | null = $derived(this.index ? new Then(this.index) : null)
+  readonly find = $derived(this.graph && this.index ? boxFinder(this.graph, this.index) : null)
+  readonly lines = $derived(this.graph ? linesOfGraph(this.graph) : null)
+  readonly total: number = $derived(this.trace?.timeline.length ?? 0)
+  readonly edited: boolean = $derived(this.trace !== null && this.code !== this.trace.program.code)
+  readonly lesson: api.Lesson | null = $derived(this.lessons.find((one) => one.name === this.view.lesson) ?? null)
+  /** Boxes to light in the graph because their line is hovered in the editor. */
+  readonly highlight: ReadonlySet<string> = $derived(
+    new Set(this.hoveredLine === null || this.edited ? [] : (this.lines?.boxesOf.get(this.hoveredLine) ?? [])),
+  )
+  readonly selectedBox: Box | undefined = $derived(
+    this.view.selection?.kind === 'box' ? this.find?.byId(this.view.selection.id) : undefined,
+  )
+  /** What the inspector follows while nothing is selected: the box the step concerns, or the latest one before it. */
+  readonly followedBox: Box | undefined = $derived.by(() => {
+    const { index, find } = this
+    if (!index || !find) return undefined
+    for (let at = this.view.step; at > 0; at -= 1) {
+      const event = index.event(at)
+      const box = find.ofNode(nodeOfStep(index, event)?.id) ?? find.ofOp(event?.op)
+      if (box) return box
+    }
+    return undefined
+  })
+
+  change(part: Partial<ViewState>): void {
+    this.view = { ...this.view, ...part }
+  }
+
+  select(selection: Selection | null): void {
+    this.findingOpen = null
+    this.change({ selection })
+  }
+
+  /** Selects what a line of the program made: its last box, or the line itself when it made none. */
+  clickLine(line: number): void {
+    const boxes = this.edited ? [] : (this.lines?.boxesOf.get(line) ?? [])
+    const last = boxes[boxes.length - 1]
+    this.select(last ? { kind: 'box', id: last } : { kind: 'line', line })
+    this.showLine(line)
+  }
+
+  showLine(line: number): void {
+    this.shownLine = { line, times: (this.shownLine?.times ?? 0) + 1 }
+  }
+
+  showFindings(at = 0): void {
+    this.findingOpen = at
+    this.phone = 'node'
+  }
+
+  toggleGroup(id: string): void {
+    if (!this.graph) return
+    const expanded = new Set(this.view.expanded ?? openingChoice(sheetOf(this.graph)))
+    if (!expanded.delete(id)) expanded.add(id)
+    this.change({ expanded })
+  }
+
+  setLang(lang: Lang): void {
+    this.change({ lang })
+    remember('lang', lang)
+  }
+
+  setTheme(theme: Theme): void {
+    this.change({ theme })
+    remember('theme', theme)
+  }
+
+  setAutoRun(on: boolean): void {
+    this.autoRun = on
+    remember('autoRun', on ? 'yes' : 'no')
+  }
+
+  goTo(step: number): void {
+    const bounded = Math.max(0, Math.min(this.total, Math.round(step)))
+    if (bounded !== this.view.step) this.change({ step: bounded })
+  }
+
+  edit(code: string): void {
+    this.code = code
+    clearTimeout(this.autoTimer)
+    if (this.autoRun && code.trim()) this.autoTimer = setTimeout(() => void this.run(), 600)
+  }
+
+  play(on: boolean): void {
+    clearTimeout(this.playTimer)
+    this.playing = on && this.total > 0
+    if (!this.playing) return
+    if (this.view.step >= this.total) this.goTo(0)
+    const eachMs = Math.min(700, 12000 / this.total)
+    const stride = Math.max(1, Math.ceil(16 / eachMs))
+    const tick = (): void => {
+      if (!this.playing) return
+      this.goTo(this.view.step + stride)
+      if (this.view.step >= this.total) this.playing = false
+      else this.playTimer = setTimeout(tick, Math.max(eachMs * stride, 16))
+    }
+    this.playTimer = setTimeout(tick, Math.min(eachMs, 200))
+  }
+
+  async open(view: Partial<ViewState>): Promise<void> {
+    this.change(view)
+    void this.fetchSides()
+    if (this.view.run) await this.load(this.view.run)
+    else if (this.view.lesson) {
+      await this.fetchLessons()
+      const lesson = this.lessons.find((one) => one.name === this.view.lesson)
+      if (lesson) await this.openLesson(lesson, this.view.step > 0)
+    }
+  }
+
+  async openLesson(lesson: api.Lesson, keepStep = false): Promise<void> {
+    this.code = lesson.code
+    this.tab = 'program'
+    this.change({ lesson: lesson.name })
+    await this.run(keepStep)
+  }
+
+  blank(): void {
+    this.stop()
+    this.code = ''
+    this.shown = null
+    this.problem = null
+    this.change({ lesson: null, run: null, step: 0, selection: null, expanded: null, root: null, pass: null })
+  }
+
+  stop(): void {
+    this.abort?.abort()
+    this.abort = null
+    this.running = 'no'
+    this.waiting = null
+    this.runningLine = null
+  }
+
+  async run(keepView = false): Promise<void> {
+    if (!this.code.trim()) {
+      this.problem = this.t('problem.empty')
+      return
+    }
+    clearTimeout(this.autoTimer)
+    this.play(false)
+    const order = { code: this.code, device: this.device, seed: this.seed }
+    await this.attempt(async (signal) => {
+      const trace = await api.run(order, this.view.lang, signal)
+      await this.show(trace, keepView ? 'keep' : 'compare', signal)
+    })
+  }
+
+  private async load(id: string): Promise<void> {
+    await this.attempt(async (signal) => {
+      const trace = await api.trace(id, this.view.lang, signal)
+      this.code = trace.program.code
+      this.seed = trace.program.seed ?? 0
+      this.device = trace.program.device ?? 'cpu'
+      await this.show(trace, 'keep', signal)
+    })
+  }
+
+  /** One request at a time: a newer one replaces the one under way. */
+  private async attempt(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.stop()
+    const abort = (this.abort = new AbortController())
+    this.problem = null
+    this.running = 'quiet'
+    const timer = setTimeout(() => {
+      if (this.abort === abort) this.running = 'shown'
+    }, SHOW_RUNNING_MS)
+    try {
+      await work(abort.signal)
+    } catch (error) {
+      if (!abort.signal.aborted) this.problem = this.sentenceOf(error)
+    } finally {
+      clearTimeout(timer)
+      if (this.abort === abort) this.stop()
+    }
+  }
+
+  private async show(trace: Trace, how: 'keep' | 'compare', signal: AbortSignal): Promise<void> {
+    const before = this.trace
+    const kept = how === 'keep'
+    const choice = kept ? this.view : { ...this.view, root: null, pass: null }
+    const graph = await api.graph(trace.id, choice, this.view.lang, signal)
+    const total = trace.timeline.length
+    const same = before !== null && sameStory(before, trace)
+    const step = kept ? Math.min(this.view.step, total) : same ? this.view.step : total
+    this.shown = { trace, graph }
+    this.findingOpen = null
+    const asBefore = kept || same
+    this.change({
+      run: trace.id,
+      step,
+      root: choice.root,
+      pass: choice.pass,
+      selection: asBefore ? this.view.selection : null,
+      expanded: asBefore ? this.view.expanded : null,
+    })
+  }
+
+  /** Draws the same run by another level, root or pass; the old picture stays until the new one is here. */
+  async choose(part: Partial<Pick<ViewState, 'level' | 'root' | 'pass'>>): Promise<void> {
+    this.change({ ...part, selection: null, expanded: null })
+    const { trace } = this
+    if (!trace) return
+    this.graphAbort?.abort()
+    const abort = (this.graphAbort = new AbortController())
+    try {
+      const graph = await api.graph(trace.id, this.view, this.view.lang, abort.signal)
+      if (!abort.signal.aborted && this.trace === trace) this.shown = { trace, graph }
+    } catch (error) {
+      if (!abort.signal.aborted) this.problem = this.sentenceOf(error)
+    }
+  }
+
+  setLevel(level: Level): void {
+    if (level !== this.view.level) void this.choose({ level })
+  }
+
+  sentenceOf(error: unknown): string {
+    if (!(error instanceof api.Problem)) return this.t('problem.view', { message: error instanceof Error ? error.message : String(error) })
+    if (error.kind === 'network') return this.t('problem.network')
+    if (error.kind === 'unreadable') return this.t('problem.unreadable', { status: error.status })
+    return error.sentence
+  }
+
+  private async fetchSides(): Promise<void> {
+    await Promise.all([
+      this.fetchLessons(),
+      api.health(this.view.lang).then(
+        (health) => (this.health = health),
+        () => undefined, // without it, only CUDA is not offered
+      ),
+      api.rules(this.view.lang).then(
+        (rules) => (this.rules = new Map(rules.map((rule) => [rule.id, rule]))),
+        () => undefined, // without them, the inspector says there is no written rule
+      ),
+    ])
+  }
+
+  private async fetchLessons(): Promise<void> {
+    if (this.lessons.length > 0) return
+    try {
+      this.lessons = await api.gallery(this.view.lang)
+      this.lessonsMissing = false
+    } catch {
+      this.lessonsMissing = true
+    }
+  }
+}
+
+/** Two runs tell the same story when the same kinds of things happened in the same order: an edited number, not an edited line. */
+function sameStory(a: Trace, b: Trace): boolean {
+  if (a.timeline.length !== b.timeline.length || a.nodes.length !== b.nodes.length) return false
+  return a.timeline.every((step, at) => step.kind === b.timeline[at]?.kind)
+}
+
+function firstView(): ViewState {
+  const lang = remembered('lang')
+  const theme = remembered('theme')
+  return {
+    run: null,
+    lesson: null,
+    step: 0,
+    selection: null,
+    expanded: null,
+    level: 'both',
+    root: null,
+    pass: null,
+    lang: lang === 'zh' || lang === 'en' ? lang : navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en',
+    theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
+  }
+}

@@ -1,0 +1,62 @@
+// A derivative rule with the numbers of one visit put into its places.
+
+import type { Rule, RuleSlot } from '../api/client'
+import type { Node, Tensor } from '../api/types'
+import { display } from '../core/display'
+import { formatNumber } from '../core/format'
+import type { TraceIndex, VisitAt } from '../core/trace'
+
+const PLACE = /<mi data-slot="([^"]+)">(.*?)<\/mi>/g
+
+/** The rule's MathML in an outer element of its own. */
+export function math(inner: string): string {
+  return inner.startsWith('<math') ? inner : `<math display="inline">${inner}</math>`
+}
+
+function escape(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;')
+}
+
+/** A small tensor as MathML; null for one too large to write out. */
+export function written(tensor: Tensor, gradient: boolean): string | null {
+  const shown = display(tensor)
+  const colour = gradient ? ' class="gradient"' : ''
+  if (shown.kind === 'number' || shown.kind === 'word') return `<mn${colour}>${escape(shown.text)}</mn>`
+  if (shown.kind !== 'matrix' || shown.stacked) return null
+  const rows = shown.rows.map((row) => `<mtr>${row.map((cell) => `<mtd><mn>${escape(cell)}</mn></mtd>`).join('')}</mtr>`)
+  return `<mrow${colour}><mo>[</mo><mtable>${rows.join('')}</mtable><mo>]</mo></mrow>`
+}
+
+/** What stands in a place: the gradient, an input by its slot, a saved field or the result. */
+function valueOf(index: TraceIndex, name: string, node: Node, at: VisitAt): { tensor?: Tensor | undefined; text?: string } {
+  if (name === 'g') return { tensor: index.tensor(at.visit.entered.find((id) => id !== null)) }
+  const saved = node.saved?.find((one) => one.field === name)
+  if (saved?.tensor) return { tensor: index.tensor(saved.tensor) }
+  if (saved?.text != null && Number.isFinite(Number(saved.text))) return { text: formatNumber(Number(saved.text)) }
+  const op = index.op(node.op)
+  if (name === 'result') return { tensor: index.tensor(op?.outputs[0]) }
+  const slot = node.edges.findIndex((edge) => edge.name === name)
+  const given = op?.arguments[slot]
+  if (given?.tensor) return { tensor: index.tensor(given.tensor) }
+  if (given?.text != null && Number.isFinite(Number(given.text))) return { text: formatNumber(Number(given.text)) }
+  return {}
+}
+
+/** The slot's rule with numbers, and what it came to; null when no number is small enough to write. */
+export function substitute(index: TraceIndex, rule: Rule, slot: RuleSlot, node: Node, at: VisitAt): string | null {
+  const number = node.edges.findIndex((edge) => edge.name === slot.name)
+  const known = number >= 0 ? number : rule.slots.indexOf(slot)
+  const left = index.tensor(at.visit.left[known])
+  if (!left) return null
+  let filled = 0
+  const text = slot.substituted.replace(PLACE, (whole, name: string) => {
+    const value = valueOf(index, name, node, at)
+    const put = value.text !== undefined ? `<mn>${escape(value.text)}</mn>` : value.tensor ? written(value.tensor, name === 'g') : null
+    if (put === null) return whole
+    filled += 1
+    return put
+  })
+  const result = written(left, true)
+  if (filled === 0 || result === null) return null
+  return math(`<mrow>${text.replace(/^<math[^>]*>|<\/math>$/g, '')}<mo>=</mo>${result}</mrow>`)
+}

@@ -1,0 +1,177 @@
+// The timeline in words: what happened at a step, which line it was, which node it concerns.
+
+import type { Node, Step, Update } from '../api/types'
+import { brief as briefTerm } from '../core/display'
+import type { TraceIndex } from '../core/trace'
+import type { Words } from '../core/words'
+import { brief, codeAt, nodeName, opName, passName, tensorName } from './naming'
+
+export interface Told {
+  /** The sentence, without its value. */
+  text: string
+  /** The numbers it ends in. */
+  value: string
+  tone: 'plain' | 'gradient' | 'error'
+}
+
+const told = (text: string, value = '', tone: Told['tone'] = 'plain'): Told => ({ text, value, tone })
+
+/** `2.25 + 2.25 → 4.5`; more than three terms are counted. */
+export function sumText(index: TraceIndex, terms: readonly (string | null)[], total: string | null, t: Words, asked: (id: string | null) => string): string {
+  const few = terms.length <= 3 ? terms : terms.slice(0, 2)
+  const parts = few.map(asked)
+  if (terms.length > 3) parts.push(t('graph.more', { n: terms.length - 2 }))
+  const sum = index.tensor(total)
+  return `${parts.join(' + ')}${sum ? ` → ${briefTerm(sum)}` : ''}`
+}
+
+/** The node a step concerns, for those that concern one. */
+export function nodeOfStep(index: TraceIndex, step: Step | undefined): Node | undefined {
+  if (!step) return undefined
+  const pass = step.pass ? index.passes.get(step.pass) : undefined
+  if (step.kind === 'op') {
+    const nodes = index.op(step.op)?.nodes
+    return nodes?.length ? index.node(nodes[nodes.length - 1]) : undefined
+  }
+  if (step.kind === 'seed') return index.node(pass?.roots[step.root ?? 0]?.node)
+  if (step.kind === 'visit' || step.kind === 'sum' || step.kind === 'hook') return index.node(step.visit == null ? null : pass?.visits[step.visit]?.node)
+  if (step.kind === 'accumulate') return index.node(step.accumulation == null ? null : pass?.accumulations[step.accumulation]?.node)
+  if (step.kind === 'failure') return index.node(index.trace.failure?.node)
+  return undefined
+}
+
+export function tell(index: TraceIndex, number: number, t: Words): Told {
+  const step = index.event(number)
+  if (!step) return told(t('step.start'))
+  switch (step.kind) {
+    case 'op':
+      return tellOp(index, step, t)
+    case 'pass':
+    case 'pass_end':
+    case 'seed':
+    case 'visit':
+    case 'sum':
+    case 'hook':
+    case 'accumulate':
+      return tellBackward(index, step, t)
+    case 'update':
+    case 'reset':
+      return tellUpdate(index, step, t)
+    case 'output':
+      return told(t('step.output'), oneLine(index.trace.output[step.index ?? 0]?.text ?? ''))
+    case 'warning':
+      return told(t('step.warning'), oneLine(index.trace.warnings[step.index ?? 0]?.message ?? ''))
+    case 'failure':
+      return told(t('step.failure'), failureLine(index), 'error')
+  }
+}
+
+function failureLine(index: TraceIndex): string {
+  const { failure } = index.trace
+  return failure ? oneLine(`${failure.type}: ${failure.message}`) : ''
+}
+
+export function oneLine(text: string): string {
+  const line = text.trim().split('\n')[0] ?? ''
+  return line.length > 120 ? `${line.slice(0, 119)}…` : line
+}
+
+function tellOp(index: TraceIndex, step: Step, t: Words): Told {
+  const op = index.op(step.op)
+  if (!op) return told('')
+  const name = opName(index, op)
+  if (op.raised) return told(t('step.op_raised', { name }), '', 'error')
+  const result = index.tensor(op.outputs[0])
+  const recorded = op.nodes.length > 0 || !op.inputs.some((id) => index.tensor(id)?.requires_grad)
+  return told(t(recorded ? 'step.op' : 'step.op_ghost', { name }), result ? brief(result) : '')
+}
+
+function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
+  const pass = step.pass ? index.passes.get(step.pass) : undefined
+  if (!pass) return told('')
+  const value = (id: string | null | undefined): string => {
+    const tensor = index.tensor(id)
+    return tensor ? briefTerm(tensor) : 'None'
+  }
+  if (step.kind === 'pass') return told(t('step.pass'), codeAt(index.trace.program.code, pass.span) || passName(index, pass, t))
+  if (step.kind === 'pass_end') return told(t('step.pass_end', { pass: passName(index, pass, t) }))
+  if (step.kind === 'seed') {
+    const root = pass.roots[step.root ?? 0]
+    const name = tensorName(index, index.tensor(root?.tensor)) || nodeName(index, index.node(root?.node))
+    return told(t('step.seed', { name }), value(root?.seed), 'gradient')
+  }
+  if (step.kind === 'accumulate') {
+    const added = pass.accumulations[step.accumulation ?? 0]
+    const name = tensorName(index, index.tensor(added?.tensor))
+    return told(t('step.accumulate', { name }), `${value(added?.before)} + ${value(added?.delta)} → ${value(added?.after)}`, 'gradient')
+  }
+  const visit = pass.visits[step.visit ?? 0]
+  const name = nodeName(index, index.node(visit?.node))
+  if (step.kind === 'visit') {
+    const arrived = visit?.entered.find((id) => id !== null)
+    return arrived ? told(t('step.visit', { name }), value(arrived), 'gradient') : told(t('step.visit_none', { name }))
+  }
+  const sum = visit?.sums?.find((one) => one.input_nr === (step.input_nr ?? 0)) ?? visit?.sums?.[0]
+  if (!sum) return told(name)
+  if (step.kind === 'hook') return told(t('step.hook', { name }), `${value(sum.total)} → ${value(sum.entered)}`, 'gradient')
+  return told(t('step.sum', { name }), sumText(index, sum.terms.map((term) => term.tensor), sum.total, t, value), 'gradient')
+}
+
+function tellUpdate(index: TraceIndex, step: Step, t: Words): Told {
+  const update = step.update ? index.updates.get(step.update) : undefined
+  if (!update) return told('')
+  const n = update.changes.length
+  const change = update.changes[0]
+  const show = (id: string | null | undefined): string => {
+    const tensor = index.tensor(id)
+    return tensor ? briefTerm(tensor) : 'None'
+  }
+  const name = updateName(index, update)
+  const values = change ? `${show(change.before)} → ${show(change.after)}` : ''
+  const optimizer = update.variable ?? update.optimizer ?? 'optimizer'
+  if (update.kind === 'step') return told(t('step.update.step', { optimizer, n }), n === 1 ? values : '')
+  if (update.kind === 'zero_grad') return told(t('step.update.zero_grad', { n }), n === 1 ? values : '')
+  return told(t(`step.update.${update.kind}`, { name }), values)
+}
+
+export function updateName(index: TraceIndex, update: Update): string {
+  const change = update.changes[0]
+  const named = change?.name || tensorName(index, index.tensor(change?.before ?? change?.after))
+  return named.replace(/\.grad$/, '')
+}
+
+/** A few letters for a mark on the timeline. */
+export function markLabel(index: TraceIndex, step: Step, t: Words): string {
+  const pass = step.pass ? index.passes.get(step.pass) : undefined
+  switch (step.kind) {
+    case 'op': {
+      const op = index.op(step.op)
+      return op ? opName(index, op) : ''
+    }
+    case 'seed': {
+      const seed = index.tensor(pass?.roots[step.root ?? 0]?.seed)
+      return seed ? `seed ${briefTerm(seed)}` : 'seed'
+    }
+    case 'visit': {
+      const type = nodeOfStep(index, step)?.type ?? ''
+      return type === 'AccumulateGrad' ? 'Acc' : (type.replace(/Backward\d*$/, '') || type)
+    }
+    case 'sum':
+      return 'Σ'
+    case 'hook':
+      return 'hook'
+    case 'accumulate':
+      return `${tensorName(index, index.tensor(pass?.accumulations[step.accumulation ?? 0]?.tensor))}.grad`
+    case 'output':
+      return 'print'
+    case 'update':
+    case 'reset': {
+      const update = step.update ? index.updates.get(step.update) : undefined
+      return update?.kind === 'step' ? 'step()' : update?.kind === 'zero_grad' ? 'zero_grad' : update ? updateName(index, update) : ''
+    }
+    case 'warning':
+      return t('output.warning')
+    default:
+      return ''
+  }
+}

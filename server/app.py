@@ -16,7 +16,7 @@ from engine.keys import versions
 from server import openapi
 from server.drawing import Drawing
 from server.gallery import lessons, request_of
-from server.headers import Headers
+from server.headers import Around
 from server.local import LocalRunner
 from server.metrics import Metrics
 from server.pages import Pages
@@ -71,11 +71,10 @@ def create_app(settings: Settings) -> FastAPI:
         docs_url=None,  # FastAPI's own pages load their scripts from another host
         redoc_url=None,
         redirect_slashes=False,
-        max_body_size=settings.body_bytes,
     )
     for routes in (runs, graphs, tensors, gallery, rules, health, docs, pages):
         app.include_router(routes.router)
-    app.add_middleware(Headers, metrics=metrics)
+    app.add_middleware(Around, metrics=metrics, body_bytes=settings.body_bytes)
     app.add_exception_handler(Problem, refuse)
     app.add_exception_handler(RequestValidationError, refuse)
     app.add_exception_handler(HTTPException, refuse)
@@ -159,6 +158,6 @@ def ill_formed(why: RequestValidationError) -> Problem:
     """The first thing that is wrong with a request."""
     first = why.errors()[0]
     if first["type"] == "json_invalid":
-        return Problem("bad-json", reason=f"{first['msg']}, character {first['loc'][-1]}")
+        return Problem("bad-json", reason=f"{first['ctx']['error']} at character {first['loc'][-1]}")
     field = ".".join(map(str, first["loc"]))
     return Problem("bad-request", field=field, reason=str(first["msg"]).removeprefix("Value error, "))

@@ -1,8 +1,9 @@
-"""Around every answer: security headers, who may read it, and counting."""
+"""Around every request: the longest body that is read, security headers, who may read the answer, and counting."""
 
 from collections.abc import Sequence
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from server.metrics import Metrics
@@ -31,28 +32,52 @@ def policy(path: str, script_hashes: Sequence[str] = ()) -> str:
     )
 
 
-class Headers:
-    """ASGI middleware: adds what every answer carries and counts it."""
+class Around:
+    """ASGI middleware: limits what comes in, adds what every answer carries, counts it."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, metrics: Metrics, body_bytes: int) -> None:
         self._app = app
         self._metrics = metrics
+        self._body_bytes = body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "http":
+            await self._app(scope, self._limited(scope, receive), self._completed(scope, send))
+        else:
             await self._app(scope, receive, send)
-            return
-        path = scope["path"]
 
-        async def send_with_headers(message: Message) -> None:
+    def _limited(self, scope: Scope, receive: Receive) -> Receive:
+        """Raises HTTPException where a body that is too long is read."""
+        announced = Headers(scope=scope).get("content-length", "")
+        left = self._body_bytes
+        too_long = announced.isdecimal() and int(announced) > left
+
+        async def receive_limited() -> Message:
+            nonlocal left
+            if too_long:
+                raise HTTPException(413)
+            message = await receive()
+            left -= len(message.get("body", b""))
+            if left < 0:
+                raise HTTPException(413)
+            return message
+
+        return receive_limited
+
+    def _completed(self, scope: Scope, send: Send) -> Send:
+        """Adds the headers."""
+        path = scope["path"]
+        is_open = scope["method"] in ("GET", "HEAD") and path.startswith(OPEN)
+
+        async def send_completed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._metrics.answers[message["status"]] += 1
                 headers = MutableHeaders(scope=message)
                 headers.setdefault("Content-Security-Policy", policy(path))
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers["Referrer-Policy"] = "strict-origin-when-cross-origin"
-                if scope["method"] in ("GET", "HEAD") and path.startswith(OPEN):
+                if is_open:
                     headers["Access-Control-Allow-Origin"] = "*"
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        return send_completed

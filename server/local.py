@@ -1,15 +1,18 @@
 """The runner of one machine: the pool of sandboxed workers, with assembling and compressing on threads."""
 
 import asyncio
+import base64
+import binascii
 import gzip
+import math
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import msgspec
 
 from engine import events
-from engine.assemble import Blob, assemble
+from engine.assemble import assemble
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.sandbox.nursery import SandboxBroken, ZygoteLost
@@ -101,8 +104,8 @@ class _Ear:
 def _finish(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outcome, waited_ms: float) -> Finished:
     """The trace of a run as it is kept and sent."""
     began = time.perf_counter()
-    assembled = assemble(request, lines, outcome, run)
-    trace = _timed(assembled.trace, waited_ms, (time.perf_counter() - began) * 1000)
+    trace = assemble(run, request, lines, outcome)
+    trace = _timed(trace, waited_ms, (time.perf_counter() - began) * 1000)
     body = msgspec.json.encode(trace)
     return Finished(
         status=trace.status,
@@ -110,7 +113,7 @@ def _finish(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outc
         stored=Stored(
             body=gzip.compress(body, 6 if len(body) < LARGE_BYTES else 3, mtime=0),
             etag=etag(body),
-            tensors=_files(assembled.blobs),
+            tensors=_files(trace, lines),
             kept=trace.status in STORED_STATUS,
         ),
     )
@@ -126,10 +129,32 @@ def _timed(trace: Trace, waited_ms: float, assemble_ms: float) -> Trace:
     return msgspec.structs.replace(trace, timings=timings)
 
 
-def _files(blobs: Mapping[str, Blob]) -> dict[str, bytes]:
-    """The larger tensors that were kept, as compressed .npy files."""
+def _files(trace: Trace, lines: Sequence[bytes]) -> dict[str, bytes]:
+    """The larger tensors whose elements were kept, as compressed .npy files; a blob that fits no tensor is dropped."""
+    shapes = {tensor.id: tensor.shape for tensor in trace.tensors if tensor.stored}
     files = {}
-    for tensor, blob in blobs.items():
-        if layout := npy.layout(blob.dtype):
-            files[tensor] = gzip.compress(npy.write(blob.data, blob.shape, layout), 3, mtime=0)
+    for blob in map(_blob, reversed(lines)):  # they are the last words
+        if blob is None or not shapes:
+            break
+        if shapes.pop(f"t{blob.tensor}", None) == blob.shape and (file := _file(blob)):
+            files[f"t{blob.tensor}"] = gzip.compress(file, 3, mtime=0)
     return files
+
+
+def _blob(line: bytes) -> events.BlobSaid | None:
+    try:
+        event = events.decode(line)
+    except msgspec.DecodeError:
+        return None
+    return event if isinstance(event, events.BlobSaid) else None
+
+
+def _file(blob: events.BlobSaid) -> bytes | None:
+    layout = npy.layout(blob.dtype)
+    try:
+        data = base64.b64decode(blob.data)
+    except binascii.Error:
+        return None
+    if layout is None or len(data) != math.prod(blob.shape) * layout.size_bytes:
+        return None
+    return npy.write(data, blob.shape, layout)

@@ -86,19 +86,25 @@ def request_of(body: RunBody, service: Service) -> RunRequest:
     if isinstance(limits, tuple):
         name, value, bound = limits
         raise Problem("limit-raised", name=name, value=value, limit=bound)
-    given = body.code if body.code is not None else body.expression or ""
-    if (size := len(given.encode())) > settings.code_bytes:
-        what = "code" if body.code is not None else "expression"
-        raise Problem("too-large", what=what, size=size, limit=settings.code_bytes)
     check_device(body.device, service.runner.devices)
-    if body.code is not None:
-        return RunRequest(program=Program(code=body.code, seed=body.seed, device=body.device), limits=limits)
-    inputs = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in body.inputs.items()}
     try:
-        program = program_of(given, inputs, seed=body.seed, device=body.device)
+        return RunRequest(program=program_in(body, settings.code_bytes), limits=limits)
+    except UnicodeEncodeError:
+        reason = "half of a surrogate pair is no character"
+        raise Problem("bad-request", field="body", reason=reason) from None
     except BadInput as wrong:
         raise Problem("bad-input", reason=str(wrong)) from None
-    return RunRequest(program=program, limits=limits)
+
+
+def program_in(body: RunBody, max_bytes: int) -> Program:
+    """The program a body asks for. Raises Problem, BadInput, and UnicodeEncodeError for what is no Unicode."""
+    what, given = ("code", body.code) if body.code is not None else ("expression", body.expression or "")
+    if (size := len(given.encode())) > max_bytes:
+        raise Problem("too-large", what=what, size=size, limit=max_bytes)
+    if what == "code":
+        return Program(code=given, seed=body.seed, device=body.device)
+    inputs = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in body.inputs.items()}
+    return program_of(given, inputs, seed=body.seed, device=body.device)
 
 
 def check_device(device: str, devices: tuple[str, ...]) -> None:

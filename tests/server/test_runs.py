@@ -1,0 +1,189 @@
+"""POST /api/v1/runs, the trace it gives and what happens meanwhile."""
+
+import gzip
+import json
+import socket
+
+import pytest
+
+from tests.server.conftest import Served, wait_until
+
+EXPRESSION = {"expression": "((x + 2)**2 * 3).mean()", "inputs": {"x": [[1, 1], [1, 1]]}}
+
+
+def gradient(trace: dict, name: str) -> list:  # type: ignore[type-arg]
+    """The `.grad` of a variable, as the trace has it."""
+    tensors = {tensor["id"]: tensor for tensor in trace["tensors"]}
+    variable = next(each for each in trace["variables"] if each["name"] == name)
+    return tensors[tensors[variable["tensor"]]["grad"]]["data"]  # type: ignore[no-any-return]
+
+
+def test_an_expression_gives_the_gradients_pytorch_gives(served: Served) -> None:
+    answer = served.http.post("/api/v1/runs", json=EXPRESSION)
+    assert answer.status_code == 200
+    trace = answer.json()
+    assert (trace["status"], trace["program"]["inputs"]) == ("ok", EXPRESSION["inputs"])
+    assert gradient(trace, "x") == [4.5, 4.5, 4.5, 4.5]
+    assert answer.headers["content-location"] == f"/api/v1/runs/{trace['id']}"
+
+
+def test_a_program_that_raises_is_an_answer(served: Served) -> None:
+    trace = served.run("import torch\nprint('before')\ntorch.ones(2) @ torch.ones(3)\n")
+    assert (trace["status"], trace["failure"]["type"], trace["failure"]["span"]["line"]) == (
+        "failed",
+        "RuntimeError",
+        3,
+    )
+    assert trace["output"][0]["text"] == "before\n"
+
+
+def test_the_same_program_is_performed_once(served: Served) -> None:
+    first = served.http.post("/api/v1/runs", json={"code": "import time\nprint(time.perf_counter_ns())"})
+    second = served.http.post("/api/v1/runs", json={"code": "import time\nprint(time.perf_counter_ns())"})
+    assert second.json() == first.json()
+    assert (first.headers["cache-status"], second.headers["cache-status"]) == ("gradgraph; fwd=miss", "gradgraph; hit")
+
+
+def test_no_cache_runs_again(served: Served) -> None:
+    program = {"code": "import time\nprint('again', time.perf_counter_ns())"}
+    first = served.http.post("/api/v1/runs", json=program).json()
+    again = served.http.post("/api/v1/runs", json=program, headers={"Cache-Control": "no-cache"}).json()
+    assert again["id"] == first["id"]
+    assert again["output"] != first["output"]
+    assert served.http.get(f"/api/v1/runs/{first['id']}").json() == again
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"device": "auto"}, {"limits": {"wall_s": 9}}, {"code": "x = 2"}])
+def test_what_decides_a_trace_decides_its_id(served: Served, change: dict[str, object]) -> None:
+    assert served.run("x = 1")["id"] != served.run(**{"code": "x = 1", **change})["id"]  # type: ignore[arg-type]
+
+
+def test_a_run_that_a_limit_stopped_is_not_stored(served: Served) -> None:
+    trace = served.run("while True: pass", limits={"wall_s": 0.5})
+    assert (trace["status"], trace["failure"]["limit"]) == ("limited", "wall_s")
+    again = served.http.post("/api/v1/runs", json={"code": "while True: pass", "limits": {"wall_s": 0.5}})
+    assert again.headers["cache-status"] == "gradgraph; fwd=miss"
+    assert again.json()["status"] == "limited"
+    asked = served.http.get(f"/api/v1/runs/{trace['id']}")
+    assert (asked.status_code, asked.headers["cache-control"]) == (200, "no-store")
+
+
+def test_a_stored_trace_is_sent_as_it_lies_there(served: Served) -> None:
+    run = served.run("print('stored')")["id"]
+    with served.http.stream("GET", f"/api/v1/runs/{run}", headers={"Accept-Encoding": "gzip"}) as answer:
+        body = b"".join(answer.iter_raw())
+    assert answer.headers["content-encoding"] == "gzip"
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert json.loads(gzip.decompress(body))["id"] == run
+    plain = served.http.get(f"/api/v1/runs/{run}", headers={"Accept-Encoding": "identity"})
+    assert "content-encoding" not in plain.headers
+    assert plain.json()["id"] == run
+    assert answer.headers["etag"] != plain.headers["etag"]
+
+
+def test_who_has_a_trace_does_not_get_it_again(served: Served) -> None:
+    run = served.run("print('tag')")["id"]
+    tag = served.http.get(f"/api/v1/runs/{run}").headers["etag"]
+    assert not tag.startswith("W/")
+    for known in (tag, f'"other", {tag}', f"W/{tag}", "*"):
+        answer = served.http.get(f"/api/v1/runs/{run}", headers={"If-None-Match": known})
+        assert (answer.status_code, answer.content) == (304, b"")
+    assert served.http.get(f"/api/v1/runs/{run}", headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_respond_async_tells_where_the_trace_will_be(served: Served) -> None:
+    program = {"code": "import time\nprint('slow')\ntime.sleep(0.3)\nprint('done')"}
+    answer = served.http.post("/api/v1/runs", json=program, headers={"Prefer": "respond-async"})
+    assert (answer.status_code, answer.headers["preference-applied"]) == (202, "respond-async")
+    place = answer.headers["location"]
+    early = served.http.get(place)
+    assert place in served.problem(early, 409, "run-not-finished")
+    assert early.headers["retry-after"] == "1"
+    wait_until(lambda: served.http.get(place).status_code == 200)
+    assert served.http.get(place).json()["id"] == answer.json()["id"]
+
+
+def test_events_tell_what_is_printed_and_when_it_is_over(served: Served) -> None:
+    program = {"code": "import time\nprint('one')\ntime.sleep(0.2)\nprint('two')"}
+    answer = served.http.post("/api/v1/runs", json=program, headers={"Prefer": "respond-async"}).json()
+    told = served.http.get(answer["events"])
+    assert told.headers["content-type"].startswith("text/event-stream")
+    events = [dict(line.split(": ", 1) for line in event.splitlines()) for event in told.text.strip().split("\n\n")]
+    kinds = [event["event"] for event in events]
+    assert list(dict.fromkeys(kinds)) == ["started", "output", "finished"]
+    said = [json.loads(event["data"])["text"] for event in events if event["event"] == "output"]
+    assert "".join(said) == "one\ntwo\n"
+    numbers = [int(event["id"]) for event in events]
+    assert numbers == sorted(set(numbers))
+    assert json.loads(events[-1]["data"])["location"] == answer["location"]
+    late = served.http.get(answer["events"])
+    assert late.text.startswith("event: finished\n")
+
+
+def test_a_client_that_goes_away_takes_its_run_with_it(served: Served) -> None:
+    body = json.dumps({"code": "import time\nprint('gone')\ntime.sleep(9)"}).encode()
+    address = (served.http.base_url.host, served.http.base_url.port or 80)
+    with socket.create_connection(address) as connection:
+        head = (
+            "POST /api/v1/runs HTTP/1.1",
+            "Host: x",
+            "Content-Type: application/json",
+            f"Content-Length: {len(body)}",
+        )
+        connection.sendall("\r\n".join((*head, "", "")).encode() + body)
+        wait_until(lambda: served.service.queue.running == 1)
+    wait_until(lambda: served.service.queue.running == 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "key", "words"),
+    [
+        ({}, 422, "bad-request", "either `code` or `expression`"),
+        ({"code": "x", "expression": "x"}, 422, "bad-request", "not both"),
+        ({"code": "x", "inputs": {"x": 1}}, 422, "bad-request", "belong to an `expression`"),
+        ({"cod": "x"}, 422, "bad-request", "body.cod"),
+        ({"code": 1}, 422, "bad-request", "body.code"),
+        ({"code": "x", "seed": -1}, 422, "bad-request", "body.seed"),
+        ({"code": "x", "device": "tpu"}, 422, "bad-request", "body.device"),
+        ({"code": "x", "device": "cuda:7"}, 422, "no-such-device", "cuda:7"),
+        ({"code": "x", "limits": {"wall_s": 11}}, 422, "limit-raised", "at most 10"),
+        ({"code": "x", "limits": {"wall_s": 0}}, 422, "bad-request", "body.limits.wall_s"),
+        ({"expression": "x", "inputs": {"x": "a"}}, 422, "bad-input", "'x'"),
+        ({"code": "y" * 100_001}, 413, "too-large", "100001"),
+        ({"code": "y" * 900_000}, 413, "body-too-large", "800000"),
+    ],
+)
+def test_a_request_that_cannot_be_run_is_refused_in_words(
+    served: Served, body: dict[str, object], status: int, key: str, words: str
+) -> None:
+    assert words in served.problem(served.http.post("/api/v1/runs", json=body), status, key)
+
+
+def test_a_body_without_a_length_is_read_up_to_the_limit(served: Served) -> None:
+    pieces = (b"y" * 100_000 for _ in range(9))
+    answer = served.http.post("/api/v1/runs", content=pieces, headers={"Content-Type": "application/json"})
+    assert "800000" in served.problem(answer, 413, "body-too-large")
+
+
+@pytest.mark.parametrize("body", ["{", "[1", "\xff", "[" * 50_000])
+def test_a_body_that_is_not_json_is_refused(served: Served, body: str) -> None:
+    answer = served.http.post("/api/v1/runs", content=body, headers={"Content-Type": "application/json"})
+    served.problem(answer, 400, "bad-json")
+
+
+def test_half_a_character_is_refused(served: Served) -> None:
+    answer = served.http.post(
+        "/api/v1/runs", content='{"code": "\\ud800"}', headers={"Content-Type": "application/json"}
+    )
+    assert "surrogate" in served.problem(answer, 422, "bad-request")
+
+
+def test_a_form_of_another_site_cannot_run_anything(served: Served) -> None:
+    answer = served.http.post("/api/v1/runs", content='{"code": "x"}', headers={"Content-Type": "text/plain"})
+    served.problem(answer, 422, "bad-request")
+
+
+def test_problems_speak_the_language_of_the_reader(served: Served) -> None:
+    answer = served.http.get("/api/v1/runs/nothing", headers={"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.8"})
+    assert answer.headers["content-language"] == "zh"
+    assert "没有运行 nothing" in served.problem(answer, 404, "no-such-run")

@@ -103,16 +103,30 @@ class Observer:
     def install(self) -> None:
         """Patch the funnel of all backward calls, zero_grad, and the printing of warnings."""
         run_backward = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
+        make_grads = torch.autograd._make_grads
 
         def counted(roots: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
             return self.run_pass(functools.partial(run_backward, roots, *args, **kwargs), roots,
                                  bool(kwargs.get("accumulate_grad", False)))
 
+        def made(outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+            try:
+                return make_grads(outputs, *args, **kwargs)
+            except BaseException:
+                self.refuse(outputs, sys._getframe(1).f_code.co_name)
+                raise
+
+        torch.autograd._make_grads = made
         torch.autograd._engine_run_backward = counted  # type: ignore[attr-defined, assignment]
         register_optimizer_step_post_hook(self.count_step)
         torch.optim.Optimizer.zero_grad = self.counting(torch.optim.Optimizer.zero_grad)  # type: ignore[method-assign]
         torch.nn.Module.zero_grad = self.counting(torch.nn.Module.zero_grad)  # type: ignore[method-assign]
         warnings.showwarning = self.show_warning
+
+    def refuse(self, outputs: Sequence[Any], caller: str) -> None:
+        """Note a call that ended before the engine was reached: its seeds did not fit."""
+        graphs = tuple(graph_from(node) for node in map(root_node, outputs) if node is not None)
+        self.passes.append(PassFact(kind="backward" if caller == "backward" else "grad", roots=graphs, failed=True))
 
     def run_pass(self, call: Callable[[], Any], roots: Sequence[Any], accumulates: bool) -> Any:
         number = len(self.passes)
@@ -190,7 +204,10 @@ def observe(question: Question, folder: Path) -> Facts:
 
 
 def redirect(folder: Path) -> None:
-    """Send both streams to files, also what C code writes."""
+    """Send both streams to files, also what C code writes; let nothing be read."""
+    with Path(os.devnull).open("rb") as nothing:
+        os.dup2(nothing.fileno(), 0)
+    sys.stdin = io.TextIOWrapper(io.FileIO(0, closefd=False), encoding="utf-8")
     for number, name in ((1, "stdout"), (2, "stderr")):
         with (folder / name).open("wb") as file:
             os.dup2(file.fileno(), number)
@@ -263,11 +280,13 @@ def variable_fact(value: Any) -> VariableFact:
 
 
 def held_tensors(value: object) -> Iterator[torch.Tensor]:
-    """Tensors directly in a list, tuple or dict."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        yield from (item for item in value if isinstance(item, torch.Tensor))
+    """Tensors in lists, tuples and dicts, however deep."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif type(value) is dict:
+        yield from itertools.chain.from_iterable(map(held_tensors, value.values()))
+    elif type(value) in {list, tuple}:
+        yield from itertools.chain.from_iterable(map(held_tensors, value))  # type: ignore[call-overload]
 
 
 def read_repr(value: object) -> str | None:
@@ -291,11 +310,14 @@ def values(tensor: torch.Tensor) -> Values:
     if (tensor.layout != torch.strided or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
             or tensor.device.type != "cpu"):
         return Values(shape=shape, dtype=dtype)
-    with torch.no_grad():
-        plain = tensor.detach().resolve_conj().resolve_neg()
-        if plain.numel() <= FULL:
-            return Values(shape=shape, dtype=dtype, data=elements(plain))
-        return Values(shape=shape, dtype=dtype, figures=figures(plain))
+    try:
+        with torch.no_grad():
+            plain = tensor.detach().resolve_conj().resolve_neg()
+            if plain.numel() <= FULL:
+                return Values(shape=shape, dtype=dtype, data=elements(plain))
+            return Values(shape=shape, dtype=dtype, figures=figures(plain))
+    except RuntimeError:  # inside a batched backward there are no numbers yet
+        return Values(shape=shape, dtype=dtype)
 
 
 def elements(tensor: torch.Tensor) -> tuple[Element, ...]:
@@ -351,12 +373,18 @@ def walk(roots: Sequence[Node | None]) -> list[Node]:
     return list(dict.fromkeys(pending))
 
 
+def type_name(node: Node) -> str:
+    """The class name; the node's own name where several kinds share a class."""
+    name = type(node).__name__
+    return node.name().rpartition("::")[2] if name == "CppFunction" else name
+
+
 def graph_from(root: Node) -> GraphFact:
     nodes = walk([root])
     slots = [[following for following, _ in node.next_functions] for node in nodes]
     ends = [[end for end in ends if end is not None] for ends in slots]
     return GraphFact(
-        types=dict(Counter(type(node).__name__ for node in nodes)),
+        types=dict(Counter(map(type_name, nodes))),
         edges=sum(len(present) for present in ends),
         parallel=sum(len(present) - len(set(present)) for present in ends),
         missing=sum(len(all_slots) - len(present) for all_slots, present in zip(slots, ends, strict=True)),
@@ -365,7 +393,7 @@ def graph_from(root: Node) -> GraphFact:
 
 def hook_visit(node: Node, visits: list[VisitFact]) -> Any:
     """Note the gradients that enter and leave a node; the closure must not hold the node."""
-    name = type(node).__name__
+    name = type_name(node)
 
     def after(left: Sequence[Any], entered: Sequence[Any]) -> None:
         visits.append(VisitFact(node=name, entered=flowed(entered), left=flowed(left)))

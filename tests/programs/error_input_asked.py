@@ -1,0 +1,4 @@
+import torch
+
+n = int(input("how many? "))
+x = torch.ones(n)

@@ -1,0 +1,3 @@
+import torch
+!pip install torchvision
+x = torch.ones(2)

@@ -1,0 +1,3 @@
+import torch
+
+optimizer = torch.optim.Adam([], lr=0.1)

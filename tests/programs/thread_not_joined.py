@@ -1,0 +1,13 @@
+import threading
+import time
+import torch
+
+done = []
+
+def late():
+    time.sleep(0.05)
+    done.append(torch.ones(1))
+    print("late", len(done))
+
+threading.Thread(target=late).start()
+print("main ends")

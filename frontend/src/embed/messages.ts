@@ -1,0 +1,26 @@
+// Messages between an embed and the page around it. The frame may have no origin of its own, so it matches by window.
+
+import type { Lang, Theme } from '../core/state'
+
+export type Asked = { kind: 'goto'; step: number } | { kind: 'theme'; theme: Theme } | { kind: 'lang'; lang: Lang }
+
+const PREFIX = 'gradgraph.'
+
+/** Tells the page around; an embed opened by itself has nobody to tell. */
+export function tell(kind: 'ready' | 'resize' | 'step', values: Readonly<Record<string, number>> = {}): void {
+  if (window.parent === window) return
+  window.parent.postMessage({ type: PREFIX + kind, version: 1, ...values }, '*')
+  if (kind === 'resize') window.parent.postMessage({ subject: 'lti.frameResize', height: values.height }, '*')
+}
+
+/** Reads a message of the page around; null for anything else that passes by. */
+export function asked(event: MessageEvent): Asked | null {
+  const data: unknown = event.data
+  if (event.source !== window.parent || typeof data !== 'object' || data === null) return null
+  const message = data as Readonly<Record<string, unknown>>
+  if (message.type === `${PREFIX}goto` && typeof message.step === 'number' && Number.isFinite(message.step)) return { kind: 'goto', step: message.step }
+  const { theme, lang } = message
+  if (message.type === `${PREFIX}theme` && (theme === 'light' || theme === 'dark' || theme === 'auto')) return { kind: 'theme', theme }
+  if (message.type === `${PREFIX}lang` && (lang === 'zh' || lang === 'en')) return { kind: 'lang', lang }
+  return null
+}

@@ -47,6 +47,8 @@ export interface Moment {
   step: number
   event: Step | undefined
   box(id: string): BoxPaint
+  /** Only how far a box is, for drawing many of them small. */
+  progress(id: string): Progress
   link(link: DrawnLink): LinkPaint
   seed(box: string): SeedPaint | null
   /** Box of the current event, to follow. */
@@ -242,6 +244,7 @@ export class Story {
       currentBox,
       currentLine: event?.span?.line ?? null,
       box: (id) => this.paintBox(id, step, event, currentBox === id),
+      progress: (id) => this.progress(this.lives.get(id)!, step, currentBox === id ? event : undefined),
       link: (link) => this.paintLink(link, step, event, currentBox),
       seed: (box) => this.paintSeed(box, step, event),
     }
@@ -261,16 +264,20 @@ export class Story {
     const life = this.lives.get(id)!
     const value = latest(life.values, step)
     const visit = lastVisit(life.visits, step)
-    const reached = life.box.kind === 'leaf' ? life.additions.some((addition) => addition.step <= step) : visit !== undefined
-    const isForward = step >= life.forwardStep
-    const now = isCurrent && event !== undefined
     return {
-      progress: now ? (event.kind === 'op' ? 'forward' : 'current') : reached ? 'visited' : isForward ? 'waiting' : 'future',
-      value: !isForward ? { kind: 'waiting' } : value ? { kind: 'tensor', tensor: value } : { kind: 'blank' },
+      progress: this.progress(life, step, isCurrent ? event : undefined),
+      value: step < life.forwardStep ? { kind: 'waiting' } : value ? { kind: 'tensor', tensor: value } : { kind: 'blank' },
       gradient: this.gradientCell(life, visit, step),
       strip: this.stripAt(life, step, event, isCurrent),
       trouble: this.trouble(life, step),
     }
+  }
+
+  private progress(life: Life, step: number, now: Step | undefined): Progress {
+    if (now) return now.kind === 'op' ? 'forward' : 'current'
+    const reached = life.box.kind === 'leaf' ? life.additions.some((addition) => addition.step <= step) : lastVisit(life.visits, step) !== undefined
+    if (reached) return 'visited'
+    return step >= life.forwardStep ? 'waiting' : 'future'
   }
 
   private gradientCell(life: Life, visit: VisitAt | undefined, step: number): Cell {

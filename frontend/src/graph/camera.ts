@@ -1,0 +1,91 @@
+// The camera over the graph: world to screen, zoom about a point, fits, and the ways it moves on its own.
+
+import type { Rect } from '../core/route'
+
+export interface Camera {
+  /** Screen position of the world's origin. */
+  x: number
+  y: number
+  zoom: number
+}
+
+export interface Viewport {
+  width: number
+  height: number
+}
+
+export const LEAST_ZOOM = 0.05
+export const MOST_ZOOM = 4
+const EDGE = 24
+
+export function zoomAt(camera: Camera, zoom: number, x: number, y: number): Camera {
+  const next = Math.max(LEAST_ZOOM, Math.min(MOST_ZOOM, zoom))
+  const ratio = next / camera.zoom
+  return { x: x - (x - camera.x) * ratio, y: y - (y - camera.y) * ratio, zoom: next }
+}
+
+export function fitZoom(bounds: Rect, view: Viewport): number {
+  return Math.min((view.width - 2 * EDGE) / Math.max(1, bounds.w), (view.height - 2 * EDGE) / Math.max(1, bounds.h))
+}
+
+/** The whole graph, never enlarged. */
+export function fitted(bounds: Rect, view: Viewport): Camera {
+  const zoom = Math.max(LEAST_ZOOM, Math.min(1, fitZoom(bounds, view)))
+  return centred(bounds, view, zoom)
+}
+
+/** As a graph opens: fitted between `least` and 100 %; one that does not fit shows the focus, or its top. */
+export function opened(bounds: Rect, view: Viewport, focus: Rect | null, least: number): Camera {
+  const fit = fitZoom(bounds, view)
+  const zoom = Math.max(least, Math.min(1, fit))
+  if (fit >= least) return centred(bounds, view, zoom)
+  const camera = centred(focus ?? { ...bounds, h: 0 }, view, zoom)
+  return { ...camera, ...held(camera, bounds, view, focus) }
+}
+
+/** Keeps the graph's edge at the window's edge instead of showing emptiness beyond it. */
+function held(camera: Camera, bounds: Rect, view: Viewport, focus: Rect | null): { x: number; y: number } {
+  const width = bounds.w * camera.zoom
+  const height = bounds.h * camera.zoom
+  const left = EDGE - bounds.x * camera.zoom
+  const top = EDGE - bounds.y * camera.zoom
+  const x = width <= view.width - 2 * EDGE ? (view.width - width) / 2 - bounds.x * camera.zoom : Math.max(Math.min(camera.x, left), view.width - EDGE - (bounds.x + bounds.w) * camera.zoom)
+  const y = height <= view.height - 2 * EDGE ? (view.height - height) / 2 - bounds.y * camera.zoom : focus ? Math.max(Math.min(camera.y, top), view.height - EDGE - (bounds.y + bounds.h) * camera.zoom) : top
+  return { x, y }
+}
+
+function centred(bounds: Rect, view: Viewport, zoom: number): Camera {
+  return { x: view.width / 2 - (bounds.x + bounds.w / 2) * zoom, y: view.height / 2 - (bounds.y + bounds.h / 2) * zoom, zoom }
+}
+
+/** The smallest move that brings something into view; the same camera when it already is. */
+export function showing(camera: Camera, target: Rect, view: Viewport, margin = 48): Camera {
+  const left = target.x * camera.zoom + camera.x
+  const top = target.y * camera.zoom + camera.y
+  const [width, height] = [target.w * camera.zoom, target.h * camera.zoom]
+  const moved = (from: number, size: number, room: number) => {
+    if (size + 2 * margin > room) return (room - size) / 2 - from
+    if (from < margin) return margin - from
+    return from + size > room - margin ? room - margin - size - from : 0
+  }
+  const [dx, dy] = [moved(left, width, view.width), moved(top, height, view.height)]
+  return dx === 0 && dy === 0 ? camera : { x: camera.x + dx, y: camera.y + dy, zoom: camera.zoom }
+}
+
+/** The part of the world on screen, with a margin in screen pixels. */
+export function windowOf(camera: Camera, view: Viewport, margin: number): Rect {
+  return {
+    x: (-margin - camera.x) / camera.zoom,
+    y: (-margin - camera.y) / camera.zoom,
+    w: (view.width + 2 * margin) / camera.zoom,
+    h: (view.height + 2 * margin) / camera.zoom,
+  }
+}
+
+export function between(a: Camera, b: Camera, share: number): Camera {
+  return { x: a.x + (b.x - a.x) * share, y: a.y + (b.y - a.y) * share, zoom: a.zoom + (b.zoom - a.zoom) * share }
+}
+
+export function overlaps(a: Rect, b: Rect): boolean {
+  return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
+}

@@ -1,0 +1,65 @@
+// Asks the worker for layouts; an answer that a newer question has overtaken is dropped.
+
+import type { Layout, LayoutInput } from '../core/layout'
+import LayoutWorker from './layout.worker?worker'
+
+export type Answer = { id: number; layout: Layout } | { id: number; failure: string }
+
+export class LayoutClient {
+  private worker: Worker | null = null
+  private latest = 0
+  private waiting: { id: number; give: (answer: Answer) => void } | null = null
+
+  constructor() {
+    try {
+      this.worker = new LayoutWorker()
+      this.worker.onmessage = (event: MessageEvent<Answer>) => this.receive(event.data)
+      this.worker.onerror = () => this.loseWorker()
+    } catch {
+      // A sandboxed frame (origin null) may not start workers: the page's own thread lays out instead.
+      this.worker = null
+    }
+  }
+
+  private input: LayoutInput | null = null
+
+  /** The layout of the newest input, a failure, or null when a newer question came meanwhile. */
+  ask(input: LayoutInput): Promise<Answer | null> {
+    const id = ++this.latest
+    this.input = input
+    this.waiting?.give({ id: -1, failure: '' })
+    return new Promise((resolve) => {
+      this.waiting = { id, give: (answer) => resolve(answer.id === this.latest ? answer : null) }
+      if (this.worker) this.worker.postMessage({ id, input })
+      else void this.here(id, input)
+    })
+  }
+
+  close(): void {
+    this.worker?.terminate()
+    this.worker = null
+    this.waiting = null
+  }
+
+  private receive(answer: Answer): void {
+    if (this.waiting?.id !== answer.id) return
+    const { give } = this.waiting
+    this.waiting = null
+    give(answer)
+  }
+
+  private loseWorker(): void {
+    this.worker?.terminate()
+    this.worker = null
+    if (this.waiting && this.input) void this.here(this.waiting.id, this.input)
+  }
+
+  private async here(id: number, input: LayoutInput): Promise<void> {
+    try {
+      const { layout } = await import('../core/layout')
+      this.receive({ id, layout: layout(input) })
+    } catch (error) {
+      this.receive({ id, failure: error instanceof Error ? error.message : String(error) })
+    }
+  }
+}

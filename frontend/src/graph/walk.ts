@@ -1,0 +1,36 @@
+// Where the arrow keys go: up to the producer, down to the consumer, sideways to the nearest neighbour.
+
+import type { Layout, Placed } from '../core/layout'
+
+export type Arrow = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight'
+
+export function neighbour(layout: Layout, from: string, arrow: Arrow): string | null {
+  const here = layout.boxes.find((box) => box.id === from)
+  if (!here) return layout.boxes[0]?.id ?? null
+  const sideways = arrow === 'ArrowLeft' || arrow === 'ArrowRight'
+  const along = sideways ? [] : linked(layout, here, arrow === 'ArrowUp')
+  const candidates = along.length > 0 ? along : layout.boxes.filter((box) => box.id !== from && lies(here, box, arrow))
+  let best: Placed | null = null
+  for (const box of candidates) if (!best || distance(here, box, sideways) < distance(here, best, sideways)) best = box
+  return best?.id ?? null
+}
+
+/** Boxes joined by wires, also through the borders of groups. */
+function linked(layout: Layout, here: Placed, up: boolean): Placed[] {
+  const wires = layout.wires.filter((wire) => (up ? wire.endsAtBox && wire.to === here.id : wire.startsAtBox && wire.from === here.id))
+  const links = new Set(wires.flatMap((wire) => wire.links))
+  const ends = new Set(layout.wires.filter((wire) => wire.links.some((link) => links.has(link)) && (up ? wire.startsAtBox : wire.endsAtBox)).map((wire) => (up ? wire.from : wire.to)))
+  return layout.boxes.filter((box) => box.id !== here.id && ends.has(box.id))
+}
+
+function lies(here: Placed, box: Placed, arrow: Arrow): boolean {
+  if (arrow === 'ArrowLeft') return box.x + box.w <= here.x + 1
+  if (arrow === 'ArrowRight') return box.x >= here.x + here.w - 1
+  return arrow === 'ArrowUp' ? box.y + box.h <= here.y + 1 : box.y >= here.y + here.h - 1
+}
+
+function distance(a: Placed, b: Placed, sideways: boolean): number {
+  const dx = Math.abs(a.x + a.w / 2 - b.x - b.w / 2)
+  const dy = Math.abs(a.y + a.h / 2 - b.y - b.h / 2)
+  return sideways ? dx + 3 * dy : dy + 0.5 * dx
+}

@@ -103,30 +103,16 @@ class Observer:
     def install(self) -> None:
         """Patch the funnel of all backward calls, zero_grad, and the printing of warnings."""
         run_backward = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
-        make_grads = torch.autograd._make_grads
 
         def counted(roots: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
             return self.run_pass(functools.partial(run_backward, roots, *args, **kwargs), roots,
                                  bool(kwargs.get("accumulate_grad", False)))
 
-        def made(outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
-            try:
-                return make_grads(outputs, *args, **kwargs)
-            except BaseException:
-                self.refuse(outputs, sys._getframe(1).f_code.co_name)
-                raise
-
-        torch.autograd._make_grads = made
         torch.autograd._engine_run_backward = counted  # type: ignore[attr-defined, assignment]
         register_optimizer_step_post_hook(self.count_step)
         torch.optim.Optimizer.zero_grad = self.counting(torch.optim.Optimizer.zero_grad)  # type: ignore[method-assign]
         torch.nn.Module.zero_grad = self.counting(torch.nn.Module.zero_grad)  # type: ignore[method-assign]
         warnings.showwarning = self.show_warning
-
-    def refuse(self, outputs: Sequence[Any], caller: str) -> None:
-        """Note a call that ended before the engine was reached: its seeds did not fit."""
-        graphs = tuple(graph_from(node) for node in map(root_node, outputs) if node is not None)
-        self.passes.append(PassFact(kind="backward" if caller == "backward" else "grad", roots=graphs, failed=True))
 
     def run_pass(self, call: Callable[[], Any], roots: Sequence[Any], accumulates: bool) -> Any:
         number = len(self.passes)

@@ -9,6 +9,8 @@ from engine import events as ev
 from engine.keys import versions
 from engine.outcome import Outcome
 from engine.request import RunRequest
+from engine.rules import rule_of
+from engine.slots import slot_names
 from engine.trace import (
     Accumulation,
     Argument,
@@ -474,23 +476,27 @@ class _House:
 
     def _node(self, event: ev.NodeSeen) -> Node:
         edges = event.edges
+        names = slot_names(event.type, len(edges) // 2)
+        saved = tuple(
+            Saved(
+                field=name, tensor=_t(number) if number in self.tensors else None, version=None if version < 0 else version,
+                text=text or None, size_bytes=size, reason=reason,
+            )
+            for name, number, version, text, size, reason in event.saved
+        )  # fmt: skip
         return Node(
             id=f"n{event.id}",
             type=event.type,
             edges=tuple(
-                Edge(to=f"n{edges[i]}" if edges[i] else None, input_nr=edges[i + 1]) for i in range(0, len(edges) - 1, 2)
+                Edge(to=f"n{edges[i]}" if edges[i] else None, input_nr=edges[i + 1], name=names[i // 2])
+                for i in range(0, len(edges) - 1, 2)
             ),
             outputs=tuple(NodeOutput(shape=shape, dtype=dtype, device=device) for shape, dtype, device in event.outputs),
             op=f"o{event.op}" if event.op in self.ops else None,
             sequence_nr=event.sequence_nr or None,
-            saved=tuple(
-                Saved(
-                    field=name, tensor=_t(number) if number in self.tensors else None, version=None if version < 0 else version,
-                    text=text or None, size_bytes=size, reason=reason,
-                )
-                for name, number, version, text, size, reason in event.saved
-            ),
+            saved=saved,
             variable=_t(event.variable),
+            rule=rule_of(event.type, saved),
             made_by=f"n{event.made_by}" if event.made_by else None,
             pass_id=_p(event.pass_id),
             custom=event.custom,

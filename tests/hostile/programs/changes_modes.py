@@ -1,0 +1,4 @@
+import os
+
+open("mine", "w").close()
+os.chmod("mine", 0o4777)

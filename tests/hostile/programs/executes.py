@@ -1,0 +1,3 @@
+import os
+
+os.execv("/bin/sh", ["sh", "-c", "echo hello"])

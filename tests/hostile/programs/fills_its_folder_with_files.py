@@ -1,0 +1,4 @@
+number = 0
+while True:
+    number += 1
+    open(f"file{number}", "w").write("x")

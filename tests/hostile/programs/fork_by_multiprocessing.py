@@ -1,0 +1,4 @@
+import multiprocessing
+
+process = multiprocessing.Process(target=print)
+process.start()

@@ -1,0 +1,5 @@
+import torch
+
+kept = []
+while True:
+    kept.append(torch.ones(1_000_000))

@@ -1,0 +1,3 @@
+import torch
+
+x = torch.ones(10_000_000_000)

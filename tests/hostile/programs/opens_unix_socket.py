@@ -1,0 +1,3 @@
+import socket
+
+socket.socket(socket.AF_UNIX).connect("/run/docker.sock")

@@ -1,0 +1,1 @@
+open("/var/tmp/gradgraph-was-here", "w").write("x")

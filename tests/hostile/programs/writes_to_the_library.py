@@ -1,0 +1,3 @@
+import torch
+
+open(torch.__file__, "a").write("x")

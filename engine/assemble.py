@@ -1,5 +1,6 @@
 """Events to trace: pure, needs no PyTorch, and gives a valid trace of any stream, cut wherever it was cut."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -341,7 +342,7 @@ class _House:
 
     def finish(self, run: str, request: RunRequest, outcome: Outcome, bad: str) -> Trace:
         """Everything together."""
-        failure, status = self._failure(outcome, bad)
+        failure, status = self._failure(outcome, request.program.code, bad)
         if failure is not None:
             self.steps.append(Step(kind="failure", op=failure.op, pass_id=failure.pass_id, span=failure.span))
         by_op: dict[int, list[ev.NodeSeen]] = {}
@@ -580,7 +581,7 @@ class _House:
 
     # Failure
 
-    def _failure(self, outcome: Outcome, bad: str) -> tuple[Failure | None, str]:
+    def _failure(self, outcome: Outcome, code: str, bad: str) -> tuple[Failure | None, str]:
         """What the supervisor saw comes first, then what the worker said."""
         stopped = outcome.stopped_by
         said = None if self.failed is None else self._said(self.failed)
@@ -595,11 +596,14 @@ class _House:
         if said is not None:
             return said, "limited" if said.kind in ("limit", "memory") and said.limit else "failed"
         if outcome.signal is not None:
-            return _signalled(outcome), "crashed"
+            return _signalled(outcome, code), "crashed"
+        if outcome.exit_code is None:
+            message = "the process that ran the program was lost, through no fault of the program; run it again"
+            return Failure(kind="lost", type="worker", message=message), "crashed"
+        if outcome.exit_code != 0:
+            message = f"the process ended with exit code {outcome.exit_code} before the program did"
+            return Failure(kind="exit", type="SystemExit", message=message), "failed"
         if self.ended is None:
-            if outcome.exit_code not in (0, None):
-                message = f"the process ended with exit code {outcome.exit_code} before the program did"
-                return Failure(kind="exit", type="SystemExit", message=message), "failed"
             return Failure(kind="exit", type="SystemExit", message="the process ended before the program did"), "failed"
         return None, "ok"
 
@@ -687,7 +691,7 @@ def _stopped(stopped: str, said: Failure | None) -> Failure:
     return Failure(kind=kind, type=limit, message=message, span=span, limit=limit)  # type: ignore[arg-type]
 
 
-def _signalled(outcome: Outcome) -> Failure:
+def _signalled(outcome: Outcome, code: str) -> Failure:
     names = {
         4: "SIGILL",
         6: "SIGABRT",
@@ -699,7 +703,23 @@ def _signalled(outcome: Outcome) -> Failure:
         31: "SIGSYS",
     }
     name = names.get(outcome.signal or 0, f"signal {outcome.signal}")
-    kind = "forbidden" if outcome.signal == 31 else "crash"
-    tail = outcome.stderr_tail.strip().rpartition("\n")[2][:300]
-    message = f"the process was ended by {name}" + (f": {tail}" if tail else "")
-    return Failure(kind=kind, type=name, message=message)  # type: ignore[arg-type]
+    span = _crash_span(outcome.stderr_tail, code)
+    if outcome.signal == 31:
+        message = "the program made a system call that the sandbox forbids, and was ended by SIGSYS"
+        return Failure(kind="forbidden", type=name, message=message, span=span)
+    if outcome.signal == 9:
+        message = "the process was killed from outside, most likely because the machine ran out of memory; run it again"
+        return Failure(kind="crash", type=name, message=message, span=span)
+    message = f"the process crashed inside native code and was ended by {name}; what it said before is kept"
+    return Failure(kind="crash", type=name, message=message, span=span)
+
+
+def _crash_span(stderr_tail: str, code: str) -> Span | None:
+    """The innermost line of the program that Python's fault handler named."""
+    named = re.search(r'^  File "<program>", line (\d+) in', stderr_tail, re.MULTILINE)
+    lines = code.splitlines()
+    if named is None or not 0 < int(named[1]) <= len(lines):
+        return None
+    number = int(named[1])
+    text = lines[number - 1]
+    return Span(line=number, end_line=number, column=len(text) - len(text.lstrip()), end_column=len(text))

@@ -52,6 +52,7 @@ def compile_filter(cuda: bool = False) -> bytes:
     import pyseccomp as sc
 
     rules = sc.SyscallFilter(sc.ERRNO(errno.EPERM))
+    rules.set_attr(sc.Attr.ACT_BADARCH, sc.KILL_PROCESS)  # 32-bit calls have other numbers
     for name in " ".join((*_ALLOWED.values(), CUDA_CALLS if cuda else "")).split():
         if sc.resolve_syscall(sc.Arch.NATIVE, name) != -1:  # a libseccomp older than the call: it stays forbidden
             rules.add_rule(sc.ALLOW, name)

@@ -1,5 +1,6 @@
 """What the supervisor knows of a run: bytes counted, limits watched, its end as facts. It trusts no word of a child."""
 
+import asyncio
 import os
 import signal
 from collections.abc import Callable
@@ -11,6 +12,8 @@ from engine.trace import Isolation, RunLimits, Timings
 
 GRACE_S = 0.5
 """The worker stops itself at the limit and says where the program was; after this it is killed."""
+FLUSH_S = 0.15
+"""The worker says what the program printed a little later than the program prints it."""
 OUTPUT_BYTES = 1 * MIB
 """Bytes a process may write past the recorder, to its plain stdout and stderr."""
 TAIL_BYTES = 16 * 1024
@@ -58,18 +61,18 @@ class Supervision:
         self._output_bytes += len(data)
         self._tail = (self._tail + data)[-TAIL_BYTES:]
         if self._output_bytes > OUTPUT_BYTES:
-            self.stop("output")
+            self.stop("output", after_s=FLUSH_S)
 
     def see_memory(self, added_bytes: int) -> None:
         """Take how much the process grew since it was given its request."""
         if added_bytes > self._limits.memory_bytes + MEMORY_SLACK_BYTES:
             self.stop("memory")
 
-    def stop(self, reason: StoppedBy) -> None:
+    def stop(self, reason: StoppedBy, after_s: float = 0) -> None:
         """Kill the run; the first reason counts."""
         if self._stopped_by is None:
             self._stopped_by = reason
-            self._kill()
+            asyncio.get_running_loop().call_later(after_s, self._kill)
 
     def outcome(self, exited: Exited | None, timings: Timings, isolation: Isolation | None) -> Outcome:
         """How it ended; `exited` is None when its supervisor was lost with it."""

@@ -27,6 +27,7 @@ from engine.worker.patches import wrap_functions, wrap_modules, wrap_zero_grad
 from engine.worker.record import PROGRAM, Ledger
 from engine.worker.sender import Sender
 from engine.worker.streams import Stream, watch_warnings
+from engine.worker.tracebacks import clean_tracebacks
 
 _FLUSH_S = 0.05
 _STACKS = (512 << 20, 64 << 20, 16 << 20)
@@ -56,8 +57,13 @@ def run(request: RunRequest, emit: Callable[[bytes], None]) -> None:
 
 
 def _start(target: Callable[[], None]) -> threading.Thread:
-    thread = threading.Thread(target=target, name="MainThread", daemon=True)
     before = threading.stack_size()
+
+    def begin() -> None:
+        threading.stack_size(before)  # here already: the program's own threads are not to get such stacks
+        target()
+
+    thread = threading.Thread(target=begin, name="MainThread", daemon=True)
     try:
         for size in _STACKS:
             threading.stack_size(size)
@@ -142,6 +148,7 @@ class _Job:
         sys.stdout = sys.__stdout__ = Stream(self.ledger, "stdout", sys.stdout)  # type: ignore[misc, assignment]
         sys.stderr = sys.__stderr__ = Stream(self.ledger, "stderr", sys.stderr)  # type: ignore[misc, assignment]
         watch_warnings(self.ledger)
+        clean_tracebacks()
         optimizers = Optimizers(self.ledger, self.mode)
         optimizers.install()
         wrap_modules(self.modules)

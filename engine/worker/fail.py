@@ -1,67 +1,24 @@
 """The failure of a user's program: its place, its frames, and the text plain Python prints for it."""
 
+import errno
 import traceback
 from pathlib import Path
 from types import FrameType, TracebackType
 
-from engine.worker.record import PROGRAM, Ledger, Row
+import torch
 
-_HERE = str(Path(__file__).resolve().parent)
-_OVERRIDES = "torch/overrides.py"
+from engine.worker.record import PROGRAM, Ledger, Row
+from engine.worker.tracebacks import plain
+
 _MOST_FRAMES = 40
 
-Entry = tuple[FrameType, int]
 
-
-def _entries(trace: TracebackType | None) -> list[tuple[FrameType, int, int]]:
+def _entries(trace: TracebackType | None) -> list[tuple[FrameType, tuple[int, int]]]:
     entries = []
     while trace is not None:
-        entries.append((trace.tb_frame, trace.tb_lineno, trace.tb_lasti))
+        entries.append((trace.tb_frame, (trace.tb_lineno, trace.tb_lasti)))
         trace = trace.tb_next
     return entries
-
-
-def _is_ours(frame: FrameType) -> bool:
-    return frame.f_code.co_filename.startswith(_HERE)
-
-
-def _kept(trace: TracebackType | None) -> list[int]:
-    """Indices of the frames plain Python would have: ours go, and with them PyTorch's detour through `torch/overrides.py`
-    and the first of the two frames of a function that was called again past the mode."""
-    entries = _entries(trace)
-    keep: list[int] = []
-    detour = False
-    for index, (frame, _, _) in enumerate(entries):
-        name = frame.f_code.co_filename
-        if _is_ours(frame):
-            continue
-        if name.endswith(_OVERRIDES):
-            detour = True
-            continue
-        if detour and keep and entries[keep[-1]][0].f_code is frame.f_code:
-            keep.pop()
-        detour = False
-        keep.append(index)
-    return keep
-
-
-def _printed(error: BaseException) -> str:
-    """The traceback as plain Python prints it, causes and contexts included."""
-    report = traceback.TracebackException.from_exception(error)
-    _strip(report, error, set())
-    return "".join(report.format())
-
-
-def _strip(report: traceback.TracebackException, error: BaseException, seen: set[int]) -> None:
-    if id(error) in seen:
-        return
-    seen.add(id(error))
-    keep = _kept(error.__traceback__)
-    if len(report.stack) >= len(keep):
-        report.stack = traceback.StackSummary.from_list([report.stack[i] for i in keep if i < len(report.stack)])
-    for inner, cause in ((report.__cause__, error.__cause__), (report.__context__, error.__context__)):
-        if inner is not None and cause is not None:
-            _strip(inner, cause, seen)
 
 
 def _library(filename: str) -> str:
@@ -78,9 +35,7 @@ def failure_row(error: BaseException, ledger: Ledger) -> Row | None:
         return None
     frames = []
     site = 0
-    entries = _entries(error.__traceback__)
-    for index in _kept(error.__traceback__):
-        frame, line, instruction = entries[index]
+    for frame, (line, instruction) in plain(_entries(error.__traceback__)):
         code = frame.f_code
         here = 0
         if code.co_filename == PROGRAM:
@@ -94,15 +49,26 @@ def failure_row(error: BaseException, ledger: Ledger) -> Row | None:
         printed = "" if isinstance(error.code, int) else f"{error.code}\n"
     else:
         try:
-            printed = _printed(error)
+            printed = "".join(traceback.format_exception(error))
         except Exception as trouble:
             printed = f"{name}: {message}\n({type(trouble).__name__} while printing the traceback)\n"
-    if isinstance(error, MemoryError):
+    if _is_out_of_memory(error, message):
         kind = "memory"
+    elif isinstance(error, PermissionError) and error.errno in (errno.EPERM, errno.EACCES):
+        kind = "forbidden"
     return (
         "fail", kind, name, message, site, tuple(frames[:_MOST_FRAMES]), printed, op if raised is error else 0,
         pass_id if failing is error else 0,
     )  # fmt: skip
+
+
+def _is_out_of_memory(error: BaseException, message: str) -> bool:
+    """PyTorch's CPU allocator raises a plain RuntimeError (c10/core/impl/alloc_cpu.cpp, 2.13)."""
+    return (
+        isinstance(error, MemoryError | torch.OutOfMemoryError)
+        or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+        or (isinstance(error, RuntimeError) and ("can't allocate memory" in message or "bad_alloc" in message))
+    )
 
 
 def _text(error: BaseException) -> str:

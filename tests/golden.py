@@ -21,7 +21,7 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 GALLERY = Path(__file__).parent.parent / "gallery"
 DROPPED = frozenset({
-    "code", "environment", "file", "histogram", "limits", "sequence_nr", "thumbnail", "time_us", "timings", "traceback",
+    "environment", "file", "histogram", "limits", "sequence_nr", "thumbnail", "time_us", "timings", "traceback",
 })
 """Fields that differ between machines, or that say in another way what is kept."""
 RTOL = 1e-3
@@ -52,13 +52,14 @@ def canonical(trace: Trace) -> dict[str, Json]:
     """The trace without what differs from run to run and from machine to machine."""
     whole = cast(dict[str, Json], json.loads(msgspec.json.encode(trace)))
     del whole["id"]
+    del cast(dict[str, Json], whole["program"])["code"]
     return cast(dict[str, Json], _reduced(whole))
 
 
 def _reduced(value: Json) -> Json:
     if isinstance(value, dict):
         return {key: _reduced(item) for key, item in value.items()
-                if key not in DROPPED and not _library_line(key, value)}
+                if key not in DROPPED and not _said_elsewhere(key, value)}
     if isinstance(value, list):
         return [_reduced(item) for item in value]
     if isinstance(value, float):
@@ -66,9 +67,9 @@ def _reduced(value: Json) -> Json:
     return value
 
 
-def _library_line(key: str, owner: dict[str, Json]) -> bool:
-    """Whether this is the line of a frame in library code."""
-    return key == "line" and "file" in owner
+def _said_elsewhere(key: str, owner: dict[str, Json]) -> bool:
+    """Whether this is the line of a frame in library code, or the device that every run of the gallery has."""
+    return (key == "line" and "file" in owner) or (key == "device" and owner[key] == "cpu")
 
 
 def render(trace: dict[str, Json]) -> str:

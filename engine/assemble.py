@@ -108,11 +108,11 @@ class _House:
         self.modules: dict[int, ev.ModuleSeen] = {}
         self.variables: list[ev.VariableSeen] = []
         self.outputs: list[Output] = []
+        self.printing: list[ev.Printed] = []
         self.warnings: list[Warning] = []
         self.findings: list[Finding] = []
         self.cuts: list[ev.Omitted] = []
         self.steps: list[Step] = []
-        self.last_site = 0
 
     # Reading
 
@@ -328,20 +328,25 @@ class _House:
         """Pieces of one `print` follow each other from one place; the last ends the line."""
         span = self._span(event.site)
         if self.steps and self.steps[-1].kind == "output" and self.outputs:
-            last = self.outputs[-1]
-            if last.stream == event.stream and self.last_site == event.site and not last.text.endswith("\n"):
-                self.outputs[-1] = Output(
-                    stream=last.stream, text=last.text + event.text, span=span, truncated=event.truncated
-                )
+            last = self.printing[-1]
+            if last.stream == event.stream and last.site == event.site and not last.text.endswith("\n"):
+                self.printing.append(event)
                 return
-        self.last_site = event.site
+        self._end_print()
+        self.printing = [event]
         self.steps.append(Step(kind="output", index=len(self.outputs), span=span))
         self.outputs.append(Output(stream=event.stream, text=event.text, span=span, truncated=event.truncated))
+
+    def _end_print(self) -> None:
+        if len(self.printing) > 1:
+            text = "".join(piece.text for piece in self.printing)
+            self.outputs[-1] = msgspec.structs.replace(self.outputs[-1], text=text, truncated=self.printing[-1].truncated)
 
     # The trace
 
     def finish(self, run: str, request: RunRequest, outcome: Outcome, bad: str) -> Trace:
         """Everything together."""
+        self._end_print()
         failure, status = self._failure(outcome, request.program.code, bad)
         if failure is not None:
             self.steps.append(Step(kind="failure", op=failure.op, pass_id=failure.pass_id, span=failure.span))

@@ -63,10 +63,8 @@ export class Playground {
   readonly total: number = $derived(this.trace?.timeline.length ?? 0)
   readonly edited: boolean = $derived(this.trace !== null && this.code !== this.trace.program.code)
   readonly lesson: api.Lesson | null = $derived(this.lessons.find((one) => one.name === this.view.lesson) ?? null)
-  /** Boxes to light in the graph because their line is hovered in the editor. */
-  readonly highlight: ReadonlySet<string> = $derived(
-    new Set(this.hoveredLine === null || this.edited ? [] : (this.lines?.boxesOf.get(this.hoveredLine) ?? [])),
-  )
+  /** The line whose boxes light up in the graph: the one hovered in the editor. */
+  readonly highlight: { line: number } | null = $derived(this.hoveredLine === null || this.edited ? null : { line: this.hoveredLine })
   readonly selectedBox: Box | undefined = $derived(
     this.view.selection?.kind === 'box' ? this.find?.byId(this.view.selection.id) : undefined,
   )

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from engine.keys import versions
+from engine.trace import Isolation
 from server import openapi
 from server.drawing import Drawing
 from server.gallery import lessons, request_of
@@ -23,7 +24,6 @@ from server.pages import Pages
 from server.problems import MEDIA_TYPE, Problem, language_of
 from server.queue import Client, Queue
 from server.routes import docs, gallery, graphs, health, pages, rules, runs, tensors
-from server.runner import Runner
 from server.service import Service
 from server.settings import Settings
 from server.store import Store
@@ -49,7 +49,7 @@ def create_app(settings: Settings) -> FastAPI:
         warming: asyncio.Task[None] | None = None
         try:
             await service.runner.start()
-            check_isolation(service.runner, settings)
+            check_isolation(service.runner.isolation, settings)
             if settings.warm_gallery:
                 warming = asyncio.create_task(warm_gallery(service))
             yield
@@ -102,14 +102,14 @@ def build(settings: Settings, metrics: Metrics) -> Service:
     )
 
 
-def check_isolation(runner: Runner, settings: Settings) -> None:
+def check_isolation(isolation: Isolation | None, settings: Settings) -> None:
     """Refuse to serve other machines behind a sandbox that does not hold."""
-    profile = runner.isolation.profile if runner.isolation else "none"
+    profile = isolation.profile if isolation else "none"
     log.info("isolation: %s", profile)
     if profile in WEAK and not settings.is_local and not settings.allow_weak_isolation:
         raise WeakIsolation(
             f"isolation is {profile!r} and {settings.host} can be reached by other machines: strangers' programs would "
-            "not be held. Listen on 127.0.0.1, give the process the kernel features that `GET /api/v1/health` misses, "
+            "not be held. Listen on 127.0.0.1, give the process the kernel features that are missing (docs/api.md), "
             "or set GRADGRAPH_ALLOW_WEAK_ISOLATION=1 if everyone who can reach it may run programs on this machine."
         )
 

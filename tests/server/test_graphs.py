@@ -1,0 +1,74 @@
+"""Views of a stored trace."""
+
+import pytest
+
+from tests.server.conftest import Served
+
+PROGRAM = """import torch
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = (x * x).sum()
+z = (x + 1).prod()
+y.backward()
+z.backward()
+"""
+
+
+@pytest.fixture(scope="module")
+def graph_of(served: Served) -> str:
+    """Address of a run's graph."""
+    return f"/api/v1/runs/{served.run(PROGRAM)['id']}/graph"
+
+
+def test_the_graph_has_every_edge_with_parallel_ones(served: Served, graph_of: str) -> None:
+    graph = served.http.get(graph_of, params={"level": "autograd"}).json()
+    roots = {root["name"]: root for root in graph["roots"]}
+    assert set(roots) == {"y", "z"}
+    of_y = served.http.get(graph_of, params={"level": "autograd", "root": roots["y"]["id"]}).json()
+    titles = {box["id"]: box["title"] for box in of_y["boxes"]}
+    assert sorted(titles.values()) == ["MulBackward0", "SumBackward0", "leaf"]
+    edges = sorted((titles[link["source"]], titles[link["target"]]) for link in of_y["links"])
+    assert edges == [("MulBackward0", "SumBackward0")] + [("leaf", "MulBackward0")] * 2
+
+
+def test_a_pass_can_be_chosen(served: Served, graph_of: str) -> None:
+    roots = served.http.get(graph_of).json()["roots"]
+    chosen = {root["name"]: root["passes"][0] for root in roots}
+    graph = served.http.get(graph_of, params={"pass": chosen["y"]}).json()
+    assert graph["pass_id"] == chosen["y"]
+    assert "ProdBackward0" not in {box["title"] for box in graph["boxes"]}
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "key"),
+    [
+        ({"root": "n999"}, 422, "no-such-choice"),
+        ({"pass": "p999"}, 422, "no-such-choice"),
+        ({"level": "deep"}, 422, "bad-request"),
+        ({"theme": "pink"}, 422, "bad-request"),
+        ({"step": "-1"}, 422, "bad-request"),
+    ],
+)
+def test_a_choice_that_does_not_exist_is_refused(
+    served: Served, graph_of: str, query: dict[str, str], status: int, key: str
+) -> None:
+    served.problem(served.http.get(graph_of + ".svg", params=query), status, key)
+
+
+def test_a_graph_is_not_sent_twice(served: Served, graph_of: str) -> None:
+    tag = served.http.get(graph_of).headers["etag"]
+    assert served.http.get(graph_of, headers={"If-None-Match": tag}).status_code == 304
+
+
+@pytest.mark.parametrize("form", ["", ".svg", ".png", ".dot", ".mmd"])
+def test_no_view_of_a_run_that_does_not_exist(served: Served, form: str) -> None:
+    served.problem(served.http.get(f"/api/v1/runs/none/graph{form}"), 404, "no-such-run")
+
+
+def test_the_graph_in_text_languages_names_the_nodes(served: Served, graph_of: str) -> None:
+    dot = served.http.get(graph_of + ".dot")
+    assert dot.headers["content-type"].startswith("text/vnd.graphviz")
+    assert dot.text.startswith("digraph")
+    mermaid = served.http.get(graph_of + ".mmd")
+    assert mermaid.text.startswith("flowchart")
+    for text in (dot.text, mermaid.text):
+        assert "ProdBackward0" in text

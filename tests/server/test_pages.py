@@ -1,0 +1,85 @@
+"""The page, the embed, their files and the headers around every answer."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from server.pages import Pages
+from tests.server.conftest import Served
+
+EVERYWHERE = [
+    "/",
+    "/docs",
+    "/openapi.json",
+    "/metrics",
+    "/api/v1/health",
+    "/api/v1/runs/none",
+    "/nothing",
+    "/embed/none",
+]
+
+
+@pytest.mark.parametrize("path", EVERYWHERE)
+def test_only_embeds_may_be_framed_by_others(served: Served, path: str) -> None:
+    headers = served.http.get(path).headers
+    policy = headers["content-security-policy"]
+    ancestors = policy.split("frame-ancestors ")[1]
+    assert ancestors == ("*" if path.startswith("/embed/") else "'self'")
+    assert policy.startswith("default-src 'none'; script-src 'self'")
+    assert "unsafe-eval" not in policy
+    assert (headers["x-content-type-options"], "x-frame-options" in headers) == ("nosniff", False)
+    assert headers["referrer-policy"] == "strict-origin-when-cross-origin"
+
+
+@pytest.mark.parametrize(
+    ("path", "is_open"),
+    [("/api/v1/runs/none", True), ("/api/v1/gallery", True), ("/api/v1/health", False), ("/", False)],
+)
+def test_other_origins_read_only_what_is_public(served: Served, path: str, is_open: bool) -> None:
+    assert ("access-control-allow-origin" in served.http.get(path).headers) is is_open
+
+
+def test_the_page_names_the_session_once(served: Served) -> None:
+    cookie = served.http.get("/").headers["set-cookie"]
+    assert all(word in cookie for word in ("gradgraph_session=", "HttpOnly", "SameSite=strict", "Path=/api/"))
+    again = served.http.get("/", headers={"Cookie": "gradgraph_session=known"})
+    assert "set-cookie" not in again.headers
+    served.http.cookies.clear()
+
+
+def test_files_of_the_build_are_read_compressed_and_read_again(tmp_path: Path) -> None:
+    (tmp_path / "assets").mkdir()
+    file = tmp_path / "assets" / "app-1a2b.js"
+    file.write_text("let x = 1\n" * 200)
+    pages = Pages(tmp_path)
+    page = pages.get("assets/app-1a2b.js")
+    assert page is not None
+    assert page.media_type == "text/javascript"
+    assert gzip.decompress(page.zipped) == page.body == file.read_bytes()
+    file.write_text("let y = 2")
+    newer = pages.get("assets/app-1a2b.js")
+    assert newer is not None
+    assert newer.body == b"let y = 2"
+
+
+@pytest.mark.parametrize("path", ["../secret", "assets/../../secret", "/etc/passwd", "assets", "", "none"])
+def test_nothing_outside_the_build_is_served(tmp_path: Path, path: str) -> None:
+    (tmp_path / "build" / "assets").mkdir(parents=True)
+    (tmp_path / "secret").write_text("secret")
+    assert Pages(tmp_path / "build").get(path) is None
+
+
+def test_inline_scripts_of_the_page_are_named_in_its_policy(tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text('<script>go()</script><script type="module" src="/a.js"></script>')
+    page = Pages(tmp_path).get("index.html")
+    assert page is not None
+    assert page.script_hashes == ("'sha256-5KYv+PUboo5h+0+YAtGRPbwv5d/QxzHslP4YGnUaxRw='",)
+
+
+def test_a_path_that_does_not_exist_and_a_wrong_method_are_problems(served: Served) -> None:
+    assert "/nothing" in served.problem(served.http.get("/nothing"), 404, "no-such-page")
+    assert "/a/b/c" in served.problem(served.http.get("/a/b/c"), 404, "no-such-page")
+    assert "DELETE" in served.problem(served.http.delete("/api/v1/runs"), 405, "method-not-allowed")
+    served.problem(served.http.get("/assets/none.js"), 404, "no-such-page")
+    served.problem(served.http.get("/index.html"), 404, "no-such-page")

@@ -1,0 +1,122 @@
+"""The queue in front of one worker: bounded, fair, never performing a run twice."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import httpx
+import pytest
+
+from server.settings import Settings
+from tests.server.conftest import Served, serving, wait_until
+
+SLEEP = "import time\ntime.sleep({s})\nprint({n})"
+
+
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server with one worker and room for three."""
+    settings = Settings(
+        data_dir=tmp_path_factory.mktemp("narrow"), workers=1, queue=3, per_address=4, warm_gallery=False
+    )
+    with serving(settings) as server:
+        yield server
+
+
+@pytest.fixture
+def clients(narrow: Served) -> Iterator[ThreadPoolExecutor]:
+    """Callers at the same time; the queue is empty again afterwards."""
+    with ThreadPoolExecutor(8) as pool:
+        yield pool
+    wait_until(lambda: narrow.service.queue.running + narrow.service.queue.waiting == 0)
+
+
+class Callers:
+    """Numbers that make each program another one."""
+
+    count = 0
+    lock = threading.Lock()
+
+    @classmethod
+    def program(cls, seconds: float) -> dict[str, str]:
+        with cls.lock:
+            cls.count += 1
+        return {"code": SLEEP.format(s=seconds, n=cls.count)}
+
+
+def post(
+    narrow: Served, clients: ThreadPoolExecutor, body: dict[str, str], session: str = ""
+) -> "Future[httpx.Response]":
+    """A call on a thread of its own; returns when the queue has it."""
+    queue = narrow.service.queue
+    before = queue.running + queue.waiting
+    headers = {"Cookie": f"gradgraph_session={session}"} if session else {}
+    call = clients.submit(narrow.http.post, "/api/v1/runs", json=body, headers=headers)
+    wait_until(lambda: call.done() or queue.running + queue.waiting != before or session != "")
+    return call
+
+
+def test_a_full_queue_is_said_with_the_time_to_wait(narrow: Served, clients: ThreadPoolExecutor) -> None:
+    narrow_queue = narrow.service.queue
+    calls = [post(narrow, clients, Callers.program(0.3)) for _ in range(4)]
+    assert (narrow_queue.running, narrow_queue.waiting) == (1, 3)
+    refused = narrow.http.post("/api/v1/runs", json=Callers.program(0), headers={"X-Forwarded-For": "10.0.0.9"})
+    assert "3 runs" in narrow.problem(refused, 503, "queue-full")
+    assert int(refused.headers["retry-after"]) > 0
+    assert [call.result().json()["status"] for call in calls] == ["ok"] * 4
+
+
+def test_one_address_cannot_have_it_all(narrow: Served, clients: ThreadPoolExecutor) -> None:
+    calls = [post(narrow, clients, Callers.program(0.3)) for _ in range(4)]
+    refused = narrow.http.post("/api/v1/runs", json=Callers.program(0))
+    assert "4" in narrow.problem(refused, 429, "too-many-runs")
+    assert int(refused.headers["retry-after"]) > 0
+    assert all(call.result().status_code == 200 for call in calls)
+
+
+def test_a_newer_run_of_a_session_replaces_the_waiting_one(narrow: Served, clients: ThreadPoolExecutor) -> None:
+    queue = narrow.service.queue
+    first = post(narrow, clients, Callers.program(0.5), "one")
+    wait_until(lambda: queue.running == 1)
+    second = post(narrow, clients, Callers.program(0), "one")
+    wait_until(lambda: queue.waiting == 1)
+    third = post(narrow, clients, Callers.program(0), "one")
+    narrow.problem(second.result(), 429, "replaced")
+    assert (first.result().status_code, third.result().status_code) == (200, 200)
+
+
+def test_a_session_that_runs_lets_others_pass(served: Served, clients: ThreadPoolExecutor) -> None:
+    queue = served.service.queue
+    blocker = post(served, clients, Callers.program(0.8), "one")
+    wait_until(lambda: queue.running == 1)
+    waiting = post(served, clients, Callers.program(0), "one")
+    wait_until(lambda: queue.waiting == 1)
+    assert post(served, clients, Callers.program(0), "two").result().status_code == 200
+    assert not blocker.done()
+    assert not waiting.done()
+    assert (blocker.result().status_code, waiting.result().status_code) == (200, 200)
+
+
+def test_the_same_run_asked_for_twice_at_once_is_performed_once(narrow: Served, clients: ThreadPoolExecutor) -> None:
+    program = {"code": "import time\ntime.sleep(0.3)\nprint(time.perf_counter_ns())"}
+    first = post(narrow, clients, program)
+    second = clients.submit(narrow.http.post, "/api/v1/runs", json=program)
+    assert first.result().json() == second.result().json()
+
+
+def test_a_waiting_run_of_a_client_that_left_is_never_performed(narrow: Served, clients: ThreadPoolExecutor) -> None:
+    queue = narrow.service.queue
+    blocker = post(narrow, clients, Callers.program(0.6))
+    with pytest.raises(httpx.ReadTimeout):
+        narrow.http.post("/api/v1/runs", json=Callers.program(0), timeout=0.2)
+    wait_until(lambda: queue.waiting == 0)
+    assert blocker.result().status_code == 200
+
+
+def test_events_tell_that_a_run_waits(narrow: Served, clients: ThreadPoolExecutor) -> None:
+    blocker = post(narrow, clients, Callers.program(0.3))
+    accepted = narrow.http.post("/api/v1/runs", json=Callers.program(0), headers={"Prefer": "respond-async"}).json()
+    told = narrow.http.get(accepted["events"]).text
+    kinds = [line.removeprefix("event: ") for line in told.splitlines() if line.startswith("event: ")]
+    assert list(dict.fromkeys(kinds)) == ["waiting", "started", "output", "finished"]
+    assert blocker.result().status_code == 200

@@ -1,0 +1,67 @@
+"""Gallery, rules, health, metrics, and what the server says of itself."""
+
+import pytest
+
+from engine.trace import Isolation
+from server.app import WeakIsolation, check_isolation
+from server.gallery import FOLDER
+from server.settings import Settings
+from tests.server.conftest import Served
+
+
+def test_every_gallery_program_is_a_lesson_in_two_languages(served: Served) -> None:
+    lessons = served.http.get("/api/v1/gallery").json()
+    assert {lesson["name"] for lesson in lessons} == {file.stem for file in FOLDER.glob("*.py")}
+    assert [lesson["order"] for lesson in lessons] == sorted(lesson["order"] for lesson in lessons)
+    for lesson in lessons:
+        assert lesson["code"] == (FOLDER / f"{lesson['name']}.py").read_text("utf-8")
+        assert all(lesson[language][part] for language in ("zh", "en") for part in ("title", "text"))
+
+
+def test_a_lessons_run_is_the_run_of_its_program(served: Served) -> None:
+    lesson = served.http.get("/api/v1/gallery/mean_grad").json()
+    assert served.run(lesson["code"])["id"] == lesson["run"]
+    assert "nothing" in served.problem(served.http.get("/api/v1/gallery/nothing"), 404, "no-such-lesson")
+
+
+def test_rules_explain_the_common_nodes(served: Served) -> None:
+    rules = {rule["id"]: rule for rule in served.http.get("/api/v1/rules").json()}
+    assert {slot["name"] for slot in rules["mul"]["slots"]} == {"self", "other"}
+    assert set(rules["mul"]["words"]) == {"zh", "en"}
+
+
+def test_health_says_how_runs_are_kept_apart(served: Served) -> None:
+    health = served.http.get("/api/v1/health").json()
+    trace = served.run("print('isolation')")
+    assert health["status"] == "ok"
+    assert health["isolation"] == trace["environment"]["isolation"]
+    assert health["torch"] == trace["environment"]["torch"]
+    assert health["cuda"] is any(device.startswith("cuda") for device in health["devices"])
+    assert (health["workers"] > 0, health["waiting"]) == (True, 0)
+
+
+def test_metrics_count_runs(served: Served) -> None:
+    def count() -> float:
+        lines = served.http.get("/metrics").text.splitlines()
+        return sum(float(line.split()[1]) for line in lines if line.startswith('gradgraph_runs_total{status="ok"}'))
+
+    before = count()
+    served.run("print('counted')")
+    assert count() == before + 1
+
+
+def test_the_routes_are_documented_without_another_host(served: Served) -> None:
+    page = served.http.get("/docs").text
+    document = served.http.get("/openapi.json").json()
+    assert all(path in page for path in document["paths"])
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "").split("curl")[0]
+
+
+def test_a_weak_sandbox_serves_this_machine_only() -> None:
+    weak = Isolation(profile="partial", layers=("rlimits",))
+    check_isolation(weak, Settings(host="127.0.0.1"))
+    check_isolation(weak, Settings(host="0.0.0.0", allow_weak_isolation=True))
+    check_isolation(Isolation(profile="container", layers=("seccomp",)), Settings(host="0.0.0.0"))
+    with pytest.raises(WeakIsolation, match="GRADGRAPH_ALLOW_WEAK_ISOLATION=1"):
+        check_isolation(weak, Settings(host="0.0.0.0"))

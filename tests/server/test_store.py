@@ -1,0 +1,138 @@
+"""The store: what was put is got, until it must make room."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+
+import pytest
+
+from server.store import Store, Stored, etag
+
+Use = Callable[[Store], Coroutine[None, None, None]]
+
+
+def trace(letter: str, size: int = 1_000, **more: object) -> Stored:
+    body = letter.encode() * size
+    return Stored(body=body, etag=etag(body), **more)  # type: ignore[arg-type]
+
+
+def use(folder: Path, *uses: Use, max_bytes: int = 10**6, memory_bytes: int = 0) -> None:
+    """Let each use have a store of its own over the same file, one after the other."""
+
+    async def one_after_the_other() -> None:
+        for each in uses:
+            store = Store(folder, max_bytes, memory_bytes)
+            try:
+                await each(store)
+            finally:
+                await store.close()
+
+    asyncio.run(one_after_the_other())
+
+
+def test_a_trace_outlives_the_server(tmp_path: Path) -> None:
+    async def put(store: Store) -> None:
+        await store.keep("a", trace("a"))
+
+    async def get(store: Store) -> None:
+        found = await store.get("a")
+        assert found is not None
+        assert (found.body, found.etag, found.kept) == (trace("a").body, trace("a").etag, True)
+        assert await store.get("b") is None
+
+    use(tmp_path, put, get)
+
+
+def test_the_traces_not_asked_for_longest_leave_first(tmp_path: Path) -> None:
+    async def overfill(store: Store) -> None:
+        for letter in "abc":
+            await store.keep(letter, trace(letter))
+            await asyncio.sleep(0.002)
+        await store.get("a")
+        await store.keep("d", trace("d"))
+        kept = {letter for letter in "abcd" if await store.get(letter)}
+        assert kept == {"a", "c", "d"}
+        assert await store.size() == (3, 3_000)
+
+    use(tmp_path, overfill, max_bytes=3_500)
+
+
+def test_a_pinned_trace_stays(tmp_path: Path) -> None:
+    async def overfill(store: Store) -> None:
+        await store.keep("pinned", trace("p"), pinned=True)
+        for letter in "abcd":
+            await store.keep(letter, trace(letter))
+        assert await store.get("pinned")
+        assert not await store.get("a")
+
+    use(tmp_path, overfill, max_bytes=2_500)
+
+
+def test_the_values_of_a_trace_leave_with_it(tmp_path: Path) -> None:
+    async def overfill(store: Store) -> None:
+        await store.keep("a", trace("a", tensors={"t1": b"values"}))
+        assert await store.tensor("a", "t1") == b"values"
+        assert await store.tensor("a", "t2") is None
+        await store.keep("b", trace("b", size=2_000))
+        assert await store.get("a") is None
+        assert await store.tensor("a", "t1") is None
+
+    use(tmp_path, overfill, max_bytes=2_500)
+
+
+def test_a_newer_trace_takes_the_place_of_the_older(tmp_path: Path) -> None:
+    async def put_twice(store: Store) -> None:
+        await store.keep("a", trace("a", tensors={"t1": b"old"}), pinned=True)
+        await store.keep("a", trace("b", size=10))
+        found = await store.get("a")
+        assert found is not None
+        assert found.body == b"b" * 10
+        assert await store.tensor("a", "t1") is None
+        assert await store.size() == (1, 10)
+
+    use(tmp_path, put_twice)
+
+
+def test_what_is_only_remembered_is_not_in_the_file(tmp_path: Path) -> None:
+    async def remember(store: Store) -> None:
+        store.remember("a", trace("a", kept=False))
+        found = await store.get("a")
+        assert found is not None
+        assert not found.kept
+
+    async def look(store: Store) -> None:
+        assert await store.get("a") is None
+
+    use(tmp_path, remember, look, memory_bytes=10_000)
+
+
+def test_many_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
+    async def crowd(store: Store) -> None:
+        async def one(number: int) -> None:
+            name = f"r{number}"
+            await store.keep(name, trace(chr(97 + number % 26), tensors={"t1": name.encode()}))
+            assert await store.tensor(name, "t1") == name.encode()
+
+        await asyncio.gather(*(one(number) for number in range(50)))
+        assert (await store.size())[0] == 50
+
+    use(tmp_path, crowd)
+
+
+def test_two_servers_share_one_file(tmp_path: Path) -> None:
+    async def both() -> None:
+        one, other = Store(tmp_path, 10**6, 0), Store(tmp_path, 10**6, 0)
+        try:
+            await asyncio.gather(*(store.keep(f"{n}", trace("x")) for n, store in enumerate([one, other] * 20)))
+            assert await one.size() == await other.size() == (40, 40_000)
+        finally:
+            await one.close()
+            await other.close()
+
+    asyncio.run(both())
+
+
+@pytest.mark.parametrize("size", [0, 1])
+def test_entity_tags_are_strong_and_tell_bytes_apart(size: int) -> None:
+    assert etag(b"a" * size) != etag(b"a" * (size + 1))
+    assert etag(b"a").startswith('"')

@@ -1,5 +1,6 @@
 """The one table from a refused request to its status, title and sentence, in both languages (RFC 9457)."""
 
+import sys
 from dataclasses import dataclass
 from typing import Literal
 
@@ -264,3 +265,17 @@ TABLE: dict[str, Row] = {
         ),
     ),
 }
+
+
+def table() -> str:
+    """All problems as a Markdown table, for docs/api.md."""
+    ordered = sorted(TABLE.items(), key=lambda item: (item[1].status, item[0]))
+    rows = "".join(
+        f"| {row.status} | `{key}` | {row.title['en']} | {row.detail['en']} |\n".replace("{", "*").replace("}", "*")
+        for key, row in ordered
+    )
+    return f"| Status | Key | Title | Sentence |\n|---|---|---|---|\n{rows}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table())

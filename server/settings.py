@@ -1,6 +1,7 @@
 """Every option of the server: type, unit, default, one sentence. The only reader of the environment."""
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -113,3 +114,7 @@ def _parse(name: str, kind: type, text: str) -> object:
 
 def _type_name(kind: object) -> str:
     return {bool: "0 or 1", int: "whole number", float: "number", Path: "folder"}.get(kind, "text")  # type: ignore[call-overload, no-any-return]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(table())

@@ -1,0 +1,79 @@
+"""What is promised in words is kept: settings, problems, formats and routes are documented, and freshly."""
+
+import re
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from engine import schema
+from engine.graph import Graph
+from engine.rules import RuleText
+from engine.trace import Trace
+from server.app import create_app
+from server.openapi import document
+from server.problems import TABLE, table
+from server.settings import Settings
+from server.settings import table as settings_table
+
+ROOT = Path(__file__).parents[2]
+API = (ROOT / "docs" / "api.md").read_text("utf-8")
+
+
+def test_the_page_of_the_formats_is_fresh() -> None:
+    written = (ROOT / "docs" / "trace.md").read_text("utf-8")
+    assert written == schema.page(), "run: python -m engine.schema > docs/trace.md"
+
+
+def test_every_field_of_the_formats_has_its_sentence() -> None:
+    for name, record in schema.wire_schemas((Trace, Graph, RuleText), "#").items():
+        properties = record["properties"]
+        assert isinstance(properties, dict)
+        assert [field for field, facts in properties.items() if "description" not in facts] == [], name  # type: ignore[operator]
+
+
+def test_every_setting_has_its_sentence_in_the_docs() -> None:
+    assert schema.field_sentences(Settings).keys() == {field.name for field in fields(Settings)}
+    assert settings_table() in API, "put the output of `python -m server.settings` into docs/api.md"
+
+
+def test_every_problem_is_in_the_docs() -> None:
+    assert table() in API, "put the output of `python -m server.problems` into docs/api.md"
+
+
+def test_every_route_is_in_the_docs() -> None:
+    for path, methods in document(create_app(Settings()))["paths"].items():
+        for method in methods:
+            assert f"`{method.upper()} {path}`" in API
+
+
+def test_openapi_shows_an_example_or_a_schema_of_every_answer() -> None:
+    paths = document(create_app(Settings()))["paths"]
+    for path, methods in paths.items():
+        for method, operation in methods.items():
+            assert operation["description"], path
+            for status, answer in operation["responses"].items():
+                contents = answer.get("content", {})
+                assert status in ("304", "422") or contents, (method, path, status)
+                assert all(content for content in contents.values()), (method, path, status)
+
+
+def test_openapi_refers_to_nothing_that_is_missing() -> None:
+    made = document(create_app(Settings()))
+    names = set(re.findall(r"#/components/schemas/(\w+)", str(made)))
+    assert {"Trace", "Graph", "RuleText", "ProblemBody"} <= names <= set(made["components"]["schemas"])
+
+
+@pytest.mark.parametrize("module", ["server.openapi", "server.settings", "server.problems"])
+def test_the_documents_can_be_printed(module: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", module], cwd=ROOT, capture_output=True, text=True, check=True, timeout=30
+    )
+    assert done.stdout.strip()
+    assert done.stderr == ""
+
+
+def test_the_table_of_problems_is_complete() -> None:
+    assert all(f"`{key}`" in table() for key in TABLE)

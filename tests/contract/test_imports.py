@@ -1,0 +1,74 @@
+"""Who may import whom: engine never the server, nobody torch but the worker."""
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+WORKER = ROOT / "engine" / "worker"
+LOADED = "import {module}, sys; print(*sys.modules)"
+
+
+def imports(file: Path) -> Iterator[str]:
+    """Modules a file imports, anywhere in it."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+def importers(folder: str, room: str) -> set[str]:
+    """Files below a folder that import a room or something in it."""
+    return {
+        str(file.relative_to(ROOT))
+        for file in (ROOT / folder).rglob("*.py")
+        if any(name == room or name.startswith(room + ".") for name in imports(file))
+    }
+
+
+def test_the_engine_does_not_know_the_server() -> None:
+    assert importers("engine", "server") == set()
+
+
+def test_only_the_worker_imports_torch() -> None:
+    everywhere = importers("engine", "torch") | importers("server", "torch")
+    assert everywhere
+    assert all((ROOT / file).is_relative_to(WORKER) for file in everywhere), everywhere
+
+
+def test_the_server_does_not_know_the_worker() -> None:
+    assert importers("server", "engine.worker") == set()
+
+
+def test_only_settings_reads_the_environment() -> None:
+    readers = {
+        str(file.relative_to(ROOT))
+        for file in (ROOT / "server").rglob("*.py")
+        if re.search(r"\bos\.(environ|getenv)", file.read_text("utf-8"))
+    }
+    assert readers == {"server/settings.py"}
+
+
+def test_the_server_parses_and_unpickles_nothing() -> None:
+    forbidden = {"ast", "pickle", "marshal", "shelve", "dill", "cloudpickle"}
+    for file in (ROOT / "server").rglob("*.py"):
+        tree = ast.parse(file.read_text("utf-8"))
+        called = {
+            node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        assert not forbidden & set(imports(file)), file
+        assert not {"eval", "exec", "compile", "__import__"} & called, file
+
+
+@pytest.mark.parametrize("module", ["engine", "server.app", "server.openapi"])
+def test_no_torch_is_loaded_with(module: str) -> None:
+    command = [sys.executable, "-c", LOADED.format(module=module)]
+    loaded = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=30).stdout.split()
+    assert module in loaded
+    assert "torch" not in loaded

@@ -1,37 +1,90 @@
-"""What the OpenAPI page shows: request examples and the shapes of answers that FastAPI does not make itself."""
+"""What the OpenAPI page shows: request examples, and the shapes and examples of answers.
 
+`example_trace.json` is the trace of a run of this server, as it was answered."""
+
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from fastapi import Body
 
-from server.problems import MEDIA_TYPE
-from server.wire import ProblemBody
+from engine.graph import view
+from engine.rules import rule_of, texts
+from engine.trace import Trace
+from server.problems import MEDIA_TYPE, Problem
+from server.wire import Accepted
 
 Documented = dict[str, Any]
 """One entry of FastAPI's `responses`."""
 
+_RECORDED = msgspec.json.decode((Path(__file__).parent / "example_trace.json").read_bytes(), type=Trace)
+_RUN = f"/api/v1/runs/{_RECORDED.id}"
+_MUL = next(rule for rule in texts() if rule.id == rule_of("MulBackward0"))
 
-def text(media_type: str) -> Documented:
+
+def text(media_type: str, example: str) -> Documented:
     """An answer that is not JSON."""
-    return {"description": "The file.", "content": {media_type: {"schema": {"type": "string"}}}}
+    return _content(media_type, "The file.", {"type": "string"}, example)
 
 
-def _wire(name: str, sentence: str) -> Documented:
-    schema = {"$ref": f"#/components/schemas/{name}"}
-    return {"description": sentence, "content": {"application/json": {"schema": schema}}}
+def _content(media_type: str, sentence: str, schema: Documented, example: object) -> Documented:
+    return {"description": sentence, "content": {media_type: {"schema": schema, "example": example}}}
 
 
-TRACE = _wire("Trace", "The trace; `status` says whether the program reached its end.")
-RULES: Documented = {
-    "description": "The rules.",
-    "content": {"application/json": {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/RuleText"}}}},
+def _wire(sentence: str, schema: Documented, example: object) -> Documented:
+    return _content("application/json", sentence, schema, msgspec.to_builtins(example))
+
+
+def _ref(name: str) -> Documented:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def shown(example: Documented | list[Documented]) -> Documented:
+    """An example beside the schema that FastAPI makes."""
+    return {"content": {"application/json": {"example": example}}}
+
+
+TRACE = _wire("The trace; `status` says whether the program reached its end.", _ref("Trace"), _RECORDED)
+GRAPH = _wire("Boxes, links and groups to draw.", _ref("Graph"), view(_RECORDED))
+RULES = _wire("The rules.", {"type": "array", "items": _ref("RuleText")}, [_MUL])
+PROBLEM = _content(
+    MEDIA_TYPE,
+    "The request was refused; `detail` names the value, the rule and the next step.",
+    _ref("ProblemBody"),
+    msgspec.json.decode(Problem("no-such-run", run="abc").body("en", "/api/v1/runs/abc")),
+)
+ACCEPTED = shown(Accepted(id=_RECORDED.id, location=_RUN, events=f"{_RUN}/events").model_dump())
+VALUES = shown(
+    {"id": "t1", "shape": [2], "dtype": "float32", "offset": 0, "values": [1.0, "nan"], "next": None},
+)
+LESSON: Documented = {
+    "name": "diamond",
+    "run": _RECORDED.id,
+    "order": 50,
+    "tags": ["basics"],
+    "zh": {"title": "一个值用两次", "text": "两条路的梯度相加。"},
+    "en": {"title": "One value used twice", "text": "The gradients of both paths add up."},
+    "code": _RECORDED.program.code,
 }
-GRAPH = _wire("Graph", "Boxes, links and groups to draw.")
-PROBLEM: Documented = {
-    "model": ProblemBody,
-    "description": "The request was refused; `detail` names the value, the rule and the next step.",
-    "content": {MEDIA_TYPE: {}},
-}
+HEALTH = shown(
+    {
+        "status": "ok",
+        "gradgraph": "0.1.0+17b2775462f2",
+        "torch": "2.13.0+cpu",
+        "python": "3.11.7",
+        "devices": ["cpu"],
+        "cuda": False,
+        "isolation": {"profile": "full", "layers": ["rlimits", "mount", "net", "landlock", "seccomp"]},
+        "workers": 2,
+        "running": 0,
+        "waiting": 0,
+        "queue": 256,
+        "stored_traces": 29,
+        "stored_bytes": 195233,
+        "limits": msgspec.to_builtins(_RECORDED.limits),
+        "pictures": True,
+    }
+)
 
 RUNS = Body(
     openapi_examples={
@@ -39,13 +92,7 @@ RUNS = Body(
             "summary": "An expression with inputs",
             "value": {"expression": "((x + 2)**2 * 3).mean()", "inputs": {"x": [[1, 1], [1, 1]]}},
         },
-        "program": {
-            "summary": "A program",
-            "value": {
-                "code": "import torch\n\nx = torch.tensor(2.0, requires_grad=True)\ny = x**2 + 3 * x\n"
-                "y.backward()\nprint(x.grad)\n"
-            },
-        },
+        "program": {"summary": "A program", "value": {"code": _RECORDED.program.code}},
         "limits": {
             "summary": "A program with lower limits",
             "value": {"code": "while True: pass", "limits": {"wall_s": 1}},

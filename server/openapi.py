@@ -13,6 +13,8 @@ from engine.graph import Graph
 from engine.rules import RuleText
 from engine.schema import wire_schemas
 from engine.trace import Trace
+from server.examples import PROBLEM
+from server.wire import ProblemBody
 
 DESCRIPTION = """Paste PyTorch, see what autograd really did: a program goes in, it runs on the real PyTorch in a
 sandbox, and a trace comes out. The graph, its pictures and the values of its tensors are views of that trace. Refused
@@ -24,9 +26,22 @@ def document(app: FastAPI) -> dict[str, Any]:
     """The document, made once for an application."""
     if app.openapi_schema is None:
         made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes)
-        made["components"]["schemas"] |= wire_schemas((Trace, Graph, RuleText), "#/components/schemas/")
+        schemas = made["components"]["schemas"]
+        schemas |= wire_schemas((Trace, Graph, RuleText), "#/components/schemas/")
+        schemas["ProblemBody"] = ProblemBody.model_json_schema()
+        _say_problem(made)
         app.openapi_schema = made
     return app.openapi_schema
+
+
+def _say_problem(made: dict[str, Any]) -> None:
+    """Say how a bad request is really answered, in place of what FastAPI takes for granted."""
+    for name in ("HTTPValidationError", "ValidationError"):
+        made["components"]["schemas"].pop(name, None)
+    for methods in made["paths"].values():
+        for operation in methods.values():
+            if "422" in operation["responses"]:
+                operation["responses"]["422"] = PROBLEM
 
 
 if __name__ == "__main__":

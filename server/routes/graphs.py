@@ -47,25 +47,29 @@ async def graph(request: Request, run: str, choice: ChoiceOf, service: ServiceOf
     return await answer(request, await service.views.graph(run, choice), JSON, ASK_AGAIN)
 
 
-@router.get("/graph.svg", responses={200: text("image/svg+xml"), 503: PROBLEM, **REFUSED})
+@router.get(
+    "/graph.svg", response_class=Response, responses={200: text("image/svg+xml", "<svg …"), 503: PROBLEM, **REFUSED}
+)
 async def svg(request: Request, run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
     """The graph as the page draws it."""
     return await picture(request, await service.views.svg(run, choice, look), "image/svg+xml")
 
 
-@router.get("/graph.png", responses={200: text("image/png"), 503: PROBLEM, **REFUSED})
+@router.get("/graph.png", response_class=Response, responses={200: text("image/png", "PNG"), 503: PROBLEM, **REFUSED})
 async def png(request: Request, run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
     """The same picture as pixels."""
     return await picture(request, await service.views.png(run, choice, look), "image/png")
 
 
-@router.get("/graph.dot", responses={200: text("text/vnd.graphviz"), **REFUSED})
+@router.get("/graph.dot", response_class=Response, responses={200: text("text/vnd.graphviz", "digraph …"), **REFUSED})
 async def dot(request: Request, run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
     """The graph in Graphviz's language."""
     return await picture(request, await service.views.dot(run, choice, look.lang), "text/vnd.graphviz; charset=utf-8")
 
 
-@router.get("/graph.mmd", responses={200: text("text/vnd.mermaid"), **REFUSED})
+@router.get(
+    "/graph.mmd", response_class=Response, responses={200: text("text/vnd.mermaid", "flowchart TB …"), **REFUSED}
+)
 async def mermaid(request: Request, run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
     """The graph in Mermaid's language."""
     return await picture(

@@ -8,14 +8,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from server.answers import NEVER, json_answer
-from server.examples import text
+from server.examples import HEALTH, text
 from server.service import ServiceOf
 from server.wire import Health, IsolationHealth
 
 router = APIRouter(tags=["service"])
 
 
-@router.get("/api/v1/health", response_model=Health)
+@router.get("/api/v1/health", response_model=Health, responses={200: HEALTH})
 async def health(request: Request, service: ServiceOf) -> Response:
     """Isolation, workers, queue, devices and versions."""
     runner, queue = service.runner, service.queue
@@ -41,7 +41,7 @@ async def health(request: Request, service: ServiceOf) -> Response:
     return await json_answer(request, body, NEVER)
 
 
-@router.get("/metrics", responses={200: text("text/plain")}, response_class=Response)
+@router.get("/metrics", responses={200: text("text/plain", "gradgraph_waiting 0")}, response_class=Response)
 async def metrics(service: ServiceOf) -> Response:
     """Counts and times in the text format of Prometheus."""
     traces, stored_bytes = await service.store.size()

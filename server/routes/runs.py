@@ -14,7 +14,7 @@ from engine.keys import run_id
 from engine.request import RunRequest
 from engine.trace import Program
 from server.answers import FOREVER, JSON, NEVER, trace_answer
-from server.examples import PROBLEM, RUNS, TRACE, Documented
+from server.examples import ACCEPTED, PROBLEM, RUNS, TRACE, Documented, text
 from server.problems import Problem
 from server.queue import Client, LiveRun
 from server.routes.pages import SESSION
@@ -29,10 +29,11 @@ HEARTBEAT_S = 15.0
 ROOT = "/api/v1/runs/"
 
 
+EVENTS = text("text/event-stream", 'event: output\ndata: {"run": "…", "stream": "stdout", "text": "1.0\\n"}\n\n')
 REFUSED: dict[int | str, Documented] = dict.fromkeys((413, 422, 429, 503), PROBLEM)
 
 
-@router.post("", responses={200: TRACE, 202: {"model": Accepted}, **REFUSED})
+@router.post("", responses={200: TRACE, 202: {"model": Accepted, **ACCEPTED}, **REFUSED})
 async def run(
     request: Request,
     body: Annotated[RunBody, RUNS],
@@ -68,7 +69,7 @@ async def trace(request: Request, run: str, service: ServiceOf) -> Response:
     raise Problem("no-such-run", run=run)
 
 
-@router.get("/{run}/events", responses={200: {"content": {"text/event-stream": {}}}, 404: PROBLEM})
+@router.get("/{run}/events", response_class=Response, responses={200: EVENTS, 404: PROBLEM})
 async def events(run: str, service: ServiceOf, last_event_id: Annotated[int, Header(ge=0)] = 0) -> StreamingResponse:
     """What happens to a run, as Server-Sent Events: `waiting`, `started`, `progress`, `output`, then `finished`."""
     live = service.queue.find(run)

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from engine.trace import Number, Tensor
 from server import npy
 from server.answers import ASK_AGAIN, answer, json_answer
-from server.examples import PROBLEM, text
+from server.examples import PROBLEM, VALUES, text
 from server.problems import Problem
 from server.service import Service, ServiceOf
 from server.wire import ValuesPage
@@ -22,7 +22,9 @@ PAGE = 1_000
 MAX_PAGE = 10_000
 
 
-@router.get("/{tensor}.npy", responses={200: text("application/octet-stream"), 404: PROBLEM})
+@router.get(
+    "/{tensor}.npy", response_class=Response, responses={200: text("application/octet-stream", "NUMPY"), 404: PROBLEM}
+)
 async def file(request: Request, run: str, tensor: str, service: ServiceOf) -> Response:
     """All values as a NumPy file."""
     facts = await service.views.tensor(run, tensor)
@@ -31,7 +33,7 @@ async def file(request: Request, run: str, tensor: str, service: ServiceOf) -> R
     return await answer(request, body, "application/octet-stream", ASK_AGAIN, headers)
 
 
-@router.get("/{tensor}", response_model=ValuesPage, responses={404: PROBLEM})
+@router.get("/{tensor}", response_model=ValuesPage, responses={200: VALUES, 404: PROBLEM})
 async def values(
     request: Request,
     run: str,

@@ -49,15 +49,20 @@ def test_every_route_is_in_the_docs() -> None:
             assert f"`{method.upper()} {path}`" in API
 
 
-def test_openapi_shows_an_example_or_a_schema_of_every_answer() -> None:
+def test_openapi_shows_an_example_and_a_schema_of_every_answer() -> None:
     paths = document(create_app(Settings()))["paths"]
     for path, methods in paths.items():
         for method, operation in methods.items():
             assert operation["description"], path
             for status, answer in operation["responses"].items():
                 contents = answer.get("content", {})
-                assert status in ("304", "422") or contents, (method, path, status)
-                assert all(content for content in contents.values()), (method, path, status)
+                assert contents or status == "304", (method, path, status)
+                assert all({"schema", "example"} <= set(content) for content in contents.values()), (path, status)
+
+
+def test_a_problem_is_documented_as_it_is_answered() -> None:
+    operation = document(create_app(Settings()))["paths"]["/api/v1/runs"]["post"]
+    assert set(operation["responses"]["422"]["content"]) == {"application/problem+json"}
 
 
 def test_openapi_refers_to_nothing_that_is_missing() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from engine.graph.draft import Draft, Place
+from engine.graph.escapes import READS
 from engine.graph.index import Index
 from engine.graph.operands import label, numbers
 from engine.graph.types import BoxParameter, Link
@@ -13,7 +14,6 @@ LARGE = 256  # elements; a leaf whose values the trace holds in full is small en
 WEIGHT_SLOTS = frozenset({"weight", "bias"})
 NOT_DIFFERENTIABLE = ("int", "uint", "bool")
 COPIES = frozenset({"tensor", "as_tensor", "asarray"})
-READS = frozenset({"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__"})
 DETACHES = frozenset({"detach", "detach_", "data"})
 CUTS = frozenset({"detach", "item", "no_grad", "tensor"})
 
@@ -47,7 +47,7 @@ class Drawing:
             title="parameter" if parameter else "leaf",
             family="param" if parameter else "leaf",
             place=(index.op_at[maker.id], 0) if maker is not None else place,
-            name=index.name(tensor) or (index.source.text(maker.span) if maker is not None else ""),
+            name=index.name(tensor) or (index.text_of(maker) if maker is not None else ""),
             node=node,
             tensor=tensor,
             reason="unreached" if unreached else "",
@@ -65,7 +65,7 @@ class Drawing:
     def _add_ghost(self, op: Op) -> None:
         tensor = op.outputs[0] if op.outputs else None
         reason = self._reason(op)
-        text = "" if reason in ("detach", "item", "tensor") else self.index.source.text(op.span)
+        text = "" if reason in ("detach", "item", "tensor") else self.index.text_of(op)
         self.box_of_op[op.id] = op.id
         self.drafts[op.id] = Draft(
             id=op.id,
@@ -116,6 +116,7 @@ class Drawing:
     def _join_ghost(self, op: Op) -> None:
         draft = self.drafts[op.id]
         draft.constants.extend((number, None) for number in numbers(op))
+        self._join_reads(op, draft)
         for tensor in dict.fromkeys(op.inputs):
             record = self.index.tensors.get(tensor)
             source = self.source_of(record) if record is not None else None
@@ -136,13 +137,19 @@ class Drawing:
                 )
             )
 
+    def _join_reads(self, op: Op, draft: Draft) -> None:
+        for read in self.index.escapes.get(op.id, ()):
+            if read in self.drafts:
+                self.links.append(Link(source=read, target=draft.id, kind="ghost"))
+
     def _join_untracked(self, op: Op, draft: Draft) -> None:
+        self._join_reads(op, draft)
         for number in numbers(op):
             draft.constants.append((number, None))
         tensors = self.index.tensors
         for tensor in op.inputs if len(op.inputs) < 2 else dict.fromkeys(op.inputs):
             record = tensors.get(tensor)
-            if record is None or record.requires_grad:
+            if record is None or record.requires_grad or record.role == "buffer":
                 continue
             source = self.source_of(record)
             if source is None or source == draft.id:

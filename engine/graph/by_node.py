@@ -38,7 +38,9 @@ def _draft(drawing: Drawing, node: Node, place: Place) -> Draft:
         tensor = op.outputs[0]
     name = index.name(tensor)
     if not name and op is not None and (tensor is not None or is_last):
-        name = index.source.text(op.span)
+        name = index.text_of(op)
+    if not name and node.made_by is not None and op is None:
+        name = _name_of_derivative(index, node.made_by)
     return Draft(
         id=node.id,
         kind="op",
@@ -54,6 +56,14 @@ def _draft(drawing: Drawing, node: Node, place: Place) -> Draft:
         span=op.span if op is not None else None,
         module=op.module if op is not None else None,
     )
+
+
+def _name_of_derivative(index: Index, made_by: str) -> str:
+    """A node of a second derivative is named after the value whose backward made it."""
+    maker = index.nodes.get(made_by)
+    op = index.ops.get(maker.op) if maker is not None and maker.op is not None else None
+    name = index.name(index.values.get((made_by, 0))) or (index.text_of(op) if op is not None else "")
+    return f"∂ {name}" if name else ""
 
 
 def _value(index: Index, node: Node) -> tuple[int, str | None]:

@@ -38,7 +38,7 @@ def _draft(drawing: Drawing, op: Op) -> Draft:
         title=op.name,
         family=family_of(op.name),
         place=(index.op_at[op.id], 0),
-        name=index.name(tensor) or index.source.text(op.span),
+        name=index.name(tensor) or index.text_of(op),
         op=op,
         node=op.nodes[-1],
         tensor=tensor,

@@ -23,6 +23,8 @@ class Chosen(NamedTuple):
     """The one root, when there is one."""
     of: Pass | None
     """The pass whose gradients are shown."""
+    tensors: tuple[str, ...] = ()
+    """Tensors without a node that the pass was to start from; it failed because of them."""
 
 
 def root_choices(index: Index) -> tuple[RootChoice, ...]:
@@ -53,9 +55,9 @@ def choose(index: Index, roots: tuple[RootChoice, ...], root: str | None, pass_i
         return _from_root(roots, passes, root, pass_id)
     if pass_id is not None:
         return _from_pass(passes[pass_id])
-    with_nodes = [one for one in index.trace.passes if any(r.node is not None for r in one.roots)]
-    if with_nodes:
-        return _from_pass(next((one for one in reversed(with_nodes) if one.parent is None), with_nodes[-1]))
+    started = [one for one in index.trace.passes if one.roots]
+    if started:
+        return _from_pass(next((one for one in reversed(started) if one.parent is None), started[-1]))
     return Chosen((roots[-1].id,), roots[-1].id, None) if roots else Chosen((), None, None)
 
 
@@ -75,7 +77,8 @@ def _from_root(roots: tuple[RootChoice, ...], passes: dict[str, Pass], root: str
 
 def _from_pass(one: Pass) -> Chosen:
     nodes = tuple(dict.fromkeys(root.node for root in one.roots if root.node is not None))
-    return Chosen(nodes, nodes[0] if len(nodes) == 1 else None, one)
+    lost = tuple(root.tensor for root in one.roots if root.node is None and root.tensor is not None)
+    return Chosen(nodes, nodes[0] if len(nodes) == 1 else None, one, lost)
 
 
 def _loose_ends(index: Index) -> dict[str, str]:

@@ -45,7 +45,10 @@ def bundle(index: Index, drafts: Sequence[Draft]) -> Bundle:
 def _loop(index: Index, iterations: list[list[Bundle | Draft]]) -> Bundle:
     first = first_draft(iterations[0][0])
     line = first.span.line if first.span is not None else 0
-    loop = Bundle("loop", title=index.source.loop_head(line), repeat=len(iterations), span=first.span)
+    second = first_draft(iterations[1][0])
+    inside_one_call = first.op is not None and second.op is not None and first.op.id == second.op.id
+    title = first.op.name if first.op is not None and inside_one_call else index.source.loop_head(line)
+    loop = Bundle("loop", title=title, repeat=len(iterations), span=first.span)
     for number, items in enumerate(iterations, 1):
         only = items[0] if len(items) == 1 else None
         loop.items.append(only or Bundle("loop", title=str(number), span=first_draft(items[0]).span, items=items))

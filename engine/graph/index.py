@@ -2,8 +2,9 @@
 
 import math
 
+from engine.graph.escapes import escapes
 from engine.graph.source import Source
-from engine.trace import Module, Node, Op, Tensor, Trace
+from engine.trace import Module, Node, Op, Span, Tensor, Trace
 
 CONTAINERS = frozenset({"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"})
 
@@ -24,6 +25,8 @@ class Index:
         self.leaf_nodes: dict[str, str] = {node.variable: node.id for node in trace.nodes if node.variable is not None}
         self._names = _names(trace)
         self._chains: dict[str, tuple[str, ...]] = {}
+        self.escapes = escapes(trace)
+        self._inner_spans = _shared_spans(trace)
 
     def identity(self, tensor: str) -> str:
         """Id of the first record of the same tensor object."""
@@ -36,6 +39,14 @@ class Index:
         if record is None:
             return ""
         return record.names[0] if record.names else self._names.get(record.identity or record.id, "")
+
+    def text_of(self, op: Op) -> str:
+        """The sub-expression an op is; nothing for one of several that library code ran for the same expression."""
+        return "" if self.is_inside_library(op) else self.source.text(op.span)
+
+    def is_inside_library(self, op: Op) -> bool:
+        """Whether the same expression of the user led to other kinds of ops too."""
+        return op.span in self._inner_spans
 
     def has_names(self, tensor: str) -> bool:
         """Whether the program gave it a name."""
@@ -50,6 +61,11 @@ class Index:
         """How many elements it has."""
         record = self.tensors.get(tensor)
         return math.prod(record.shape) if record is not None else 0
+
+    def is_tracked(self, tensor: str) -> bool:
+        """Whether autograd follows it."""
+        record = self.tensors.get(tensor)
+        return record is not None and record.requires_grad
 
     def is_tracked_leaf(self, tensor: str) -> bool:
         """Whether gradients stop at it."""
@@ -76,6 +92,19 @@ class Index:
     def _is_called(self, module: str) -> bool:
         record = self.modules[module]
         return record.calls > 0 or record.type not in CONTAINERS
+
+
+def _shared_spans(trace: Trace) -> frozenset[Span]:
+    """Spans that led to more than one kind of op: a call into library code."""
+    types = {module.id: module.type for module in trace.modules}
+    first: dict[Span, tuple[str, str]] = {}
+    shared: set[Span] = set()
+    for op in trace.ops:
+        if op.span is not None:
+            kind = (op.name, types.get(op.module or "", ""))
+            if first.setdefault(op.span, kind) != kind:
+                shared.add(op.span)
+    return frozenset(shared)
 
 
 def _makers(trace: Trace) -> dict[str, Op]:

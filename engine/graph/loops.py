@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
 REPEATS = 3
 
-Item = "Bundle | Draft"
 Key = Hashable
 
 
@@ -22,7 +21,7 @@ def find_loops(
     make: "Callable[[Index, list[list[Bundle | Draft]]], Bundle]",
 ) -> "list[Bundle | Draft]":
     """The items with each loop replaced by what `make` makes of its iterations."""
-    keys = [_key(item) for item in items]
+    keys = [_key(index, item) for item in items]
     places = _places(keys)
     found: list[Bundle | Draft] = []
     refused: set[Key] = set()
@@ -45,18 +44,20 @@ def find_loops(
     return found
 
 
-def _key(item: "Bundle | Draft") -> Key:
-    """Which place of the source an item comes from."""
+def _key(index: Index, item: "Bundle | Draft") -> Key:
+    """Which place of the source an item comes from; a module that library code called is its own place."""
     module = None
     if not isinstance(item, Draft):
         if item.kind != "module":
             return None
-        module = item.kind
+        module = item.module
         while not isinstance(item, Draft):
             item = item.items[0]
     if item.span is None or item.op is None:
         return None
-    return (item.span.line, item.span.column, item.title, module)
+    if module is not None and index.is_inside_library(item.op):
+        return module
+    return (item.span.line, item.span.column, item.title, module is not None)
 
 
 def _places(keys: Sequence[Key]) -> dict[Key, list[int]]:

@@ -5,6 +5,8 @@ import re
 from engine.graph.index import Index
 from engine.trace import Op, Tensor
 
+SHORT = 12  # characters that fit a stub
+
 _NUMBER = re.compile(r"[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?j?|[+-]?(?:inf|nan)|True|False")
 _OPERATORS = (
     "add sub mul div pow rsub radd rmul rdiv rtruediv rpow truediv true_divide floor_divide floordiv remainder fmod mod"
@@ -32,13 +34,17 @@ def numbers(op: Op) -> list[str]:
 
 
 def label(index: Index, tensor: Tensor) -> str:
-    """The user's name, else the number of a scalar, else the shape."""
+    """The user's name, else the short expression that made it, else the number of a scalar, else the shape."""
     name = index.name(tensor.id)
     if name:
         return name
+    maker = index.maker.get(tensor.id)
+    text = index.text_of(maker) if maker is not None else ""
+    if 0 < len(text) <= SHORT:
+        return text
     if tensor.shape == () and tensor.data is not None and len(tensor.data) == 1:
         return _text(tensor.data[0])
-    return "×".join(str(size) for size in tensor.shape) or "()"
+    return "×".join(map(str, tensor.shape)) if len(tensor.shape) > 1 else f"({', '.join(map(str, tensor.shape))})"
 
 
 def _text(value: bool | int | float | str) -> str:

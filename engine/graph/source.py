@@ -21,11 +21,14 @@ class Source:
         """The code of a span on one line, shortened."""
         if span is None or not 1 <= span.line <= span.end_line <= len(self._lines):
             return ""
+        first_line = self._lines[span.line - 1]
         if span.line == span.end_line:
-            text = self._lines[span.line - 1][span.column : span.end_column]
+            text = first_line[span.column : span.end_column]
+        elif first_line.rstrip().endswith(":"):
+            text = first_line.rstrip().removesuffix(":")  # a statement with a body: its head says enough
         else:
             inner = self._lines[span.line : span.end_line - 1]
-            first, last = self._lines[span.line - 1][span.column :], self._lines[span.end_line - 1][: span.end_column]
+            first, last = first_line[span.column :], self._lines[span.end_line - 1][: span.end_column]
             text = " ".join([first, *inner, last])
         return shorten(text)
 

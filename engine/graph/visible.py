@@ -8,6 +8,8 @@ from engine.graph.index import Index
 from engine.graph.types import Level
 from engine.trace import Op, Tensor
 
+PASSES = frozenset({"grad", "backward"})
+
 
 class Visible(NamedTuple):
     """Nodes and ghosts of one view."""
@@ -33,12 +35,13 @@ class Era(NamedTuple):
 
 def see(index: Index, chosen: Chosen, level: Level) -> Visible:
     """The nodes and ghosts to draw."""
-    if not chosen.roots:
+    if not chosen.roots and not chosen.tensors:
         return Visible(frozenset(), frozenset(), _everything(index), ())
     reached = reach(index, chosen.roots)
     if level == "autograd":
         return Visible(frozenset(reached), frozenset(), (), ())
     search = _Search(index, reached, _era(index, chosen, reached))
+    search.begin_at(chosen.tensors)
     search.climb(index.nodes[node].op for node in reached)
     search.descend()
     return Visible(
@@ -73,17 +76,35 @@ class _Search:
         self.ghosts: dict[str, Op] = {}
         self.leaves: dict[str, None] = {}
 
+    def begin_at(self, tensors: Iterable[str]) -> None:
+        """Add what made tensors that a pass could not start from."""
+        for tensor in tensors:
+            maker = self.index.maker.get(tensor)
+            if maker is not None and not maker.nodes:
+                self.ghosts[maker.id] = maker
+        self.climb(tuple(self.ghosts))
+
     def climb(self, ops: Iterable[str | None]) -> None:
         """Add what made the untracked inputs of these ops, and what was cut off behind them."""
         pending = [op for op in dict.fromkeys(ops) if op is not None]
         seen = set(pending)
         while pending:
             op = self.index.ops.get(pending.pop())
-            for tensor in op.inputs if op is not None else ():
-                for more in self._above(tensor, is_ghost=op is not None and op.id in self.ghosts):
-                    if more not in seen:
-                        seen.add(more)
-                        pending.append(more)
+            if op is None:
+                continue
+            is_ghost = op.id in self.ghosts
+            above = [more for tensor in op.inputs for more in self._above(tensor, is_ghost=is_ghost)]
+            if op.id in self.index.escapes:
+                above.extend(self._read_for(op.id))
+            for more in above:
+                if more not in seen:
+                    seen.add(more)
+                    pending.append(more)
+
+    def _read_for(self, op: str) -> tuple[str, ...]:
+        reads = self.index.escapes[op]
+        self.ghosts.update((read, self.index.ops[read]) for read in reads)
+        return reads
 
     def _above(self, tensor: str, *, is_ghost: bool) -> Iterable[str]:
         """Ops to look at next above one input; notes the ghost or the cut-off nodes on the way."""
@@ -97,8 +118,10 @@ class _Search:
                 self._add_leaf(record)
             return ()
         maker = self.index.maker.get(tensor)
-        if maker is None or maker.nodes or is_creation(maker) or self._writes_a_leaf(maker):
+        if maker is None or maker.nodes or is_source(maker) or self._writes_a_leaf(maker):
             return ()
+        if (maker.view or maker.in_place) and not any(self.index.is_tracked(one) for one in maker.inputs):
+            return ()  # a piece of plain data, or a filled buffer, is shown by its name
         self.ghosts[maker.id] = maker
         return (maker.id,)
 
@@ -127,7 +150,9 @@ class _Search:
         leaves = {index.nodes[node].variable for node in self.nodes} | set(self.leaves)
         candidates: list[Op] = []
         for op in index.trace.ops[era.since : era.until]:
-            if op.nodes or op.pass_id is not None or op.id in self.ghosts or self._writes_a_leaf(op):
+            if op.nodes or op.pass_id is not None or op.id in self.ghosts or op.name in PASSES:
+                continue
+            if self._writes_a_leaf(op) or any(self.index.is_tracked(one) for one in op.outputs):
                 continue
             if any(one in touched or index.identity(one) in leaves for one in op.inputs):
                 candidates.append(op)
@@ -146,13 +171,13 @@ class _Search:
         return op.in_place and any(self.index.is_tracked_leaf(one) for one in (*op.inputs, *op.outputs))
 
 
-def is_creation(op: Op) -> bool:
-    """Whether it makes a tensor from nothing, like `torch.ones`."""
-    return not op.inputs
+def is_source(op: Op) -> bool:
+    """Whether its results come from nowhere: `torch.ones`, or gradients from a pass."""
+    return not op.inputs or op.name in PASSES
 
 
 def _everything(index: Index) -> tuple[Op, ...]:
-    return tuple(op for op in index.trace.ops if op.outputs and op.pass_id is None)
+    return tuple(op for op in index.trace.ops if op.outputs and op.pass_id is None and op.name not in PASSES)
 
 
 def _era(index: Index, chosen: Chosen, reached: set[str]) -> Era:

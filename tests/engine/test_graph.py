@@ -462,3 +462,33 @@ def test_code_that_does_not_parse_has_lines_but_no_loops() -> None:
 )
 def test_a_family_is_known_by_node_type_or_op_name(name: str, family: str) -> None:
     assert family_of(name) == family
+
+
+def test_a_number_read_out_and_used_again_is_a_cut() -> None:
+    tape = Tape("s = h.item()\nloss = w * s\n")
+    w = tape.leaf("w")
+    h = tape.op("mul", w, out="h", numbers=["2"])
+    tape.op("item", h, text="h.item()", outputs=0)
+    tape.backward(tape.op("mul", w, out="loss", text="w * s", numbers=["3.0"]))
+    graph = view(tape.trace())
+    assert ends(graph) == [("w", "h", "data"), ("h", "item", "cut"), ("w", "loss", "data"), ("item", "loss", "ghost")]
+    assert [link.reason for link in graph.links if link.kind == "cut"] == ["item"]
+
+
+def test_a_number_that_is_only_printed_is_not_drawn() -> None:
+    tape = Tape("loss = w * 2\nprint(loss.item())\n")
+    loss = tape.op("mul", tape.leaf("w"), out="loss", text="w * 2", numbers=["2"])
+    tape.op("item", loss, text="loss.item()", outputs=0)
+    tape.backward(loss)
+    assert [one.title for one in view(tape.trace()).boxes] == ["leaf", "MulBackward0"]
+
+
+def test_a_pass_that_could_not_start_shows_what_led_to_its_tensor() -> None:
+    tape = Tape("h = w * 2\nloss = torch.tensor(h.item() - 1)\nloss.backward()\n")
+    h = tape.op("mul", tape.leaf("w"), out="h", text="w * 2", numbers=["2"])
+    tape.op("item", h, text="h.item()", outputs=0)
+    loss = tape.op("tensor", out="loss", text="torch.tensor(h.item() - 1)")
+    tape.backward(loss, failed=True)
+    graph = view(tape.trace())
+    assert ends(graph) == [("w", "h", "data"), ("h", "item", "cut"), ("item", "loss", "ghost")]
+    assert (graph.root, graph.pass_id) == (None, "p1")

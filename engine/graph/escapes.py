@@ -1,0 +1,72 @@
+"""Numbers that left PyTorch through `item()` and came back into an op as plain Python numbers."""
+
+import ast
+import re
+from functools import lru_cache
+
+from engine.trace import Op, Span, Trace
+
+READS = frozenset({"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__"})
+
+LOOK_AHEAD = 200  # ops; a number used later than that is another story
+
+
+def escapes(trace: Trace) -> dict[str, tuple[str, ...]]:
+    """Op to the reads whose number it was given: written inside its call, or through a variable."""
+    tracked = {tensor.id for tensor in trace.tensors if tensor.requires_grad}
+    reads = [(at, op) for at, op in enumerate(trace.ops) if op.name in READS and tracked.intersection(op.inputs)]
+    if not reads:
+        return {}
+    found: dict[str, tuple[str, ...]] = {}
+    for at, read in reads:
+        user = _user(trace, at, read)
+        if user is not None:
+            found[user] = (*found.get(user, ()), read.id)
+    return found
+
+
+def _user(trace: Trace, at: int, read: Op) -> str | None:
+    if read.span is None:
+        return None
+    names = _bound_names(trace.program.code, read.span)
+    mention = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b") if names else None
+    lines = trace.program.code.split("\n")
+    for op in trace.ops[at + 1 : at + 1 + LOOK_AHEAD]:
+        if op.span is None or op.name in READS:
+            continue
+        if _holds(op.span, read.span):
+            return op.id
+        if mention is not None and op.outputs and mention.search(_text(lines, op.span)):
+            return op.id
+    return None
+
+
+def _holds(outer: Span, inner: Span) -> bool:
+    begins = (outer.line, outer.column) <= (inner.line, inner.column)
+    return begins and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column) and outer != inner
+
+
+def _text(lines: list[str], span: Span) -> str:
+    if span.line == span.end_line:
+        return lines[span.line - 1][span.column : span.end_column]
+    return "\n".join(lines[span.line - 1 : span.end_line])
+
+
+def _bound_names(code: str, span: Span) -> tuple[str, ...]:
+    """Variables that the statement around a span assigns."""
+    return next((names for first, last, names in _assignments(code) if first <= span.line <= last), ())
+
+
+@lru_cache(maxsize=16)
+def _assignments(code: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names = tuple(one.id for one in targets if isinstance(one, ast.Name))
+            found.append((node.lineno, node.end_lineno or node.lineno, names))
+    return tuple(found)

@@ -1,14 +1,14 @@
 // Findings as blocks under their line: what is wrong, in one sentence, and a way to the rest.
 
 import type { Trace } from '../api/types'
-import { hasWords, pieces, type Words } from '../core/words'
+import { pieces, type Words } from '../core/sentences'
 import type { LineBlock } from './marks'
 
 /** A sentence of a finding by its code; empty when the word lists do not know it. */
 export function findingWords(trace: Trace, at: number, part: 'title' | 'text' | 'fix', t: Words): string {
   const finding = trace.findings[at]
   const key = `finding.${finding?.code}.${part}`
-  return finding && hasWords(key) ? t(key, finding.parameters ?? {}) : ''
+  return finding && t.has(key) ? t(key, finding.parameters ?? {}) : ''
 }
 
 function unmarked(sentence: string): string {

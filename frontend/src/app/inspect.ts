@@ -2,7 +2,7 @@
 
 import type { Box, Edge, Graph, Node, Saved, Sum, Tensor } from '../api/types'
 import type { TraceIndex, VisitAt } from '../core/trace'
-import { hasWords, type Words } from '../core/words'
+import type { Words } from '../core/sentences'
 import { elements, nodeName, tensorName } from './naming'
 
 /** The visit to tell of: the latest that has happened, or else the first that will. */
@@ -86,7 +86,7 @@ const plain: Readonly<Record<string, string>> = {
 /** One sentence in plain words. The rule's own sentence is used when there is one. */
 export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, t: Words): string {
   const name = box.name || box.title
-  if (box.kind === 'ghost') return t(hasWords(`say.ghost.${box.reason}`) ? `say.ghost.${box.reason}` : 'say.ghost.untracked')
+  if (box.kind === 'ghost') return t(t.has(`say.ghost.${box.reason}`) ? `say.ghost.${box.reason}` : 'say.ghost.untracked')
   if (box.kind === 'leaf') {
     const tensor = index.tensor(box.tensor)
     return t(!box.node ? 'say.leaf_plain' : tensor?.role === 'parameter' ? 'say.parameter' : 'say.leaf', { name })
@@ -97,7 +97,7 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
   if (node?.custom) return t('say.custom')
   if (ruleWords) return ruleWords
   const key = plain[node?.type ?? ''] ?? `say.${box.family}`
-  if (!node || !hasWords(key)) return t('say.op', { name })
+  if (!node || !t.has(key)) return t('say.op', { name })
   const before = index.tensor(index.op(box.op)?.inputs[0])
   const after = index.tensor(box.tensor)
   return t(key, { name, n: before && after ? Math.max(1, Math.round(elements(before) / Math.max(1, elements(after)))) : 1 })

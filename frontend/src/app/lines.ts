@@ -2,7 +2,7 @@
 
 import type { Box, Span } from '../api/types'
 import type { TraceIndex } from '../core/trace'
-import type { Words } from '../core/words'
+import type { Words } from '../core/sentences'
 import { briefLine } from './naming'
 import { nodeOfStep } from './story'
 import type { LineBlock, LineNote, Marks, SpanMark } from './marks'
@@ -33,7 +33,7 @@ export function marksAt(index: TraceIndex, choice: Choice, t: Words): Marks {
   const code = trace.program.code
   const atEnd = choice.step >= trace.timeline.length
   const failed = trace.failure?.span && (atEnd || event?.kind === 'failure') ? trace.failure.span.line : null
-  const running = event?.span?.line ?? (atEnd && trace.timeline.length > 0 ? lastLine(index) : null)
+  const running = lineOf(index, choice.step) ?? (atEnd && trace.timeline.length > 0 ? lastLine(index) : null)
   const spans: SpanMark[] = []
   const concerned = isBackward(event?.kind) ? spanOf(index, choice.step) : null
   if (concerned) spans.push({ span: concerned, kind: 'gradient' })
@@ -67,6 +67,13 @@ export function marksAt(index: TraceIndex, choice: Choice, t: Words): Marks {
   }
 }
 
+/** The line that runs at a step; while a pass runs, the line that called it. */
+function lineOf(index: TraceIndex, step: number): number | null {
+  const event = index.event(step)
+  const span = event?.span ?? (event?.pass ? index.passes.get(event.pass)?.span : undefined)
+  return span?.line ?? null
+}
+
 function isBackward(kind: string | undefined): boolean {
   return kind === 'seed' || kind === 'visit' || kind === 'sum' || kind === 'hook' || kind === 'accumulate'
 }
@@ -81,8 +88,8 @@ function spanOf(index: TraceIndex, step: number): Span | null {
 
 function lastLine(index: TraceIndex): number | null {
   for (let at = index.trace.timeline.length; at > 0; at -= 1) {
-    const line = index.event(at)?.span?.line
-    if (line !== undefined) return line
+    const line = lineOf(index, at)
+    if (line !== null) return line
   }
   return null
 }
@@ -94,10 +101,10 @@ function doneLines(index: TraceIndex, step: number, running: number | null): Set
   const lines = code.split('\n')
   let last = 0
   for (let at = 1; at <= step; at += 1) {
-    const span = index.event(at)?.span
-    if (!span) continue
-    done.add(span.line)
-    if (isTopLevel(lines[span.line - 1])) last = Math.max(last, span.line)
+    const line = lineOf(index, at)
+    if (line === null) continue
+    done.add(line)
+    if (isTopLevel(lines[line - 1])) last = Math.max(last, line)
   }
   if (running !== null && isTopLevel(lines[running - 1])) last = Math.max(last, running)
   for (const line of statements(code)) if (line < last && isTopLevel(lines[line - 1])) done.add(line)
@@ -107,8 +114,8 @@ function doneLines(index: TraceIndex, step: number, running: number | null): Set
 function nextLine(index: TraceIndex, step: number, running: number | null): number | null {
   const { timeline } = index.trace
   for (let at = step; at < timeline.length; at += 1) {
-    const line = timeline[at]?.span?.line
-    if (line !== undefined && line !== running) return line
+    const line = lineOf(index, at + 1)
+    if (line !== null && line !== running) return line
   }
   return null
 }

@@ -3,6 +3,11 @@
 import { mount } from 'svelte'
 import App from './App.svelte'
 import './app.css'
+import { Playground } from './playground.svelte'
+import { decodeState } from '../core/url-state'
 
 const target = document.getElementById('app')
-if (target) mount(App, { target })
+const play = new Playground()
+play.change(decodeState(location.hash, play.view))
+await play.speak()
+if (target) mount(App, { target, props: { play } })

@@ -4,7 +4,7 @@ import type { Box, Graph, Node, Op, Pass, Span, Tensor } from '../api/types'
 import { display, uniform, normOf } from '../core/display'
 import { formatNumber, formatShape } from '../core/format'
 import type { TraceIndex } from '../core/trace'
-import type { Words } from '../core/words'
+import type { Words } from '../core/sentences'
 
 /** The user's code in a span, on one line, cut when long. Columns count code points. */
 export function codeAt(code: string, span: Span | null | undefined, most = 40): string {
@@ -19,9 +19,23 @@ export function codeAt(code: string, span: Span | null | undefined, most = 40): 
   return text.length > most ? `${text.slice(0, most - 1)}…` : text
 }
 
+/** Names of parameters and buffers by their module's path, for those no variable names. */
+const memberNames = new WeakMap<TraceIndex, ReadonlyMap<string, string>>()
+
+function memberName(index: TraceIndex, tensor: Tensor): string | undefined {
+  let names = memberNames.get(index)
+  if (!names) {
+    const members = index.trace.modules.flatMap((module) =>
+      [...(module.parameters ?? []), ...(module.buffers ?? [])].map((member) => [index.identity(member.tensor), `${module.path}.${member.name}`] as const),
+    )
+    memberNames.set(index, (names = new Map(members.reverse())))
+  }
+  return names.get(index.identity(tensor.id))
+}
+
 export function tensorName(index: TraceIndex, tensor: Tensor | undefined): string {
   if (!tensor) return ''
-  const named = tensor.names?.[0] ?? index.tensor(tensor.identity)?.names?.[0]
+  const named = tensor.names?.[0] ?? index.tensor(tensor.identity)?.names?.[0] ?? memberName(index, tensor)
   if (named) return named
   const made = index.producer(tensor.id)
   if (made) return codeAt(index.trace.program.code, made.span, 28) || made.name

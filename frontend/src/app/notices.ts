@@ -1,7 +1,7 @@
 // How a run ended and what was left out, as sentences above the graph.
 
 import type { Graph, Trace } from '../api/types'
-import { hasWords, type Words } from '../core/words'
+import type { Words } from '../core/sentences'
 
 export interface Notice {
   text: string
@@ -21,7 +21,7 @@ export function notices(trace: Trace | null, graph: Graph | null, step: number, 
   if (ended) found.push(ended)
   for (const { what, kept, limit } of trace.truncated) {
     const key = `truncated.${what}`
-    if (what !== 'values' && hasWords(key)) found.push({ text: t(key, { kept: grouped(kept), limit }), tone: 'note' })
+    if (what !== 'values' && t.has(key)) found.push({ text: t(key, { kept: grouped(kept), limit }), tone: 'note' })
   }
   if (graph && (graph.omitted ?? 0) > 0) found.push({ text: t('state.truncated', { n: graph.omitted ?? 0 }), tone: 'note' })
   if (trace.nodes.length === 0 && step >= 0 && trace.status !== 'failed') found.push({ text: t('state.no_graph'), tone: 'plain' })

@@ -5,7 +5,8 @@ import type { Box, Graph, Trace } from '../api/types'
 import type { Lang, Level, Selection, Theme, ViewState } from '../core/state'
 import { openingChoice, sheetOf } from '../core/fold'
 import { linesOfGraph, TraceIndex } from '../core/trace'
-import { words, type Words } from '../core/words'
+import { wordsOf, type Words } from '../core/sentences'
+import { loadWords } from './lexicon'
 import { boxFinder } from './naming'
 import { remember, remembered } from './memory'
 import { nodeOfStep } from './story'
@@ -23,6 +24,7 @@ interface Shown {
 const SHOW_RUNNING_MS = 300
 
 export class Playground {
+  t: Words = $state.raw(wordsOf({}))
   code = $state('')
   device = $state('cpu')
   seed = $state(0)
@@ -35,8 +37,6 @@ export class Playground {
   rules: ReadonlyMap<string, api.Rule> = $state.raw(new Map())
   /** `quiet` for the first 300 ms, so that a quick run never flickers. */
   running: 'no' | 'quiet' | 'shown' = $state('no')
-  waiting: number | null = $state(null)
-  runningLine: number | null = $state(null)
   problem: string | null = $state(null)
   hoveredLine: number | null = $state(null)
   litLines: ReadonlySet<number> = $state.raw(new Set())
@@ -53,7 +53,6 @@ export class Playground {
   private autoTimer: ReturnType<typeof setTimeout> | undefined
   private playTimer: ReturnType<typeof setTimeout> | undefined
 
-  readonly t: Words = $derived(words(this.view.lang))
   readonly trace: Trace | null = $derived(this.shown?.trace ?? null)
   readonly graph: Graph | null = $derived(this.shown?.graph ?? null)
   readonly index: TraceIndex | null = $derived(this.trace ? new TraceIndex(this.trace) : null)
@@ -81,7 +80,16 @@ export class Playground {
   })
 
   change(part: Partial<ViewState>): void {
+    const { lang } = this.view
     this.view = { ...this.view, ...part }
+    if (this.view.lang !== lang) void this.speak()
+  }
+
+  /** Fetches the words of the language on show; the old ones stay until they are here. */
+  async speak(): Promise<void> {
+    const { lang } = this.view
+    const words = await loadWords(lang)
+    if (this.view.lang === lang) this.t = words
   }
 
   select(selection: Selection | null): void {
@@ -185,8 +193,6 @@ export class Playground {
     this.abort?.abort()
     this.abort = null
     this.running = 'no'
-    this.waiting = null
-    this.runningLine = null
   }
 
   async run(keepView = false): Promise<void> {

@@ -5,12 +5,13 @@ import type { Node, Tensor } from '../api/types'
 import { display } from '../core/display'
 import { formatNumber } from '../core/format'
 import type { TraceIndex, VisitAt } from '../core/trace'
+import { tensorName } from './naming'
 
 const PLACE = /<mi data-slot="([^"]+)">(.*?)<\/mi>/g
 
 /** The rule's MathML in an outer element of its own. */
 export function math(inner: string): string {
-  return inner.startsWith('<math') ? inner : `<math display="inline">${inner}</math>`
+  return inner.startsWith('<math') ? inner : `<math display="inline" displaystyle="true">${inner}</math>`
 }
 
 function escape(text: string): string {
@@ -24,7 +25,7 @@ export function written(tensor: Tensor, gradient: boolean): string | null {
   if (shown.kind === 'number' || shown.kind === 'word') return `<mn${colour}>${escape(shown.text)}</mn>`
   if (shown.kind !== 'matrix' || shown.stacked) return null
   const rows = shown.rows.map((row) => `<mtr>${row.map((cell) => `<mtd><mn>${escape(cell)}</mn></mtd>`).join('')}</mtr>`)
-  return `<mrow${colour}><mo>[</mo><mtable>${rows.join('')}</mtable><mo>]</mo></mrow>`
+  return `<mtable${colour.replace('gradient', 'gradient matrix') || ' class="matrix"'}>${rows.join('')}</mtable>`
 }
 
 /** What stands in a place: the gradient, an input by its slot, a saved field or the result. */
@@ -59,4 +60,18 @@ export function substitute(index: TraceIndex, rule: Rule, slot: RuleSlot, node: 
   const result = written(left, true)
   if (filled === 0 || result === null) return null
   return math(`<mrow>${text.replace(/^<math[^>]*>|<\/math>$/g, '')}<mo>=</mo>${result}</mrow>`)
+}
+
+/** What the rule's letters stand for here: `a = y`, `b = 3`. The gradient and the result speak for themselves. */
+export function letters(index: TraceIndex, rule: Rule, node: Node, at: VisitAt): { letter: string; name: string }[] {
+  const found = new Map<string, string>()
+  for (const slot of rule.slots) {
+    for (const [, name = '', letter = ''] of slot.substituted.matchAll(PLACE)) {
+      if (name === 'g' || name === 'result' || found.has(letter)) continue
+      const value = valueOf(index, name, node, at)
+      const text = value.text ?? (value.tensor ? tensorName(index, value.tensor) : '')
+      if (text) found.set(letter, text)
+    }
+  }
+  return [...found].map(([letter, name]) => ({ letter, name })).sort((a, b) => a.letter.localeCompare(b.letter))
 }

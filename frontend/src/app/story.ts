@@ -3,7 +3,7 @@
 import type { Node, Step, Update } from '../api/types'
 import { brief as briefTerm } from '../core/display'
 import type { TraceIndex } from '../core/trace'
-import type { Words } from '../core/words'
+import type { Words } from '../core/sentences'
 import { brief, codeAt, nodeName, opName, passName, tensorName } from './naming'
 
 export interface Told {

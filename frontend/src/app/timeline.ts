@@ -3,7 +3,7 @@
 import type { Step } from '../api/types'
 import { textWidth } from '../core/format'
 import type { TraceIndex } from '../core/trace'
-import type { Words } from '../core/words'
+import type { Words } from '../core/sentences'
 import { markLabel } from './story'
 
 export type Shape = 'op' | 'ghost' | 'seed' | 'visit' | 'sum' | 'accumulate' | 'update' | 'output' | 'failure' | 'warning' | 'call'
@@ -104,6 +104,7 @@ export function ticks(index: TraceIndex, left: number, right: number, above: boo
 export function bands(index: TraceIndex, left: number, right: number): Band[] {
   const { timeline, modules } = index.trace
   const paths = new Map(modules.map((module) => [module.id, module.path]))
+  const roots = modules.filter((module) => module.parent == null).length
   const found: Band[] = []
   let open: { text: string; first: number; last: number; above: boolean } | null = null
   const close = (): void => {
@@ -120,7 +121,7 @@ export function bands(index: TraceIndex, left: number, right: number): Band[] {
     const node = event.kind === 'visit' ? index.node(pass?.visits[event.visit ?? 0]?.node) : undefined
     const op = index.op(event.kind === 'op' ? event.op : node?.op)
     if (event.kind === 'visit' && !op) return
-    const text = part(paths.get(op?.module ?? '') ?? '')
+    const text = part(paths.get(op?.module ?? '') ?? '', roots === 1)
     const above = event.kind === 'visit'
     if (open && open.text === text && open.above === above) open.last = at + 1
     else {
@@ -132,8 +133,8 @@ export function bands(index: TraceIndex, left: number, right: number): Band[] {
   return found
 }
 
-/** `model.blocks.0.attn` → `blocks.0`. */
-function part(path: string): string {
-  const pieces = path.split('.').slice(1)
+/** `model.blocks.0.attn` → `blocks.0`; with several models side by side, the model's own name stays. */
+function part(path: string, onlyRoot: boolean): string {
+  const pieces = path.split('.').slice(onlyRoot ? 1 : 0)
   return /^\d+$/.test(pieces[1] ?? '') ? `${pieces[0]}.${pieces[1]}` : (pieces[0] ?? '')
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import en from '../../words/en.json'
 import zh from '../../words/zh.json'
-import { fill, pieces, words } from './words'
+import { fill, pieces } from './sentences'
+import { words } from './words'
 
 const slots = (sentence: string): string[] => [...new Set([...sentence.matchAll(/\{(\w+)/g)].map((m) => m[1] ?? ''))].sort()
 

@@ -2,7 +2,11 @@
 
 import { mount } from 'svelte'
 import '../app/app.css'
+import { loadWords } from '../app/lexicon'
 import Embed from './Embed.svelte'
+import { embedOptions } from './options'
 
 const target = document.getElementById('embed')
-if (target) mount(Embed, { target })
+const options = embedOptions(location.pathname, location.search, navigator.language)
+const spoken = await loadWords(options.lang)
+if (target) mount(Embed, { target, props: { options, spoken } })

@@ -5,7 +5,6 @@ import contextlib
 import fcntl
 import itertools
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -207,9 +206,9 @@ class Nursery:
             await asyncio.wait_for(self._wait_until_empty(), 5)
         self._lose()
         self._process.kill()
-        while self._process.poll() is None:  # no thread may be started for it when Python is ending
-            await asyncio.sleep(_POLL_S)
-        shutil.rmtree(self._staging, ignore_errors=True)
+        await _end_of(self._process)
+        if self._staging.exists():  # by `rm`: programs can make trees too deep for `shutil.rmtree`
+            await _end_of(subprocess.Popen(["/bin/rm", "-rf", "--", str(self._staging)]))
 
     async def _wait_until_empty(self) -> None:
         while self._children and not self.lost:
@@ -271,6 +270,12 @@ def _read(descriptor: int, take: Callable[[bytes], None]) -> bool:
     if data:
         take(data)
     return bool(data)
+
+
+async def _end_of(process: subprocess.Popen[bytes]) -> None:
+    """By polling: no thread may be started to wait when Python is ending."""
+    while process.poll() is None:
+        await asyncio.sleep(_POLL_S)
 
 
 def _settle(future: asyncio.Future[None]) -> None:

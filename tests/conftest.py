@@ -1,0 +1,36 @@
+"""Fixtures that many tests share."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+import msgspec
+import pytest
+
+from engine import DEFAULT_LIMITS, Program, RunRequest, Trace
+from engine.local import Engine
+
+
+class TraceOf(Protocol):
+    """Runs a program through the real sandbox; keywords replace default limits."""
+
+    def __call__(self, code: str, **limits: float) -> Trace: ...
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[Engine]:
+    """One engine, and so one warm process, for all tests."""
+    started = Engine()
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="session")
+def trace(engine: Engine) -> TraceOf:
+    """The trace of a program."""
+
+    def run(code: str, **limits: float) -> Trace:
+        return engine.run(
+            RunRequest(program=Program(code=code), limits=msgspec.structs.replace(DEFAULT_LIMITS, **limits))
+        )
+
+    return run

@@ -22,6 +22,9 @@ export const THUMB_HEIGHT = 24
 export const NONE: Display = word('None', 'dashed')
 export const WAITING: Display = { kind: 'word', text: '·', look: 'plain', width: 8, height: 18 }
 
+/** A value that was not recorded: it only existed inside the op. */
+export const UNKNOWN: Display = word('—', 'plain')
+
 export function word(text: string, look: WordLook): Display {
   return { kind: 'word', text, look, width: textWidth(text, 11) + (look === 'plain' ? 0 : 16), height: 20 }
 }

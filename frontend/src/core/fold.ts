@@ -6,8 +6,10 @@ import { push } from './trace'
 /** Boxes on screen when a graph opens. */
 export const OPENING_BOXES = 30
 /** A level with more children than this is cut into pieces of its own. */
-const LONGEST_LEVEL = 300
-const PIECE = 40
+const LONGEST_LEVEL = 60
+const PIECE = 20
+/** From this many on, groups that are alike (iterations, layers) stay folded unless they are small. */
+const MANY_ALIKE = 3
 
 /** A constant or untracked operand drawn as a stub beside the box that uses it. */
 export interface Stub {
@@ -32,6 +34,10 @@ export interface Sheet {
   parents: ReadonlyMap<string, string>
   /** Children (boxes and groups) of each group in forward order; the top is ''. */
   children: ReadonlyMap<string, readonly string[]>
+  /** Groups of a single box are not drawn: the box says which module it is. Group id → box id. */
+  single: ReadonlyMap<string, string>
+  /** The innermost such group of a box. */
+  moduleOf: ReadonlyMap<string, Group>
 }
 
 /** A stable id for each link of a graph, for selection and addresses. */
@@ -51,16 +57,14 @@ export function sheetOf(graph: Graph): Sheet {
   const { hidden, stubs } = stubsOf(graph)
   const boxes = new Map(graph.boxes.filter((box) => !hidden.has(box.id)).map((box) => [box.id, box]))
   const groups = new Map(graph.groups.map((group) => [group.id, group]))
+  const { single, moduleOf } = singleGroups(boxes, groups)
   const parents = new Map<string, string>()
-  const first = new Map<string, number>()
-  let at = 0
   for (const box of boxes.values()) {
-    if (box.group == null || !groups.has(box.group)) continue
-    parents.set(box.id, box.group)
-    for (let group: string | null | undefined = box.group; group != null && !first.has(group); group = groups.get(group)?.parent) {
-      first.set(group, at++)
-      const above = groups.get(group)?.parent
-      if (above != null) parents.set(group, above)
+    let child = box.id
+    for (let group = box.group; group != null && groups.has(group); group = groups.get(group)!.parent) {
+      if (single.has(group)) continue
+      parents.set(child, group)
+      child = group
     }
   }
   const children = new Map<string, string[]>()
@@ -71,9 +75,24 @@ export function sheetOf(graph: Graph): Sheet {
       push(children, parents.get(id) ?? '', id)
     }
   }
-  const sheet = { graph, boxes, groups, links: drawn.filter((link) => boxes.has(link.source) && boxes.has(link.target)), stubs, parents, children }
+  const sheet = { graph, boxes, groups, links: drawn.filter((link) => boxes.has(link.source) && boxes.has(link.target)), stubs, parents, children, single, moduleOf }
   cutLongLevels(sheet)
   return sheet
+}
+
+function singleGroups(boxes: ReadonlyMap<string, Box>, groups: ReadonlyMap<string, Group>): { single: Map<string, string>; moduleOf: Map<string, Group> } {
+  const members = new Map<string, string[]>()
+  for (const box of boxes.values()) {
+    for (let group = box.group; group != null && groups.has(group); group = groups.get(group)!.parent) push(members, group, box.id)
+  }
+  const single = new Map<string, string>()
+  const moduleOf = new Map<string, Group>()
+  for (const [group, ids] of members) {
+    if (ids.length > 1) continue
+    single.set(group, ids[0]!)
+    if (boxes.get(ids[0]!)!.group === group) moduleOf.set(ids[0]!, groups.get(group)!)
+  }
+  return { single, moduleOf }
 }
 
 /** Ghosts without a past (a constant, an untracked tensor) are drawn as stubs at each use. */
@@ -130,24 +149,34 @@ function lastBox(sheet: { boxes: Map<string, Box>; children: Map<string, string[
   return sheet.boxes.get(at)
 }
 
-/** Groups open at first: as deep as 30 boxes allow, breadth first. */
+/** Groups open at first: as deep as 30 boxes allow, breadth first; groups that are alike open together or not at all. */
 export function openingChoice(sheet: Sheet): Set<string> {
   const open = new Set<string>()
-  const top = sheet.children.get('') ?? []
-  let count = top.length
-  let level = top.filter((id) => sheet.groups.has(id))
+  let count = childrenOf(sheet, '').length
+  let level = childrenOf(sheet, '').filter((id) => sheet.groups.has(id))
   while (level.length > 0) {
     const next: string[] = []
-    for (const group of [...level].sort((a, b) => childrenOf(sheet, a).length - childrenOf(sheet, b).length)) {
-      const inside = childrenOf(sheet, group)
-      if (count - 1 + inside.length > OPENING_BOXES) continue
-      count += inside.length - 1
-      open.add(group)
+    for (const alike of setsAlike(sheet, level)) {
+      const inside = alike.flatMap((group) => childrenOf(sheet, group))
+      const total = count - alike.length + inside.length
+      if (total > (alike.length >= MANY_ALIKE ? OPENING_BOXES / 2 : OPENING_BOXES)) continue
+      count = total
+      for (const group of alike) open.add(group)
       next.push(...inside.filter((id) => sheet.groups.has(id)))
     }
     level = next
   }
   return open
+}
+
+function setsAlike(sheet: Sheet, level: readonly string[]): string[][] {
+  const sets = new Map<string, string[]>()
+  for (const id of level) push(sets, signature(sheet.groups.get(id)!), id)
+  return [...sets.values()].sort((a, b) => a.length * childrenOf(sheet, a[0]!).length - b.length * childrenOf(sheet, b[0]!).length)
+}
+
+function signature(group: Group): string {
+  return `${group.kind} ${group.type} ${group.size ?? 0}${group.kind === 'module' && group.type === '' ? group.id : ''}`
 }
 
 export function childrenOf(sheet: Sheet, group: string): readonly string[] {
@@ -168,9 +197,9 @@ export function visible(sheet: Sheet, expanded: ReadonlySet<string>): string[] {
 
 /** What stands for a box on screen: itself, or the outermost folded group around it. */
 export function standIn(sheet: Sheet, id: string, expanded: ReadonlySet<string>): string {
-  let shown = id
-  for (let at: string | undefined = id; at !== undefined; at = sheet.parents.get(at)) {
-    if (at !== id && !expanded.has(at)) shown = at
+  let shown = sheet.single.get(id) ?? id
+  for (let at: string | undefined = shown; at !== undefined; at = sheet.parents.get(at)) {
+    if (sheet.groups.has(at) && at !== id && !expanded.has(at)) shown = at
   }
   return shown
 }
@@ -186,11 +215,11 @@ export function toggled(sheet: Sheet, expanded: ReadonlySet<string>, group: stri
   return result
 }
 
-/** Groups of the same class and size: the identical layers of a model. */
+/** Groups of the same kind, class and size: the identical layers of a model. */
 export function alikeGroups(sheet: Sheet, id: string): string[] {
   const like = sheet.groups.get(id)
   if (!like) return []
-  return [...sheet.groups.values()].filter((group) => group.kind === like.kind && group.type === like.type && group.size === like.size && (like.type !== '' || group.id === id)).map((group) => group.id)
+  return [...sheet.groups.values()].filter((group) => !sheet.single.has(group.id) && signature(group) === signature(like)).map((group) => group.id)
 }
 
 /** The expanded set with everything around a box opened. */

@@ -27,11 +27,30 @@ export function placeLabels(wires: Wire[], boxes: readonly Placed[], headers: re
     const { badge } = links.get(wire.links[0]!)!
     if (!badge) continue
     const [x, y] = middleOf(wire.knots)
-    wire.badge = [x, y]
-    taken.add({ x: x - badge.w / 2, y: y - badge.h / 2, w: badge.w, h: badge.h })
+    wire.badge = { ...badge, x, y }
+    for (const rect of badgeRects(wire.badge)) taken.add(rect)
   }
   for (const wire of labelled) wire.gradient = put(wire.knots, links.get(wire.links[0]!)!.gradient, 1, taken)
   for (const wire of labelled) wire.forward = put(wire.knots, links.get(wire.links[0]!)!.forward, -1, taken)
+}
+
+/** The badge's core, its bar across, and the words right of it. */
+function badgeRects({ x, y, w, h, text }: NonNullable<Wire['badge']>): Rect[] {
+  const core = { x: x - h / 2, y: y - h / 2, w: h, h }
+  if (text === 0) return [{ ...core, x: x - w / 2, w }]
+  return [core, { x: x - w / 2, y: y - 2, w, h: 4 }, { x: x + w / 2, y: y - 16, w: text, h: 32 }]
+}
+
+/** What a wire covers, labels and badge included. */
+export function extent(wire: Wire): Rect {
+  const xs = wire.knots.map(([x]) => x)
+  const ys = wire.knots.map(([, y]) => y)
+  const rects = [wire.forward, wire.gradient, ...(wire.badge ? badgeRects(wire.badge) : [])].filter((rect) => rect !== null)
+  const left = Math.min(...xs.map((x) => x - 8), ...rects.map((rect) => rect.x))
+  const right = Math.max(...xs.map((x) => x + 8), ...rects.map((rect) => rect.x + rect.w))
+  const top = Math.min(...ys, ...rects.map((rect) => rect.y))
+  const bottom = Math.max(...ys, ...rects.map((rect) => rect.y + rect.h))
+  return { x: left, y: top, w: right - left, h: bottom - top }
 }
 
 function put(knots: readonly Knot[], variants: readonly Size[], side: -1 | 1, taken: Grid): LabelPlace | null {

@@ -2,7 +2,7 @@
 // Pure and deterministic: no DOM, no trace, sizes come in with the input.
 
 import { Graph, layout as dagre } from '@dagrejs/dagre'
-import { placeLabels, type LabelPlace } from './labels'
+import { extent, placeLabels, type LabelPlace } from './labels'
 import { portsAlong, type PortWish } from './ports'
 
 export interface Size {
@@ -32,8 +32,8 @@ export interface LayoutLink {
   /** Label sizes from most to least telling; empty for none. */
   forward: readonly Size[]
   gradient: readonly Size[]
-  /** A capsule or scissors sits in the middle of it. */
-  badge: Size | null
+  /** A capsule or scissors sits in the middle of it; `text` is the width of the words beside it. */
+  badge: (Size & { text: number }) | null
 }
 
 export interface LayoutInput {
@@ -41,7 +41,7 @@ export interface LayoutInput {
   groups: readonly LayoutGroup[]
   links: readonly LayoutLink[]
   expanded: readonly string[]
-  /** Between ranks. */
+  /** Between ranks joined by wires with one-line labels. */
   gap: number
 }
 
@@ -54,6 +54,7 @@ export interface Placed extends Size {
 export interface Frame extends Placed {
   /** Where the header's text begins, clear of the lanes that enter through the top. */
   titleX: number
+  titleW: number
 }
 
 export type Knot = readonly [x: number, y: number]
@@ -74,7 +75,7 @@ export interface Wire {
   endsAtBox: boolean
   forward: LabelPlace | null
   gradient: LabelPlace | null
-  badge: Knot | null
+  badge: (Size & { x: number; y: number; text: number }) | null
 }
 
 export interface Layout {
@@ -92,7 +93,10 @@ export interface Layout {
 export const HEADER = 30
 const PAD_X = 20
 const PAD_BOTTOM = 14
-const NODE_SEP = 36
+const NODE_SEP = 28
+/** Between ranks whose wires say nothing. */
+const LEAST_GAP = 28
+const LABEL_LINE = 14
 const PIN: Size = { w: 14, h: 2 }
 /** Levels with more wires than this do not reserve room for labels. */
 const MOST_LABELLED = 160
@@ -112,6 +116,8 @@ interface Shape {
   h: number
   /** Centre x and top y of each node, in the order given. */
   nodes: readonly Knot[]
+  /** How far down (in-ports) or up (out-ports) a port's wire runs straight before it may bend. */
+  reaches: readonly number[]
   /** Interior points of each pair. */
   pairs: readonly (readonly Knot[])[]
 }
@@ -140,6 +146,8 @@ interface Bundle {
   /** Bundles of one pair share dagre's edge. */
   pair: number
   labelled: boolean
+  /** Joins the same two boxes as another one. */
+  parallel: boolean
   reserve: number
 }
 
@@ -170,9 +178,8 @@ class Sheet {
   result(): Layout {
     this.lay('')
     this.place('', 0, 0)
-    const bounds = this.bounds()
     placeLabels(this.wires, this.placed, this.headers(), new Map(this.input.links.map((link) => [link.id, link])))
-    return { boxes: this.placed, frames: this.frames, wires: this.wires, dots: this.dots, ...bounds }
+    return { boxes: this.placed, frames: this.frames, wires: this.wires, dots: this.dots, ...this.bounds() }
   }
 
   /** Children on screen of every open level, in the order of the first box. */
@@ -240,7 +247,7 @@ class Sheet {
     const inner = new Map<string, Level>()
     for (const item of items) if (this.open.has(item) && this.groups.has(item)) inner.set(item, this.lay(item))
     const hops = this.hops.get(id) ?? []
-    const level: Level = { id, nodes: [], at: new Map(), bundles: [], shape: { w: 0, h: 0, nodes: [], pairs: [] }, header: this.groups.get(id)?.header ?? 0 }
+    const level: Level = { id, nodes: [], at: new Map(), bundles: [], shape: { w: 0, h: 0, nodes: [], reaches: [], pairs: [] }, header: this.groups.get(id)?.header ?? 0 }
     const add = (key: string, node: Omit<Level['nodes'][number], 'key'>) => {
       if (level.at.has(key)) return
       level.at.set(key, level.nodes.length)
@@ -273,16 +280,19 @@ class Sheet {
       const key = hop.toBox && !this.groups.has(hop.to) ? `${pairKey} ${hop.from} ${hop.link.id}` : `${hop.from}|${hop.to}|${hop.link.value}`
       const bundle = byKey.get(key)
       if (bundle) bundle.hops.push(hop)
-      else byKey.set(key, { from: hop.from, to: hop.to, hops: [hop], pair, labelled: hop.meets, reserve: 0 })
+      else byKey.set(key, { from: hop.from, to: hop.to, hops: [hop], pair, labelled: hop.meets, parallel: false, reserve: 0 })
     }
     level.bundles = [...byKey.values()]
+    const counts = new Map<number, number>()
+    for (const { pair } of level.bundles) counts.set(pair, (counts.get(pair) ?? 0) + 1)
+    for (const bundle of level.bundles) bundle.parallel = counts.get(bundle.pair)! > 1
     labelBranches(level.bundles)
     if (level.bundles.length > MOST_LABELLED) return
     for (const bundle of level.bundles) {
       if (!bundle.labelled) continue
       const { forward, gradient, badge } = bundle.hops[0]!.link
       const widest = Math.max(forward[0]?.w ?? 0, gradient[0]?.w ?? 0)
-      bundle.reserve = Math.max(widest > 0 ? 2 * (widest + 15) : 0, badge?.w ?? 0)
+      bundle.reserve = Math.max(widest > 0 ? 2 * (widest + 15) : 0, badge ? 2 * (badge.w / 2 + badge.text) : 0)
     }
   }
 
@@ -304,7 +314,7 @@ class Sheet {
 
   private compute(level: Level): Shape {
     const graph = new Graph({ multigraph: false, compound: false })
-    graph.setGraph({ rankdir: 'TB', ranksep: this.input.gap, nodesep: NODE_SEP, edgesep: 24, marginx: 0, marginy: 0 })
+    graph.setGraph({ rankdir: 'TB', ranksep: LEAST_GAP, nodesep: NODE_SEP, edgesep: 24, marginx: 0, marginy: 0 })
     level.nodes.forEach((node, at) => graph.setNode(String(at), { width: node.size.w, height: node.size.h }))
     const pairs: { from: number; to: number; reserve: number; count: number }[] = []
     for (const bundle of level.bundles) {
@@ -337,25 +347,56 @@ class Sheet {
 
   private read(graph: Graph, level: Level, pairs: readonly { from: number; to: number }[]): Shape {
     const centres = level.nodes.map((_, at) => graph.node(String(at)) as { x: number; y: number })
-    const boxes = level.nodes.map((node, at) => ({ node, x: centres[at]!.x, y: centres[at]!.y - node.size.h / 2 }))
-    const own = boxes.filter(({ node }) => node.role === 'item')
     const rawPairs = pairs.map(({ from, to }) => ((graph.edge(String(from), String(to)) as { points: { x: number; y: number }[] }).points ?? []).slice(1, -1))
-    const squeeze = new Squeeze(boxes.map(({ node, y }) => ({ y, h: node.size.h, role: node.role })))
-    const xs = [...own.flatMap(({ node, x }) => [x - node.size.w / 2, x + node.size.w / 2]), ...boxes.filter(({ node }) => node.role !== 'item').map(({ x }) => x), ...rawPairs.flat().map(({ x }) => x)]
-    const left = Math.min(...xs)
-    const right = Math.max(...xs)
-    const top = level.id === '' ? 0 : HEADER
-    const padX = level.id === '' ? 0 : PAD_X
-    const bottom = squeeze.height
-    const wide = Math.max(right - left + 2 * padX, level.id === '' ? 0 : level.header + 2 * PAD_X)
-    const shift = padX - left + (wide - 2 * padX - (right - left)) / 2
-    const h = level.id === '' ? bottom : HEADER + bottom + PAD_BOTTOM
-    const nodes = boxes.map(({ node, x, y }): Knot => {
-      if (node.role === 'in') return [round(x + shift), 0]
-      if (node.role === 'out') return [round(x + shift), round(h)]
-      return [round(x + shift), round(top + squeeze.at(y))]
+    const bands = merged(level.nodes.flatMap((node, at) => (node.role === 'item' ? [{ top: centres[at]!.y - node.size.h / 2, bottom: centres[at]!.y + node.size.h / 2 }] : [])))
+    const spacing = new Spacing(bands, this.gaps(level, bands, centres))
+    const sign = isBackToFront(level, centres) ? -1 : 1
+    const xs = [...level.nodes.flatMap((node, at) => [sign * centres[at]!.x - node.size.w / 2, sign * centres[at]!.x + node.size.w / 2]), ...rawPairs.flat().map(({ x }) => sign * x)]
+    const [left, right] = [Math.min(...xs), Math.max(...xs)]
+    const isTop = level.id === ''
+    const top = isTop ? 0 : HEADER
+    const padX = isTop ? 0 : PAD_X
+    const wide = Math.max(right - left + 2 * padX, isTop ? 0 : level.header + 2 * PAD_X)
+    const shift = (wide - right - left) / 2
+    const h = isTop ? spacing.height : HEADER + spacing.height + PAD_BOTTOM
+    const nodes = level.nodes.map((node, at): Knot => {
+      const x = round(sign * centres[at]!.x + shift)
+      if (node.role !== 'item') return [x, node.role === 'in' ? 0 : round(h)]
+      return [x, round(top + spacing.at(centres[at]!.y - node.size.h / 2))]
     })
-    return { w: round(wide), h: round(h), nodes, pairs: rawPairs.map((points) => points.map(({ x, y }): Knot => [round(x + shift), round(top + squeeze.at(y))])) }
+    const reaches = level.nodes.map((node, at) => {
+      const band = bands.find(({ top: above, bottom }) => centres[at]!.y >= above && centres[at]!.y <= bottom)
+      if (node.role === 'item' || !band) return node.role === 'out' ? round(h) : 0
+      return round(top + spacing.at(node.role === 'in' ? band.bottom : band.top))
+    })
+    return { w: round(wide), h: round(h), nodes, reaches, pairs: rawPairs.map((points) => points.map(({ x, y }): Knot => [round(sign * x + shift), round(top + spacing.at(y))])) }
+  }
+
+  /** Room before the first rank, between ranks, and after the last. */
+  private gaps(level: Level, bands: readonly Band[], centres: readonly { x: number; y: number }[]): number[] {
+    const gaps: number[] = bands.map((_, at) => (at === 0 ? 0 : LEAST_GAP))
+    gaps.push(0)
+    const bandOf = (at: number) => bands.findIndex((band) => centres[at]!.y >= band.top - 0.5 && centres[at]!.y <= band.bottom + 0.5)
+    for (const bundle of level.bundles) {
+      const from = level.at.get(nodeOf(bundle.from, level))!
+      const to = level.at.get(nodeOf(bundle.to, level))!
+      const leaning = Math.abs(centres[from]!.x - centres[to]!.x) > 12
+      const first = level.nodes[from]!.role === 'in' && bandOf(from) < 0
+      const last = level.nodes[to]!.role === 'out' && bandOf(to) < 0
+      if (first) gaps[0] = Math.max(gaps[0]!, bundle.labelled ? 40 : leaning ? 26 : 10)
+      else if (last) gaps[bands.length] = Math.max(gaps[bands.length]!, leaning ? 20 : 6)
+      else if (bandOf(to) === bandOf(from) + 1) gaps[bandOf(to)] = Math.max(gaps[bandOf(to)]!, this.gapOf(bundle, leaning))
+    }
+    return gaps
+  }
+
+  private gapOf(bundle: Bundle, leaning: boolean): number {
+    if (!bundle.labelled) return LEAST_GAP
+    const { forward, gradient, badge } = bundle.hops[0]!.link
+    const tallest = Math.max(0, forward[0]?.h ?? 0, gradient[0]?.h ?? 0)
+    const bare = this.input.gap + Math.max(0, tallest - LABEL_LINE)
+    const parallel = bundle.parallel && tallest > 2 * LABEL_LINE ? 20 : 0
+    return bare + parallel + (leaning && this.input.gap > LEAST_GAP ? 24 : 0) + (badge ? badge.h + (badge.h > LABEL_LINE + 4 ? 12 : tallest) : 0)
   }
 
   private place(id: string, x: number, y: number): void {
@@ -365,20 +406,20 @@ class Sheet {
       if (node.role !== 'item') return
       const box: Placed = { id: node.key, x: round(x + cx - node.box!.w / 2), y: round(y + top), w: node.box!.w, h: node.box!.h }
       if (this.open.has(node.key) && this.groups.has(node.key)) {
-        this.frames.push({ ...box, titleX: this.titleX(node.key, box.x) })
+        this.frames.push({ ...box, ...this.title(node.key, box.x) })
         this.place(node.key, box.x, box.y)
       } else this.placed.push(box)
     })
     this.route(level, x, y)
   }
 
-  /** The header moves right of the lanes that pass under it. */
-  private titleX(id: string, x: number): number {
-    const level = this.levels.get(id)!
-    const pins = level.nodes.flatMap((node, at) => (node.role === 'in' ? [level.shape.nodes[at]![0]] : [])).sort((a, b) => a - b)
-    let start = 10
-    for (const pin of pins) if (pin > start - 14 && pin < start + level.header + 10) start = pin + 18
-    return x + (start + level.header > level.shape.w ? 10 : start)
+  /** The header takes the first stretch between the lanes under it that holds it, else the longest. */
+  private title(id: string, x: number): { titleX: number; titleW: number } {
+    const { shape, nodes, header } = this.levels.get(id)!
+    const pins = nodes.flatMap((node, at) => (node.role === 'in' ? [shape.nodes[at]![0]] : [])).sort((a, b) => a - b)
+    const edges = [-4, ...pins, shape.w + 4]
+    const stretches = edges.slice(1).map((end, at) => ({ titleX: x + edges[at]! + 14, titleW: end - edges[at]! - 28 }))
+    return stretches.find((stretch) => stretch.titleW >= header) ?? stretches.reduce((best, stretch) => (stretch.titleW > best.titleW ? stretch : best))
   }
 
   private route(level: Level, x: number, y: number): void {
@@ -393,14 +434,14 @@ class Sheet {
       })
     })
     this.spread(ends.map((end) => end.from), ends.map((end, at) => inner[at]![0]?.[0] ?? end.to.centre), ends.map((end) => end.bundle))
-    this.spread(ends.map((end) => end.to), ends.map((end, at) => inner[at]!.at(-1)?.[0] ?? end.from.centre), ends.map((end) => end.bundle))
+    this.spread(ends.map((end) => end.to), ends.map((end, at) => inner[at]!.at(-1)?.[0] ?? end.from.x), ends.map((end) => end.bundle))
     const leaving = new Map<string, number>()
     ends.forEach(({ bundle, from, to }, at) => {
       const upward = to.y < from.y + 2
       const startBand = bands.find((band) => y + band.top - 1 <= from.y && from.y <= y + band.bottom + 1)
       const endBand = bands.find((band) => y + band.top - 1 <= to.y && to.y <= y + band.bottom + 1)
-      const ahead: Knot[] = startBand && from.onItem ? [[from.x, y + startBand.bottom]] : []
-      const behind: Knot[] = endBand && to.onItem ? [[to.x, y + endBand.top]] : []
+      const ahead: Knot[] = !from.onItem ? [[from.x, y + from.reach]] : startBand ? [[from.x, y + startBand.bottom]] : []
+      const behind: Knot[] = !to.onItem ? [[to.x, y + to.reach]] : endBand ? [[to.x, y + endBand.top]] : []
       const knots = upward ? [knot(from), knot(to)] : tidy([knot(from), ...ahead, ...inner[at]!, ...behind, knot(to)])
       const links = bundle.hops.map((hop) => hop.link.id)
       this.wires.push({
@@ -431,16 +472,16 @@ class Sheet {
   private end(level: Level, key: string, x: number, y: number, side: 'top' | 'bottom'): End {
     const node = level.nodes[level.at.get(nodeOf(key, level))!]!
     const [cx, top] = level.shape.nodes[level.at.get(node.key)!]!
-    if (node.role !== 'item') return { key: node.key, x: x + cx, y: y + top, centre: x + cx, width: 0, isBox: false, onItem: false }
+    if (node.role !== 'item') return { key: node.key, x: x + cx, y: y + top, centre: x + cx, width: 0, isBox: false, onItem: false, reach: level.shape.reaches[level.at.get(node.key)!]! }
     const inner = this.levels.get(node.key)
     const edge = y + top + (side === 'bottom' ? node.box!.h : 0)
     if (inner && this.open.has(node.key)) {
       const pin = key.slice(node.key.length + 1)
       const left = x + cx - node.box!.w / 2
       const [px] = inner.shape.nodes[inner.at.get(pin)!]!
-      return { key, x: left + px, y: edge, centre: left + px, width: 0, isBox: false, onItem: true }
+      return { key, x: left + px, y: edge, centre: left + px, width: 0, isBox: false, onItem: true, reach: 0 }
     }
-    return { key: node.key, x: x + cx, y: edge, centre: x + cx, width: node.box!.w, isBox: true, onItem: true }
+    return { key: node.key, x: x + cx, y: edge, centre: x + cx, width: node.box!.w, isBox: true, onItem: true, reach: 0 }
   }
 
   /** Gives the wires on one side of a box their own ports, ordered by where they come from. */
@@ -460,7 +501,7 @@ class Sheet {
   }
 
   private headers(): Placed[] {
-    return this.frames.map((frame) => ({ id: frame.id, x: frame.titleX, y: frame.y, w: this.groups.get(frame.id)!.header, h: HEADER }))
+    return this.frames.map((frame) => ({ id: frame.id, x: frame.titleX, y: frame.y + 4, w: Math.min(frame.titleW, this.groups.get(frame.id)!.header), h: HEADER - 8 }))
   }
 
   private bounds(): { x: number; y: number; width: number; height: number } {
@@ -472,6 +513,11 @@ class Sheet {
       right = Math.max(right, box.x + box.w + box.side)
       top = Math.min(top, box.y)
       bottom = Math.max(bottom, box.y + box.h + box.tail)
+    }
+    for (const wire of this.wires) {
+      const area = extent(wire)
+      left = Math.min(left, area.x)
+      right = Math.max(right, area.x + area.w)
     }
     return { x: left, y: top, width: right - left, height: bottom - top }
   }
@@ -486,6 +532,7 @@ interface End {
   isBox: boolean
   /** On a box or an open group, not on a port of the level itself. */
   onItem: boolean
+  reach: number
 }
 
 function knot(end: End): Knot {
@@ -513,38 +560,65 @@ interface Band {
 
 /** Vertical stretches of a level that hold boxes: wires stay vertical beside them. */
 function bandsOf(level: Level): Band[] {
-  const spans = level.nodes.flatMap((node, at) => {
-    const top = level.shape.nodes[at]![1]
-    return node.role === 'item' ? [{ top, bottom: top + node.size.h }] : []
-  })
-  spans.sort((a, b) => a.top - b.top)
+  return merged(
+    level.nodes.flatMap((node, at) => {
+      const top = level.shape.nodes[at]![1]
+      return node.role === 'item' ? [{ top, bottom: top + node.size.h }] : []
+    }),
+  )
+}
+
+function merged(spans: Band[]): Band[] {
   const bands: Band[] = []
-  for (const span of spans) {
+  for (const span of spans.sort((a, b) => a.top - b.top)) {
     const last = bands[bands.length - 1]
-    if (last && span.top < last.bottom) last.bottom = Math.max(last.bottom, span.bottom)
+    if (last && span.top < last.bottom - 0.5) last.bottom = Math.max(last.bottom, span.bottom)
     else bands.push({ ...span })
   }
   return bands
 }
 
-/** Takes the air out between the ports of a group and its first and last rank. */
-class Squeeze {
-  private readonly start: number
-  private readonly end: number
+/** Whether most neighbours stand right to left; the mirror image is as good, and reads in the program's order. */
+function isBackToFront(level: Level, centres: readonly { x: number; y: number }[]): boolean {
+  const ranks = new Map<number, number[]>()
+  level.nodes.forEach((node, at) => {
+    if (node.role !== 'item') return
+    const rank = Math.round(centres[at]!.y)
+    const list = ranks.get(rank)
+    if (list) list.push(centres[at]!.x)
+    else ranks.set(rank, [centres[at]!.x])
+  })
+  let balance = 0
+  for (const xs of ranks.values()) for (let at = 1; at < xs.length; at++) balance += Math.sign(xs[at]! - xs[at - 1]!)
+  return balance < 0
+}
+
+/** Sets the distance between ranks to what the wires between them need. */
+class Spacing {
+  private readonly tops: number[] = []
   readonly height: number
 
-  constructor(nodes: readonly { y: number; h: number; role: string }[]) {
-    const items = nodes.filter((node) => node.role === 'item')
-    const pins = (role: string) => nodes.filter((node) => node.role === role)
-    const first = Math.min(...items.map((node) => node.y))
-    const last = Math.max(...items.map((node) => node.y + node.h))
-    this.start = first - (pins('in').length > 0 ? 24 : 0)
-    this.end = last
-    this.height = last - this.start + (pins('out').length > 0 ? 10 : 0)
+  constructor(
+    private readonly bands: readonly Band[],
+    gaps: readonly number[],
+  ) {
+    let y = 0
+    bands.forEach((band, at) => {
+      y += gaps[at]!
+      this.tops.push(y)
+      y += band.bottom - band.top
+    })
+    this.height = y + gaps[bands.length]!
   }
 
+  /** The new place of an old y; one between two ranks lands between them. */
   at(y: number): number {
-    return Math.max(0, Math.min(y, this.end + 10) - this.start)
+    const at = this.bands.findIndex((band) => y <= band.bottom + 0.5)
+    if (at < 0) return this.height
+    const band = this.bands[at]!
+    if (y >= band.top - 0.5) return this.tops[at]! + y - band.top
+    const above = at === 0 ? 0 : this.tops[at - 1]! + this.bands[at - 1]!.bottom - this.bands[at - 1]!.top
+    return (above + this.tops[at]!) / 2
   }
 }
 

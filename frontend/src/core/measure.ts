@@ -6,7 +6,7 @@ import { childrenOf, type DrawnLink, type Sheet, type Stub } from './fold'
 import { formatCount, formatNumber, formatShape, textWidth } from './format'
 import type { LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Size } from './layout'
 import type { Story, Strip } from './moment'
-import type { Words } from './words'
+import type { Values } from './words'
 
 export const TITLE = 11.5
 export const NAME = 11.5
@@ -21,6 +21,8 @@ export const STUB = { height: 20, gap: 26 }
 const MARGIN_SIDE = 46
 const NARROWEST = 140
 const WIDEST = 380
+/** Names longer than this are cut; the whole name is in the tooltip. */
+const LONGEST_NAME = 132
 const COLUMN = 252
 
 export interface Head {
@@ -33,11 +35,14 @@ export interface Head {
 
 export type Density = 'lesson' | 'model'
 
+/** Looks up a sentence. */
+export type Say = (key: string, values?: Values) => string
+
 /** What a view is measured for. */
 export interface Measure {
   story: Story
   sheet: Sheet
-  words: Words
+  words: Say
   embedded: boolean
   density: Density
   /** Step numbers stand beside the boxes. */
@@ -47,7 +52,7 @@ export interface Measure {
 }
 
 /** Chooses density, margins and the least width from the graph's own shape. */
-export function measureFor(story: Story, sheet: Sheet, words: Words, embedded: boolean): Measure {
+export function measureFor(story: Story, sheet: Sheet, words: Say, embedded: boolean): Measure {
   const boxes = [...sheet.boxes.values()]
   const few = boxes.length <= 30 && sheet.groups.size === 0
   const isModel = !few || boxes.some((box) => hasPicture(story, box.id))
@@ -70,7 +75,9 @@ export function headOf(box: Box, measure: Measure): Head {
   if (box.kind === 'leaf') return { title: box.name || box.title, aside: '', right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf') }
   const title = measure.embedded ? box.title.replace(/Backward\d*$/, '') || box.title : box.title
   const parameters = parametersOf(box, measure)
-  return parameters ? { title, aside: box.name, right: parameters } : { title, aside: '', right: box.name }
+  const module = measure.sheet.moduleOf.get(box.id)
+  const aside = module ? [module.title, module.type].filter(Boolean).join(' ') : ''
+  return parameters ? { title, aside: aside || box.name, right: parameters } : { title, aside, right: box.name }
 }
 
 export function headOfGroup(group: Group, measure: Measure): Head {
@@ -91,7 +98,7 @@ export function isShared(box: Box): boolean {
 }
 
 /** `2.25 + 2.25 → 4.5`; more than three terms are counted. */
-export function stripText(strip: Strip, words: Words): string {
+export function stripText(strip: Strip, words: Say): string {
   if (strip.kind === 'error' || strip.terms.length === 0) return ''
   const said = strip.terms.map((term, at) => (term ? brief(term) : at === 0 && strip.before ? 'None' : '·'))
   const short = said.length > 3 ? [...said.slice(0, 2), words('graph.more', { n: said.length - 2 })] : said
@@ -112,7 +119,7 @@ export function layoutInput(measure: Measure, expanded: ReadonlySet<string>): La
   const boxes = [...sheet.boxes.values()].map((box) => boxItem(box, measure))
   const groups = orderedGroups(sheet).map((group) => groupItem(group, measure))
   const links = sheet.links.map((link) => layoutLink(link, measure))
-  return { boxes, groups, links, expanded: [...expanded].sort(), gap: gapFor(measure, links) }
+  return { boxes, groups, links, expanded: [...expanded].sort(), gap: measure.density === 'model' ? 28 : 36 }
 }
 
 function orderedGroups(sheet: Sheet): Group[] {
@@ -139,7 +146,7 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
   const head = headWidth(headOf(box, measure))
   const w = upTo4(Math.max(measure.narrowest, Math.min(WIDEST, Math.max(head, widestStrip)), 2 * (widestCell + 20)))
   const h = HEAD + bodyHeight(shown) + strip
-  return { id: box.id, parent: box.group ?? sheet.parents.get(box.id) ?? '', w, h, side: sideOf(box.id, measure), tail: story.hasSeed(box.id) ? TAIL : 0 }
+  return { id: box.id, parent: sheet.parents.get(box.id) ?? '', w, h, side: sideOf(box.id, measure), tail: story.hasSeed(box.id) ? TAIL : 0 }
 }
 
 function hasStrip(strips: readonly Strip[], hasGrad: boolean): boolean {
@@ -160,7 +167,7 @@ function bodyHeight(shown: readonly Display[]): number {
 
 function headWidth(head: Head): number {
   const aside = head.aside ? 8 + textWidth(head.aside, ASIDE) : 0
-  return 33 + textWidth(head.title, TITLE) + aside + (head.right ? 16 + textWidth(head.right, NAME) : 0)
+  return 33 + textWidth(head.title, TITLE) + aside + (head.right ? 16 + Math.min(LONGEST_NAME, textWidth(head.right, NAME)) : 0)
 }
 
 function groupItem(group: Group, measure: Measure): LayoutGroup {
@@ -215,7 +222,7 @@ export function labelSize(shown: Display): Size {
 
 function layoutLink(link: DrawnLink, measure: Measure): LayoutLink {
   const gradients = link.kind === 'data' ? measure.story.gradientsOn(link) : []
-  const full = gradients.map((tensor) => labelSize(gradientLabel(tensor, true)))
+  const full = gradients.map((tensor) => labelSize(gradientLabel(tensor, measure.density === 'lesson')))
   const short = gradients.map((tensor) => labelSize(gradientLabel(tensor, false)))
   return {
     id: link.id,
@@ -236,9 +243,9 @@ function forwardSizes(link: DrawnLink, measure: Measure): Size[] {
 }
 
 /** Scissors with their cause, or the capsule of a sum over broadcast axes. */
-export function badgeSize(link: DrawnLink, measure: Measure): Size | null {
-  if (link.kind === 'cut') return { w: 2 * (80 + Math.max(...cutText(link, measure).map((row) => textWidth(row, 11)))), h: 34 }
-  if (link.broadcast && link.broadcast.length > 0) return { w: capsuleText(link).length * 7 + 16, h: 16 }
+export function badgeSize(link: DrawnLink, measure: Measure): LayoutLink['badge'] {
+  if (link.kind === 'cut') return { w: 148, h: 28, text: Math.ceil(Math.max(...cutText(link, measure).map((row) => textWidth(row, 11.5)))) }
+  if (link.broadcast && link.broadcast.length > 0) return { w: capsuleText(link).length * 7 + 16, h: 16, text: 0 }
   return null
 }
 
@@ -252,15 +259,6 @@ const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉'
 
 export function capsuleText(link: DrawnLink): string {
   return `Σ${(link.broadcast ?? []).map((axis) => [...String(axis)].map((digit) => SUBSCRIPTS[Number(digit)] ?? digit).join('')).join('')}`
-}
-
-function gapFor(measure: Measure, links: readonly LayoutLink[]): number {
-  if (measure.sheet.links.some((link) => link.kind === 'cut')) return 76
-  const badge = links.some((link) => link.badge) ? 44 : 0
-  if (measure.density === 'model') return Math.max(badge, 30)
-  const tallest = Math.max(0, ...links.map((link) => link.gradient[0]?.h ?? 0))
-  const named = links.some((link) => (link.forward[0]?.h ?? 0) > LABEL_ROW)
-  return Math.max(badge, named && tallest > LABEL_ROW ? 70 : tallest > LABEL_ROW || named ? 50 : 40)
 }
 
 function largest(sizes: readonly Size[]): Size {

@@ -8,8 +8,8 @@ import { push, type TraceIndex, type VisitAt } from './trace'
 export type Progress = 'future' | 'waiting' | 'forward' | 'current' | 'visited'
 export type LaneState = 'absent' | 'waiting' | 'current' | 'passed'
 
-/** What a cell holds: nothing at all, not yet, `None`, an undefined gradient, or a tensor. */
-export type Cell = { kind: 'blank' } | { kind: 'waiting' } | { kind: 'none' } | { kind: 'tensor'; tensor: Tensor }
+/** What a cell holds: nothing by nature, a value nobody recorded, not yet, `None`, or a tensor. */
+export type Cell = { kind: 'blank' } | { kind: 'unknown' } | { kind: 'waiting' } | { kind: 'none' } | { kind: 'tensor'; tensor: Tensor }
 
 export interface Strip {
   kind: 'sum' | 'grad' | 'hook' | 'error'
@@ -266,7 +266,7 @@ export class Story {
     const visit = lastVisit(life.visits, step)
     return {
       progress: this.progress(life, step, isCurrent ? event : undefined),
-      value: step < life.forwardStep ? { kind: 'waiting' } : value ? { kind: 'tensor', tensor: value } : { kind: 'blank' },
+      value: step < life.forwardStep ? { kind: 'waiting' } : value ? { kind: 'tensor', tensor: value } : { kind: 'unknown' },
       gradient: this.gradientCell(life, visit, step),
       strip: this.stripAt(life, step, event, isCurrent),
       trouble: this.trouble(life, step),
@@ -397,9 +397,8 @@ export class Story {
     const forward = !isForward ? 'waiting' : event?.kind === 'op' && currentBox === link.target ? 'current' : 'done'
     if (link.kind !== 'data') return { forward, gradient: 'absent', value: null }
     const visit = lastVisit(this.crossings(link), step)
-    if (!visit) return { forward, gradient: 'waiting', value: null }
-    const value = this.index.tensor(visit.visit.left[link.slot ?? -1]) ?? null
-    if (!value) return { forward, gradient: 'waiting', value: null }
+    const value = visit ? (this.index.tensor(visit.visit.left[link.slot ?? -1]) ?? null) : null
+    if (!visit || !value) return { forward, gradient: this.isOver(step) ? 'absent' : 'waiting', value: null }
     return { forward, gradient: this.isCrossing(link, visit, event) ? 'current' : 'passed', value }
   }
 

@@ -12,10 +12,12 @@ export interface PortWish {
 const APART = 36
 const PARALLEL = 76
 const CORNER = 14
+/** A lone wire rather leaves a little off the centre than with a kink. */
+const STRAIGHTEN = 30
 
 /** One x per wish, in the order of the wishes. Parallel wires stand at ±76 from the centre, or width / 3. */
 export function portsAlong(wishes: readonly PortWish[], centre: number, width: number): number[] {
-  if (wishes.length === 1) return [centre]
+  if (wishes.length === 1) return [Math.abs(wishes[0]!.towards - centre) <= STRAIGHTEN ? wishes[0]!.towards : centre]
   const limit = Math.min(PARALLEL, width / 3)
   const order = wishes.map((_, at) => at).sort((a, b) => wishes[a]!.towards - wishes[b]!.towards || wishes[a]!.pair - wishes[b]!.pair || a - b)
   const wanted = order.map((at) => Math.max(centre - limit, Math.min(centre + limit, wishes[at]!.towards)))

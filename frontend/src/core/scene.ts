@@ -2,12 +2,12 @@
 
 import type { Box, Group, Tensor } from '../api/types'
 import { gradientTint, type Shade } from './colour'
-import { display, normOf, WAITING, NONE, MATRIX_ROW, CELL_GAP, BRACKET, THUMB_HEIGHT, THUMB_WIDTH, type Display } from './display'
+import { display, normOf, WAITING, NONE, UNKNOWN, MATRIX_ROW, CELL_GAP, BRACKET, THUMB_HEIGHT, THUMB_WIDTH, type Display } from './display'
 import type { DrawnLink, Stub } from './fold'
 import { cutEnd, cutMiddle, formatNumber, textWidth } from './format'
 import { icon, type IconName } from './icons'
 import { HEADER, type Frame, type Knot, type Layout, type Placed, type Wire } from './layout'
-import type { LabelPlace } from './labels'
+import { extent, type LabelPlace } from './labels'
 import { ASIDE, capsuleText, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, LABEL_ROW, NAME, STRIP, stripLabel, stripText, STUB, stubWidth, TITLE, type Head, type Measure } from './measure'
 import type { BoxPaint, Cell, LinkPaint, Moment, Strip } from './moment'
 import { LANE, lanePath, lanePathUp } from './route'
@@ -36,7 +36,7 @@ export function drawFrame(frame: Frame, group: Group, measure: Measure): Item {
   const head = headOfGroup(group, measure)
   const x = frame.titleX - frame.x
   const marks: Mark[] = [{ k: 'rect', c: 'frame', x: 0, y: 0, w: frame.w, h: frame.h, r: 6 }, iconMark('icon', 'open', x, 8, 13)]
-  headText(marks, { ...head, aside: [head.aside, head.right].filter(Boolean).join(' · '), right: '' }, x + 17, 19, frame.w - x - 24, false, false)
+  headText(marks, { ...head, aside: [head.aside, head.right].filter(Boolean).join(' · '), right: '' }, x + 17, 19, frame.titleW - 17, false, false)
   return { id: group.id, kind: 'frame', x: frame.x, y: frame.y, w: frame.w, h: frame.h, marks, label: `${head.title} ${head.aside}` }
 }
 
@@ -76,7 +76,7 @@ export class Painter {
     this.cell(marks, paint.value, { ...body, w: w / 2 }, ghost ? 'ghost' : 'value')
     const right = { ...body, x: w / 2, w: w / 2 }
     if (box.kind === 'leaf' && box.node != null) this.gradCell(marks, paint, right)
-    else this.cell(marks, paint.gradient, right, 'gradient')
+    else this.cell(marks, paint.gradient, right, this.norms ? 'value' : 'gradient')
     this.margins(marks, box, paint, moment, w, h, strip)
     this.stubs(marks, box, body)
     if (this.measure.story.hasSeed(box.id)) this.seed(marks, box.id, moment, w, h)
@@ -98,7 +98,7 @@ export class Painter {
     marks.push(outline(paint, false, w, h), iconMark('icon', 'group', 7, 5, 13))
     headText(marks, headOfGroup(group, this.measure), 25, 15.5, w - 33, false, false)
     this.cell(marks, paint.value, { ...body, w: w / 2 }, 'value')
-    this.cell(marks, paint.gradient, { ...body, x: w / 2, w: w / 2 }, 'gradient')
+    this.cell(marks, paint.gradient, { ...body, x: w / 2, w: w / 2 }, this.norms ? 'value' : 'gradient')
     if (inside.some((box) => this.measure.story.hasSeed(box.id))) {
       const root = inside.find((box) => this.measure.story.hasSeed(box.id))!
       this.seed(marks, root.id, moment, w, h)
@@ -150,6 +150,8 @@ export class Painter {
     const [startX, startY] = knots[0]!
     const forward = cut ? (paint.forward === 'waiting' ? 'f-waiting' : 'f-ghost') : `f-${paint.forward}`
     marks.push({ k: 'path', c: forward, d: wire.endsAtBox ? shorten(down, endY, 4) : down })
+    // Up to the scissors the value is still recorded.
+    if (link.kind === 'cut' && wire.badge && knots.every(([x]) => x === startX)) marks.push({ k: 'path', c: `f-${paint.forward}`, d: `M${startX} ${startY}V${wire.badge.y - originOf(wire)[1]}` })
     if (wire.endsAtBox) marks.push({ k: 'path', c: cut && paint.forward !== 'waiting' ? 'head-ghost' : `head-${paint.forward}`, d: arrowDown(endX + side * LANE, endY) })
     if (alone || paint.gradient === 'absent') return marks
     const up = lanePathUp(knots, wire.upward, 1)
@@ -161,8 +163,8 @@ export class Painter {
   }
 
   private badge(marks: Mark[], wire: Wire, link: DrawnLink, ox: number, oy: number): void {
-    const x = wire.badge![0] - ox
-    const y = wire.badge![1] - oy
+    const x = wire.badge!.x - ox
+    const y = wire.badge!.y - oy
     if (link.kind === 'cut') {
       marks.push({ k: 'path', c: 'bar', d: `M${x - 70} ${y}H${x - 18}M${x + 18} ${y}H${x + 70}` })
       marks.push({ k: 'rect', c: 'scissors', x: x - 13, y: y - 13, w: 26, h: 26, r: 13 }, iconMark('icon-err', 'cut', x - 7, y - 7, 14))
@@ -201,7 +203,7 @@ export class Painter {
       if (sum !== null) marks.push({ k: 'text', c: 'label-g', x, y: y + 10.5, s: sum })
       return
     }
-    const shown = gradientLabel(arrived[0]!.value!, place.variant === 0)
+    const shown = gradientLabel(arrived[0]!.value!, place.variant === 0 && this.measure.density === 'lesson')
     const now = paints[0]!.gradient === 'current'
     if (shown.kind === 'matrix') matrixMarks(marks, shown, x, y, 'gradient-label', LABEL)
     else if (shown.kind === 'number') marks.push({ k: 'text', c: now ? 'label-b' : 'label-g', x, y: y + place.h / 2 + 3.5, s: shown.text })
@@ -260,17 +262,21 @@ export class Painter {
 
   private cell(marks: Mark[], cell: Cell, area: Area, tone: Tone): void {
     if (cell.kind === 'blank') return
-    const shown = cell.kind === 'waiting' ? WAITING : cell.kind === 'none' ? NONE : display(cell.tensor)
+    const shown = cell.kind === 'unknown' ? UNKNOWN : cell.kind === 'waiting' ? WAITING : cell.kind === 'none' ? NONE : display(cell.tensor)
     const middle = area.x + area.w / 2
     if (shown.kind === 'thumb') this.thumb(marks, shown, area)
     else displayMarks(marks, shown, middle, area.y + area.h / 2, cell.kind === 'none' ? 'none' : tone)
   }
 
   private gradCell(marks: Mark[], paint: BoxPaint, area: Area): void {
+    const shown = paint.gradient.kind === 'tensor' ? display(paint.gradient.tensor) : NONE
+    if (shown.kind === 'thumb') {
+      this.thumb(marks, shown, area)
+      return
+    }
     marks.push({ k: 'text', c: 'tag', x: area.x + 6, y: area.y + 11, s: '.grad' })
-    if (paint.gradient.kind === 'none' && paint.trouble === 'cut') displayMarks(marks, NONE, area.x + area.w / 2 + 6, area.y + area.h / 2, 'cut')
-    else if (paint.gradient.kind === 'tensor' && display(paint.gradient.tensor).kind === 'thumb') this.cell(marks, paint.gradient, area, 'gradient')
-    else this.cell(marks, paint.gradient, { ...area, x: area.x + 6 }, 'gradient')
+    const middle = Math.max(area.x + area.w / 2, area.x + TAG + shown.width / 2)
+    displayMarks(marks, shown, middle, area.y + area.h / 2, paint.gradient.kind === 'none' ? (paint.trouble === 'cut' ? 'cut' : 'none') : this.norms ? 'value' : 'gradient')
   }
 
   private thumb(marks: Mark[], shown: Display & { kind: 'thumb' }, area: Area): void {
@@ -351,6 +357,9 @@ export class Painter {
   }
 }
 
+/** Width of the `.grad` tag in a leaf's right cell. */
+const TAG = 42
+
 type Tone = 'value' | 'gradient' | 'ghost' | 'none' | 'cut'
 
 interface Area {
@@ -378,8 +387,19 @@ function headText(marks: Mark[], head: Head, x: number, y: number, room: number,
   const title = cutMiddle(head.title, TITLE, room - rightWidth)
   marks.push({ k: 'text', c: ghost ? 'title-ghost' : 'title', x, y, s: title })
   const left = room - rightWidth - textWidth(title, TITLE) - 8
-  if (head.aside && left > 20) marks.push({ k: 'text', c: 'aside', x: x + textWidth(title, TITLE) + 8, y, s: cutEnd(head.aside, ASIDE, left) })
+  const aside = asideThatFits(head.aside, left)
+  if (aside) marks.push({ k: 'text', c: 'aside', x: x + textWidth(title, TITLE) + 8, y, s: aside })
   if (right) marks.push({ k: 'text', c: role ? 'role' : ghost ? 'name-ghost' : 'name', x: x + room, y, s: right, a: 'end' })
+}
+
+/** Whole parts first: `Linear · 4 nodes`, then `Linear`, then as much of it as fits. */
+function asideThatFits(aside: string, room: number): string {
+  const parts = aside.split(' · ')
+  for (let kept = parts.length; kept > 0; kept--) {
+    const text = parts.slice(0, kept).join(' · ')
+    if (textWidth(text, ASIDE) <= room) return text
+  }
+  return room > 40 ? cutEnd(parts[0]!, ASIDE, room) : ''
 }
 
 function iconMark(c: string, name: IconName, x: number, y: number, size: number): Mark {
@@ -462,25 +482,6 @@ function together(paints: readonly LinkPaint[]): LinkPaint {
 function originOf(wire: Wire): Knot {
   const { x, y } = extent(wire)
   return [x, y]
-}
-
-/** What a wire covers, labels and badge included. */
-export function extent(wire: Wire): Area {
-  const xs = wire.knots.map(([x]) => x)
-  const ys = wire.knots.map(([, y]) => y)
-  let [left, top, right, bottom] = [Math.min(...xs) - 8, Math.min(...ys), Math.max(...xs) + 8, Math.max(...ys)]
-  for (const place of [wire.forward, wire.gradient]) {
-    if (!place) continue
-    left = Math.min(left, place.x)
-    right = Math.max(right, place.x + place.w)
-    top = Math.min(top, place.y)
-    bottom = Math.max(bottom, place.y + place.h)
-  }
-  if (wire.badge) {
-    left = Math.min(left, wire.badge[0] - 72)
-    right = Math.max(right, wire.badge[0] + 72)
-  }
-  return { x: left, y: top, w: right - left, h: bottom - top }
 }
 
 function normRange(measure: Measure): readonly [number, number] | null {

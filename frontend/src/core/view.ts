@@ -4,11 +4,10 @@ import type { Graph, Trace, Box } from '../api/types'
 import type { Shade } from './colour'
 import { childrenOf, openingChoice, sheetOf, type DrawnLink, type Sheet } from './fold'
 import type { Layout } from './layout'
-import { layoutInput, measureFor, type Measure } from './measure'
+import { layoutInput, measureFor, type Measure, type Say } from './measure'
 import { Story, type Moment } from './moment'
 import { drawFrame, Painter, type Item } from './scene'
 import { TraceIndex } from './trace'
-import type { Words } from './words'
 
 /** Everything about one graph that does not depend on the step. */
 export class View {
@@ -19,7 +18,7 @@ export class View {
   private readonly links: ReadonlyMap<string, DrawnLink>
   private readonly insides = new Map<string, readonly Box[]>()
 
-  constructor(trace: Trace | TraceIndex, graph: Graph, words: Words, embedded = false) {
+  constructor(trace: Trace | TraceIndex, graph: Graph, words: Say, embedded = false) {
     const index = trace instanceof TraceIndex ? trace : new TraceIndex(trace)
     this.sheet = sheetOf(graph)
     this.story = new Story(index, this.sheet)

@@ -7,8 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, TypeVar
 
 import msgspec
-from engine.export.dot import dot
-from engine.export.mermaid import mermaid
 
 from engine.graph import Graph, Level, NoSuchChoice, view
 from engine.trace import Record, Tensor, Trace
@@ -70,6 +68,8 @@ class Views:
         stored = await self._stored(run)
 
         def write() -> bytes:
+            from engine.export.dot import dot
+
             trace, graph = self._graph(stored, choice)
             return dot(graph, trace, language).encode()
 
@@ -80,6 +80,8 @@ class Views:
         stored = await self._stored(run)
 
         def write() -> bytes:
+            from engine.export.mermaid import mermaid
+
             trace, graph = self._graph(stored, choice)
             return mermaid(graph, trace, language).encode()
 

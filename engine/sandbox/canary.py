@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import resource
 import signal
 import socket
 from collections.abc import Callable
@@ -56,7 +55,7 @@ def attack(targets: Targets) -> Report:
         executed=_works(lambda: os.posix_spawn("/bin/true", ["true"], {})),
         signalled=_works(lambda: os.kill(targets.server, 0)),
         read_environment=_works(lambda: Path(f"/proc/{targets.server}/environ").read_bytes()),
-        raised_limit=_works(lambda: resource.setrlimit(resource.RLIMIT_CORE, (1, 1))),
+        raised_limit=_works(_raise_limit),
         home_has_no_quota=os.statvfs(".").f_blocks * os.statvfs(".").f_frsize > _LARGEST_HOME,
     )
 
@@ -105,6 +104,12 @@ def _change_mode() -> None:
         own.chmod(0o777)
     finally:
         own.unlink()
+
+
+def _raise_limit() -> None:
+    import resource  # not on every system that imports this module
+
+    resource.setrlimit(resource.RLIMIT_CORE, (1, 1))
 
 
 def _fork() -> None:

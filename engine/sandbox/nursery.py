@@ -2,8 +2,8 @@
 
 import asyncio
 import contextlib
-import fcntl
 import itertools
+import mmap
 import os
 import signal
 import socket
@@ -22,7 +22,6 @@ _PACKET = 64 * 1024
 _PIPE_BYTES = 1024 * 1024
 _READ_BYTES = 1024 * 1024
 _POLL_S = 0.002
-_PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 _ENGINE_PARENT = str(Path(__file__).resolve().parents[2])
 
 ENVIRONMENT = {
@@ -65,12 +64,14 @@ class Child:
         """Done when the sandbox is closed around the child and it waits for its request."""
         self.exited: asyncio.Future[Exited] = loop.create_future()
         """Its end; everything it said has been heard by then."""
-        self.exited.add_done_callback(_look_at)
-        self.closed.add_done_callback(_look_at)
+        self.exited.add_done_callback(look_at)
+        self.closed.add_done_callback(look_at)
         self._request, self._events, self._output, self._pidfd = descriptors
         self._hear: Callable[[bytes], None] = self._hear_closed
         self._see: Callable[[bytes], None] = self._see_complaint
         self._complaint = b""
+        import fcntl  # not on every system that imports this module
+
         with contextlib.suppress(OSError):  # more than the machine allows one user: 64 KiB do as well
             fcntl.fcntl(self._events, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
         for pipe in (self._request, self._events, self._output):
@@ -108,7 +109,7 @@ class Child:
             statm = Path(f"/proc/{self.pid}/statm").read_bytes().split()
         except OSError:
             return 0
-        return (int(statm[1]) - int(statm[2])) * _PAGE_BYTES
+        return (int(statm[1]) - int(statm[2])) * mmap.PAGESIZE
 
     def end(self, exited: Exited | None) -> None:
         """The zygote says it is gone, or is gone itself: hear what is left in the pipes, give everything back."""
@@ -152,7 +153,7 @@ class Nursery:
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, staging: Path) -> None:
         self.ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
-        self.ready.add_done_callback(_look_at)
+        self.ready.add_done_callback(look_at)
         self.lost = False
         self._process = process
         self._control = control
@@ -283,7 +284,7 @@ def _settle(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-def _look_at(future: asyncio.Future[Exited] | asyncio.Future[None] | asyncio.Future[Ready]) -> None:
+def look_at(future: asyncio.Future[Exited] | asyncio.Future[None] | asyncio.Future[Ready]) -> None:
     """An end that nobody awaits is no bug of ours."""
     if not future.cancelled():
         future.exception()

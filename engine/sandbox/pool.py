@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import socket
+import sys
 import tempfile
 import time
 from collections import deque
@@ -17,6 +18,7 @@ from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.sandbox.canary import WRITTEN, Report, Targets, judge
 from engine.sandbox.nursery import Child, Nursery, ZygoteLost
+from engine.sandbox.plain import PlainChild, PlainNursery
 from engine.sandbox.supervision import GRACE_S, Supervision
 from engine.trace import Isolation, Program, Timings
 
@@ -28,6 +30,7 @@ class Pool:
     """Runs up to `capacity` programs at once, further ones wait their turn.
 
     `spares` children wait forked, sandboxed and warm. `outer` names a sandbox the operator put around the service.
+    Without a `zygote` each run is an ordinary process, not isolated: for systems other than Linux.
     """
 
     def __init__(
@@ -37,6 +40,7 @@ class Pool:
         spares: int = 2,
         namespaces: bool = True,
         outer: Literal["gvisor"] | None = None,
+        zygote: bool = sys.platform == "linux",
     ) -> None:
         self.capacity = capacity or max(2, os.cpu_count() or 1)
         self.cuda_devices = 0
@@ -44,16 +48,18 @@ class Pool:
         self._spares_wanted = spares
         self._namespaces = namespaces
         self._outer = outer
+        self._zygote = zygote
         self._turns = asyncio.Semaphore(self.capacity)
-        self._spares: deque[Child] = deque()
-        self._nursery: Nursery | None = None
+        self._spares: deque[Child | PlainChild] = deque()
+        self._nursery: Nursery | PlainNursery | None = None
         self._starting = asyncio.Lock()
         self._refilling: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Warm up and find out, by attacks from inside, which layers hold on this machine."""
         nursery = await self._live_nursery()
-        self.isolation = await self._test_isolation(nursery)
+        if isinstance(nursery, Nursery):
+            self.isolation = await self._test_isolation(nursery)
         self._refill()
 
     async def run(
@@ -81,7 +87,12 @@ class Pool:
         self._spares.clear()
 
     async def _supervise(
-        self, child: Child, request: RunRequest, on_event: Callable[[bytes], None] | None, asked: float, turn: float
+        self,
+        child: Child | PlainChild,
+        request: RunRequest,
+        on_event: Callable[[bytes], None] | None,
+        asked: float,
+        turn: float,
     ) -> tuple[list[bytes], Outcome]:
         loop = asyncio.get_running_loop()
         run = Supervision(request.limits, child.kill, on_event)
@@ -113,7 +124,7 @@ class Pool:
             return "cuda:0" if self.cuda_devices else "cpu"
         return "cuda:0" if device == "cuda" else device
 
-    async def _take(self, device: str) -> Child:
+    async def _take(self, device: str) -> Child | PlainChild:
         """A child that waits for its request: a spare when there is one, and another one on its way."""
         while device == "cpu" and self._spares:
             child = self._spares.popleft()
@@ -126,17 +137,22 @@ class Pool:
         await child.closed
         return child
 
-    async def _live_nursery(self) -> Nursery:
+    async def _live_nursery(self) -> Nursery | PlainNursery:
         """The zygote, started anew when it was lost."""
         async with self._starting:
             if self._nursery and self._nursery.lost:
                 await self._nursery.close()
                 self._nursery = None
             if not self._nursery:
-                slots = self.capacity + self._spares_wanted + 1  # one more while the last one is cleaned up
-                self._nursery = await Nursery.start(slots, namespaces=self._namespaces)
+                self._nursery = await self._start_nursery()
                 self.cuda_devices = self._nursery.ready.result().cuda_devices
             return self._nursery
+
+    async def _start_nursery(self) -> Nursery | PlainNursery:
+        if not self._zygote:
+            return PlainNursery()
+        slots = self.capacity + self._spares_wanted + 1  # one more while the last one is cleaned up
+        return await Nursery.start(slots, namespaces=self._namespaces)
 
     def _refill(self) -> None:
         if self._refilling is None or self._refilling.done():
@@ -178,7 +194,7 @@ def _targets(readable: str) -> Iterator[Targets]:
             Path(secret.name + WRITTEN).unlink(missing_ok=True)
 
 
-async def _watch_memory(child: Child, run: Supervision, before: int) -> None:
+async def _watch_memory(child: Child | PlainChild, run: Supervision, before: int) -> None:
     while True:
         await asyncio.sleep(_WATCH_S)
         run.see_memory(child.own_bytes() - before)

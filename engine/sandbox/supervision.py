@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 from collections.abc import Callable
 
 from engine.limits import MIB
@@ -19,6 +18,7 @@ OUTPUT_BYTES = 1 * MIB
 TAIL_BYTES = 16 * 1024
 MEMORY_SLACK_BYTES = 64 * MIB
 """The address space limit gives the friendlier failure, so it comes first."""
+_SIGXCPU = 24  # not every system has the name
 _BLOB = b'["blob"'
 
 
@@ -80,7 +80,7 @@ class Supervision:
         return Outcome(
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
-            stopped_by=self._stopped_by or ("cpu" if code == -signal.SIGXCPU else None),
+            stopped_by=self._stopped_by or ("cpu" if code == -_SIGXCPU else None),
             peak_rss_bytes=exited.peak_rss_bytes if exited else 0,
             stderr_tail=self._tail.decode(errors="replace"),
             timings=timings,

@@ -1,0 +1,44 @@
+"""A child without a zygote: `python -m engine.sandbox.alone` takes a request on stdin and says events on stdout."""
+
+import contextlib
+import faulthandler
+import math
+import os
+import sys
+
+import msgspec
+
+from engine.request import RunRequest
+from engine.worker import execute
+from engine.worker.warm import touch, warm
+
+
+def main() -> None:
+    """One run."""
+    faulthandler.enable()
+    warm()
+    touch()
+    events = os.dup(1)
+    os.dup2(2, 1)  # what native code prints is not an event
+
+    def emit(line: bytes) -> None:
+        rest = memoryview(line + b"\n")
+        while rest:
+            rest = rest[os.write(events, rest) :]
+
+    emit(b"")
+    said = sys.stdin.buffer.read()
+    if said:
+        request = msgspec.json.decode(said, type=RunRequest)
+        with contextlib.suppress(ImportError, ValueError, OSError):  # not on every system
+            import resource
+
+            cpu_s = math.ceil(request.limits.cpu_s)
+            resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
+        execute.run(request, emit)
+    sys.stdout.flush()
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

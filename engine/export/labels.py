@@ -1,0 +1,120 @@
+"""What both text exports write on boxes and edges: names, shapes, values, gradients."""
+
+import math
+from typing import Literal
+
+from engine.graph import Box, Graph, Group, Link
+from engine.trace import Number, Tensor, Trace
+
+Language = Literal["en", "zh"]
+
+SHOWN = 4  # elements of a tensor written out
+MINUS = "−"
+
+_WORDS: dict[Language, dict[str, str]] = {
+    "en": {
+        "leaf": "leaf",
+        "parameter": "parameter",
+        "norm": "norm",
+        "detach": "cut by detach()",
+        "item": "cut by item()",
+        "no_grad": "cut by no_grad",
+        "tensor": "cut by torch.tensor()",
+        "sum": "Σ over axes",
+        "times": "×{}",
+        "omitted": "{} more boxes are not drawn",
+    },
+    "zh": {
+        "leaf": "叶子",
+        "parameter": "参数",
+        "norm": "范数",
+        "detach": "被 detach() 剪断",
+        "item": "被 item() 剪断",
+        "no_grad": "被 no_grad 剪断",
+        "tensor": "被 torch.tensor() 剪断",
+        "sum": "沿轴求和",
+        "times": "×{}",
+        "omitted": "还有 {} 个方框没有画出",
+    },
+}
+
+
+class Labels:
+    """Texts for one graph; each label is a list of lines without line breaks."""
+
+    def __init__(self, graph: Graph, trace: Trace, language: Language = "en") -> None:
+        self._tensors = {tensor.id: tensor for tensor in trace.tensors}
+        self._words = _WORDS[language]
+        shown = next((one for one in trace.passes if one.id == graph.pass_id), None)
+        self._visits = {visit.node: visit for visit in shown.visits} if shown is not None else {}
+        self._kept = {one.node: one.after for one in shown.accumulations} if shown is not None else {}
+
+    def box(self, box: Box) -> list[str]:
+        """Title and name, then value and gradient."""
+        title = self._words.get(box.title, box.title)
+        head = " · ".join(_one_line(part) for part in (title, box.name) if part)
+        facts = [self._value(box.tensor), self._gradient_of(box)]
+        lines = [head, "   ".join(fact for fact in facts if fact)]
+        lines += [f"{_one_line(one.name)} {self._shape(one.tensor)}" for one in box.parameters]
+        return [line for line in lines if line]
+
+    def link(self, link: Link) -> list[str]:
+        """Shape and slot, then the gradient that went back, or why none did."""
+        lines = [" ".join(part for part in (self._shape(link.tensor), _one_line(link.label)) if part)]
+        visit = self._visits.get(link.node or "")
+        if visit is not None and link.slot is not None and link.slot < len(visit.left):
+            lines.append(f"∇ {self._value(visit.left[link.slot])}" if visit.left[link.slot] is not None else "∇ None")
+        if link.broadcast:
+            lines.append(f"{self._words['sum']} {', '.join(map(str, link.broadcast))}")
+        if link.kind == "cut":
+            lines.append(self._words.get(link.reason, link.reason))
+        return [line for line in lines if line]
+
+    def group(self, group: Group) -> str:
+        """Title, class and repetition."""
+        times = self._words["times"].format(group.repeat) if group.repeat > 1 else ""
+        return " ".join(part for part in (_one_line(group.title), group.type, times) if part)
+
+    def omitted(self, count: int) -> str:
+        """How much is not drawn."""
+        return self._words["omitted"].format(count)
+
+    def _gradient_of(self, box: Box) -> str:
+        if box.node is None:
+            return ""
+        if box.kind == "leaf":
+            kept = self._kept.get(box.node)
+            return f".grad {self._value(kept)}" if kept is not None else ""
+        visit = self._visits.get(box.node)
+        entered = visit.entered[box.output_nr] if visit is not None and box.output_nr < len(visit.entered) else None
+        return f"∇ {self._value(entered)}" if entered is not None else ""
+
+    def _shape(self, tensor: str | None) -> str:
+        record = self._tensors.get(tensor) if tensor is not None else None
+        return "×".join(map(str, record.shape)) if record is not None else ""
+
+    def _value(self, tensor: str | None) -> str:
+        record = self._tensors.get(tensor) if tensor is not None else None
+        if record is None:
+            return ""
+        if record.data is not None and len(record.data) <= SHOWN:
+            inner = " ".join(_number(one) for one in record.data)
+            return inner if record.shape == () else f"[{inner}]"
+        norm = _norm(record)
+        return f"{self._words['norm']} {norm}" if norm else ""
+
+
+def _norm(tensor: Tensor) -> str:
+    if tensor.summary is not None:
+        return _number(tensor.summary.norm)
+    numbers = [one for one in tensor.data or () if isinstance(one, int | float)]
+    return _number(math.hypot(*numbers)) if tensor.data is not None and len(numbers) == len(tensor.data) else ""
+
+
+def _number(value: Number) -> str:
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return text.replace("-", MINUS)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -97,11 +97,11 @@ export class Playground {
     this.change({ selection })
   }
 
-  /** Selects what a line of the program made: its last box, or the line itself when it made none. */
+  /** Selects what a line of the program made, by its last box; a line that made none leaves the selection alone. */
   clickLine(line: number): void {
     const boxes = this.edited ? [] : (this.lines?.boxesOf.get(line) ?? [])
     const last = boxes[boxes.length - 1]
-    this.select(last ? { kind: 'box', id: last } : { kind: 'line', line })
+    if (last) this.select({ kind: 'box', id: last })
     this.showLine(line)
   }
 

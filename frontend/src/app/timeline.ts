@@ -70,9 +70,9 @@ export function marksOf(index: TraceIndex, left: number, right: number, labels: 
     const text = labels ? markLabel(index, event, t) : ''
     const width = textWidth(text, LABEL_SIZE)
     const next = nextOnSide(timeline, at, above, total, left, right)
-    const fits = text !== '' && x + 8 >= free[side] && x + 10 + width <= Math.max(next - 8, 0)
+    const fits = text !== '' && x + 8 >= free[side] && x + 10 + width <= Math.max(next - 7, 0)
     const flips = !fits && text !== '' && at === total - 1 && x - 10 - width >= free[side]
-    if (fits) free[side] = x + 12 + width
+    free[side] = Math.max(free[side], fits ? x + 12 + width : x + 8)
     return { step: at + 1, shape: shapeOf(index, event), above, label: fits || flips ? text : '', x }
   })
 }
@@ -80,7 +80,7 @@ export function marksOf(index: TraceIndex, left: number, right: number, labels: 
 function nextOnSide(timeline: readonly Step[], at: number, above: boolean, total: number, left: number, right: number): number {
   for (let later = at + 1; later < timeline.length; later += 1) {
     const event = timeline[later]
-    if (event && isAbove(event.kind) === above && shapes[event.kind] !== 'call') return place(later + 1, total, left, right)
+    if (event && isAbove(event.kind) === above) return place(later + 1, total, left, right)
   }
   return right + 40
 }

@@ -85,7 +85,7 @@ async def _answer(
     wants_gzip = accepts_gzip(request) and (plain is None or len(plain) >= _WORTH_COMPRESSING)
     sent_tag = f'{tag[:-1]}-gz"' if wants_gzip else tag
     headers |= {"ETag": sent_tag, "Cache-Control": cache_control, "Vary": "Accept-Encoding"}
-    if request.method in ("GET", "HEAD") and _matches(request, sent_tag):
+    if request.method == "GET" and _matches(request, sent_tag):
         return Response(status_code=304, headers=headers)
     if wants_gzip:
         headers["Content-Encoding"] = "gzip"

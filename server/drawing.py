@@ -12,6 +12,9 @@ BUNDLE = Path(__file__).parent / "assets" / "static-svg.js"
 TIME_LIMIT_S = 10.0
 HEAP_BYTES = 512 * 1024**2
 SVG_BYTES = 20 * 1024**2
+MAX_PENDING = 16
+"""Pictures that may be drawn or wait to be drawn."""
+RETRY_AFTER_S = 5
 
 
 class Drawing:
@@ -22,6 +25,7 @@ class Drawing:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="drawing")
         self._context: MiniRacer | None = None
         self._built = 0.0
+        self._pending = 0
 
     @property
     def ready(self) -> bool:
@@ -32,7 +36,13 @@ class Drawing:
         """The picture of a graph; all three are JSON. Raises Problem."""
         if not self.ready:
             raise Problem("no-picture", missing=f"server/assets/{self._bundle.name}")
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._draw, trace, graph, options)
+        if self._pending >= MAX_PENDING:
+            raise Problem("busy", retry_after_s=RETRY_AFTER_S, count=self._pending, retry=RETRY_AFTER_S)
+        self._pending += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._draw, trace, graph, options)
+        finally:
+            self._pending -= 1
 
     async def close(self) -> None:
         """Give V8 back."""

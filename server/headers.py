@@ -41,10 +41,13 @@ class Around:
         self._body_bytes = body_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            await self._app(scope, self._limited(scope, receive), self._completed(scope, send))
-        else:
+        if scope["type"] != "http":
             await self._app(scope, receive, send)
+            return
+        send = self._completed(scope, send)
+        if scope["method"] == "HEAD":
+            scope, send = {**scope, "method": "GET"}, _without_body(send)
+        await self._app(scope, self._limited(scope, receive), send)
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
         """Raises HTTPException where a body that is too long is read."""
@@ -81,3 +84,14 @@ class Around:
             await send(message)
 
         return send_completed
+
+
+def _without_body(send: Send) -> Send:
+    """Sends an answer's head, for HEAD; the rest stays out."""
+
+    async def send_head(message: Message) -> None:
+        if message["type"] == "http.response.body":
+            message = {**message, "body": b""}
+        await send(message)
+
+    return send_head

@@ -215,6 +215,14 @@ TABLE: dict[str, Row] = {
             "已有 {count} 次运行在等待，达到服务器上限。请在 {retry} 秒后重试。",
         ),
     ),
+    "busy": _row(
+        503,
+        ("Too many views at once", "同时请求的视图太多"),
+        (
+            "{count} graphs or pictures are being made, the most this server takes. Try again in {retry} s.",
+            "正在生成 {count} 个图或图片，达到服务器上限。请在 {retry} 秒后重试。",
+        ),
+    ),
     "no-worker": _row(
         503,
         ("No worker could take the run", "没有可用的执行进程"),

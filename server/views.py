@@ -8,6 +8,8 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from engine.export.dot import dot
+from engine.export.mermaid import mermaid
 from engine.graph import Graph, Level, NoSuchChoice, view
 from engine.trace import Record, Tensor, Trace
 from server.cache import Cache
@@ -21,6 +23,9 @@ DECODED_BYTES = 32 * 1024**2
 """Bytes of decoded traces held, counted as JSON."""
 PICTURE_BYTES = 16 * 1024**2
 """Bytes of finished pictures held."""
+MAX_PENDING = 64
+"""Views that may be under way or wait for a thread."""
+RETRY_AFTER_S = 2
 
 _decode = msgspec.json.Decoder(Trace).decode
 
@@ -54,6 +59,7 @@ class Views:
         self._store = store
         self._drawing = drawing
         self._max_boxes = max_boxes
+        self._pending = 0
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="views")
         self._traces: Cache[tuple[Trace, bytes]] = Cache(DECODED_BYTES)
         self._done: Cache[bytes] = Cache(PICTURE_BYTES)
@@ -68,8 +74,6 @@ class Views:
         stored = await self._stored(run)
 
         def write() -> bytes:
-            from engine.export.dot import dot
-
             trace, graph = self._graph(stored, choice)
             return dot(graph, trace, language).encode()
 
@@ -80,8 +84,6 @@ class Views:
         stored = await self._stored(run)
 
         def write() -> bytes:
-            from engine.export.mermaid import mermaid
-
             trace, graph = self._graph(stored, choice)
             return mermaid(graph, trace, language).encode()
 
@@ -130,7 +132,13 @@ class Views:
         return done
 
     async def _in_thread(self, work: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        if self._pending >= MAX_PENDING:
+            raise Problem("busy", retry_after_s=RETRY_AFTER_S, count=self._pending, retry=RETRY_AFTER_S)
+        self._pending += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        finally:
+            self._pending -= 1
 
     def _trace(self, stored: Stored) -> tuple[Trace, bytes]:
         if (known := self._traces.get(stored.etag)) is None:

@@ -155,13 +155,16 @@ async def tell(run: str, live: LiveRun, after: int) -> AsyncIterator[bytes]:
     if live.state == "waiting":
         yield sent(0, "waiting", {"run": run})
     told = live.follow(after)
-    while True:
-        pending = asyncio.ensure_future(anext(told, None))
-        while not (await asyncio.wait({pending}, timeout=HEARTBEAT_S))[0]:
-            yield b": still here\n\n"
-        if (item := pending.result()) is None:
-            break
-        yield sent_event(run, *item)
+    pending = asyncio.ensure_future(anext(told, None))
+    try:
+        while not pending.done() or pending.result():
+            if not (await asyncio.wait({pending}, timeout=HEARTBEAT_S))[0]:
+                yield b": still here\n\n"
+            elif item := pending.result():
+                yield sent_event(run, *item)
+                pending = asyncio.ensure_future(anext(told, None))
+    finally:
+        pending.cancel()
     if problem := live.answer.exception():
         yield sent(0, "refused", {"run": run, "problem": problem.key if isinstance(problem, Problem) else "bug"})
 

@@ -83,3 +83,10 @@ def test_a_path_that_does_not_exist_and_a_wrong_method_are_problems(served: Serv
     assert "DELETE" in served.problem(served.http.delete("/api/v1/runs"), 405, "method-not-allowed")
     served.problem(served.http.get("/assets/none.js"), 404, "no-such-page")
     served.problem(served.http.get("/index.html"), 404, "no-such-page")
+
+
+@pytest.mark.parametrize("path", ["/api/v1/gallery", "/docs", "/nothing"])
+def test_head_is_get_without_the_body(served: Served, path: str) -> None:
+    head, whole = served.http.head(path), served.http.get(path)
+    assert (head.status_code, head.content) == (whole.status_code, b"")
+    assert head.headers["content-length"] == whole.headers["content-length"]

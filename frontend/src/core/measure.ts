@@ -195,7 +195,7 @@ function sideOf(id: string, measure: Measure): number {
 /** Shape, then the slot's name under it. */
 export function forwardLabel(link: DrawnLink, measure: Measure, withSlot: boolean): string[] {
   const tensor = measure.story.index.tensor(link.tensor)
-  const shape = !tensor ? '' : tensor.shape.length === 0 ? measure.words('graph.scalar') : formatShape(tensor.shape)
+  const shape = !tensor ? '' : tensor.shape.length === 0 ? (measure.density === 'lesson' ? measure.words('graph.scalar') : '') : formatShape(tensor.shape)
   return [shape, withSlot ? (link.label ?? '') : ''].filter((row) => row !== '')
 }
 

@@ -21,17 +21,25 @@ export function portsAlong(wishes: readonly PortWish[], centre: number, width: n
   const limit = Math.min(PARALLEL, width / 3)
   const order = wishes.map((_, at) => at).sort((a, b) => wishes[a]!.towards - wishes[b]!.towards || wishes[a]!.pair - wishes[b]!.pair || a - b)
   const wanted = order.map((at) => Math.max(centre - limit, Math.min(centre + limit, wishes[at]!.towards)))
-  const gaps = order.map((at, place) => {
+  const roomy = order.map((at, place) => {
     if (place === 0) return 0
     const parallel = wishes[at]!.pair === wishes[order[place - 1]!]!.pair
-    return Math.min(parallel ? (2 * limit) / (samePair(wishes, wishes[at]!.pair) - 1) : APART, (width - 2 * CORNER) / (wishes.length - 1))
+    return parallel ? (2 * limit) / (samePair(wishes, wishes[at]!.pair) - 1) : APART
   })
-  const placed = separate(wanted, gaps)
-  const [low, high] = [centre - width / 2 + CORNER, centre + width / 2 - CORNER]
-  const over = Math.max(0, placed[placed.length - 1]! - high) - Math.max(0, low - placed[0]!)
+  const tight = Math.min(1, (width - 2 * CORNER) / roomy.reduce((sum, gap) => sum + gap, 0))
+  const gaps = roomy.map((gap) => gap * tight)
+  const placed = within(separate(wanted, gaps), gaps, centre - width / 2 + CORNER, centre + width / 2 - CORNER)
   const result = new Array<number>(wishes.length)
-  order.forEach((at, place) => (result[at] = placed[place]! - over))
+  order.forEach((at, place) => (result[at] = placed[place]!))
   return result
+}
+
+/** Pushes places back between two bounds, keeping their distances. */
+function within(places: number[], gaps: readonly number[], low: number, high: number): number[] {
+  const last = places.length - 1
+  for (let at = last; at >= 0; at--) places[at] = Math.min(places[at]!, at === last ? high : places[at + 1]! - gaps[at + 1]!)
+  for (let at = 0; at <= last; at++) places[at] = Math.max(places[at]!, at === 0 ? low : places[at - 1]! + gaps[at]!)
+  return places
 }
 
 function samePair(wishes: readonly PortWish[], pair: number): number {

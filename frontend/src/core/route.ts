@@ -94,21 +94,13 @@ export function curvePoint(ax: number, ay: number, bx: number, by: number, t: nu
   return [wa * ax + wb * bx, u * u * u * ay + 3 * u * t * middle + t * t * t * by]
 }
 
-/** Middle of the longest vertical run, else of the whole. */
+/** Middle of the tallest stretch. */
 export function middleOf(knots: readonly Knot[]): Knot {
-  let best: Knot | null = null
-  let longest = 0
+  let [ax, ay, bx, by] = [...knots[0]!, ...knots[0]!]
   for (let at = 1; at < knots.length; at++) {
-    const [ax, ay] = knots[at - 1]!
-    const [bx, by] = knots[at]!
-    if (ax === bx && by - ay > longest) {
-      longest = by - ay
-      best = [ax, (ay + by) / 2]
-    }
+    const [[cx, cy], [dx, dy]] = [knots[at - 1]!, knots[at]!]
+    if (dy - cy > by - ay) [ax, ay, bx, by] = [cx, cy, dx, dy]
   }
-  if (best) return best
-  const [ax, ay] = knots[0]!
-  const [bx, by] = knots[knots.length - 1]!
   return [(ax + bx) / 2, (ay + by) / 2]
 }
 

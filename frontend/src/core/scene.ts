@@ -394,12 +394,8 @@ function headText(marks: Mark[], head: Head, x: number, y: number, room: number,
 
 /** Whole parts first: `Linear · 4 nodes`, then `Linear`, then as much of it as fits. */
 function asideThatFits(aside: string, room: number): string {
-  const parts = aside.split(' · ')
-  for (let kept = parts.length; kept > 0; kept--) {
-    const text = parts.slice(0, kept).join(' · ')
-    if (textWidth(text, ASIDE) <= room) return text
-  }
-  return room > 40 ? cutEnd(parts[0]!, ASIDE, room) : ''
+  for (let text = aside; text !== ''; text = text.replace(/( · | |^)[^ ·]*$/, '')) if (textWidth(text, ASIDE) <= room) return text
+  return ''
 }
 
 function iconMark(c: string, name: IconName, x: number, y: number, size: number): Mark {

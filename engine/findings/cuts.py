@@ -1,0 +1,155 @@
+"""Leaves that got no gradient, and the line that cut them off."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from engine.findings.story import Story, line
+from engine.graph.boxes import COPIES, DETACHES
+from engine.graph.escapes import READS
+from engine.graph.types import Box, Graph, Link
+from engine.graph.view import view
+from engine.trace import Finding, Op, Pass
+
+PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
+NO_GRADIENT = "does not require grad and does not have a grad_fn"
+
+
+def cut_gradients(story: Story) -> Iterator[Finding]:
+    """Each cut between a leaf without gradient and the root of a pass."""
+    starved = _starved(story)
+    failed = story.failed_pass()
+    is_lost = failed is not None and story.trace.failure is not None and NO_GRADIENT in story.trace.failure.message
+    told: set[tuple[str, str]] = set()
+    if (starved or is_lost) and any(_may_cut(story, op) for op in story.trace.ops):
+        for one in [one for one in story.trace.passes if one.parent is None][-PASSES_LOOKED_AT:]:
+            severity_is_error = is_lost and one is failed
+            for finding in _cuts_of(story, one, starved, is_error=severity_is_error):
+                key = (finding.code, line(finding.span))
+                if key not in told:
+                    told.add(key)
+                    yield finding
+    if is_lost and not told and failed is not None:
+        tensors = tuple(root.tensor for root in failed.roots if root.tensor is not None and root.node is None)
+        yield Finding(
+            code="nothing_requires_grad",
+            severity="error",
+            span=failed.span,
+            tensors=tensors,
+            parameters={"name": story.say(tensors[0] if tensors else None), "line": line(failed.span)},
+        )
+
+
+def _starved(story: Story) -> set[str]:
+    """Leaves that want a gradient and got none in any pass."""
+    fed = {one.tensor for each in story.trace.passes for one in each.accumulations if one.delta is not None}
+    return {
+        tensor.id
+        for tensor in story.trace.tensors
+        if tensor.identity is None
+        and tensor.requires_grad
+        and tensor.grad_fn is None
+        and tensor.role in ("leaf", "parameter")
+        and tensor.id not in fed
+    }
+
+
+def _may_cut(story: Story, op: Op) -> bool:
+    cuts = op.grad_mode != "grad" or op.name in DETACHES or op.name in READS or op.name in COPIES
+    return cuts and any(story.is_tracked(one) for one in op.inputs)
+
+
+def _cuts_of(story: Story, one: Pass, starved: set[str], *, is_error: bool) -> Iterator[Finding]:
+    graph = view(story.trace, pass_id=one.id)
+    cuts = [link for link in graph.links if link.kind == "cut"]
+    if not cuts:
+        return
+    boxes = {box.id: box for box in graph.boxes}
+    into: dict[str, list[Link]] = defaultdict(list)
+    out_of: dict[str, list[Link]] = defaultdict(list)
+    for link in graph.links:
+        into[link.target].append(link)
+        out_of[link.source].append(link)
+    ends = _ends(story, graph, one)
+    for cut in cuts:
+        if not ends & _walk([cut.target], out_of, forward=True):
+            continue
+        above = _walk([cut.source], into, forward=False)
+        leaves = sorted(_leaves(story, boxes, above) & starved, key=_by_number)
+        if leaves:
+            yield _cut(story, cut, boxes, leaves, is_error=is_error)
+
+
+def _ends(story: Story, graph: Graph, one: Pass) -> set[str]:
+    """Boxes where the pass starts, or was to start."""
+    nodes = {root.node for root in one.roots}
+    makers = {story.maker[root.tensor].id for root in one.roots if root.tensor in story.maker and root.tensor}
+    return {box.id for box in graph.boxes if box.node in nodes - {None} or box.op in makers}
+
+
+def _walk(start: list[str], links: dict[str, list[Link]], *, forward: bool) -> set[str]:
+    seen, pending = set(start), list(start)
+    while pending:
+        for link in links[pending.pop()]:
+            box = link.target if forward else link.source
+            if box not in seen:
+                seen.add(box)
+                pending.append(box)
+    return seen
+
+
+def _leaves(story: Story, boxes: dict[str, Box], ids: Iterable[str]) -> set[str]:
+    found: set[str] = set()
+    for one in ids:
+        box = boxes[one]
+        if box.kind == "leaf" and box.tensor is not None:
+            found.add(story.identity(box.tensor))
+        found.update(story.identity(parameter.tensor) for parameter in box.parameters)
+    return found
+
+
+def _cut(story: Story, cut: Link, boxes: dict[str, Box], leaves: list[str], *, is_error: bool) -> Finding:
+    ghost = boxes[cut.target]
+    return Finding(
+        code=f"cut_by_{cut.reason}",
+        severity="error" if is_error else "warning",
+        span=cut.span,
+        tensors=tuple(leaves),
+        nodes=(boxes[cut.source].node or cut.source,),
+        parameters={
+            "leaf": story.say_all(leaves),
+            "line": line(cut.span),
+            "value": story.say(cut.tensor),
+            "op": ghost.title,
+            "code": story.source.text(cut.span),
+        },
+    )
+
+
+def unused_parameters(story: Story) -> Iterator[Finding]:
+    """Parameters that no pass reached while others of the same model were trained."""
+    fed = {one.tensor for each in story.trace.passes for one in each.accumulations if one.delta is not None}
+    starved = _starved(story)
+    ops = story.trace.ops if starved else ()
+    used = {story.identity(tensor) for op in ops if not op.in_place for tensor in op.inputs}  # initialisers write only
+    tops = {module.id: module.path.split(".")[0] for module in story.trace.modules}
+    trained: set[str] = set()
+    idle: dict[str, list[str]] = defaultdict(list)
+    for module in story.trace.modules:
+        for member in module.parameters:
+            leaf = story.identity(member.tensor)
+            if leaf in fed:
+                trained.add(tops[module.id])
+            elif leaf in starved and leaf not in used:
+                idle[tops[module.id]].append(leaf)
+    for top, leaves in idle.items():
+        if top in trained:
+            yield Finding(
+                code="unused_parameters",
+                severity="warning",
+                tensors=tuple(leaves),
+                parameters={"model": top, "names": story.say_all(leaves), "count": str(len(leaves))},
+            )
+
+
+def _by_number(tensor: str) -> tuple[int, str]:
+    return (len(tensor), tensor)

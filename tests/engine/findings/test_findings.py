@@ -1,0 +1,111 @@
+"""Each diagnosis is made of programs that have the fault, names the right line, and is not made of near misses."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from engine.findings import explanation, find
+from engine.findings.errors import KEYS
+from engine.local import Engine
+from engine.request import RunRequest
+from engine.trace import Failure, Finding, Program, Trace
+from tests.engine.findings.programs import HEAD, NEAR_MISSES, TRIGGERS
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    started = Engine()
+    yield started
+    started.close()
+
+
+def run(engine: Engine, code: str) -> Trace:
+    return engine.run(RunRequest(program=Program(code=HEAD + code)))
+
+
+def findings(engine: Engine, code: str) -> dict[str, Finding]:
+    return {finding.code: finding for finding in find(run(engine, code))}
+
+
+CASES = [(code, program) for code, programs in TRIGGERS.items() for program in programs]
+
+
+@pytest.mark.parametrize(("code", "program"), CASES, ids=[f"{code}-{at}" for at, (code, _) in enumerate(CASES)])
+def test_the_fault_is_found(engine: Engine, code: str, program: str) -> None:
+    found = findings(engine, program)
+    assert code in found
+    assert all(isinstance(value, str) for value in found[code].parameters.values())
+
+
+@pytest.mark.parametrize("code", NEAR_MISSES)
+def test_the_near_miss_is_not(engine: Engine, code: str) -> None:
+    assert code not in findings(engine, NEAR_MISSES[code])
+
+
+def test_every_diagnosis_has_two_programs_and_a_near_miss() -> None:
+    assert all(len(programs) >= 2 for programs in TRIGGERS.values())
+    assert set(TRIGGERS) == set(NEAR_MISSES)
+
+
+@pytest.mark.parametrize(
+    ("code", "program", "line", "parameters"),
+    [
+        ("cut_by_detach", 0, 6, {"leaf": "w", "line": "6", "value": "h", "code": "h.detach()"}),
+        ("cut_by_item", 0, 5, {"leaf": "w", "line": "5"}),
+        ("cut_by_no_grad", 1, 6, {"leaf": "w", "line": "6"}),
+        ("second_backward", 0, 6, {"first_line": "5", "line": "6"}),
+        ("non_scalar_backward", 0, 5, {"name": "y", "shape": "3", "count": "3"}),
+        (
+            "saved_tensor_changed",
+            0,
+            5,
+            {"name": "a", "op": "exp", "saved_line": "4", "change": "add_", "changed_line": "5", "version": "1"},
+        ),
+        ("saved_value_edited", 0, 6, {"name": "x", "op": "mul", "saved_line": "5", "used_line": "7"}),
+        ("gradient_added_up", 0, 5, {"names": "x", "first_line": "4"}),
+        ("first_nan_forward", 0, 4, {"op": "log", "name": "y"}),
+        ("first_inf_backward", 0, 4, {"node": "SqrtBackward0", "pass_line": "5"}),
+    ],
+)
+def test_the_finding_names_line_and_variables(
+    engine: Engine, code: str, program: int, line: int, parameters: dict[str, str]
+) -> None:
+    finding = findings(engine, TRIGGERS[code][program])[code]
+    assert finding.span is not None
+    assert finding.span.line == line
+    assert parameters.items() <= finding.parameters.items()
+
+
+def test_a_sound_program_has_no_findings(engine: Engine) -> None:
+    program = "x = torch.ones(2, 2, requires_grad=True)\nout = ((x + 2) ** 2 * 3).mean()\nout.backward()\n"
+    assert findings(engine, program) == {}
+
+
+def test_errors_come_before_warnings_and_notes(engine: Engine) -> None:
+    program = "x = torch.tensor([0., 1.], requires_grad=True)\ny = 1 / x\ny.backward()\n"
+    assert [finding.severity for finding in find(run(engine, program))] == ["error", "warning"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "key"),
+    [
+        ("RuntimeError", "Trying to backward through the graph a second time (or ...", "second_backward"),
+        ("IndexError", "Target 7 is out of bounds.", "target_out_of_range"),
+        ("IndexError", "index 5 is out of bounds for dimension 0 with size 3", "index_out_of_range"),
+        ("TypeError", "'module' object is not callable", "module_not_callable"),
+        ("SyntaxError", "invalid character '，' (U+FF0C)", "full_width"),
+        ("AttributeError", "module 'torch' has no attribute 'one'", "tensor_method"),
+        ("AssertionError", "Torch not compiled with CUDA enabled", "no_cuda"),
+    ],
+)
+def test_common_errors_have_an_explanation(kind: str, message: str, key: str) -> None:
+    assert explanation(Failure(kind="exception", type=kind, message=message)) == f"explain.{key}"
+
+
+def test_an_error_nobody_knows_has_none() -> None:
+    assert explanation(Failure(kind="exception", type="ValueError", message="mine")) is None
+    assert explanation(Failure(kind="exception", type="KeyError", message="'module' object is not callable")) is None
+
+
+def test_explanation_keys_are_unique() -> None:
+    assert len(set(KEYS)) == len(KEYS)

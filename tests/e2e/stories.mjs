@@ -1,0 +1,376 @@
+// What people do with the page, in a real Chromium: one story after the other, one line of JSON for each.
+// GRADGRAPH_URL is the server, CHROMIUM the browser, GRADGRAPH_SHOTS a folder for screenshots (none are taken without).
+
+import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
+import { mkdir } from 'node:fs/promises'
+
+const require = createRequire(new URL('../../frontend/package.json', import.meta.url))
+const { chromium } = require('playwright-core')
+const axe = require.resolve('axe-core/axe.min.js')
+
+const server = process.env.GRADGRAPH_URL
+const shots = process.env.GRADGRAPH_SHOTS
+const STORY_MS = 40_000
+
+const PROGRAM = `import torch
+x = torch.ones(2, 2, requires_grad=True)
+y = x + 2
+z = y * y * 3
+out = z.mean()
+out.backward()
+print(x.grad)`
+
+const FAILING = `import torch
+a = torch.ones(2, 3, requires_grad=True)
+b = torch.ones(2, 3)
+c = (a * 2).sum()
+d = a @ b
+print(d)`
+
+const MODEL = `import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8)), nn.Linear(8, 1))
+loss = model(torch.ones(3, 4)).pow(2).mean()
+loss.backward()`
+
+function check(claim, sentence) {
+  if (!claim) throw new Error(sentence)
+}
+
+function same(found, wanted, what) {
+  check(found === wanted, `${what}: wanted ${JSON.stringify(wanted)}, found ${JSON.stringify(found)}`)
+}
+
+/** Waits until a claim about the page holds; says the last thing it saw when it never does. */
+async function until(look, holds, what) {
+  let seen
+  for (let tries = 0; tries < 100; tries += 1) {
+    seen = await look()
+    if (holds(seen)) return seen
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`${what}: last seen ${JSON.stringify(seen)}`)
+}
+
+/** A box of the graph by something written in it. */
+const box = (page, text) => page.locator('.gg-scene g:has(> .box)').filter({ hasText: text }).first()
+const count = (page) => page.locator('.player .count')
+const head = (page) => page.locator('.graph .counts')
+
+async function open(page, hash = '') {
+  await page.goto(`${server}/${hash}`)
+  await page.waitForSelector('.cm-content', { state: 'attached' })
+}
+
+async function run(page, code) {
+  await page.click('.cm-content')
+  await page.keyboard.press('Control+A')
+  await page.keyboard.insertText(code)
+  await page.keyboard.press('Control+Enter')
+  await page.waitForSelector('.gg-scene .box', { state: 'attached' })
+}
+
+async function shoot(page, name) {
+  if (!shots) return
+  await page.waitForTimeout(400)
+  await page.screenshot({ path: `${shots}/${name}.png` })
+}
+
+const stories = {
+  async 'an empty page says how to begin'(page) {
+    await open(page)
+    await page.getByText('Paste a PyTorch program and press Run').waitFor()
+    await page.locator('.empty li button').first().waitFor()
+    check((await page.locator('.empty li button').count()) >= 16, 'fewer than 16 lessons are offered')
+  },
+
+  async 'a program runs and its graph appears'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    await until(() => head(page).textContent(), (text) => text.includes('5 nodes') && text.includes('5 edges'), 'counts of the graph')
+    await box(page, 'MeanBackward0').waitFor()
+    await box(page, '2.25 + 2.25').waitFor()
+    check((await page.locator('.output pre').textContent()).includes('4.5000'), 'the printed gradient is missing')
+    await shoot(page, 'run')
+  },
+
+  async 'steps go back and forth by button, key and slider'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    const total = Number(await page.locator('[role=slider]').getAttribute('aria-valuemax'))
+    const now = async () => Number(await page.locator('[role=slider]').getAttribute('aria-valuenow'))
+    same(await now(), total, 'step after a run')
+    await page.getByRole('button', { name: 'Step back' }).click()
+    same(await now(), total - 1, 'step after one back')
+    await page.locator('.player .count').click()
+    await page.keyboard.press('[')
+    same(await now(), total - 2, 'step after [')
+    await page.keyboard.press('Home')
+    same(await now(), 0, 'step after Home')
+    await page.getByText('Nothing has run yet').first().waitFor()
+    same(await page.locator('.output pre').count(), 0, 'printed pieces before the first step')
+    await page.locator('[role=slider]').focus()
+    await page.keyboard.press('End')
+    same(await now(), total, 'step after End on the slider')
+    const slider = await page.locator('[role=slider]').boundingBox()
+    await page.mouse.click(slider.x + slider.width / 2, slider.y + 30)
+    const middle = await now()
+    check(middle > 2 && middle < total - 1, `a click in the middle went to step ${middle} of ${total}`)
+  },
+
+  async 'a sum shows each contribution, and nothing moves while stepping'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    const place = async () => JSON.stringify(await box(page, 'AddBackward0').getAttribute('transform'))
+    await page.locator('.player .count').click()
+    const before = await place()
+    for (let tries = 0; tries < 20; tries += 1) {
+      if ((await page.locator('.player .text').textContent()).includes('Sum at y')) break
+      await page.keyboard.press('ArrowLeft')
+    }
+    same((await page.locator('.player .value').textContent()).trim(), '2.25 + 2.25 → 4.5', 'the sum at y')
+    same(await place(), before, 'place of a box')
+    await page.locator('.cm-sign-gradient').waitFor()
+    await shoot(page, 'sum')
+  },
+
+  async 'a node explains itself with its numbers'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    await box(page, 'y * y').click()
+    const inspector = page.locator('.inspector')
+    await inspector.getByText('sends').first().waitFor()
+    const text = await until(() => inspector.textContent(), (all) => all.includes('MulBackward0') && all.includes('2.25'), 'the inspector of y * y')
+    check(text.includes('0.75'), 'what arrived (0.75) is missing')
+    check(text.includes('_saved_self') && text.includes('_saved_other'), 'saved tensors are missing')
+    check((await inspector.locator('math').count()) >= 3, 'the rule is not written as MathML')
+    check((await inspector.locator('mtable').count()) >= 3, 'the rule lacks its numbers')
+    await page.locator('.cm-span-selected').first().waitFor()
+    await shoot(page, 'inspect')
+  },
+
+  async 'a click on a line selects its box, and a box lights its line'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    await page.locator('.cm-line').nth(4).click()
+    await until(() => page.locator('.inspector h3').first().textContent(), (text) => text.includes('MeanBackward0'), 'the inspector after a click on line 5')
+    await box(page, 'AddBackward0').hover()
+    await page.locator('.cm-line-lit').waitFor()
+  },
+
+  async 'the language switches everywhere'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    await page.getByRole('button', { name: 'Switch to Chinese' }).click()
+    await until(() => page.locator('html').getAttribute('lang'), (lang) => lang === 'zh', 'language of the page')
+    await page.getByText('计算图').first().waitFor()
+    await until(() => head(page).textContent(), (text) => text.includes('5 个节点'), 'counts in Chinese')
+    await box(page, '叶子').waitFor()
+    await until(() => count(page).textContent(), (text) => text.includes('第'), 'the step in Chinese')
+    check(page.url().includes('lang=zh') || (await until(() => page.url(), (url) => url.includes('lang=zh'), 'language in the address')), '')
+    await shoot(page, 'chinese')
+  },
+
+  async 'the theme switches and is kept'(page) {
+    await open(page)
+    await page.getByRole('button', { name: 'Switch between light and dark' }).click()
+    same(await page.locator('html').getAttribute('data-theme'), 'dark', 'theme')
+    await page.goto(`${server}/`)
+    await until(() => page.locator('html').getAttribute('data-theme'), (theme) => theme === 'dark', 'theme after a new visit')
+  },
+
+  async 'a reload restores the run, the step and the selection'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    await box(page, 'y * y').click()
+    await page.locator('.player .count').click()
+    for (let presses = 0; presses < 6; presses += 1) await page.keyboard.press('ArrowLeft')
+    const before = await count(page).textContent()
+    await until(() => page.url(), (url) => /run=\w+/.test(url) && /sel=/.test(url), 'state in the address')
+    await page.reload()
+    await page.waitForSelector('.gg-scene .box', { state: 'attached' })
+    await until(() => count(page).textContent(), (text) => text === before, 'step after the reload')
+    await until(() => page.locator('.cm-content').textContent(), (text) => text.includes('out.backward()'), 'program after the reload')
+    await until(() => page.locator('.inspector').textContent(), (text) => text.includes('y * y'), 'selection after the reload')
+  },
+
+  async 'a failing program keeps what happened before it'(page) {
+    await open(page)
+    await run(page, FAILING)
+    await page.getByText('Line 5 raised an error. Every step before it is below.').waitFor()
+    const failure = await page.locator('.output .failure').textContent()
+    check(failure.includes('RuntimeError') && failure.includes('line 5'), `failure block says ${failure}`)
+    await page.locator('.cm-line-failed').waitFor()
+    await box(page, 'SumBackward0').waitFor()
+    await shoot(page, 'failure')
+  },
+
+  async 'an edit marks the graph as from before it'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    await page.click('.cm-content')
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type(' # more')
+    await page.getByText('The graph is from before your edit.').waitFor()
+    check((await page.locator('.gg-scene .box').count()) > 3, 'the old picture went away')
+  },
+
+  async 'a module opens in place'(page) {
+    await open(page)
+    await run(page, MODEL)
+    await page.getByRole('tab', { name: 'Modules' }).click()
+    const rows = page.locator('.wrap tbody tr')
+    check((await rows.count()) >= 6, 'the module tree is short')
+    await rows.nth(0).locator('.name').click()
+    await page.locator('.inspector').getByText('Sequential').first().waitFor()
+    const boxes = () => page.locator('.gg-scene .box').count()
+    const before = await boxes()
+    const fold = page.locator('.inspector .button').first()
+    const label = await fold.textContent()
+    await fold.click()
+    await until(boxes, (now) => now !== before, `boxes after “${label}”`)
+    await until(() => page.url(), (url) => url.includes('open='), 'open groups in the address')
+    await shoot(page, 'modules')
+  },
+
+  async 'search finds a node by its type'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    await page.locator('.player .count').click()
+    await page.keyboard.press('/')
+    await page.keyboard.type('mean')
+    await page.getByRole('option').first().waitFor()
+    await page.keyboard.press('Enter')
+    await until(() => page.locator('.inspector').textContent(), (text) => text.includes('MeanBackward0'), 'the found node')
+  },
+
+  async 'level and lesson are chosen from the page'(page) {
+    await open(page, '#lesson=detach&lang=en')
+    await page.waitForSelector('.gg-scene .box', { state: 'attached' })
+    await until(() => head(page).textContent(), (text) => text.includes('1 cut'), 'the cut in the counts')
+    await page.getByRole('button', { name: 'autograd', exact: true }).click()
+    await until(() => head(page).textContent(), (text) => !text.includes('cut'), 'counts at level autograd')
+    await page.locator('.menu .bare').first().click()
+    await page.locator('.list li button').nth(2).click()
+    await until(() => page.url(), (url) => /lesson=/.test(url) && !/lesson=detach/.test(url), 'lesson in the address')
+  },
+
+  async 'no CUDA is said, not offered'(page) {
+    await open(page)
+    const health = await (await page.request.get(`${server}/api/v1/health`)).json()
+    await page.getByRole('button', { name: 'Run options' }).click()
+    const offered = await page.locator('input[name=device]').count()
+    if (health.cuda) check(offered > 1, 'the CUDA device is not offered')
+    else await page.getByText('This server has no CUDA device').waitFor()
+  },
+
+  async 'a phone shows one view at a time'(page) {
+    await page.setViewportSize({ width: 390, height: 844 })
+    await open(page, '#lesson=mean_grad&lang=en')
+    await page.waitForSelector('.gg-scene .box', { state: 'attached' })
+    await page.getByRole('button', { name: 'Program', exact: true }).click()
+    await page.locator('.cm-content').waitFor({ state: 'visible' })
+    check(!(await page.locator('.graph .canvas').isVisible()), 'program and graph are shown together')
+    for (const button of await page.locator('.player .buttons button').all()) {
+      const size = await button.boundingBox()
+      check(size.height >= 44, `a player button is ${size.height} px high`)
+    }
+    const wide = await page.evaluate('document.documentElement.scrollWidth')
+    check(wide <= 390, `the page is ${wide} px wide`)
+    await shoot(page, 'phone')
+  },
+
+  async 'an embed plays inside a sandboxed frame of another site'(page) {
+    const made = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: PROGRAM } })).json()
+    const course = createServer((_request, answer) => {
+      answer.setHeader('Content-Type', 'text/html; charset=utf-8')
+      answer.end(`<!doctype html><title>course</title><h1>Course</h1>
+        <iframe sandbox="allow-scripts" width="640" height="400" title="graph" src="${server}/embed/${made.id}?step=5&amp;lang=zh&amp;theme=dark"></iframe>
+        <script>addEventListener('message', (event) => (window.told ??= []).push(event.data))</script>`)
+    })
+    await new Promise((resolve) => course.listen(0, '127.0.0.1', resolve))
+    try {
+      await page.goto(`http://127.0.0.1:${course.address().port}/`)
+      const frame = page.frameLocator('iframe')
+      await frame.locator('.gg-scene .box').first().waitFor()
+      same(await frame.locator('html').getAttribute('data-theme'), 'dark', 'theme of the embed')
+      await frame.locator('strong', { hasText: '第 5 步' }).waitFor()
+      await frame.getByRole('button', { name: '前进一步' }).click()
+      await frame.locator('strong', { hasText: '第 6 步' }).waitFor()
+      same(await frame.locator('.cm-content').count(), 0, 'editors in an embed')
+      const told = await until(() => page.evaluate('window.told'), (all) => all?.some((one) => one.type === 'gradgraph.resize'), 'messages to the course page')
+      check(told.some((one) => one.subject === 'lti.frameResize' && one.height > 100), 'no height was told')
+      check((await page.locator('iframe').getAttribute('src')).includes('step=5'), 'the embed rewrote its address')
+      await shoot(page, 'embed')
+    } finally {
+      course.closeAllConnections()
+      course.close()
+    }
+  },
+
+  async 'an embed of a run that is gone says so'(page) {
+    await page.goto(`${server}/embed/nosuchrun?lang=en`)
+    await page.getByRole('alert').waitFor()
+    check((await page.getByRole('alert').textContent()).includes('nosuchrun'), 'the run is not named')
+  },
+
+  async 'no serious accessibility violations, light and dark, page and embed'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    await box(page, 'y * y').click()
+    await page.locator('.inspector math').first().waitFor()
+    const made = /run=(\w+)/.exec(await until(() => page.url(), (url) => /run=\w+/.test(url), 'the run in the address'))[1]
+    const places = [
+      ['page, light', async () => undefined],
+      ['page, dark', async () => page.getByRole('button', { name: 'Switch between light and dark' }).click()],
+      ['embed', async () => (await page.goto(`${server}/embed/${made}?lang=en`), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
+    ]
+    for (const [name, go] of places) {
+      await go()
+      await page.waitForTimeout(300)
+      await page.evaluate(await (await import('node:fs/promises')).readFile(axe, 'utf8'))
+      const found = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })')
+      const serious = found.violations.filter((one) => one.impact === 'serious' || one.impact === 'critical')
+      check(serious.length === 0, `${name}: ${serious.map((one) => `${one.id}: ${one.nodes.map((node) => node.target.join(' ')).slice(0, 4).join(' | ')}`).join('; ')}`)
+    }
+  },
+}
+
+async function tellAll() {
+  if (shots) await mkdir(shots, { recursive: true })
+  const only = process.argv.slice(2)
+  const browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM,
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  })
+  let failed = 0
+  for (const [name, story] of Object.entries(stories)) {
+    if (only.length > 0 && !only.some((part) => name.includes(part))) continue
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', colorScheme: 'light' })
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    const broken = []
+    page.on('pageerror', (error) => broken.push(`the page threw ${error.message}`))
+    let timer
+    try {
+      const late = new Promise((_, refuse) => (timer = setTimeout(() => refuse(new Error(`took longer than ${STORY_MS / 1000} s`)), STORY_MS)))
+      await Promise.race([story(page), late])
+      if (broken.length > 0) throw new Error(broken.join('; '))
+      console.log(JSON.stringify({ story: name, ok: true }))
+    } catch (error) {
+      failed += 1
+      if (shots) await page.screenshot({ path: `${shots}/failed ${name}.png` }).catch(() => undefined)
+      console.log(JSON.stringify({ story: name, ok: false, error: `${error.message}${broken.length > 0 ? ` (${broken.join('; ')})` : ''}` }))
+    } finally {
+      clearTimeout(timer)
+      await context.close()
+    }
+  }
+  await browser.close()
+  process.exitCode = failed > 0 ? 1 : 0
+}
+
+await tellAll()

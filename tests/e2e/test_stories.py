@@ -1,0 +1,113 @@
+"""The stories of stories.mjs, told once in a real Chromium against the real server; one test for each."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+START_S = 60
+STORIES_S = 600
+
+STORIES = (
+    "an empty page says how to begin",
+    "a program runs and its graph appears",
+    "steps go back and forth by button, key and slider",
+    "a sum shows each contribution, and nothing moves while stepping",
+    "a node explains itself with its numbers",
+    "a click on a line selects its box, and a box lights its line",
+    "the language switches everywhere",
+    "the theme switches and is kept",
+    "a reload restores the run, the step and the selection",
+    "a failing program keeps what happened before it",
+    "an edit marks the graph as from before it",
+    "a module opens in place",
+    "search finds a node by its type",
+    "level and lesson are chosen from the page",
+    "no CUDA is said, not offered",
+    "a phone shows one view at a time",
+    "an embed plays inside a sandboxed frame of another site",
+    "an embed of a run that is gone says so",
+    "no serious accessibility violations, light and dark, page and embed",
+)
+
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(STORIES_S + START_S + 30)]
+
+Told = dict[str, str | None]
+"""What went wrong in each story; None when nothing did."""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    """The browser. Where CI promises one, its absence is a failure."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        if os.environ.get("CI"):
+            pytest.fail("no chromium on this machine, and CI is set: the stories must be told")
+        pytest.skip("no chromium on this machine")
+    return found
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server of its own on a free port, with an empty store."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    address = f"http://127.0.0.1:{port}"
+    environment = {**os.environ, "GRADGRAPH_DATA_DIR": str(tmp_path_factory.mktemp("data"))}
+    command = [sys.executable, "-m", "server", "--port", str(port)]
+    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as server:
+        try:
+            _wait(address, server)
+            yield address
+        finally:
+            server.terminate()
+            server.communicate(timeout=20)
+
+
+@pytest.fixture(scope="module")
+def told(chromium: str, url: str) -> Told:
+    """All stories, told in one browser."""
+    command = [sys.executable, "build_frontend.py", "run", "--silent", "stories"]
+    environment = {**os.environ, "GRADGRAPH_URL": url, "CHROMIUM": chromium}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=STORIES_S, check=False
+    )
+    lines = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert lines, f"no story was told: {done.stderr[-2000:]}"
+    return {line["story"]: None if line["ok"] else line["error"] for line in lines}
+
+
+@pytest.mark.parametrize("story", STORIES)
+def test_story(story: str, told: Told) -> None:
+    assert story in told, "the story was not told"
+    assert told[story] is None
+
+
+def test_every_story_is_a_test(told: Told) -> None:
+    assert set(told) == set(STORIES)
+
+
+def _wait(address: str, server: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            raise AssertionError(f"the server ended with {server.returncode}")
+        try:
+            with urllib.request.urlopen(f"{address}/api/v1/health", timeout=5) as answer:
+                if json.load(answer)["status"] == "ok":
+                    return
+        except (urllib.error.URLError, ConnectionError, TimeoutError):
+            pass
+        time.sleep(0.2)
+    raise AssertionError(f"the server was not ready within {START_S} s")

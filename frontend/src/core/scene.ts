@@ -392,9 +392,11 @@ function headText(marks: Mark[], head: Head, x: number, y: number, room: number,
   if (right) marks.push({ k: 'text', c: role ? 'role' : ghost ? 'name-ghost' : 'name', x: x + room, y, s: right, a: 'end' })
 }
 
-/** Whole parts first: `Linear · 4 nodes`, then `Linear`, then as much of it as fits. */
+/** Whole parts first: `Linear · 4 nodes`, then `Linear`, then its first words. */
 function asideThatFits(aside: string, room: number): string {
-  for (let text = aside; text !== ''; text = text.replace(/( · | |^)[^ ·]*$/, '')) if (textWidth(text, ASIDE) <= room) return text
+  for (const last of [/( · |^)[^·]*$/, /( |^)[^ ]*$/]) {
+    for (let text = last.source.includes('·') ? aside : aside.replace(/ · .*/, ''); text !== ''; text = text.replace(last, '')) if (textWidth(text, ASIDE) <= room) return text
+  }
   return ''
 }
 

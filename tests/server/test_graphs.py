@@ -67,8 +67,8 @@ def test_no_view_of_a_run_that_does_not_exist(served: Served, form: str) -> None
 def test_the_graph_in_text_languages_names_the_nodes(served: Served, graph_of: str) -> None:
     dot = served.http.get(graph_of + ".dot")
     assert dot.headers["content-type"].startswith("text/vnd.graphviz")
-    assert dot.text.startswith("digraph")
+    assert "digraph {" in dot.text
     mermaid = served.http.get(graph_of + ".mmd")
-    assert mermaid.text.startswith("flowchart")
+    assert "flowchart" in mermaid.text
     for text in (dot.text, mermaid.text):
         assert "ProdBackward0" in text

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from engine import events as ev
+from engine.findings import explanation, find
 from engine.keys import versions
 from engine.outcome import Outcome
 from engine.request import RunRequest
@@ -57,7 +58,15 @@ def assemble(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Out
     """
     house = _House()
     bad = house.read(lines)
-    return house.finish(run, request, outcome, bad)
+    return _diagnosed(house.finish(run, request, outcome, bad))
+
+
+def _diagnosed(trace: Trace) -> Trace:
+    """The trace with what can be concluded from it."""
+    failure = trace.failure
+    if failure is not None and failure.explanation is None:
+        failure = msgspec.structs.replace(failure, explanation=explanation(failure))
+    return msgspec.structs.replace(trace, failure=failure, findings=(*trace.findings, *find(trace)))
 
 
 def _t(number: int) -> str | None:

@@ -165,7 +165,7 @@ def _in_order(index: Index, visible: frozenset[str]) -> list[tuple[Place, Node]]
     for node in index.trace.nodes:
         if node.id not in visible or node.variable is not None:
             continue
-        number = int(node.sequence_nr) if node.sequence_nr is not None else -1
+        number = int(node.sequence_nr) if node.sequence_nr is not None and node.sequence_nr.isdecimal() else -1
         at = index.op_at.get(node.op) if node.op is not None else None
         if at is None:
             homeless.append((number, node))

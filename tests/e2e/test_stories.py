@@ -66,13 +66,13 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     address = f"http://127.0.0.1:{port}"
     environment = {**os.environ, "GRADGRAPH_DATA_DIR": str(tmp_path_factory.mktemp("data"))}
     command = [sys.executable, "-m", "server", "--port", str(port)]
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as server:
+    with subprocess.Popen(command, cwd=ROOT, env=environment) as server:
         try:
             _wait(address, server)
             yield address
         finally:
             server.terminate()
-            server.communicate(timeout=20)
+            server.wait(timeout=20)
 
 
 @pytest.fixture(scope="module")

@@ -29,12 +29,14 @@ _LAZY = (
     "engine.worker.execute",
 )
 
-
 def warm() -> None:
     """Import everything a program is likely to need. One thread: a fork after a parallel kernel would hang."""
     torch.set_num_threads(1)
     for name in _LAZY:
         importlib.import_module(name)
+    for backend in (torch.cuda, torch.xpu, torch.mtia):
+        if not backend.is_available():
+            setattr(backend, "manual_seed_all", _seed_nothing)  # noqa: B010 - the modules do not all declare it
     _practise()
 
 
@@ -57,6 +59,10 @@ def start_cuda(device: str) -> None:
     torch.cuda.set_device(torch.device(device))
     x = torch.ones(8, 8, device=device)
     (x @ x).sum().item()
+
+
+def _seed_nothing(seed: int) -> None:
+    """PyTorch would note the seed, and the whole call stack as text, for a device that may come later: 4 ms a fork."""
 
 
 def _practise() -> None:

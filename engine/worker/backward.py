@@ -16,7 +16,6 @@ from torch.overrides import TorchFunctionMode
 
 from engine.worker.record import Ledger, State
 from engine.worker.tensors import Look, look, version_of
-from engine.worker.walk import KEY
 
 _NEVER = 2**64
 _disabled = torch._C.DisableTorchFunction
@@ -66,24 +65,11 @@ class Backward:
         torch.autograd._make_grads = self.make_grads
 
     def make_grads(self, outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool) -> Any:
-        """Notes which seeds are implicit; a refusal here is a pass that failed before its first visit."""
-        try:
-            with _disabled():
-                made = self.make(outputs, grads, is_grads_batched=is_grads_batched)
-        except BaseException as error:
-            self._refused(outputs, grads, error)
-            raise
+        """Notes which seeds are implicit."""
+        with _disabled():
+            made = self.make(outputs, grads, is_grads_batched=is_grads_batched)
         self.implicit = tuple(grad is None for grad in grads)
         return made
-
-    def _refused(self, outputs: Sequence[Any], grads: Sequence[Any], error: BaseException) -> None:
-        try:
-            with _disabled():
-                started = self._start(outputs, grads, False, False, (), True, hook=False)
-                self._end(started, True, ())
-            self.ledger.raised_pass = (error, started.id)
-        except Exception as trouble:
-            self.ledger.trouble("backward", trouble)
 
     def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Runs the engine as it was called."""
@@ -122,7 +108,7 @@ class Backward:
 
     def _start(
         self, outputs: Sequence[Any], grads: Sequence[Any], retain: bool, create: bool, inputs: Sequence[Any],
-        accumulate: bool, hook: bool = True,
+        accumulate: bool,
     ) -> _Pass:  # fmt: skip
         ledger = self.ledger
         walker = ledger.walker
@@ -131,8 +117,7 @@ class Backward:
         running = _Pass(ledger.passes)
         roots, nodes = self._roots(outputs, grads, running)
         edges = [self._input_edge(item) for item in inputs or ()]
-        if hook:
-            self._hook(nodes, running)
+        self._hook(nodes, running)
         stack, modules = ledger.pass_stack, ledger.module_stack
         ledger.pending.append((
             "p", running.id, "backward" if accumulate else "grad", tuple(roots), ledger.site(_getframe(2)), retain, create,
@@ -204,10 +189,10 @@ class Backward:
         hooked, handles = self.hooked, running.handles
         seen: set[int] = set()
         todo = list(nodes)
-        visit = self.visit
+        visit, known = self.visit, self.ledger.walker.known
         while todo:
             node = todo.pop()
-            number = node.metadata[KEY]
+            number = known(node) or 0
             if number in seen:
                 continue
             seen.add(number)
@@ -287,7 +272,7 @@ class Backward:
         outs: list[int] = []
         edges = walker.edges[number]
         for slot, grad in enumerate(left):
-            if grad is None or not edges[2 * slot]:
+            if grad is None:
                 outs.append(0)
                 continue
             known = said.get(id(grad))
@@ -295,6 +280,8 @@ class Backward:
                 seen = look(grad)
                 known = said[id(grad)] = (self._say(grad, seen), address_of(grad), grad._version, seen)
             outs.append(known[0])
+            if not edges[2 * slot]:
+                continue  # computed, but nobody asked for it
             key = (edges[2 * slot], edges[2 * slot + 1])
             if key in arrived:
                 arrived[key].append(known)

@@ -22,6 +22,8 @@ from engine.worker.record import Ledger, State
 from engine.worker.tensors import look, version_of
 
 _Tensor = torch.Tensor
+_tracing = torch._C._get_tracing_state  # torch.jit.trace would trace our reading too
+_disabled = torch._C.DisableTorchFunction
 _sequence_nr = torch._C._autograd._get_sequence_nr
 Taken = list[tuple[torch.Tensor, State, int, int]]
 """Argument, its state, its record and version before the call."""
@@ -47,7 +49,7 @@ class Recording(TorchFunctionMode):
     ) -> Any:
         if kwargs is None:
             kwargs = {}
-        if self.muted:
+        if self.muted or _tracing() is not None:
             return func(*args, **kwargs)
         try:
             called = self.known[func]
@@ -64,34 +66,58 @@ class Recording(TorchFunctionMode):
                 self.observer.call_raised(called, instead, error)
                 raise
             return self.observer.after_call(called, instead, args, kwargs, result, sys._getframe(1))
-        frame = sys._getframe(1)
-        return self.call(called, func, args, kwargs, frame)
+        return self.call(called, func, args, kwargs, sys._getframe(1), bool(types))
 
     def call(
-        self, called: Called, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
-    ) -> Any:
-        """Runs one op as the user called it and records it."""
+        self, called: Called, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType,
+        subclassed: bool = False,
+    ) -> Any:  # fmt: skip
+        """Runs one op as the user called it and records it.
+
+        `subclassed`: reading an attribute of an argument would run the user's own `__torch_function__`."""
         ledger = self.ledger
         if ledger.ops >= ledger.limits.ops or ledger.nodes >= ledger.limits.nodes:
             ledger.ops_omitted += 1
             return func(*args, **kwargs)
-        taken, words, keywords = self._arguments(args, kwargs)
+        try:
+            if subclassed:
+                with _disabled():
+                    taken, words, keywords = self._arguments(args, kwargs)
+            else:
+                taken, words, keywords = self._arguments(args, kwargs)
+        except RecursionError:  # the program is at the end of its stack: what comes next is its own error
+            return func(*args, **kwargs)
         since = _sequence_nr()
         started = perf_counter_ns()
         try:
             result = func(*args, **kwargs)
         except BaseException as error:
-            op = self._op(called, words, keywords, (), RAISED, started, frame)
-            ledger.publish()
-            if ledger.raised[0] is not error:
-                ledger.raised = (error, op)
+            self._raised(called, words, keywords, started, frame, error)
             raise
         ended = perf_counter_ns()
         try:
-            self._record(called, taken, words, keywords, result, since, started, ended, frame)
+            if subclassed:
+                with _disabled():
+                    self._record(called, taken, words, keywords, result, since, started, ended, frame)
+            else:
+                self._record(called, taken, words, keywords, result, since, started, ended, frame)
+        except RecursionError:
+            ledger.pending.clear()
         except Exception as error:
             ledger.trouble(called.name, error)
         return result
+
+    def _raised(
+        self, called: Called, words: tuple[object, ...], keywords: dict[str, object] | None, started: int, frame: FrameType,
+        error: BaseException,
+    ) -> None:  # fmt: skip
+        try:
+            op = self._op(called, words, keywords, (), RAISED, started, frame)
+            self.ledger.publish()
+            if self.ledger.raised[0] is not error:
+                self.ledger.raised = (error, op)
+        except RecursionError:
+            self.ledger.pending.clear()
 
     def _learn(self, func: Callable[..., Any]) -> Called | None:
         called = learn(func)

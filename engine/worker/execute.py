@@ -1,6 +1,8 @@
 """Runs one program and says everything that happens in it."""
 
+import atexit
 import builtins
+import contextlib
 import io
 import linecache
 import os
@@ -26,7 +28,7 @@ from engine.worker.observe import Observer, Optimizers
 from engine.worker.patches import wrap_functions, wrap_modules, wrap_zero_grad
 from engine.worker.record import PROGRAM, Ledger
 from engine.worker.sender import Sender
-from engine.worker.streams import Stream, watch_warnings
+from engine.worker.streams import Below, Stream, watch_warnings
 from engine.worker.tracebacks import clean_tracebacks
 
 _FLUSH_S = 0.05
@@ -40,6 +42,7 @@ def run(request: RunRequest, emit: Callable[[bytes], None]) -> None:
     `emit` gets one or more events joined by newlines, without a newline at the end. The process is not fit for a second run.
     When the wall time is over the process ends here, without returning.
     """
+    threading.current_thread().name = "engine"  # not one of the threads the program has to wait for
     ledger = Ledger(request.limits)
     sender = Sender(ledger, emit, request.program.code)
     job = _Job(request, ledger)
@@ -47,6 +50,8 @@ def run(request: RunRequest, emit: Callable[[bytes], None]) -> None:
     deadline = time.monotonic() + request.limits.wall_s
     while thread.is_alive():
         thread.join(_FLUSH_S)
+        if job.below is not None:
+            job.below.drain()
         sender.flush()
         if time.monotonic() > deadline:
             _out_of_time(job, thread, sender, request.limits.wall_s)
@@ -99,6 +104,7 @@ class _Job:
         self.names["__builtins__"] = builtins
         self.names["__file__"] = PROGRAM
         self.given = frozenset(self.names)
+        self.below: Below | None = None
         self.observer = Observer(ledger)
         self.mode = Recording(ledger, self.observer)
         self.modules = Modules(ledger, self.names)
@@ -127,14 +133,36 @@ class _Job:
             self.ledger.say(*syntax_row(error, self.ledger))
             return
         self._prepare()
+        atexit._clear()  # what this process would do at its end is not the program's
         error = self._call(code)
-        self.mode.muted += 1
+        self._wind_up(error)
         with torch._C.DisableTorchFunction():
             self.finish.tell(self.names)
         if error is not None:
             row = failure_row(error, self.ledger)
             if row is not None:
                 self.ledger.say(*row)
+
+    def _wind_up(self, error: BaseException | None) -> None:
+        """What Python does after the last line: it waits for threads and calls what was registered for the end."""
+        if isinstance(error, SystemExit) and error.code is not None and not isinstance(error.code, int):
+            print(error.code, file=sys.stderr)
+        with contextlib.suppress(BaseException):
+            self._join()
+        with contextlib.suppress(BaseException), self.mode:
+            atexit._run_exitfuncs()
+        if self.below is not None:
+            self.below.drain()
+        self.ledger.closed = True
+        self.mode.muted += 1
+
+    @staticmethod
+    def _join() -> None:
+        here = threading.current_thread()
+        others = [thread for thread in threading.enumerate() if thread is not here and not thread.daemon]
+        for thread in others:
+            if thread.ident != threading.main_thread().ident and thread.name != "engine":
+                thread.join()
 
     def _prepare(self) -> None:
         seed = self.request.program.seed
@@ -145,8 +173,9 @@ class _Job:
         sys.argv = [PROGRAM]
         threading._main_thread = threading.current_thread()  # type: ignore[attr-defined]
         sys.stdin = io.StringIO()
-        sys.stdout = sys.__stdout__ = Stream(self.ledger, "stdout", sys.stdout)  # type: ignore[misc, assignment]
-        sys.stderr = sys.__stderr__ = Stream(self.ledger, "stderr", sys.stderr)  # type: ignore[misc, assignment]
+        below = self.below = Below(self.ledger)
+        sys.stdout = sys.__stdout__ = Stream(self.ledger, "stdout", below.real, below)  # type: ignore[misc, assignment]
+        sys.stderr = sys.__stderr__ = Stream(self.ledger, "stderr", 2)  # type: ignore[misc, assignment]
         watch_warnings(self.ledger)
         clean_tracebacks()
         optimizers = Optimizers(self.ledger, self.mode)

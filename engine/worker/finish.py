@@ -1,6 +1,8 @@
 """What is known only at the end: final names, values, gradients and modules, and the contents of larger tensors."""
 
 import base64
+import re
+import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -71,11 +73,14 @@ class Finish:
             return ("var", name, "optimizer", cls, 0, 0, None, ())
         if isinstance(value, type):
             return ("var", name, "class", cls, 0, 0, None, ())
-        if type(value).__name__ == "module":
+        if isinstance(value, types.ModuleType):
             return None
-        if callable(value) and hasattr(value, "__code__"):
+        if isinstance(value, _FUNCTIONS):
             return ("var", name, "function", cls, 0, 0, None, ())
-        inside = tuple(self._last(tensor, place) for place, tensor in _inside(value, name))
+        inside = tuple([self._last(tensor, place) for place, tensor, direct in _inside(value, name) if direct])
+        for place, tensor, direct in _inside(value, name):
+            if not direct:
+                self._last(tensor, place)
         text = _value_text(value)
         return ("var", name, "value", cls, 0, 0, text, inside)
 
@@ -142,30 +147,32 @@ class Finish:
             yield ("blob", number, array.dtype.name, tuple(tensor.shape), raw)
 
 
-def _inside(value: object, name: str) -> list[tuple[str, torch.Tensor]]:
-    """Tensors in a container, with the place of each."""
-    found: list[tuple[str, torch.Tensor]] = []
+def _inside(value: object, name: str) -> list[tuple[str, torch.Tensor, bool]]:
+    """Tensors in a container, with the place of each, and whether the container itself holds it."""
+    found: list[tuple[str, torch.Tensor, bool]] = []
     todo: list[tuple[str, object, int]] = [(name, value, 0)]
     while todo and len(found) < _MOST_TENSORS:
         place, item, depth = todo.pop()
         if isinstance(item, torch.Tensor):
-            found.append((place, item))
-        elif depth < 4 and type(item) in (list, tuple):
-            inner = [(f"{place}[{i}]", v, depth + 1) for i, v in enumerate(item[:_MOST_TENSORS])]  # type: ignore[index]
+            found.append((place, item, depth == 1))
+        elif depth < 4 and isinstance(item, list | tuple):
+            inner = [(f"{place}[{i}]", v, depth + 1) for i, v in enumerate(item[:_MOST_TENSORS])]
             todo.extend(reversed(inner))
-        elif depth < 4 and type(item) is dict:
+        elif depth < 4 and isinstance(item, dict):
             pairs = list(item.items())[:_MOST_TENSORS]
             todo.extend(reversed([(f"{place}[{plain_text(k)}]", v, depth + 1) for k, v in pairs]))
     return found
 
 
 def _value_text(value: object) -> str:
-    """The repr of plain data; objects of the user's own classes are named, never run."""
-    if type(value).__module__ in ("builtins", "numpy", "collections", "torch", "fractions", "decimal", "datetime"):
-        try:
-            text = repr(value)
-        except Exception:
-            text = f"<{type(value).__name__}>"
-    else:
+    """The repr, without addresses: two runs of one program have one trace."""
+    try:
+        text = repr(value)
+    except Exception:
         text = f"<{type(value).__name__}>"
+    text = _ADDRESS.sub(" at 0x0", text)
     return text if len(text) <= 200 else text[:199] + "…"
+
+
+_ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)

@@ -9,6 +9,9 @@ import torch
 from engine.worker.record import Ledger
 
 
+_LONGEST_PATH = 1000
+
+
 class Modules:
     """Numbers modules when their tree is first called, and tells of them again at the end."""
 
@@ -18,6 +21,7 @@ class Modules:
         self.fast: dict[int, tuple[Any, int]] = {}
         self.calls: dict[int, int] = {}
         self.paths: dict[int, tuple[str, int]] = {}
+        self.seconds: dict[tuple[int, str], int] = {}
         self.count = 0
 
     def enter(self, module: torch.nn.Module) -> list[int]:
@@ -66,6 +70,8 @@ class Modules:
         todo = [(module, path, parent)]
         while todo:
             here, place, above = todo.pop()
+            if len(place) > _LONGEST_PATH:
+                continue  # a module that holds itself
             number = self.number_of(here)
             if number is None:
                 self.count += 1
@@ -73,10 +79,24 @@ class Modules:
                 self.fast[id(here)] = (weakref.ref(here), number)
                 self.paths[number] = (place, above)
             elif self.paths[number][0] != place:
-                continue  # reached a second time by another path
+                if "(" in self.paths[number][0]:
+                    self.paths[number] = (place, above)  # met before its tree was known
+                elif here is module:
+                    place = self.paths[number][0]  # another variable for the same tree
+                else:
+                    number = self._second(here, place, above)
             self._say(here, number)
             children = [(child, f"{place}.{name}", number) for name, child in here._modules.items() if child is not None]
             todo.extend(reversed(children))
+
+    def _second(self, module: torch.nn.Module, place: str, above: int) -> int:
+        """The number of another path to a module; its ops are those of the first."""
+        number = self.seconds.get((id(module), place))
+        if number is None:
+            self.count += 1
+            number = self.seconds[id(module), place] = self.count
+            self.paths[number] = (place, above)
+        return number
 
     def _say(self, module: torch.nn.Module, number: int) -> None:
         ledger = self.ledger

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from engine.worker.record import Ledger, State
-from engine.worker.tensors import look, version_of
+from engine.worker.tensors import is_tracked_leaf, look, version_of
 
 if TYPE_CHECKING:
     from engine.worker.calls import Recording
@@ -100,7 +100,7 @@ class Observer:
     def _kind(called: "Called", state: State, tensor: torch.Tensor, otherwise: str) -> str:
         if state.grad_of is not None:
             return "grad_reset" if called.name in ("zero_", "zero") else "grad_set"
-        if tensor.requires_grad and tensor.is_leaf and not torch.is_grad_enabled():
+        if not torch.is_grad_enabled() and is_tracked_leaf(tensor):
             return "data"
         return otherwise
 

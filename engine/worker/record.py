@@ -12,7 +12,7 @@ import torch
 
 from engine.events import Role
 from engine.trace import RunLimits
-from engine.worker.tensors import Look, look, version_of
+from engine.worker.tensors import Look, is_tracked_leaf, look, version_of
 from engine.worker.walk import Walker
 
 PROGRAM = "<program>"
@@ -69,6 +69,8 @@ class Ledger:
         self.functions = self.ops_omitted = self.troubles = self.output_bytes = 0
         self.raised: tuple[BaseException | None, int] = (None, 0)
         self.raised_pass: tuple[BaseException | None, int] = (None, 0)
+        self.closed = False
+        """The program has ended: what is still printed is not its own."""
         self.pass_stack: list[int] = []
         self.module_stack: list[int] = []
         self.walker = Walker(self)
@@ -141,7 +143,7 @@ class Ledger:
 
     def introduce(self, tensor: torch.Tensor, role: Role) -> State:
         """Records a tensor that no recorded operation made."""
-        if tensor.requires_grad and tensor.is_leaf:
+        if is_tracked_leaf(tensor):
             role = "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"
         elif role == "constant" and tensor.requires_grad:
             role = "result"
@@ -181,7 +183,7 @@ class Ledger:
         if state.node and not tensor.requires_grad:
             self.renew(tensor, state)
             return
-        if tensor.requires_grad and not state.requires_grad and not tensor._is_view() and tensor.is_leaf:
+        if not state.requires_grad and is_tracked_leaf(tensor):
             state.role = "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"
         state.requires_grad = tensor.requires_grad
         self.pending.append(("tc", state.id, state.role, state.requires_grad))

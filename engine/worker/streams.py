@@ -1,12 +1,53 @@
 """What the program prints and is warned of, passed on unchanged and told to the ledger with the line."""
 
+import contextlib
 import io
+import os
 import sys
 import warnings
 from types import FrameType
-from typing import Any, Literal, TextIO
+from typing import Any, Literal
 
 from engine.worker.record import Ledger
+from engine.worker.tracebacks import is_detour, is_ours
+
+
+class Below:
+    """Catches what is written to the process's own stdout past Python's stream, by `os.write` or C code."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.real = os.dup(1)
+        self.read_end, write_end = os.pipe()
+        os.set_blocking(self.read_end, False)
+        os.dup2(write_end, 1)
+        os.close(write_end)
+
+    def drain(self) -> None:
+        """Tells what has arrived, and passes it on."""
+        while True:
+            try:
+                data = os.read(self.read_end, 65536)
+            except BlockingIOError:
+                return
+            if not data:
+                return
+            os.write(self.real, data)
+            text = keep(self.ledger, data.decode("utf-8", "replace"))
+            if text is not None:
+                self.ledger.rows.append(("out", "stdout", text[0], 0, text[1]))
+
+
+def keep(ledger: Ledger, text: str) -> tuple[str, bool] | None:
+    """As much of a text as the limit leaves, and whether that is less than all; None for nothing."""
+    left = ledger.limits.output_bytes - ledger.output_bytes
+    if not text.isascii():
+        text = text.encode("utf-8", "backslashreplace").decode("utf-8")  # a lone surrogate cannot be sent
+    size = len(text) if text.isascii() else len(text.encode())
+    ledger.output_bytes += size
+    if left <= 0 or ledger.closed:
+        return None
+    return (text, False) if size <= left else (text.encode()[:left].decode("utf-8", "ignore"), True)
 
 
 class _Bytes(io.RawIOBase):
@@ -26,11 +67,11 @@ class _Bytes(io.RawIOBase):
 class Stream(io.TextIOBase):
     """Stands for `sys.stdout` or `sys.stderr`."""
 
-    def __init__(self, ledger: Ledger, name: Literal["stdout", "stderr"], real: TextIO | None) -> None:
+    def __init__(self, ledger: Ledger, name: Literal["stdout", "stderr"], real: int, below: Below | None = None) -> None:
         self.ledger = ledger
         self.real = real
         self.kind = name
-        self.kept = 0
+        self.below = below
         self.mode = "w"
         self._buffer = _Bytes(self)
 
@@ -60,8 +101,7 @@ class Stream(io.TextIOBase):
         return 1 if self.kind == "stdout" else 2
 
     def flush(self) -> None:
-        if self.real is not None:
-            self.real.flush()
+        """Nothing waits here."""
 
     def reconfigure(self, **options: object) -> None:
         """Real streams have it; nothing here depends on its options."""
@@ -69,24 +109,15 @@ class Stream(io.TextIOBase):
     def write(self, text: str) -> int:
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        if self.real is not None:
-            self.real.write(text)
+        if self.below is not None:
+            self.below.drain()
         if text:
-            self._tell(text, sys._getframe(1))
+            with contextlib.suppress(OSError):  # nobody reads the process's own streams
+                os.write(self.real, text.encode("utf-8", "backslashreplace"))
+            kept = keep(self.ledger, text)
+            if kept is not None:
+                self.ledger.say("out", self.kind, kept[0], self.ledger.site(sys._getframe(1)), kept[1])
         return len(text)
-
-    def _tell(self, text: str, frame: FrameType) -> None:
-        left = self.ledger.limits.output_bytes - self.ledger.output_bytes
-        size = len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
-        self.ledger.output_bytes += size
-        if left <= 0:
-            return
-        whole = size <= left
-        if not whole:
-            text = text.encode("utf-8", "replace")[:left].decode("utf-8", "ignore")
-        if not text.isascii():
-            text = text.encode("utf-8", "backslashreplace").decode("utf-8")  # a lone surrogate cannot be sent
-        self.ledger.say("out", self.kind, text, self.ledger.site(frame), not whole)
 
 
 def watch_warnings(ledger: Ledger) -> None:
@@ -105,16 +136,12 @@ def watch_warnings(ledger: Ledger) -> None:
 
 
 def _is_ours(filename: str) -> bool:
-    return filename.startswith(_HERE) or filename.endswith(_OVERRIDES)
+    return is_ours(filename) or is_detour(filename)
 
 
 def _again(message: warnings.WarningMessage) -> None:
     """Warns once more from the frame that would have been blamed without recording."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None and not _is_ours(frame.f_code.co_filename):
-        frame = frame.f_back
-    while frame is not None and _is_ours(frame.f_code.co_filename):
-        frame = frame.f_back
+    frame = _blamed(sys._getframe(2))
     if frame is None:
         return
     names = frame.f_globals
@@ -125,5 +152,11 @@ def _again(message: warnings.WarningMessage) -> None:
     )  # fmt: skip
 
 
-_HERE = __file__.removesuffix("streams.py")
-_OVERRIDES = "torch/overrides.py"
+def _blamed(frame: FrameType | None) -> FrameType | None:
+    while frame is not None and not _is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    detour = False
+    while frame is not None and _is_ours(frame.f_code.co_filename):
+        detour = is_detour(frame.f_code.co_filename)
+        frame = frame.f_back
+    return frame.f_back if detour and frame is not None else frame

@@ -98,6 +98,16 @@ def version_of(tensor: torch.Tensor) -> int:
         return 0
 
 
+def is_tracked_leaf(tensor: torch.Tensor) -> bool:
+    """Whether gradients end here, without asking a view: `is_leaf` can make its grad_fn anew, or raise."""
+    if not tensor.requires_grad:
+        return False
+    if tensor._is_view():
+        base = tensor._base
+        return base is not None and not base.requires_grad
+    return tensor.is_leaf
+
+
 def extent(tensor: torch.Tensor) -> int:
     """Elements between the first and the last one in memory; less than numel for an expanded tensor."""
     if tensor.numel() == 0:

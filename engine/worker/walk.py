@@ -1,4 +1,4 @@
-"""Numbers autograd nodes: a loop over `next_functions`, every edge kept, the number held in `node.metadata`."""
+"""Numbers autograd nodes: a loop over `next_functions`, every edge kept."""
 
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from engine.worker.record import Ledger
 
 KEY = "gradgraph"
-"""The node's number in `metadata`, which lives exactly as long as the node; `id(node)` is reused."""
+"""The node's number in `metadata`, used only once threads make sequence numbers ambiguous."""
 
 _NO_SEQUENCE = 2**64 - 1  # AccumulateGrad
 
@@ -35,24 +35,50 @@ class Walker:
 
     def __init__(self, ledger: "Ledger") -> None:
         self.ledger = ledger
+        self.numbers: dict[int, int] = {}
+        """By sequence number, which no two nodes of one thread ever share."""
+        self.sinks: dict[int, int] = {}
+        """AccumulateGrad of each leaf, by the leaf's first record: however often PyTorch makes it anew, it is one node."""
+        self.threaded = False
+        """Another thread has made nodes: new ones carry their number in `metadata`, where a program could see it."""
         self.edges: dict[int, tuple[int, ...]] = {}
         self.types: dict[type, _Type] = {}
-        self.sinks: dict[int, int] = {}
-        """The newest AccumulateGrad of each leaf."""
         self.op = 0
         self.since = 0
         self.made_by = 0
         self.outputs: dict[tuple[int, ...], int] = {}
         """Addresses and shapes of the running op's outputs, to recognise a saved result."""
 
-    def number(self, root: Node) -> int:
-        """The node's number; it and all new nodes behind it are recorded first."""
-        known = root.metadata.get(KEY)
-        if known is not None:
-            return int(known)
+    def known(self, node: Node) -> int | None:
+        """The node's number, if it has one."""
+        if self.threaded:
+            carried = node.metadata.get(KEY)
+            if carried is not None:
+                return int(carried)
+        sequence = node._sequence_nr()
+        if sequence == _NO_SEQUENCE and hasattr(node, "variable"):
+            return self.sinks.get(self.ledger.meet(node.variable, "leaf").first)
+        return self.numbers.get(sequence)
+
+    def _assign(self, node: Node) -> int:
         ledger = self.ledger
         ledger.nodes += 1
-        number = root.metadata[KEY] = ledger.nodes
+        number = ledger.nodes
+        sequence = node._sequence_nr()
+        if sequence == _NO_SEQUENCE and hasattr(node, "variable"):
+            self.sinks[ledger.meet(node.variable, "leaf").first] = number
+        elif self.threaded:
+            node.metadata[KEY] = number
+        else:
+            self.numbers[sequence] = number
+        return number
+
+    def number(self, root: Node) -> int:
+        """The node's number; it and all new nodes behind it are recorded first."""
+        known = self.known(root)
+        if known is not None:
+            return known
+        number = self._assign(root)
         todo = [(root, number)]
         rows = []
         while todo:
@@ -63,18 +89,16 @@ class Walker:
                     edges.append(0)
                     edges.append(0)
                     continue
-                metadata = target.metadata
-                there = metadata.get(KEY)
+                there = self.known(target)
                 if there is None:
-                    ledger.nodes += 1
-                    there = metadata[KEY] = ledger.nodes
+                    there = self._assign(target)
                     todo.append((target, there))
                 edges.append(there)
                 edges.append(input_nr)
             self.edges[here] = tuple(edges)
             rows.append(self._row(node, here))
         rows.reverse()  # targets before the nodes that lead to them
-        ledger.pending.extend(rows)
+        self.ledger.pending.extend(rows)
         return number
 
     def _row(self, node: Node, number: int) -> tuple[object, ...]:
@@ -94,10 +118,13 @@ class Walker:
         sequence = node._sequence_nr()
         if facts.accumulates:
             variable = self.ledger.meet(node.variable, "leaf")
-            self.sinks[variable.first] = number
             return ("n", number, facts.name, "", 0, edges, outputs, (), variable.first)
         op = self.op if sequence >= self.since else 0
-        saved = read_saved(node, facts.saved, facts.custom, self)
+        saved: tuple[object, ...] = ()
+        try:
+            saved = read_saved(node, facts.saved, facts.custom, self)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"[:200]
         stack = self.ledger.pass_stack
         return (
             "n", number, facts.name, "" if sequence == _NO_SEQUENCE else str(sequence), op, edges, outputs, saved, 0,

@@ -15,6 +15,13 @@ SVG_BYTES = 20 * 1024**2
 MAX_PENDING = 16
 """Pictures that may be drawn or wait to be drawn."""
 RETRY_AFTER_S = 5
+MESSAGE_CHARACTERS = 200
+PRELUDE = "globalThis.structuredClone = (value) => value && JSON.parse(JSON.stringify(value))"
+"""dagre 3.1 copies its options, plain data, with a function that browsers have and V8 alone has not."""
+
+
+class DrawingBroken(Exception):
+    """The drawing code raised: a bug of ours."""
 
 
 class Drawing:
@@ -59,9 +66,9 @@ class Drawing:
         except JSOOMException:
             self._forget()
             raise Problem("drawing-failed", limit=f" {HEAP_BYTES >> 20} MiB") from None
-        except JSEvalException:
+        except JSEvalException as failed:  # its whole text holds the call, and with it the user's program
             self._forget()
-            raise
+            raise DrawingBroken(str(failed).partition("\n")[0][:MESSAGE_CHARACTERS]) from None
         if not isinstance(svg, str) or len(svg) > SVG_BYTES:
             raise Problem("drawing-failed", limit=f" {SVG_BYTES >> 20} MiB")
         return svg
@@ -72,6 +79,7 @@ class Drawing:
             self._forget()
             self._context = MiniRacer()
             self._context.set_hard_memory_limit(HEAP_BYTES)
+            self._context.eval(PRELUDE)
             self._context.eval(self._bundle.read_text("utf-8"))
             self._built = built
         return self._context

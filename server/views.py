@@ -2,6 +2,8 @@
 
 import asyncio
 import gzip
+import math
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, TypeVar
@@ -26,6 +28,11 @@ PICTURE_BYTES = 16 * 1024**2
 MAX_PENDING = 64
 """Views that may be under way or wait for a thread."""
 RETRY_AFTER_S = 2
+SHARP = 2.0
+PIXELS = 30_000_000
+"""Most pixels of a PNG: four bytes each while it is painted."""
+
+_SIZE = re.compile(r'\s(?:width|height)="([\d.]+)"')
 
 _decode = msgspec.json.Decoder(Trace).decode
 
@@ -173,4 +180,10 @@ def _rasterise(svg: str) -> bytes:
         import resvg_py
     except ModuleNotFoundError:
         raise Problem("no-png") from None
-    return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=2))
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, zoom=zoom_of(svg)))
+
+
+def zoom_of(svg: str) -> float:
+    """Pixels for each unit of an SVG: sharp on a fine screen, less where the picture would take too much memory."""
+    width, height = map(float, _SIZE.findall(svg.partition(">")[0]))
+    return min(SHARP, math.sqrt(PIXELS / max(1.0, width * height)))

@@ -72,3 +72,14 @@ def test_the_graph_in_text_languages_names_the_nodes(served: Served, graph_of: s
     assert "flowchart" in mermaid.text
     for text in (dot.text, mermaid.text):
         assert "ProdBackward0" in text
+
+
+@pytest.mark.parametrize(("form", "begins"), [(".svg", b"<svg "), (".png", b"\x89PNG")])
+def test_the_picture_is_the_pages_own(served: Served, graph_of: str, form: str, begins: bytes) -> None:
+    answer = served.http.get(graph_of + form, params={"lang": "zh", "theme": "dark", "step": "3"})
+    if not served.service.drawing.ready:
+        assert "static-svg.js" in served.problem(answer, 503, "no-picture")
+        return
+    assert answer.status_code == 200
+    assert answer.content.startswith(begins)
+    assert "script-src" not in answer.headers["content-security-policy"]

@@ -10,7 +10,7 @@ export function formatNumber(value: number): string {
   const size = Math.abs(value)
   const sign = value < 0 ? MINUS : ''
   if (size < 1e-4 || size >= 1e7) return sign + exponential(size)
-  if (size >= 1000) return sign + String(Number.isInteger(size) ? size : Number(size.toFixed(size < 10000 ? 1 : 0)))
+  if (size >= 1000) return sign + String(Math.round(size))
   return sign + String(Number(size.toPrecision(4)))
 }
 

@@ -121,7 +121,7 @@ export class Story {
       const identity = this.index.identity(first.id)
       life.grads = grads.get(identity) ?? []
       for (const { accumulation, pass, step } of this.index.accumulationsOf.get(identity) ?? []) {
-        if (this.shows(pass)) life.additions.push({ step, at: { accumulation, pass } })
+        life.additions.push({ step, at: { accumulation, pass } })
       }
       for (const { update, step } of this.index.updatesInOrder) {
         for (const change of update.changes) {
@@ -186,7 +186,7 @@ export class Story {
   steps(id: string): { forward: number; backward: number } {
     const life = this.lives.get(id)
     if (!life) return { forward: 0, backward: 0 }
-    const last = life.box.kind === 'leaf' ? life.additions[0]?.step : life.visits[0]?.step
+    const last = life.box.kind === 'leaf' ? life.additions.find(({ at }) => this.shows(at.pass))?.step : life.visits[0]?.step
     return { forward: life.forwardStep, backward: last ?? 0 }
   }
 
@@ -254,7 +254,9 @@ export class Story {
     if (!event) return null
     if (event.op != null) return this.boxOfOp.get(event.op) ?? null
     const pass = event.pass != null ? this.index.passes.get(event.pass) : undefined
-    if (!pass || !this.shows(pass)) return null
+    if (!pass) return null
+    // A leaf's .grad follows every pass, so its additions are shown whichever pass is chosen.
+    if (event.kind !== 'accumulate' && !this.shows(pass)) return null
     if (event.kind === 'accumulate') return this.boxOf(pass.accumulations[event.accumulation ?? -1]?.node ?? '', 0) ?? null
     if (event.kind === 'seed') return this.boxOf(pass.roots[event.root ?? -1]?.node ?? '', pass.roots[event.root ?? -1]?.input_nr ?? 0) ?? null
     return this.boxOf(pass.visits[event.visit ?? -1]?.node ?? '', event.input_nr ?? 0) ?? null
@@ -275,7 +277,7 @@ export class Story {
 
   private progress(life: Life, step: number, now: Step | undefined): Progress {
     if (now) return now.kind === 'op' ? 'forward' : 'current'
-    const reached = life.box.kind === 'leaf' ? life.additions.some((addition) => addition.step <= step) : lastVisit(life.visits, step) !== undefined
+    const reached = life.box.kind === 'leaf' ? life.additions.some(({ at, step: then }) => then <= step && this.shows(at.pass)) : lastVisit(life.visits, step) !== undefined
     if (reached) return 'visited'
     return step >= life.forwardStep ? 'waiting' : 'future'
   }
@@ -318,6 +320,8 @@ export class Story {
     if (this.raisedHere(life, step)) return { kind: 'error', terms: [], result: null, done: true, now: false, before: false }
     if (life.box.kind === 'leaf') {
       if (life.box.node == null) return null
+      const pending = this.sumBeforeAddition(life, step)
+      if (pending) return { ...pending, now: isCurrent && event?.kind === 'sum' }
       const reset = life.grads.filter((grad) => grad.step <= step).at(-1)
       const addition = life.additions.filter((candidate) => candidate.step <= step).at(-1)
       if (!addition || (reset && reset.step > addition.step)) {
@@ -329,6 +333,13 @@ export class Story {
     const shown = visits.find((visit) => visit.step > step && this.arrivals(life.box, visit, step) > 0) ?? lastVisit(visits, step) ?? visits[0]
     const strip = shown ? this.sumStrip(life.box, shown, step) : null
     return strip && { ...strip, now: isCurrent && (event?.kind === 'sum' || event?.kind === 'hook') }
+  }
+
+  /** Gradients that meet at a leaf, from the first arrival until they are added to its `.grad`. */
+  private sumBeforeAddition(life: Life, step: number): Strip | null {
+    const next = life.additions.find((addition) => addition.step > step)
+    const visit = next && this.index.visitsOfNode.get(life.box.node ?? '')?.find((at) => at.pass === next.at.pass && at.index === next.at.accumulation.visit)
+    return visit && this.arrivals(life.box, visit, step) > 0 ? this.sumStrip(life.box, visit, step) : null
   }
 
   private arrivals(box: Box, visit: VisitAt, step: number): number {

@@ -414,8 +414,8 @@ class _House:
             role=change.role or event.role,
             identity=_t(event.identity),
             names=tuple(change.names),
-            device=event.device,
-            layout=event.layout,
+            device="cpu" if event.device == "cpu" else event.device,  # msgspec leaves out the default object only
+            layout="strided" if event.layout == "strided" else event.layout,
             strides=event.strides,
             storage=f"s{event.storage}" if event.storage else None,
             size_bytes=event.size_bytes,
@@ -506,7 +506,8 @@ class _House:
                 Edge(to=f"n{edges[i]}" if edges[i] else None, input_nr=edges[i + 1], name=names[i // 2])
                 for i in range(0, len(edges) - 1, 2)
             ),
-            outputs=tuple(NodeOutput(shape=shape, dtype=dtype, device=device) for shape, dtype, device in event.outputs),
+            outputs=tuple(NodeOutput(shape=shape, dtype=dtype, device="cpu" if device == "cpu" else device)
+                for shape, dtype, device in event.outputs),
             op=f"o{event.op}" if event.op in self.ops else None,
             sequence_nr=event.sequence_nr or None,
             saved=saved,

@@ -19,7 +19,7 @@ from engine.worker.names import Called, learn
 from engine.worker.observe import Observer
 from engine.worker.plain import plain_text
 from engine.worker.record import Ledger, State
-from engine.worker.tensors import look, version_of
+from engine.worker.tensors import is_tracked_leaf, look, version_of
 
 _Tensor = torch.Tensor
 _tracing = torch._C._get_tracing_state  # torch.jit.trace would trace our reading too
@@ -193,6 +193,8 @@ class Recording(TorchFunctionMode):
         changed: list[tuple[torch.Tensor, State, int]] = []
         for tensor, state, before, version in taken:
             if state.version == version and version_of(tensor) != version:
+                if state.storage is not None:
+                    state.storage.uninitialised = False
                 ledger.renew(tensor, state, fresh=not tensor._is_view())
                 changed.append((tensor, state, before))
             elif state.role == "buffer" and called.name in _WRITES_BUFFERS and look(tensor).data != state.look.data:
@@ -222,6 +224,8 @@ class Recording(TorchFunctionMode):
             if state.version != version_of(tensor):
                 return ledger.renew(tensor, state, fresh=not tensor._is_view())
             if tensor.requires_grad != state.requires_grad:
+                if tensor.requires_grad and not is_tracked_leaf(tensor):
+                    return ledger.renew(tensor, state, fresh=True)  # a custom Function gave the result of an inner op a node
                 ledger.reconsider(tensor, state)
             return state
         seen = look(tensor, called.uninitialised)
@@ -229,6 +233,8 @@ class Recording(TorchFunctionMode):
         if seen.address:
             ledger.walker.outputs[(tensor.data_ptr(), *tensor.shape)] = state.id
         ledger.describe(tensor, state, fresh=True)
+        if called.uninitialised and state.storage is not None:
+            state.storage.uninitialised = True
         if state.requires_grad and not state.node:
             state.role = "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"
         elif not taken:

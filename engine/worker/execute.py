@@ -25,7 +25,7 @@ from engine.worker.fail import failure_row, syntax_row
 from engine.worker.finish import Finish
 from engine.worker.modules import Modules
 from engine.worker.observe import Observer, Optimizers
-from engine.worker.patches import wrap_functions, wrap_modules, wrap_zero_grad
+from engine.worker.patches import keep_fast_paths, wrap_functions, wrap_modules, wrap_zero_grad
 from engine.worker.record import PROGRAM, Ledger
 from engine.worker.sender import Sender
 from engine.worker.streams import Below, Stream, watch_warnings
@@ -66,6 +66,7 @@ def _start(target: Callable[[], None]) -> threading.Thread:
 
     def begin() -> None:
         threading.stack_size(before)  # here already: the program's own threads are not to get such stacks
+        threading.current_thread()._daemonic = False  # type: ignore[attr-defined]  # theirs inherit it
         target()
 
     thread = threading.Thread(target=begin, name="MainThread", daemon=True)
@@ -182,6 +183,7 @@ class _Job:
         optimizers.install()
         wrap_modules(self.modules)
         wrap_functions(self.mode)
+        keep_fast_paths(self.mode)
         wrap_zero_grad(optimizers)
         self.backward.install()
 

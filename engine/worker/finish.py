@@ -88,7 +88,7 @@ class Finish:
         """The record of the tensor's state now, however it came to be."""
         ledger = self.ledger
         state = ledger.meet(tensor)
-        seen = look(tensor, state.look.rest[5:6] == ("uninitialised",) and state.look.data is None)
+        seen = look(tensor, state.storage is not None and state.storage.uninitialised)
         if seen.data != state.look.data or seen.rest != state.look.rest:
             ledger.outside(tensor, state)
         elif tensor.requires_grad != state.requires_grad:

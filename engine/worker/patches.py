@@ -32,6 +32,23 @@ def wrap_modules(modules: Modules) -> None:
     torch.nn.Module.__call__ = __call__  # type: ignore[method-assign]
 
 
+def keep_fast_paths(mode: Recording) -> None:
+    """`nn.MultiheadAttention` and the transformer layers take their fused path only when no tensor has a torch function;
+    they ask through this name, and recording must not count."""
+    original = torch.overrides.has_torch_function
+
+    def has_torch_function(arguments: Any) -> bool:
+        if torch._C._len_torch_function_stack() == 1 and torch._C._get_function_stack_at(0) is mode:
+            torch._C._pop_torch_function_stack()
+            try:
+                return bool(original(arguments))
+            finally:
+                torch._C._push_on_torch_function_stack(mode)
+        return bool(original(arguments))
+
+    torch.overrides.has_torch_function = has_torch_function
+
+
 def wrap_functions(mode: Recording) -> None:
     """`Function.apply` is one op, named for the user's class."""
     original: Callable[..., Any] = torch.autograd.Function.__dict__["apply"].__func__

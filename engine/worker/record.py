@@ -24,10 +24,12 @@ Row = tuple[object, ...]
 class Storage:
     """Memory that several tensors may share."""
 
-    __slots__ = ("id", "members")
+    __slots__ = ("id", "members", "uninitialised")
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, uninitialised: bool = False) -> None:
         self.id = number
+        self.uninitialised = uninitialised
+        """Nothing has been written into it yet."""
         self.members: list[State] = []
 
 
@@ -147,9 +149,18 @@ class Ledger:
             role = "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"
         elif role == "constant" and tensor.requires_grad:
             role = "result"
-        state = self.create(tensor, role, look(tensor))
-        state.watched = self._lent(tensor)
+        seen = look(tensor)
+        lent = self._lent(tensor)
+        # an `nn.Parameter` over `torch.empty` is a new object in memory whose first tensor is gone
+        storage = self.storages.get(seen.address)
+        blank = storage is not None and storage.uninitialised and not lent
+        if blank:
+            seen = look(tensor, True)
+        state = self.create(tensor, role, seen)
+        state.watched = lent
         self.describe(tensor, state)
+        if blank and state.storage is not None:
+            state.storage.uninitialised = True
         self.finish(state)
         return state
 
@@ -241,7 +252,7 @@ class Ledger:
         """A new record of an object whose contents changed."""
         self.tensors += 1
         state.id = self.tensors
-        state.look = look(tensor)
+        state.look = look(tensor, state.storage is not None and state.storage.uninitialised)
         state.node = 0
         if state.storage is not None and state.look.address and self.storages.get(state.look.address) is not state.storage:
             state.storage.members.remove(state)

@@ -195,17 +195,17 @@ def picture(array: Array) -> Picture | None:
     flat = flat[:: max(1, flat.shape[0] // _POOLED), :: max(1, flat.shape[1] // _POOLED)]
     if flat.dtype.kind == "c":
         flat = np.abs(flat)
-    cells = flat.astype(np.float32)
-    rows, columns = min(_ROWS, cells.shape[0]), min(_COLUMNS, cells.shape[1])
+    rows, columns = min(_ROWS, flat.shape[0]), min(_COLUMNS, flat.shape[1])
     with np.errstate(all="ignore"):
-        cells = _pool(_pool(cells, rows, 0), columns, 1)
+        cells = _pool(_pool(flat.astype(np.float32), rows, 0), columns, 1)
         finite = np.isfinite(cells)
         whole = bool(finite.all())
         scale = float(np.abs(cells if whole else cells[finite]).max(initial=0.0))
-        levels = np.rint(cells * (127.0 / scale) if scale else cells)
-    if not whole:
-        levels[~finite] = -128
-    return rows, columns, base64.b64encode(levels.astype(np.int8).tobytes()).decode(), scale
+        levels = cells.astype(np.float64) / (scale or 1.0) * 127.0
+        if not whole:
+            levels[~finite] = -128
+        raw = np.rint(levels).astype(np.int8).tobytes()
+    return rows, columns, base64.b64encode(raw).decode(), scale
 
 
 def _pool(cells: NDArray[np.float32], parts: int, axis: int) -> NDArray[np.float32]:

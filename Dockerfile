@@ -26,7 +26,7 @@ COPY --from=build /opt/gradgraph /opt/gradgraph
 ENV PATH=/opt/gradgraph/bin:$PATH PYTHONUNBUFFERED=1 \
     GRADGRAPH_HOST=0.0.0.0 GRADGRAPH_PORT=8000 GRADGRAPH_DATA_DIR=/data
 USER 10001:10001
-WORKDIR /data
+WORKDIR /
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=60s --retries=3 \

@@ -187,3 +187,14 @@ def test_problems_speak_the_language_of_the_reader(served: Served) -> None:
     answer = served.http.get("/api/v1/runs/nothing", headers={"Accept-Language": "zh-CN,zh;q=0.9,en;q=0.8"})
     assert answer.headers["content-language"] == "zh"
     assert "没有运行 nothing" in served.problem(answer, 404, "no-such-run")
+
+
+def test_the_example_in_the_documentation_is_what_is_answered(served: Served) -> None:
+    example = served.http.get("/openapi.json").json()["paths"]["/api/v1/runs/{run}"]["get"]["responses"]["200"]
+    shown = example["content"]["application/json"]["example"]
+    trace = served.run(shown["program"]["code"])
+    assert trace.keys() == shown.keys()
+    assert gradient(trace, "x") == gradient(shown, "x") == [6.0]
+    edges = [[(node["type"], node["edges"]) for node in each["nodes"]] for each in (trace, shown)]
+    assert edges[0] == edges[1]
+    assert [step["kind"] for step in trace["timeline"]] == [step["kind"] for step in shown["timeline"]]

@@ -1,0 +1,218 @@
+"""A pool as its callers see it: many at once, cancelled, its warm process killed, closed."""
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from engine import DEFAULT_LIMITS, Program, RunRequest
+from engine.outcome import Outcome
+from engine.sandbox.nursery import ZygoteLost
+from engine.sandbox.pool import Pool
+
+if sys.platform != "linux":
+    pytest.skip("the sandbox is Linux's", allow_module_level=True)
+
+SLEEP = RunRequest(program=Program(code="import time\nprint('begun')\ntime.sleep(30)\n"))
+QUICK = RunRequest(program=Program(code="print(1)\n"))
+WHO = RunRequest(program=Program(code="import os\nprint(os.getppid(), os.getpid())\n"))
+
+
+Check = Callable[[Pool], Coroutine[object, object, None]]
+On = Callable[[Check], None]
+
+
+@pytest.fixture(scope="module")
+def on() -> Iterator[On]:
+    """Runs a check on one pool that all checks share."""
+    with asyncio.Runner() as runner:
+        pool = Pool(2, spares=1)
+        runner.run(pool.start())
+        yield lambda check: runner.run(asyncio.wait_for(check(pool), 40))
+        runner.run(pool.close())
+
+
+def printed(lines: list[bytes]) -> str:
+    events = [line for piece in lines for line in piece.split(b"\n") if line.startswith(b'["out"')]
+    return "".join(msgspec.json.decode(event)[2] for event in events)
+
+
+def is_alive(pid: int) -> bool:
+    status = Path(f"/proc/{pid}/stat")
+    return status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+async def until(fact: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 5
+    while not fact():
+        assert time.monotonic() < deadline
+        await asyncio.sleep(0.01)
+
+
+def test_many_at_once_get_their_own_answers(on: On) -> None:
+    async def check(pool: Pool) -> None:
+        requests = [RunRequest(program=Program(code=f"print({number})\n")) for number in range(12)]
+        answers = await asyncio.gather(*map(pool.run, requests))
+        assert [printed(lines) for lines, _ in answers] == [f"{number}\n" for number in range(12)]
+
+    on(check)
+
+
+def test_events_are_passed_on_while_the_program_runs(on: On) -> None:
+    async def check(pool: Pool) -> None:
+        heard = asyncio.Event()
+
+        def hear(line: bytes) -> None:
+            if b"begun" in line:
+                heard.set()
+
+        running = asyncio.create_task(pool.run(SLEEP, hear))
+        await asyncio.wait_for(heard.wait(), 5)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    on(check)
+
+
+def test_cancelling_kills_the_process_and_frees_its_place(on: On) -> None:
+    async def check(pool: Pool) -> None:
+        code = "import os, time\nprint(os.getpid())\ntime.sleep(30)\n"
+        for _ in range(4):  # more than there are places
+            said: list[bytes] = []
+            running = asyncio.create_task(pool.run(RunRequest(program=Program(code=code)), said.append))
+            await until(lambda said=said: bool(printed(said)))  # type: ignore[misc]
+            running.cancel()
+            pid = int(printed(said))
+            await until(lambda pid=pid: not is_alive(pid))  # type: ignore[misc]
+        assert printed((await pool.run(QUICK))[0]) == "1\n"
+
+    on(check)
+
+
+def test_a_waiting_run_can_be_cancelled(on: On) -> None:
+    async def check(pool: Pool) -> None:
+        busy = [asyncio.create_task(pool.run(SLEEP)) for _ in range(pool.capacity)]
+        waiting = asyncio.create_task(pool.run(QUICK))
+        await asyncio.sleep(0.1)
+        waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+        for task in busy:
+            task.cancel()
+        await asyncio.gather(*busy, return_exceptions=True)
+        assert printed((await pool.run(QUICK))[0]) == "1\n"
+
+    on(check)
+
+
+def test_a_lost_warm_process_loses_its_runs_and_is_replaced(on: On) -> None:
+    async def check(pool: Pool) -> None:
+        zygote = int(printed((await pool.run(WHO))[0]).split()[0])
+        running = asyncio.create_task(pool.run(SLEEP))
+        await asyncio.sleep(0.1)
+        os.kill(zygote, signal.SIGKILL)
+        _, outcome = await running
+        assert (outcome.exit_code, outcome.signal, outcome.stopped_by) == (None, None, None)
+        lines, outcome = await again(pool)
+        assert outcome.exit_code == 0
+        assert int(printed(lines).split()[0]) != zygote
+
+    on(check)
+
+
+async def again(pool: Pool) -> tuple[list[bytes], Outcome]:
+    """What a caller does who was told that the warm process was lost."""
+    try:
+        return await pool.run(WHO)
+    except ZygoteLost:
+        return await pool.run(WHO)
+
+
+def test_the_supervisor_kills_what_does_not_stop_itself(on: On) -> None:
+    limits = msgspec.structs.replace(DEFAULT_LIMITS, wall_s=0.3)
+    request = RunRequest(
+        program=Program(code="import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n"), limits=limits
+    )
+
+    async def check(pool: Pool) -> None:
+        _, outcome = await pool.run(request)
+        assert (outcome.stopped_by, outcome.signal) == ("wall", signal.SIGKILL)
+        assert outcome.timings.run_ms < 3000
+
+    on(check)
+
+
+def test_processor_time_is_limited(on: On) -> None:
+    limits = msgspec.structs.replace(DEFAULT_LIMITS, cpu_s=1.0)
+    request = RunRequest(program=Program(code="while True:\n    pass\n"), limits=limits)
+
+    async def check(pool: Pool) -> None:
+        _, outcome = await pool.run(request)
+        assert outcome.stopped_by == "cpu"
+
+    on(check)
+
+
+def test_a_long_program_arrives_whole(on: On) -> None:
+    code = "x = 1\n" * 30_000 + "print('end')\n"
+
+    async def check(pool: Pool) -> None:
+        assert printed((await pool.run(RunRequest(program=Program(code=code))))[0]) == "end\n"
+
+    on(check)
+
+
+def test_runs_do_not_share_a_uid_or_see_each_other(on: On) -> None:
+    """Where the pool may choose uids, no two live runs have the same."""
+
+    async def check(pool: Pool) -> None:
+        code = "import os, time\ntime.sleep(0.3)\nprint(os.getuid())\n"
+        request = RunRequest(program=Program(code=code))
+        first, second = await asyncio.gather(pool.run(request), pool.run(request))
+        if "uid" in pool.isolation.layers:
+            assert printed(first[0]) != printed(second[0])
+        else:
+            assert printed(first[0]) == f"{os.getuid()}\n"
+
+    on(check)
+
+
+def test_this_machine_has_at_least_a_container_s_isolation(on: On) -> None:
+    async def check(pool: Pool) -> None:
+        assert pool.isolation.profile in ("full", "container")
+        assert {"rlimits", "no_new_privs", "landlock", "seccomp"} <= set(pool.isolation.layers)
+
+    on(check)
+
+
+@pytest.mark.slow
+def test_without_a_zygote_programs_still_run() -> None:
+    async def check(pool: Pool) -> None:
+        lines, outcome = await pool.run(QUICK)
+        assert printed(lines) == "1\n"
+        assert outcome.exit_code == 0
+        assert pool.isolation.profile == "none"
+
+    async def alone() -> None:
+        pool = Pool(1, spares=0, zygote=False)
+        await pool.start()
+        await check(pool)
+        await pool.close()
+
+    asyncio.run(alone())
+
+
+def test_the_server_never_imports_torch() -> None:
+    async def check() -> int:
+        code = "import sys, engine\nfrom engine.sandbox.pool import Pool\nsys.exit('torch' in sys.modules)\n"
+        process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, cwd=Path(__file__).parents[3])
+        return await process.wait()
+
+    assert asyncio.run(check()) == 0

@@ -50,6 +50,8 @@ export class Playground {
 
   private abort: AbortController | null = null
   private graphAbort: AbortController | null = null
+  /** Graphs of the run on screen that have been drawn, by their choice. */
+  private readonly graphs = new Map<string, Graph>()
   private autoTimer: ReturnType<typeof setTimeout> | undefined
   private playTimer: ReturnType<typeof setTimeout> | undefined
 
@@ -66,6 +68,14 @@ export class Playground {
   readonly highlight: { line: number } | null = $derived(this.hoveredLine === null || this.edited ? null : { line: this.hoveredLine })
   readonly selectedBox: Box | undefined = $derived(
     this.view.selection?.kind === 'box' ? this.find?.byId(this.view.selection.id) : undefined,
+  )
+  /** The graph to draw: by the reader's choice, or else that of the pass the step belongs to. */
+  readonly wanted: string = $derived(
+    JSON.stringify({
+      level: this.view.level,
+      root: this.view.root,
+      pass: this.view.pass ?? (this.trace && !this.view.root ? passOfStep(this.trace, this.view.step) : null),
+    } satisfies api.GraphChoice),
   )
   /** What the inspector follows while nothing is selected: the box the step concerns, or the latest one before it. */
   readonly followedBox: Box | undefined = $derived.by(() => {
@@ -241,11 +251,15 @@ export class Playground {
   private async show(trace: Trace, how: 'keep' | 'compare', signal: AbortSignal): Promise<void> {
     const before = this.trace
     const kept = how === 'keep'
-    const choice = kept ? this.view : { ...this.view, root: null, pass: null }
-    const graph = await api.graph(trace.id, choice, this.view.lang, signal)
     const total = trace.timeline.length
     const same = before !== null && sameStory(before, trace)
     const step = kept ? Math.min(this.view.step, total) : same ? this.view.step : total
+    const choice = kept ? this.view : { ...this.view, root: null, pass: null }
+    const wanted = { level: choice.level, root: choice.root, pass: choice.pass ?? (choice.root ? null : passOfStep(trace, step)) }
+    const graph = await api.graph(trace.id, wanted, this.view.lang, signal)
+    this.graphAbort?.abort()
+    this.graphs.clear()
+    this.graphs.set(JSON.stringify(wanted), graph)
     this.shown = { trace, graph }
     this.findingOpen = null
     const asBefore = kept || same
@@ -260,22 +274,29 @@ export class Playground {
   }
 
   /** Draws the same run by another level, root or pass; the old picture stays until the new one is here. */
-  async choose(part: Partial<Pick<ViewState, 'level' | 'root' | 'pass'>>): Promise<void> {
+  choose(part: Partial<Pick<ViewState, 'level' | 'root' | 'pass'>>): void {
     this.change({ ...part, selection: null, expanded: null })
+  }
+
+  /** Fetches the graph that is wanted now; the old picture stays until it is here. */
+  async redraw(wanted: api.GraphChoice): Promise<void> {
     const { trace } = this
-    if (!trace) return
+    const key = JSON.stringify(wanted)
     this.graphAbort?.abort()
+    if (!trace || (this.shown?.graph && this.graphs.get(key) === this.shown.graph)) return
     const abort = (this.graphAbort = new AbortController())
     try {
-      const graph = await api.graph(trace.id, this.view, this.view.lang, abort.signal)
-      if (!abort.signal.aborted && this.trace === trace) this.shown = { trace, graph }
+      const graph = this.graphs.get(key) ?? (await api.graph(trace.id, wanted, this.view.lang, abort.signal))
+      if (abort.signal.aborted || this.trace !== trace) return
+      this.graphs.set(key, graph)
+      this.shown = { trace, graph }
     } catch (error) {
       if (!abort.signal.aborted) this.problem = this.sentenceOf(error)
     }
   }
 
   setLevel(level: Level): void {
-    if (level !== this.view.level) void this.choose({ level })
+    if (level !== this.view.level) this.choose({ level })
   }
 
   sentenceOf(error: unknown): string {
@@ -308,6 +329,20 @@ export class Playground {
       this.lessonsMissing = true
     }
   }
+}
+
+/** The backward pass a step belongs to: the one it is in, or the next one, whose forward it then is; after the last, the last. */
+function passOfStep(trace: Trace, step: number): string | null {
+  const main = new Set(trace.passes.filter((pass) => pass.parent == null && pass.roots.some((root) => root.node !== null)).map((pass) => pass.id))
+  if (main.size < 2) return null
+  let last: string | null = null
+  for (let at = 0; at < trace.timeline.length; at += 1) {
+    const event = trace.timeline[at]
+    if (event?.kind !== 'pass_end' || !event.pass || !main.has(event.pass)) continue
+    last = event.pass
+    if (at + 1 >= step) return last
+  }
+  return last
 }
 
 /** Two runs tell the same story when the same kinds of things happened in the same order: an edited number, not an edited line. */

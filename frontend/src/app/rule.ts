@@ -5,7 +5,7 @@ import type { Node, Tensor } from '../api/types'
 import { display } from '../core/display'
 import { formatNumber } from '../core/format'
 import type { TraceIndex, VisitAt } from '../core/trace'
-import { tensorName } from './naming'
+import { nodeName, tensorName } from './naming'
 
 const PLACE = /<mi data-slot="([^"]+)">(.*?)<\/mi>/g
 
@@ -37,7 +37,11 @@ function valueOf(index: TraceIndex, name: string, node: Node, at: VisitAt): { te
   const op = index.op(node.op)
   if (name === 'result') return { tensor: index.tensor(op?.outputs[0]) }
   const slot = node.edges.findIndex((edge) => edge.name === name)
-  const given = op?.arguments[slot]
+  const next = index.node(node.edges[slot]?.to)
+  if (next?.variable) return { tensor: index.tensor(next.variable) }
+  if (next && next.op !== node.op) return { tensor: index.tensor(index.op(next.op)?.outputs[node.edges[slot]?.input_nr ?? 0]) }
+  // Without an edge, the call's own arguments say it, as long as the call is the operation: `x * 3`, but not a layer.
+  const given = op && op.nodes.length === 1 && op.arguments.length === node.edges.length ? op.arguments[slot] : undefined
   if (given?.tensor) return { tensor: index.tensor(given.tensor) }
   if (given?.text != null && Number.isFinite(Number(given.text))) return { text: formatNumber(Number(given.text)) }
   return {}
@@ -70,7 +74,7 @@ export function letters(index: TraceIndex, rule: Rule, node: Node, at: VisitAt):
       if (name === 'g' || name === 'result' || found.has(letter)) continue
       const value = valueOf(index, name, node, at)
       const text = value.text ?? (value.tensor ? tensorName(index, value.tensor) : '')
-      if (text) found.set(letter, text)
+      if (text && text !== value.tensor?.id && text !== nodeName(index, node)) found.set(letter, text)
     }
   }
   return [...found].map(([letter, name]) => ({ letter, name })).sort((a, b) => a.letter.localeCompare(b.letter))

@@ -5,7 +5,7 @@ import type { Layout, Placed } from '../core/layout'
 export type Arrow = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight'
 
 export function neighbour(layout: Layout, from: string, arrow: Arrow): string | null {
-  const here = layout.boxes.find((box) => box.id === from)
+  const here = layout.boxes.find((box) => box.id === from) ?? layout.frames.find((frame) => frame.id === from)
   if (!here) return layout.boxes[0]?.id ?? null
   const sideways = arrow === 'ArrowLeft' || arrow === 'ArrowRight'
   const along = sideways ? [] : linked(layout, here, arrow === 'ArrowUp')
@@ -24,6 +24,7 @@ function linked(layout: Layout, here: Placed, up: boolean): Placed[] {
 }
 
 function lies(here: Placed, box: Placed, arrow: Arrow): boolean {
+  if (arrow === 'ArrowDown' && box.x >= here.x && box.x + box.w <= here.x + here.w && box.y > here.y && box.y < here.y + here.h) return true
   if (arrow === 'ArrowLeft') return box.x + box.w <= here.x + 1
   if (arrow === 'ArrowRight') return box.x >= here.x + here.w - 1
   return arrow === 'ArrowUp' ? box.y + box.h <= here.y + 1 : box.y >= here.y + here.h - 1
@@ -31,6 +32,6 @@ function lies(here: Placed, box: Placed, arrow: Arrow): boolean {
 
 function distance(a: Placed, b: Placed, sideways: boolean): number {
   const dx = Math.abs(a.x + a.w / 2 - b.x - b.w / 2)
-  const dy = Math.abs(a.y + a.h / 2 - b.y - b.h / 2)
+  const dy = Math.abs(a.y - b.y)
   return sideways ? dx + 3 * dy : dy + 0.5 * dx
 }

@@ -6,6 +6,7 @@ import type { Lang, Level, Selection, Theme, ViewState } from '../core/state'
 import { openingChoice, sheetOf } from '../core/fold'
 import { linesOfGraph, TraceIndex } from '../core/trace'
 import { wordsOf, type Words } from '../core/sentences'
+import { Graphs, passOfStep } from './graphs'
 import { loadWords } from './lexicon'
 import { boxFinder } from './naming'
 import { remember, remembered } from './memory'
@@ -50,8 +51,7 @@ export class Playground {
 
   private abort: AbortController | null = null
   private graphAbort: AbortController | null = null
-  /** Graphs of the run on screen that have been drawn, by their choice. */
-  private readonly graphs = new Map<string, Graph>()
+  private readonly graphs = new Graphs()
   private autoTimer: ReturnType<typeof setTimeout> | undefined
   private playTimer: ReturnType<typeof setTimeout> | undefined
 
@@ -256,10 +256,8 @@ export class Playground {
     const step = kept ? Math.min(this.view.step, total) : same ? this.view.step : total
     const choice = kept ? this.view : { ...this.view, root: null, pass: null }
     const wanted = { level: choice.level, root: choice.root, pass: choice.pass ?? (choice.root ? null : passOfStep(trace, step)) }
-    const graph = await api.graph(trace.id, wanted, this.view.lang, signal)
+    const graph = await this.graphs.of(trace.id, wanted, this.view.lang, signal)
     this.graphAbort?.abort()
-    this.graphs.clear()
-    this.graphs.set(JSON.stringify(wanted), graph)
     this.shown = { trace, graph }
     this.findingOpen = null
     const asBefore = kept || same
@@ -281,15 +279,12 @@ export class Playground {
   /** Fetches the graph that is wanted now; the old picture stays until it is here. */
   async redraw(wanted: api.GraphChoice): Promise<void> {
     const { trace } = this
-    const key = JSON.stringify(wanted)
     this.graphAbort?.abort()
-    if (!trace || (this.shown?.graph && this.graphs.get(key) === this.shown.graph)) return
+    if (!trace) return
     const abort = (this.graphAbort = new AbortController())
     try {
-      const graph = this.graphs.get(key) ?? (await api.graph(trace.id, wanted, this.view.lang, abort.signal))
-      if (abort.signal.aborted || this.trace !== trace) return
-      this.graphs.set(key, graph)
-      this.shown = { trace, graph }
+      const graph = await this.graphs.of(trace.id, wanted, this.view.lang, abort.signal)
+      if (!abort.signal.aborted && this.trace === trace && graph !== this.graph) this.shown = { trace, graph }
     } catch (error) {
       if (!abort.signal.aborted) this.problem = this.sentenceOf(error)
     }
@@ -329,20 +324,6 @@ export class Playground {
       this.lessonsMissing = true
     }
   }
-}
-
-/** The backward pass a step belongs to: the one it is in, or the next one, whose forward it then is; after the last, the last. */
-function passOfStep(trace: Trace, step: number): string | null {
-  const main = new Set(trace.passes.filter((pass) => pass.parent == null && pass.roots.some((root) => root.node !== null)).map((pass) => pass.id))
-  if (main.size < 2) return null
-  let last: string | null = null
-  for (let at = 0; at < trace.timeline.length; at += 1) {
-    const event = trace.timeline[at]
-    if (event?.kind !== 'pass_end' || !event.pass || !main.has(event.pass)) continue
-    last = event.pass
-    if (at + 1 >= step) return last
-  }
-  return last
 }
 
 /** Two runs tell the same story when the same kinds of things happened in the same order: an edited number, not an edited line. */

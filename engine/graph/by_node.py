@@ -15,12 +15,13 @@ def draw_nodes(drawing: Drawing, *, fold_weights: bool) -> None:
     index = drawing.index
     nodes = _in_order(index, drawing.visible.reached | drawing.visible.unreached)
     hidden = _Hidden(index, drawing.roots, (node for _, node in nodes)) if fold_weights else None
-    inputs: dict[str, Inputs] = {}
+    given, given_to = Inputs(index, None), None
     for place, node in nodes:
-        if hidden is not None and hidden.hides(node):
+        if hidden is not None and node.id in hidden.parameters:
             continue
-        given = inputs.setdefault(node.op or node.id, Inputs(index, index.ops.get(node.op or "")))
         draft = _draft(drawing, node, place)
+        if draft.op is not given_to:  # the nodes of one op share its inputs and stand next to each other
+            given, given_to = Inputs(index, draft.op), draft.op
         drawing.drafts[node.id] = draft
         drawing.box_of_node[node.id] = node.id
         if node.op is not None:
@@ -67,12 +68,11 @@ def _name_of_derivative(index: Index, made_by: str) -> str:
 
 
 def _value(index: Index, node: Node) -> tuple[int, str | None]:
-    values = index.values
-    for number in range(max(1, len(node.outputs))):
-        tensor = values.get((node.id, number))
-        if tensor is not None:
-            return number, tensor
-    return 0, None
+    first = index.values.get((node.id, 0))
+    if first is not None or len(node.outputs) < 2:
+        return 0, first
+    others = ((number, index.values.get((node.id, number))) for number in range(1, len(node.outputs)))
+    return next(((number, tensor) for number, tensor in others if tensor is not None), (0, None))
 
 
 def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hidden: "_Hidden | None") -> None:
@@ -132,10 +132,6 @@ class _Hidden:
             used = [(slot, edge) for slot, edge in enumerate(node.edges) if edge.to is not None]
             if len(used) == 1:
                 self._hide(index, roots, node, *used[0])
-
-    def hides(self, node: Node) -> bool:
-        """Whether a node has no box of its own."""
-        return node.id in self.parameters
 
     def _hide(self, index: Index, roots: frozenset[str], node: Node, slot: int, edge: Edge) -> None:
         to = edge.to

@@ -26,6 +26,7 @@ class Index:
         self._names = _names(trace)
         self._chains: dict[str, tuple[str, ...]] = {}
         self.escapes = escapes(trace)
+        self._texts: dict[Span | None, str] = {}
         self._inner_spans = _shared_spans(trace)
 
     def identity(self, tensor: str) -> str:
@@ -42,7 +43,11 @@ class Index:
 
     def text_of(self, op: Op) -> str:
         """The sub-expression an op is; nothing for one of several that library code ran for the same expression."""
-        return "" if self.is_inside_library(op) else self.source.text(op.span)
+        span = op.span
+        text = self._texts.get(span)
+        if text is None:
+            text = self._texts[span] = "" if self.is_inside_library(op) else self.source.text(span)
+        return text
 
     def is_inside_library(self, op: Op) -> bool:
         """Whether the same expression of the user led to other kinds of ops too."""

@@ -75,6 +75,8 @@ class _Search:
         self.nodes = set(reached)
         self.ghosts: dict[str, Op] = {}
         self.leaves: dict[str, None] = {}
+        unrecorded = [op for op in index.trace.ops if not op.nodes and not is_source(op)]
+        self._unrecorded = {tensor for op in unrecorded for tensor in op.outputs}
 
     def begin_at(self, tensors: Iterable[str]) -> None:
         """Add what made tensors that a pass could not start from."""
@@ -86,14 +88,19 @@ class _Search:
 
     def climb(self, ops: Iterable[str | None]) -> None:
         """Add what made the untracked inputs of these ops, and what was cut off behind them."""
+        if not (self._unrecorded or self.ghosts or self.index.escapes):
+            return
         pending = [op for op in dict.fromkeys(ops) if op is not None]
         seen = set(pending)
         while pending:
             op = self.index.ops.get(pending.pop())
             if op is None:
                 continue
+            above: list[str] = []
             is_ghost = op.id in self.ghosts
-            above = [more for tensor in op.inputs for more in self._above(tensor, is_ghost=is_ghost)]
+            for tensor in op.inputs:
+                if is_ghost or tensor in self._unrecorded:
+                    above.extend(self._above(tensor, is_ghost=is_ghost))
             if op.id in self.index.escapes:
                 above.extend(self._read_for(op.id))
             for more in above:
@@ -145,6 +152,8 @@ class _Search:
     def descend(self) -> None:
         """Add ops that use something visible, when they lead to a tensor the user named or to a ghost drawn already."""
         index, era = self.index, self.era
+        if not self._unrecorded:
+            return
         touched = {tensor for (node, _), tensor in index.values.items() if node in self.nodes}
         touched.update(tensor for op in self.ghosts.values() for tensor in op.outputs)
         leaves = {index.nodes[node].variable for node in self.nodes} | set(self.leaves)

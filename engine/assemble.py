@@ -11,8 +11,8 @@ from engine.findings import explanation, find
 from engine.keys import versions
 from engine.outcome import Outcome
 from engine.request import RunRequest
-from engine.rules import rule_of
 from engine.slots import slot_names
+from engine.source import Source
 from engine.trace import (
     Accumulation,
     Argument,
@@ -122,6 +122,9 @@ class _House:
         self.findings: list[Finding] = []
         self.cuts: list[ev.Omitted] = []
         self.steps: list[Step] = []
+        self.shared: dict[int, list[str]] = {}
+        """Names by a tensor's first record."""
+        self.saved_storages: set[int] = set()
 
     # Reading
 
@@ -363,6 +366,8 @@ class _House:
         for node in self.nodes.values():
             if node.op:
                 by_op.setdefault(node.op, []).append(node)
+        ops = tuple(self._all_ops(by_op))
+        self._name(Source(request.program.code), ops)
         return Trace(
             format="gradgraph.trace/1",
             id=run,
@@ -376,7 +381,7 @@ class _House:
             warnings=tuple(self.warnings),
             tensors=tuple(self._tensor(event) for event in self.tensors.values()),
             variables=tuple(self._variable(event) for event in self.variables),
-            ops=tuple(self._all_ops(by_op)),
+            ops=ops,
             nodes=tuple(self._node(self.nodes[number]) for number in sorted(self.nodes)),
             passes=tuple(self._pass(one) for one in self.runs.values()),
             updates=tuple(self._update(event) for event in self.updates),
@@ -413,7 +418,7 @@ class _House:
             dtype=event.dtype,
             role=change.role or event.role,
             identity=_t(event.identity),
-            names=tuple(change.names),
+            names=tuple(self.shared.get(event.identity or event.id, ())),
             device="cpu" if event.device == "cpu" else event.device,  # msgspec leaves out the default object only
             layout="strided" if event.layout == "strided" else event.layout,
             strides=event.strides,
@@ -471,7 +476,22 @@ class _House:
             pass_id=_p(event.pass_id),
             raised=bool(event.flags & ev.RAISED),
             time_us=event.time_us,
+            saved_bytes=self._newly_saved(in_order),
         )
+
+    def _newly_saved(self, nodes: Iterable[ev.NodeSeen]) -> int:
+        """Bytes that backward alone keeps alive: no leaf's, and no storage twice."""
+        total = 0
+        for node in nodes:
+            for _, number, _, _, size, _ in node.saved:
+                seen = self.tensors.get(number)
+                if seen is None or seen.role in ("leaf", "parameter", "buffer"):
+                    continue
+                storage = seen.storage or -number
+                if storage not in self.saved_storages:
+                    self.saved_storages.add(storage)
+                    total += size
+        return total
 
     def _broadcast(self, inputs: list[int], outputs: tuple[int, ...]) -> tuple[Broadcast, ...]:
         made = self.tensors.get(outputs[0]) if outputs else None
@@ -492,22 +512,18 @@ class _House:
     def _node(self, event: ev.NodeSeen) -> Node:
         edges = event.edges
         names = slot_names(event.type, len(edges) // 2)
-        saved = tuple(
-            Saved(
-                field=name, tensor=_t(number) if number in self.tensors else None, version=None if version < 0 else version,
-                text=text or None, size_bytes=size, reason=reason,
-            )
-            for name, number, version, text, size, reason in event.saved
-        )  # fmt: skip
+        saved = tuple(self._saved(word) for word in event.saved)
         return Node(
             id=f"n{event.id}",
             type=event.type,
             edges=tuple(
-                Edge(to=f"n{edges[i]}" if edges[i] else None, input_nr=edges[i + 1], name=names[i // 2])
-                for i in range(0, len(edges) - 1, 2)
+                Edge(to=f"n{edges[2 * slot]}" if edges[2 * slot] else None, input_nr=edges[2 * slot + 1], name=name)
+                for slot, name in enumerate(names)
             ),
-            outputs=tuple(NodeOutput(shape=shape, dtype=dtype, device="cpu" if device == "cpu" else device)
-                for shape, dtype, device in event.outputs),
+            outputs=tuple(
+                NodeOutput(shape=shape, dtype=dtype, device="cpu" if device == "cpu" else device)
+                for shape, dtype, device in event.outputs
+            ),
             op=f"o{event.op}" if event.op in self.ops else None,
             sequence_nr=event.sequence_nr or None,
             saved=saved,
@@ -517,7 +533,18 @@ class _House:
             pass_id=_p(event.pass_id),
             custom=event.custom,
             reason=event.reason,
-        )  # fmt: skip
+        )
+
+    def _saved(self, word: ev.SavedWord) -> Saved:
+        name, number, version, text, size, reason = word
+        return Saved(
+            field=name,
+            tensor=_t(number) if number in self.tensors else None,
+            version=None if version < 0 else version,
+            text=text or None,
+            size_bytes=size,
+            reason=reason,
+        )
 
     def _pass(self, run: _Run) -> Pass:
         start, end = run.start, run.end
@@ -544,14 +571,64 @@ class _House:
             parent=_p(start.parent),
             module=f"m{start.module}" if start.module in self.modules else None,
             failed=end is None or end.failed,
+            failed_node=self._failed_node(run) if end is None or end.failed else None,
         )  # fmt: skip
+
+    def _failed_node(self, run: _Run) -> str | None:
+        """The node the engine had taken up: of those whose gradients are complete the one made last, leaves first."""
+        roots = [node for node, _, _, _, _ in run.start.roots if node in self.nodes]
+        needed = self._needed(run, roots)
+        waiting: dict[int, int] = {}
+        for number in [*roots, *(target for node in needed for target in self._targets(node))]:
+            waiting[number] = waiting.get(number, 0) + 1
+        ready: list[int] = []
+
+        def arrive(number: int) -> None:
+            waiting[number] -= 1
+            if waiting[number] == 0 and number in needed:
+                ready.append(number)
+
+        for root in roots:
+            arrive(root)
+        for visit in run.visits:
+            if visit.node not in ready:
+                return None  # an engine this model does not know
+            ready.remove(visit.node)
+            for target in self._targets(visit.node):
+                arrive(target)
+        if not ready:
+            return None
+        return f"n{max(ready, key=lambda number: int(self.nodes[number].sequence_nr or 2**64))}"
+
+    def _targets(self, number: int) -> tuple[int, ...]:
+        return tuple(target for target in self.nodes[number].edges[::2] if target in self.nodes)
+
+    def _needed(self, run: _Run, roots: Iterable[int]) -> set[int]:
+        """Nodes the engine runs: all that are reachable, or those on the way to the `inputs`."""
+        reachable: set[int] = set()
+        todo = list(roots)
+        while todo:
+            number = todo.pop()
+            if number not in reachable:
+                reachable.add(number)
+                todo.extend(self._targets(number))
+        wanted = run.start.input_nodes
+        if not wanted:
+            return reachable
+        on_the_way = {node for node, _ in wanted}
+        for number in sorted(reachable, key=lambda n: int(self.nodes[n].sequence_nr or 2**64)):
+            if any(target in on_the_way for target in self._targets(number)):
+                on_the_way.add(number)
+        if run.start.kind == "grad":
+            on_the_way -= {node for node, _ in wanted if not any(t in on_the_way for t in self._targets(node))}
+        return on_the_way
 
     def _update(self, event: ev.Updated) -> Update:
         return Update(
             id=f"u{event.id}",
             kind=event.kind,
-            changes=tuple(map(_change, event.changes)),
-            state=tuple(map(_change, event.state)),
+            changes=tuple(self._change_word(word) for word in event.changes),
+            state=tuple(self._change_word(word) for word in event.state),
             optimizer=event.optimizer or None,
             variable=event.variable or None,
             owner=event.owner or None,
@@ -559,6 +636,13 @@ class _House:
             span=self._span(event.site),
             set_to_none=event.set_to_none,
         )
+
+    def _change_word(self, word: ev.ChangeWord) -> Change:
+        before, after, name, gradient = word
+        if not name:
+            seen = self.tensors.get(after or before)
+            name = next(iter(self.shared.get(seen.identity or seen.id, ())), "") if seen is not None else ""
+        return Change(before=_t(before), after=_t(after), name=name, gradient=_t(gradient))
 
     @staticmethod
     def _module(event: ev.ModuleSeen) -> Module:
@@ -593,6 +677,33 @@ class _House:
     def _truncated(self) -> Iterator[Truncation]:
         for cut in self.cuts:
             yield Truncation(what=cut.what, limit=cut.limit, kept=cut.kept, omitted=cut.omitted or None)
+
+    # Names
+
+    def _name(self, source: Source, ops: Iterable[Op]) -> None:
+        """Names from the code, after those the program has at its end; all states of one tensor share them."""
+        for op in ops:
+            for tensor, name in source.names(op):
+                self._add_name(int(tensor[1:]), name)
+        for number, change in list(self.changes.items()):
+            if change.names:
+                self._share(number, change.names)
+        for run in self.runs.values():
+            for accumulation in run.accumulations:
+                leaf = self.shared.get(int(accumulation.tensor[1:]))
+                if leaf and accumulation.after is not None:
+                    self._share(int(accumulation.after[1:]), [f"{leaf[0]}.grad"])
+
+    def _add_name(self, number: int, name: str) -> None:
+        names = self._change(number).names
+        if name not in names:
+            names.append(name)
+
+    def _share(self, number: int, names: Iterable[str]) -> None:
+        seen = self.tensors.get(number)
+        if seen is not None:
+            known = self.shared.setdefault(seen.identity or number, [])
+            known += [name for name in names if name not in known][: _MOST_NAMES - len(known)]
 
     # Failure
 
@@ -640,6 +751,7 @@ class _House:
 
 
 _NOTHING = _Change()
+_MOST_NAMES = 4
 
 _BROADCASTING = frozenset("""
     add sub mul div rsub rdiv pow rpow add_ sub_ mul_ div_ pow_ maximum minimum where lerp atan2 remainder fmod floor_divide
@@ -675,11 +787,6 @@ def _argument(name: str, word: ev.Word) -> Argument:
     if isinstance(word, tuple):
         return Argument(name=name, tensors=tuple(map(_t, word)))
     return Argument(name=name, text=word)
-
-
-def _change(word: ev.ChangeWord) -> Change:
-    before, after, name, gradient = word
-    return Change(before=_t(before), after=_t(after), name=name, gradient=_t(gradient))
 
 
 def _close(total: tuple[float, ...], given: ev.Data) -> bool:

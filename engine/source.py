@@ -1,0 +1,142 @@
+"""The user's names for tensors, read from the program's own code: assignments, arguments, targets of loops. Pure."""
+
+import ast
+import warnings
+from collections.abc import Iterator, Sequence
+
+from engine.trace import Argument, Op, Span
+
+_LONGEST = 40
+
+Place = tuple[int, int, int, int]
+
+
+class Source:
+    """A program's syntax tree, looked up by the places that ops have."""
+
+    def __init__(self, code: str) -> None:
+        self._lines = code.splitlines()
+        self._expressions: dict[Place, ast.AST] = {}
+        self._targets: dict[Place, ast.expr] = {}
+        self._texts: dict[ast.AST, str] = {}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # the program's own SyntaxWarnings were shown when it ran
+                tree = ast.parse(code)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+        for node in ast.walk(tree):
+            self._file(node)
+
+    def _file(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            self._targets[self._place(node.value)] = node.targets[0]
+        elif (isinstance(node, ast.AnnAssign) and node.value is not None) or isinstance(node, ast.NamedExpr):
+            self._targets[self._place(node.value)] = node.target
+        elif isinstance(node, ast.AugAssign):
+            self._expressions[self._place(node)] = node
+        if isinstance(node, ast.expr):
+            self._expressions.setdefault(self._place(node), node)
+
+    def _place(self, node: ast.expr | ast.AugAssign) -> Place:
+        end_line = node.end_lineno or node.lineno
+        end = node.end_col_offset or 0
+        return node.lineno, end_line, self._points(node.lineno, node.col_offset), self._points(end_line, end)
+
+    def _points(self, line: int, offset: int) -> int:
+        """Bytes of UTF-8 to code points."""
+        if not 0 < line <= len(self._lines) or self._lines[line - 1].isascii():
+            return offset
+        return len(self._lines[line - 1].encode()[:offset].decode("utf-8", "ignore"))
+
+    def names(self, op: Op) -> Iterator[tuple[str, str]]:
+        """Tensor id and name: first of what came out, then of what went in."""
+        if op.span is None:
+            return
+        place = _key(op.span)
+        target = self._targets.get(place)
+        if target is not None:
+            yield from self._assigned(target, op.outputs)
+        expression = self._expressions.get(place)
+        if isinstance(expression, ast.AugAssign):
+            yield from self._assigned(expression.target, op.outputs)
+        if expression is not None:
+            yield from self._given(expression, op)
+
+    def _assigned(self, target: ast.expr, outputs: Sequence[str]) -> Iterator[tuple[str, str]]:
+        if isinstance(target, ast.Tuple | ast.List):
+            if not any(isinstance(item, ast.Starred) for item in target.elts):
+                for item, tensor in zip(target.elts, outputs, strict=False):
+                    yield from self._assigned(item, [tensor])
+        elif text := self._text(target):
+            if len(outputs) == 1:
+                yield outputs[0], text
+            else:
+                yield from ((tensor, f"{text}[{number}]") for number, tensor in enumerate(outputs))
+
+    def _given(self, expression: ast.AST, op: Op) -> Iterator[tuple[str, str]]:
+        positional = [argument for argument in op.arguments if not argument.name]
+        written = _written(expression, op.name)
+        if len(written) <= len(positional):
+            for node, argument in zip(written, positional, strict=False):
+                yield from self._argument(node, argument)
+        if isinstance(expression, ast.Call):
+            by_name = {argument.name: argument for argument in op.arguments if argument.name}
+            for keyword in expression.keywords:
+                if keyword.arg in by_name:
+                    yield from self._argument(keyword.value, by_name[keyword.arg])
+
+    def _argument(self, node: ast.expr, argument: Argument) -> Iterator[tuple[str, str]]:
+        if argument.tensor is not None:
+            if text := self._text(node):
+                yield argument.tensor, text
+        elif argument.tensors is not None and isinstance(node, ast.List | ast.Tuple):
+            for item, tensor in zip(node.elts, argument.tensors, strict=False):
+                text = self._text(item)
+                if tensor is not None and text:
+                    yield tensor, text
+
+    def _text(self, node: ast.expr) -> str:
+        """A name, an attribute or an item with a constant index, as it is written; empty for anything else."""
+        known = self._texts.get(node)
+        if known is None:
+            known = ast.unparse(node) if _is_name(node) else ""
+            known = self._texts[node] = known if len(known) <= _LONGEST else ""
+        return known
+
+
+def _key(span: Span) -> Place:
+    return span.line, span.end_line, span.column, span.end_column
+
+
+def _is_name(node: ast.expr) -> bool:
+    if isinstance(node, ast.Name):
+        return True
+    if isinstance(node, ast.Attribute):
+        return _is_name(node.value)
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and _is_name(node.value)
+
+
+def _written(expression: ast.AST, op: str) -> list[ast.expr]:
+    """The positional arguments of the op as the code writes them; none when the code calls something around the op."""
+    match expression:
+        case ast.BinOp():
+            sides = [expression.left, expression.right]
+            return sides[::-1] if op in ("rsub", "rdiv", "rpow") else sides
+        case ast.AugAssign():
+            return [expression.target, expression.value]
+        case ast.UnaryOp():
+            return [expression.operand]
+        case ast.Subscript():
+            return [expression.value]
+        case ast.Compare() if len(expression.comparators) == 1:
+            return [expression.left, expression.comparators[0]]
+        case ast.Call(func=ast.Attribute(attr=name) as func) if name in (op, f"{op}_"):
+            is_function = isinstance(func.value, ast.Name | ast.Attribute) and ast.unparse(func.value) in _MODULES
+            return [*expression.args] if is_function else [func.value, *expression.args]
+        case ast.Call(func=ast.Name(id=name)) if name == op:
+            return [*expression.args]
+    return []
+
+
+_MODULES = frozenset(("torch", "F", "nn.functional", "torch.nn.functional", "torch.linalg", "torch.special", "torch.fft"))

@@ -11,6 +11,7 @@ from engine.findings import explanation, find
 from engine.keys import versions
 from engine.outcome import Outcome
 from engine.request import RunRequest
+from engine.rules import rule_of
 from engine.slots import slot_names
 from engine.source import Source
 from engine.trace import (

@@ -161,20 +161,21 @@ def _in_order(index: Index, visible: frozenset[str]) -> list[tuple[Place, Node]]
     for node in index.trace.nodes:
         if node.id not in visible or node.variable is not None:
             continue
-        number = int(node.sequence_nr) if node.sequence_nr is not None and node.sequence_nr.isdecimal() else -1
+        number = _number(node)
         at = index.op_at.get(node.op) if node.op is not None else None
         if at is None:
             homeless.append((number, node))
         else:
             placed.append(((at, number), node))
     if homeless:
-        _settle(placed, homeless)
+        _settle(index, placed, homeless)
     placed.sort(key=lambda pair: pair[0])
     return placed
 
 
-def _settle(placed: list[tuple[Place, Node]], homeless: list[tuple[int, Node]]) -> None:
-    anchors = sorted((place[1], place[0]) for place, _ in placed)
+def _settle(index: Index, placed: list[tuple[Place, Node]], homeless: list[tuple[int, Node]]) -> None:
+    op_at = index.op_at
+    anchors = sorted((_number(node), op_at[node.op]) for node in index.trace.nodes if node.op and node.op in op_at)
     homeless.sort(key=lambda pair: pair[0])
     at, latest = 0, -1
     for number, node in homeless:
@@ -182,3 +183,7 @@ def _settle(placed: list[tuple[Place, Node]], homeless: list[tuple[int, Node]]) 
             latest = max(latest, anchors[at][1])
             at += 1
         placed.append(((latest, number), node))
+
+
+def _number(node: Node) -> int:
+    return int(node.sequence_nr) if node.sequence_nr is not None and node.sequence_nr.isdecimal() else -1

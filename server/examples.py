@@ -47,6 +47,8 @@ def shown(example: Documented | list[Documented]) -> Documented:
 TRACE = _wire("The trace; `status` says whether the program reached its end.", _ref("Trace"), _RECORDED)
 GRAPH = _wire("Boxes, links and groups to draw.", _ref("Graph"), view(_RECORDED))
 RULES = _wire("The rules.", {"type": "array", "items": _ref("RuleText")}, [_MUL])
+WITH_NULLS = {"Trace": msgspec.to_builtins(_RECORDED), "Graph": msgspec.to_builtins(view(_RECORDED))}
+"""Examples by schema, to be put back where FastAPI has taken the nulls out."""
 PROBLEM = _content(
     MEDIA_TYPE,
     "The request was refused; `detail` names the value, the rule and the next step.",
@@ -55,7 +57,7 @@ PROBLEM = _content(
 )
 ACCEPTED = shown(Accepted(id=_RECORDED.id, location=_RUN, events=f"{_RUN}/events").model_dump())
 VALUES = shown(
-    {"id": "t1", "shape": [2], "dtype": "float32", "offset": 0, "values": [1.0, "nan"], "next": None},
+    {"id": "t1", "shape": [3], "dtype": "float32", "offset": 0, "values": [1.0, "nan"], "next": 2},
 )
 LESSON: Documented = {
     "name": "diamond",

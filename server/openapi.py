@@ -4,6 +4,7 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from fastapi import FastAPI
@@ -13,9 +14,10 @@ from engine.graph import Graph
 from engine.rules import RuleText
 from engine.schema import wire_schemas
 from engine.trace import Trace
-from server.examples import PROBLEM
+from server.examples import PROBLEM, WITH_NULLS
 from server.wire import ProblemBody
 
+REF = "#/components/schemas/"
 DESCRIPTION = """Paste PyTorch, see what autograd really did: a program goes in, it runs on the real PyTorch in a
 sandbox, and a trace comes out. The graph, its pictures and the values of its tensors are views of that trace. Refused
 requests are answered with `application/problem+json`, in Chinese or English by `Accept-Language`; a program that fails
@@ -27,9 +29,10 @@ def document(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
         made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes)
         schemas = made["components"]["schemas"]
-        schemas |= wire_schemas((Trace, Graph, RuleText), "#/components/schemas/")
+        schemas |= wire_schemas((Trace, Graph, RuleText), REF)
         schemas["ProblemBody"] = ProblemBody.model_json_schema()
         _say_problem(made)
+        _keep_nulls(made)
         app.openapi_schema = made
     return app.openapi_schema
 
@@ -38,10 +41,23 @@ def _say_problem(made: dict[str, Any]) -> None:
     """Say how a bad request is really answered, in place of what FastAPI takes for granted."""
     for name in ("HTTPValidationError", "ValidationError"):
         made["components"]["schemas"].pop(name, None)
+    for operation in _operations(made):
+        if "422" in operation["responses"]:
+            operation["responses"]["422"] = PROBLEM
+
+
+def _keep_nulls(made: dict[str, Any]) -> None:
+    """Put the examples back that FastAPI takes every null out of."""
+    for operation in _operations(made):
+        for answer in operation["responses"].values():
+            for content in answer.get("content", {}).values():
+                name = content["schema"].get("$ref", "").removeprefix(REF)
+                content["example"] = WITH_NULLS.get(name, content["example"])
+
+
+def _operations(made: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for methods in made["paths"].values():
-        for operation in methods.values():
-            if "422" in operation["responses"]:
-                operation["responses"]["422"] = PROBLEM
+        yield from methods.values()
 
 
 if __name__ == "__main__":

@@ -3,9 +3,11 @@
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from engine import schema
@@ -17,6 +19,7 @@ from server.openapi import document
 from server.problems import TABLE, table
 from server.settings import Settings
 from server.settings import table as settings_table
+from server.wire import Accepted, Health, Lesson, ProblemBody, ValuesPage
 
 ROOT = Path(__file__).parents[2]
 API = (ROOT / "docs" / "api.md").read_text("utf-8")
@@ -58,6 +61,24 @@ def test_openapi_shows_an_example_and_a_schema_of_every_answer() -> None:
                 contents = answer.get("content", {})
                 assert contents or status == "304", (method, path, status)
                 assert all({"schema", "example"} <= set(content) for content in contents.values()), (path, status)
+
+
+def test_every_example_is_of_the_type_it_shows() -> None:
+    read: dict[str, Callable[[object], object]] = {
+        "Trace": lambda value: msgspec.convert(value, Trace),
+        "Graph": lambda value: msgspec.convert(value, Graph),
+        **{model.__name__: model.model_validate for model in (Accepted, Health, Lesson, ProblemBody, ValuesPage)},
+    }
+    shown = set()
+    for methods in document(create_app(Settings()))["paths"].values():
+        for operation in methods.values():
+            for answer in operation["responses"].values():
+                for content in answer.get("content", {}).values():
+                    name = content["schema"].get("$ref", "").rpartition("/")[2]
+                    if name:
+                        shown.add(name)
+                        read[name](content["example"])
+    assert shown == set(read)
 
 
 def test_a_problem_is_documented_as_it_is_answered() -> None:

@@ -126,7 +126,8 @@ export function uniform(tensor: Tensor): number | null {
 export function brief(tensor: Tensor): string {
   const value = uniform(tensor)
   if (value !== null) return formatNumber(value)
-  return `‖${formatNorm(normOf(tensor))}‖`
+  const norm = normOf(tensor)
+  return Number.isFinite(norm) ? `‖${formatNorm(norm)}‖` : formatNumber(norm)
 }
 
 export interface Cells {

@@ -1,6 +1,6 @@
 // Where the labels of wires go: beside their lane, off every box, lane and other label; shorter when there is no room.
 
-import type { Knot, LayoutLink, Placed, Size, Wire } from './layout'
+import type { Badge, Knot, LayoutLink, Placed, Size, Wire } from './layout'
 import { cover, LANE, middleOf, type Rect } from './route'
 
 export interface LabelPlace extends Rect {
@@ -27,18 +27,33 @@ export function placeLabels(wires: Wire[], boxes: readonly Placed[], headers: re
     const { badge } = links.get(wire.links[0]!)!
     if (!badge) continue
     const [x, y] = middleOf(wire.knots)
-    wire.badge = { ...badge, x, y }
+    wire.badge = badgeAt({ ...badge, x, y, bar: 0, side: 1 }, taken)
     for (const rect of badgeRects(wire.badge)) taken.add(rect)
   }
   for (const wire of labelled) wire.gradient = put(wire.knots, links.get(wire.links[0]!)!.gradient, 1, taken)
   for (const wire of labelled) wire.forward = put(wire.knots, links.get(wire.links[0]!)!.forward, -1, taken)
 }
 
-/** The badge's core, its bar across, and the words right of it. */
-function badgeRects({ x, y, w, h, text }: NonNullable<Wire['badge']>): Rect[] {
+const BARS = [70, 44, 26]
+
+/** A cut's bar as long as there is room for, its words on the side that is free. */
+function badgeAt(badge: Badge, taken: Grid): Badge {
+  if (badge.text === 0) return badge
+  for (const bar of BARS) {
+    for (const side of [1, -1] as const) {
+      const tried = { ...badge, bar, side }
+      if (!badgeRects(tried).slice(1).some((rect) => taken.hits(rect, MARGIN))) return tried
+    }
+  }
+  return { ...badge, bar: BARS.at(-1)! }
+}
+
+/** The badge's core, its bar on both sides, and the words beyond it. */
+function badgeRects({ x, y, w, h, text, bar, side }: Badge): Rect[] {
+  if (text === 0) return [{ x: x - w / 2, y: y - h / 2, w, h }]
   const core = { x: x - h / 2, y: y - h / 2, w: h, h }
-  if (text === 0) return [{ ...core, x: x - w / 2, w }]
-  return [core, { x: x - w / 2, y: y - 2, w, h: 4 }, { x: x + w / 2, y: y - 16, w: text, h: 32 }]
+  const arm = (at: number): Rect => ({ x: at, y: y - 2, w: bar - h / 2, h: 4 })
+  return [core, arm(x - bar), arm(x + h / 2), { x: side > 0 ? x + bar + 6 : x - bar - 6 - text, y: y - 16, w: text, h: 34 }]
 }
 
 /** What a wire covers, labels and badge included. */

@@ -75,7 +75,16 @@ export interface Wire {
   endsAtBox: boolean
   forward: LabelPlace | null
   gradient: LabelPlace | null
-  badge: (Size & { x: number; y: number; text: number }) | null
+  badge: Badge | null
+}
+
+/** `bar` is half the length of a cut's bar; its words stand right (1) or left (−1) of it. */
+export interface Badge extends Size {
+  x: number
+  y: number
+  text: number
+  bar: number
+  side: 1 | -1
 }
 
 export interface Layout {

@@ -185,18 +185,23 @@ export function stubWidth(stub: Stub): number {
   return Math.max(24, Math.ceil(textWidth(stub.text, LABEL)) + 12)
 }
 
+/** Whether stubs say what they are. */
+export function captioned(measure: Measure): boolean {
+  return measure.density === 'lesson' && !measure.embedded
+}
+
 function sideOf(id: string, measure: Measure): number {
   const stubs = measure.sheet.stubs.get(id) ?? []
   const widest = Math.max(0, ...stubs.map(stubWidth))
-  const caption = measure.density === 'lesson' ? textWidth(measure.words('graph.constant'), LABEL) + 6 : 0
+  const caption = captioned(measure) ? textWidth(measure.words('graph.constant'), LABEL) + 6 : 0
   return Math.max(measure.margins ? MARGIN_SIDE : 6, widest > 0 ? STUB.gap + widest + caption : 0)
 }
 
 /** Shape, then the slot's name under it. */
 export function forwardLabel(link: DrawnLink, measure: Measure, withSlot: boolean): string[] {
   const tensor = measure.story.index.tensor(link.tensor)
-  const shape = !tensor ? '' : tensor.shape.length === 0 ? (measure.density === 'lesson' ? measure.words('graph.scalar') : '') : formatShape(tensor.shape)
-  return [shape, withSlot ? (link.label ?? '') : ''].filter((row) => row !== '')
+  const shape = !tensor ? '' : tensor.shape.length === 0 ? (measure.density === 'lesson' && !measure.embedded ? measure.words('graph.scalar') : '') : formatShape(tensor.shape)
+  return [shape, withSlot && !measure.embedded ? (link.label ?? '') : ''].filter((row) => row !== '')
 }
 
 /** A gradient beside its lane: in full when it is small, else one number. */
@@ -244,7 +249,7 @@ function forwardSizes(link: DrawnLink, measure: Measure): Size[] {
 
 /** Scissors with their cause, or the capsule of a sum over broadcast axes. */
 export function badgeSize(link: DrawnLink, measure: Measure): LayoutLink['badge'] {
-  if (link.kind === 'cut') return { w: 148, h: 28, text: Math.ceil(Math.max(...cutText(link, measure).map((row) => textWidth(row, 11.5)))) }
+  if (link.kind === 'cut') return { w: 140, h: 28, text: 8 + Math.ceil(Math.max(...cutText(link, measure).map((row) => textWidth(row, 11.5)))) }
   if (link.broadcast && link.broadcast.length > 0) return { w: capsuleText(link).length * 7 + 16, h: 16, text: 0 }
   return null
 }

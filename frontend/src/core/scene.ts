@@ -8,7 +8,7 @@ import { cutEnd, cutMiddle, formatNumber, textWidth } from './format'
 import { icon, type IconName } from './icons'
 import { HEADER, type Frame, type Knot, type Layout, type Placed, type Wire } from './layout'
 import { extent, type LabelPlace } from './labels'
-import { ASIDE, capsuleText, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, LABEL_ROW, NAME, STRIP, stripLabel, stripText, STUB, stubWidth, TITLE, type Head, type Measure } from './measure'
+import { ASIDE, capsuleText, captioned, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, LABEL_ROW, NAME, STRIP, stripLabel, stripText, STUB, stubWidth, TITLE, type Head, type Measure } from './measure'
 import type { BoxPaint, Cell, LinkPaint, Moment, Strip } from './moment'
 import { LANE, lanePath, lanePathUp } from './route'
 
@@ -163,13 +163,14 @@ export class Painter {
   }
 
   private badge(marks: Mark[], wire: Wire, link: DrawnLink, ox: number, oy: number): void {
+    const { bar, side } = wire.badge!
     const x = wire.badge!.x - ox
     const y = wire.badge!.y - oy
     if (link.kind === 'cut') {
-      marks.push({ k: 'path', c: 'bar', d: `M${x - 70} ${y}H${x - 18}M${x + 18} ${y}H${x + 70}` })
+      marks.push({ k: 'path', c: 'bar', d: `M${x - bar} ${y}H${x - 18}M${x + 18} ${y}H${x + bar}` })
       marks.push({ k: 'rect', c: 'scissors', x: x - 13, y: y - 13, w: 26, h: 26, r: 13 }, iconMark('icon-err', 'cut', x - 7, y - 7, 14))
       const rows = cutText(link, this.measure)
-      rows.forEach((row, at) => marks.push({ k: 'text', c: at === 0 ? 'cut-title' : 'cut-line', x: x + 78, y: y + (rows.length === 1 ? 4 : -4 + at * 16), s: row }))
+      rows.forEach((row, at) => marks.push({ k: 'text', c: at === 0 ? 'cut-title' : 'cut-line', x: x + side * (bar + 8), y: y + (rows.length === 1 ? 4 : -4 + at * 16), s: row, a: side > 0 ? undefined : 'end' }))
       return
     }
     const text = capsuleText(link)
@@ -325,7 +326,7 @@ export class Painter {
     marks.push({ k: 'rect', c: 'stub', x, y, w, h: STUB.height, r: 3 })
     marks.push({ k: 'text', c: 'stub-text', x: x + w / 2, y: y + 13.5, s: stub.text, a: 'middle' })
     marks.push({ k: 'path', c: 'stub-lane', d: `M${x + w} ${y + 10}H-5` }, { k: 'path', c: 'head-ghost', d: `M-6 ${y + 7}l6 3l-6 3z` })
-    if (this.measure.density !== 'lesson') return
+    if (!captioned(this.measure)) return
     const isNumber = stub.box === null
     if (isNumber) marks.push({ k: 'text', c: 'stub-note', x: x - 6, y: y + 13.5, s: this.measure.words('graph.constant'), a: 'end' })
     else marks.push({ k: 'text', c: 'stub-note', x: x + w / 2, y: y + 32, s: this.measure.words('graph.no_gradient'), a: 'middle' })
@@ -458,11 +459,15 @@ function matrixMarks(marks: Mark[], shown: Display & { kind: 'matrix' }, x: numb
 }
 
 function arrowDown(x: number, y: number): string {
-  return `M${x} ${y}l-3 -6h6z`
+  return `M${tenths(x)} ${tenths(y)}l-3 -6h6z`
 }
 
 function arrowUp(x: number, y: number, bold: boolean): string {
-  return bold ? `M${x} ${y}l-4.5 8.5h9z` : `M${x} ${y}l-3 6h6z`
+  return `M${tenths(x)} ${tenths(y)}${bold ? 'l-4.5 8.5h9z' : 'l-3 6h6z'}`
+}
+
+function tenths(value: number): number {
+  return Math.round(value * 10) / 10
 }
 
 /** The lane stops inside its arrowhead. */

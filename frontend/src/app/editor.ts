@@ -68,21 +68,22 @@ class Block extends WidgetType {
     super()
   }
   override eq(other: Block): boolean {
-    return other.block.title === this.block.title && other.block.text === this.block.text && other.block.index === this.block.index
+    return other.block.title === this.block.title && other.block.action === this.block.action && other.block.index === this.block.index
   }
   toDOM(): HTMLElement {
-    const element = document.createElement('div')
+    // The room around it is padding: the editor measures a block without its margins.
+    const outer = document.createElement('div')
+    outer.className = 'cm-finding-room'
+    const element = outer.appendChild(document.createElement('div'))
     element.className = 'cm-finding'
     const title = element.appendChild(document.createElement('strong'))
     title.textContent = this.block.title
-    const text = element.appendChild(document.createElement('p'))
-    text.textContent = this.block.text
     const button = element.appendChild(document.createElement('button'))
     button.type = 'button'
     button.className = 'button'
     button.textContent = this.block.action
     button.addEventListener('click', () => this.open(this.block.index))
-    return element
+    return outer
   }
 }
 

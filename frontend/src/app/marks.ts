@@ -18,7 +18,6 @@ export interface SpanMark {
 export interface LineBlock {
   line: number
   title: string
-  text: string
   action: string
   index: number
 }

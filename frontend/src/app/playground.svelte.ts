@@ -148,7 +148,9 @@ export class Playground {
 
   goTo(step: number): void {
     const bounded = Math.max(0, Math.min(this.total, Math.round(step)))
-    if (bounded !== this.view.step) this.change({ step: bounded })
+    if (bounded === this.view.step) return
+    this.findingOpen = null
+    this.change({ step: bounded })
   }
 
   edit(code: string): void {
@@ -259,7 +261,8 @@ export class Playground {
     const graph = await this.graphs.of(trace.id, wanted, this.view.lang, signal)
     this.graphAbort?.abort()
     this.shown = { trace, graph }
-    this.findingOpen = null
+    // Where the inspector has a place of its own, what went wrong is told without being asked.
+    this.findingOpen = matchMedia('(min-width: 1280px)').matches && trace.findings.some((one) => one.severity !== 'note') ? 0 : null
     const asBefore = kept || same
     this.change({
       run: trace.id,

@@ -501,7 +501,7 @@ def rule_of(node_type: str, saved: Iterable[Saved] = ()) -> str | None:
     if len(rows) == 1 and not rows[0].only:
         return rows[0].id
     fields = {one.field: _plain(one) for one in saved}
-    return next((row.id for row in rows if all(fields.get(field) == text for field, text in row.only.items())), None)
+    return next((row.id for row in rows if all(fields.get(field, "None") == text for field, text in row.only.items())), None)
 
 
 def _plain(saved: Saved) -> str | None:

@@ -9,12 +9,17 @@ from engine.trace import Finding, Pass
 def gradients_added_up(story: Story) -> Iterator[Finding]:
     """The first pass that added to gradients left over: after a step it is a mistake, otherwise worth knowing."""
     latest: dict[str, Pass] = {}
-    stepped = _steps_by_leaf(story)
+    stepped, reset = _steps_by_leaf(story), _resets_by_leaf(story)
     for one in story.trace.passes:
         added = [each for each in one.accumulations if each.before is not None and each.delta is not None]
-        mistaken = [each.tensor for each in added if _stepped_between(story, stepped, each.tensor, latest, one)]
+        mistaken = [
+            each.tensor
+            for each in added
+            if _stepped_between(story, stepped, each.tensor, latest, one)
+            and _is_used(story.pass_step.get(one.id, 0), stepped.get(each.tensor, []), reset.get(each.tensor, []))
+        ]
         if mistaken or (added and one.parent is None):
-            leaves = mistaken or [each.tensor for each in added if each.tensor in latest]
+            leaves = sorted(mistaken or [each.tensor for each in added if each.tensor in latest], key=_by_number)
             if leaves:
                 yield _added(story, one, latest[leaves[0]], leaves, is_mistake=bool(mistaken))
                 return
@@ -30,6 +35,27 @@ def _steps_by_leaf(story: Story) -> dict[str, list[int]]:
                 if change.before is not None:
                     steps.setdefault(story.identity(change.before), []).append(story.update_step[update.id])
     return steps
+
+
+def _resets_by_leaf(story: Story) -> dict[str, list[int]]:
+    """When the gradient of each leaf was zeroed, dropped or replaced."""
+    owner = {story.identity(each.after): each.tensor for one in story.trace.passes for each in one.accumulations
+             if each.after is not None}  # fmt: skip
+    resets: dict[str, list[int]] = {}
+    for update in story.trace.updates:
+        if update.kind in ("zero_grad", "grad_reset", "grad_set") and update.id in story.update_step:
+            for change in update.changes:
+                leaf = owner.get(story.identity(change.before)) if change.before is not None else None
+                if leaf is not None:
+                    resets.setdefault(leaf, []).append(story.update_step[update.id])
+    return resets
+
+
+def _is_used(now: int, steps: list[int], resets: list[int]) -> bool:
+    """Whether a step took the sum before anything zeroed it; a GAN adds to gradients that nobody reads."""
+    next_step = next((step for step in steps if step > now), None)
+    next_reset = next((step for step in resets if step > now), None)
+    return next_step is not None and (next_reset is None or next_step < next_reset)
 
 
 def _stepped_between(
@@ -54,3 +80,7 @@ def _added(story: Story, now: Pass, before: Pass, leaves: list[str], *, is_mista
             "count": str(sum(1 for one in story.trace.passes if any(a.tensor == leaves[0] for a in one.accumulations))),
         },
     )
+
+
+def _by_number(tensor: str) -> tuple[int, str]:
+    return (len(tensor), tensor)

@@ -1,5 +1,6 @@
 """A trace plus a choice of root, pass and level becomes the graph to draw."""
 
+import heapq
 from collections.abc import Iterable
 
 import msgspec
@@ -43,7 +44,7 @@ def view(
     drawing.add_ghosts()
     drawing.join_ghosts()
     _mark_shared(drawing.drafts.values())
-    drafts = sorted(drawing.drafts.values(), key=lambda draft: draft.place)
+    drafts = _in_forward_order(drawing)
     omitted = max(0, len(drafts) - max_boxes)
     drafts = drafts[omitted:]
     groups, group_of = number_groups(index, bundle(index, drafts))
@@ -60,6 +61,29 @@ def view(
         groups=groups,
         omitted=omitted,
     )
+
+
+def _in_forward_order(drawing: Drawing) -> list[Draft]:
+    """Boxes as they were made; where numbers of several threads disagree with the edges, the edges win."""
+    drafts = sorted(drawing.drafts.values(), key=lambda draft: draft.place)
+    order = {draft.id: at for at, draft in enumerate(drafts)}
+    if all(order[link.source] < order[link.target] for link in drawing.links):
+        return drafts
+    waits = dict.fromkeys(order, 0)
+    users: dict[str, list[str]] = {}
+    for link in drawing.links:
+        waits[link.target] += 1
+        users.setdefault(link.source, []).append(link.target)
+    ready = [at for at, draft in enumerate(drafts) if waits[draft.id] == 0]
+    sorted_drafts: list[Draft] = []
+    while ready:
+        draft = drafts[heapq.heappop(ready)]
+        sorted_drafts.append(draft)
+        for user in users.get(draft.id, ()):
+            waits[user] -= 1
+            if waits[user] == 0:
+                heapq.heappush(ready, order[user])
+    return sorted_drafts if len(sorted_drafts) == len(drafts) else drafts
 
 
 def _in_order(links: Iterable[Link], order: dict[str, int]) -> tuple[Link, ...]:

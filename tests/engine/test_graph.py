@@ -492,3 +492,15 @@ def test_a_pass_that_could_not_start_shows_what_led_to_its_tensor() -> None:
     graph = view(tape.trace())
     assert ends(graph) == [("w", "h", "data"), ("h", "item", "cut"), ("item", "loss", "ghost")]
     assert (graph.root, graph.pass_id) == (None, "p1")
+
+
+def test_edges_decide_the_order_where_sequence_numbers_do_not() -> None:
+    tape = Tape()
+    x = tape.leaf("x")
+    y = tape.op("sin", x)
+    tape.backward(tape.op("cos", y, out="y"))
+    tape.nodes = [replace(node, op=None, sequence_nr=str(9 - at)) for at, node in enumerate(tape.nodes)]
+    graph = view(tape.trace(), level="autograd")
+    order = {one.id: one.order for one in graph.boxes}
+    assert len(graph.links) == 2
+    assert all(order[link.source] < order[link.target] for link in graph.links)

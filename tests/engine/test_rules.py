@@ -285,6 +285,8 @@ def saved(**fields: str) -> tuple[Saved, ...]:
         ("AddBackward0", {"alpha": "0.5"}, "add_alpha"),
         ("MseLossBackward0", {"reduction": "1"}, "mse_loss_mean"),
         ("MseLossBackward0", {"reduction": "2"}, "mse_loss_sum"),
+        ("NllLossBackward0", {"reduction": "1"}, "nll_loss_mean"),
+        ("NllLossBackward0", {"reduction": "1", "weight": "tensor"}, None),
         ("GeluBackward0", {"approximate": "'none'"}, "gelu"),
         ("GeluBackward0", {"approximate": "'tanh'"}, None),
         ("LinalgVectorNormBackward0", {"ord": "2.0"}, "linalg_vector_norm"),

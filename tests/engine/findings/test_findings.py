@@ -109,3 +109,18 @@ def test_an_error_nobody_knows_has_none() -> None:
 
 def test_explanation_keys_are_unique() -> None:
     assert len(set(KEYS)) == len(KEYS)
+
+
+def test_gradients_nobody_reads_before_they_are_zeroed_are_no_mistake(engine: Engine) -> None:
+    program = """
+G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+of_g, of_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
+for i in range(2):
+    of_d.zero_grad()
+    D(G(torch.ones(3, 2)).detach()).mean().backward()
+    of_d.step()
+    of_g.zero_grad()
+    D(G(torch.ones(3, 2))).mean().backward()
+    of_g.step()
+"""
+    assert "step_without_zero_grad" not in findings(engine, program)

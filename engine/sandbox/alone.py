@@ -10,14 +10,14 @@ import msgspec
 
 from engine.request import RunRequest
 from engine.worker import execute
-from engine.worker.warm import touch, warm
+from engine.worker.warm import warm
 
 
 def main() -> None:
     """One run."""
     faulthandler.enable()
     warm()
-    touch()
+    job = execute.make_ready()
     events = os.dup(1)
     os.dup2(2, 1)  # what native code prints is not an event
 
@@ -35,7 +35,7 @@ def main() -> None:
 
             cpu_s = math.ceil(request.limits.cpu_s)
             resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
-        execute.run(request, emit)
+        execute.run(request, emit, job)
     sys.stdout.flush()
     os._exit(0)
 

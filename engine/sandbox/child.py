@@ -35,18 +35,17 @@ def reserve_places() -> None:
 
 
 def live(
-    descriptors: Descriptors,
-    close: Callable[[], None],
-    act: Callable[[RunRequest], None],
-    *,
-    bound_address_space: bool,
+    descriptors: Descriptors, make_ready: Callable[[], Callable[[RunRequest], None]], *, bound_address_space: bool
 ) -> NoReturn:
-    """Take the descriptors, close the sandbox, say so with an empty line, wait for a request and act on it."""
+    """Take the descriptors, close the sandbox, say so with an empty line, wait for a request and act on it.
+
+    `make_ready` closes the sandbox and gives what to do with the request.
+    """
     code = BROKEN
     try:
         _arrange(descriptors)
         os.setsid()
-        close()
+        act = make_ready()
         os.closerange(_STATM + 1, _ANY_DESCRIPTOR)
         emit(b"")
         code = 0

@@ -22,7 +22,7 @@ from engine.sandbox.cuda import is_cuda
 from engine.sandbox.layers import Layers
 from engine.sandbox.messages import Config, Exited, Ready, Spawn, Spawned, decode_config, decode_spawn, encode
 from engine.worker import execute
-from engine.worker.warm import cuda_devices, start_cuda, touch, warm
+from engine.worker.warm import cuda_devices, start_cuda, warm
 
 _CONTROL = 0
 _PACKET = 64 * 1024
@@ -73,7 +73,7 @@ class Zygote:
             kept = child.Descriptors(request_read, events_write, output_write, statm)
             # CUDA reserves address space by the terabyte, so there the supervisor's watch has to do
             bounded = not is_cuda(asked.device)
-            child.live(kept, self._closing(asked, slot), _acting(asked), bound_address_space=bounded)
+            child.live(kept, lambda: self._make_ready(asked, slot), bound_address_space=bounded)
         pidfd = os.pidfd_open(pid)
         message = encode(Spawned(id=asked.id, pid=pid))
         socket.send_fds(self._control, [message], [request_write, events_read, output_read, pidfd])
@@ -81,14 +81,16 @@ class Zygote:
             os.close(fd)
         self._watch(pidfd, _Process(pid, slot, asked.id))
 
-    def _closing(self, asked: Spawn, slot: int) -> Callable[[], None]:
-        def close() -> None:
-            if is_cuda(asked.device):
-                start_cuda(asked.device)
-            self._layers.close(slot, asked.device)
-            touch()
-
-        return close
+    def _make_ready(self, asked: Spawn, slot: int) -> Callable[[RunRequest], None]:
+        """In the child: close the sandbox; gives what to do with the request."""
+        if is_cuda(asked.device):
+            start_cuda(asked.device)
+        self._layers.close(slot, asked.device)
+        targets = asked.canary
+        if targets:
+            return lambda _: child.emit(msgspec.json.encode(canary.attack(targets)))
+        job = execute.make_ready()
+        return lambda request: execute.run(request, child.emit, job)
 
     def _watch(self, pidfd: int, process: _Process) -> None:
         self._processes[pidfd] = process
@@ -131,13 +133,6 @@ class Zygote:
         fd = os.open(f"self/task/{os.getpid()}/children", os.O_RDONLY, dir_fd=self._proc)
         with os.fdopen(fd) as file:
             return {int(pid) for pid in file.read().split()}
-
-
-def _acting(asked: Spawn) -> Callable[[RunRequest], None]:
-    targets = asked.canary
-    if targets is None:
-        return lambda request: execute.run(request, child.emit)
-    return lambda _: child.emit(msgspec.json.encode(canary.attack(targets)))
 
 
 def main() -> None:

@@ -28,13 +28,15 @@ Arrival = tuple[int, int, int, Look]
 class _Pass:
     """One running call of the engine."""
 
-    __slots__ = ("arrived", "handles", "id", "last_ns", "leaves", "sequence_nr")
+    __slots__ = ("arrived", "before", "handles", "id", "last_ns", "leaves", "sequence_nr")
 
     def __init__(self, number: int) -> None:
         self.id = number
         self.arrived: dict[tuple[int, int], list[Arrival]] = {}
         self.handles: list[Any] = []
         self.leaves: dict[int, Node] = {}
+        self.before: dict[int, int] = {}
+        """Record of each leaf's `.grad` before this pass adds to it; a hook of the user's may meet the sum first."""
         self.last_ns = 0
         self.sequence_nr = 0
 
@@ -63,6 +65,11 @@ class Backward:
         """Replaces both names."""
         torch.autograd._engine_run_backward = self.run  # type: ignore[assignment]
         torch.autograd._make_grads = self.make_grads
+
+    def uninstall(self) -> None:
+        """Puts both back."""
+        torch.autograd._engine_run_backward = self.engine  # type: ignore[assignment]
+        torch.autograd._make_grads = self.make
 
     def make_grads(self, outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool) -> Any:
         """Notes which seeds are implicit."""
@@ -210,7 +217,7 @@ class Backward:
     def _leaf(self, number: int, node: Any, running: _Pass) -> None:
         running.leaves[number] = node
         leaf = node.variable
-        self.sync_grad(leaf, self.ledger.meet(leaf, "leaf"))
+        running.before[number] = self.sync_grad(leaf, self.ledger.meet(leaf, "leaf"))
 
     def sync_grad(self, leaf: torch.Tensor, state: State) -> int:
         """Record of the leaf's `.grad` as it is now, 0 for None."""
@@ -219,8 +226,7 @@ class Backward:
             state.grad = None
             return 0
         kept = self.ledger.meet(grad, "gradient")
-        kept.grad_of = state
-        state.grad = kept
+        self.ledger.keeps(kept, state)
         return kept.id
 
     # Visits
@@ -299,7 +305,7 @@ class Backward:
     def _accumulated(self, number: int, leaf: torch.Tensor, delta: Arrival, running: _Pass) -> None:
         ledger = self.ledger
         state = ledger.meet(leaf, "leaf")
-        before = 0 if state.grad is None else state.grad.id
+        before = running.before.get(number, 0)
         grad = leaf.grad
         after = 0
         if grad is not None:
@@ -310,10 +316,9 @@ class Backward:
                 ledger.describe(grad, kept)
                 ledger.finish(kept)
             else:
-                ledger.renew(grad, kept)
-            kept.grad_of = state
-            state.grad = kept
-            after = kept.id
+                ledger.meet(grad)
+            ledger.keeps(kept, state)
+            after = running.before[number] = kept.id
         ledger.pending.append(("a", running.id, number, state.first, before, delta[0], after))
 
     # End

@@ -18,7 +18,9 @@ from typing import Any
 import numpy
 import torch
 
+from engine.limits import DEFAULT_LIMITS
 from engine.request import RunRequest
+from engine.trace import Program
 from engine.worker.backward import Backward
 from engine.worker.calls import Recording
 from engine.worker.fail import failure_row, syntax_row
@@ -36,16 +38,37 @@ _STACKS = (512 << 20, 64 << 20, 16 << 20)
 """Freeing a chain of nodes that Python has touched recurses, 50,000 nodes overflow 8 MB (pytorch 2.13)."""
 
 
-def run(request: RunRequest, emit: Callable[[bytes], None]) -> None:
+_REHEARSAL = """
+import torch
+x = torch.ones(2, 2, requires_grad=True)
+y = ((x + 2) ** 2 * 3).mean()
+y.backward()
+"""
+
+
+def make_ready() -> "Job":
+    """Does all that recording needs before the program is known, and copies the pages of a fork that recording writes to.
+
+    Half the time of a small run, so a process that waits for its program does it while it waits.
+    """
+    _rehearse()
+    job = Job()
+    job.install()
+    return job
+
+
+def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = None) -> None:
     """Executes the program in this process and sends its events; returns however the program ends.
 
     `emit` gets one or more events joined by newlines, without a newline at the end. The process is not fit for a second run.
     When the wall time is over the process ends here, without returning.
     """
     threading.current_thread().name = "engine"  # not one of the threads the program has to wait for
-    ledger = Ledger(request.limits)
+    job = job or make_ready()
+    job.program = request.program
+    ledger = job.ledger
+    ledger.limits = request.limits
     sender = Sender(ledger, emit, request.program.code)
-    job = _Job(request, ledger)
     thread = _start(job.run)
     deadline = time.monotonic() + request.limits.wall_s
     while thread.is_alive():
@@ -59,6 +82,16 @@ def run(request: RunRequest, emit: Callable[[bytes], None]) -> None:
     for row in job.blobs():
         ledger.say(*row)
         sender.flush()
+
+
+def _rehearse() -> None:
+    """Records a small program and forgets it."""
+    job = Job()
+    job.backward.install()
+    job.call(compile(_REHEARSAL, PROGRAM, "exec"))
+    job.backward.uninstall()
+    job.tell()
+    Sender(job.ledger, lambda piece: None, _REHEARSAL).flush()
 
 
 def _start(target: Callable[[], None]) -> threading.Thread:
@@ -84,7 +117,7 @@ def _start(target: Callable[[], None]) -> threading.Thread:
     return thread
 
 
-def _out_of_time(job: "_Job", thread: threading.Thread, sender: Sender, wall_s: float) -> None:
+def _out_of_time(job: "Job", thread: threading.Thread, sender: Sender, wall_s: float) -> None:
     ledger = job.ledger
     frame = sys._current_frames().get(thread.ident or 0)
     site = ledger.site(frame)
@@ -94,12 +127,12 @@ def _out_of_time(job: "_Job", thread: threading.Thread, sender: Sender, wall_s: 
     os._exit(0)
 
 
-class _Job:
-    """One program in its own `__main__`."""
+class Job:
+    """One program in its own `__main__`, and what records it."""
 
-    def __init__(self, request: RunRequest, ledger: Ledger) -> None:
-        self.request = request
-        self.ledger = ledger
+    def __init__(self) -> None:
+        self.program = Program(code="")
+        self.ledger = ledger = Ledger(DEFAULT_LIMITS)
         self.module = types.ModuleType("__main__")
         self.names: dict[str, Any] = self.module.__dict__
         self.names["__builtins__"] = builtins
@@ -126,19 +159,18 @@ class _Job:
             ledger.say("end", (time.perf_counter() - started) * 1000)
 
     def _execute(self) -> None:
-        source = self.request.program.code
+        source = self.program.code
         linecache.cache[PROGRAM] = (len(source), None, source.splitlines(keepends=True), PROGRAM)
         try:
             code = compile(source, PROGRAM, "exec", dont_inherit=True)
         except (SyntaxError, ValueError) as error:
             self.ledger.say(*syntax_row(error, self.ledger))
             return
-        self._prepare()
+        self._enter()
         atexit._clear()  # what this process would do at its end is not the program's
-        error = self._call(code)
+        error = self.call(code)
         self._wind_up(error)
-        with torch._C.DisableTorchFunction():
-            self.finish.tell(self.names)
+        self.tell()
         if error is not None:
             row = failure_row(error, self.ledger)
             if row is not None:
@@ -165,18 +197,8 @@ class _Job:
             if thread.ident != threading.main_thread().ident and thread.name != "engine":
                 thread.join()
 
-    def _prepare(self) -> None:
-        seed = self.request.program.seed
-        torch.manual_seed(seed)
-        numpy.random.seed(seed % 2**32)
-        random.seed(seed)
-        sys.modules["__main__"] = self.module
-        sys.argv = [PROGRAM]
-        threading._main_thread = threading.current_thread()  # type: ignore[attr-defined]
-        sys.stdin = io.StringIO()
-        below = self.below = Below(self.ledger)
-        sys.stdout = sys.__stdout__ = Stream(self.ledger, "stdout", below.real, below)  # type: ignore[misc, assignment]
-        sys.stderr = sys.__stderr__ = Stream(self.ledger, "stderr", 2)  # type: ignore[misc, assignment]
+    def install(self) -> None:
+        """Puts the recording between programs and PyTorch; nothing is recorded before a program runs."""
         watch_warnings(self.ledger)
         clean_tracebacks()
         optimizers = Optimizers(self.ledger, self.mode)
@@ -187,7 +209,26 @@ class _Job:
         wrap_zero_grad(optimizers)
         self.backward.install()
 
-    def _call(self, code: types.CodeType) -> BaseException | None:
+    def _enter(self) -> None:
+        seed = self.program.seed
+        torch.manual_seed(seed)
+        numpy.random.seed(seed % 2**32)
+        random.seed(seed)
+        sys.modules["__main__"] = self.module
+        sys.argv = [PROGRAM]
+        threading._main_thread = threading.current_thread()  # type: ignore[attr-defined]
+        sys.stdin = io.StringIO()
+        below = self.below = Below(self.ledger)
+        sys.stdout = sys.__stdout__ = Stream(self.ledger, "stdout", below.real, below)  # type: ignore[misc, assignment]
+        sys.stderr = sys.__stderr__ = Stream(self.ledger, "stderr", 2)  # type: ignore[misc, assignment]
+
+    def tell(self) -> None:
+        """Says what is left at the end."""
+        with torch._C.DisableTorchFunction():
+            self.finish.tell(self.names)
+
+    def call(self, code: types.CodeType) -> BaseException | None:
+        """Runs it; gives what it raised."""
         try:
             with self.mode:
                 exec(code, self.names)

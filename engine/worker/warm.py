@@ -1,7 +1,6 @@
 """What a process does before its first run: import PyTorch and its lazy parts, touch what every run touches."""
 
 import importlib
-import os
 
 import torch
 
@@ -29,6 +28,7 @@ _LAZY = (
     "engine.worker.execute",
 )
 
+
 def warm() -> None:
     """Import everything a program is likely to need. One thread: a fork after a parallel kernel would hang."""
     torch.set_num_threads(1)
@@ -38,12 +38,6 @@ def warm() -> None:
         if not backend.is_available():
             setattr(backend, "manual_seed_all", _seed_nothing)  # noqa: B010 - the modules do not all declare it
     _practise()
-
-
-def touch() -> None:
-    """In a fresh fork: copy now the pages that the first operations would copy later."""
-    _practise()
-    torch.default_generator.manual_seed(int.from_bytes(os.urandom(7), "little"))
 
 
 def cuda_devices() -> int:

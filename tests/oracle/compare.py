@@ -101,13 +101,13 @@ def _printed(trace: Trace, facts: Facts) -> Iterator[str]:
 
 
 def _plain_text(text: str) -> str:
-    """The text without addresses and with one name for the program's file."""
-    return re.sub(r"0x[0-9a-f]+", "0x", text.replace("<program>", FILE))
+    """The text without addresses and thread numbers, and with one name for the program's file."""
+    return re.sub(r"0x[0-9a-f]+|\d{15}", "0x", text.replace("<program>", FILE))
 
 
 def _warned(trace: Trace, facts: Facts) -> Iterator[str]:
-    expected = [(w.category, w.message, w.line) for w in facts.warnings]
-    got = [(w.category, w.message, w.span.line if w.span else 0) for w in trace.warnings]
+    expected = [(w.category, _plain_text(w.message), w.line) for w in facts.warnings]
+    got = [(w.category, _plain_text(w.message), w.span.line if w.span else 0) for w in trace.warnings]
     if got != expected:
         yield f"warnings: expected {_short(expected)}, got {_short(got)}"
 

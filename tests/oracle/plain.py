@@ -13,6 +13,7 @@ import itertools
 import linecache
 import os
 import random
+import re
 import signal
 import sys
 import tempfile
@@ -52,6 +53,8 @@ from tests.oracle.facts import (
 
 Node: TypeAlias = Any  # torch's autograd nodes have no static type
 WALL_S = 30
+OWN_FRAMES = re.compile(r'  File "[^"]*(?:/threading|/oracle/plain)\.py", line .*\n(?:    .*\n)?')
+"""What anomaly mode would show of this module in a message."""
 ENCODER = msgspec.json.Encoder()
 DECODER = msgspec.json.Decoder(Question)
 
@@ -144,9 +147,9 @@ class Observer:
 
     def show_warning(self, message: Warning | str, category: type[Warning], filename: str, lineno: int,
                      *_: Any, **__: Any) -> None:
-        self.warnings.append(WarningFact(category=category.__name__, message=str(message),
-                                         line=user_line(filename, lineno)))
-        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno))
+        text = OWN_FRAMES.sub("", str(message))
+        self.warnings.append(WarningFact(category=category.__name__, message=text, line=user_line(filename, lineno)))
+        sys.stderr.write(warnings.formatwarning(text, category, filename, lineno))
 
 
 def user_line(filename: str, lineno: int) -> int:
@@ -205,7 +208,7 @@ def on_big_stack(call: Callable[[], FailureFact | None]) -> FailureFact | None:
     """Deep graphs are freed by recursion in C; the main thread's stack is too small for it."""
     results: list[FailureFact | None] = []
     threading.stack_size(512 * 1024 * 1024)
-    thread = threading.Thread(target=lambda: results.append(call()))
+    thread = threading.Thread(target=lambda: results.append(call()), name="program")
     thread.start()
     thread.join()
     threading.stack_size(0)
@@ -266,13 +269,11 @@ def variable_fact(value: Any) -> VariableFact:
 
 
 def held_tensors(value: object) -> Iterator[torch.Tensor]:
-    """Tensors in lists, tuples and dicts, however deep."""
-    if isinstance(value, torch.Tensor):
-        yield value
-    elif type(value) is dict:
-        yield from itertools.chain.from_iterable(map(held_tensors, value.values()))
-    elif type(value) in {list, tuple}:
-        yield from itertools.chain.from_iterable(map(held_tensors, value))  # type: ignore[call-overload]
+    """Tensors directly in a list, tuple or dict."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        yield from (item for item in value if isinstance(item, torch.Tensor))
 
 
 def read_repr(value: object) -> str | None:

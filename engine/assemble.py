@@ -613,8 +613,8 @@ class _House:
             if number not in reachable:
                 reachable.add(number)
                 todo.extend(self._targets(number))
-        wanted = run.start.input_nodes
-        if not wanted:
+        wanted = [(node, nr) for node, nr in run.start.input_nodes or () if node in self.nodes]
+        if run.start.input_nodes is None:
             return reachable
         on_the_way = {node for node, _ in wanted}
         for number in sorted(reachable, key=lambda n: int(self.nodes[n].sequence_nr or 2**64)):

@@ -147,8 +147,8 @@ class Ledger:
         """Records a tensor that no recorded operation made."""
         if is_tracked_leaf(tensor):
             role = "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"
-        elif role == "constant" and tensor.requires_grad:
-            role = "result"
+        elif role == "constant":
+            role = "result" if tensor.requires_grad else "gradient" if self.pass_stack else "constant"
         seen = look(tensor)
         lent = self._lent(tensor)
         # an `nn.Parameter` over `torch.empty` is a new object in memory whose first tensor is gone
@@ -198,6 +198,14 @@ class Ledger:
             state.role = "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"
         state.requires_grad = tensor.requires_grad
         self.pending.append(("tc", state.id, state.role, state.requires_grad))
+
+    def keeps(self, kept: State, leaf: State) -> None:
+        """Notes that a tensor is the leaf's `.grad`."""
+        kept.grad_of = leaf
+        leaf.grad = kept
+        if kept.role == "constant":
+            kept.role = "gradient"
+            self.pending.append(("tc", kept.id, "gradient"))
 
     def _purge(self) -> None:
         self.states = {key: state for key, state in self.states.items() if state.ref() is not None}

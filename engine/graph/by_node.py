@@ -38,7 +38,7 @@ def _draft(drawing: Drawing, node: Node, place: Place) -> Draft:
     if tensor is None and is_last and op is not None and op.outputs:
         tensor = op.outputs[0]
     name = index.name(tensor)
-    if not name and op is not None and (tensor is not None or is_last):
+    if not name and op is not None and is_last:
         name = index.text_of(op)
     if not name and node.made_by is not None and op is None:
         name = _name_of_derivative(index, node.made_by)

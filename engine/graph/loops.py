@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from engine.graph.groups import Bundle
 
 REPEATS = 3
+FEW = 24  # nodes of one op; what repeats among more is a loop inside PyTorch, as in an unrolled LSTM
 
 Key = Hashable
 
@@ -57,7 +58,9 @@ def _key(index: Index, item: "Bundle | Draft") -> Key:
         return None
     if module is not None and index.is_inside_library(item.op):
         return module
-    return (item.span.line, item.span.column, item.title, module is not None)
+    nodes = item.op.nodes
+    ordinal = nodes.index(item.id) if 1 < len(nodes) <= FEW and item.id in nodes else 0
+    return (item.span.line, item.span.column, item.title, ordinal, module is not None)
 
 
 def _places(keys: Sequence[Key]) -> dict[Key, list[int]]:

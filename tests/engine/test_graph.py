@@ -1,5 +1,6 @@
 """The graph to draw says what autograd did, at each level, and says why a gradient stops."""
 
+import itertools
 import time
 
 import pytest
@@ -504,3 +505,32 @@ def test_edges_decide_the_order_where_sequence_numbers_do_not() -> None:
     order = {one.id: one.order for one in graph.boxes}
     assert len(graph.links) == 2
     assert all(order[link.source] < order[link.target] for link in graph.links)
+
+
+def many_nodes(count: int) -> Tape:
+    """One op that made a chain of equal nodes, as `matmul` and unrolled recurrent layers do."""
+    tape = Tape("y = x @ w\n")
+    x = tape.leaf("x")
+    y = tape.op("matmul", x, out="y", text="x @ w", node="ViewBackward0")
+    (made,) = tape.ops[-1].nodes
+    chain = [made, *(f"n{number}" for number in range(100, 99 + count))]
+    inner = [
+        replace(tape.nodes[-1], id=node, edges=(Edge(to=before, input_nr=0),), sequence_nr=str(at + 9))
+        for at, (before, node) in enumerate(itertools.pairwise(chain))
+    ]
+    tape.nodes += inner
+    tape.ops[-1] = replace(tape.ops[-1], nodes=tuple(chain))
+    tape.tensors = [replace(one, grad_fn=OutputOf(node=chain[-1], output_nr=0)) if one.id == y else one
+                    for one in tape.tensors]  # fmt: skip
+    tape.backward(y)
+    return tape
+
+
+def test_the_nodes_of_one_small_op_are_no_loop() -> None:
+    graph = view(many_nodes(8).trace())
+    assert (len(graph.boxes), graph.groups) == (9, ())
+    assert [one.name for one in graph.boxes] == ["x", *[""] * 7, "y"]
+
+
+def test_what_repeats_inside_one_large_op_is_a_loop_named_after_it() -> None:
+    assert [(one.title, one.repeat) for one in view(many_nodes(40).trace()).groups] == [("matmul", 40)]

@@ -1,0 +1,47 @@
+"""Every diagnosis and explanation has its sentences in both languages, and its parameters fill them."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine.findings.errors import KEYS
+from engine.local import Engine
+from engine.request import RunRequest
+from engine.trace import Program
+from tests.engine.findings.programs import HEAD, TRIGGERS
+
+WORDS = Path(engine.__file__).parents[1] / "frontend" / "words"
+PARTS = ("title", "text", "fix")
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Engine]:
+    started = Engine()
+    yield started
+    started.close()
+
+
+def words(language: str) -> dict[str, str]:
+    texts: dict[str, str] = json.loads((WORDS / f"{language}.json").read_text(encoding="utf-8"))
+    return texts
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize("code", TRIGGERS)
+def test_the_sentences_ask_only_for_what_the_finding_says(running: Engine, code: str, language: str) -> None:
+    texts = words(language)
+    trace = running.run(RunRequest(program=Program(code=HEAD + TRIGGERS[code][0])))
+    finding = next(one for one in trace.findings if one.code == code)
+    for part in PARTS:
+        asked = set(re.findall(r"\{(\w+)\}", texts[f"finding.{code}.{part}"]))
+        assert asked <= set(finding.parameters)
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_every_explanation_is_in_the_word_lists(language: str) -> None:
+    texts = words(language)
+    assert [key for key in KEYS if not texts.get(key)] == []

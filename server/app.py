@@ -1,6 +1,7 @@
 """The server: its parts put together, its life from start to end."""
 
 import asyncio
+import gc
 import logging
 import secrets
 from collections.abc import AsyncIterator, Callable
@@ -52,6 +53,8 @@ def create_app(settings: Settings) -> FastAPI:
             check_isolation(service.runner.isolation, settings)
             if settings.warm_gallery:
                 warming = asyncio.create_task(warm_gallery(service))
+            gc.collect()
+            gc.freeze()  # else a full collection walks all of FastAPI's objects: 30 ms in which nobody is answered
             yield
         finally:
             if warming:

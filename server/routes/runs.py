@@ -62,11 +62,13 @@ async def run(
 async def trace(request: Request, run: str, service: ServiceOf) -> Response:
     """The trace of a finished run."""
     stored = await service.store.get(run)
-    if stored is not None:
-        return await trace_answer(request, stored, FOREVER if stored.kept else NEVER)
+    if stored is not None and stored.kept:
+        return await trace_answer(request, stored, FOREVER)
     if live := service.queue.find(run):
         raise Problem("run-not-finished", retry_after_s=1, run=run, state=live.state, events=f"{ROOT}{run}/events")
-    raise Problem("no-such-run", run=run)
+    if stored is None:
+        raise Problem("no-such-run", run=run)
+    return await trace_answer(request, stored, NEVER)
 
 
 @router.get("/{run}/events", response_class=Response, responses={200: EVENTS, 404: PROBLEM})

@@ -7,6 +7,7 @@ removed when the pass ends: a hook that refers to its node is never collected (p
 from collections.abc import Callable, Sequence
 from functools import partial
 from sys import _getframe
+from threading import get_ident
 from time import perf_counter_ns
 from typing import Any
 
@@ -57,7 +58,8 @@ class Backward:
         self.mode = mode
         self.engine: Callable[..., Any] = torch.autograd._engine_run_backward
         self.make: Callable[..., Any] = torch.autograd._make_grads
-        self.stack: list[_Pass] = []
+        self.stacks: dict[int, list[_Pass]] = {}
+        """Running passes of each thread: the CPU engine runs on the thread that calls it."""
         self.hooked: set[int] = set()
         self.implicit: tuple[bool, ...] = ()
 
@@ -82,7 +84,7 @@ class Backward:
         """Runs the engine as it was called."""
         running: _Pass | None = None
         try:
-            with _disabled():
+            with self.ledger.lock, _disabled():
                 grads, retain, create, inputs = args[:4]
                 accumulate = bool(kwargs.get("accumulate_grad", True))
                 running = self._start(outputs, grads, bool(retain), bool(create), inputs, accumulate)
@@ -104,7 +106,7 @@ class Backward:
             raise
         finally:
             if running is not None:
-                with _disabled():
+                with self.ledger.lock, _disabled():
                     self._end(running, failed, result)
 
     def _active(self) -> bool:
@@ -134,7 +136,7 @@ class Backward:
         ))  # fmt: skip
         ledger.publish()
         stack.append(running.id)
-        self.stack.append(running)
+        self.stacks.setdefault(get_ident(), []).append(running)
         running.sequence_nr = _sequence_nr()
         running.last_ns = perf_counter_ns()
         return running
@@ -247,13 +249,13 @@ class Backward:
     def visit(self, number: int, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
         """The hook: a node has run."""
         try:
-            with _disabled():
+            with self.ledger.lock, _disabled():
                 self._visit(number, left, entered)
         except Exception as trouble:
             self.ledger.trouble("visit", trouble)
 
     def _visit(self, number: int, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
-        running = self.stack[-1]
+        running = self.stacks[get_ident()][-1]
         ledger = self.ledger
         walker = ledger.walker
         now = perf_counter_ns()
@@ -330,7 +332,7 @@ class Backward:
             self.hooked.discard(number)
         running.handles.clear()
         running.leaves.clear()
-        self.stack.remove(running)
+        self.stacks[get_ident()].remove(running)
         ledger.pass_stack.remove(running.id)
         results: tuple[int, ...] = ()
         try:

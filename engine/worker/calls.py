@@ -75,6 +75,8 @@ class Recording(TorchFunctionMode):
         """Runs one op as the user called it and records it.
 
         `subclassed`: reading an attribute of an argument would run the user's own `__torch_function__`."""
+        if self.ledger.walker.threaded:
+            return self._call_locked(called, func, args, kwargs, frame)
         ledger = self.ledger
         if ledger.ops >= ledger.limits.ops or ledger.nodes >= ledger.limits.nodes:
             ledger.ops_omitted += 1
@@ -103,6 +105,32 @@ class Recording(TorchFunctionMode):
                 self._record(called, taken, words, keywords, result, since, started, ended, frame)
         except RecursionError:
             ledger.pending.clear()
+        except Exception as error:
+            ledger.trouble(called.name, error)
+        return result
+
+    def _call_locked(
+        self, called: Called, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+    ) -> Any:
+        """The same in a program with threads: one of them records at a time, all of them compute."""
+        ledger = self.ledger
+        if ledger.ops >= ledger.limits.ops or ledger.nodes >= ledger.limits.nodes:
+            ledger.ops_omitted += 1
+            return func(*args, **kwargs)
+        with ledger.lock, _disabled():
+            taken, words, keywords = self._arguments(args, kwargs)
+        since = _sequence_nr()
+        started = perf_counter_ns()
+        try:
+            result = func(*args, **kwargs)
+        except BaseException as error:
+            with ledger.lock:
+                self._raised(called, words, keywords, started, frame, error)
+            raise
+        ended = perf_counter_ns()
+        try:
+            with ledger.lock, _disabled():
+                self._record(called, taken, words, keywords, result, since, started, ended, frame)
         except Exception as error:
             ledger.trouble(called.name, error)
         return result

@@ -27,7 +27,15 @@ from engine.worker.fail import failure_row, syntax_row
 from engine.worker.finish import Finish
 from engine.worker.modules import Modules
 from engine.worker.observe import Observer, Optimizers
-from engine.worker.patches import keep_fast_paths, wrap_functions, wrap_modules, wrap_zero_grad
+from engine.worker.patches import (
+    keep_fast_paths,
+    replace_compile,
+    replace_workers,
+    wrap_functions,
+    wrap_modules,
+    wrap_threads,
+    wrap_zero_grad,
+)
 from engine.worker.record import PROGRAM, Ledger
 from engine.worker.sender import Sender
 from engine.worker.streams import Below, Stream, watch_warnings
@@ -206,6 +214,9 @@ class Job:
         wrap_modules(self.modules)
         wrap_functions(self.mode)
         keep_fast_paths(self.mode)
+        wrap_threads(self.mode)
+        replace_compile(self.ledger)
+        replace_workers(self.ledger)
         wrap_zero_grad(optimizers)
         self.backward.install()
 

@@ -4,16 +4,20 @@ Like `calls`, this module stands between the user's code and PyTorch, so warning
 """
 
 import functools
+import inspect
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import torch
+import torch.utils.data
 
 from engine.worker.calls import Recording
 from engine.worker.modules import Modules
 from engine.worker.names import Called
 from engine.worker.observe import Optimizers
+from engine.worker.record import Ledger
 
 _disabled = torch._C.DisableTorchFunction
 
@@ -47,6 +51,55 @@ def keep_fast_paths(mode: Recording) -> None:
         return bool(original(arguments))
 
     torch.overrides.has_torch_function = has_torch_function
+
+
+def wrap_threads(mode: Recording) -> None:
+    """Modes belong to a thread: the program's own threads get one too."""
+    start, begin = threading.Thread.start, threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+    walker = mode.ledger.walker
+    walker.home = threading.get_ident()
+
+    def started(self: threading.Thread) -> None:
+        walker.threaded = True
+        start(self)
+
+    def _bootstrap_inner(self: threading.Thread) -> None:
+        with mode:
+            begin(self)
+
+    threading.Thread.start = started  # type: ignore[method-assign]
+    threading.Thread._bootstrap_inner = _bootstrap_inner  # type: ignore[attr-defined]
+
+
+def replace_compile(ledger: Ledger) -> None:
+    """`torch.compile` gives back what it got: there is no compiler in the sandbox, and the graph would not be the user's."""
+
+    def compile(model: Any = None, **options: Any) -> Any:  # noqa: A001
+        if model is None:
+            return lambda function: compile(function, **options)
+        ledger.say("find", "compile_eager", "note", ledger.site(sys._getframe(1)), {})
+        return model
+
+    torch.compile = compile
+
+
+def replace_workers(ledger: Ledger) -> None:
+    """A `DataLoader` with worker processes loads in this one."""
+    loader: Any = torch.utils.data.DataLoader
+    original = loader.__init__
+
+    @functools.wraps(original)
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:  # noqa: N807
+        bound = _signature.bind(self, *args, **kwargs)
+        workers = bound.arguments.get("num_workers", 0)
+        if type(workers) is int and workers > 0:
+            for name in ("num_workers", "prefetch_factor", "persistent_workers", "timeout", "multiprocessing_context"):
+                bound.arguments.pop(name, None)
+            ledger.say("find", "workers_replaced", "note", ledger.site(sys._getframe(1)), {"workers": str(workers)})
+        original(*bound.args, **bound.kwargs)
+
+    _signature = inspect.signature(original)
+    loader.__init__ = __init__
 
 
 def wrap_functions(mode: Recording) -> None:

@@ -4,6 +4,7 @@ Everything here runs between the user's own operations, so it must be quick, tou
 and never raise.
 """
 
+import threading
 import weakref
 from collections.abc import Iterable
 from types import CodeType, FrameType
@@ -71,6 +72,8 @@ class Ledger:
         self.functions = self.ops_omitted = self.troubles = self.output_bytes = 0
         self.raised: tuple[BaseException | None, int] = (None, 0)
         self.raised_pass: tuple[BaseException | None, int] = (None, 0)
+        self.lock = threading.RLock()
+        """Held while recording, once the program has threads of its own."""
         self.closed = False
         """The program has ended: what is still printed is not its own."""
         self.pass_stack: list[int] = []

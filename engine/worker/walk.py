@@ -1,5 +1,6 @@
 """Numbers autograd nodes: a loop over `next_functions`, every edge kept."""
 
+import threading
 from typing import TYPE_CHECKING
 
 import torch
@@ -39,6 +40,8 @@ class Walker:
         """By sequence number, which no two nodes of one thread ever share."""
         self.sinks: dict[int, int] = {}
         """AccumulateGrad of each leaf, by the leaf's first record: however often PyTorch makes it anew, it is one node."""
+        self.home = 0
+        """The thread whose sequence numbers `numbers` holds."""
         self.threaded = False
         """Another thread has made nodes: new ones carry their number in `metadata`, where a program could see it."""
         self.edges: dict[int, tuple[int, ...]] = {}
@@ -58,6 +61,8 @@ class Walker:
         sequence = node._sequence_nr()
         if sequence == _NO_SEQUENCE and hasattr(node, "variable"):
             return self.sinks.get(self.ledger.meet(node.variable, "leaf").first)
+        if self.threaded and threading.get_ident() != self.home:
+            return None  # numbered by the sequence of another thread, if at all
         return self.numbers.get(sequence)
 
     def _assign(self, node: Node) -> int:

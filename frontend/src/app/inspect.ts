@@ -83,10 +83,16 @@ const plain: Readonly<Record<string, string>> = {
   RsubBackward1: 'say.sub',
 }
 
+function ghostSentence(index: TraceIndex, box: Box, t: Words): string {
+  const tracked = index.op(box.op)?.inputs.some((id) => index.tensor(id)?.requires_grad) ?? false
+  const reason = box.reason && box.reason !== 'untracked' ? box.reason : tracked ? 'untracked' : 'constant'
+  return t(t.has(`say.ghost.${reason}`) ? `say.ghost.${reason}` : 'say.ghost.untracked')
+}
+
 /** One sentence in plain words. The rule's own sentence is used when there is one. */
 export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, t: Words): string {
   const name = box.name || box.title
-  if (box.kind === 'ghost') return t(t.has(`say.ghost.${box.reason}`) ? `say.ghost.${box.reason}` : 'say.ghost.untracked')
+  if (box.kind === 'ghost') return ghostSentence(index, box, t)
   if (box.kind === 'leaf') {
     const tensor = index.tensor(box.tensor)
     return t(!box.node ? 'say.leaf_plain' : tensor?.role === 'parameter' ? 'say.parameter' : 'say.leaf', { name })

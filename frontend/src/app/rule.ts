@@ -3,7 +3,7 @@
 import type { Rule, RuleSlot } from '../api/client'
 import type { Node, Tensor } from '../api/types'
 import { display } from '../core/display'
-import { formatNumber } from '../core/format'
+import { MINUS } from '../core/format'
 import type { TraceIndex, VisitAt } from '../core/trace'
 import { nodeName, tensorName } from './naming'
 
@@ -28,12 +28,17 @@ export function written(tensor: Tensor, gradient: boolean): string | null {
   return `<mtable${colour.replace('gradient', 'gradient matrix') || ' class="matrix"'}>${rows.join('')}</mtable>`
 }
 
+function isNumber(text: string | null | undefined): text is string {
+  return text != null && text !== '' && Number.isFinite(Number(text))
+}
+
 /** What stands in a place: the gradient, an input by its slot, a saved field or the result. */
 function valueOf(index: TraceIndex, name: string, node: Node, at: VisitAt): { tensor?: Tensor | undefined; text?: string } {
   if (name === 'g') return { tensor: index.tensor(at.visit.entered.find((id) => id !== null)) }
   const saved = node.saved?.find((one) => one.field === name)
   if (saved?.tensor) return { tensor: index.tensor(saved.tensor) }
-  if (saved?.text != null && Number.isFinite(Number(saved.text))) return { text: formatNumber(Number(saved.text)) }
+  const kept = saved?.text
+  if (isNumber(kept)) return { text: kept.replace('-', MINUS) }
   const op = index.op(node.op)
   if (name === 'result') return { tensor: index.tensor(op?.outputs[0]) }
   const slot = node.edges.findIndex((edge) => edge.name === name)
@@ -43,7 +48,8 @@ function valueOf(index: TraceIndex, name: string, node: Node, at: VisitAt): { te
   // Without an edge, the call's own arguments say it, as long as the call is the operation: `x * 3`, but not a layer.
   const given = op && op.nodes.length === 1 && op.arguments.length === node.edges.length ? op.arguments[slot] : undefined
   if (given?.tensor) return { tensor: index.tensor(given.tensor) }
-  if (given?.text != null && Number.isFinite(Number(given.text))) return { text: formatNumber(Number(given.text)) }
+  const said = given?.text
+  if (isNumber(said)) return { text: said.replace('-', MINUS) }
   return {}
 }
 

@@ -217,5 +217,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "triu": np.triu,
     "to": lambda g: g,
     "rows": len,
+    "index_select": lambda g, dim, index: np.take(g, index, axis=dim),
+    "index": lambda g, index: g[index],
+    "zero_at": lambda g, index: np.where(np.isin(np.arange(len(g)), index)[:, None], 0, g),
     "count": np.size,
 }

@@ -512,7 +512,10 @@ def rule_of(node_type: str, saved: Iterable[Saved] = ()) -> str | None:
     if len(rows) == 1 and not rows[0].only:
         return rows[0].id
     fields = {one.field: _plain(one) for one in saved}
-    return next((row.id for row in rows if all(fields.get(field, "None") == text for field, text in row.only.items())), None)
+    for row in rows:
+        if all(fields.get(field, "None") == text for field, text in row.only.items()):
+            return row.id
+    return None
 
 
 def _plain(saved: Saved) -> str | None:

@@ -157,10 +157,18 @@ CASES = [
     unary("index", lambda x: x[ROWS], rand(3, 2), indices=ROWS),
     unary("index_select", lambda x: x.index_select(1, ROWS), dim=1, index=ROWS),
     unary("gather", lambda x: x.gather(1, torch.tensor([[2, 2], [0, 1]])), dim=1, index=np.array([[2, 2], [0, 1]])),
-    Case("index_add", lambda x, s: x.index_add(0, ROWS, s), {"self": rand(3, 2), "source": rand(3, 2, high=1.0)},
-         {"dim": 0, "index": ROWS}),  # fmt: skip
-    Case("index_put", lambda x, v: x.index_put((ROWS[:2],), v), {"self": rand(3, 2), "values": rand(2, 2, high=1.0)},
-         {"indices": ROWS[:2]}),  # fmt: skip
+    Case(
+        "index_add",
+        lambda x, s: x.index_add(0, ROWS, s),
+        {"self": rand(3, 2), "source": rand(3, 2, high=1.0)},
+        {"dim": 0, "index": ROWS},
+    ),
+    Case(
+        "index_put",
+        lambda x, v: x.index_put((ROWS[:2],), v),
+        {"self": rand(3, 2), "values": rand(2, 2, high=1.0)},
+        {"indices": ROWS[:2]},
+    ),
     Case("cat", lambda a: torch.cat([a, B], 1), {"tensors": A}, {"dim": 1}),
     Case("stack", lambda a: torch.stack([a, B], 1), {"tensors": A}, {"dim": 1}),
     unary("repeat", lambda x: x.repeat(2, 3), repeats=(2, 3)),

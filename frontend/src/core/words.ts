@@ -3,15 +3,15 @@
 
 import en from '../../words/en.json'
 import zh from '../../words/zh.json'
-import { wordsOf, type Values } from './sentences'
+import { wordsOf, type Values, type Words as FullWords } from './sentences'
 import type { Lang } from './state'
 
 export type { Values } from './sentences'
 /** All that a drawing needs of the word lists. */
 export type Words = (key: string, values?: Values) => string
 
-const lists: Readonly<Record<Lang, Words>> = { zh: wordsOf(zh), en: wordsOf(en) }
+const lists: Readonly<Record<Lang, FullWords>> = { zh: wordsOf(zh), en: wordsOf(en) }
 
-export function words(lang: Lang): Words {
+export function words(lang: Lang): FullWords {
   return lists[lang]
 }

@@ -25,7 +25,7 @@ class DrawingBroken(Exception):
 
 
 class Drawing:
-    """One V8 context, used by one thread, made anew after a failure or when the bundle was built again."""
+    """One V8 context, used by one thread, made anew when its memory was used up or the bundle was built again."""
 
     def __init__(self, bundle: Path = BUNDLE) -> None:
         self._bundle = bundle
@@ -61,13 +61,12 @@ class Drawing:
         try:
             svg = self._ready_context().call("gradgraphSvg", *texts, timeout_sec=TIME_LIMIT_S)
         except JSTimeoutException:
-            self._forget()
+            self._ready_context().eval("0")  # returns when V8 has really stopped
             raise Problem("drawing-failed", limit=f" {TIME_LIMIT_S:g} s") from None
         except JSOOMException:
             self._forget()
             raise Problem("drawing-failed", limit=f" {HEAP_BYTES >> 20} MiB") from None
         except JSEvalException as failed:  # its whole text holds the call, and with it the user's program
-            self._forget()
             raise DrawingBroken(str(failed).partition("\n")[0][:MESSAGE_CHARACTERS]) from None
         if not isinstance(svg, str) or len(svg) > SVG_BYTES:
             raise Problem("drawing-failed", limit=f" {SVG_BYTES >> 20} MiB")

@@ -10,6 +10,8 @@ READS = frozenset({"item", "tolist", "numpy", "__float__", "__int__", "__bool__"
 
 LOOK_AHEAD = 200  # ops; a number used later than that is another story
 
+ENOUGH = 3  # reads at one place that nobody used; the others of a long loop are like them
+
 
 def escapes(trace: Trace) -> dict[str, tuple[str, ...]]:
     """Op to the reads whose number it was given: written inside its call, or through a variable."""
@@ -18,9 +20,14 @@ def escapes(trace: Trace) -> dict[str, tuple[str, ...]]:
     if not reads:
         return {}
     found: dict[str, tuple[str, ...]] = {}
+    unused: dict[Span | None, int] = {}
     for at, read in reads:
+        if unused.get(read.span, 0) >= ENOUGH:
+            continue
         user = _user(trace, at, read)
-        if user is not None:
+        if user is None:
+            unused[read.span] = unused.get(read.span, 0) + 1
+        else:
             found[user] = (*found.get(user, ()), read.id)
     return found
 

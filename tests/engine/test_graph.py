@@ -534,3 +534,16 @@ def test_the_nodes_of_one_small_op_are_no_loop() -> None:
 
 def test_what_repeats_inside_one_large_op_is_a_loop_named_after_it() -> None:
     assert [(one.title, one.repeat) for one in view(many_nodes(40).trace()).groups] == [("matmul", 40)]
+
+
+def test_thousands_of_numbers_read_for_a_log_cost_little() -> None:
+    tape = Tape("for i in r:\n    loss = w * 2\n    log.append(loss.item())\n")
+    w = tape.leaf("w")
+    for _ in range(3_000):
+        loss = tape.op("mul", w, out="loss", text="w * 2", numbers=["2"])
+        tape.op("item", loss, text="loss.item()", outputs=0)
+    tape.backward(loss)
+    trace = tape.trace()
+    start = time.process_time()
+    assert len(view(trace).boxes) == 2
+    assert time.process_time() - start < 1.0

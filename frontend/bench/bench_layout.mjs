@@ -22,24 +22,39 @@ const CASES = [
 /** Each case in its own process, so that no case warms up another. */
 async function report() {
   const folder = await mkdtemp(join(tmpdir(), 'gradgraph-bench-'))
-  const output = await build({ root: join(here, '..'), configFile: false, logLevel: 'silent', build: { write: false, target: 'es2022', lib: { entry: 'src/core/layout.ts', formats: ['es'] } } })
-  const bundle = join(folder, 'layout.mjs')
-  await writeFile(bundle, output[0].output[0].code)
+  const entry = { layout: 'src/core/layout.ts', fold: 'src/core/fold.ts' }
+  const [{ output }] = await build({ root: join(here, '..'), configFile: false, logLevel: 'silent', build: { write: false, target: 'es2022', lib: { entry, formats: ['es'], fileName: (_, name) => `${name}.mjs` } } })
+  for (const chunk of output) await writeFile(join(folder, chunk.fileName), chunk.code)
   console.log('graph  nodes   groups    CPU ms  again ms  boxes  wires')
   for (const [shape, size, fold] of CASES) {
-    process.stdout.write(execFileSync(process.execPath, [fileURLToPath(import.meta.url), bundle, shape, String(size), fold]))
+    process.stdout.write(execFileSync(process.execPath, [fileURLToPath(import.meta.url), folder, shape, String(size), fold]))
   }
   await rm(folder, { recursive: true })
 }
 
-async function measure(bundle, shape, size, fold) {
-  const { layout } = await import(pathToFileURL(bundle))
-  const input = SHAPES[shape](Number(size))
-  const expanded = fold === 'folded' ? [] : input.groups.map((group) => group.id)
-  const [first, result] = timed(() => layout({ ...input, expanded }))
-  const [again] = timed(() => layout({ ...input, expanded }))
-  const row = [shape.padEnd(6), String(input.boxes.length).padStart(5), fold.padStart(9), first.toFixed(0).padStart(9), again.toFixed(0).padStart(9), String(result.boxes.length).padStart(6), String(result.wires.length).padStart(6)]
+async function measure(folder, shape, size, fold) {
+  const { layout } = await import(pathToFileURL(join(folder, 'layout.mjs')))
+  const { sheetOf, openingChoice } = await import(pathToFileURL(join(folder, 'fold.mjs')))
+  const graph = SHAPES[shape](Number(size))
+  const sheet = sheetOf(graph)
+  const input = sized(sheet, fold === 'folded' ? openingChoice(sheet) : sheet.groups.keys())
+  const [first, result] = timed(() => layout(input))
+  const [again] = timed(() => layout(input))
+  const row = [shape.padEnd(6), String(graph.boxes.length).padStart(5), fold.padStart(9), first.toFixed(0).padStart(9), again.toFixed(0).padStart(9), String(result.boxes.length).padStart(6), String(result.wires.length).padStart(6)]
   console.log(row.join(' '))
+}
+
+/** Every box as large as one with two thumbnails, every link with a shape and a norm. */
+function sized(sheet, expanded) {
+  const label = [{ w: 44, h: 14 }]
+  const parent = (id) => sheet.parents.get(id) ?? ''
+  return {
+    boxes: [...sheet.boxes.keys()].map((id) => ({ id, parent: parent(id), w: 312, h: 59, side: 8, tail: 0 })),
+    groups: [...sheet.groups.keys()].map((id) => ({ id, parent: parent(id), w: 312, h: 59, side: 8, tail: 6, header: 140 })),
+    links: sheet.links.map((link) => ({ id: link.id, source: link.source, target: link.target, value: link.tensor, forward: label, gradient: label, badge: null })),
+    expanded: [...expanded],
+    gap: 28,
+  }
 }
 
 function timed(work) {
@@ -51,17 +66,16 @@ function timed(work) {
 
 function maker() {
   const [boxes, groups, links] = [[], [], []]
-  const label = [{ w: 44, h: 14 }]
   return {
-    input: { boxes, groups, links, expanded: [], gap: 30 },
+    input: { boxes, groups, links },
     group(id, parent) {
-      groups.push({ id, parent, w: 312, h: 59, side: 8, tail: 6, header: 140 })
+      groups.push({ id, title: id, type: '', kind: 'module', parent: parent || null })
       return id
     },
     box(parent, ...sources) {
       const id = `n${boxes.length}`
-      boxes.push({ id, parent, w: 312, h: 59, side: 8, tail: 0 })
-      for (const source of sources) links.push({ id: `${source}>${id}#${links.length}`, source, target: id, value: source, forward: label, gradient: label, badge: null })
+      boxes.push({ id, kind: 'op', title: 'op', name: '', family: 'op', group: parent || null })
+      for (const source of sources) links.push({ source, target: id, kind: 'data', tensor: source })
       return id
     },
   }

@@ -1,6 +1,7 @@
 // Where the labels of wires go: beside their lane, off every box, lane and other label; shorter when there is no room.
 
 import type { Badge, Knot, LayoutLink, Placed, Size, Wire } from './layout'
+import { push } from './trace'
 import { cover, LANE, middleOf, type Rect } from './route'
 
 export interface LabelPlace extends Rect {
@@ -125,11 +126,7 @@ class Grid {
   private readonly cells = new Map<number, Rect[]>()
 
   add(rect: Rect): void {
-    for (const key of keys(rect)) {
-      const list = this.cells.get(key)
-      if (list) list.push(rect)
-      else this.cells.set(key, [rect])
-    }
+    for (const key of keys(rect)) push(this.cells, key, rect)
   }
 
   hits(rect: Rect, margin: number): boolean {

@@ -102,6 +102,15 @@ describe.each([...CASES, ...RANDOM])('$name', ({ input }) => {
     }
   })
 
+  test('lanes cross no box', () => {
+    for (const wire of placed.wires) {
+      if (wire.upward) continue
+      for (const rect of cover(wire.knots)) {
+        for (const box of placed.boxes) if (box.id !== wire.from && box.id !== wire.to) expect(overlap(rect, box), `${wire.id} over ${box.id}`).toBe(false)
+      }
+    }
+  })
+
   test('labels cover no box, no lane and no other label', () => {
     const labels = placed.wires.flatMap((wire) => [wire.gradient, wire.forward]).filter((place) => place !== null && place.variant >= 0) as Rect[]
     const lanes = placed.wires.filter((wire) => !wire.upward).flatMap((wire) => cover(wire.knots))

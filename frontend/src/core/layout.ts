@@ -4,6 +4,7 @@
 import { Graph, layout as dagre } from '@dagrejs/dagre'
 import { extent, placeLabels, type LabelPlace } from './labels'
 import { portsAlong, type PortWish } from './ports'
+import { push } from './trace'
 
 export interface Size {
   w: number
@@ -107,7 +108,7 @@ const NODE_SEP = 28
 const LEAST_GAP = 28
 const LABEL_LINE = 14
 const PIN: Size = { w: 14, h: 2 }
-/** Levels with more wires than this do not reserve room for labels. */
+/** Wires of a level with more of them than this have no labels: there would be no room. Hovering one tells. */
 const MOST_LABELLED = 160
 
 interface Hop {
@@ -202,9 +203,7 @@ class Sheet {
         if (!seen.has(id)) {
           seen.add(id)
           const parent = this.parents.get(id) ?? ''
-          const list = this.children.get(parent)
-          if (list) list.push(id)
-          else this.children.set(parent, [id])
+          push(this.children, parent, id)
         }
         if (at > 0 && !this.open.has(id)) break
       }
@@ -236,9 +235,7 @@ class Sheet {
     let from = source
     const add = (level: string, to: string, toBox: boolean) => {
       const hop: Hop = { level, from, to, link, toBox, meets: level === meeting }
-      const list = this.hops.get(level)
-      if (list) list.push(hop)
-      else this.hops.set(level, [hop])
+      push(this.hops, level, hop)
     }
     for (const level of up.slice(0, common)) {
       add(level, `out ${link.value}`, false)
@@ -296,7 +293,7 @@ class Sheet {
     for (const { pair } of level.bundles) counts.set(pair, (counts.get(pair) ?? 0) + 1)
     for (const bundle of level.bundles) bundle.parallel = counts.get(bundle.pair)! > 1
     labelBranches(level.bundles)
-    if (level.bundles.length > MOST_LABELLED) return
+    if (level.bundles.length > MOST_LABELLED) for (const bundle of level.bundles) bundle.labelled = false
     for (const bundle of level.bundles) {
       if (!bundle.labelled) continue
       const { forward, gradient, badge } = bundle.hops[0]!.link
@@ -333,7 +330,7 @@ class Sheet {
       pair.reserve = Math.max(pair.reserve, bundle.reserve)
       pair.count += 1
     }
-    for (const { from, to, reserve, count } of pairs) {
+    for (const { from, to, reserve, count } of thinned(pairs, level)) {
       const width = reserve + (count > 1 ? 152 : 0)
       graph.setEdge(String(from), String(to), { weight: 1, minlen: 1, width, height: 0, labelpos: 'c' })
     }
@@ -356,7 +353,7 @@ class Sheet {
 
   private read(graph: Graph, level: Level, pairs: readonly { from: number; to: number; reserve: number }[]): Shape {
     const centres = level.nodes.map((_, at) => graph.node(String(at)) as { x: number; y: number })
-    const rawPairs = pairs.map(({ from, to }) => ((graph.edge(String(from), String(to)) as { points: { x: number; y: number }[] }).points ?? []).slice(1, -1))
+    const rawPairs = pairs.map(({ from, to }) => ((graph.edge(String(from), String(to)) as { points: { x: number; y: number }[] } | undefined)?.points ?? []).slice(1, -1))
     const bands = merged(level.nodes.flatMap((node, at) => (node.role === 'item' ? [{ top: centres[at]!.y - node.size.h / 2, bottom: centres[at]!.y + node.size.h / 2 }] : [])))
     const spacing = new Spacing(bands, this.gaps(level, bands, centres))
     // Labels of a long wire stand beside it, inside the group.
@@ -500,10 +497,7 @@ class Sheet {
     const sides = new Map<string, PortWish[]>()
     ends.forEach((end, at) => {
       if (!end.isBox) return
-      const wish: PortWish = { at, towards: towards[at]!, pair: bundles[at]!.pair }
-      const list = sides.get(end.key)
-      if (list) list.push(wish)
-      else sides.set(end.key, [wish])
+      push(sides, end.key, { at, towards: towards[at]!, pair: bundles[at]!.pair })
     })
     for (const wishes of sides.values()) {
       const { centre, width } = ends[wishes[0]!.at]!
@@ -557,10 +551,23 @@ function nodeOf(key: string, level: Level): string {
   return port >= 0 ? key.slice(0, port) : key
 }
 
+/** More wires than this from ports into one box say no more about its place than a few of them. */
+const TELLING = 6
+
+/** The pairs worth laying out: a box fed by many ports alone stands in the first rank anyway, right below them. */
+function thinned<T extends { from: number; to: number }>(pairs: readonly T[], level: Level): T[] {
+  const into = new Map<number, T[]>()
+  for (const pair of pairs) push(into, pair.to, pair)
+  return [...into.values()].flatMap((feeding) => {
+    const isFan = feeding.length > TELLING && feeding.every(({ from }) => level.nodes[from]!.role === 'in')
+    return isFan ? [feeding[0]!, feeding[feeding.length >> 1]!, feeding.at(-1)!] : feeding
+  })
+}
+
 /** Branches of one port differ in their gradients, so each says its own. */
 function labelBranches(bundles: readonly Bundle[]): void {
   const fans = new Map<string, Bundle[]>()
-  for (const bundle of bundles) if (bundle.from.startsWith('in ')) fans.set(bundle.from, [...(fans.get(bundle.from) ?? []), bundle])
+  for (const bundle of bundles) if (bundle.from.startsWith('in ')) push(fans, bundle.from, bundle)
   for (const fan of fans.values()) if (fan.length > 1) for (const bundle of fan) bundle.labelled = true
 }
 
@@ -595,9 +602,7 @@ function isBackToFront(level: Level, centres: readonly { x: number; y: number }[
   level.nodes.forEach((node, at) => {
     if (node.role !== 'item') return
     const rank = Math.round(centres[at]!.y)
-    const list = ranks.get(rank)
-    if (list) list.push(centres[at]!.x)
-    else ranks.set(rank, [centres[at]!.x])
+    push(ranks, rank, centres[at]!.x)
   })
   let balance = 0
   for (const xs of ranks.values()) for (let at = 1; at < xs.length; at++) balance += Math.sign(xs[at]! - xs[at - 1]!)

@@ -17,7 +17,7 @@ export interface Account {
 
 export interface VariableThen {
   name: string
-  variable: Variable | undefined
+  variable: Variable
   tensor: Tensor | undefined
 }
 
@@ -83,20 +83,13 @@ export class Then {
     const { trace } = this.index
     const end = step >= trace.timeline.length
     const shown: VariableThen[] = []
-    const known = new Set<string>()
     for (const variable of trace.variables) {
-      known.add(variable.name)
       if (variable.kind === 'tensor') {
         const tensor = this.namedAt(variable.name, step) ?? (end ? this.index.tensor(variable.tensor) : undefined)
         if (tensor) shown.push({ name: variable.name, variable, tensor })
       } else if (end && (variable.kind === 'value' || variable.kind === 'module' || variable.kind === 'optimizer')) {
         shown.push({ name: variable.name, variable, tensor: undefined })
       }
-    }
-    for (const name of this.byName.keys()) {
-      if (known.has(name) || end) continue
-      const tensor = this.namedAt(name, step)
-      if (tensor) shown.push({ name, variable: undefined, tensor })
     }
     return shown
   }

@@ -54,8 +54,8 @@ class Settings:
     """Most bytes of events one worker may say."""
     code_bytes: int = 100_000
     """Longest program accepted, in bytes of UTF-8; a longer one is refused with 413."""
-    graph_boxes: int = 4_000
-    """Most boxes drawn in an SVG or PNG."""
+    graph_boxes: int = 20_000
+    """Largest graph that is drawn as SVG or PNG, in boxes before folding."""
     warm_gallery: bool = True
     """Run the gallery programs after the start, so that embeds of them can be played."""
     allow_weak_isolation: bool = False

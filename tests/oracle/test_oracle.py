@@ -26,7 +26,7 @@ def _digest():
             for part in (tensor, tensor.grad if tensor.is_leaf else None):
                 if part is not None and part.layout == torch.strided:
                     raw = part.detach().resolve_conj().resolve_neg().contiguous().view(-1).view(torch.uint8)
-                    print(name, path, hashlib.sha256(bytes(raw.tolist())).hexdigest()[:16])
+                    print(name, path, hashlib.sha256(raw.numpy().tobytes()).hexdigest()[:16])
 _digest()
 """
 """Printed at the end of a program: every bit of every global tensor, parameter and gradient."""
@@ -58,27 +58,19 @@ def plain() -> Iterator[Plain]:
 
 
 def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+    return path.read_bytes().decode()  # with the line ends it has
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_trace_says_what_pytorch_does(path: Path, plain: Plain) -> None:
-    code = _read(path)
+def test_trace_says_what_pytorch_does_to_the_bit(path: Path, plain: Plain) -> None:
+    code = _read(path) + DIGEST
     trace = engine.run(code)
     facts = plain.run(Question(code=code, threads=trace.environment.threads))
     hooked = plain.run(Question(code=code, threads=trace.environment.threads, hooks=True))
     assert list(differences(trace, facts, hooked)) == []
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_recording_changes_no_bit(path: Path, plain: Plain) -> None:
-    code = _read(path) + DIGEST
-    trace = engine.run(code)
-    facts = plain.run(Question(code=code, threads=trace.environment.threads))
-    assert "".join(piece.text for piece in trace.output if piece.stream == "stdout") == facts.stdout
-
-
-@pytest.mark.parametrize("path", PROGRAMS[::6], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", PROGRAMS[::8], ids=lambda path: path.stem)
 def test_same_program_gives_the_same_trace(path: Path) -> None:
     first, second = (_timeless(engine.run(_read(path))) for _ in range(2))
     assert first == second

@@ -38,11 +38,10 @@ class Layers:
         self._filter = compile_filter() if _seccomp_works() else None  # libseccomp is not found from the private root
         self._cuda_filter = compile_filter(cuda=True) if cuda and self._filter else None
         # the CUDA driver looks at /proc, /sys and /dev, so machines with a GPU keep the file tree they have
-        entered = _enter_namespaces() if namespaces and not cuda else ()
+        entered = _enter_private_root(staging, readable) if namespaces and not cuda else ()
         self._private_root = "mount" in entered
         self._own_uids = os.getuid() == 0 and "user" not in entered and _can_change_uid()
         if self._private_root:
-            root.enter_private_root(staging, readable)
             self.canary = root.CANARY
             self._homes = [root.HOME] * slots
         else:
@@ -132,27 +131,38 @@ def _limit_resources(*, own_uid: bool) -> None:
         resource.setrlimit(limit, (value, value))
 
 
-def _enter_namespaces() -> tuple[str, ...]:
-    """Move into namespaces that all runs share; each run adds a mount namespace of its own."""
-    inner = libc.CLONE_NEWNS | libc.CLONE_NEWNET | libc.CLONE_NEWIPC
+def _enter_private_root(staging: str, readable: tuple[str, ...]) -> tuple[str, ...]:
+    """Move into namespaces and a file tree that all runs share; each run adds a mount namespace of its own.
+
+    A fork tries the whole way first: some machines allow a namespace and then forbid what it is good for.
+    """
     uid, gid = os.getuid(), os.getgid()
-    if uid == 0:
-        with contextlib.suppress(OSError):
-            libc.unshare(inner)
-            return ("mount", "net", "ipc")
-    if not _works_in_a_fork(lambda: _enter_user_namespace(inner, uid, gid)):
-        return ()
-    _enter_user_namespace(inner, uid, gid)
-    return ("user", "mount", "net", "ipc")
 
+    def as_root() -> None:
+        libc.unshare(libc.CLONE_NEWNS | libc.CLONE_NEWNET | libc.CLONE_NEWIPC)
+        root.enter_private_root(staging, readable)
 
-def _enter_user_namespace(inner: int, uid: int, gid: int) -> None:
-    libc.unshare(libc.CLONE_NEWUSER | inner)
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
-    Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
-    # some distributions allow the namespace and take its rights away: find out while nothing depends on them
-    libc.mount("none", "/", None, libc.MS_REC | libc.MS_PRIVATE)
+    def as_user() -> None:
+        libc.unshare(libc.CLONE_NEWUSER)
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+        Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+        as_root()
+
+    def works(enter: Callable[[], None]) -> bool:
+        def attempt() -> None:
+            enter()
+            root.mount_home(uid, gid, HOME_BYTES, HOME_FILES)
+
+        return _works_in_a_fork(attempt)
+
+    if uid == 0 and works(as_root):
+        as_root()
+        return ("mount", "net", "ipc")
+    if works(as_user):
+        as_user()
+        return ("user", "mount", "net", "ipc")
+    return ()
 
 
 def _works_in_a_fork(attempt: Callable[[], object]) -> bool:

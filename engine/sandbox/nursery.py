@@ -196,7 +196,11 @@ class Nursery:
             raise ZygoteLost
         number = next(self._numbers)
         self._expected[number] = asyncio.get_running_loop().create_future()
-        self._control.send(encode(Spawn(id=number, device=device, canary=canary)))
+        try:
+            self._control.send(encode(Spawn(id=number, device=device, canary=canary)))
+        except OSError as gone:
+            self._lose()
+            raise ZygoteLost from gone
         return await self._expected[number]
 
     async def close(self) -> None:

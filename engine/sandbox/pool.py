@@ -17,7 +17,7 @@ import msgspec
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.sandbox.canary import WRITTEN, Report, Targets, judge
-from engine.sandbox.nursery import Child, Nursery, ZygoteLost
+from engine.sandbox.nursery import Child, Nursery, SandboxBroken, ZygoteLost
 from engine.sandbox.plain import PlainChild, PlainNursery
 from engine.sandbox.supervision import GRACE_S, Supervision
 from engine.trace import Isolation, Program, Timings
@@ -58,8 +58,12 @@ class Pool:
     async def start(self) -> None:
         """Warm up and find out, by attacks from inside, which layers hold on this machine."""
         nursery = await self._live_nursery()
-        if isinstance(nursery, Nursery):
-            self.isolation = await self._test_isolation(nursery)
+        try:
+            if isinstance(nursery, Nursery):
+                self.isolation = await self._test_isolation(nursery)
+        except BaseException:
+            await self.close()
+            raise
         self._refill()
 
     async def run(
@@ -125,17 +129,30 @@ class Pool:
         return "cuda:0" if device == "cuda" else device
 
     async def _take(self, device: str) -> Child | PlainChild:
-        """A child that waits for its request: a spare when there is one, and another one on its way."""
-        while device == "cpu" and self._spares:
+        """A child that waits for its request. A second one when the first is lost before it had one."""
+        try:
+            return await self._ready_child(device)
+        except (ZygoteLost, SandboxBroken):
+            return await self._ready_child(device)
+
+    async def _ready_child(self, device: str) -> Child | PlainChild:
+        child = self._spare() if device == "cpu" else None
+        if child is None:
+            child = await (await self._live_nursery()).spawn(device)
+        self._refill()
+        try:
+            await asyncio.shield(child.closed)
+        except BaseException:
+            child.kill()
+            raise
+        return child
+
+    def _spare(self) -> Child | PlainChild | None:
+        while self._spares:
             child = self._spares.popleft()
             if not child.exited.done():
-                self._refill()
-                await child.closed
                 return child
-        child = await (await self._live_nursery()).spawn(device)
-        self._refill()
-        await child.closed
-        return child
+        return None
 
     async def _live_nursery(self) -> Nursery | PlainNursery:
         """The zygote, started anew when it was lost."""
@@ -159,7 +176,7 @@ class Pool:
             self._refilling = asyncio.get_running_loop().create_task(self._fill_spares())
 
     async def _fill_spares(self) -> None:
-        with contextlib.suppress(ZygoteLost):  # the next run starts another
+        with contextlib.suppress(ZygoteLost, OSError, TimeoutError):  # the next run tries again, and tells
             nursery = await self._live_nursery()
             while len(self._spares) < self._spares_wanted:
                 self._spares.append(await nursery.spawn())

@@ -10,8 +10,10 @@ import select
 import signal
 import socket
 import sys
+import sysconfig
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import msgspec
@@ -143,8 +145,10 @@ def main() -> None:
     child.reserve_places()
     faulthandler.enable()
     warm()
-    if config.import_path in sys.path:
-        sys.path.remove(config.import_path)
+    if config.import_path not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
+        sys.path[:] = [path for path in sys.path if path != config.import_path]
+    if len(list(Path("/proc/self/task").iterdir())) > 1:
+        raise RuntimeError("something that was imported has started a thread; forks of this process could hang")
     zygote = Zygote(config)
     gc.collect()
     gc.freeze()  # a collection in a child would write to, and so copy, every page

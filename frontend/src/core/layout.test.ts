@@ -21,7 +21,7 @@ const CASES = NAMES.flatMap((name) => {
     { name: `${name}, as it opens`, input: view.input(null) },
     { name: `${name}, all open`, input: view.input(everything(view)) },
     { name: `${name}, all folded`, input: view.input(new Set()) },
-    { name: `${name}, in an embed`, input: new View(view.story.index, view.sheet.graph, words('en'), true).input(null) },
+    { name: `${name}, in an embed`, input: new View(view.story.index, view.sheet.graph, words('en'), 'embed').input(null) },
   ]
 })
 

@@ -38,6 +38,9 @@ export type Density = 'lesson' | 'model'
 /** Looks up a sentence. */
 export type Say = (key: string, values?: Values) => string
 
+/** Where the graph is shown: embeds, and all but chains on phones, have short titles and no step numbers. */
+export type Room = 'page' | 'embed' | 'phone'
+
 /** What a view is measured for. */
 export interface Measure {
   story: Story
@@ -52,7 +55,8 @@ export interface Measure {
 }
 
 /** Chooses density, margins and the least width from the graph's own shape. */
-export function measureFor(story: Story, sheet: Sheet, words: Say, embedded: boolean): Measure {
+export function measureFor(story: Story, sheet: Sheet, words: Say, room: Room): Measure {
+  const embedded = room === 'embed' || (room === 'phone' && !isChain(sheet))
   const boxes = [...sheet.boxes.values()]
   const few = boxes.length <= 30 && sheet.groups.size === 0
   const isModel = !few || boxes.some((box) => hasPicture(story, box.id))

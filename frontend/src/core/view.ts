@@ -4,7 +4,7 @@ import type { Graph, Trace, Box } from '../api/types'
 import type { Shade } from './colour'
 import { childrenOf, openingChoice, sheetOf, type DrawnLink, type Sheet } from './fold'
 import type { Layout } from './layout'
-import { layoutInput, measureFor, type Measure, type Say } from './measure'
+import { layoutInput, measureFor, type Measure, type Room, type Say } from './measure'
 import { Story, type Moment } from './moment'
 import { drawFrame, Painter, type Item } from './scene'
 import { TraceIndex } from './trace'
@@ -18,11 +18,11 @@ export class View {
   private readonly links: ReadonlyMap<string, DrawnLink>
   private readonly insides = new Map<string, readonly Box[]>()
 
-  constructor(trace: Trace | TraceIndex, graph: Graph, words: Say, embedded = false) {
+  constructor(trace: Trace | TraceIndex, graph: Graph, words: Say, room: Room = 'page') {
     const index = trace instanceof TraceIndex ? trace : new TraceIndex(trace)
     this.sheet = sheetOf(graph)
     this.story = new Story(index, this.sheet)
-    this.measure = measureFor(this.story, this.sheet, words, embedded)
+    this.measure = measureFor(this.story, this.sheet, words, room)
     this.opening = openingChoice(this.sheet)
     this.links = new Map(this.sheet.links.map((link) => [link.id, link]))
   }

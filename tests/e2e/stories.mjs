@@ -36,6 +36,20 @@ model = nn.Sequential(nn.Linear(4, 8), nn.Sequential(nn.Linear(8, 8), nn.ReLU(),
 loss = model(torch.ones(3, 4)).pow(2).mean()
 loss.backward()`
 
+const CUT = `import torch
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+b = torch.tensor(0.5, requires_grad=True)
+s = (w * 2).detach().sum()
+loss = (s + b) ** 2
+loss.backward()`
+
+const TWICE = `import torch
+x = torch.tensor(2.0, requires_grad=True)
+first = x ** 2
+first.backward()
+second = 3 * x
+second.backward()`
+
 function check(claim, sentence) {
   if (!claim) throw new Error(sentence)
 }
@@ -206,6 +220,31 @@ const stories = {
     await page.locator('.cm-line-failed').waitFor()
     await box(page, 'SumBackward0').waitFor()
     await shoot(page, 'failure')
+  },
+
+  async 'a cut graph is found and told at its line'(page) {
+    await open(page)
+    await run(page, CUT)
+    await page.locator('.cm-finding').getByText('detach').first().waitFor()
+    await page.getByRole('button', { name: '1 finding' }).waitFor()
+    await page.locator('.inspector').getByText('How to fix it').waitFor()
+    await page.locator('.ledger').getByText('no gradient arrived in backward() #1').waitFor()
+    await shoot(page, 'finding')
+  },
+
+  async 'the graph follows the pass the step belongs to'(page) {
+    await open(page)
+    await run(page, TWICE)
+    await box(page, 'second').waitFor()
+    await page.locator('.player .count').click()
+    await page.keyboard.press('Home')
+    await box(page, 'first').waitFor()
+    same(await box(page, 'second').count(), 0, 'boxes of the second pass at the start')
+    await page.locator('.ledger').getByText('arrives at step').first().click()
+    await until(() => page.locator('.ledger').textContent(), (text) => text.includes('2 backward passes'), 'passes in the ledger')
+    await page.keyboard.press('End')
+    await box(page, '4 + 3').waitFor()
+    await shoot(page, 'passes')
   },
 
   async 'an edit marks the graph as from before it'(page) {

@@ -29,6 +29,8 @@ STORIES = (
     "the theme switches and is kept",
     "a reload restores the run, the step and the selection",
     "a failing program keeps what happened before it",
+    "a cut graph is found and told at its line",
+    "the graph follows the pass the step belongs to",
     "an edit marks the graph as from before it",
     "a module opens in place",
     "search finds a node by its type",

@@ -69,6 +69,8 @@ export class Playground {
   readonly selectedBox: Box | undefined = $derived(
     this.view.selection?.kind === 'box' ? this.find?.byId(this.view.selection.id) : undefined,
   )
+  /** Groups that are open: the reader's choice, or the opening one. */
+  readonly open: ReadonlySet<string> = $derived(this.view.expanded ?? (this.graph ? openingChoice(sheetOf(this.graph)) : new Set<string>()))
   /** The graph to draw: by the reader's choice, or else that of the pass the step belongs to. */
   readonly wanted: string = $derived(
     JSON.stringify({
@@ -125,8 +127,7 @@ export class Playground {
   }
 
   toggleGroup(id: string): void {
-    if (!this.graph) return
-    const expanded = new Set(this.view.expanded ?? openingChoice(sheetOf(this.graph)))
+    const expanded = new Set(this.open)
     if (!expanded.delete(id)) expanded.add(id)
     this.change({ expanded })
   }
@@ -175,7 +176,7 @@ export class Playground {
     this.playTimer = setTimeout(tick, Math.min(eachMs, 200))
   }
 
-  async open(view: Partial<ViewState>): Promise<void> {
+  async start(view: Partial<ViewState>): Promise<void> {
     this.change(view)
     void this.fetchSides()
     if (this.view.run) await this.load(this.view.run)
@@ -214,6 +215,7 @@ export class Playground {
     }
     clearTimeout(this.autoTimer)
     this.play(false)
+    this.phone = 'graph'
     const order = { code: this.code, device: this.device, seed: this.seed }
     await this.attempt(async (signal) => {
       const trace = await api.run(order, this.view.lang, signal)

@@ -62,6 +62,7 @@ def serving(settings: Settings) -> Iterator[Served]:
     finally:
         server.should_exit = True
         thread.join(20)
+        assert not thread.is_alive(), "the server did not stop"
 
 
 def wait_until(holds: Callable[[], bool], within_s: float = 10.0) -> None:

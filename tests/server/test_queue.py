@@ -1,8 +1,11 @@
 """The queue in front of one worker: bounded, fair, never performing a run twice."""
 
+import os
+import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import httpx
 import pytest
@@ -120,3 +123,24 @@ def test_events_tell_that_a_run_waits(narrow: Served, clients: ThreadPoolExecuto
     kinds = [line.removeprefix("event: ") for line in told.splitlines() if line.startswith("event: ")]
     assert list(dict.fromkeys(kinds)) == ["waiting", "started", "output", "finished"]
     assert blocker.result().status_code == 200
+
+
+def children() -> set[int]:
+    """Processes this one has started."""
+    return {int(pid) for file in Path("/proc/self/task").glob("*/children") for pid in file.read_text().split()}
+
+
+@pytest.mark.slow
+def test_a_run_whose_worker_was_lost_is_tried_once_more(tmp_path: Path) -> None:
+    before = children()
+    settings = Settings(data_dir=tmp_path, workers=1, warm_gallery=False)
+    with serving(settings) as server, ThreadPoolExecutor(1) as clients:
+        zygotes = children() - before
+        assert zygotes
+        call = post(server, clients, Callers.program(0.5))
+        wait_until(lambda: server.service.queue.running == 1)
+        for zygote in zygotes:
+            os.kill(zygote, signal.SIGKILL)
+        trace = call.result().json()
+        assert (trace["status"], trace.get("failure")) == ("ok", None)
+        assert server.run("print('and on')")["status"] == "ok"

@@ -200,7 +200,7 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
   const field = marksField((index) => events.block(index))
   const labels = new Compartment()
   let quiet = false
-  const labelled = (text: string): Extension => EditorView.contentAttributes.of({ 'aria-label': text, spellcheck: 'false', autocapitalize: 'off' })
+  const labelled = (text: string): Extension => EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': text, spellcheck: 'false', autocapitalize: 'off' })
   const lineAt = (view: EditorView, event: MouseEvent): number | null => {
     const position = view.posAtCoords({ x: event.clientX, y: event.clientY }, false)
     const block = view.lineBlockAt(position)

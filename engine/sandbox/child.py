@@ -9,11 +9,12 @@ import msgspec
 
 from engine.request import RunRequest
 from engine.sandbox.layers import hold_to
+from engine.sandbox.messages import OUT_OF_MEMORY
 
 _OUTPUT, _REQUEST, _EVENTS, _STATM = 2, 3, 4, 5  # 0 is empty, 1 is the same as 2
 _ANY_DESCRIPTOR = 1 << 20
 
-BROKEN = 97
+_BROKEN = 97
 """Exit code of a child that could not close its sandbox: it never saw a request."""
 
 _decode_request = msgspec.json.Decoder(RunRequest).decode
@@ -41,7 +42,7 @@ def live(
 
     `make_ready` closes the sandbox and gives what to do with the request.
     """
-    code = BROKEN
+    code = _BROKEN
     try:
         _arrange(descriptors)
         os.setsid()
@@ -57,6 +58,8 @@ def live(
             hold_to(asked.limits, mapped_bytes if bound_address_space else None)
             act(asked)
             code = 0
+    except MemoryError:  # where the program's events are sent; the program itself may not have noticed
+        code = OUT_OF_MEMORY
     except BaseException:
         traceback.print_exc()
     finally:

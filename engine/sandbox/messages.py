@@ -5,6 +5,9 @@ import msgspec
 from engine.sandbox.canary import Targets
 from engine.trace import Record
 
+OUT_OF_MEMORY = 96
+"""Exit code of a child that had no memory left to say what happened."""
+
 
 class Config(Record, frozen=True):
     """What a zygote is told when it starts."""

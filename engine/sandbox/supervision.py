@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from engine.limits import MIB
 from engine.outcome import Outcome, StoppedBy
-from engine.sandbox.messages import Exited
+from engine.sandbox.messages import OUT_OF_MEMORY, Exited
 from engine.trace import Isolation, RunLimits, Timings
 
 GRACE_S = 0.5
@@ -18,7 +18,8 @@ OUTPUT_BYTES = 1 * MIB
 TAIL_BYTES = 16 * 1024
 MEMORY_SLACK_BYTES = 64 * MIB
 """The address space limit gives the friendlier failure, so it comes first."""
-_SIGXCPU = 24  # not every system has the name
+_ENDS: dict[int | None, StoppedBy] = {-24: "cpu", OUT_OF_MEMORY: "memory"}
+"""Ends that are a limit's doing: SIGXCPU (not every system has the name), and what a child says of itself."""
 _BLOB = b'["blob"'
 
 
@@ -80,7 +81,7 @@ class Supervision:
         return Outcome(
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
-            stopped_by=self._stopped_by or ("cpu" if code == -_SIGXCPU else None),
+            stopped_by=self._stopped_by or _ENDS.get(code),
             peak_rss_bytes=exited.peak_rss_bytes if exited else 0,
             stderr_tail=self._tail.decode(errors="replace"),
             timings=timings,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Tensor } from '../api/types'
-import { load, type Name } from './fixtures/load'
+import { load, NAMES, type Name } from './fixtures/load'
 import { stripText } from './measure'
 import type { Cell } from './moment'
 import { View } from './view'
@@ -135,6 +135,17 @@ describe('a cut', () => {
   })
 })
 
+test('the node that raised says so, from that moment on', () => {
+  const view = viewOf('error_in_place')
+  const grown = [...view.sheet.boxes.values()].find((box) => box.title === 'ExpBackward0')!.id
+  const failed = stepOf(view, 'pass_end')
+  expect(view.at(failed - 1).box(grown)).toMatchObject({ trouble: '', strip: null, leftOut: false })
+  expect(view.at(failed).box(grown)).toMatchObject({ trouble: 'raised', gradient: { kind: 'raised', text: 'RuntimeError' }, strip: { kind: 'error' } })
+  const x = boxNamed(view, 'x')
+  expect(view.at(failed - 1).box(x).leftOut).toBe(false)
+  expect(view.at(failed).box(x).leftOut).toBe(true)
+})
+
 test('a hook shows the gradient before and after', () => {
   const view = viewOf('hooks')
   const hidden = boxNamed(view, 'hidden')
@@ -145,7 +156,7 @@ test('a hook shows the gradient before and after', () => {
   expect(data(gradient)).toEqual([1, 2, 2.5])
 })
 
-test.each(['accumulation', 'attention', 'broadcasting', 'detach', 'hooks', 'scalar_expression'] as const)('in the end %s agrees with the trace', (name) => {
+test.each(NAMES)('in the end %s agrees with the trace', (name) => {
   const view = viewOf(name)
   const { trace } = view.story.index
   const moment = view.at(trace.timeline.length)

@@ -8,8 +8,8 @@ import { push, type TraceIndex, type VisitAt } from './trace'
 export type Progress = 'future' | 'waiting' | 'forward' | 'current' | 'visited'
 export type LaneState = 'absent' | 'waiting' | 'current' | 'passed'
 
-/** What a cell holds: nothing by nature, a value nobody recorded, not yet, `None`, or a tensor. */
-export type Cell = { kind: 'blank' } | { kind: 'unknown' } | { kind: 'waiting' } | { kind: 'none' } | { kind: 'tensor'; tensor: Tensor }
+/** What a cell holds: nothing by nature, a value nobody recorded, an exception, not yet, `None`, or a tensor. */
+export type Cell = { kind: 'blank' } | { kind: 'unknown' } | { kind: 'raised'; text: string } | { kind: 'waiting' } | { kind: 'none' } | { kind: 'tensor'; tensor: Tensor }
 
 export interface Strip {
   kind: 'sum' | 'grad' | 'hook' | 'error'
@@ -29,6 +29,8 @@ export interface BoxPaint {
   gradient: Cell
   strip: Strip | null
   trouble: '' | 'raised' | 'nonfinite' | 'cut'
+  /** A leaf that all passes have left without a gradient. */
+  leftOut: boolean
 }
 
 export interface LinkPaint {
@@ -231,6 +233,7 @@ export class Story {
   }
 
   private strips(life: Life): Strip[] {
+    if (this.raisedHere(life, Infinity)) return [RAISED]
     if (life.box.kind === 'leaf') return life.additions.map((addition) => this.additionStrip(addition, addition.step))
     return life.visits.map((visit) => this.sumStrip(life.box, visit, visit.step)).filter((strip): strip is Strip => strip !== null)
   }
@@ -272,6 +275,7 @@ export class Story {
       gradient: this.gradientCell(life, visit, step),
       strip: this.stripAt(life, step, event, isCurrent),
       trouble: this.trouble(life, step),
+      leftOut: this.isLeftOut(life, step),
     }
   }
 
@@ -284,6 +288,7 @@ export class Story {
 
   private gradientCell(life: Life, visit: VisitAt | undefined, step: number): Cell {
     const { box } = life
+    if (this.raisedHere(life, step)) return { kind: 'raised', text: this.index.trace.failure?.type ?? 'Error' }
     if (box.kind === 'ghost' || box.node == null) return { kind: 'blank' }
     if (box.kind === 'leaf') {
       const grad = latest(life.grads, step)
@@ -317,7 +322,7 @@ export class Story {
   }
 
   private stripAt(life: Life, step: number, event: Step | undefined, isCurrent: boolean): Strip | null {
-    if (this.raisedHere(life, step)) return { kind: 'error', terms: [], result: null, done: true, now: false, before: false }
+    if (this.raisedHere(life, step)) return RAISED
     if (life.box.kind === 'leaf') {
       if (life.box.node == null) return null
       const pending = this.sumBeforeAddition(life, step)
@@ -376,14 +381,19 @@ export class Story {
   private trouble(life: Life, step: number): BoxPaint['trouble'] {
     if (this.raisedHere(life, step)) return 'raised'
     if (step >= life.forwardStep && this.isFirstNonFinite(life)) return 'nonfinite'
-    if (life.box.kind === 'leaf' && life.box.node != null && this.isOver(step) && life.grads.length === 0 && this.isFound(life)) return 'cut'
+    if (this.isLeftOut(life, step) && this.isFound(life)) return 'cut'
     return ''
   }
 
+  private isLeftOut(life: Life, step: number): boolean {
+    return life.box.kind === 'leaf' && life.box.node != null && life.grads.length === 0 && this.isOver(step)
+  }
+
   private raisedHere(life: Life, step: number): boolean {
-    const { failure, timeline } = this.index.trace
-    if (!failure || step < timeline.length) return false
-    return (failure.op != null && failure.op === life.box.op) || (failure.node != null && failure.node === life.box.node)
+    const { failure, timeline, passes } = this.index.trace
+    const { op, node } = life.box
+    if (node != null && passes.some((pass) => pass.failed_node === node && this.index.passEnd(pass.id) <= step)) return true
+    return failure != null && step >= timeline.length && ((op != null && failure.op === op) || (node != null && failure.node === node))
   }
 
   private isFirstNonFinite(life: Life): boolean {
@@ -459,6 +469,8 @@ export class Story {
     return this.linksInto.get(id) ?? []
   }
 }
+
+const RAISED: Strip = { kind: 'error', terms: [], result: null, done: true, now: false, before: false }
 
 function troubled(tensor: Tensor): boolean {
   const { nan, inf } = nonFinite(tensor)

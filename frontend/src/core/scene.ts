@@ -2,14 +2,14 @@
 
 import type { Box, Group, Tensor } from '../api/types'
 import { gradientTint, type Shade } from './colour'
-import { display, normOf, WAITING, NONE, UNKNOWN, MATRIX_ROW, CELL_GAP, BRACKET, THUMB_HEIGHT, THUMB_WIDTH, type Display } from './display'
+import { display, normOf, WAITING, NONE, UNKNOWN, word, MATRIX_ROW, CELL_GAP, BRACKET, THUMB_HEIGHT, THUMB_WIDTH, type Display } from './display'
 import type { DrawnLink, Stub } from './fold'
 import { cutEnd, cutMiddle, formatNumber, textWidth } from './format'
 import { icon, type IconName } from './icons'
 import { HEADER, type Frame, type Knot, type Layout, type Placed, type Wire } from './layout'
 import { extent, type LabelPlace } from './labels'
 import { ASIDE, capsuleText, captioned, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, LABEL_ROW, NAME, STRIP, stripLabel, stripText, STUB, stubWidth, TITLE, type Head, type Measure } from './measure'
-import type { BoxPaint, Cell, LinkPaint, Moment, Strip } from './moment'
+import type { BoxPaint, Cell, LinkPaint, Moment } from './moment'
 import { LANE, lanePath, lanePathUp } from './route'
 
 export type Mark =
@@ -64,7 +64,7 @@ export class Painter {
     const strip = keepsStrip(box, this.measure) ? STRIP : 0
     const body = { x: 0, y: HEAD, w, h: h - HEAD - strip }
     this.tint(marks, paint.gradient, body, strip === 0)
-    this.strip(marks, paint.strip, box, w, h, strip)
+    this.strip(marks, paint, w, h)
     this.rules(marks, w, h, strip, ghost)
     marks.push(outline(paint, ghost, w, h))
     if (box.kind === 'leaf') marks.push({ k: 'rect', c: 'cap', x: -0.5, y: -1.5, w: w + 1, h: 3, r: 1.5 })
@@ -119,6 +119,7 @@ export class Painter {
       value: lastPaint?.value ?? { kind: 'blank' },
       gradient: lastPaint?.gradient ?? { kind: 'blank' },
       strip: null,
+      leftOut: false,
       trouble: paints.find((paint) => paint.trouble !== '')?.trouble ?? '',
     }
   }
@@ -237,36 +238,30 @@ export class Painter {
     marks.push({ k: 'path', c: ghost ? 'hair-ghost' : 'hair', d: `M0 ${HEAD}H${w}M${w / 2} ${HEAD}V${h - strip}${under}` })
   }
 
-  private strip(marks: Mark[], strip: Strip | null, box: Box, w: number, h: number, room: number): void {
-    if (room === 0) {
+  private strip(marks: Mark[], { strip, leftOut }: BoxPaint, w: number, h: number): void {
+    if (!strip) return
+    const top = h - STRIP
+    if (strip.kind === 'error') {
+      marks.push({ k: 'rect', c: 'strip-err', x: 0.5, y: top, w: w - 1, h: STRIP - 0.5, r: 3 }, iconMark('icon-err', 'warn', 8, top + 3.5, 12))
+      marks.push({ k: 'text', c: 'strip-fail', x: 25, y: top + 13, s: cutEnd(this.measure.story.index.trace.failure?.message ?? '', ASIDE, w - 33) })
       return
     }
-    const top = h - STRIP
-    const text = strip ? stripText(strip, this.measure.words) : ''
+    const text = stripText(strip, this.measure.words)
+    const label = stripLabel(strip)
     const lit = text !== ''
     if (lit) marks.push({ k: 'rect', c: 'strip-done', x: 0.5, y: top, w: w - 1, h: STRIP - 0.5, r: 3 })
-    if (strip?.kind === 'error') marks.push({ k: 'rect', c: 'strip-err', x: 0.5, y: top, w: w - 1, h: STRIP - 0.5, r: 3 })
-    const name: IconName = strip?.kind === 'hook' ? 'hook' : strip?.kind === 'error' ? 'warn' : 'acc'
-    marks.push(iconMark(lit ? 'icon-grad' : strip?.kind === 'error' ? 'icon-err' : 'icon-ghost', name, 8, top + 3.5, 12))
-    const label = strip ? stripLabel(strip) : ''
-    if (strip?.kind === 'error') marks.push({ k: 'text', c: 'strip-fail', x: 25, y: top + 13, s: cutEnd(this.measure.story.index.trace.failure?.type ?? '', ASIDE, w - 33) })
-    else marks.push({ k: 'text', c: lit ? 'sum-label' : 'strip-label', x: 25, y: top + 13, s: label })
+    marks.push(iconMark(lit ? 'icon-grad' : 'icon-ghost', strip.kind === 'hook' ? 'hook' : 'acc', 8, top + 3.5, 12))
+    marks.push({ k: 'text', c: lit ? 'sum-label' : 'strip-label', x: 25, y: top + 13, s: label })
     if (lit) marks.push({ k: 'text', c: 'sum', x: w - 8, y: top + 13.5, s: cutMiddle(text, 11, w - 42 - textWidth(label, ASIDE)), a: 'end' })
-    else if (box.kind === 'leaf' && this.isLeftOut(box)) marks.push({ k: 'text', c: 'strip-label', x: w - 8, y: top + 13, s: this.measure.words('graph.no_arrival'), a: 'end' })
-  }
-
-  private isLeftOut(box: Box): boolean {
-    const { story } = this.measure
-    const passes = story.index.trace.passes
-    return passes.length > 0 && story.contents(box.id).gradients.length === 0 && story.gradientsEntering(box.id).length === 0
+    else if (leftOut) marks.push({ k: 'text', c: 'strip-label', x: w - 8, y: top + 13, s: this.measure.words('graph.no_arrival'), a: 'end' })
   }
 
   private cell(marks: Mark[], cell: Cell, area: Area, tone: Tone): void {
     if (cell.kind === 'blank') return
-    const shown = cell.kind === 'unknown' ? UNKNOWN : cell.kind === 'waiting' ? WAITING : cell.kind === 'none' ? NONE : display(cell.tensor)
+    const shown = cell.kind === 'unknown' ? UNKNOWN : cell.kind === 'raised' ? word(cell.text, 'plain') : cell.kind === 'waiting' ? WAITING : cell.kind === 'none' ? NONE : display(cell.tensor)
     const middle = area.x + area.w / 2
     if (shown.kind === 'thumb') this.thumb(marks, shown, area)
-    else displayMarks(marks, shown, middle, area.y + area.h / 2, cell.kind === 'none' ? 'none' : tone)
+    else displayMarks(marks, shown, middle, area.y + area.h / 2, cell.kind === 'none' ? 'none' : cell.kind === 'raised' ? 'cut' : tone)
   }
 
   private gradCell(marks: Mark[], paint: BoxPaint, area: Area): void {
@@ -371,7 +366,7 @@ interface Area {
 }
 
 function sayCell(cell: Cell): string {
-  if (cell.kind !== 'tensor') return cell.kind === 'none' ? 'None' : ''
+  if (cell.kind !== 'tensor') return cell.kind === 'none' ? 'None' : cell.kind === 'raised' ? cell.text : ''
   const shown = display(cell.tensor)
   if (shown.kind === 'matrix') return `[${shown.rows.map((row) => row.join(' ')).join('; ')}]`
   return shown.kind === 'thumb' ? `‖${shown.norm}‖` : shown.text
@@ -416,7 +411,7 @@ function wordMarks(marks: Mark[], shown: Display & { kind: 'word' }, cx: number,
   const w = textWidth(text, 11) + 14
   const rect = { x: cx - w / 2, y: cy - 9.5, w, h: 19, r: 3 }
   if (look === 'plain') {
-    marks.push({ k: 'text', c: text === '·' ? 'wait' : 'note', x: cx, y: cy + 4, s: text, a: 'middle' })
+    marks.push({ k: 'text', c: tone === 'cut' ? 'text-cut' : text === '·' ? 'wait' : 'note', x: cx, y: cy + 4, s: text, a: 'middle' })
     return
   }
   if (look === 'hatch') {

@@ -111,7 +111,9 @@ export function bands(index: TraceIndex, left: number, right: number): Band[] {
     if (open && open.text) {
       const from = place(open.first, timeline.length, left, right)
       const to = place(open.last, timeline.length, left, right)
-      if (to - from > textWidth(open.text, 9.5) + 8) found.push({ text: open.text, from, to, above: open.above })
+      const last = open.text.slice(open.text.lastIndexOf('.') + 1)
+      const text = [open.text, last].find((one) => to - from > textWidth(one, 9.5) + 6)
+      if (text) found.push({ text, from, to, above: open.above })
     }
     open = null
   }

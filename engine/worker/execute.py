@@ -167,6 +167,7 @@ class Job:
             ledger.say("end", (time.perf_counter() - started) * 1000)
 
     def _execute(self) -> None:
+        self._enter()
         source = self.program.code
         linecache.cache[PROGRAM] = (len(source), None, source.splitlines(keepends=True), PROGRAM)
         try:
@@ -174,7 +175,6 @@ class Job:
         except (SyntaxError, ValueError) as error:
             self.ledger.say(*syntax_row(error, self.ledger))
             return
-        self._enter()
         atexit._clear()  # what this process would do at its end is not the program's
         error = self.call(code)
         self._wind_up(error)
@@ -214,7 +214,6 @@ class Job:
         wrap_modules(self.modules)
         wrap_functions(self.mode)
         keep_fast_paths(self.mode)
-        wrap_threads(self.mode)
         replace_compile(self.ledger)
         replace_workers(self.ledger)
         wrap_zero_grad(optimizers)
@@ -227,6 +226,7 @@ class Job:
         random.seed(seed)
         sys.modules["__main__"] = self.module
         sys.argv = [PROGRAM]
+        wrap_threads(self.mode)
         threading._main_thread = threading.current_thread()  # type: ignore[attr-defined]
         sys.stdin = io.StringIO()
         below = self.below = Below(self.ledger)

@@ -48,6 +48,12 @@ class Finish:
             if tensor is not None and state.role in ("leaf", "parameter", "result"):
                 self._guard("grad", lambda t=tensor, s=state: self._grad(t, s))
         self._guard("contents", self.choose)
+        if self.ledger.ops_omitted:
+            self.ledger.pending.append(("cut", "ops", "ops", self.ledger.ops, self.ledger.ops_omitted))
+        if self.ledger.output_bytes > self.ledger.limits.output_bytes:
+            kept = self.ledger.limits.output_bytes
+            cut = ("cut", "output", "output_bytes", kept, self.ledger.output_bytes - kept)
+            self.ledger.pending.append(cut)
         self.ledger.publish()
 
     def _guard(self, what: str, tell: Callable[[], None]) -> None:

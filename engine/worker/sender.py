@@ -8,6 +8,10 @@ import msgspec
 
 from engine.worker.record import Ledger, Row
 
+_RESERVE_BYTES = 1 << 20
+_LAST_WORDS = frozenset(("site", "out", "w", "fail", "end", "cut", "pe"))
+"""What is still said once the trace is full."""
+
 _encoder = msgspec.json.Encoder()
 
 
@@ -36,14 +40,16 @@ class Sender:
 
     def _send(self, rows: list[Row]) -> None:
         for start in range(0, len(rows), 2000):
-            piece = _encode(rows[start : start + 2000])
-            self.bytes_sent += len(piece)
+            chunk = rows[start : start + 2000]
             if self.full:
-                return
-            if self.bytes_sent > self.ledger.limits.trace_bytes:
+                chunk = [row for row in chunk if row[0] in _LAST_WORDS]
+            piece = _encode(chunk)
+            self.bytes_sent += len(piece)
+            if not self.full and self.bytes_sent > self.ledger.limits.trace_bytes - _RESERVE_BYTES:
                 self.full = True
-                return
-            self.emit(piece)
+                piece = _encode([("cut", "steps", "trace_bytes", 0, 0), *[row for row in chunk if row[0] in _LAST_WORDS]])
+            if piece:
+                self.emit(piece)
 
     def _sites(self) -> list[Row]:
         codes = self.ledger.site_codes

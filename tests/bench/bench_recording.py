@@ -1,0 +1,160 @@
+"""Cost of recording: processor time of forward and backward with everything recorded, encoded and sent, over plain PyTorch.
+
+Every sample is a fork of one warm process: the program with its steps, less the same program without them. Each ratio is the
+median of interleaved pairs."""
+
+import os
+import statistics
+import struct
+import sys
+import time
+from collections.abc import Callable
+
+import torch
+
+from engine.limits import DEFAULT_LIMITS
+from engine.request import RunRequest
+from engine.trace import Program
+from engine.worker.execute import run
+
+torch.set_num_threads(1)
+import torch._dynamo  # noqa: E402  # constructing modules must not import it inside a sample
+
+HEAD = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+
+MODELS: dict[str, tuple[str, str, int]] = {
+    "a  scalar expression": (
+        "x = torch.ones(2, 4, requires_grad=True)\n",
+        "((x + 2) ** 2 * 3).mean().backward()\n",
+        100,
+    ),
+    "b  3-layer MLP": (
+        "model = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, 4))\n"
+        "x, y = torch.randn(32, 16), torch.randint(4, (32,))\n",
+        "F.cross_entropy(model(x), y).backward()\n",
+        50,
+    ),
+    "c  LeNet": (
+        "model = nn.Sequential(nn.Conv2d(1, 6, 5, padding=2), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(),\n"
+        "    nn.MaxPool2d(2), nn.Flatten(), nn.Linear(400, 120), nn.ReLU(), nn.Linear(120, 84), nn.ReLU(), nn.Linear(84, 10))\n"
+        "x, y = torch.randn(8, 1, 28, 28), torch.randint(10, (8,))\n",
+        "F.cross_entropy(model(x), y).backward()\n",
+        20,
+    ),
+    "d  ResNet-18": (
+        """
+class Block(nn.Module):
+    def __init__(self, i, o, s):
+        super().__init__()
+        self.c1, self.b1 = nn.Conv2d(i, o, 3, s, 1, bias=False), nn.BatchNorm2d(o)
+        self.c2, self.b2 = nn.Conv2d(o, o, 3, 1, 1, bias=False), nn.BatchNorm2d(o)
+        self.down = nn.Sequential(nn.Conv2d(i, o, 1, s, bias=False), nn.BatchNorm2d(o)) if s != 1 or i != o else nn.Identity()
+    def forward(self, x):
+        return F.relu(self.b2(self.c2(F.relu(self.b1(self.c1(x))))) + self.down(x))
+layers = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+i = 64
+for o, s in ((64, 1), (128, 2), (256, 2), (512, 2)):
+    layers += [Block(i, o, s), Block(o, o, 1)]
+    i = o
+model = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 10))
+x, y = torch.randn(2, 3, 64, 64), torch.randint(10, (2,))
+""",
+        "F.cross_entropy(model(x), y).backward()\n",
+        2,
+    ),
+    "e  GPT, 12 layers": (
+        """
+class Block(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.h, self.n1, self.n2 = h, nn.LayerNorm(d), nn.LayerNorm(d)
+        self.qkv, self.out = nn.Linear(d, 3 * d), nn.Linear(d, d)
+        self.up, self.down = nn.Linear(d, 4 * d), nn.Linear(4 * d, d)
+    def forward(self, x):
+        b, t, d = x.shape
+        q, k, v = self.qkv(self.n1(x)).view(b, t, 3, self.h, d // self.h).permute(2, 0, 3, 1, 4)
+        a = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(a.transpose(1, 2).reshape(b, t, d))
+        return x + self.down(F.gelu(self.up(self.n2(x))))
+class GPT(nn.Module):
+    def __init__(self, n=12, d=256, t=64, v=512):
+        super().__init__()
+        self.tok, self.pos = nn.Embedding(v, d), nn.Embedding(t, d)
+        self.blocks, self.norm = nn.ModuleList(Block(d, 8) for _ in range(n)), nn.LayerNorm(d)
+        self.head = nn.Linear(d, v)
+    def forward(self, i):
+        x = self.tok(i) + self.pos(torch.arange(i.shape[1]))
+        for block in self.blocks:
+            x = block(x)
+        return self.head(self.norm(x))
+model = GPT()
+i = torch.randint(512, (2, 64))
+""",
+        "F.cross_entropy(model(i).flatten(0, 1), i.flatten()).backward()\n",
+        2,
+    ),
+    "f  10,000 scalar ops": (
+        "x = torch.tensor(1.0, requires_grad=True)\n",
+        "y = x\nfor _ in range(10_000):\n    y = y * 1.0001\ny.backward()\n",
+        1,
+    ),
+}
+
+
+def _cpu_s(work: Callable[[], None]) -> float:
+    """Processor seconds of a piece of work, all threads, in a fork of its own."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, 1)
+        before = time.process_time()
+        work()
+        os.write(write, struct.pack("d", time.process_time() - before))
+        os._exit(0)
+    os.close(write)
+    seconds: float = struct.unpack("d", os.read(read, 8))[0]
+    os.close(read)
+    os.waitpid(child, 0)
+    return seconds
+
+
+def _plain(code: str) -> Callable[[], None]:
+    return lambda: exec(compile(code, "<program>", "exec"), {"__name__": "__main__"})
+
+
+_LIMITS = DEFAULT_LIMITS
+
+
+def _recorded(code: str, said: list[int] | None = None) -> Callable[[], None]:
+    request = RunRequest(program=Program(code=code), limits=_LIMITS)
+    return lambda: run(request, lambda piece: None)
+
+
+def main(names: list[str]) -> None:
+    """Prints one line a model."""
+    samples = 7
+    print(f"{'model':24}{'plain ms':>10}{'recorded ms':>13}{'ratio':>8}")
+    for name, (build, step, repeat) in MODELS.items():
+        if names and name[0] not in names:
+            continue
+        build = HEAD + build
+        indented = "".join(f"    {line}\n" for line in step.splitlines())
+        whole = f"{build}{step}for _repeat in range({repeat}):\n{indented}"
+        part = f"{build}{step}"
+        ratios, plains, recordeds = [], [], []
+        for _ in range(samples):
+            plain = _cpu_s(_plain(whole)) - _cpu_s(_plain(part))
+            recorded = _cpu_s(_recorded(whole)) - _cpu_s(_recorded(part))
+            plains.append(plain / repeat)
+            recordeds.append(recorded / repeat)
+            ratios.append(recorded / plain)
+        print(
+            f"{name:24}{statistics.median(plains) * 1e3:10.2f}{statistics.median(recordeds) * 1e3:13.2f}"
+            f"{statistics.median(ratios):8.2f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

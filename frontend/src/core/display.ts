@@ -11,9 +11,9 @@ export type Display =
   | { kind: 'thumb'; tensor: Tensor; norm: string; stacked: boolean; trouble: string; width: number; height: number }
   | { kind: 'word'; text: string; look: WordLook; width: number; height: number }
 
-export const MATRIX_SIZE = 11
+const MATRIX_SIZE = 11
 export const MATRIX_ROW = 15
-export const SCALAR_SIZE = 12.5
+const SCALAR_SIZE = 12.5
 export const CELL_GAP = 13.2
 export const BRACKET = 8
 export const THUMB_WIDTH = 80

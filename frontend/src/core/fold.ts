@@ -4,7 +4,7 @@ import type { Box, Graph, Group, Link } from '../api/types'
 import { push } from './trace'
 
 /** Boxes on screen when a graph opens. */
-export const OPENING_BOXES = 30
+const OPENING_BOXES = 30
 /** A level with more children than this is cut into pieces of its own. */
 const LONGEST_LEVEL = 60
 const PIECE = 20
@@ -220,11 +220,4 @@ export function alikeGroups(sheet: Sheet, id: string): string[] {
   const like = sheet.groups.get(id)
   if (!like) return []
   return [...sheet.groups.values()].filter((group) => !sheet.single.has(group.id) && signature(group) === signature(like)).map((group) => group.id)
-}
-
-/** The expanded set with everything around a box opened. */
-export function revealed(sheet: Sheet, expanded: ReadonlySet<string>, id: string): Set<string> {
-  const result = new Set(expanded)
-  for (let at = sheet.parents.get(id); at !== undefined; at = sheet.parents.get(at)) result.add(at)
-  return result
 }

@@ -15,8 +15,8 @@ export const LABEL = 10.5
 export const LABEL_ROW = 14
 export const HEAD = 23
 export const STRIP = 19
-export const STRIP_SIZE = 11
-export const TAIL = 30
+const STRIP_SIZE = 11
+const TAIL = 30
 export const STUB = { height: 20, gap: 26 }
 const MARGIN_SIDE = 46
 const NARROWEST = 140
@@ -222,7 +222,7 @@ function shortLabel(tensor: Tensor): Display {
   return { kind: 'number', text, width: textWidth(text, LABEL), height: LABEL_ROW }
 }
 
-export function labelSize(shown: Display): Size {
+function labelSize(shown: Display): Size {
   const scale = LABEL / 11
   if (shown.kind === 'matrix') return { w: shown.width * scale, h: shown.rows.length * LABEL_ROW + 2 }
   if (shown.kind === 'word') return { w: shown.width, h: 18 }
@@ -252,7 +252,7 @@ function forwardSizes(link: DrawnLink, measure: Measure): Size[] {
 }
 
 /** Scissors with their cause, or the capsule of a sum over broadcast axes. */
-export function badgeSize(link: DrawnLink, measure: Measure): LayoutLink['badge'] {
+function badgeSize(link: DrawnLink, measure: Measure): LayoutLink['badge'] {
   if (link.kind === 'cut') return { w: 140, h: 28, text: 8 + Math.ceil(Math.max(...cutText(link, measure).map((row) => textWidth(row, 11.5)))) }
   if (link.broadcast && link.broadcast.length > 0) return { w: capsuleText(link).length * 7 + 16, h: 16, text: 0 }
   return null

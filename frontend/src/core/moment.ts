@@ -74,7 +74,7 @@ interface Life {
   additions: Dated<{ accumulation: Accumulation; pass: Pass }>[]
 }
 
-export interface Seed {
+interface Seed {
   pass: Pass
   root: number
   step: number
@@ -457,16 +457,8 @@ export class Story {
     return text.length > 28 ? `${text.slice(0, 27)}…` : text
   }
 
-  seedContents(id: string): { text: string; value: Tensor | null }[] {
-    return (this.seeds.get(id) ?? []).map((seed) => ({ text: this.callText(seed.pass), value: this.index.tensor(seed.pass.roots[seed.root]?.seed) ?? null }))
-  }
-
   linksOut(id: string): readonly DrawnLink[] {
     return this.linksFrom.get(id) ?? []
-  }
-
-  linksIn(id: string): readonly DrawnLink[] {
-    return this.linksInto.get(id) ?? []
   }
 }
 

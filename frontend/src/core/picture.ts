@@ -12,7 +12,7 @@ export interface Pixels {
 }
 
 /** One pixel a cell; a non-finite cell is the error colour. */
-export function pixelsOf(tensor: Tensor, shade: Shade): Pixels | null {
+function pixelsOf(tensor: Tensor, shade: Shade): Pixels | null {
   const picture = cells(tensor)
   if (!picture) return null
   const data = new Uint8Array(picture.rows * picture.columns * 3)

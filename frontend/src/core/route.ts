@@ -87,7 +87,7 @@ function curvePart(ax: number, ay: number, bx: number, by: number, from: number,
 }
 
 /** Point of the S-curve from a to b, vertical at both ends. */
-export function curvePoint(ax: number, ay: number, bx: number, by: number, t: number): Knot {
+function curvePoint(ax: number, ay: number, bx: number, by: number, t: number): Knot {
   const u = 1 - t
   const [wa, wb] = [u * u * u + 3 * u * u * t, 3 * u * t * t + t * t * t]
   const middle = (ay + by) / 2

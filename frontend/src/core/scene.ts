@@ -6,7 +6,7 @@ import { display, normOf, WAITING, NONE, UNKNOWN, word, MATRIX_ROW, CELL_GAP, BR
 import type { DrawnLink, Stub } from './fold'
 import { cutEnd, cutMiddle, formatNumber, textWidth } from './format'
 import { icon, type IconName } from './icons'
-import { HEADER, type Frame, type Knot, type Layout, type Placed, type Wire } from './layout'
+import type { Frame, Knot, Placed, Wire } from './layout'
 import { extent, type LabelPlace } from './labels'
 import { ASIDE, capsuleText, captioned, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, LABEL_ROW, NAME, STRIP, stripLabel, stripText, STUB, stubWidth, TITLE, type Head, type Measure } from './measure'
 import type { BoxPaint, Cell, LinkPaint, Moment } from './moment'
@@ -493,13 +493,4 @@ function normRange(measure: Measure): readonly [number, number] | null {
     }
   }
   return high > 0 ? [low, high] : null
-}
-
-/** The header of an open group, for hits and for keeping it under the pointer. */
-export function headerOf(frame: Frame): Area {
-  return { x: frame.x, y: frame.y, w: frame.w, h: HEADER }
-}
-
-export function boundsOf(layout: Layout): Area {
-  return { x: layout.x, y: layout.y, w: layout.width, h: layout.height }
 }

@@ -14,8 +14,8 @@ export interface Viewport {
   height: number
 }
 
-export const LEAST_ZOOM = 0.05
-export const MOST_ZOOM = 4
+const LEAST_ZOOM = 0.05
+const MOST_ZOOM = 4
 const EDGE = 24
 
 export function zoomAt(camera: Camera, zoom: number, x: number, y: number): Camera {

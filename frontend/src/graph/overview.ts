@@ -5,10 +5,10 @@ import type { Progress } from '../core/moment'
 import { lanePath } from '../core/route'
 
 /** Nodes in the DOM a full drawing costs, measured on lesson and model graphs; erring high. */
-export const COST = { box: 26, wire: 9, frame: 5 }
-export const MOST_NODES = 1300
+const COST = { box: 26, wire: 9, frame: 5 }
+const MOST_NODES = 1300
 /** Below this zoom text is too small to read. */
-export const READABLE = 0.42
+const READABLE = 0.42
 
 export type Detail = 'full' | 'plain' | 'map'
 
@@ -18,13 +18,13 @@ export function detailFor(zoom: number, boxes: number, wires: number, frames: nu
 }
 
 /** One path per kind of wire. */
-export function mergedWires(wires: readonly Wire[], arrived: (wire: Wire) => boolean): { forward: string; gradient: string; ghost: string } {
+export function mergedWires(wires: readonly Wire[], arrived: (wire: Wire) => boolean): { forward: string; gradient: string } {
   let [forward, gradient] = ['', '']
   for (const wire of wires) {
     forward += lanePath(wire.knots, wire.upward, -1)
     if (arrived(wire)) gradient += lanePath(wire.knots, wire.upward, 1)
   }
-  return { forward, gradient, ghost: '' }
+  return { forward, gradient }
 }
 
 /** One path per progress, and one for the right halves that have their gradient. */

@@ -5,6 +5,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.nn.parameter import is_lazy
 
 from engine.worker.record import Ledger, State
 from engine.worker.tensors import is_tracked_leaf, look, version_of
@@ -30,7 +31,7 @@ class Observer:
         try:
             if called.special == "set_grad":
                 return self._grad_record(args[0])
-            if called.special == "set_data":
+            if called.special == "set_data" and not is_lazy(args[0]):
                 return self.ledger.meet(args[0]).id
         except Exception as error:
             self.ledger.trouble(called.name, error)
@@ -46,7 +47,7 @@ class Observer:
         try:
             if called.special == "set_grad":
                 self._grad_set(args, before, frame)
-            elif called.special == "set_data":
+            elif called.special == "set_data" and not is_lazy(args[0]):  # a lazy parameter has nothing yet
                 self._data_set(args[0], before, frame)
             elif called.special == "set_requires_grad":
                 state = self.ledger.meet(args[0])

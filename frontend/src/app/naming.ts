@@ -3,6 +3,7 @@
 import type { Box, Graph, Node, Op, Pass, Span, Tensor } from '../api/types'
 import { display, uniform, normOf } from '../core/display'
 import { formatNumber, formatShape } from '../core/format'
+import type { Lang } from '../core/state'
 import type { TraceIndex } from '../core/trace'
 import type { Words } from '../core/sentences'
 
@@ -87,6 +88,11 @@ export function briefLine(tensor: Tensor): string {
   if (tensor.shape.length === 0) return brief(tensor)
   const same = uniform(tensor)
   return same === null ? formatShape(tensor.shape) : `${formatShape(tensor.shape)} · ${formatNumber(same)}`
+}
+
+/** Thousands apart, as each language writes them: 4,812 and 4 812. */
+export function grouped(n: number, lang: Lang): string {
+  return String(n).replace(/\B(?=(\d{3})+(?!\d))/g, lang === 'en' ? ',' : '\u202f')
 }
 
 export function elements(tensor: Tensor): number {

@@ -2,6 +2,8 @@
 
 import type { Graph, Trace } from '../api/types'
 import type { Words } from '../core/sentences'
+import type { Lang } from '../core/state'
+import { grouped } from './naming'
 
 export interface Notice {
   text: string
@@ -9,29 +11,24 @@ export interface Notice {
   line?: number
 }
 
-/** Thousands apart by a narrow space, as the pictures write 4 812. */
-function grouped(n: number): string {
-  return String(n).replace(/\B(?=(\d{3})+(?!\d))/g, '\u202f')
-}
-
-export function notices(trace: Trace | null, graph: Graph | null, step: number, t: Words): Notice[] {
+export function notices(trace: Trace | null, graph: Graph | null, t: Words, lang: Lang): Notice[] {
   if (!trace) return []
   const found: Notice[] = []
-  const ended = ending(trace, t)
+  const ended = ending(trace, t, lang)
   if (ended) found.push(ended)
   for (const { what, kept, limit } of trace.truncated) {
     const key = `truncated.${what}`
-    if (what !== 'values' && t.has(key)) found.push({ text: t(key, { kept: grouped(kept), limit }), tone: 'note' })
+    if (what !== 'values' && t.has(key)) found.push({ text: t(key, { kept: grouped(kept, lang), limit }), tone: 'note' })
   }
   if (graph && (graph.omitted ?? 0) > 0) found.push({ text: t('state.truncated', { n: graph.omitted ?? 0 }), tone: 'note' })
-  if (trace.nodes.length === 0 && step >= 0 && trace.status !== 'failed') found.push({ text: t('state.no_graph'), tone: 'plain' })
+  if (trace.nodes.length === 0 && trace.status !== 'failed') found.push({ text: t('state.no_graph'), tone: 'plain' })
   return found
 }
 
-function ending(trace: Trace, t: Words): Notice | null {
+function ending(trace: Trace, t: Words, lang: Lang): Notice | null {
   const { failure } = trace
   if (!failure) return null
-  const steps = grouped(trace.timeline.length)
+  const steps = grouped(trace.timeline.length, lang)
   const line = failure.span?.line
   const at = line === undefined ? {} : { line }
   if (failure.kind === 'syntax' && line !== undefined) return { text: t('state.syntax', { line }), tone: 'err', ...at }

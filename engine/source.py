@@ -1,9 +1,9 @@
 """The user's names for tensors, read from the program's own code: assignments, arguments, targets of loops. Pure."""
 
 import ast
-import warnings
 from collections.abc import Iterator, Sequence
 
+from engine.syntax import parse
 from engine.trace import Argument, Op, Span
 
 _LONGEST = 40
@@ -19,13 +19,8 @@ class Source:
         self._expressions: dict[Place, ast.AST] = {}
         self._targets: dict[Place, ast.expr] = {}
         self._texts: dict[ast.AST, str] = {}
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the program's own SyntaxWarnings were shown when it ran
-                tree = ast.parse(code)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return
-        for node in ast.walk(tree):
+        tree = parse(code)
+        for node in ast.walk(tree) if tree else ():
             self._file(node)
 
     def _file(self, node: ast.AST) -> None:
@@ -110,11 +105,15 @@ def _key(span: Span) -> Place:
 
 
 def _is_name(node: ast.expr) -> bool:
-    if isinstance(node, ast.Name):
-        return True
-    if isinstance(node, ast.Attribute):
-        return _is_name(node.value)
-    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and _is_name(node.value)
+    for _ in range(_LONGEST):  # a longer chain would be no name for a header
+        match node:
+            case ast.Name():
+                return True
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner, slice=ast.Constant()):
+                node = inner
+            case _:
+                return False
+    return False
 
 
 def _written(expression: ast.AST, op: str) -> list[ast.expr]:
@@ -132,7 +131,7 @@ def _written(expression: ast.AST, op: str) -> list[ast.expr]:
         case ast.Compare() if len(expression.comparators) == 1:
             return [expression.left, expression.comparators[0]]
         case ast.Call(func=ast.Attribute(attr=name) as func) if name in (op, f"{op}_"):
-            is_function = isinstance(func.value, ast.Name | ast.Attribute) and ast.unparse(func.value) in _MODULES
+            is_function = _is_name(func.value) and ast.unparse(func.value) in _MODULES
             return [*expression.args] if is_function else [func.value, *expression.args]
         case ast.Call(func=ast.Name(id=name)) if name == op:
             return [*expression.args]

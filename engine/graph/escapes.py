@@ -4,6 +4,7 @@ import ast
 import re
 from functools import lru_cache
 
+from engine.syntax import parse
 from engine.trace import Op, Span, Trace
 
 READS = frozenset({"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__"})
@@ -66,12 +67,9 @@ def _bound_names(code: str, span: Span) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16)
 def _assignments(code: str) -> tuple[tuple[int, int, tuple[str, ...]], ...]:
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
+    tree = parse(code)
     found = []
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             names = tuple(one.id for one in targets if isinstance(one, ast.Name))

@@ -4,6 +4,7 @@ import ast
 import re
 from functools import lru_cache
 
+from engine.syntax import parse
 from engine.trace import Span
 
 NAME_CHARACTERS = 48  # a header holds about this much at the widest
@@ -51,12 +52,9 @@ def shorten(text: str) -> str:
 
 @lru_cache(maxsize=16)
 def _loops(code: str) -> tuple[tuple[int, int], ...]:
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()
+    tree = parse(code)
     return tuple(
         (node.lineno, node.end_lineno or node.lineno)
-        for node in ast.walk(tree)
+        for node in (ast.walk(tree) if tree else ())
         if isinstance(node, ast.For | ast.While | ast.AsyncFor)
     )

@@ -131,10 +131,23 @@ class _House:
 
     def read(self, lines: Iterable[bytes]) -> str:
         """Takes events until the first line that is none; says what was wrong with it."""
-        decode = ev.decode
-        for line in _single(lines):
+        for batch in _batches(lines):
             try:
-                event = decode(line)
+                events = ev.decode_all(batch)
+                if len(events) != len(batch):
+                    raise msgspec.DecodeError("a line holds more than one value")
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                if bad := self._read_singly(batch):
+                    return bad
+            else:
+                for event in events:
+                    self._take(event)
+        return ""
+
+    def _read_singly(self, lines: Iterable[bytes]) -> str:
+        for line in lines:
+            try:
+                event = ev.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 return str(error) or "not an event"
             self._take(event)
@@ -368,7 +381,7 @@ class _House:
             if node.op:
                 by_op.setdefault(node.op, []).append(node)
         ops = tuple(self._all_ops(by_op))
-        self._name(Source(request.program.code), ops)
+        self._name(Source(request.program.code if ops else ""), ops)
         return Trace(
             format="gradgraph.trace/1",
             id=run,
@@ -496,16 +509,17 @@ class _House:
 
     def _broadcast(self, inputs: list[int], outputs: tuple[int, ...]) -> tuple[Broadcast, ...]:
         made = self.tensors.get(outputs[0]) if outputs else None
-        if made is None:
+        if made is None or not made.shape:
             return ()
+        shape = made.shape
         found = []
         for index, number in enumerate(inputs):
             given = self.tensors.get(number)
-            if given is None or given.shape == made.shape or len(given.shape) > len(made.shape):
+            if given is None or given.shape == shape or len(given.shape) > len(shape):
                 continue
-            missing = len(made.shape) - len(given.shape)
+            missing = len(shape) - len(given.shape)
             axes = [*range(missing)]
-            axes += [missing + i for i, size in enumerate(given.shape) if size == 1 and made.shape[missing + i] != 1]
+            axes += [missing + i for i, size in enumerate(given.shape) if size == 1 and shape[missing + i] != 1]
             if axes:
                 found.append(Broadcast(input=index, axes=tuple(axes)))
         return tuple(found)
@@ -753,6 +767,7 @@ class _House:
 
 _NOTHING = _Change()
 _MOST_NAMES = 4
+_BATCH = 2000
 
 _BROADCASTING = frozenset("""
     add sub mul div rsub rdiv pow rpow add_ sub_ mul_ div_ pow_ maximum minimum where lerp atan2 remainder fmod floor_divide
@@ -761,11 +776,11 @@ _BROADCASTING = frozenset("""
 """.split())  # fmt: skip
 
 
-def _single(lines: Iterable[bytes]) -> Iterator[bytes]:
+def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
     for piece in lines:
-        for line in piece.split(b"\n"):
-            if line:
-                yield line
+        given = [line for line in piece.split(b"\n") if line]
+        for start in range(0, len(given), _BATCH):
+            yield given[start : start + _BATCH]
 
 
 def _p(number: int) -> str | None:
@@ -807,6 +822,9 @@ _LIMITS = {"wall": "wall_s", "cpu": "cpu_s", "memory": "memory_bytes", "output":
 def _stopped(stopped: str, said: Failure | None) -> Failure:
     limit = _LIMITS.get(stopped)
     span = None if said is None else said.span
+    if stopped == "files":
+        message = "the program put too much into its folder; write fewer and smaller files"
+        return Failure(kind="limit", type="files", message=message, span=span, limit="files")
     if limit is None:
         return Failure(kind="lost", type="cancelled", message="the run was cancelled", span=span)
     kind = "memory" if stopped == "memory" else "limit"

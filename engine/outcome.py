@@ -4,7 +4,7 @@ from typing import Literal
 
 from engine.trace import Isolation, Record, Timings
 
-StoppedBy = Literal["wall", "cpu", "memory", "output", "trace", "cancelled"]
+StoppedBy = Literal["wall", "cpu", "memory", "output", "trace", "files", "cancelled"]
 
 
 class Outcome(Record, frozen=True):

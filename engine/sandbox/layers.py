@@ -40,6 +40,8 @@ class Layers:
         # the CUDA driver looks at /proc, /sys and /dev, so machines with a GPU keep the file tree they have
         entered = _enter_private_root(staging, readable) if namespaces and not cuda else ()
         self._private_root = "mount" in entered
+        self.has_quota = self._private_root
+        """Each run has a file system of its own, so nobody need watch what it writes."""
         self._own_uids = os.getuid() == 0 and "user" not in entered and _can_change_uid()
         if self._private_root:
             self.canary = root.CANARY
@@ -65,6 +67,26 @@ class Layers:
             return []
         with os.scandir(self._homes[slot]) as entries:
             return [entry.path for entry in itertools.islice(entries, 500)]
+
+    def is_overfilled(self, slot: int) -> bool:
+        """Whether a run has put more into its folder than a file system of its own would take."""
+        size_bytes = files = 0
+        folders = [self._homes[slot]]
+        while folders:
+            try:
+                with os.scandir(folders.pop()) as entries:
+                    for entry in entries:
+                        files += 1
+                        size_bytes += entry.stat(follow_symlinks=False).st_blocks * 512
+                        if size_bytes > HOME_BYTES or files > HOME_FILES:
+                            return True
+                        if entry.is_dir(follow_symlinks=False):
+                            folders.append(entry.path)
+            except FileNotFoundError:  # removed meanwhile
+                continue
+            except OSError:  # a path too long to follow
+                return True
+        return False
 
     def close(self, slot: int, device: str) -> None:
         """Close all layers around the calling process, for good; raises when one cannot be closed.

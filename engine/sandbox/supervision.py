@@ -81,7 +81,7 @@ class Supervision:
         return Outcome(
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
-            stopped_by=self._stopped_by or _ENDS.get(code),
+            stopped_by=self._stopped_by or ("files" if exited and exited.overfilled else _ENDS.get(code)),
             peak_rss_bytes=exited.peak_rss_bytes if exited else 0,
             stderr_tail=self._tail.decode(errors="replace"),
             timings=timings,

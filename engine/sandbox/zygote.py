@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 import sysconfig
+import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,7 @@ from engine.worker.warm import cuda_devices, start_cuda, warm
 
 _CONTROL = 0
 _PACKET = 64 * 1024
+_LOOK_MS = 200
 
 
 class _Process(NamedTuple):
@@ -47,6 +49,8 @@ class Zygote:
         self._free = list(range(config.slots))
         self._asked: deque[Spawn] = deque()
         self._processes: dict[int, _Process] = {}  # by pidfd
+        self._overfilled: set[int] = set()
+        self._looked = 0.0
         self._poll = select.poll()
         self._poll.register(self._control, select.POLLIN)
 
@@ -55,13 +59,14 @@ class Zygote:
         ready = Ready(layers=self._layers.names, canary=self._layers.canary, cuda_devices=cuda_devices())
         self._control.send(encode(ready))
         while True:
-            for fd, _ in self._poll.poll():
+            for fd, _ in self._poll.poll(None if self._layers.has_quota or not self._processes else _LOOK_MS):
                 if fd != self._control.fileno():
                     self._reap(fd)
                 elif packet := self._control.recv(_PACKET):
                     self._asked.append(decode_spawn(packet))
                 else:
                     return
+            self._look_into_folders()
             while self._asked and self._free:
                 self._spawn(self._asked.popleft(), self._free.pop())
 
@@ -106,11 +111,28 @@ class Zygote:
         self._end_orphans()
         if process.id is not None:
             cpu_s = usage.ru_utime + usage.ru_stime
-            exited = Exited(id=process.id, status=status, cpu_s=cpu_s, peak_rss_bytes=usage.ru_maxrss * 1024)
+            exited = Exited(
+                id=process.id,
+                status=status,
+                cpu_s=cpu_s,
+                peak_rss_bytes=usage.ru_maxrss * 1024,
+                overfilled=process.id in self._overfilled,
+            )
+            self._overfilled.discard(process.id)
             self._control.send(encode(exited))
         elif status != 0:
             return  # what could not be removed is nobody else's to find: this slot is not used again
         self._clean(process.slot)
+
+    def _look_into_folders(self) -> None:
+        """Kill runs that fill the disk, where no file system of their own sets the limit."""
+        if self._layers.has_quota or time.monotonic() < self._looked + _LOOK_MS / 1000:
+            return
+        self._looked = time.monotonic()
+        for pidfd, process in self._processes.items():
+            if process.id is not None and self._layers.is_overfilled(process.slot):
+                self._overfilled.add(process.id)
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
 
     def _clean(self, slot: int) -> None:
         """Free the slot once its folder is empty. `rm` copes with trees too deep for Python's own recursion."""

@@ -35,6 +35,7 @@ def differences(trace: Trace, facts: Facts, hooked: Facts) -> Iterator[str]:
     yield from _variables(reader, facts)
     yield from _passes(reader, facts.passes, hooked.passes)
     yield from _counts(trace, facts)
+    yield from (f"not recorded: {finding.parameters}" for finding in trace.findings if finding.code == "not_recorded")
 
 
 class Reader:

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from engine.syntax import parse
 from engine.trace import Argument, Op, Span
@@ -19,6 +20,7 @@ class Source:
         self._expressions: dict[Place, ast.AST] = {}
         self._targets: dict[Place, ast.expr] = {}
         self._texts: dict[ast.AST, str] = {}
+        self._counted: dict[int, list[int]] = {}
         tree = parse(code)
         for node in ast.walk(tree) if tree else ():
             self._file(node)
@@ -40,9 +42,16 @@ class Source:
 
     def _points(self, line: int, offset: int) -> int:
         """Bytes of UTF-8 to code points."""
-        if not 0 < line <= len(self._lines) or self._lines[line - 1].isascii():
-            return offset
-        return len(self._lines[line - 1].encode()[:offset].decode("utf-8", "ignore"))
+        points = self._points_of(line)
+        return points[min(offset, len(points) - 1)] if points else offset
+
+    def _points_of(self, line: int) -> list[int]:
+        """Code points before each byte of a line, counted once; empty for a line in ASCII."""
+        if line not in self._counted:
+            text = self._lines[line - 1] if 0 < line <= len(self._lines) else ""
+            starts = [byte & 0xC0 != 0x80 for byte in text.encode()]
+            self._counted[line] = [] if text.isascii() else [0, *accumulate(starts)]
+        return self._counted[line]
 
     def names(self, op: Op) -> Iterator[tuple[str, str]]:
         """Tensor id and name: first of what came out, then of what went in."""

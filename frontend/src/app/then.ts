@@ -83,7 +83,7 @@ export class Then {
     const { trace } = this.index
     const end = step >= trace.timeline.length
     const shown: VariableThen[] = []
-    for (const variable of trace.variables) {
+    for (const variable of this.globals()) {
       if (variable.kind === 'tensor') {
         const tensor = this.namedAt(variable.name, step) ?? (end ? this.index.tensor(variable.tensor) : undefined)
         if (tensor) shown.push({ name: variable.name, variable, tensor })
@@ -92,6 +92,13 @@ export class Then {
       }
     }
     return shown
+  }
+
+  /** A run that was killed cannot say its globals at the end: then the tensors' own names stand for them. */
+  private globals(): readonly Variable[] {
+    const { trace } = this.index
+    if (trace.variables.length > 0 || trace.status === 'ok') return trace.variables
+    return [...this.byName.keys()].filter((name) => /^[\p{L}_]\w*$/u.test(name)).map((name) => ({ name, kind: 'tensor', type: 'Tensor' }))
   }
 
   private namedAt(name: string, step: number): Tensor | undefined {

@@ -74,6 +74,13 @@ interface Life {
   additions: Dated<{ accumulation: Accumulation; pass: Pass }>[]
 }
 
+interface Contents {
+  values: readonly Tensor[]
+  gradients: readonly Tensor[]
+  strips: readonly Strip[]
+  hasGrad: boolean
+}
+
 interface Seed {
   pass: Pass
   root: number
@@ -89,6 +96,7 @@ export class Story {
   private readonly linksFrom = new Map<string, DrawnLink[]>()
   private readonly linksInto = new Map<string, DrawnLink[]>()
   private readonly sources = new Map<string, readonly Tensor[]>()
+  private readonly known = new Map<string, Contents>()
 
   constructor(
     readonly index: TraceIndex,
@@ -196,17 +204,21 @@ export class Story {
     return this.seeds.has(id)
   }
 
-  /** Everything the left and right cell and the strip of a box will ever hold, for measuring. */
-  contents(id: string): { values: Tensor[]; gradients: Tensor[]; strips: Strip[]; hasGrad: boolean } {
-    const life = this.lives.get(id)!
-    const strips = this.strips(life)
-    const gradients = life.box.kind === 'leaf' ? life.grads.map((grad) => grad.at) : life.visits.map((visit) => this.entered(life.box, visit))
-    return {
-      values: life.values.map((value) => value.at),
-      gradients: gradients.filter((tensor): tensor is Tensor => tensor != null),
-      strips,
-      hasGrad: life.box.kind === 'leaf' && life.box.node != null,
+  /** Everything the cells and the strip of a box will ever hold, for measuring; made once, a leaf may live through many passes. */
+  contents(id: string): Contents {
+    let known = this.known.get(id)
+    if (!known) {
+      const life = this.lives.get(id)!
+      const gradients = life.box.kind === 'leaf' ? life.grads.map((grad) => grad.at) : life.visits.map((visit) => this.entered(life.box, visit))
+      known = {
+        values: life.values.map((value) => value.at),
+        gradients: gradients.filter((tensor): tensor is Tensor => tensor != null),
+        strips: this.strips(life),
+        hasGrad: life.box.kind === 'leaf' && life.box.node != null,
+      }
+      this.known.set(id, known)
     }
+    return known
   }
 
   /** Every gradient a link will ever carry. */

@@ -83,14 +83,15 @@ def answer(line: bytes) -> bytes:
             try:
                 signal.alarm(WALL_S)
                 path.write_bytes(ENCODER.encode(observe(DECODER.decode(line), Path(folder))))
-            except BaseException:  # a bug of ours: shown by the parent as a missing answer
-                traceback.print_exc(file=sys.__stderr__)
+            except BaseException:  # a bug of ours, shown by the parent
+                (Path(folder) / "bug").write_text(traceback.format_exc())
             finally:
                 os._exit(0)
         _, status = os.waitpid(child, 0)
         if path.exists():
             return path.read_bytes()
-        raise SystemExit(f"the child ended with status {status} and without facts: {line[:200]!r}")
+        bug = (Path(folder) / "bug").read_text() if (Path(folder) / "bug").exists() else ""
+        raise SystemExit(f"the child ended with status {status} and without facts: {line[:200]!r}\n{bug}")
 
 
 class Observer:
@@ -344,7 +345,10 @@ def root_node(root: Any) -> Node | None:
     if torch._C._functorch.is_functorch_wrapped_tensor(root):
         return root.grad_fn
     if root.requires_grad:
-        return torch.autograd.graph.get_gradient_edge(root).node
+        try:
+            return torch.autograd.graph.get_gradient_edge(root).node
+        except AssertionError:  # a view of a leaf taken under no_grad leads nowhere
+            return None
     return None
 
 

@@ -312,7 +312,7 @@ class _House:
         if len({len(row) for row in rows}) != 1:
             return None
         try:
-            return tuple(float(sum(values)) for values in zip(*rows, strict=True))  # type: ignore[arg-type]
+            return tuple(float(sum(values)) for values in zip(*rows, strict=True))
         except TypeError:
             return None
 

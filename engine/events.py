@@ -1,7 +1,8 @@
 """What a worker says: one JSON array a line, its first item the kind of event.
 
-Ids are whole numbers from 1, 0 stands for none; places in the source are numbers of `Site` events. The words are compact
-because one run can say a hundred thousand of them; `assemble` turns them into a trace. A stream cut anywhere still assembles.
+Ids are whole numbers from 1, 0 stands for none; places in the source are numbers of `Site` events. The words are
+compact because one run can say a hundred thousand of them; `assemble` turns them into a trace. A stream cut anywhere
+still assembles.
 """
 
 from collections.abc import Sequence
@@ -349,7 +350,8 @@ _many = msgspec.json.Decoder(list[Event], strict=True)
 
 def decode(line: bytes) -> Event:
     """The event a line holds; `msgspec.DecodeError` (or its `ValidationError`) when it holds none."""
-    return _decoder.decode(line)
+    event: Event = _decoder.decode(line)
+    return event
 
 
 def decode_all(lines: Sequence[bytes]) -> list[Event]:

@@ -28,7 +28,7 @@ class Source:
     def _file(self, node: ast.AST) -> None:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
             self._targets[self._place(node.value)] = node.targets[0]
-        elif (isinstance(node, ast.AnnAssign) and node.value is not None) or isinstance(node, ast.NamedExpr):
+        elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
             self._targets[self._place(node.value)] = node.target
         elif isinstance(node, ast.AugAssign):
             self._expressions[self._place(node)] = node

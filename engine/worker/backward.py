@@ -9,15 +9,16 @@ from functools import partial
 from sys import _getframe
 from threading import get_ident
 from time import perf_counter_ns
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
-from torch.autograd.graph import GradientEdge, Node, get_gradient_edge
+from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.overrides import TorchFunctionMode
 
 from engine.worker.record import Ledger, State
 from engine.worker.tensors import Look, look, version_of
 
+Node: TypeAlias = Any  # PyTorch's nodes have no static type
 _NEVER = 2**64
 _disabled = torch._C.DisableTorchFunction
 _sequence_nr = torch._C._autograd._get_sequence_nr
@@ -56,7 +57,7 @@ class Backward:
     def __init__(self, ledger: Ledger, mode: TorchFunctionMode) -> None:
         self.ledger = ledger
         self.mode = mode
-        self.engine: Callable[..., Any] = torch.autograd._engine_run_backward
+        self.engine: Callable[..., Any] = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
         self.make: Callable[..., Any] = torch.autograd._make_grads
         self.stacks: dict[int, list[_Pass]] = {}
         """Running passes of each thread: the CPU engine runs on the thread that calls it."""
@@ -65,12 +66,12 @@ class Backward:
 
     def install(self) -> None:
         """Replaces both names."""
-        torch.autograd._engine_run_backward = self.run  # type: ignore[assignment]
+        torch.autograd._engine_run_backward = self.run  # type: ignore[attr-defined, assignment]
         torch.autograd._make_grads = self.make_grads
 
     def uninstall(self) -> None:
         """Puts both back."""
-        torch.autograd._engine_run_backward = self.engine  # type: ignore[assignment]
+        torch.autograd._engine_run_backward = self.engine  # type: ignore[attr-defined]
         torch.autograd._make_grads = self.make
 
     def make_grads(self, outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool) -> Any:
@@ -263,6 +264,7 @@ class Backward:
         walker.op, walker.since, walker.made_by = 0, running.sequence_nr, number
         arrived = running.arrived
         said: dict[int, Arrival] = {}
+        given: Look | None = None
         ins: list[int] = []
         for input_nr, grad in enumerate(entered):
             arrivals = arrived.pop((number, input_nr), None)
@@ -276,6 +278,7 @@ class Backward:
                 seen = look(grad)
                 arrival = (self._say(grad, seen), address, version, seen)
             said[id(grad)] = arrival
+            given = arrival[3]
             ins.append(arrival[0])
         outs: list[int] = []
         edges = walker.edges[number]
@@ -285,7 +288,7 @@ class Backward:
                 continue
             known = said.get(id(grad))
             if known is None:
-                seen = look(grad)
+                seen = look(grad, like=given)
                 known = said[id(grad)] = (self._say(grad, seen), address_of(grad), grad._version, seen)
             outs.append(known[0])
             if not edges[2 * slot]:

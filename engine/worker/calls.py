@@ -5,6 +5,7 @@ that a warning raised by PyTorch under such a frame is filtered as one of `__mai
 then gives it the place it has without recording.
 """
 
+import contextlib
 import sys
 from collections.abc import Callable, Sequence
 from time import perf_counter_ns
@@ -57,7 +58,6 @@ class Recording(TorchFunctionMode):
             called = self._learn(func)
         if called is None:
             return func(*args, **kwargs)
-        ledger = self.ledger
         if called.special:
             instead = self.observer.before_call(called, args, kwargs, sys._getframe(1))
             try:
@@ -153,10 +153,8 @@ class Recording(TorchFunctionMode):
             self.ledger.functions += 1
             called.id = self.ledger.functions
             self.ledger.pending.append(("fn", called.id, called.name, called.function))
-        try:
+        with contextlib.suppress(TypeError):  # a callable that cannot be a key
             self.known[func] = called
-        except TypeError:
-            pass
         return called
 
     def _arguments(
@@ -256,7 +254,7 @@ class Recording(TorchFunctionMode):
                     return ledger.renew(tensor, state, fresh=True)  # a custom Function gave the result of an inner op a node
                 ledger.reconsider(tensor, state)
             return state
-        seen = look(tensor, called.uninitialised)
+        seen = look(tensor, called.uninitialised, taken[0][1].look if taken else None)
         state = ledger.create(tensor, "result" if taken else "constant", seen)
         if seen.address:
             ledger.walker.outputs[(tensor.data_ptr(), *tensor.shape)] = state.id

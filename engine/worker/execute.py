@@ -3,6 +3,7 @@
 import atexit
 import builtins
 import contextlib
+import gc
 import io
 import linecache
 import os
@@ -62,6 +63,7 @@ def make_ready() -> "Job":
     _rehearse()
     job = Job()
     job.install()
+    gc.freeze()  # what is here now stays: the collector need not walk it again and again while events pile up
     return job
 
 
@@ -176,11 +178,11 @@ class Job:
             self.ledger.say(*syntax_row(error, self.ledger))
             return
         atexit._clear()  # what this process would do at its end is not the program's
-        error = self.call(code)
-        self._wind_up(error)
+        raised = self.call(code)
+        self._wind_up(raised)
         self.tell()
-        if error is not None:
-            row = failure_row(error, self.ledger)
+        if raised is not None:
+            row = failure_row(raised, self.ledger)
             if row is not None:
                 self.ledger.say(*row)
 

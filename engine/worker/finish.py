@@ -4,6 +4,7 @@ import base64
 import re
 import types
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,15 +39,15 @@ class Finish:
         walker.op, walker.since, walker.made_by = 0, 2**64, 0
         for name, value in mine:
             if isinstance(value, torch.nn.Module):
-                self._guard(name, lambda n=name, v=value: self._module(n, v))
+                self._guard(name, partial(self._module, name, value))
         for name, value in mine:
-            self._guard(name, lambda n=name, v=value: self._variable(n, v))
+            self._guard(name, partial(self._variable, name, value))
         for module, number in self.modules.known():
-            self._guard("module", lambda m=module, n=number: self.modules.tell_end(m, n))
+            self._guard("module", partial(self.modules.tell_end, module, number))
         for state in list(self.ledger.states.values()):
             tensor = state.ref()
             if tensor is not None and state.role in ("leaf", "parameter", "result"):
-                self._guard("grad", lambda t=tensor, s=state: self._grad(t, s))
+                self._guard("grad", partial(self._grad, tensor, state))
         self._guard("contents", self.choose)
         if self.ledger.ops_omitted:
             self.ledger.pending.append(("cut", "ops", "ops", self.ledger.ops, self.ledger.ops_omitted))

@@ -8,7 +8,6 @@ import torch
 
 from engine.worker.record import Ledger
 
-
 _LONGEST_PATH = 1000
 
 
@@ -28,10 +27,7 @@ class Modules:
         """Notes that a module's forward begins; the caller pops the stack when it ends."""
         stack = self.ledger.module_stack
         known = self.fast.get(id(module))
-        if known is not None and known[0]() is module:
-            number = known[1]
-        else:
-            number = self._meet(module, stack)
+        number = known[1] if known is not None and known[0]() is module else self._meet(module, stack)
         self.calls[number] = self.calls.get(number, 0) + 1
         stack.append(number)
         return stack

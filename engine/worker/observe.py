@@ -1,5 +1,6 @@
 """Watches what happens outside the graph: optimizers, `zero_grad`, `.grad` and `.data` set by hand, writes into memory."""
 
+import sys
 from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -131,8 +132,8 @@ class Optimizers:
         """Hooks every optimizer made from now on."""
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
-        register_optimizer_step_pre_hook(self._before_step)  # type: ignore[arg-type]
-        register_optimizer_step_post_hook(self._after_step)  # type: ignore[arg-type]
+        register_optimizer_step_pre_hook(self._before_step)
+        register_optimizer_step_post_hook(self._after_step)
 
     def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         self.mode.muted += 1
@@ -195,8 +196,6 @@ class Optimizers:
                 self.ledger.trouble("step", error)
 
     def _stepped(self, optimizer: Any, parameters: list[Any], kept: list[Any]) -> None:
-        import sys
-
         ledger = self.ledger
         changes = []
         for parameter, state, before, gradient in parameters:
@@ -206,7 +205,7 @@ class Optimizers:
                 changes.append((before, state.id, "", gradient))
         old = {(id(parameter), name): number for parameter, name, number in kept}
         states = []
-        for parameter, state, _, _ in parameters:
+        for parameter, _, _, _ in parameters:
             for name, value in optimizer.state.get(parameter, {}).items():
                 if isinstance(value, torch.Tensor):
                     after = ledger.meet(value, "state").id

@@ -50,7 +50,7 @@ def keep_fast_paths(mode: Recording) -> None:
                 torch._C._push_on_torch_function_stack(mode)
         return bool(original(arguments))
 
-    torch.overrides.has_torch_function = has_torch_function
+    torch.overrides.has_torch_function = has_torch_function  # type: ignore[assignment]
 
 
 def wrap_threads(mode: Recording) -> None:
@@ -74,7 +74,7 @@ def wrap_threads(mode: Recording) -> None:
 def replace_compile(ledger: Ledger) -> None:
     """`torch.compile` gives back what it got: there is no compiler in the sandbox, and the graph would not be the user's."""
 
-    def compile(model: Any = None, **options: Any) -> Any:  # noqa: A001
+    def compile(model: Any = None, **options: Any) -> Any:
         if model is None:
             return lambda function: compile(function, **options)
         ledger.say("find", "compile_eager", "note", ledger.site(sys._getframe(1)), {})
@@ -136,7 +136,8 @@ def _wrap_zero_grad(owner: Any, kind: str, parameters: Callable[[Any], list[torc
     @functools.wraps(original)
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
         if mode.muted:
-            return original(self, set_to_none)
+            original(self, set_to_none)
+            return
         before: list[Any] = []
         try:
             with _disabled():
@@ -153,7 +154,6 @@ def _wrap_zero_grad(owner: Any, kind: str, parameters: Callable[[Any], list[torc
                 optimizers.zeroed(self, kind, before, ledger.site(sys._getframe(1)), set_to_none)
         except Exception as error:
             ledger.trouble("zero_grad", error)
-        return None
 
     owner.zero_grad = zero_grad
 

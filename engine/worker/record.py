@@ -13,7 +13,7 @@ import torch
 
 from engine.events import Role
 from engine.trace import RunLimits
-from engine.worker.tensors import Look, is_tracked_leaf, look, version_of
+from engine.worker.tensors import Look, is_tracked_leaf, look, start_of, version_of
 from engine.worker.walk import Walker
 
 PROGRAM = "<program>"
@@ -146,13 +146,13 @@ class Ledger:
             return self.outside(tensor, state)
         return state
 
-    def introduce(self, tensor: torch.Tensor, role: Role) -> State:
+    def introduce(self, tensor: torch.Tensor, role: Role, like: Look | None = None) -> State:
         """Records a tensor that no recorded operation made."""
         if is_tracked_leaf(tensor):
             role = "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"
         elif role == "constant":
             role = "result" if tensor.requires_grad else "gradient" if self.pass_stack else "constant"
-        seen = look(tensor)
+        seen = look(tensor, like=like)
         lent = self._lent(tensor)
         # an `nn.Parameter` over `torch.empty` is a new object in memory whose first tensor is gone
         storage = self.storages.get(seen.address)
@@ -281,13 +281,16 @@ class Ledger:
 
     def keep_saved(self, tensor: torch.Tensor) -> int:
         """The record of a tensor that only a node keeps."""
-        storage = self.storages.get(look(tensor).address)
+        like: Look | None = None
+        storage = self.storages.get(start_of(tensor))
         if storage is not None:
             for member in storage.members:
                 kept = member.ref()
-                if kept is not None and kept.shape == tensor.shape and member.version == version_of(tensor):
-                    return member.id
-        return self.introduce(tensor, "saved").id
+                if kept is not None and member.version == version_of(tensor):
+                    if kept.shape == tensor.shape and kept.stride() == tensor.stride():
+                        return member.id
+                    like = member.look
+        return self.introduce(tensor, "saved", like).id
 
     def others(self, state: State) -> Iterable[tuple[torch.Tensor, State]]:
         """The other live tensors in the same memory."""

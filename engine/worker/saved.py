@@ -1,9 +1,8 @@
 """What one node keeps for backward, by field, read the moment the node is met: after its backward it is gone."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
-from torch.autograd.graph import Node
 
 from engine.worker.plain import plain_text
 from engine.worker.tensors import extent, version_of
@@ -11,6 +10,7 @@ from engine.worker.tensors import extent, version_of
 if TYPE_CHECKING:
     from engine.worker.walk import Walker
 
+Node: TypeAlias = Any  # PyTorch's nodes have no static type
 SavedRow = tuple[str, int, int, str, int, str]
 
 _PREFIX = len("_saved_")
@@ -51,7 +51,7 @@ def _custom(node: Node, walker: "Walker") -> tuple[SavedRow, ...]:
     if _packed():
         return ()
     try:
-        kept = node.saved_tensors  # type: ignore[attr-defined]
+        kept = node.saved_tensors
     except Exception as error:
         return (("saved_tensors", 0, -1, "", 0, _first_sentence(error)),)
     return tuple(

@@ -5,6 +5,8 @@ import ctypes
 import math
 import struct
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 import torch
@@ -78,7 +80,7 @@ def _spoken(data: Data, kind: Kind) -> Data:
         if total - total == 0:
             return data
         return tuple(value if math.isfinite(value) else spoken(value) for value in data)  # type: ignore[arg-type]
-    if kind.wide and data and (max(data) > _EXACT_INTEGER or min(data) < -_EXACT_INTEGER):  # type: ignore[type-var, operator]
+    if kind.wide and data and (max(data) > _EXACT_INTEGER or min(data) < -_EXACT_INTEGER):  # type: ignore[operator]
         return tuple(str(value) if abs(value) > _EXACT_INTEGER else value for value in data)  # type: ignore[arg-type]
     return data
 
@@ -95,6 +97,14 @@ def version_of(tensor: torch.Tensor) -> int:
     try:
         return tensor._version
     except RuntimeError:
+        return 0
+
+
+def start_of(tensor: torch.Tensor) -> int:
+    """Where its storage begins; 0 for tensors without memory of their own."""
+    try:
+        return int(tensor.data_ptr() - tensor.storage_offset() * tensor.element_size())
+    except Exception:
         return 0
 
 
@@ -127,7 +137,7 @@ def as_array(tensor: torch.Tensor) -> Array:
         return np.empty(tuple(tensor.shape), dtype)
     memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(tensor.data_ptr())
     strides = tuple(step * dtype.itemsize for step in tensor.stride())
-    array: Array = np.ndarray(tuple(tensor.shape), dtype, memory, strides=strides)
+    array: Array = np.ndarray(tuple(tensor.shape), dtype, memory, strides=strides)  # type: ignore[arg-type]
     if kind.name == "bfloat16":
         array = (array.astype(np.uint32) << 16).view(np.float32)
     if tensor.is_neg():
@@ -146,7 +156,7 @@ def small_data(tensor: torch.Tensor, kind: Kind, count: int) -> Data:
     return _spoken(tuple(array.tolist()), kind)
 
 
-def _histogram(values: NDArray[np.float64] | NDArray[np.float32], low: float, high: float) -> tuple[int, ...] | None:
+def _histogram(values: Any, low: float, high: float) -> tuple[int, ...] | None:
     if not high > low or values.size > _HISTOGRAM_ELEMENTS or not math.isfinite(high - low):
         return None
     place = ((values - low) * (BINS / (high - low))).astype(np.int64)
@@ -156,11 +166,11 @@ def _histogram(values: NDArray[np.float64] | NDArray[np.float32], low: float, hi
 
 def figures(array: Array, bins: bool) -> Figures:
     """Figures over the finite elements; magnitudes for complex ones."""
-    values = array.ravel()  # no copy when contiguous
+    values = array.reshape(-1) if array.flags.c_contiguous else array.ravel(order="K")  # a copy costs more
     if values.dtype.kind == "c":
         values = np.abs(values)
     count = values.size
-    zeros = int(count - np.count_nonzero(values))
+    zeros = int(np.count_nonzero(values == 0))  # four times as fast as counting the others
     if values.dtype.kind != "f" or values.dtype.itemsize == 2:
         values = values.astype(np.float64)
     with np.errstate(all="ignore"):
@@ -212,10 +222,16 @@ def _pool(cells: NDArray[np.float32], parts: int, axis: int) -> NDArray[np.float
     size = cells.shape[axis]
     if size == parts:
         return cells
-    edges = np.arange(parts) * size // parts
-    counts = np.diff(np.append(edges, size)).astype(np.float32)
-    sums = np.add.reduceat(cells, edges, axis=axis)
+    edges, counts = _edges(size, parts)
+    sums: NDArray[np.float32] = np.add.reduceat(cells, edges, axis=axis)
     return sums / (counts[:, None] if axis == 0 else counts)
+
+
+@cache
+def _edges(size: int, parts: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Where each part of an axis begins, and how long it is."""
+    edges = np.arange(parts, dtype=np.int64) * size // parts
+    return edges, np.diff(np.append(edges, size)).astype(np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +241,7 @@ class Look:
     shape: tuple[int, ...]
     dtype: str
     address: int
+    """Where the storage begins."""
     size_bytes: int
     data: Data | None
     rest: tuple[object, ...]
@@ -241,8 +258,10 @@ def _unreadable(tensor: torch.Tensor) -> str:
     return "" if not torch._is_functional_tensor(tensor) else "functional tensor"
 
 
-def look(tensor: torch.Tensor, uninitialised: bool = False) -> Look:
-    """Everything a record needs, in a few microseconds for a small contiguous tensor."""
+def look(tensor: torch.Tensor, uninitialised: bool = False, like: Look | None = None) -> Look:
+    """Everything a record needs, in a few microseconds for a small contiguous tensor.
+
+    `like`: the look at a tensor it may be a permutation of, with the same memory and so the same figures."""
     try:
         kind = kind_of(tensor.dtype)
         count = tensor.numel()
@@ -250,14 +269,14 @@ def look(tensor: torch.Tensor, uninitialised: bool = False) -> Look:
             address = tensor.data_ptr()
             data = small_data(tensor, kind, count) if address or count == 0 else None
             if data is not None:
-                start = address - tensor.storage_offset() * kind.size * kind.parts if address else 0
+                start = int(address - tensor.storage_offset() * kind.size * kind.parts) if address else 0
                 return Look(tuple(tensor.shape), kind.name, start, count * kind.size * kind.parts, data, ())
     except Exception:  # functorch wrappers, subclasses without memory: the slower look says why
         pass
-    return _long_look(tensor, uninitialised)
+    return _long_look(tensor, uninitialised, like)
 
 
-def _long_look(tensor: torch.Tensor, uninitialised: bool) -> Look:
+def _long_look(tensor: torch.Tensor, uninitialised: bool, like: Look | None = None) -> Look:
     shape: tuple[int, ...] = ()
     dtype, device, layout = str(tensor.dtype).removeprefix("torch."), "cpu", "strided"
     strides: tuple[int, ...] | None = None
@@ -274,13 +293,11 @@ def _long_look(tensor: torch.Tensor, uninitialised: bool) -> Look:
         if not reason:
             strides = None if tensor.is_contiguous() else tuple(tensor.stride())
             size = extent(tensor) * tensor.element_size()
-            address = tensor.data_ptr()
-            if address:
-                address -= tensor.storage_offset() * tensor.element_size()
+            address = start_of(tensor) if tensor.data_ptr() else 0
             if uninitialised:
                 rest = (strides, device, layout, None, None, "uninitialised", "")
                 return Look(shape, dtype, address, size, None, rest)
-            return _contents(tensor, shape, dtype, address, size, strides, device)
+            return _contents(tensor, shape, dtype, address, size, strides, device, like)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"[:200]
     rest = (strides, device, layout, None, None, "unreadable", reason)
@@ -289,14 +306,20 @@ def _long_look(tensor: torch.Tensor, uninitialised: bool) -> Look:
 
 def _contents(
     tensor: torch.Tensor, shape: tuple[int, ...], dtype: str, address: int, size: int,
-    strides: tuple[int, ...] | None, device: str,
+    strides: tuple[int, ...] | None, device: str, like: Look | None = None,
 ) -> Look:  # fmt: skip
     count = tensor.numel()
     if device != "cpu":
         tensor = tensor.detach().cpu()
     if count <= INLINE:
         data = small_data(tensor, kind_of(tensor.dtype), count)
-        rest = (strides, device) if strides is not None or device != "cpu" else ()
-        return Look(shape, dtype, address, size, data, rest)
+        placed = (strides, device) if strides is not None or device != "cpu" else ()
+        return Look(shape, dtype, address, size, data, placed)
     array = as_array(tensor)
-    return Look(shape, dtype, address, size, None, (strides, device, "strided", figures(array, False), picture(array)))
+    whole = size == count * tensor.element_size() and tensor.storage_offset() == 0
+    if like is not None and whole and like.address == address and like.size_bytes == size and like.dtype == dtype:
+        said = like.rest[3] if len(like.rest) > 3 else None
+    else:
+        said = None
+    rest = (strides, device, "strided", said or figures(array, False), picture(array))
+    return Look(shape, dtype, address, size, None, rest)

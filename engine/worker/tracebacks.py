@@ -50,7 +50,7 @@ def clean_tracebacks() -> None:
     summary: Any = traceback.StackSummary
     extract = summary._extract_from_extended_frame_gen.__func__
 
-    def cleaned(cls: type, frames: Iterable[Entry], **options: Any) -> Any:
+    def cleaned(cls: type, /, frames: Iterable[Entry], **options: Any) -> Any:
         return extract(cls, _cleaned(frames), **options)
 
     summary._extract_from_extended_frame_gen = classmethod(cleaned)

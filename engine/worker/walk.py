@@ -1,10 +1,9 @@
 """Numbers autograd nodes: a loop over `next_functions`, every edge kept."""
 
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
-from torch.autograd.graph import Node
 
 from engine.worker.saved import read_saved
 from engine.worker.tensors import kind_of
@@ -12,6 +11,7 @@ from engine.worker.tensors import kind_of
 if TYPE_CHECKING:
     from engine.worker.record import Ledger
 
+Node: TypeAlias = Any  # PyTorch's nodes have no static type
 KEY = "gradgraph"
 """The node's number in `metadata`, used only once threads make sequence numbers ambiguous."""
 
@@ -29,6 +29,16 @@ class _Type:
         self.name = cls.__name__ if cls.__name__ != "CppFunction" else node.name().rpartition("::")[2]
         self.accumulates = self.name == "AccumulateGrad"
         self.saved = tuple(field for field in dir(cls) if field.startswith("_saved_"))
+
+
+_devices: dict[torch.device, str] = {}
+
+
+def _output(meta: Any) -> tuple[tuple[int, ...], str, str]:
+    device = _devices.get(meta.device)
+    if device is None:
+        device = _devices[meta.device] = str(meta.device)
+    return tuple(meta.shape), kind_of(meta.dtype).name, device
 
 
 class Walker:
@@ -114,10 +124,7 @@ class Walker:
         edges = self.edges[number]
         reason = ""
         try:
-            outputs = tuple(
-                (tuple(int(n) for n in meta.shape), kind_of(meta.dtype).name, str(meta.device))
-                for meta in node._input_metadata
-            )
+            outputs = tuple([_output(meta) for meta in node._input_metadata])
         except Exception as error:
             outputs, reason = (), f"{type(error).__name__}: {error}"[:200]
         sequence = node._sequence_nr()

@@ -12,7 +12,6 @@ from collections.abc import Callable
 
 import torch
 
-from engine.limits import DEFAULT_LIMITS
 from engine.request import RunRequest
 from engine.trace import Program
 from engine.worker.execute import run
@@ -123,11 +122,8 @@ def _plain(code: str) -> Callable[[], None]:
     return lambda: exec(compile(code, "<program>", "exec"), {"__name__": "__main__"})
 
 
-_LIMITS = DEFAULT_LIMITS
-
-
-def _recorded(code: str, said: list[int] | None = None) -> Callable[[], None]:
-    request = RunRequest(program=Program(code=code), limits=_LIMITS)
+def _recorded(code: str) -> Callable[[], None]:
+    request = RunRequest(program=Program(code=code))
     return lambda: run(request, lambda piece: None)
 
 
@@ -138,10 +134,10 @@ def main(names: list[str]) -> None:
     for name, (build, step, repeat) in MODELS.items():
         if names and name[0] not in names:
             continue
-        build = HEAD + build
+        head = HEAD + build
         indented = "".join(f"    {line}\n" for line in step.splitlines())
-        whole = f"{build}{step}for _repeat in range({repeat}):\n{indented}"
-        part = f"{build}{step}"
+        whole = f"{head}{step}for _repeat in range({repeat}):\n{indented}"
+        part = f"{head}{step}"
         ratios, plains, recordeds = [], [], []
         for _ in range(samples):
             plain = _cpu_s(_plain(whole)) - _cpu_s(_plain(part))

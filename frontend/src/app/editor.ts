@@ -87,9 +87,8 @@ class Block extends WidgetType {
   }
 }
 
-const signText: Record<Sign, string> = { failed: '', found: '', gradient: '▲', running: '▶', next: '▷', done: '•' }
 const svg = 'http://www.w3.org/2000/svg'
-const signPath: Partial<Record<Sign, string>> = {
+const signPath: Record<Sign, string> = {
   gradient: 'M6 1.5 11 10.5H1Z',
   running: 'M2 1 11 6 2 11Z',
   next: 'M2.5 2 10 6 2.5 10Z',
@@ -113,11 +112,11 @@ class SignMarker extends GutterMarker {
     element.setAttribute('viewBox', '0 0 12 12')
     element.setAttribute('class', `cm-sign cm-sign-${this.sign}`)
     element.setAttribute('role', 'img')
-    element.setAttribute('aria-label', this.label || signText[this.sign])
+    element.setAttribute('aria-label', this.label)
     const title = element.appendChild(document.createElementNS(svg, 'title'))
     title.textContent = this.label
     const path = element.appendChild(document.createElementNS(svg, 'path'))
-    path.setAttribute('d', signPath[this.sign] ?? '')
+    path.setAttribute('d', signPath[this.sign])
     return element
   }
 }

@@ -14,7 +14,6 @@ export const icons = {
   pause: 'M5.5 3.5v9M10.5 3.5v9',
   close: 'M4 4l8 8M12 4l-8 8',
   options: 'M2.5 5h6M11.5 5h2M10 3.4v3.2M2.5 11h2M7.5 11h6M6 9.4v3.2',
-  outside: 'M6.5 3.5h-3v9h9v-3M9 2.5h4.5V7M13.2 2.8 7.5 8.5',
 } as const
 
 export type IconName = keyof typeof icons

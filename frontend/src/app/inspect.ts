@@ -65,7 +65,7 @@ export function departures(index: TraceIndex, node: Node, at: VisitAt | undefine
 }
 
 /** How many slots lead to the same input of the same node: `y * y` sends two gradients to y. */
-export function sameTwice(node: Node): { edge: Edge; n: number } | null {
+function sameTwice(node: Node): { edge: Edge; n: number } | null {
   const counts = new Map<string, { edge: Edge; n: number }>()
   for (const edge of node.edges) {
     if (!edge.to) continue

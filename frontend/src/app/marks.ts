@@ -49,7 +49,3 @@ export function signOf(marks: Marks, line: number): Sign | null {
   if (marks.next === line) return 'next'
   return marks.done.has(line) ? 'done' : null
 }
-
-export function samePlace(a: Span, b: Span): boolean {
-  return a.line === b.line && a.column === b.column && a.end_line === b.end_line && a.end_column === b.end_column
-}

@@ -4,7 +4,7 @@ import type { Node, Step, Update } from '../api/types'
 import { brief as briefTerm } from '../core/display'
 import type { TraceIndex } from '../core/trace'
 import type { Words } from '../core/sentences'
-import { brief, codeAt, nodeName, opName, passName, tensorName } from './naming'
+import { brief, codeAt, nodeName, opName, passName, shortType, tensorName } from './naming'
 
 export interface Told {
   /** The sentence, without its value. */
@@ -17,7 +17,7 @@ export interface Told {
 const told = (text: string, value = '', tone: Told['tone'] = 'plain'): Told => ({ text, value, tone })
 
 /** `2.25 + 2.25 → 4.5`; more than three terms are counted. */
-export function sumText(index: TraceIndex, terms: readonly (string | null)[], total: string | null, t: Words, asked: (id: string | null) => string): string {
+function sumText(index: TraceIndex, terms: readonly (string | null)[], total: string | null, t: Words, asked: (id: string | null) => string): string {
   const few = terms.length <= 3 ? terms : terms.slice(0, 2)
   const parts = few.map(asked)
   if (terms.length > 3) parts.push(t('graph.more', { n: terms.length - 2 }))
@@ -71,7 +71,7 @@ function failureLine(index: TraceIndex): string {
   return failure ? oneLine(`${failure.type}: ${failure.message}`) : ''
 }
 
-export function oneLine(text: string): string {
+function oneLine(text: string): string {
   const line = text.trim().split('\n')[0] ?? ''
   return line.length > 120 ? `${line.slice(0, 119)}…` : line
 }
@@ -134,7 +134,7 @@ function tellUpdate(index: TraceIndex, step: Step, t: Words): Told {
   return told(t(`step.update.${update.kind}`, { name }), values)
 }
 
-export function updateName(index: TraceIndex, update: Update): string {
+function updateName(index: TraceIndex, update: Update): string {
   const change = update.changes[0]
   const named = change?.name || tensorName(index, index.tensor(change?.before ?? change?.after))
   return named.replace(/\.grad$/, '')
@@ -154,7 +154,7 @@ export function markLabel(index: TraceIndex, step: Step, t: Words): string {
     }
     case 'visit': {
       const type = nodeOfStep(index, step)?.type ?? ''
-      return type === 'AccumulateGrad' ? 'Acc' : (type.replace(/Backward\d*$/, '') || type)
+      return type === 'AccumulateGrad' ? 'Acc' : shortType(type)
     }
     case 'sum':
       return 'Σ'

@@ -41,14 +41,14 @@ const shapes: Record<Step['kind'], Shape> = {
   failure: 'failure',
 }
 
-export function shapeOf(index: TraceIndex, step: Step): Shape {
+function shapeOf(index: TraceIndex, step: Step): Shape {
   if (step.kind !== 'op') return shapes[step.kind]
   const op = index.op(step.op)
   if (op?.raised) return 'failure'
   return op && op.nodes.length === 0 && op.inputs.some((id) => index.tensor(id)?.requires_grad) ? 'ghost' : 'op'
 }
 
-export function isAbove(kind: Step['kind']): boolean {
+function isAbove(kind: Step['kind']): boolean {
   return kind === 'seed' || kind === 'visit' || kind === 'sum' || kind === 'hook' || kind === 'accumulate'
 }
 

@@ -2,7 +2,7 @@
 
 import * as api from '../api/client'
 import type { Tensor } from '../api/types'
-import type { Cells } from '../core/display'
+import { cells, type Cells } from '../core/display'
 import { wireNumber } from '../core/format'
 import type { Lang } from '../core/state'
 
@@ -39,6 +39,14 @@ export function corner(shape: readonly number[], values: readonly number[]): Cel
     }
   }
   return { rows, columns, values: scale > 0 ? picked.map((value) => value / scale) : picked }
+}
+
+/** Size of a tensor's picture: square cells of at most 14 px, at most as wide and as high as there is room. */
+export function sizeOf(tensor: Tensor, picture: Cells | undefined, most: number): { width: number; height: number } {
+  const grid = picture ?? cells(tensor)
+  if (!grid) return { width: most, height: 24 }
+  const cell = Math.min(14, most / Math.max(grid.columns, grid.rows))
+  return { width: grid.columns * cell, height: Math.max(8, grid.rows * cell) }
 }
 
 export interface Figures {

@@ -1,0 +1,49 @@
+"""A stream of events may be cut anywhere, and may say nonsense: the trace is whole all the same."""
+
+import pytest
+
+from engine import laws
+from tests.engine.worker.forked import said, traced
+
+CODE = """import torch
+w = torch.nn.Parameter(torch.ones(3))
+optimizer = torch.optim.SGD([w], lr=0.1)
+for _ in range(2):
+    optimizer.zero_grad()
+    loss = (w * w).sum()
+    loss.backward()
+    optimizer.step()
+print("done")
+"""
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[bytes]:
+    return said(CODE)
+
+
+def test_a_whole_stream_is_ok(lines: list[bytes]) -> None:
+    trace = traced(CODE, lines)
+    assert (trace.status, len(trace.passes), [update.kind for update in trace.updates].count("step")) == ("ok", 2, 2)
+    assert trace.output[-1].text == "done\n"
+
+
+def test_a_stream_cut_anywhere_still_assembles(lines: list[bytes]) -> None:
+    for length in range(len(lines)):
+        trace = traced(CODE, lines[:length])
+        assert trace.status != "crashed", length
+
+
+def test_events_joined_by_newlines_are_read_one_by_one(lines: list[bytes]) -> None:
+    assert traced(CODE, [b"\n".join(lines)]) == traced(CODE, lines)
+
+
+def test_nonsense_ends_the_reading_and_keeps_what_came_before(lines: list[bytes]) -> None:
+    trace = traced(CODE, [*lines[: len(lines) // 2], b'["t", "no such tensor"]', *lines[len(lines) // 2 :]])
+    assert trace.status == "crashed"
+    assert trace.failure is not None and "no event" in trace.failure.message
+    assert 0 < len(trace.ops) < len(traced(CODE, lines).ops)
+
+
+def test_the_whole_trace_obeys_the_laws(lines: list[bytes]) -> None:
+    assert laws.broken(traced(CODE, lines)) == []

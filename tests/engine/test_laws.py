@@ -1,0 +1,72 @@
+"""Each law can fail: a right trace, broken in one place, is found out."""
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from engine import laws
+from engine.trace import Edge, Trace
+from tests.engine.worker.forked import record
+
+CODE = """import torch
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = x * x + x
+y.sum().backward()
+"""
+
+
+@pytest.fixture(scope="module")
+def trace() -> Trace:
+    return record(CODE)
+
+
+def _other_data(trace: Trace) -> Trace:
+    """The gradient of x ends as something else."""
+    x = next(tensor for tensor in trace.tensors if "x" in tensor.names)
+    return replace(trace, tensors=tuple(
+        replace(tensor, data=(7.0, 7.0)) if tensor.id == x.grad else tensor for tensor in trace.tensors
+    ))  # fmt: skip
+
+
+def _without_a_term(trace: Trace) -> Trace:
+    (one,) = trace.passes
+    visits = tuple(
+        replace(visit, sums=tuple(replace(met, terms=met.terms[1:]) for met in visit.sums)) for visit in one.visits
+    )
+    return replace(trace, passes=(replace(one, visits=visits),))
+
+
+def _without_a_visit(trace: Trace) -> Trace:
+    (one,) = trace.passes
+    return replace(trace, passes=(replace(one, visits=one.visits[1:]),))
+
+
+def _with_a_cycle(trace: Trace) -> Trace:
+    top = trace.passes[0].roots[0].node
+    return replace(trace, nodes=tuple(
+        replace(node, edges=(Edge(to=top, input_nr=0),)) if node.type == "AccumulateGrad" else node for node in trace.nodes
+    ))  # fmt: skip
+
+
+def _with_a_lost_end(trace: Trace) -> Trace:
+    return replace(trace, nodes=trace.nodes[1:])
+
+
+def _with_a_step_too_far(trace: Trace) -> Trace:
+    return replace(trace, timeline=(*trace.timeline, replace(trace.timeline[0], op="o999")))
+
+
+def _with_an_id_twice(trace: Trace) -> Trace:
+    return replace(trace, ops=(*trace.ops, trace.ops[0]))
+
+
+def test_a_recorded_trace_breaks_no_law(trace: Trace) -> None:
+    assert laws.broken(trace) == []
+
+
+@pytest.mark.parametrize("change", [
+    _other_data, _without_a_term, _without_a_visit, _with_a_cycle, _with_a_lost_end, _with_a_step_too_far, _with_an_id_twice,
+])  # fmt: skip
+def test_a_broken_trace_is_found_out(trace: Trace, change: Callable[[Trace], Trace]) -> None:
+    assert laws.broken(change(trace)) != []

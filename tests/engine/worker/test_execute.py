@@ -1,0 +1,109 @@
+"""Programs as a person would write them, and what the trace says of them."""
+
+import msgspec
+
+from engine.limits import DEFAULT_LIMITS
+from engine.trace import Span, Trace
+from tests.engine.worker.forked import record
+
+CLASSIC = """import torch
+x = torch.ones(2, 2, requires_grad=True)
+out = ((x + 2) ** 2 * 3).mean()
+out.backward()
+print(x.grad[0, 0].item())
+"""
+
+
+def _named(trace: Trace, name: str) -> tuple[float | int | str | bool, ...] | None:
+    variable = next(variable for variable in trace.variables if variable.name == name)
+    return next(tensor.data for tensor in trace.tensors if tensor.id == variable.tensor)
+
+
+def test_ops_have_the_exact_sub_expression() -> None:
+    trace = record(CLASSIC)
+    add = next(op for op in trace.ops if op.name == "add")
+    assert add.span == Span(line=3, end_line=3, column=8, end_column=13)
+
+
+def test_columns_are_code_points() -> None:
+    trace = record("import torch\n权重 = torch.ones(2); 和 = 权重 + 权重\n")
+    add = next(op for op in trace.ops if op.name == "add")
+    assert add.span is not None
+    assert (add.span.column, add.span.end_column) == (24, 31)
+
+
+def test_a_gradient_that_arrives_alone_is_one_record() -> None:
+    (one,) = record(CLASSIC).passes
+    for before, after in zip(one.visits, one.visits[1:], strict=False):
+        assert before.left[0] == after.entered[0]
+
+
+def test_the_leaf_ends_with_its_gradient() -> None:
+    trace = record(CLASSIC)
+    x = next(tensor for tensor in trace.tensors if "x" in tensor.names)
+    assert next(tensor.data for tensor in trace.tensors if tensor.id == x.grad) == (4.5, 4.5, 4.5, 4.5)
+
+
+def test_everything_before_a_failure_is_kept() -> None:
+    trace = record("import torch\nx = torch.ones(3, requires_grad=True)\ny = x * 2\ny.backward()\n")
+    assert trace.status == "failed"
+    assert trace.failure is not None
+    assert (trace.failure.type, trace.failure.span and trace.failure.span.line) == ("RuntimeError", 4)
+    assert "engine/worker" not in trace.failure.traceback
+    assert [op.name for op in trace.ops] == ["ones", "mul"]
+
+
+def test_the_node_that_failed_is_named() -> None:
+    trace = record(
+        "import torch\nx = torch.ones(3, requires_grad=True)\ny = x.exp()\nz = y * 1\ny.add_(1)\nz.sum().backward()\n"
+    )
+    (failed,) = trace.passes
+    types = {node.id: node.type for node in trace.nodes}
+    assert types[failed.failed_node or ""] == "ExpBackward0"
+
+
+def test_a_data_edit_is_an_update_of_the_leaf() -> None:
+    trace = record("import torch\nx = torch.ones(1, requires_grad=True)\ny = 2 * x\nx.data *= 100\ny.backward()\n")
+    (update,) = [update for update in trace.updates if update.kind == "data"]
+    after = {tensor.id: tensor for tensor in trace.tensors}
+    assert any(change.name == "x" and after[change.after or ""].data == (100.0,) for change in update.changes)
+
+
+def test_uninitialised_memory_is_not_shown() -> None:
+    trace = record("import torch\nx = torch.empty(3)\nw = torch.nn.Parameter(torch.empty(2))\nw * 2\n")
+    (x,) = [tensor for tensor in trace.tensors if "x" in tensor.names]
+    (w,) = [tensor for tensor in trace.tensors if "w" in tensor.names]
+    assert (x.contents, x.data, w.contents, w.data) == ("uninitialised", None, "uninitialised", None)
+
+
+def test_node_metadata_stays_the_users() -> None:
+    trace = record("import torch\ny = torch.ones(1, requires_grad=True) * 2\nprint(y.grad_fn.metadata)\n")
+    assert trace.output[0].text == "{}\n"
+
+
+def test_a_warning_has_the_users_line_and_comes_once() -> None:
+    code = "import torch\nfor _ in range(3):\n    torch.nn.functional.mse_loss(torch.ones(3), torch.ones(3, 1))\n"
+    trace = record(code)
+    assert [(warning.category, warning.span and warning.span.line) for warning in trace.warnings] == [("UserWarning", 3)]
+
+
+def test_an_endless_loop_says_its_line_when_the_time_is_over() -> None:
+    trace = record("x = 0\nwhile True:\n    x += 1\n", msgspec.structs.replace(DEFAULT_LIMITS, wall_s=0.3))
+    assert trace.failure is not None and trace.failure.span is not None
+    assert (trace.status, trace.failure.limit, trace.failure.span.line) in (("limited", "wall_s", 2), ("limited", "wall_s", 3))
+
+
+def test_ops_beyond_the_limit_are_counted() -> None:
+    trace = record("import torch\nx = torch.ones(1)\nfor _ in range(20):\n    x = x + 1\n",
+                   msgspec.structs.replace(DEFAULT_LIMITS, ops=5))
+    assert [(cut.what, cut.kept, cut.omitted) for cut in trace.truncated] == [("ops", 5, 16)]
+    assert _named(trace, "x") == (21.0,)
+
+
+def test_loader_workers_are_replaced_and_said() -> None:
+    trace = record(
+        "import torch\nfrom torch.utils.data import DataLoader\n"
+        "print([b.tolist() for b in DataLoader(torch.arange(4), batch_size=2, num_workers=2)])\n"
+    )
+    assert trace.output[0].text == "[[0, 1], [2, 3]]\n"
+    assert "workers_replaced" in [finding.code for finding in trace.findings]

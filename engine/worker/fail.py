@@ -1,6 +1,7 @@
 """The failure of a user's program: its place, its frames, and the text plain Python prints for it."""
 
 import errno
+import re
 import traceback
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -11,6 +12,7 @@ from engine.worker.record import PROGRAM, Ledger, Row
 from engine.worker.tracebacks import plain
 
 _MOST_FRAMES = 40
+_LIBRARY_FILE = re.compile(r'(?<=^  File ")/[^"\n]+', re.MULTILINE)
 
 
 def _entries(trace: TracebackType | None) -> list[tuple[FrameType, tuple[int, int]]]:
@@ -27,6 +29,11 @@ def _library(filename: str) -> str:
         if marker in parts:
             return "/".join(parts[len(parts) - parts[::-1].index(marker) :])
     return "/".join(parts[-2:])
+
+
+def _shorter(match: re.Match[str]) -> str:
+    """Where the operator keeps the libraries is nobody's business."""
+    return _library(match.group())
 
 
 def failure_row(error: BaseException, ledger: Ledger) -> Row | None:
@@ -49,7 +56,7 @@ def failure_row(error: BaseException, ledger: Ledger) -> Row | None:
         printed = "" if isinstance(error.code, int) else f"{error.code}\n"
     else:
         try:
-            printed = "".join(traceback.format_exception(error))
+            printed = _LIBRARY_FILE.sub(_shorter, "".join(traceback.format_exception(error)))
         except Exception as trouble:
             printed = f"{name}: {message}\n({type(trouble).__name__} while printing the traceback)\n"
     if _is_out_of_memory(error, message):

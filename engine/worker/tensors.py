@@ -20,6 +20,7 @@ INLINE = 256
 BINS = 16
 _HISTOGRAM_ELEMENTS = 16_384  # beyond it the bins cost more than all other figures together
 _ROWS, _COLUMNS, _POOLED = 8, 16, 64
+_AT_A_TIME = 8192
 _EXACT_INTEGER = 2**53  # JavaScript's whole numbers end here
 
 Array = NDArray[np.generic]
@@ -164,6 +165,17 @@ def _histogram(values: Any, low: float, high: float) -> tuple[int, ...] | None:
     return tuple(np.bincount(place, minlength=BINS).tolist())
 
 
+def _square(values: Any) -> float:
+    """Sum of squares. OpenBLAS takes several threads, which then spin, for more than 10,000 elements at a time."""
+    if values.size <= _AT_A_TIME:
+        return float(np.dot(values, values))
+    total = 0.0
+    for start in range(0, values.size, _AT_A_TIME):
+        part = values[start : start + _AT_A_TIME]
+        total += float(np.dot(part, part))
+    return total
+
+
 def figures(array: Array, bins: bool) -> Figures:
     """Figures over the finite elements; magnitudes for complex ones."""
     values = array.reshape(-1) if array.flags.c_contiguous else array.ravel(order="K")  # a copy costs more
@@ -174,7 +186,7 @@ def figures(array: Array, bins: bool) -> Figures:
     if values.dtype.kind != "f" or values.dtype.itemsize == 2:
         values = values.astype(np.float64)
     with np.errstate(all="ignore"):
-        square = float(np.dot(values, values))
+        square = _square(values)
         nan = inf = 0
         if not math.isfinite(square):
             values = values.astype(np.float64)
@@ -184,7 +196,7 @@ def figures(array: Array, bins: bool) -> Figures:
             count = values.size
             if count == 0:
                 return ("nan", "nan", "nan", "nan", "nan", zeros, nan, inf, None)
-            square = float(np.dot(values, values))
+            square = _square(values)
         low, high = float(values.min()), float(values.max())
         mean = float(values.sum()) / count
         variance = square / count - mean * mean

@@ -9,7 +9,7 @@ DEFAULT_LIMITS = RunLimits(
     cpu_s=20.0,  # two threads for the whole wall time
     memory_bytes=1024 * MIB,  # a model of 50 million parameters with Adam fits
     output_bytes=256 * 1024,  # more than anyone reads
-    ops=200_000,  # about 1.3 KB each in the worker
-    nodes=200_000,
+    ops=50_000,  # a trace of 50 MB before compression: about what a page can still step through
+    nodes=50_000,
     trace_bytes=256 * MIB,
 )

@@ -151,7 +151,7 @@ class Failure(Record, frozen=True):
     explanation: str | None = None
     """Key of the explanation in the word lists."""
     traceback: str = ""
-    """The text plain Python prints to stderr for it."""
+    """The text plain Python prints to stderr for it, library files shortened to the package."""
 
 
 class Output(Record, frozen=True):

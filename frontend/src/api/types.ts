@@ -11,15 +11,45 @@ export interface Wire {
  * via the `definition` "Graph".
  */
 export interface Graph {
+  /**
+   * In forward order.
+   */
   boxes: Box[];
+  /**
+   * Name and version of this format.
+   */
   format: "gradgraph.graph/1";
+  /**
+   * Parents first.
+   */
   groups: Group[];
+  /**
+   * `autograd`: nodes only; `forward`: every op; `both`: nodes, and what autograd did not record as ghosts.
+   */
   level: "autograd" | "both" | "forward";
+  /**
+   * In forward order of their targets.
+   */
   links: Link[];
+  /**
+   * Boxes left out by the limit.
+   */
   omitted?: number;
+  /**
+   * Chosen pass.
+   */
   pass_id: string | null;
+  /**
+   * Chosen root (node id); null for all.
+   */
   root: string | null;
+  /**
+   * All roots, latest last.
+   */
   roots: RootChoice[];
+  /**
+   * Run id.
+   */
   run: string;
 }
 /**
@@ -29,20 +59,73 @@ export interface Graph {
  * via the `definition` "Box".
  */
 export interface Box {
+  /**
+   * For each constant the tensor it is, null for a plain number; empty when all are plain.
+   */
+  constant_tensors?: (string | null)[];
+  /**
+   * Plain numbers and untracked tensors among the arguments, as stubs beside it.
+   */
   constants?: string[];
+  /**
+   * Icon: `leaf param add mul div pow mean sum mat norm act emb attn loss acc view ghost op`.
+   */
   family: string;
+  /**
+   * Nodes drawn inside this box, such as the transpose of a folded weight.
+   */
+  folded?: string[];
+  /**
+   * Innermost group it belongs to.
+   */
   group?: string | null;
+  /**
+   * Node id, op id or tensor id it stands for; unique in the view.
+   */
   id: string;
+  /**
+   * `op`: an autograd node (or a recorded op at level `forward`); `leaf`: a tensor with AccumulateGrad, or an input; `ghost`: an operation or tensor that is not in the autograd graph.
+   */
   kind: "ghost" | "leaf" | "op";
+  /**
+   * The user's name for the result, or the sub-expression (`y * y`).
+   */
   name: string;
+  /**
+   * Node id; for a leaf its AccumulateGrad.
+   */
   node?: string | null;
+  /**
+   * Op id.
+   */
   op?: string | null;
+  /**
+   * Position in forward order.
+   */
   order?: number;
+  /**
+   * Which input of `node` the right cell's gradient enters.
+   */
   output_nr?: number;
+  /**
+   * Leaves folded into it.
+   */
   parameters?: BoxParameter[];
+  /**
+   * For a ghost: `no_grad`, `detach`, `item`, `tensor`, `integer`, `untracked`. For another box `unreached`: no edge leads to it from the root, only a cut.
+   */
   reason?: string;
+  /**
+   * The user's code.
+   */
   span?: Span | null;
+  /**
+   * Forward value shown in the left cell.
+   */
   tensor?: string | null;
+  /**
+   * Node type, op name or leaf's role.
+   */
   title: string;
 }
 /**
@@ -52,10 +135,25 @@ export interface Box {
  * via the `definition` "BoxParameter".
  */
 export interface BoxParameter {
+  /**
+   * The user's name for it.
+   */
   name: string;
+  /**
+   * Its AccumulateGrad.
+   */
   node?: string | null;
+  /**
+   * How many boxes use it.
+   */
   shared?: number;
+  /**
+   * Slot of the box's node that leads to it.
+   */
   slot?: number | null;
+  /**
+   * Tensor id.
+   */
   tensor: string;
 }
 /**
@@ -65,9 +163,21 @@ export interface BoxParameter {
  * via the `definition` "Span".
  */
 export interface Span {
+  /**
+   * Column where the first line's part begins.
+   */
   column: number;
+  /**
+   * Column after the last line's part.
+   */
   end_column: number;
+  /**
+   * Last line.
+   */
   end_line: number;
+  /**
+   * First line.
+   */
   line: number;
 }
 /**
@@ -77,17 +187,53 @@ export interface Span {
  * via the `definition` "Group".
  */
 export interface Group {
+  /**
+   * Group id.
+   */
   id: string;
+  /**
+   * Why they belong together.
+   */
   kind: "line" | "loop" | "module";
+  /**
+   * Module id.
+   */
   module?: string | null;
+  /**
+   * Node of its last box.
+   */
   node?: string | null;
+  /**
+   * Parameter elements in it.
+   */
   parameters?: number;
+  /**
+   * The group around it.
+   */
   parent?: string | null;
+  /**
+   * How many times a loop's body ran.
+   */
   repeat?: number;
+  /**
+   * Boxes in it, at any depth.
+   */
   size?: number;
+  /**
+   * The user's code.
+   */
   span?: Span | null;
+  /**
+   * Value of its last box, shown when folded.
+   */
   tensor?: string | null;
+  /**
+   * Last part of the module path, or the loop's line.
+   */
   title: string;
+  /**
+   * Module class, or empty for a loop.
+   */
   type: string;
 }
 /**
@@ -97,15 +243,45 @@ export interface Group {
  * via the `definition` "Link".
  */
 export interface Link {
+  /**
+   * Axes over which the gradient is summed on the way back.
+   */
   broadcast?: number[];
+  /**
+   * `data`: gradient can flow back; `ghost`: it cannot; `cut`: it stops here because of `reason`.
+   */
   kind: "cut" | "data" | "ghost";
+  /**
+   * Slot name, when two edges join the same boxes.
+   */
   label?: string;
+  /**
+   * The consumer's node, whose slot sends the gradient; absent for ghosts.
+   */
   node?: string | null;
+  /**
+   * What cut it: `detach`, `item`, `no_grad`, `tensor`.
+   */
   reason?: string;
+  /**
+   * Slot of that node's edges: `visit.left[slot]` is the gradient on this edge.
+   */
   slot?: number | null;
+  /**
+   * Box that made the value.
+   */
   source: string;
+  /**
+   * The code that cut it.
+   */
   span?: Span | null;
+  /**
+   * Box that uses it.
+   */
   target: string;
+  /**
+   * The forward value on it.
+   */
   tensor?: string | null;
 }
 /**
@@ -115,8 +291,17 @@ export interface Link {
  * via the `definition` "RootChoice".
  */
 export interface RootChoice {
+  /**
+   * Node id.
+   */
   id: string;
+  /**
+   * Name of the tensor or the call's text.
+   */
   name: string;
+  /**
+   * Passes that start at it.
+   */
   passes?: string[];
 }
 /**
@@ -127,41 +312,113 @@ export interface RootChoice {
  */
 export interface Trace {
   environment: Environment;
+  /**
+   * Why it did not reach its end.
+   */
   failure: Failure | null;
+  /**
+   * Diagnoses.
+   */
   findings: Finding[];
+  /**
+   * Name and version of this format.
+   */
   format: "gradgraph.trace/1";
+  /**
+   * Run id: the content key of program, seed, device, limits and versions.
+   */
   id: string;
   limits: RunLimits;
+  /**
+   * Bytes over time.
+   */
   memory: MemoryPoint[];
+  /**
+   * The module tree, parents first.
+   */
   modules: Module[];
+  /**
+   * Every autograd node reachable from any root.
+   */
   nodes: Node[];
+  /**
+   * Every forward operation.
+   */
   ops: Op[];
+  /**
+   * What it printed.
+   */
   output: Output[];
+  /**
+   * Every call of the engine.
+   */
   passes: Pass[];
   program: Program;
+  /**
+   * `ok`; `failed`: the user's program raised; `limited`: a limit stopped it; `crashed`: the process died.
+   */
   status: "crashed" | "failed" | "limited" | "ok";
+  /**
+   * Every tensor state, in the order of meeting.
+   */
   tensors: Tensor[];
+  /**
+   * All of it in the order it happened.
+   */
   timeline: Step[];
   timings: Timings;
+  /**
+   * What was left out.
+   */
   truncated: Truncation[];
+  /**
+   * Every change outside the graph.
+   */
   updates: Update[];
+  /**
+   * Its global names at the end, in the order of definition.
+   */
   variables: Variable[];
+  /**
+   * What it was warned of.
+   */
   warnings: Warning[];
 }
 /**
- * What the program ran on.
- *
- * This interface was referenced by `Wire`'s JSON-Schema
- * via the `definition` "Environment".
+ * What it ran on.
  */
 export interface Environment {
+  /**
+   * CUDA version, when a CUDA device exists.
+   */
   cuda?: string | null;
+  /**
+   * Device the program got.
+   */
   device: string;
+  /**
+   * Gradgraph version.
+   */
   engine: string;
+  /**
+   * Layers of isolation; absent when the engine ran the program in its own process.
+   */
   isolation?: Isolation | null;
+  /**
+   * NumPy version; absent when NumPy is not installed.
+   */
   numpy?: string | null;
+  /**
+   * Python version.
+   */
   python: string;
+  /**
+   * Threads PyTorch computes with.
+   */
   threads?: number;
+  /**
+   * PyTorch version, with its build tag.
+   */
   torch: string;
 }
 /**
@@ -171,7 +428,13 @@ export interface Environment {
  * via the `definition` "Isolation".
  */
 export interface Isolation {
+  /**
+   * Layers that were active for this run, in the order they were applied.
+   */
   layers: string[];
+  /**
+   * Name of the set of layers, from self-tests through the real path.
+   */
   profile: "container" | "full" | "gvisor" | "none" | "partial";
 }
 /**
@@ -181,16 +444,49 @@ export interface Isolation {
  * via the `definition` "Failure".
  */
 export interface Failure {
+  /**
+   * Key of the explanation in the word lists.
+   */
   explanation?: string | null;
+  /**
+   * The traceback, outermost call first, at most 40 frames.
+   */
   frames?: Frame[];
+  /**
+   * `syntax` before the first line ran; `exception` raised by the program; `exit` with a code other than 0; `limit` of time, output or trace; `memory` used up; `forbidden` by the sandbox; `crash` of the process; `lost` worker.
+   */
   kind: "crash" | "exception" | "exit" | "forbidden" | "limit" | "lost" | "memory" | "syntax";
+  /**
+   * Name of the limit that was reached, as in `limits`.
+   */
   limit?: string | null;
+  /**
+   * The exception's own text, or a sentence that names value, rule and next step.
+   */
   message: string;
+  /**
+   * The autograd node that raised.
+   */
   node?: string | null;
+  /**
+   * The op that raised.
+   */
   op?: string | null;
+  /**
+   * The backward pass that raised.
+   */
   pass?: string | null;
+  /**
+   * The innermost place in the user's source.
+   */
   span?: Span | null;
+  /**
+   * The text plain Python prints to stderr for it, library files shortened to the package.
+   */
   traceback?: string;
+  /**
+   * Exception class as Python names it (`RuntimeError`), or the limit or signal.
+   */
   type: string;
 }
 /**
@@ -200,9 +496,21 @@ export interface Failure {
  * via the `definition` "Frame".
  */
 export interface Frame {
+  /**
+   * Library file, shortened to the package; empty for the user's source.
+   */
   file?: string;
+  /**
+   * Function name, `<module>` for the program itself.
+   */
   function: string;
+  /**
+   * Line in that library file.
+   */
   line?: number;
+  /**
+   * Place in the user's source; absent for library code.
+   */
   span?: Span | null;
 }
 /**
@@ -212,28 +520,64 @@ export interface Frame {
  * via the `definition` "Finding".
  */
 export interface Finding {
+  /**
+   * Which diagnosis.
+   */
   code: string;
+  /**
+   * Nodes concerned.
+   */
   nodes?: string[];
+  /**
+   * Words and numbers to put into the sentence.
+   */
   parameters?: {
     [k: string]: string;
   };
+  /**
+   * How much it matters.
+   */
   severity: "error" | "note" | "warning";
+  /**
+   * The line to look at.
+   */
   span?: Span | null;
+  /**
+   * Tensors concerned.
+   */
   tensors?: string[];
 }
 /**
- * The limits the run was held to.
- *
- * This interface was referenced by `Wire`'s JSON-Schema
- * via the `definition` "RunLimits".
+ * What it was held to.
  */
 export interface RunLimits {
+  /**
+   * Seconds of processor time, all threads together.
+   */
   cpu_s: number;
+  /**
+   * Bytes the program may add to the warm process.
+   */
   memory_bytes: number;
+  /**
+   * Autograd nodes that are recorded.
+   */
   nodes: number;
+  /**
+   * Forward operations that are recorded.
+   */
   ops: number;
+  /**
+   * Bytes of printed output that are kept.
+   */
   output_bytes: number;
+  /**
+   * Bytes of events the worker may say.
+   */
   trace_bytes: number;
+  /**
+   * Seconds by the clock.
+   */
   wall_s: number;
 }
 /**
@@ -243,10 +587,25 @@ export interface RunLimits {
  * via the `definition` "MemoryPoint".
  */
 export interface MemoryPoint {
+  /**
+   * Tensors kept for backward that are none of the others.
+   */
   activations: number;
+  /**
+   * `.grad` of leaves.
+   */
   gradients: number;
+  /**
+   * Optimizer state.
+   */
   optimizer: number;
+  /**
+   * Parameters.
+   */
   parameters: number;
+  /**
+   * Index into the timeline.
+   */
   step: number;
 }
 /**
@@ -256,14 +615,41 @@ export interface MemoryPoint {
  * via the `definition` "Module".
  */
 export interface Module {
+  /**
+   * Its own buffers.
+   */
   buffers?: Member[];
+  /**
+   * How often its forward ran.
+   */
   calls?: number;
+  /**
+   * Module id.
+   */
   id: string;
+  /**
+   * Its own parameters.
+   */
   parameters?: Member[];
+  /**
+   * The module it is a child of.
+   */
   parent?: string | null;
+  /**
+   * Path from the user's variable: `model.encoder.layers.0`.
+   */
   path: string;
+  /**
+   * `extra_repr()`, such as `in_features=3, out_features=4`.
+   */
   text?: string;
+  /**
+   * Train or eval at the end of the run.
+   */
   training?: boolean;
+  /**
+   * Class name.
+   */
   type: string;
 }
 /**
@@ -273,8 +659,17 @@ export interface Module {
  * via the `definition` "Member".
  */
 export interface Member {
+  /**
+   * Its name in that module.
+   */
   name: string;
+  /**
+   * Also a member of another module.
+   */
   shared?: boolean;
+  /**
+   * The record of its last state.
+   */
   tensor: string;
 }
 /**
@@ -284,18 +679,57 @@ export interface Member {
  * via the `definition` "Node".
  */
 export interface Node {
+  /**
+   * Whether it belongs to a user's `autograd.Function`.
+   */
   custom?: boolean;
+  /**
+   * One for each slot of `next_functions`, in order; parallel and missing edges kept.
+   */
   edges: Edge[];
+  /**
+   * Node id.
+   */
   id: string;
+  /**
+   * For double backward: the node whose visit made this one.
+   */
   made_by?: string | null;
+  /**
+   * The op that made it; absent when it was made before recording or inside the engine.
+   */
   op?: string | null;
+  /**
+   * What the forward op gave, one for each output.
+   */
   outputs?: NodeOutput[];
+  /**
+   * For double backward and recomputation: the pass during which it was made.
+   */
   pass?: string | null;
+  /**
+   * Why parts of it could not be read.
+   */
   reason?: string;
+  /**
+   * Id of the derivative rule, when there is a readable one.
+   */
   rule?: string | null;
+  /**
+   * What it keeps for backward.
+   */
   saved?: Saved[];
+  /**
+   * Creation order within its thread; absent for AccumulateGrad.
+   */
   sequence_nr?: string | null;
+  /**
+   * Class name: `MulBackward0`, `AccumulateGrad`, or `<Name>Backward` of a custom Function.
+   */
   type: string;
+  /**
+   * For AccumulateGrad: the leaf (its identity).
+   */
   variable?: string | null;
 }
 /**
@@ -305,8 +739,17 @@ export interface Node {
  * via the `definition` "Edge".
  */
 export interface Edge {
+  /**
+   * Which input of the next node; the same number as the tensor's output_nr.
+   */
   input_nr: number;
+  /**
+   * Name of the op's input in this slot (`self`, `other`, `weight`), when known.
+   */
   name?: string;
+  /**
+   * The next node, or null for a missing edge: that input needs no gradient.
+   */
   to: string | null;
 }
 /**
@@ -316,8 +759,17 @@ export interface Edge {
  * via the `definition` "NodeOutput".
  */
 export interface NodeOutput {
+  /**
+   * Where it lives.
+   */
   device?: string;
+  /**
+   * Element type.
+   */
   dtype: string;
+  /**
+   * Sizes.
+   */
   shape: number[];
 }
 /**
@@ -327,11 +779,29 @@ export interface NodeOutput {
  * via the `definition` "Saved".
  */
 export interface Saved {
+  /**
+   * Attribute name without the `_saved_` prefix.
+   */
   field: string;
+  /**
+   * Why it could not be read, such as already freed.
+   */
   reason?: string;
+  /**
+   * Bytes of the tensor.
+   */
   size_bytes?: number;
+  /**
+   * The tensor record it is, for a tensor.
+   */
   tensor?: string | null;
+  /**
+   * For a number, size or other value: its repr.
+   */
   text?: string | null;
+  /**
+   * Version of that tensor when it was saved.
+   */
   version?: number | null;
 }
 /**
@@ -341,23 +811,77 @@ export interface Saved {
  * via the `definition` "Op".
  */
 export interface Op {
+  /**
+   * Arguments in the order of the call.
+   */
   arguments: Argument[];
+  /**
+   * Inputs that were stretched.
+   */
   broadcast?: Broadcast[];
+  /**
+   * Qualified name, such as `torch.Tensor.add`.
+   */
   function: string;
+  /**
+   * Whether autograd was recording.
+   */
   grad_mode?: "grad" | "inference" | "no_grad";
+  /**
+   * Op id.
+   */
   id: string;
+  /**
+   * Wrote into an existing tensor.
+   */
   in_place?: boolean;
+  /**
+   * Tensors among the arguments, in order.
+   */
   inputs: string[];
+  /**
+   * How often the same place in the source had run this op before.
+   */
   iteration?: number;
+  /**
+   * Innermost module it ran in.
+   */
   module?: string | null;
+  /**
+   * Short name: `add`, `linear`, or the class of a custom Function.
+   */
   name: string;
+  /**
+   * Autograd nodes it made, in the order of creation; empty when autograd did not record it.
+   */
   nodes: string[];
+  /**
+   * Tensors that came out, in order; for an in-place op the new state of the tensor written.
+   */
   outputs: string[];
+  /**
+   * The pass during which it ran: a custom backward, a hook, a recomputation.
+   */
   pass?: string | null;
+  /**
+   * It raised instead of returning.
+   */
   raised?: boolean;
+  /**
+   * Bytes its nodes keep for backward that nothing else keeps.
+   */
   saved_bytes?: number;
+  /**
+   * The exact call or sub-expression; absent when no user line led to it.
+   */
   span?: Span | null;
+  /**
+   * Time of the call in microseconds, the modules' own code not included.
+   */
   time_us?: number;
+  /**
+   * The output shares storage with an input.
+   */
   view?: boolean;
 }
 /**
@@ -367,9 +891,21 @@ export interface Op {
  * via the `definition` "Argument".
  */
 export interface Argument {
+  /**
+   * Keyword, or empty for a positional argument.
+   */
   name?: string;
+  /**
+   * For a tensor.
+   */
   tensor?: string | null;
+  /**
+   * For a list or tuple of tensors.
+   */
   tensors?: (string | null)[] | null;
+  /**
+   * For anything else: its repr, at most 80 characters.
+   */
   text?: string | null;
 }
 /**
@@ -379,7 +915,13 @@ export interface Argument {
  * via the `definition` "Broadcast".
  */
 export interface Broadcast {
+  /**
+   * Axes of the result along which it was stretched or added.
+   */
   axes: number[];
+  /**
+   * Index into the op's `inputs`.
+   */
   input: number;
 }
 /**
@@ -389,9 +931,21 @@ export interface Broadcast {
  * via the `definition` "Output".
  */
 export interface Output {
+  /**
+   * The call that printed it.
+   */
   span?: Span | null;
+  /**
+   * Where it went.
+   */
   stream: "stderr" | "stdout";
+  /**
+   * The text, pieces of one print call joined.
+   */
   text: string;
+  /**
+   * Whether the output limit cut it.
+   */
   truncated?: boolean;
 }
 /**
@@ -401,19 +955,61 @@ export interface Output {
  * via the `definition` "Pass".
  */
 export interface Pass {
+  /**
+   * Additions to leaves, in order.
+   */
   accumulations: Accumulation[];
+  /**
+   * The backward itself was recorded.
+   */
   create_graph?: boolean;
+  /**
+   * It raised; the visits are those that happened.
+   */
   failed?: boolean;
+  /**
+   * The node that raised.
+   */
   failed_node?: string | null;
+  /**
+   * Pass id.
+   */
   id: string;
+  /**
+   * Tensors named by `inputs=` or asked of `autograd.grad`.
+   */
   inputs?: (string | null)[] | null;
+  /**
+   * `backward` accumulates into leaves; `grad` returns gradients.
+   */
   kind: "backward" | "grad";
+  /**
+   * Module in whose forward it was called.
+   */
   module?: string | null;
+  /**
+   * The pass during which this one was called.
+   */
   parent?: string | null;
+  /**
+   * What `autograd.grad` returned.
+   */
   results?: (string | null)[];
+  /**
+   * Saved tensors were kept.
+   */
   retain_graph?: boolean;
+  /**
+   * Where it starts.
+   */
   roots: Root[];
+  /**
+   * The call.
+   */
   span?: Span | null;
+  /**
+   * Nodes in the order the engine ran them.
+   */
   visits: Visit[];
 }
 /**
@@ -423,11 +1019,29 @@ export interface Pass {
  * via the `definition` "Accumulation".
  */
 export interface Accumulation {
+  /**
+   * `.grad` after.
+   */
   after: string | null;
+  /**
+   * `.grad` before, null for None.
+   */
   before: string | null;
+  /**
+   * What arrived.
+   */
   delta: string | null;
+  /**
+   * Its AccumulateGrad.
+   */
   node: string;
+  /**
+   * The leaf (its identity).
+   */
   tensor: string;
+  /**
+   * Index of the visit.
+   */
   visit: number;
 }
 /**
@@ -437,10 +1051,25 @@ export interface Accumulation {
  * via the `definition` "Root".
  */
 export interface Root {
+  /**
+   * The seed is the 1 that PyTorch puts in for a scalar.
+   */
   implicit?: boolean;
+  /**
+   * Which input of that node the seed enters.
+   */
   input_nr: number;
+  /**
+   * Its grad_fn, or the AccumulateGrad of a leaf.
+   */
   node: string | null;
+  /**
+   * The gradient put in.
+   */
   seed: string | null;
+  /**
+   * The tensor.
+   */
   tensor: string | null;
 }
 /**
@@ -450,10 +1079,25 @@ export interface Root {
  * via the `definition` "Visit".
  */
 export interface Visit {
+  /**
+   * Gradient at each input of the node, sums and hooks applied; null is an undefined gradient.
+   */
   entered: (string | null)[];
+  /**
+   * Gradient on each edge, by slot; null where none flowed.
+   */
   left: (string | null)[];
+  /**
+   * The node.
+   */
   node: string;
+  /**
+   * Inputs where more than one gradient arrived, or a hook changed it.
+   */
   sums?: Sum[];
+  /**
+   * Microseconds since the visit before.
+   */
   time_us?: number;
 }
 /**
@@ -463,10 +1107,25 @@ export interface Visit {
  * via the `definition` "Sum".
  */
 export interface Sum {
+  /**
+   * What the node was given: the total, or what the hooks made of it.
+   */
   entered: string | null;
+  /**
+   * A tensor hook or node pre-hook changed the gradient.
+   */
   hooked?: boolean;
+  /**
+   * The input.
+   */
   input_nr: number;
+  /**
+   * What arrived, in the order the engine delivered it.
+   */
   terms: Term[];
+  /**
+   * Their sum.
+   */
   total: string | null;
 }
 /**
@@ -476,23 +1135,44 @@ export interface Sum {
  * via the `definition` "Term".
  */
 export interface Term {
+  /**
+   * The node it came from; absent for a seed.
+   */
   node?: string | null;
+  /**
+   * The slot of that node's edges.
+   */
   slot?: number;
+  /**
+   * The gradient.
+   */
   tensor: string;
 }
 /**
  * What was asked to run.
- *
- * This interface was referenced by `Wire`'s JSON-Schema
- * via the `definition` "Program".
  */
 export interface Program {
+  /**
+   * The Python source exactly as it ran (for an expression: the program made of it).
+   */
   code: string;
+  /**
+   * Device asked for: `auto`, `cpu`, `cuda` or `cuda:N`.
+   */
   device?: string;
+  /**
+   * The tensor expression as given, when the run was asked for by expression.
+   */
   expression?: string | null;
+  /**
+   * The expression's named inputs as given.
+   */
   inputs?: {
     [k: string]: unknown;
   } | null;
+  /**
+   * Seed given to torch, numpy and random before the first line.
+   */
   seed?: number;
 }
 /**
@@ -504,28 +1184,97 @@ export interface Program {
  * via the `definition` "Tensor".
  */
 export interface Tensor {
+  /**
+   * The tensor this one is a view of (that tensor's identity).
+   */
   base?: string | null;
+  /**
+   * `uninitialised` memory is never shown; `unreadable` says why in `reason`.
+   */
   contents?: "known" | "uninitialised" | "unreadable";
+  /**
+   * All elements in row-major order (complex: real, imaginary, …) when there are at most 256.
+   */
   data?: (boolean | number | string)[] | null;
+  /**
+   * Where it lives.
+   */
   device?: string;
+  /**
+   * Element type without the `torch.` prefix.
+   */
   dtype: string;
+  /**
+   * Tensor id of its `.grad` at the end of the run; only on the last record of an identity.
+   */
   grad?: string | null;
+  /**
+   * The node and output it came from; absent for leaves.
+   */
   grad_fn?: OutputOf | null;
+  /**
+   * Tensor id.
+   */
   id: string;
+  /**
+   * Id of the first record of the same tensor object; absent on that first record.
+   */
   identity?: string | null;
+  /**
+   * No grad_fn.
+   */
   is_leaf?: boolean;
+  /**
+   * Memory layout.
+   */
   layout?: string;
+  /**
+   * The user's names for it (`x`, `model.fc1.weight`), most telling first.
+   */
   names?: string[];
+  /**
+   * Why the contents cannot be shown.
+   */
   reason?: string;
+  /**
+   * Whether autograd tracks it.
+   */
   requires_grad?: boolean;
+  /**
+   * `leaf`: made by the program; `parameter` / `buffer` of a module; `constant`: untracked operand seen first as an argument; `result` of an op; `gradient` that flowed or is kept in a `.grad`; `seed` put into a pass; `state` of an optimizer; `saved` by a node and not seen otherwise.
+   */
   role: "buffer" | "constant" | "gradient" | "leaf" | "parameter" | "result" | "saved" | "seed" | "state";
+  /**
+   * Sizes, outermost axis first.
+   */
   shape: number[];
+  /**
+   * Bytes the storage takes; less than elements × element size for a broadcast one.
+   */
   size_bytes?: number;
+  /**
+   * Storage id: tensors with the same one share memory.
+   */
   storage?: string | null;
+  /**
+   * Whether all elements of a larger one were kept and can be asked for by id.
+   */
   stored?: boolean;
+  /**
+   * Steps between neighbours, in elements; absent when contiguous.
+   */
   strides?: number[] | null;
+  /**
+   * Figures, for larger ones.
+   */
   summary?: Summary | null;
+  /**
+   * A picture, for larger ones with at least one axis.
+   */
   thumbnail?: Thumbnail | null;
+  /**
+   * Version counter: raised by every in-place write autograd knows of.
+   */
   version?: number;
 }
 /**
@@ -535,7 +1284,13 @@ export interface Tensor {
  * via the `definition` "OutputOf".
  */
 export interface OutputOf {
+  /**
+   * Node id.
+   */
   node: string;
+  /**
+   * Which output of the op the tensor is.
+   */
   output_nr: number;
 }
 /**
@@ -545,14 +1300,41 @@ export interface OutputOf {
  * via the `definition` "Summary".
  */
 export interface Summary {
+  /**
+   * Counts in equal bins from `min` to `max`.
+   */
   histogram?: number[] | null;
+  /**
+   * Infinite elements.
+   */
   inf?: number;
+  /**
+   * Largest element.
+   */
   max: number | string;
+  /**
+   * Arithmetic mean.
+   */
   mean: number | string;
+  /**
+   * Smallest element.
+   */
   min: number | string;
+  /**
+   * NaN elements.
+   */
   nan?: number;
+  /**
+   * Euclidean norm.
+   */
   norm: number | string;
+  /**
+   * Population standard deviation.
+   */
   std: number | string;
+  /**
+   * Elements equal to zero.
+   */
   zeros?: number;
 }
 /**
@@ -562,9 +1344,21 @@ export interface Summary {
  * via the `definition` "Thumbnail".
  */
 export interface Thumbnail {
+  /**
+   * Base64 of one signed byte a cell, row-major: −127…127 stands for −scale…scale, −128 for a non-finite cell.
+   */
   cells: string;
+  /**
+   * Columns of cells, at most 16.
+   */
   columns: number;
+  /**
+   * Rows of cells, at most 8.
+   */
   rows: number;
+  /**
+   * Largest magnitude among the cells.
+   */
   scale: number;
 }
 /**
@@ -574,9 +1368,21 @@ export interface Thumbnail {
  * via the `definition` "Step".
  */
 export interface Step {
+  /**
+   * Index into the pass's accumulations.
+   */
   accumulation?: number | null;
+  /**
+   * Index into `output` or `warnings`.
+   */
   index?: number | null;
+  /**
+   * For a sum or hook: which input of the node.
+   */
   input_nr?: number | null;
+  /**
+   * `op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node ran; `sum`: gradients met; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed outside the graph; `hook`: a gradient was changed by a hook; `output`, `warning`, `failure`.
+   */
   kind:
     | "accumulate"
     | "failure"
@@ -591,24 +1397,54 @@ export interface Step {
     | "update"
     | "visit"
     | "warning";
+  /**
+   * Op id.
+   */
   op?: string | null;
+  /**
+   * Pass id.
+   */
   pass?: string | null;
+  /**
+   * For a seed: index into the pass's roots.
+   */
   root?: number | null;
+  /**
+   * The user's line that was running.
+   */
   span?: Span | null;
+  /**
+   * Update id.
+   */
   update?: string | null;
+  /**
+   * Index into the pass's visits: the visit itself; for a sum or hook the visit that receives it.
+   */
   visit?: number | null;
 }
 /**
- * Where the time went, in milliseconds.
- *
- * This interface was referenced by `Wire`'s JSON-Schema
- * via the `definition` "Timings".
+ * Where the time went.
  */
 export interface Timings {
+  /**
+   * Making the trace from the worker's events.
+   */
   assemble_ms?: number;
+  /**
+   * Waiting for a free worker.
+   */
   queued_ms?: number;
+  /**
+   * The program itself, recording included.
+   */
   run_ms?: number;
+  /**
+   * Getting a sandboxed process ready.
+   */
   start_ms?: number;
+  /**
+   * From request to trace.
+   */
   total_ms: number;
 }
 /**
@@ -618,9 +1454,21 @@ export interface Timings {
  * via the `definition` "Truncation".
  */
 export interface Truncation {
+  /**
+   * How many were kept.
+   */
   kept: number;
+  /**
+   * The limit that was reached.
+   */
   limit: string;
+  /**
+   * How many were left out, when known.
+   */
   omitted?: number | null;
+  /**
+   * What was left out: `ops`, `nodes`, `visits`, `output`, `values`, `steps`.
+   */
   what: string;
 }
 /**
@@ -630,15 +1478,45 @@ export interface Truncation {
  * via the `definition` "Update".
  */
 export interface Update {
+  /**
+   * What changed.
+   */
   changes: Change[];
+  /**
+   * Update id.
+   */
   id: string;
+  /**
+   * `step` of an optimizer; `zero_grad`; a `.grad` zeroed (`grad_reset`) or assigned (`grad_set`) by hand; a write through `.data` or under no_grad; an `in_place` op; a `hook` that changed a gradient; a write from `outside` PyTorch, such as through a numpy array.
+   */
   kind: "data" | "grad_reset" | "grad_set" | "hook" | "in_place" | "outside" | "step" | "zero_grad";
+  /**
+   * The op that wrote.
+   */
   op?: string | null;
+  /**
+   * Class of the optimizer.
+   */
   optimizer?: string | null;
+  /**
+   * For `zero_grad`: `optimizer` or `module`.
+   */
   owner?: string | null;
+  /**
+   * For `zero_grad`: to None instead of zero.
+   */
   set_to_none?: boolean;
+  /**
+   * The call.
+   */
   span?: Span | null;
+  /**
+   * For an optimizer step: its state before and after.
+   */
   state?: Change[];
+  /**
+   * The name it is bound to.
+   */
   variable?: string | null;
 }
 /**
@@ -648,9 +1526,21 @@ export interface Update {
  * via the `definition` "Change".
  */
 export interface Change {
+  /**
+   * Its record after, null when it was set to None.
+   */
   after: string | null;
+  /**
+   * Its record before, null when it did not exist.
+   */
   before: string | null;
+  /**
+   * For an optimizer step: the gradient used.
+   */
   gradient?: string | null;
+  /**
+   * What it is: a parameter's name, `momentum_buffer`, `exp_avg`.
+   */
   name?: string;
 }
 /**
@@ -660,12 +1550,33 @@ export interface Change {
  * via the `definition` "Variable".
  */
 export interface Variable {
+  /**
+   * What it is bound to.
+   */
   kind: "class" | "function" | "module" | "optimizer" | "tensor" | "value";
+  /**
+   * For a module: its id.
+   */
   module?: string | null;
+  /**
+   * The name.
+   */
   name: string;
+  /**
+   * For a tensor: the record of its last state.
+   */
   tensor?: string | null;
+  /**
+   * For a list, tuple or dict that holds tensors: the first of them.
+   */
   tensors?: string[];
+  /**
+   * For a value: its repr, at most 200 characters.
+   */
   text?: string | null;
+  /**
+   * Class name of the value.
+   */
   type: string;
 }
 /**
@@ -675,7 +1586,150 @@ export interface Variable {
  * via the `definition` "Warning".
  */
 export interface Warning {
+  /**
+   * Class name, such as `UserWarning`.
+   */
   category: string;
+  /**
+   * Its text.
+   */
   message: string;
+  /**
+   * The user's line that caused it.
+   */
   span?: Span | null;
+}
+/**
+ * What the program ran on.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Environment".
+ */
+export interface Environment1 {
+  /**
+   * CUDA version, when a CUDA device exists.
+   */
+  cuda?: string | null;
+  /**
+   * Device the program got.
+   */
+  device: string;
+  /**
+   * Gradgraph version.
+   */
+  engine: string;
+  /**
+   * Layers of isolation; absent when the engine ran the program in its own process.
+   */
+  isolation?: Isolation | null;
+  /**
+   * NumPy version; absent when NumPy is not installed.
+   */
+  numpy?: string | null;
+  /**
+   * Python version.
+   */
+  python: string;
+  /**
+   * Threads PyTorch computes with.
+   */
+  threads?: number;
+  /**
+   * PyTorch version, with its build tag.
+   */
+  torch: string;
+}
+/**
+ * What was asked to run.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Program".
+ */
+export interface Program1 {
+  /**
+   * The Python source exactly as it ran (for an expression: the program made of it).
+   */
+  code: string;
+  /**
+   * Device asked for: `auto`, `cpu`, `cuda` or `cuda:N`.
+   */
+  device?: string;
+  /**
+   * The tensor expression as given, when the run was asked for by expression.
+   */
+  expression?: string | null;
+  /**
+   * The expression's named inputs as given.
+   */
+  inputs?: {
+    [k: string]: unknown;
+  } | null;
+  /**
+   * Seed given to torch, numpy and random before the first line.
+   */
+  seed?: number;
+}
+/**
+ * The limits the run was held to.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "RunLimits".
+ */
+export interface RunLimits1 {
+  /**
+   * Seconds of processor time, all threads together.
+   */
+  cpu_s: number;
+  /**
+   * Bytes the program may add to the warm process.
+   */
+  memory_bytes: number;
+  /**
+   * Autograd nodes that are recorded.
+   */
+  nodes: number;
+  /**
+   * Forward operations that are recorded.
+   */
+  ops: number;
+  /**
+   * Bytes of printed output that are kept.
+   */
+  output_bytes: number;
+  /**
+   * Bytes of events the worker may say.
+   */
+  trace_bytes: number;
+  /**
+   * Seconds by the clock.
+   */
+  wall_s: number;
+}
+/**
+ * Where the time went, in milliseconds.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Timings".
+ */
+export interface Timings1 {
+  /**
+   * Making the trace from the worker's events.
+   */
+  assemble_ms?: number;
+  /**
+   * Waiting for a free worker.
+   */
+  queued_ms?: number;
+  /**
+   * The program itself, recording included.
+   */
+  run_ms?: number;
+  /**
+   * Getting a sandboxed process ready.
+   */
+  start_ms?: number;
+  /**
+   * From request to trace.
+   */
+  total_ms: number;
 }

@@ -127,6 +127,11 @@ def _start(target: Callable[[], None]) -> threading.Thread:
     return thread
 
 
+def _device() -> str:
+    """A child meant for CUDA has initialised it before the sandbox closed."""
+    return f"cuda:{torch.cuda.current_device()}" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
+
+
 def _out_of_time(job: "Job", thread: threading.Thread, sender: Sender, wall_s: float) -> None:
     ledger = job.ledger
     frame = sys._current_frames().get(thread.ident or 0)
@@ -160,7 +165,7 @@ class Job:
         started = time.perf_counter()
         ledger = self.ledger
         ledger.say(
-            "start", platform.python_version(), str(torch.__version__), "cpu", numpy.__version__,
+            "start", platform.python_version(), str(torch.__version__), _device(), numpy.__version__,
             torch.version.cuda if torch.cuda.is_available() else None, torch.get_num_threads(),
         )  # fmt: skip
         try:
@@ -211,7 +216,7 @@ class Job:
         """Puts the recording between programs and PyTorch; nothing is recorded before a program runs."""
         watch_warnings(self.ledger)
         clean_tracebacks()
-        optimizers = Optimizers(self.ledger, self.mode)
+        optimizers = Optimizers(self.ledger, self.mode, self.names)
         optimizers.install()
         wrap_modules(self.modules)
         wrap_functions(self.mode)

@@ -9,6 +9,7 @@ import torch
 from engine.worker.record import Ledger
 
 _LONGEST_PATH = 1000
+_LONGEST_TEXT = 200
 
 
 class Modules:
@@ -108,7 +109,7 @@ class Modules:
                 buffers.append((name, state.id, False))
         ledger.pending.append((
             "m", number, place, type(module).__name__, above, tuple(parameters), tuple(buffers), bool(module.training),
-            "", self.calls.get(number, 0),
+            _description(module), self.calls.get(number, 0),
         ))  # fmt: skip
         ledger.publish()
 
@@ -120,3 +121,10 @@ class Modules:
         """The numbered modules that still exist."""
         alive = [(ref(), number) for ref, number in self.fast.values()]
         return sorted(((m, n) for m, n in alive if m is not None), key=lambda pair: pair[1])
+
+
+def _description(module: torch.nn.Module) -> str:
+    """`extra_repr()` of PyTorch's own modules; a user's own might do anything."""
+    if not type(module).__module__.startswith("torch.nn.") or type(module).extra_repr is torch.nn.Module.extra_repr:
+        return ""
+    return module.extra_repr()[:_LONGEST_TEXT]

@@ -1,7 +1,7 @@
 """Watches what happens outside the graph: optimizers, `zero_grad`, `.grad` and `.data` set by hand, writes into memory."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -126,9 +126,11 @@ class Observer:
 class Optimizers:
     """Steps and zero_grads, by the official global hooks and one wrapped method each."""
 
-    def __init__(self, ledger: Ledger, mode: "Recording") -> None:
+    def __init__(self, ledger: Ledger, mode: "Recording", names: Mapping[str, Any]) -> None:
         self.ledger = ledger
         self.mode = mode
+        self.names = names
+        """The program's globals."""
         self.before: list[tuple[Any, ...]] = []
 
     def install(self) -> None:
@@ -214,8 +216,11 @@ class Optimizers:
                     after = ledger.meet(value, "state").id
                     states.append((old.get((id(parameter), name), 0), after, name, 0))
         site = ledger.site(sys._getframe(1))
-        ledger.update("step", changes, site, 0, tuple(states), type(optimizer).__name__)
+        ledger.update("step", changes, site, 0, tuple(states), type(optimizer).__name__, self._name(optimizer))
         ledger.publish()
+
+    def _name(self, owner: Any) -> str:
+        return next((name for name, value in list(self.names.items()) if value is owner), "")
 
     def zeroed(self, owner: Any, kind: str, before: list[Any], site: int, set_to_none: bool) -> None:
         """Records a `zero_grad` that has happened."""
@@ -230,7 +235,9 @@ class Optimizers:
             if record or kept is not None:
                 changes.append((record, 0 if kept is None else kept.id, "", 0))
         name = type(owner).__name__ if kind == "optimizer" else ""
-        ledger.update("zero_grad", changes, site, optimizer=name, owner=kind, set_to_none=set_to_none)
+        ledger.update(
+            "zero_grad", changes, site, optimizer=name, variable=self._name(owner), owner=kind, set_to_none=set_to_none
+        )
         ledger.publish()
 
     def grads(self, parameters: Any) -> list[Any]:

@@ -1,0 +1,38 @@
+"""Modules and optimizers carry the words PyTorch and the program have for them."""
+
+from collections.abc import Callable
+
+from engine import Trace
+
+PROGRAM = """
+import torch
+
+class Quiet(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(2, 3)
+    def extra_repr(self):
+        print("never called")
+        return "mine"
+    def forward(self, x):
+        return self.inner(x)
+
+net = Quiet()
+sgd = torch.optim.SGD(net.parameters(), lr=0.1)
+sgd.zero_grad()
+net(torch.ones(1, 2)).sum().backward()
+sgd.step()
+"""
+
+
+def test_own_modules_say_their_settings_and_users_are_left_alone(trace: Callable[[str], Trace]) -> None:
+    made = trace(PROGRAM)
+    texts = {module.path: module.text for module in made.modules}
+    assert texts == {"net": "", "net.inner": "in_features=2, out_features=3, bias=True"}
+    assert made.output == ()
+
+
+def test_updates_name_the_variable_of_the_optimizer(trace: Callable[[str], Trace]) -> None:
+    made = trace(PROGRAM)
+    named = [(update.kind, update.variable) for update in made.updates if update.optimizer]
+    assert named == [("zero_grad", "sgd"), ("step", "sgd")]

@@ -145,7 +145,10 @@ function draw(doc: Text, marks: Marks, openBlock: (index: number) => void): Show
     const classes = [sign && sign !== 'done' ? `cm-line-${sign}` : '', marks.running === number ? 'cm-line-running' : '', marks.lit.has(number) ? 'cm-line-lit' : ''].filter(Boolean)
     if (classes.length) decorations.push(Decoration.line({ class: classes.join(' ') }).range(line.from))
     const note = marks.notes.get(number)
-    if (note) decorations.push(Decoration.widget({ widget: new Note(note), side: 1 }).range(line.to))
+    if (note) {
+      decorations.push(Decoration.line({ attributes: { style: `padding-right:calc(${note.text.length}ch + 12px)` } }).range(line.from))
+      decorations.push(Decoration.widget({ widget: new Note(note), side: 1 }).range(line.to))
+    }
   }
   for (const { span, kind } of marks.spans) {
     const range = spanRange(doc, span)

@@ -85,7 +85,8 @@ const plain: Readonly<Record<string, string>> = {
 
 function ghostSentence(index: TraceIndex, box: Box, t: Words): string {
   const tracked = index.op(box.op)?.inputs.some((id) => index.tensor(id)?.requires_grad) ?? false
-  const reason = box.reason && box.reason !== 'untracked' ? box.reason : tracked ? 'untracked' : 'constant'
+  const guess = index.tensor(box.tensor)?.grad_fn ? 'unreached' : tracked ? 'untracked' : 'constant'
+  const reason = box.reason && box.reason !== 'untracked' ? box.reason : guess
   return t(t.has(`say.ghost.${reason}`) ? `say.ghost.${reason}` : 'say.ghost.untracked')
 }
 

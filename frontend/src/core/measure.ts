@@ -254,7 +254,7 @@ function forwardSizes(link: DrawnLink, measure: Measure): Size[] {
 /** Scissors with their cause, or the capsule of a sum over broadcast axes. */
 function badgeSize(link: DrawnLink, measure: Measure): LayoutLink['badge'] {
   if (link.kind === 'cut') return { w: 140, h: 28, text: 8 + Math.ceil(Math.max(...cutText(link, measure).map((row) => textWidth(row, 11.5)))) }
-  if (link.broadcast && link.broadcast.length > 0) return { w: capsuleText(link).length * 7 + 16, h: 16, text: 0 }
+  if (link.broadcast && link.broadcast.length > 0) return { w: capsuleWidth(capsuleText(link, measure)), h: 16, text: 0 }
   return null
 }
 
@@ -266,8 +266,23 @@ export function cutText(link: DrawnLink, { words }: Measure): string[] {
 
 const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉'
 
-export function capsuleText(link: DrawnLink): string {
-  return `Σ${(link.broadcast ?? []).map((axis) => [...String(axis)].map((digit) => SUBSCRIPTS[Number(digit)] ?? digit).join('')).join('')}`
+/** The axes summed over, and the gradient's shape before and after: `Σ₀ 4×3 → 3`. */
+export function capsuleText(link: DrawnLink, { story, sheet }: Measure): string {
+  const axes = link.broadcast ?? []
+  const sum = `Σ${axes.map((axis) => [...String(axis)].map((digit) => SUBSCRIPTS[Number(digit)] ?? digit).join('')).join('')}`
+  const before = story.index.tensor(sheet.boxes.get(link.target)?.tensor)?.shape
+  const after = story.index.tensor(link.tensor)?.shape
+  return before && after && stretches(after, before, axes) ? `${sum} ${formatShape(before)} → ${formatShape(after)}` : sum
+}
+
+export function capsuleWidth(text: string): number {
+  return Math.ceil(textWidth(text, 10)) + 16
+}
+
+/** Whether broadcasting one shape along these axes, and no others, makes the other. */
+function stretches(from: readonly number[], to: readonly number[], axes: readonly number[]): boolean {
+  const missing = to.length - from.length
+  return missing >= 0 && to.every((size, axis) => (axes.includes(axis) ? axis < missing || from[axis - missing] === 1 : from[axis - missing] === size))
 }
 
 function largest(sizes: readonly Size[]): Size {

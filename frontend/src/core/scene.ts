@@ -8,7 +8,7 @@ import { cutEnd, cutMiddle, formatNumber, textWidth } from './format'
 import { icon, type IconName } from './icons'
 import type { Frame, Knot, Placed, Wire } from './layout'
 import { extent, type LabelPlace } from './labels'
-import { ASIDE, capsuleText, captioned, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, LABEL_ROW, NAME, STRIP, stripLabel, stripText, STUB, stubWidth, TITLE, type Head, type Measure } from './measure'
+import { ASIDE, capsuleText, capsuleWidth, captioned, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, LABEL_ROW, NAME, STRIP, stripLabel, stripText, STUB, stubWidth, TITLE, type Head, type Measure } from './measure'
 import type { BoxPaint, Cell, LinkPaint, Moment } from './moment'
 import { LANE, lanePath, lanePathUp } from './route'
 
@@ -174,8 +174,8 @@ export class Painter {
       rows.forEach((row, at) => marks.push({ k: 'text', c: at === 0 ? 'cut-title' : 'cut-line', x: x + side * (bar + 8), y: y + (rows.length === 1 ? 4 : -4 + at * 16), s: row, a: side > 0 ? undefined : 'end' }))
       return
     }
-    const text = capsuleText(link)
-    const w = text.length * 7 + 16
+    const text = capsuleText(link, this.measure)
+    const w = capsuleWidth(text)
     marks.push({ k: 'rect', c: 'capsule', x: x - w / 2, y: y - 8, w, h: 16, r: 8 }, { k: 'text', c: 'capsule-text', x, y: y + 3.5, s: text, a: 'middle' })
   }
 

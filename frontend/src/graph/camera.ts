@@ -43,6 +43,15 @@ export function opened(bounds: Rect, view: Viewport, focus: Rect | null, least: 
   return { ...camera, ...held(camera, bounds, view, focus) }
 }
 
+const LEGEND = 156
+
+/** Makes room for the legend at the right, as far as there is room to spare at the left. */
+export function besideLegend(camera: Camera, bounds: Rect, view: Viewport): Camera {
+  const hidden = camera.x + (bounds.x + bounds.w) * camera.zoom - (view.width - LEGEND)
+  const spare = camera.x + bounds.x * camera.zoom - EDGE
+  return { ...camera, x: camera.x - Math.max(0, Math.min(hidden, spare)) }
+}
+
 /** Keeps the graph's edge at the window's edge instead of showing emptiness beyond it. */
 function held(camera: Camera, bounds: Rect, view: Viewport, focus: Rect | null): { x: number; y: number } {
   const width = bounds.w * camera.zoom

@@ -9,7 +9,7 @@ import { wordsOf, type Words } from '../core/sentences'
 import { Graphs, passOfStep } from './graphs'
 import { loadWords } from './lexicon'
 import { boxFinder } from './naming'
-import { remember, remembered } from './memory'
+import { draftOf, keepDraft, remember, remembered } from './memory'
 import { nodeOfStep } from './story'
 import { Then } from './then'
 
@@ -156,8 +156,13 @@ export class Playground {
 
   edit(code: string): void {
     this.code = code
+    this.keepDraft()
     clearTimeout(this.autoTimer)
     if (this.autoRun && code.trim()) this.autoTimer = setTimeout(() => void this.run(), 600)
+  }
+
+  private keepDraft(): void {
+    keepDraft(this.trace?.id ?? null, this.code === (this.trace?.program.code ?? '') ? null : this.code)
   }
 
   play(on: boolean): void {
@@ -184,7 +189,7 @@ export class Playground {
       await this.fetchLessons()
       const lesson = this.lessons.find((one) => one.name === this.view.lesson)
       if (lesson) await this.openLesson(lesson, this.view.step > 0)
-    }
+    } else if (!this.trace) this.code = draftOf(null) ?? this.code
   }
 
   async openLesson(lesson: api.Lesson, keepStep = false): Promise<void> {
@@ -199,6 +204,7 @@ export class Playground {
     this.code = ''
     this.shown = null
     this.problem = null
+    this.keepDraft()
     this.change({ lesson: null, run: null, step: 0, selection: null, expanded: null, root: null, pass: null })
   }
 
@@ -226,7 +232,7 @@ export class Playground {
   private async load(id: string): Promise<void> {
     await this.attempt(async (signal) => {
       const trace = await api.trace(id, this.view.lang, signal)
-      this.code = trace.program.code
+      this.code = draftOf(trace.id) ?? trace.program.code
       this.seed = trace.program.seed ?? 0
       this.device = trace.program.device ?? 'cpu'
       await this.show(trace, 'keep', signal)
@@ -263,6 +269,7 @@ export class Playground {
     const graph = await this.graphs.of(trace.id, wanted, this.view.lang, signal)
     this.graphAbort?.abort()
     this.shown = { trace, graph }
+    this.keepDraft()
     // Where the inspector has a place of its own, what went wrong is told without being asked.
     this.findingOpen = matchMedia('(min-width: 1280px)').matches && trace.findings.some((one) => one.severity !== 'note') ? 0 : null
     const asBefore = kept || same

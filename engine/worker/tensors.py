@@ -1,6 +1,6 @@
 """A tensor's facts and contents, read from its memory so that neither autograd nor a user's mode sees the reading."""
 
-import base64
+import binascii
 import ctypes
 import math
 import struct
@@ -21,6 +21,8 @@ BINS = 16
 _HISTOGRAM_ELEMENTS = 16_384  # beyond it the bins cost more than all other figures together
 _ROWS, _COLUMNS, _POOLED = 8, 16, 64
 _AT_A_TIME = 8192
+_SWEPT = 65_536
+_least, _greatest, _total = np.minimum.reduce, np.maximum.reduce, np.add.reduce  # the methods add a Python call to each
 _EXACT_INTEGER = 2**53  # JavaScript's whole numbers end here
 
 Array = NDArray[np.generic]
@@ -121,8 +123,9 @@ def is_tracked_leaf(tensor: torch.Tensor) -> bool:
 
 def extent(tensor: torch.Tensor) -> int:
     """Elements between the first and the last one in memory; less than numel for an expanded tensor."""
-    if tensor.numel() == 0:
-        return 0
+    count = tensor.numel()
+    if count == 0 or tensor.is_contiguous():
+        return count
     return 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
 
 
@@ -176,17 +179,29 @@ def _square(values: Any) -> float:
     return total
 
 
+def _sweep(values: Any) -> tuple[float, float, float, float, int]:
+    """Minimum, maximum, sum, sum of squares and zeros, taken while each part is in the processor's cache."""
+    size = values.size
+    low, high, total, square, zeros = math.inf, -math.inf, 0.0, 0.0, 0
+    for start in range(0, size, _SWEPT):
+        part = values if size <= _SWEPT else values[start : start + _SWEPT]
+        low, high = min(low, float(_least(part))), max(high, float(_greatest(part)))
+        total += float(_total(part))
+        square += _square(part)
+        zeros += int(np.count_nonzero(part == 0))  # four times as fast as counting the others
+    return low, high, total, square, zeros
+
+
 def figures(array: Array, bins: bool) -> Figures:
     """Figures over the finite elements; magnitudes for complex ones."""
     values = array.reshape(-1) if array.flags.c_contiguous else array.ravel(order="K")  # a copy costs more
     if values.dtype.kind == "c":
         values = np.abs(values)
     count = values.size
-    zeros = int(np.count_nonzero(values == 0))  # four times as fast as counting the others
     if values.dtype.kind != "f" or values.dtype.itemsize == 2:
         values = values.astype(np.float64)
     with np.errstate(all="ignore"):
-        square = _square(values)
+        low, high, total, square, zeros = _sweep(values)
         nan = inf = 0
         if not math.isfinite(square):
             values = values.astype(np.float64)
@@ -196,9 +211,8 @@ def figures(array: Array, bins: bool) -> Figures:
             count = values.size
             if count == 0:
                 return ("nan", "nan", "nan", "nan", "nan", zeros, nan, inf, None)
-            square = _square(values)
-        low, high = float(values.min()), float(values.max())
-        mean = float(values.sum()) / count
+            low, high, total, square, _ = _sweep(values)
+        mean = total / count
         variance = square / count - mean * mean
         if variance < 1e-4 * mean * mean:  # the difference has lost its digits
             variance = float(np.square(values.astype(np.float64) - mean).mean())
@@ -217,17 +231,35 @@ def picture(array: Array) -> Picture | None:
     flat = flat[:: max(1, flat.shape[0] // _POOLED), :: max(1, flat.shape[1] // _POOLED)]
     if flat.dtype.kind == "c":
         flat = np.abs(flat)
-    rows, columns = min(_ROWS, flat.shape[0]), min(_COLUMNS, flat.shape[1])
+    flat = flat if flat.dtype == np.float32 else flat.astype(np.float32)
+    height, width = flat.shape
+    rows, columns = min(_ROWS, height), min(_COLUMNS, width)
     with np.errstate(all="ignore"):
-        cells = _pool(_pool(flat.astype(np.float32), rows, 0), columns, 1)
-        finite = np.isfinite(cells)
-        whole = bool(finite.all())
-        scale = float(np.abs(cells if whole else cells[finite]).max(initial=0.0))
-        levels = cells.astype(np.float64) / (scale or 1.0) * 127.0
-        if not whole:
+        cells = flat if height == rows else _means(height, rows) @ flat
+        if width != columns:
+            cells = cells @ _means(width, columns).T
+        scale = float(_greatest(np.abs(cells), axis=None))
+        if math.isfinite(scale):
+            levels = cells / (scale or 1.0)
+            levels *= 127.0
+        else:  # the products have spread it over cells where it is not
+            cells = _pool(_pool(flat, rows, 0), columns, 1)
+            finite = np.isfinite(cells)
+            scale = float(np.abs(cells[finite]).max(initial=0.0))
+            levels = cells.astype(np.float64) / (scale or 1.0) * 127.0
             levels[~finite] = -128
         raw = np.rint(levels).astype(np.int8).tobytes()
-    return rows, columns, base64.b64encode(raw).decode(), scale
+    return rows, columns, binascii.b2a_base64(raw, newline=False).decode(), scale
+
+
+@cache
+def _means(size: int, parts: int) -> NDArray[np.float32]:
+    """The matrix that takes the mean of each part of an axis."""
+    edges, counts = _edges(size, parts)
+    matrix = np.zeros((parts, size), np.float32)
+    for row, (start, count) in enumerate(zip(edges.tolist(), counts.tolist(), strict=True)):
+        matrix[row, start : start + int(count)] = 1 / count
+    return matrix
 
 
 def _pool(cells: NDArray[np.float32], parts: int, axis: int) -> NDArray[np.float32]:

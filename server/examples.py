@@ -12,7 +12,7 @@ from engine.graph import view
 from engine.rules import rule_of, texts
 from engine.trace import Trace
 from server.problems import MEDIA_TYPE, Problem
-from server.wire import Accepted
+from server.wire import Accepted, Place
 
 Documented = dict[str, Any]
 """One entry of FastAPI's `responses`."""
@@ -56,6 +56,7 @@ PROBLEM = _content(
     msgspec.json.decode(Problem("no-such-run", run="abc").body("en", "/api/v1/runs/abc")),
 )
 ACCEPTED = shown(Accepted(id=_RECORDED.id, location=_RUN, events=f"{_RUN}/events").model_dump())
+PLACE = shown(Place(run=_RECORDED.id, state="waiting", ahead=3).model_dump())
 VALUES = shown(
     {"id": "t1", "shape": [3], "dtype": "float32", "offset": 0, "values": [1.0, "nan"], "next": 2},
 )

@@ -103,6 +103,15 @@ class Queue:
         """The live run with this id, if it waits or is being performed."""
         return next((live for live in (*self._running, *self._waiting) if live.id == run), None)
 
+    def newest_of(self, session: str | None) -> LiveRun | None:
+        """The run this browser asked for last, while it waits or is being performed."""
+        theirs = [live for live in (*self._running, *self._waiting) if session and live.client.session == session]
+        return max(theirs, key=lambda live: live.since, default=None)
+
+    def ahead(self, live: LiveRun) -> int:
+        """How many runs that came before a waiting one are not over."""
+        return sum(other.since < live.since for other in (*self._running, *self._waiting))
+
     def enter(self, run: str, request: RunRequest, client: Client, pinned: bool = False) -> LiveRun:
         """The live run for a request: a new one at the end of the queue, or the one already there. Raises Problem."""
         if live := self.find(run):

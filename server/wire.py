@@ -1,6 +1,6 @@
 """Request and answer bodies that are not the trace."""
 
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
@@ -146,6 +146,17 @@ class Accepted(Answer):
     """Where the trace will be."""
     events: str
     """Where to follow it."""
+
+
+class Place(Answer):
+    """Where the newest run of this browser stands."""
+
+    run: str
+    """Run id."""
+    state: Literal["waiting", "running", "finished"]
+    """Whether it still waits."""
+    ahead: int
+    """Runs that came before it and are not over; 0 once it is being performed."""
 
 
 class ValuesPage(Answer):

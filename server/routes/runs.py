@@ -14,14 +14,14 @@ from engine.keys import run_id
 from engine.request import RunRequest
 from engine.trace import Program
 from server.answers import FOREVER, JSON, NEVER, trace_answer
-from server.examples import ACCEPTED, PROBLEM, RUNS, TRACE, Documented, text
+from server.examples import ACCEPTED, PLACE, PROBLEM, RUNS, TRACE, Documented, text
 from server.problems import Problem
-from server.queue import Client, LiveRun
+from server.queue import Client, LiveRun, Queue
 from server.routes.pages import SESSION
 from server.runner import Finished, RunEvent
 from server.service import Service, ServiceOf
 from server.store import Stored
-from server.wire import Accepted, RunBody, limits_within
+from server.wire import Accepted, Place, RunBody, limits_within
 
 router = APIRouter(prefix="/api/v1/runs", tags=["runs"])
 
@@ -58,6 +58,16 @@ async def run(
     return Response(status_code=499) if stored is None else await finished(request, run, stored, "gradgraph; fwd=miss")
 
 
+@router.get("/mine", response_model=Place, responses={200: PLACE, 404: PROBLEM})
+async def mine(request: Request, service: ServiceOf) -> Response:
+    """Where the newest run of this browser stands in the queue; 404 when none waits or is being performed."""
+    live = service.queue.newest_of(client_of(request).session)
+    if live is None:
+        raise Problem("no-such-run", run="mine")
+    place = Place(run=live.id, state=live.state, ahead=service.queue.ahead(live) if live.state == "waiting" else 0)
+    return Response(place.model_dump_json(), media_type=JSON, headers={"Cache-Control": NEVER})
+
+
 @router.get("/{run}", responses={200: TRACE, 304: {"description": "You have it already."}, 404: PROBLEM, 409: PROBLEM})
 async def trace(request: Request, run: str, service: ServiceOf) -> Response:
     """The trace of a finished run."""
@@ -77,7 +87,7 @@ async def events(run: str, service: ServiceOf, last_event_id: Annotated[int, Hea
     live = service.queue.find(run)
     if live is None and await service.store.get(run) is None:
         raise Problem("no-such-run", run=run)
-    told = tell(run, live, last_event_id) if live else over(run)
+    told = tell(service.queue, live, last_event_id) if live else over(run)
     headers = {"Cache-Control": NEVER, "X-Accel-Buffering": "no"}
     return StreamingResponse(told, media_type="text/event-stream", headers=headers)
 
@@ -152,10 +162,11 @@ async def finished(request: Request, run: str, stored: Stored, status: str) -> R
     return await trace_answer(request, stored, NEVER, {"Content-Location": ROOT + run, "Cache-Status": status})
 
 
-async def tell(run: str, live: LiveRun, after: int) -> AsyncIterator[bytes]:
+async def tell(queue: Queue, live: LiveRun, after: int) -> AsyncIterator[bytes]:
     """A live run's events in the format of Server-Sent Events, with a comment now and then to keep the line open."""
+    run = live.id
     if live.state == "waiting":
-        yield sent(0, "waiting", {"run": run})
+        yield sent(0, "waiting", {"run": run, "ahead": queue.ahead(live)})
     told = live.follow(after)
     pending = asyncio.ensure_future(anext(told, None))
     try:

@@ -19,7 +19,7 @@ from server.openapi import document
 from server.problems import TABLE, table
 from server.settings import Settings
 from server.settings import table as settings_table
-from server.wire import Accepted, Health, Lesson, ProblemBody, ValuesPage
+from server.wire import Accepted, Health, Lesson, Place, ProblemBody, ValuesPage
 
 ROOT = Path(__file__).parents[2]
 API = (ROOT / "docs" / "api.md").read_text("utf-8")
@@ -67,7 +67,7 @@ def test_every_example_is_of_the_type_it_shows() -> None:
     read: dict[str, Callable[[object], object]] = {
         "Trace": lambda value: msgspec.convert(value, Trace),
         "Graph": lambda value: msgspec.convert(value, Graph),
-        **{model.__name__: model.model_validate for model in (Accepted, Health, Lesson, ProblemBody, ValuesPage)},
+        **{model.__name__: model.model_validate for model in (Accepted, Health, Lesson, Place, ProblemBody, ValuesPage)},
     }
     shown = set()
     for methods in document(create_app(Settings()))["paths"].values():

@@ -5,11 +5,13 @@ import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import httpx
 import pytest
 
+from server.routes.pages import SESSION
 from server.settings import Settings
 from tests.server.conftest import Served, serving, wait_until
 
@@ -123,6 +125,19 @@ def test_events_tell_that_a_run_waits(narrow: Served, clients: ThreadPoolExecuto
     kinds = [line.removeprefix("event: ") for line in told.splitlines() if line.startswith("event: ")]
     assert list(dict.fromkeys(kinds)) == ["waiting", "started", "output", "finished"]
     assert blocker.result().status_code == 200
+
+
+def test_a_browser_is_told_how_many_runs_are_ahead_of_its_own(narrow: Served, clients: ThreadPoolExecutor) -> None:
+    where = partial(narrow.http.get, "/api/v1/runs/mine", headers={"Cookie": f"{SESSION}=here"})
+    assert where().status_code == 404
+    blockers = [post(narrow, clients, Callers.program(0.4)), post(narrow, clients, Callers.program(0.4))]
+    wait_until(lambda: narrow.service.queue.waiting == 1)
+    ours = post(narrow, clients, Callers.program(0.4), "here")
+    wait_until(lambda: narrow.service.queue.waiting == 2)
+    assert (where().json()["state"], where().json()["ahead"]) == ("waiting", 2)
+    wait_until(lambda: where().json()["state"] == "running")
+    assert where().json()["ahead"] == 0
+    assert {call.result().status_code for call in (*blockers, ours)} == {200}
 
 
 def children() -> set[int]:

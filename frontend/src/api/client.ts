@@ -114,6 +114,17 @@ export function run(order: RunOrder, lang: Lang, signal: AbortSignal): Promise<T
   })
 }
 
+/** Where this browser's newest run stands in the queue. */
+export interface Place {
+  state: 'waiting' | 'running' | 'finished'
+  /** Runs that came before it and are not over. */
+  ahead: number
+}
+
+export function place(lang: Lang, signal: AbortSignal): Promise<Place> {
+  return json('/api/v1/runs/mine', lang, { signal })
+}
+
 export function trace(id: string, lang: Lang, signal?: AbortSignal): Promise<Trace> {
   return json(traceUrl(id), lang, signal ? { signal } : {})
 }

@@ -23,6 +23,7 @@ interface Shown {
 }
 
 const SHOW_RUNNING_MS = 300
+const LOOK_AGAIN_MS = 1000
 
 export class Playground {
   t: Words = $state.raw(wordsOf({}))
@@ -38,6 +39,8 @@ export class Playground {
   rules: ReadonlyMap<string, api.Rule> = $state.raw(new Map())
   /** `quiet` for the first 300 ms, so that a quick run never flickers. */
   running: 'no' | 'quiet' | 'shown' = $state('no')
+  /** Programs in the queue before the one on its way. */
+  ahead = $state(0)
   problem: string | null = $state(null)
   hoveredLine: number | null = $state(null)
   litLines: ReadonlySet<number> = $state.raw(new Set())
@@ -246,7 +249,9 @@ export class Playground {
     this.problem = null
     this.running = 'quiet'
     const timer = setTimeout(() => {
-      if (this.abort === abort) this.running = 'shown'
+      if (this.abort !== abort) return
+      this.running = 'shown'
+      void this.followQueue(abort)
     }, SHOW_RUNNING_MS)
     try {
       await work(abort.signal)
@@ -255,6 +260,22 @@ export class Playground {
     } finally {
       clearTimeout(timer)
       if (this.abort === abort) this.stop()
+    }
+  }
+
+  /** Looks now and then how many programs are ahead, until this one is performed. */
+  private async followQueue(abort: AbortController): Promise<void> {
+    this.ahead = 0
+    try {
+      while (this.abort === abort) {
+        const { state, ahead } = await api.place(this.view.lang, abort.signal)
+        if (this.abort !== abort) return
+        this.ahead = ahead
+        if (state !== 'waiting') return
+        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+      }
+    } catch {
+      // The run itself says what is wrong, or is over by now.
     }
   }
 

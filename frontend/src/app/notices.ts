@@ -33,7 +33,7 @@ function ending(trace: Trace, t: Words, lang: Lang): Notice | null {
   const at = line === undefined ? {} : { line }
   if (failure.kind === 'syntax' && line !== undefined) return { text: t('state.syntax', { line }), tone: 'err', ...at }
   if (trace.status === 'limited' && failure.limit === 'wall_s') return { text: t('state.limited_time', { s: trace.limits.wall_s, steps }), tone: 'note', ...at }
-  if (trace.status === 'limited') return { text: t('state.limited', { limit: failure.limit ?? failure.type, steps }), tone: 'note', ...at }
+  if (trace.status === 'limited') return { text: t('state.limited', { limit: t.has(`limit.${failure.limit}`) ? t(`limit.${failure.limit}`) : failure.type, steps }), tone: 'note', ...at }
   if (trace.status === 'crashed') return { text: t('state.crashed', { steps }), tone: 'err', ...at }
   return line === undefined ? { text: t('state.failed_nowhere'), tone: 'err' } : { text: t('state.failed', { line }), tone: 'err', ...at }
 }

@@ -135,6 +135,8 @@ interface Shape {
 /** Levels already laid out, by structure: identical layers are laid out once. */
 const known = new Map<string, Shape>()
 const MOST_KNOWN = 2000
+/** Width of the step numbers at the right of a box. */
+const NUMBERS = 46
 
 export function layout(input: LayoutInput): Layout {
   return new Sheet(input).result()
@@ -509,13 +511,14 @@ class Sheet {
     return this.frames.map((frame) => ({ id: frame.id, x: frame.titleX, y: frame.y + 4, w: Math.min(frame.titleW, this.groups.get(frame.id)!.header), h: HEADER - 8 }))
   }
 
+  /** What surrounds the boxes too: stubs stand at the left, at the right only step numbers. */
   private bounds(): { x: number; y: number; width: number; height: number } {
     const all = [...this.placed.map((box) => ({ ...box, side: this.items.get(box.id)!.side, tail: this.items.get(box.id)!.tail })), ...this.frames.map((frame) => ({ ...frame, side: 0, tail: 0 }))]
     if (all.length === 0) return { x: 0, y: 0, width: 0, height: 0 }
     let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
     for (const box of all) {
       left = Math.min(left, box.x - box.side)
-      right = Math.max(right, box.x + box.w + box.side)
+      right = Math.max(right, box.x + box.w + Math.min(box.side, NUMBERS))
       top = Math.min(top, box.y)
       bottom = Math.max(bottom, box.y + box.h + box.tail)
     }

@@ -112,8 +112,9 @@ class Stream(io.TextIOBase):
         if self.below is not None:
             self.below.drain()
         if text:
+            encoded = text.encode("utf-8", self.errors)
             with contextlib.suppress(OSError):  # nobody reads the process's own streams
-                os.write(self.real, text.encode("utf-8", "backslashreplace"))
+                os.write(self.real, encoded)
             kept = keep(self.ledger, text)
             if kept is not None:
                 self.ledger.say("out", self.kind, kept[0], self.ledger.site(sys._getframe(1)), kept[1])
@@ -129,7 +130,7 @@ def watch_warnings(ledger: Ledger) -> None:
             _again(message)
             return
         text = str(message.message)
-        ledger.say("w", message.category.__name__, text, ledger.site(sys._getframe(1)))
+        ledger.say("w", message.category.__name__, text, ledger.site(_warned(message, sys._getframe(1))))
         shown(message)
 
     warnings._showwarnmsg_impl = show  # type: ignore[attr-defined]
@@ -137,6 +138,16 @@ def watch_warnings(ledger: Ledger) -> None:
 
 def _is_ours(filename: str) -> bool:
     return is_ours(filename) or is_detour(filename)
+
+
+def _warned(message: warnings.WarningMessage, innermost: FrameType) -> FrameType:
+    """The frame whose line the warning names: with `stacklevel` not the innermost one."""
+    frame: FrameType | None = innermost
+    while frame is not None:
+        if frame.f_lineno == message.lineno and frame.f_code.co_filename == message.filename:
+            return frame
+        frame = frame.f_back
+    return innermost
 
 
 def _again(message: warnings.WarningMessage) -> None:

@@ -179,7 +179,7 @@ class Job:
         linecache.cache[PROGRAM] = (len(source), None, source.splitlines(keepends=True), PROGRAM)
         try:
             code = compile(source, PROGRAM, "exec", dont_inherit=True)
-        except (SyntaxError, ValueError) as error:
+        except Exception as error:  # nesting too deep is a RecursionError or a MemoryError
             self.ledger.say(*syntax_row(error, self.ledger))
             return
         atexit._clear()  # what this process would do at its end is not the program's

@@ -57,7 +57,7 @@ def failure_row(error: BaseException, ledger: Ledger) -> Row | None:
     else:
         try:
             printed = _LIBRARY_FILE.sub(_shorter, "".join(traceback.format_exception(error)))
-        except Exception as trouble:
+        except BaseException as trouble:
             printed = f"{name}: {message}\n({type(trouble).__name__} while printing the traceback)\n"
     if _is_out_of_memory(error, message):
         kind = "memory"
@@ -81,11 +81,11 @@ def _is_out_of_memory(error: BaseException, message: str) -> bool:
 def _text(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception:
+    except BaseException:  # a program may raise anything here
         return "<exception str() failed>"
 
 
-def syntax_row(error: SyntaxError | ValueError, ledger: Ledger) -> Row:
+def syntax_row(error: Exception, ledger: Ledger) -> Row:
     """The event for a program that could not be compiled."""
     printed = "".join(traceback.format_exception_only(type(error), error))
     site = 0

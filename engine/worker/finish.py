@@ -175,7 +175,7 @@ def _value_text(value: object) -> str:
     """The repr, without addresses: two runs of one program have one trace."""
     try:
         text = repr(value)
-    except Exception:
+    except BaseException:  # a program may raise anything here
         text = f"<{type(value).__name__}>"
     text = _ADDRESS.sub(" at 0x0", text)
     return text if len(text) <= 200 else text[:199] + "…"

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from types import CodeType
+from typing import Any
 
 import msgspec
 
@@ -84,10 +85,19 @@ def _encode(rows: list[Row]) -> bytes:
         lines = []
         for row in rows:
             try:
-                lines.append(_encoder.encode(row))
+                lines.append(_encoder.encode(_sayable(row)))
             except Exception as error:
                 note = {"what": str(row[0]), "reason": f"{type(error).__name__}: {error}"[:300]}
                 lines.append(_encoder.encode(("find", "not_recorded", "note", 0, note)))
         return b"\n".join(lines)
 
 
+def _sayable(value: Any) -> Any:
+    """The same with lone surrogates escaped, as Python writes them to stderr: UTF-8 has no bytes for them."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if isinstance(value, tuple | list):
+        return [_sayable(one) for one in value]
+    if isinstance(value, dict):
+        return {_sayable(key): _sayable(one) for key, one in value.items()}
+    return value

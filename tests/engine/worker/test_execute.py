@@ -87,6 +87,37 @@ def test_a_warning_has_the_users_line_and_comes_once() -> None:
     assert [(warning.category, warning.span and warning.span.line) for warning in trace.warnings] == [("UserWarning", 3)]
 
 
+def test_a_warning_has_the_line_that_stacklevel_names() -> None:
+    trace = record("import warnings\ndef f():\n    warnings.warn('old', stacklevel=2)\nf()\n")
+    assert [warning.span and warning.span.line for warning in trace.warnings] == [4]
+
+
+def test_a_program_nested_too_deeply_fails() -> None:
+    trace = record("x = " + "1+" * 45_000 + "1\n")
+    assert trace.failure is not None
+    assert (trace.status, trace.failure.kind, trace.failure.type) == ("failed", "syntax", "RecursionError")
+    assert not trace.output
+
+
+def test_half_of_a_surrogate_pair_does_not_hide_a_failure() -> None:
+    trace = record("raise ValueError('\\udc80 bad')\n")
+    assert trace.failure is not None
+    assert (trace.status, trace.failure.message) == ("failed", "\\udc80 bad")
+
+
+def test_stdout_refuses_half_of_a_surrogate_pair() -> None:
+    trace = record("import sys\nprint('\\ud800', file=sys.stderr)\nprint('\\ud800')\n")
+    assert "".join(output.text for output in trace.output if output.stream == "stderr") == "\\ud800\n"
+    assert trace.failure is not None and trace.failure.span is not None
+    assert (trace.failure.type, trace.failure.span.line) == ("UnicodeEncodeError", 3)
+
+
+def test_a_repr_that_exits_hides_nothing() -> None:
+    trace = record("class A:\n    def __repr__(self):\n        raise SystemExit\na = A()\nb = 2\n1 / 0\n")
+    assert {variable.name: variable.text for variable in trace.variables if variable.name != "A"} == {"a": "<A>", "b": "2"}
+    assert trace.failure is not None and trace.failure.type == "ZeroDivisionError"
+
+
 def test_an_endless_loop_says_its_line_when_the_time_is_over() -> None:
     trace = record("x = 0\nwhile True:\n    x += 1\n", msgspec.structs.replace(DEFAULT_LIMITS, wall_s=0.3))
     assert trace.failure is not None and trace.failure.span is not None

@@ -257,6 +257,39 @@ const stories = {
     check((await page.locator('.gg-scene .box').count()) > 3, 'the old picture went away')
   },
 
+  async 'an edit that was not run survives a reload'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    await until(() => page.url(), (url) => url.includes('run='), 'the run in the address')
+    await page.click('.cm-content')
+    await page.keyboard.press('Control+End')
+    await page.keyboard.type(' # more')
+    await page.reload()
+    await page.getByText('The graph is from before your edit.').waitFor()
+    check((await page.locator('.cm-content').textContent()).endsWith('# more'), 'the edit is gone')
+    await page.keyboard.press('Control+Enter')
+    await until(() => head(page).textContent(), (text) => text.includes('5 nodes'), 'counts of the graph of the edited program')
+  },
+
+  async 'a run that waits says how many are ahead'(page) {
+    await open(page)
+    const { workers } = await (await fetch(`${server}/api/v1/health`)).json()
+    const blockers = Array.from({ length: workers }, (_, number) =>
+      fetch(`${server}/api/v1/runs`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ code: `import time\ntime.sleep(3)\nprint(${number}, ${Date.now()})` }),
+      }),
+    )
+    await until(async () => (await (await fetch(`${server}/api/v1/health`)).json()).running, (running) => running === workers, 'programs being run')
+    await page.click('.cm-content')
+    await page.keyboard.insertText(`${PROGRAM}\nprint(${Date.now()})`)
+    await page.keyboard.press('Control+Enter')
+    await page.getByText(`${workers} ${workers === 1 ? 'program' : 'programs'} ahead of yours.`).waitFor()
+    await box(page, 'MeanBackward0').waitFor()
+    await Promise.all(blockers)
+  },
+
   async 'a module opens in place'(page) {
     await open(page)
     await run(page, MODEL)

@@ -32,6 +32,8 @@ STORIES = (
     "a cut graph is found and told at its line",
     "the graph follows the pass the step belongs to",
     "an edit marks the graph as from before it",
+    "an edit that was not run survives a reload",
+    "a run that waits says how many are ahead",
     "a module opens in place",
     "search finds a node by its type",
     "level and lesson are chosen from the page",

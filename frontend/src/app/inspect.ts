@@ -84,8 +84,10 @@ const plain: Readonly<Record<string, string>> = {
 }
 
 function ghostSentence(index: TraceIndex, box: Box, t: Words): string {
+  const made = index.tensor(box.tensor)
+  if (made?.requires_grad && made.is_leaf !== false) return t('say.leaf', { name: box.name || box.title })
   const tracked = index.op(box.op)?.inputs.some((id) => index.tensor(id)?.requires_grad) ?? false
-  const guess = index.tensor(box.tensor)?.grad_fn ? 'unreached' : tracked ? 'untracked' : 'constant'
+  const guess = made?.grad_fn ? 'unreached' : tracked ? 'untracked' : 'constant'
   const reason = box.reason && box.reason !== 'untracked' ? box.reason : guess
   return t(t.has(`say.ghost.${reason}`) ? `say.ghost.${reason}` : 'say.ghost.untracked')
 }

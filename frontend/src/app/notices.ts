@@ -21,7 +21,7 @@ export function notices(trace: Trace | null, graph: Graph | null, t: Words, lang
     if (what !== 'values' && t.has(key)) found.push({ text: t(key, { kept: grouped(kept, lang), limit }), tone: 'note' })
   }
   if (graph && (graph.omitted ?? 0) > 0) found.push({ text: t('state.truncated', { n: grouped(graph.omitted ?? 0, lang) }), tone: 'note' })
-  if (trace.nodes.length === 0 && trace.status !== 'failed') found.push({ text: t('state.no_graph'), tone: 'plain' })
+  if (trace.nodes.length === 0 && trace.status !== 'failed' && !trace.tensors.some((tensor) => tensor.requires_grad)) found.push({ text: t('state.no_graph'), tone: 'plain' })
   return found
 }
 

@@ -3,8 +3,11 @@
 import asyncio
 import atexit
 import threading
+import time
 from collections.abc import Coroutine
 from typing import TypeVar
+
+import msgspec
 
 from engine.assemble import assemble
 from engine.keys import run_id, versions
@@ -33,7 +36,9 @@ class Engine:
     def run(self, request: RunRequest) -> Trace:
         """Run one program to its end, whatever that is, and give its trace. Blocks."""
         lines, outcome = self._wait(self._pool.run(request))
-        return assemble(run_id(request, versions()), request, lines, outcome)
+        begun = time.perf_counter()
+        trace = assemble(run_id(request, versions()), request, lines, outcome)
+        return _timed(trace, (time.perf_counter() - begun) * 1000)
 
     def close(self) -> None:
         """End all runs and the pool."""
@@ -51,6 +56,13 @@ class Engine:
         except BaseException:  # such as KeyboardInterrupt while waiting
             future.cancel()
             raise
+
+
+def _timed(trace: Trace, assemble_ms: float) -> Trace:
+    timings = msgspec.structs.replace(
+        trace.timings, total_ms=trace.timings.total_ms + assemble_ms, assemble_ms=assemble_ms
+    )
+    return msgspec.structs.replace(trace, timings=timings)
 
 
 class _Shared:

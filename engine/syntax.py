@@ -1,11 +1,15 @@
 """The syntax tree of a program that already ran: parsed once, within bounds, never compiled or evaluated here."""
 
 import ast
+import threading
 import warnings
 from functools import lru_cache
 
 MOST_CHARACTERS = 100_000
 """Longer programs get no names from their code; the server refuses them anyway."""
+
+_filters = threading.Lock()
+"""`catch_warnings` puts back what it found: two threads in it at once would leave the whole process without warnings."""
 
 
 @lru_cache(maxsize=16)
@@ -18,7 +22,7 @@ def parse(code: str) -> ast.Module | None:
     if len(code) > MOST_CHARACTERS:
         return None
     try:
-        with warnings.catch_warnings():
+        with _filters, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the program's own SyntaxWarnings were shown when it ran
             return ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

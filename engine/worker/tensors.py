@@ -6,7 +6,7 @@ import math
 import struct
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -68,12 +68,9 @@ def kind_of(dtype: torch.dtype) -> Kind:
     return kind
 
 
-def _unpack(raw: bytes, code: str, count: int) -> Data:
-    key = (code, count)
-    unpacker = _unpackers.get(key)
-    if unpacker is None:
-        unpacker = _unpackers[key] = struct.Struct(f"={count}{code}")
-    return unpacker.unpack(raw)
+def _unpacker(code: str, count: int) -> struct.Struct:
+    unpacker = _unpackers[code, count] = struct.Struct(f"={count}{code}")
+    return unpacker
 
 
 def _spoken(data: Data, kind: Kind) -> Data:
@@ -152,8 +149,12 @@ def as_array(tensor: torch.Tensor) -> Array:
 def small_data(tensor: torch.Tensor, kind: Kind, count: int) -> Data:
     """All elements in row-major order, of at most `INLINE`."""
     if kind.code and tensor.is_contiguous() and not tensor.is_neg() and not (kind.parts == 2 and tensor.is_conj()):
-        raw = ctypes.string_at(tensor.data_ptr(), count * kind.size * kind.parts)
-        return _spoken(_unpack(raw, kind.code, count * kind.parts), kind)
+        items = count * kind.parts
+        unpacker = _unpackers.get((kind.code, items)) or _unpacker(kind.code, items)
+        data = unpacker.unpack(ctypes.string_at(tensor.data_ptr(), items * kind.size))
+        if items == 1 and kind.floating and data[0] - data[0] == 0:
+            return data
+        return _spoken(data, kind)
     array = np.ascontiguousarray(as_array(tensor)).ravel()
     if kind.parts == 2:
         array = array.view(np.float32 if array.dtype == np.complex64 else np.float64)
@@ -278,8 +279,7 @@ def _edges(size: int, parts: int) -> tuple[NDArray[np.int64], NDArray[np.float32
     return edges, np.diff(np.append(edges, size)).astype(np.float32)
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """What one look at a tensor gave: the fields of `TensorSeen` that come from the tensor itself."""
 
     shape: tuple[int, ...]
@@ -307,14 +307,14 @@ def look(tensor: torch.Tensor, uninitialised: bool = False, like: Look | None = 
 
     `like`: the look at a tensor it may be a permutation of, with the same memory and so the same figures."""
     try:
-        kind = kind_of(tensor.dtype)
+        kind = _kinds.get(tensor.dtype) or kind_of(tensor.dtype)
         count = tensor.numel()
         if count <= INLINE and kind.code and tensor.is_contiguous() and tensor.is_cpu and not uninitialised:
             address = tensor.data_ptr()
-            data = small_data(tensor, kind, count) if address or count == 0 else None
-            if data is not None:
-                start = int(address - tensor.storage_offset() * kind.size * kind.parts) if address else 0
-                return Look(tuple(tensor.shape), kind.name, start, count * kind.size * kind.parts, data, ())
+            if address or count == 0:
+                size = kind.size if kind.parts == 1 else 2 * kind.size
+                start = int(address - tensor.storage_offset() * size) if address else 0
+                return Look(tuple(tensor.shape), kind.name, start, count * size, small_data(tensor, kind, count), ())
     except Exception:  # functorch wrappers, subclasses without memory: the slower look says why
         pass
     return _long_look(tensor, uninitialised, like)

@@ -33,6 +33,13 @@ class Storage:
         """Nothing has been written into it yet."""
         self.members: list[State] = []
 
+    def alive(self) -> bool:
+        """Whether one of its tensors still exists; of many, the last one met most likely does."""
+        for member in reversed(self.members):  # noqa: SIM110  # a generator costs more than the answer
+            if member.ref() is not None:
+                return True
+        return False
+
 
 class State:
     """The last recorded state of one tensor object."""
@@ -240,7 +247,7 @@ class Ledger:
         if not address:
             return
         storage = self.storages.get(address)
-        if storage is None or not any(member.ref() is not None for member in storage.members):
+        if storage is None or not storage.alive():
             self.storage_count += 1
             storage = self.storages[address] = Storage(self.storage_count)
         elif len(storage.members) > 32:

@@ -96,6 +96,7 @@ class Walker:
         number = self._assign(root)
         todo = [(root, number)]
         rows = []
+        numbers, threaded = self.numbers, self.threaded
         while todo:
             node, here = todo.pop()
             edges: list[int] = []
@@ -104,7 +105,8 @@ class Walker:
                     edges.append(0)
                     edges.append(0)
                     continue
-                there = self.known(target)
+                sequence = target._sequence_nr()
+                there = self.known(target) if threaded or sequence == _NO_SEQUENCE else numbers.get(sequence)
                 if there is None:
                     there = self._assign(target)
                     todo.append((target, there))

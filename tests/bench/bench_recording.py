@@ -1,7 +1,8 @@
-"""Cost of recording: processor time of forward and backward with everything recorded, encoded and sent, over plain PyTorch.
+"""Cost of recording: processor time of forward and backward over plain PyTorch, in three parts.
 
-Every sample is a fork of one warm process: the program with its steps, less the same program without them. Each ratio is the
-median of interleaved pairs."""
+`run`: what the program's own thread spends, recorded. `bare`: the same without figures and thumbnails of larger tensors.
+`total`: all threads, everything recorded, encoded and sent. Every sample is a fork of one warm process: the program with
+its steps, less the same program without them. Each ratio is the median of interleaved samples."""
 
 import os
 import statistics
@@ -9,12 +10,14 @@ import struct
 import sys
 import time
 from collections.abc import Callable
+from types import CodeType
 
 import torch
 
 from engine.request import RunRequest
 from engine.trace import Program
-from engine.worker.execute import run
+from engine.worker import tensors
+from engine.worker.execute import make_ready, run
 
 torch.set_num_threads(1)
 import torch._dynamo  # noqa: E402  # constructing modules must not import it inside a sample
@@ -100,37 +103,58 @@ i = torch.randint(512, (2, 64))
 }
 
 
-def _cpu_s(work: Callable[[], None]) -> float:
-    """Processor seconds of a piece of work, all threads, in a fork of its own."""
+def _cpu_s(work: Callable[[], float]) -> tuple[float, float]:
+    """Processor seconds of the program's thread, as the work gives them, and of all threads, in a fork of its own."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 1)
         before = time.process_time()
-        work()
-        os.write(write, struct.pack("d", time.process_time() - before))
+        thread = work()
+        os.write(write, struct.pack("dd", thread, time.process_time() - before))
         os._exit(0)
     os.close(write)
-    seconds: float = struct.unpack("d", os.read(read, 8))[0]
+    own, whole = struct.unpack("dd", os.read(read, 16))
     os.close(read)
     os.waitpid(child, 0)
-    return seconds
+    return own, whole
 
 
-def _plain(code: str) -> Callable[[], None]:
-    return lambda: exec(compile(code, "<program>", "exec"), {"__name__": "__main__"})
+def _plain(code: str) -> Callable[[], float]:
+    def work() -> float:
+        before = time.thread_time()
+        exec(compile(code, "<program>", "exec"), {"__name__": "__main__"})
+        return time.thread_time() - before
+
+    return work
 
 
-def _recorded(code: str) -> Callable[[], None]:
-    request = RunRequest(program=Program(code=code))
-    return lambda: run(request, lambda piece: None)
+def _recorded(code: str, bare: bool = False) -> Callable[[], float]:
+    def work() -> float:
+        job = make_ready()
+        call, spent = job.call, []
+
+        def timed(code: CodeType) -> BaseException | None:
+            before = time.thread_time()
+            raised = call(code)
+            spent.append(time.thread_time() - before)
+            return raised
+
+        job.call = timed  # type: ignore[method-assign]
+        if bare:
+            tensors.figures = lambda array, bins: (0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, None)
+            tensors.picture = lambda array: None
+        run(RunRequest(program=Program(code=code)), lambda piece: None, job)
+        return spent[0]
+
+    return work
 
 
 def main(names: list[str]) -> None:
     """Prints one line a model."""
     samples = 7
-    print(f"{'model':24}{'plain ms':>10}{'recorded ms':>13}{'ratio':>8}")
+    print(f"{'model':24}{'plain ms':>10}{'total ms':>10}{'run':>8}{'bare':>8}{'total':>8}")
     for name, (build, step, repeat) in MODELS.items():
         if names and name[0] not in names:
             continue
@@ -138,18 +162,16 @@ def main(names: list[str]) -> None:
         indented = "".join(f"    {line}\n" for line in step.splitlines())
         whole = f"{head}{step}for _repeat in range({repeat}):\n{indented}"
         part = f"{head}{step}"
-        ratios, plains, recordeds = [], [], []
+        rows = []
         for _ in range(samples):
-            plain = _cpu_s(_plain(whole)) - _cpu_s(_plain(part))
-            recorded = _cpu_s(_recorded(whole)) - _cpu_s(_recorded(part))
-            plains.append(plain / repeat)
-            recordeds.append(recorded / repeat)
-            ratios.append(recorded / plain)
-        print(
-            f"{name:24}{statistics.median(plains) * 1e3:10.2f}{statistics.median(recordeds) * 1e3:13.2f}"
-            f"{statistics.median(ratios):8.2f}",
-            flush=True,
-        )
+            plain = (_cpu_s(_plain(whole))[1] - _cpu_s(_plain(part))[1]) / repeat
+            long, short = _cpu_s(_recorded(whole)), _cpu_s(_recorded(part))
+            bare = (_cpu_s(_recorded(whole, True))[0] - _cpu_s(_recorded(part, True))[0]) / repeat
+            own, total = (long[0] - short[0]) / repeat, (long[1] - short[1]) / repeat
+            rows.append((plain * 1e3, total * 1e3, own / plain, bare / plain, total / plain))
+        plain_ms, total_ms, *ratios = [statistics.median(column) for column in zip(*rows, strict=True)]
+        said = "".join(f"{ratio:8.2f}" for ratio in ratios)
+        print(f"{name:24}{plain_ms:10.2f}{total_ms:10.2f}{said}", flush=True)
 
 
 if __name__ == "__main__":

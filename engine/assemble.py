@@ -1,7 +1,8 @@
 """Events to trace: pure, needs no PyTorch, and gives a valid trace of any stream, cut wherever it was cut."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -88,6 +89,10 @@ class _Change:
     names: list[str] = field(default_factory=list)
 
 
+_Arrival = tuple[int, int, int]
+"""A gradient on its way: tensor, the node it came from (0: a seed), slot."""
+
+
 @dataclass(slots=True)
 class _Run:
     """A pass while it is put together."""
@@ -96,7 +101,7 @@ class _Run:
     visits: list[ev.Visited] = field(default_factory=list)
     sums: list[tuple[Sum, ...]] = field(default_factory=list)
     accumulations: list[Accumulation] = field(default_factory=list)
-    arrived: dict[tuple[int, int], list[Term]] = field(default_factory=dict)
+    arrived: dict[tuple[int, int], list[_Arrival]] = field(default_factory=dict)
     end: ev.PassEnded | None = None
 
 
@@ -126,6 +131,20 @@ class _House:
         self.shared: dict[int, list[str]] = {}
         """Names by a tensor's first record."""
         self.saved_storages: set[int] = set()
+        self._plain: dict[tuple[str, str], Argument] = {}
+        self._missing: dict[tuple[int, str], Edge] = {}
+        self._node_outputs: dict[tuple[tuple[tuple[int, ...], str, str], ...], tuple[NodeOutput, ...]] = {}
+        self._numbers_saved: dict[tuple[str, tuple[ev.SavedWord, ...]], tuple[tuple[Saved, ...], str | None]] = {}
+        self._slots: dict[tuple[str, int], tuple[str, ...]] = {}
+        self._takers: dict[type[ev.Event], Callable[..., None]] = defaultdict(
+            lambda: self._take,
+            {
+                ev.TensorSeen: self._tensor_seen,
+                ev.OpRan: self._op_ran,
+                ev.NodeSeen: self._node_seen,
+                ev.Visited: self._visited,
+            },
+        )
 
     # Reading
 
@@ -140,8 +159,9 @@ class _House:
                 if bad := self._read_singly(batch):
                     return bad
             else:
+                takers = self._takers
                 for event in events:
-                    self._take(event)
+                    takers[type(event)](event)
         return ""
 
     def _read_singly(self, lines: Iterable[bytes]) -> str:
@@ -150,22 +170,24 @@ class _House:
                 event = ev.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 return str(error) or "not an event"
-            self._take(event)
+            self._takers[type(event)](event)
         return ""
 
+    def _op_ran(self, event: ev.OpRan) -> None:
+        self.ops[event.id] = event
+        self.steps.append(
+            Step(kind="op", op=f"o{event.id}", pass_id=_p(event.pass_id), span=self.sites.get(event.site))
+        )
+
+    def _tensor_seen(self, event: ev.TensorSeen) -> None:
+        self.tensors[event.id] = event
+
+    def _node_seen(self, event: ev.NodeSeen) -> None:
+        self.nodes[event.id] = event
+
     def _take(self, event: ev.Event) -> None:
+        """The rarer events."""
         match event:
-            case ev.TensorSeen():
-                self.tensors[event.id] = event
-            case ev.OpRan():
-                self.ops[event.id] = event
-                self.steps.append(
-                    Step(kind="op", op=f"o{event.id}", pass_id=_p(event.pass_id), span=self._span(event.site))
-                )
-            case ev.NodeSeen():
-                self.nodes[event.id] = event
-            case ev.Visited():
-                self._visited(event)
             case ev.Site():
                 self.sites[event.id] = Span(
                     line=event.line, end_line=event.end_line, column=event.column, end_column=event.end_column
@@ -252,7 +274,7 @@ class _House:
             if seed:
                 self.steps.append(Step(kind="seed", pass_id=pass_id, root=index, span=self._span(event.site)))
                 if node:
-                    run.arrived.setdefault((node, input_nr), []).append(Term(tensor=f"t{seed}"))
+                    run.arrived.setdefault((node, input_nr), []).append((seed, 0, 0))
 
     def _visited(self, event: ev.Visited) -> None:
         run = self.runs.get(event.pass_id)
@@ -262,16 +284,16 @@ class _House:
         pass_id = f"p{event.pass_id}"
         sums = []
         for input_nr, entered in enumerate(event.entered):
-            terms = run.arrived.pop((event.node, input_nr), ())
-            if not terms:
+            arrived = run.arrived.pop((event.node, input_nr), None)
+            if arrived is None or (len(arrived) == 1 and arrived[0][0] == entered):
                 continue
-            made = self._sum(input_nr, tuple(terms), entered)
-            if made is not None:
-                sums.append(made)
-                if len(terms) > 1:
-                    self.steps.append(Step(kind="sum", pass_id=pass_id, visit=visit, input_nr=input_nr))
-                if made.hooked:
-                    self.steps.append(Step(kind="hook", pass_id=pass_id, visit=visit, input_nr=input_nr))
+            terms = tuple(map(_term, arrived))
+            made = self._sum(input_nr, terms, entered)
+            sums.append(made)
+            if len(terms) > 1:
+                self.steps.append(Step(kind="sum", pass_id=pass_id, visit=visit, input_nr=input_nr))
+            if made.hooked:
+                self.steps.append(Step(kind="hook", pass_id=pass_id, visit=visit, input_nr=input_nr))
         self.steps.append(Step(kind="visit", pass_id=pass_id, visit=visit))
         run.visits.append(event)
         run.sums.append(tuple(sums))
@@ -285,14 +307,12 @@ class _House:
         for slot, gradient in enumerate(event.left):
             if gradient and 2 * slot + 1 < len(edges) and edges[2 * slot]:
                 key = (edges[2 * slot], edges[2 * slot + 1])
-                run.arrived.setdefault(key, []).append(Term(tensor=f"t{gradient}", node=f"n{event.node}", slot=slot))
+                run.arrived.setdefault(key, []).append((gradient, event.node, slot))
 
-    def _sum(self, input_nr: int, terms: tuple[Term, ...], entered: int) -> Sum | None:
-        """Where gradients met, or one changed on its way in; None when one simply arrived."""
+    def _sum(self, input_nr: int, terms: tuple[Term, ...], entered: int) -> Sum:
+        """Where gradients met, or one changed on its way in."""
         into = _t(entered)
         if len(terms) == 1:
-            if terms[0].tensor == into:
-                return None
             return Sum(input_nr=input_nr, terms=terms, total=terms[0].tensor, entered=into, hooked=True)
         total = self._total(terms)
         seen = self.tensors.get(entered)
@@ -366,7 +386,9 @@ class _House:
     def _end_print(self) -> None:
         if len(self.printing) > 1:
             text = "".join(piece.text for piece in self.printing)
-            self.outputs[-1] = msgspec.structs.replace(self.outputs[-1], text=text, truncated=self.printing[-1].truncated)
+            self.outputs[-1] = msgspec.structs.replace(
+                self.outputs[-1], text=text, truncated=self.printing[-1].truncated
+            )
 
     # The trace
 
@@ -421,17 +443,16 @@ class _House:
         return outcome.timings
 
     def _tensor(self, event: ev.TensorSeen) -> Tensor:
-        key = f"t{event.id}"
         change = self.changes.get(event.id) or _NOTHING
         node = change.node or event.node
         requires_grad = event.requires_grad if change.requires_grad is None else change.requires_grad
         figures, cells = event.summary, event.thumbnail
         return Tensor(
-            id=key,
+            id=f"t{event.id}",
             shape=event.shape,
             dtype=event.dtype,
             role=change.role or event.role,
-            identity=_t(event.identity),
+            identity=f"t{event.identity}" if event.identity else None,
             names=tuple(self.shared.get(event.identity or event.id, ())),
             device="cpu" if event.device == "cpu" else event.device,  # msgspec leaves out the default object only
             layout="strided" if event.layout == "strided" else event.layout,
@@ -463,21 +484,22 @@ class _House:
             seen[place] = iteration + 1
             yield self._op(event, iteration, by_op.get(event.id, ()))
 
-    def _op(self, event: ev.OpRan, iteration: int, nodes: Iterable[ev.NodeSeen]) -> Op:
+    def _op(self, event: ev.OpRan, iteration: int, nodes: Sequence[ev.NodeSeen]) -> Op:
         called = self.functions.get(event.function)
-        arguments = [_argument("", word) for word in event.arguments]
-        arguments += [_argument(name, word) for name, word in (event.keywords or {}).items()]
-        inputs = [number for word in (*event.arguments, *(event.keywords or {}).values()) for number in _numbers(word)]
+        inputs: list[int] = []
+        arguments = [self._argument("", word, inputs) for word in event.arguments]
+        if event.keywords is not None:
+            arguments += [self._argument(name, word, inputs) for name, word in event.keywords.items()]
         mode = "inference" if event.flags & ev.INFERENCE else "no_grad" if event.flags & ev.NO_GRAD else "grad"
-        in_order = sorted(nodes, key=lambda node: int(node.sequence_nr or 0))
+        in_order = nodes if len(nodes) < 2 else sorted(nodes, key=lambda node: int(node.sequence_nr or 0))
         return Op(
             id=f"o{event.id}",
             name="" if called is None else called.name,
             function="" if called is None else called.function,
             arguments=tuple(arguments),
-            inputs=tuple(f"t{number}" for number in inputs),
-            outputs=tuple(f"t{number}" for number in event.outputs),
-            nodes=tuple(f"n{node.id}" for node in in_order),
+            inputs=tuple([f"t{number}" for number in inputs]),
+            outputs=tuple([f"t{number}" for number in event.outputs]),
+            nodes=tuple([f"n{node.id}" for node in in_order]),
             span=self._span(event.site),
             module=f"m{event.module}" if event.module in self.modules else None,
             iteration=iteration,
@@ -492,6 +514,19 @@ class _House:
             time_us=event.time_us,
             saved_bytes=self._newly_saved(in_order),
         )
+
+    def _argument(self, name: str, word: ev.Word, inputs: list[int]) -> Argument:
+        """The argument; its tensors are added to `inputs`."""
+        if isinstance(word, int):
+            inputs.append(word)
+            return Argument(name=name, tensor=f"t{word}")
+        if isinstance(word, tuple):
+            inputs += [number for number in word if number]
+            return Argument(name=name, tensors=tuple(map(_t, word)))
+        known = self._plain.get((name, word))
+        if known is None:
+            known = self._plain[name, word] = Argument(name=name, text=word)
+        return known
 
     def _newly_saved(self, nodes: Iterable[ev.NodeSeen]) -> int:
         """Bytes that backward alone keeps alive: no leaf's, and no storage twice."""
@@ -525,30 +560,58 @@ class _House:
         return tuple(found)
 
     def _node(self, event: ev.NodeSeen) -> Node:
-        edges = event.edges
-        names = slot_names(event.type, len(edges) // 2)
-        saved = tuple(self._saved(word) for word in event.saved)
+        outputs = self._node_outputs.get(event.outputs)
+        if outputs is None:
+            outputs = self._node_outputs[event.outputs] = tuple(
+                NodeOutput(shape=shape, dtype=dtype, device="cpu" if device == "cpu" else device)
+                for shape, dtype, device in event.outputs
+            )
+        saved, rule = self._saved_and_rule(event)
         return Node(
             id=f"n{event.id}",
             type=event.type,
-            edges=tuple(
-                Edge(to=f"n{edges[2 * slot]}" if edges[2 * slot] else None, input_nr=edges[2 * slot + 1], name=name)
-                for slot, name in enumerate(names)
-            ),
-            outputs=tuple(
-                NodeOutput(shape=shape, dtype=dtype, device="cpu" if device == "cpu" else device)
-                for shape, dtype, device in event.outputs
-            ),
+            edges=self._edges(event),
+            outputs=outputs,
             op=f"o{event.op}" if event.op in self.ops else None,
             sequence_nr=event.sequence_nr or None,
             saved=saved,
             variable=_t(event.variable),
-            rule=rule_of(event.type, saved),
+            rule=rule,
             made_by=f"n{event.made_by}" if event.made_by else None,
             pass_id=_p(event.pass_id),
             custom=event.custom,
             reason=event.reason,
         )
+
+    def _edges(self, event: ev.NodeSeen) -> tuple[Edge, ...]:
+        edges = event.edges
+        key = (event.type, len(edges) // 2)
+        names = self._slots.get(key)
+        if names is None:
+            names = self._slots[key] = slot_names(*key)
+        return tuple(
+            [
+                Edge(to=f"n{to}", input_nr=input_nr, name=name) if to else self._missing_edge(input_nr, name)
+                for to, input_nr, name in zip(edges[::2], edges[1::2], names, strict=False)
+            ]
+        )
+
+    def _missing_edge(self, input_nr: int, name: str) -> Edge:
+        known = self._missing.get((input_nr, name))
+        if known is None:
+            known = self._missing[input_nr, name] = Edge(to=None, input_nr=input_nr, name=name)
+        return known
+
+    def _saved_and_rule(self, event: ev.NodeSeen) -> tuple[tuple[Saved, ...], str | None]:
+        """What a node keeps, and its rule; nodes of a loop that keep the same numbers share them."""
+        key = (event.type, event.saved)
+        known = self._numbers_saved.get(key)
+        if known is None:
+            saved = tuple(self._saved(word) for word in event.saved)
+            known = saved, rule_of(event.type, saved)
+            if all(one.tensor is None for one in saved):
+                self._numbers_saved[key] = known
+        return known
 
     def _saved(self, word: ev.SavedWord) -> Saved:
         name, number, version, text, size, reason = word
@@ -572,7 +635,10 @@ class _House:
             ),
             visits=tuple(
                 Visit(
-                    node=f"n{visit.node}", entered=tuple(map(_t, visit.entered)), left=tuple(map(_t, visit.left)), sums=sums,
+                    node=f"n{visit.node}",
+                    entered=tuple([f"t{number}" if number else None for number in visit.entered]),
+                    left=tuple([f"t{number}" if number else None for number in visit.left]),
+                    sums=sums,
                     time_us=visit.time_us,
                 )
                 for visit, sums in zip(run.visits, run.sums, strict=True)
@@ -697,27 +763,30 @@ class _House:
 
     def _name(self, source: Source, ops: Iterable[Op]) -> None:
         """Names from the code, after those the program has at its end; all states of one tensor share them."""
+        names = {number: change.names for number, change in self.changes.items()}
         for op in ops:
             for tensor, name in source.names(op):
-                self._add_name(int(tensor[1:]), name)
-        for number, change in list(self.changes.items()):
-            if change.names:
-                self._share(number, change.names)
+                known = names.get(number := int(tensor[1:]))
+                if known is None:
+                    names[number] = [name]
+                elif name not in known:
+                    known.append(name)
+        for number, given in names.items():
+            if given:
+                self._share(number, given)
         for run in self.runs.values():
             for accumulation in run.accumulations:
                 leaf = self.shared.get(int(accumulation.tensor[1:]))
                 if leaf and accumulation.after is not None:
                     self._share(int(accumulation.after[1:]), [f"{leaf[0]}.grad"])
 
-    def _add_name(self, number: int, name: str) -> None:
-        names = self._change(number).names
-        if name not in names:
-            names.append(name)
-
     def _share(self, number: int, names: Iterable[str]) -> None:
         seen = self.tensors.get(number)
         if seen is not None:
-            known = self.shared.setdefault(seen.identity or number, [])
+            key = seen.identity or number
+            known = self.shared.get(key)
+            if known is None:
+                known = self.shared[key] = []
             known += [name for name in names if name not in known][: _MOST_NAMES - len(known)]
 
     # Failure
@@ -791,18 +860,9 @@ def _o(number: int) -> str | None:
     return f"o{number}" if number else None
 
 
-def _numbers(word: ev.Word) -> tuple[int, ...]:
-    if isinstance(word, int):
-        return (word,)
-    return tuple(number for number in word if number) if isinstance(word, tuple) else ()
-
-
-def _argument(name: str, word: ev.Word) -> Argument:
-    if isinstance(word, int):
-        return Argument(name=name, tensor=f"t{word}")
-    if isinstance(word, tuple):
-        return Argument(name=name, tensors=tuple(map(_t, word)))
-    return Argument(name=name, text=word)
+def _term(arrival: _Arrival) -> Term:
+    tensor, node, slot = arrival
+    return Term(tensor=f"t{tensor}", node=f"n{node}", slot=slot) if node else Term(tensor=f"t{tensor}")
 
 
 def _close(total: tuple[float, ...], given: ev.Data) -> bool:

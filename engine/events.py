@@ -13,7 +13,7 @@ import msgspec
 from engine.trace import Number
 
 
-class _Event(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag_field="event"):
+class _Event(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag_field="event", gc=False):
     """Base of all events: positional, unknown items refused."""
 
 

@@ -1,8 +1,9 @@
 """The user's names for tensors, read from the program's own code: assignments, arguments, targets of loops. Pure."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
+from typing import NamedTuple
 
 from engine.syntax import parse
 from engine.trace import Argument, Op, Span
@@ -10,6 +11,18 @@ from engine.trace import Argument, Op, Span
 _LONGEST = 40
 
 Place = tuple[int, int, int, int]
+
+_Names = tuple[str, tuple[str, ...]]
+"""What an expression is called, and each item of a list or tuple; empty for what has no name."""
+
+
+class _Plan(NamedTuple):
+    """Names at one place of the code, the same each time it runs."""
+
+    outputs: tuple[tuple[int, str], ...]
+    written: tuple[_Names, ...]
+    """Of the positional arguments."""
+    keywords: tuple[tuple[str, _Names], ...]
 
 
 class Source:
@@ -20,6 +33,7 @@ class Source:
         self._expressions: dict[Place, ast.AST] = {}
         self._targets: dict[Place, ast.expr] = {}
         self._texts: dict[ast.AST, str] = {}
+        self._plans: dict[tuple[Span, str, int], _Plan] = {}
         self._counted: dict[int, list[int]] = {}
         tree = parse(code)
         for node in ast.walk(tree) if tree else ():
@@ -53,21 +67,36 @@ class Source:
             self._counted[line] = [] if text.isascii() else [0, *accumulate(starts)]
         return self._counted[line]
 
-    def names(self, op: Op) -> Iterator[tuple[str, str]]:
+    def names(self, op: Op) -> Iterable[tuple[str, str]]:
         """Tensor id and name: first of what came out, then of what went in."""
         if op.span is None:
-            return
-        place = _key(op.span)
-        target = self._targets.get(place)
-        if target is not None:
-            yield from self._assigned(target, op.outputs)
-        expression = self._expressions.get(place)
-        if isinstance(expression, ast.AugAssign):
-            yield from self._assigned(expression.target, op.outputs)
-        if expression is not None:
-            yield from self._given(expression, op)
+            return ()
+        key = (op.span, op.name, len(op.outputs))
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = self._plan(op, op.span)
+        found = [(op.outputs[at], name) for at, name in plan.outputs]
+        if plan.written or plan.keywords:
+            found.extend(_given(plan, op))
+        return found
 
-    def _assigned(self, target: ast.expr, outputs: Sequence[str]) -> Iterator[tuple[str, str]]:
+    def _plan(self, op: Op, span: Span) -> "_Plan":
+        place = _key(span)
+        target = self._targets.get(place)
+        expression = self._expressions.get(place)
+        outputs = range(len(op.outputs))
+        assigned = list(self._assigned(target, outputs)) if target is not None else []
+        if isinstance(expression, ast.AugAssign):
+            assigned += self._assigned(expression.target, outputs)
+        written = [] if expression is None else _written(expression, op.name)
+        keywords = expression.keywords if isinstance(expression, ast.Call) else []
+        return _Plan(
+            tuple(assigned),
+            tuple(self._names_in(node) for node in written),
+            tuple((word.arg, self._names_in(word.value)) for word in keywords if word.arg),
+        )
+
+    def _assigned(self, target: ast.expr, outputs: Sequence[int]) -> Iterator[tuple[int, str]]:
         if isinstance(target, ast.Tuple | ast.List):
             if not any(isinstance(item, ast.Starred) for item in target.elts):
                 for item, tensor in zip(target.elts, outputs, strict=False):
@@ -78,27 +107,9 @@ class Source:
             else:
                 yield from ((tensor, f"{text}[{number}]") for number, tensor in enumerate(outputs))
 
-    def _given(self, expression: ast.AST, op: Op) -> Iterator[tuple[str, str]]:
-        positional = [argument for argument in op.arguments if not argument.name]
-        written = _written(expression, op.name)
-        if len(written) <= len(positional):
-            for node, argument in zip(written, positional, strict=False):
-                yield from self._argument(node, argument)
-        if isinstance(expression, ast.Call):
-            by_name = {argument.name: argument for argument in op.arguments if argument.name}
-            for keyword in expression.keywords:
-                if keyword.arg in by_name:
-                    yield from self._argument(keyword.value, by_name[keyword.arg])
-
-    def _argument(self, node: ast.expr, argument: Argument) -> Iterator[tuple[str, str]]:
-        if argument.tensor is not None:
-            if text := self._text(node):
-                yield argument.tensor, text
-        elif argument.tensors is not None and isinstance(node, ast.List | ast.Tuple):
-            for item, tensor in zip(node.elts, argument.tensors, strict=False):
-                text = self._text(item)
-                if tensor is not None and text:
-                    yield tensor, text
+    def _names_in(self, node: ast.expr) -> "_Names":
+        items = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+        return self._text(node), tuple(self._text(item) for item in items)
 
     def _text(self, node: ast.expr) -> str:
         """A name, an attribute or an item with a constant index, as it is written; empty for anything else."""
@@ -107,6 +118,26 @@ class Source:
             known = ast.unparse(node) if _is_name(node) else ""
             known = self._texts[node] = known if len(known) <= _LONGEST else ""
         return known
+
+
+def _given(plan: _Plan, op: Op) -> Iterator[tuple[str, str]]:
+    positional = [argument for argument in op.arguments if not argument.name]
+    if len(plan.written) <= len(positional):
+        for names, argument in zip(plan.written, positional, strict=False):
+            yield from _of_argument(names, argument)
+    if plan.keywords:
+        by_name = {argument.name: argument for argument in op.arguments if argument.name}
+        for keyword, names in plan.keywords:
+            if keyword in by_name:
+                yield from _of_argument(names, by_name[keyword])
+
+
+def _of_argument(names: _Names, argument: Argument) -> Iterable[tuple[str, str]]:
+    name, items = names
+    if argument.tensor is not None:
+        return ((argument.tensor, name),) if name else ()
+    pairs = zip(argument.tensors or (), items, strict=False)
+    return [(tensor, item) for tensor, item in pairs if tensor is not None and item]
 
 
 def _key(span: Span) -> Place:
@@ -147,4 +178,6 @@ def _written(expression: ast.AST, op: str) -> list[ast.expr]:
     return []
 
 
-_MODULES = frozenset(("torch", "F", "nn.functional", "torch.nn.functional", "torch.linalg", "torch.special", "torch.fft"))
+_MODULES = frozenset(
+    ("torch", "F", "nn.functional", "torch.nn.functional", "torch.linalg", "torch.special", "torch.fft")
+)

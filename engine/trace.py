@@ -292,7 +292,7 @@ class Variable(Record, frozen=True):
     module: str | None = None
     """For a module: its id."""
     text: str | None = None
-    """For a value: its repr, at most 200 characters."""
+    """For a value: its repr, at most 4,000 characters."""
     tensors: tuple[str, ...] = ()
     """For a list, tuple or dict that holds tensors: the first of them."""
 

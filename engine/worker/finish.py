@@ -178,8 +178,9 @@ def _value_text(value: object) -> str:
     except BaseException:  # a program may raise anything here
         text = f"<{type(value).__name__}>"
     text = _ADDRESS.sub(" at 0x0", text)
-    return text if len(text) <= 200 else text[:199] + "…"
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
 
 
+_LONGEST_TEXT = 4000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)

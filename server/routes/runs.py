@@ -115,7 +115,8 @@ def program_in(body: RunBody, max_bytes: int) -> Program:
     if (size := len(given.encode())) > max_bytes:
         raise Problem("too-large", what=what, size=size, limit=max_bytes)
     if what == "code":
-        return Program(code=given, seed=body.seed, device=body.device)
+        # a byte order mark is no part of the program; Python drops it from files too
+        return Program(code=given.removeprefix("\ufeff"), seed=body.seed, device=body.device)
     inputs = {name: msgspec.Raw(msgspec.json.encode(value)) for name, value in body.inputs.items()}
     return program_of(given, inputs, seed=body.seed, device=body.device)
 

@@ -205,3 +205,9 @@ def test_the_example_in_the_documentation_is_what_is_answered(served: Served) ->
     assert gradient(trace, "x") == gradient(shown, "x") == [6.0]
     edges = [[(node["type"], node["edges"]) for node in each["nodes"]] for each in (trace, shown)]
     assert edges[0] == edges[1]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_program(served: Served) -> None:
+    trace = served.run("\ufeffimport torch\nlosses = [0.5] * 300\n")
+    assert (trace["status"], trace["program"]["code"][:6]) == ("ok", "import")
+    assert next(each["text"] for each in trace["variables"] if each["name"] == "losses") == repr([0.5] * 300)

@@ -1571,7 +1571,7 @@ export interface Variable {
    */
   tensors?: string[];
   /**
-   * For a value: its repr, at most 200 characters.
+   * For a value: its repr, at most 4,000 characters.
    */
   text?: string | null;
   /**

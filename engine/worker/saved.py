@@ -68,7 +68,7 @@ def _tensor(name: str, value: torch.Tensor, walker: "Walker") -> SavedRow:
     state = ledger.state(value)
     number = 0 if state is None else state.id
     if state is None:
-        if value.dim() == 0 and not value.requires_grad and value.device.type == "cpu":
+        if value.dim() == 0 and not value.requires_grad and value.is_cpu:
             return (name, 0, -1, plain_text(value.item()), value.element_size(), "")
         number = walker.outputs.get((value.data_ptr(), *value.shape), 0) if value.layout is torch.strided else 0
         if not number:

@@ -143,7 +143,8 @@ class Drawing:
                 self.links.append(Link(source=read, target=draft.id, kind="ghost"))
 
     def _join_untracked(self, op: Op, draft: Draft) -> None:
-        self._join_reads(op, draft)
+        if self.index.escapes:
+            self._join_reads(op, draft)
         for number in numbers(op):
             draft.constants.append((number, None))
         tensors = self.index.tensors

@@ -1,6 +1,6 @@
 """Groups of boxes: calls of modules, loops inside them, and chunks of lists too long to lay out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -128,7 +128,13 @@ def _chunk(one: Bundle) -> None:
 class _Count:
     size: int = 0
     last: Draft | None = None
-    parameters: set[str] = field(default_factory=set)
+    parameters: set[str] | None = None
+
+    def add_parameters(self, tensors: Iterable[str]) -> None:
+        """Most groups of a long loop have none, so the set is made when it is needed."""
+        if self.parameters is None:
+            self.parameters = set()
+        self.parameters.update(tensors)
 
 
 def number_groups(index: Index, whole: Bundle) -> tuple[tuple[Group, ...], dict[str, str]]:
@@ -158,12 +164,14 @@ def _count(ordered: list[tuple[Bundle, str, str | None]]) -> dict[str, _Count]:
         for item in one.items:
             if isinstance(item, Draft):
                 count.size += 1
-                count.parameters.update(parameter.tensor for parameter in item.parameters)
+                if item.parameters:
+                    count.add_parameters(parameter.tensor for parameter in item.parameters)
                 count.last = _later(count.last, item)
         if parent is not None:
             above = counts[parent]
             above.size += count.size
-            above.parameters |= count.parameters
+            if count.parameters:
+                above.add_parameters(count.parameters)
             above.last = _later(above.last, count.last)
     return counts
 
@@ -176,7 +184,7 @@ def _later(one: Draft | None, other: Draft | None) -> Draft | None:
 
 def _finish(index: Index, one: Bundle, group: str, parent: str | None, count: _Count) -> Group:
     module = index.modules[one.module] if one.module is not None else None
-    identities = {index.identity(tensor) for tensor in count.parameters}
+    identities = {index.identity(tensor) for tensor in count.parameters or ()}
     return Group(
         id=group,
         title=one.title,

@@ -22,6 +22,8 @@ def find_loops(
     make: "Callable[[Index, list[list[Bundle | Draft]]], Bundle]",
 ) -> "list[Bundle | Draft]":
     """The items with each loop replaced by what `make` makes of its iterations."""
+    if len(items) < REPEATS:
+        return items
     keys = [_key(index, item) for item in items]
     places = _places(keys)
     found: list[Bundle | Draft] = []

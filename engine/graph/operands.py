@@ -1,6 +1,7 @@
 """What an op was given besides tracked tensors: numbers and untracked tensors, as short texts."""
 
 import re
+from functools import lru_cache
 
 from engine.graph.index import Index
 from engine.trace import Op, Tensor
@@ -17,6 +18,7 @@ _TAKES_NUMBERS = frozenset(_OPERATORS.split())
 _OPERANDS = frozenset({"", "other", "exponent"})
 
 
+@lru_cache(maxsize=4096)
 def is_number(text: str) -> bool:
     """Whether an argument's text is a plain number."""
     return _NUMBER.fullmatch(text) is not None

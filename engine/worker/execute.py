@@ -43,7 +43,7 @@ from engine.worker.streams import Below, Stream, watch_warnings
 from engine.worker.tracebacks import clean_tracebacks
 
 _FLUSH_S = 0.05
-_COLLECTED = 14_000  # recording makes some twenty objects for one of the program's: with 700 it would collect as much more often
+_COLLECTED = 14_000  # the objects of recording live on, and at 700 would set the collector off again and again
 _STACKS = (512 << 20, 64 << 20, 16 << 20)
 """Freeing a chain of nodes that Python has touched recurses, 50,000 nodes overflow 8 MB (pytorch 2.13)."""
 

@@ -10,7 +10,14 @@ from collections.abc import Iterator, Sequence
 
 from engine.trace import Node, Number, Pass, Sum, Tensor, Term, Trace, Visit
 
-_RELATIVE = {"float64": 1e-12, "complex128": 1e-12, "float32": 1e-5, "complex64": 1e-5, "float16": 4e-3, "bfloat16": 3e-2}
+_RELATIVE = {
+    "float64": 1e-12,
+    "complex128": 1e-12,
+    "float32": 1e-5,
+    "complex64": 1e-5,
+    "float16": 4e-3,
+    "bfloat16": 3e-2,
+}
 """Rounding of a sum taken in another order."""
 
 

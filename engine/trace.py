@@ -628,8 +628,21 @@ class MemoryPoint(Record, frozen=True):
 class Step(Record, frozen=True):
     """One thing that happened; the fields say what it concerns. The index in `timeline` is its number."""
 
-    kind: Literal["op", "pass", "seed", "visit", "sum", "accumulate", "pass_end", "update", "reset", "hook", "output",
-                  "warning", "failure"]
+    kind: Literal[
+        "op",
+        "pass",
+        "seed",
+        "visit",
+        "sum",
+        "accumulate",
+        "pass_end",
+        "update",
+        "reset",
+        "hook",
+        "output",
+        "warning",
+        "failure",
+    ]
     """`op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node
     ran; `sum`: gradients met; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed
     outside the graph; `hook`: a gradient was changed by a hook; `output`, `warning`, `failure`."""

@@ -20,9 +20,19 @@ from engine.trace import Trace
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 GALLERY = Path(__file__).parent.parent / "gallery"
-DROPPED = frozenset({
-    "environment", "file", "histogram", "limits", "sequence_nr", "thumbnail", "time_us", "timings", "traceback",
-})
+DROPPED = frozenset(
+    {
+        "environment",
+        "file",
+        "histogram",
+        "limits",
+        "sequence_nr",
+        "thumbnail",
+        "time_us",
+        "timings",
+        "traceback",
+    }
+)
 """Fields that differ between machines, or that say in another way what is kept."""
 RTOL = 1e-3
 ATOL = 1e-5
@@ -35,8 +45,9 @@ def main(names: list[str]) -> None:
     """Write the canonical traces of the programs named, or of all."""
     for path in programs():
         if not names or path.stem in names:
-            golden_path(path).write_text(render(canonical(engine.run(path.read_text(encoding="utf-8")))),
-                                         encoding="utf-8")
+            golden_path(path).write_text(
+                render(canonical(engine.run(path.read_text(encoding="utf-8")))), encoding="utf-8"
+            )
 
 
 def programs() -> list[Path]:
@@ -58,8 +69,9 @@ def canonical(trace: Trace) -> dict[str, Json]:
 
 def _reduced(value: Json) -> Json:
     if isinstance(value, dict):
-        return {key: _reduced(item) for key, item in value.items()
-                if key not in DROPPED and not _said_elsewhere(key, value)}
+        return {
+            key: _reduced(item) for key, item in value.items() if key not in DROPPED and not _said_elsewhere(key, value)
+        }
     if isinstance(value, list):
         return [_reduced(item) for item in value]
     if isinstance(value, float):
@@ -121,9 +133,9 @@ def _same_text(expected: str, got: str) -> bool:
     if expected == got:
         return True
     wanted, said = NUMBER.findall(expected), NUMBER.findall(got)
-    return (NUMBER.split(expected) == NUMBER.split(got)
-            and all(math.isclose(float(a), float(b), rel_tol=RTOL, abs_tol=TEXT_ATOL)
-                    for a, b in zip(wanted, said, strict=True)))
+    return NUMBER.split(expected) == NUMBER.split(got) and all(
+        math.isclose(float(a), float(b), rel_tol=RTOL, abs_tol=TEXT_ATOL) for a, b in zip(wanted, said, strict=True)
+    )
 
 
 if __name__ == "__main__":

@@ -46,7 +46,11 @@ class Recording(TorchFunctionMode):
         self.muted = 0
 
     def __torch_function__(
-        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
     ) -> Any:
         if kwargs is None:
             kwargs = {}
@@ -251,7 +255,9 @@ class Recording(TorchFunctionMode):
                 return ledger.renew(tensor, state, fresh=not tensor._is_view())
             if tensor.requires_grad != state.requires_grad:
                 if tensor.requires_grad and not is_tracked_leaf(tensor):
-                    return ledger.renew(tensor, state, fresh=True)  # a custom Function gave the result of an inner op a node
+                    return ledger.renew(
+                        tensor, state, fresh=True
+                    )  # a custom Function gave the result of an inner op a node
                 ledger.reconsider(tensor, state)
             return state
         seen = look(tensor, called.uninitialised, taken[0][1].look if taken else None)
@@ -276,7 +282,9 @@ class Recording(TorchFunctionMode):
         state = self.ledger.state(first)
         if state is None or state.storage is None:
             return False
-        return any(other.storage is state.storage for _, other, _, _ in taken) and all(first is not t for t, _, _, _ in taken)
+        return any(other.storage is state.storage for _, other, _, _ in taken) and all(
+            first is not t for t, _, _, _ in taken
+        )
 
 
 def tensors_in(result: object) -> list[torch.Tensor]:

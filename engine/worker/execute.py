@@ -160,7 +160,9 @@ class Job:
         self.mode = Recording(ledger, self.observer)
         self.modules = Modules(ledger, self.names)
         self.backward = Backward(ledger, self.mode)
-        self.finish = Finish(ledger, self.modules, self.backward, self.given | {"__annotations__", "__warningregistry__"})
+        self.finish = Finish(
+            ledger, self.modules, self.backward, self.given | {"__annotations__", "__warningregistry__"}
+        )
 
     def run(self) -> None:
         """Everything from the first word to the last."""

@@ -83,7 +83,9 @@ class Modules:
                 else:
                     number = self._second(here, place, above)
             self._say(here, number)
-            children = [(child, f"{place}.{name}", number) for name, child in here._modules.items() if child is not None]
+            children = [
+                (child, f"{place}.{name}", number) for name, child in here._modules.items() if child is not None
+            ]
             todo.extend(reversed(children))
 
     def _second(self, module: torch.nn.Module, place: str, above: int) -> int:
@@ -98,7 +100,9 @@ class Modules:
     def _say(self, module: torch.nn.Module, number: int) -> None:
         ledger = self.ledger
         place, above = self.paths[number]
-        parameters = [(n, ledger.meet(p, "parameter").id, False) for n, p in module._parameters.items() if p is not None]
+        parameters = [
+            (n, ledger.meet(p, "parameter").id, False) for n, p in module._parameters.items() if p is not None
+        ]
         buffers = []
         for name, buffer in module._buffers.items():
             if buffer is not None:

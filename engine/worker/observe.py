@@ -42,7 +42,13 @@ class Observer:
         """Nothing changed; the passes tell of a backward that raised."""
 
     def after_call(
-        self, called: "Called", before: Any, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any, frame: FrameType
+        self,
+        called: "Called",
+        before: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        result: Any,
+        frame: FrameType,
     ) -> Any:
         """Records what the call changed and hands its result on."""
         try:

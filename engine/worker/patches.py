@@ -129,7 +129,9 @@ def _parameters_of_optimizer(optimizer: Any) -> list[torch.Tensor]:
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
 
-def _wrap_zero_grad(owner: Any, kind: str, parameters: Callable[[Any], list[torch.Tensor]], optimizers: Optimizers) -> None:
+def _wrap_zero_grad(
+    owner: Any, kind: str, parameters: Callable[[Any], list[torch.Tensor]], optimizers: Optimizers
+) -> None:
     original = owner.zero_grad
     mode, ledger = optimizers.mode, optimizers.ledger
 

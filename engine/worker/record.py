@@ -272,7 +272,11 @@ class Ledger:
         state.id = self.tensors
         state.look = look(tensor, state.storage is not None and state.storage.uninitialised)
         state.node = 0
-        if state.storage is not None and state.look.address and self.storages.get(state.look.address) is not state.storage:
+        if (
+            state.storage is not None
+            and state.look.address
+            and self.storages.get(state.look.address) is not state.storage
+        ):
             state.storage.members.remove(state)
             state.storage = None
         self.describe(tensor, state, fresh)

@@ -48,7 +48,9 @@ class Sender:
             self.bytes_sent += len(piece)
             if not self.full and self.bytes_sent > self.ledger.limits.trace_bytes - _RESERVE_BYTES:
                 self.full = True
-                piece = _encode([("cut", "steps", "trace_bytes", 0, 0), *[row for row in chunk if row[0] in _LAST_WORDS]])
+                piece = _encode(
+                    [("cut", "steps", "trace_bytes", 0, 0), *[row for row in chunk if row[0] in _LAST_WORDS]]
+                )
             if piece:
                 self.emit(piece)
 

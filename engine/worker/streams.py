@@ -67,7 +67,9 @@ class _Bytes(io.RawIOBase):
 class Stream(io.TextIOBase):
     """Stands for `sys.stdout` or `sys.stderr`."""
 
-    def __init__(self, ledger: Ledger, name: Literal["stdout", "stderr"], real: int, below: Below | None = None) -> None:
+    def __init__(
+        self, ledger: Ledger, name: Literal["stdout", "stderr"], real: int, below: Below | None = None
+    ) -> None:
         self.ledger = ledger
         self.real = real
         self.kind = name

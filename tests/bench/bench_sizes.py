@@ -34,7 +34,9 @@ def bundles() -> None:
     """Prints the pages' scripts."""
     for page in ("index.html", "embed.html"):
         names = loaded_by(page)
-        print(f"{page:14} {sum(zipped(ASSETS / 'assets' / name) for name in names) / 1000:7.1f} KB in {len(names)} scripts")
+        print(
+            f"{page:14} {sum(zipped(ASSETS / 'assets' / name) for name in names) / 1000:7.1f} KB in {len(names)} scripts"
+        )
     rest = sorted((ASSETS / "assets").glob("*.js"))
     for part in ("editor", "Graph", "Inspector", "layout", "en", "zh"):
         size = sum(zipped(file) for file in rest if file.name.startswith(f"{part}-"))
@@ -50,7 +52,9 @@ def traces() -> None:
         trace = engine.run(HEAD + build + step)
         text = msgspec.json.encode(trace)
         size = len(gzip.compress(text, 6))
-        print(f"trace {name:22} {size / 1000:7.0f} KB of {len(text) / 1e6:5.2f} MB  {trace.status}, {len(trace.nodes)} nodes")
+        print(
+            f"trace {name:22} {size / 1000:7.0f} KB of {len(text) / 1e6:5.2f} MB  {trace.status}, {len(trace.nodes)} nodes"
+        )
 
 
 if __name__ == "__main__":

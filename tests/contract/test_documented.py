@@ -67,7 +67,9 @@ def test_every_example_is_of_the_type_it_shows() -> None:
     read: dict[str, Callable[[object], object]] = {
         "Trace": lambda value: msgspec.convert(value, Trace),
         "Graph": lambda value: msgspec.convert(value, Graph),
-        **{model.__name__: model.model_validate for model in (Accepted, Health, Lesson, Place, ProblemBody, ValuesPage)},
+        **{
+            model.__name__: model.model_validate for model in (Accepted, Health, Lesson, Place, ProblemBody, ValuesPage)
+        },
     }
     shown = set()
     for methods in document(create_app(Settings()))["paths"].values():

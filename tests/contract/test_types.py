@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[2]
 
 def test_frontend_schema_is_fresh() -> None:
     committed = json.loads((ROOT / "frontend" / "src" / "api" / "schema.json").read_text())
-    assert committed == json.loads(json.dumps(schema.document())), "run `python -m engine.schema --json > frontend/src/api/schema.json`"
+    assert committed == json.loads(json.dumps(schema.document())), (
+        "run `python -m engine.schema --json > frontend/src/api/schema.json`"
+    )
 
 
 @pytest.mark.slow

@@ -82,7 +82,11 @@ def test_forward_boxes_are_ops_and_links_know_the_slot() -> None:
     graph = view(tape.trace(), level="forward")
     assert [one.title for one in graph.boxes] == ["leaf", "add", "mul", "mul", "mean"]
     assert [(link.node, link.slot) for link in graph.links] == [
-        ("n2", 0), ("n3", 0), ("n3", 1), ("n4", 0), ("n5", 0),
+        ("n2", 0),
+        ("n3", 0),
+        ("n3", 1),
+        ("n4", 0),
+        ("n5", 0),
     ]
     assert [link.label for link in graph.links] == ["", "self", "other", "", ""]
 
@@ -176,8 +180,13 @@ def linear(tape: Tape, x: str, module: str, weight: str, bias: str) -> str:
     first = len(tape.nodes) + 1
     transpose, addmm = f"n{first}", f"n{first + 1}"
     tape.nodes.append(
-        Node(id=transpose, type="TBackward0", edges=(Edge(to=leaf[weight], input_nr=0, name="self"),), op=op_id,
-             sequence_nr=str(first))
+        Node(
+            id=transpose,
+            type="TBackward0",
+            edges=(Edge(to=leaf[weight], input_nr=0, name="self"),),
+            op=op_id,
+            sequence_nr=str(first),
+        )
     )
     edges = (
         Edge(to=leaf[bias], input_nr=0, name="self"),
@@ -306,7 +315,10 @@ def test_loops_in_loops_are_groups_in_groups() -> None:
     tape.backward(y)
     groups = view(tape.trace()).groups
     assert [(one.title, one.repeat) for one in groups if one.repeat > 1] == [
-        ("for i in a", 3), ("for j in b", 4), ("for j in b", 4), ("for j in b", 4),
+        ("for i in a", 3),
+        ("for j in b", 4),
+        ("for j in b", 4),
+        ("for j in b", 4),
     ]
 
 

@@ -195,8 +195,10 @@ def _same_text(expected: str | None, got: str | None) -> bool:
 def _tensor(reader: Reader, fact: TensorFact, tensor: Tensor) -> Iterator[str]:
     yield from _values(fact.values, tensor)
     if (tensor.requires_grad, tensor.is_leaf) != (fact.requires_grad, fact.is_leaf):
-        yield (f"expected requires_grad {fact.requires_grad} and is_leaf {fact.is_leaf}, "
-               f"got {tensor.requires_grad} and {tensor.is_leaf}")
+        yield (
+            f"expected requires_grad {fact.requires_grad} and is_leaf {fact.is_leaf}, "
+            f"got {tensor.requires_grad} and {tensor.is_leaf}"
+        )
     if (fact.grad is None) != (tensor.grad is None):
         yield f"grad: expected {_short(fact.grad)}, got {_short(tensor.grad)}"
     elif fact.grad is not None and tensor.grad is not None:
@@ -218,8 +220,7 @@ def _graph(expected: GraphFact, got: GraphFact) -> Iterator[str]:
         yield f"nodes: expected {_short(fewer)}, got {_short(more)}"
     counts = (expected.edges, expected.parallel, expected.missing)
     if (got.edges, got.parallel, got.missing) != counts:
-        yield (f"edges, parallel, missing: expected {counts}, "
-               f"got {(got.edges, got.parallel, got.missing)}")
+        yield (f"edges, parallel, missing: expected {counts}, got {(got.edges, got.parallel, got.missing)}")
 
 
 def _passes(reader: Reader, facts: Sequence[PassFact], hooked: Sequence[PassFact]) -> Iterator[str]:
@@ -247,8 +248,7 @@ def _pass(reader: Reader, fact: PassFact, hooked: PassFact, got: Pass) -> Iterat
             yield f"visit {number} ({seen.node}): {difference}"
 
 
-def _flows(reader: Reader, fact: VisitFact, entered: Sequence[str | None],
-           left: Sequence[str | None]) -> Iterator[str]:
+def _flows(reader: Reader, fact: VisitFact, entered: Sequence[str | None], left: Sequence[str | None]) -> Iterator[str]:
     for way, expected, got in (("entered", fact.entered, entered), ("left", fact.left, left)):
         if [value is None for value in expected] != [gradient is None for gradient in got]:
             yield f"{way}: expected {_short(expected)}, got {_short(got)}"
@@ -293,4 +293,4 @@ def _figures(expected: Figures, tensor: Tensor) -> Iterator[str]:
 
 def _short(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN // 2]} … {text[-SHOWN // 2:]}"
+    return text if len(text) <= SHOWN else f"{text[: SHOWN // 2]} … {text[-SHOWN // 2 :]}"

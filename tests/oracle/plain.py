@@ -109,8 +109,11 @@ class Observer:
         run_backward = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
 
         def counted(roots: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
-            return self.run_pass(functools.partial(run_backward, roots, *args, **kwargs), roots,
-                                 bool(kwargs.get("accumulate_grad", False)))
+            return self.run_pass(
+                functools.partial(run_backward, roots, *args, **kwargs),
+                roots,
+                bool(kwargs.get("accumulate_grad", False)),
+            )
 
         torch.autograd._engine_run_backward = counted  # type: ignore[attr-defined, assignment]
         register_optimizer_step_post_hook(self.count_step)
@@ -133,8 +136,9 @@ class Observer:
         finally:
             for handle in handles:
                 handle.remove()
-            self.passes[number] = PassFact(kind="backward" if accumulates else "grad", roots=graphs,
-                                           visits=tuple(visits), failed=failed)
+            self.passes[number] = PassFact(
+                kind="backward" if accumulates else "grad", roots=graphs, visits=tuple(visits), failed=failed
+            )
 
     def count_step(self, *_: Any) -> None:
         self.steps += 1
@@ -144,10 +148,12 @@ class Observer:
         def counted(*args: Any, **kwargs: Any) -> None:
             self.zero_grads += 1
             zero_grad(*args, **kwargs)
+
         return counted
 
-    def show_warning(self, message: Warning | str, category: type[Warning], filename: str, lineno: int,
-                     *_: Any, **__: Any) -> None:
+    def show_warning(
+        self, message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: Any, **__: Any
+    ) -> None:
         text = OWN_FRAMES.sub("", str(message))
         self.warnings.append(WarningFact(category=category.__name__, message=text, line=user_line(filename, lineno)))
         sys.stderr.write(warnings.formatwarning(text, category, filename, lineno))
@@ -187,10 +193,16 @@ def observe(question: Question, folder: Path) -> Facts:
     sys.stdout.flush()
     sys.stderr.flush()
     variables = {name: variable_fact(value) for name, value in module.__dict__.items() if is_variable(name, value)}
-    return Facts(stdout=(folder / "stdout").read_text(), stderr=(folder / "stderr").read_text(),
-                 warnings=tuple(observer.warnings), failure=failure, variables=variables,
-                 passes=tuple(made for made in observer.passes if made), steps=observer.steps,
-                 zero_grads=observer.zero_grads)
+    return Facts(
+        stdout=(folder / "stdout").read_text(),
+        stderr=(folder / "stderr").read_text(),
+        warnings=tuple(observer.warnings),
+        failure=failure,
+        variables=variables,
+        passes=tuple(made for made in observer.passes if made),
+        steps=observer.steps,
+        zero_grads=observer.zero_grads,
+    )
 
 
 def redirect(folder: Path) -> None:
@@ -201,8 +213,9 @@ def redirect(folder: Path) -> None:
     for number, name in ((1, "stdout"), (2, "stderr")):
         with (folder / name).open("wb") as file:
             os.dup2(file.fileno(), number)
-        setattr(sys, name, io.TextIOWrapper(io.FileIO(number, "w", closefd=False), encoding="utf-8",
-                                            write_through=True))
+        setattr(
+            sys, name, io.TextIOWrapper(io.FileIO(number, "w", closefd=False), encoding="utf-8", write_through=True)
+        )
 
 
 def on_big_stack(call: Callable[[], FailureFact | None]) -> FailureFact | None:
@@ -254,8 +267,12 @@ def variable_fact(value: Any) -> VariableFact:
     name = type(value).__name__
     if isinstance(value, torch.Tensor):
         node = root_node(value)
-        return VariableFact(kind="tensor", type=name, tensor=tensor_fact(value),
-                            graph=None if value.grad_fn is None or node is None else graph_from(node))
+        return VariableFact(
+            kind="tensor",
+            type=name,
+            tensor=tensor_fact(value),
+            graph=None if value.grad_fn is None or node is None else graph_from(node),
+        )
     if isinstance(value, torch.nn.Module):
         members = itertools.chain(value.named_parameters(), value.named_buffers())
         return VariableFact(kind="module", type=name, members={key: tensor_fact(item) for key, item in members})
@@ -265,8 +282,9 @@ def variable_fact(value: Any) -> VariableFact:
         return VariableFact(kind="class", type=name)
     if isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType):
         return VariableFact(kind="function", type=name)
-    return VariableFact(kind="value", type=name, text=read_repr(value),
-                        items=tuple(values(item) for item in held_tensors(value)))
+    return VariableFact(
+        kind="value", type=name, text=read_repr(value), items=tuple(values(item) for item in held_tensors(value))
+    )
 
 
 def held_tensors(value: object) -> Iterator[torch.Tensor]:
@@ -288,15 +306,22 @@ def tensor_fact(tensor: torch.Tensor) -> TensorFact:
     grad = None
     if tensor.is_leaf or tensor.retains_grad:
         grad = tensor.grad
-    return TensorFact(values=values(tensor), requires_grad=tensor.requires_grad, is_leaf=tensor.is_leaf,
-                      grad=None if grad is None else values(grad))
+    return TensorFact(
+        values=values(tensor),
+        requires_grad=tensor.requires_grad,
+        is_leaf=tensor.is_leaf,
+        grad=None if grad is None else values(grad),
+    )
 
 
 def values(tensor: torch.Tensor) -> Values:
     """Contents of a tensor; shape and dtype alone for one that cannot be read as numbers."""
     shape, dtype = tuple(tensor.shape), str(tensor.dtype).removeprefix("torch.")
-    if (tensor.layout != torch.strided or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
-            or tensor.device.type != "cpu"):
+    if (
+        tensor.layout != torch.strided
+        or torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+        or tensor.device.type != "cpu"
+    ):
         return Values(shape=shape, dtype=dtype)
     try:
         with torch.no_grad():

@@ -36,8 +36,9 @@ class Plain:
     """The process that runs programs in plain PyTorch."""
 
     def __init__(self) -> None:
-        self.process = subprocess.Popen([sys.executable, "-m", "tests.oracle.plain"], cwd=ROOT,
-                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "tests.oracle.plain"], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
 
     def run(self, question: Question) -> Facts:
         assert self.process.stdin and self.process.stdout
@@ -79,10 +80,15 @@ def test_same_program_gives_the_same_trace(path: Path) -> None:
 def _timeless(trace: Trace) -> Trace:
     """The trace with its clock readings set to nothing."""
     replace = msgspec.structs.replace
-    passes = tuple(replace(made, visits=tuple(replace(visit, time_us=0.0) for visit in made.visits))
-                   for made in trace.passes)
-    return replace(trace, timings=engine.trace.Timings(total_ms=0.0), passes=passes,
-                   ops=tuple(replace(op, time_us=0.0) for op in trace.ops))
+    passes = tuple(
+        replace(made, visits=tuple(replace(visit, time_us=0.0) for visit in made.visits)) for made in trace.passes
+    )
+    return replace(
+        trace,
+        timings=engine.trace.Timings(total_ms=0.0),
+        passes=passes,
+        ops=tuple(replace(op, time_us=0.0) for op in trace.ops),
+    )
 
 
 def test_the_comparison_can_fail(plain: Plain) -> None:

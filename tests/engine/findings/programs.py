@@ -110,7 +110,8 @@ NEAR_MISSES: dict[str, str] = {
     "non_scalar_backward": "x = torch.ones(3, requires_grad=True)\n(x * 2).backward(torch.ones(3))\n",
     "saved_tensor_changed": "x = torch.ones(2, requires_grad=True)\na = x + 1\na.add_(1)\na.sum().backward()\n",
     "saved_value_edited": "w = torch.tensor([2.], requires_grad=True)\ny = w * 3\ny.backward()\nw.data -= 0.1 * w.grad\n",
-    "step_without_zero_grad": MODEL + "for i in range(3):\n    opt.zero_grad()\n    model(x).mean().backward()\n    opt.step()\n",
+    "step_without_zero_grad": MODEL
+    + "for i in range(3):\n    opt.zero_grad()\n    model(x).mean().backward()\n    opt.step()\n",
     "gradient_added_up": "x = torch.ones(2, requires_grad=True)\n(x * 3).sum().backward()\nx.grad = None\n(x * 4).sum().backward()\n",
     "grad_of_non_leaf": "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.retain_grad()\ny.sum().backward()\nprint(y.grad)\n",
     "first_nan_forward": "x = torch.tensor([float('nan'), 1.])\ny = x * 2\n",

@@ -84,7 +84,9 @@ def test_node_metadata_stays_the_users() -> None:
 def test_a_warning_has_the_users_line_and_comes_once() -> None:
     code = "import torch\nfor _ in range(3):\n    torch.nn.functional.mse_loss(torch.ones(3), torch.ones(3, 1))\n"
     trace = record(code)
-    assert [(warning.category, warning.span and warning.span.line) for warning in trace.warnings] == [("UserWarning", 3)]
+    assert [(warning.category, warning.span and warning.span.line) for warning in trace.warnings] == [
+        ("UserWarning", 3)
+    ]
 
 
 def test_a_warning_has_the_line_that_stacklevel_names() -> None:
@@ -114,19 +116,27 @@ def test_stdout_refuses_half_of_a_surrogate_pair() -> None:
 
 def test_a_repr_that_exits_hides_nothing() -> None:
     trace = record("class A:\n    def __repr__(self):\n        raise SystemExit\na = A()\nb = 2\n1 / 0\n")
-    assert {variable.name: variable.text for variable in trace.variables if variable.name != "A"} == {"a": "<A>", "b": "2"}
+    assert {variable.name: variable.text for variable in trace.variables if variable.name != "A"} == {
+        "a": "<A>",
+        "b": "2",
+    }
     assert trace.failure is not None and trace.failure.type == "ZeroDivisionError"
 
 
 def test_an_endless_loop_says_its_line_when_the_time_is_over() -> None:
     trace = record("x = 0\nwhile True:\n    x += 1\n", msgspec.structs.replace(DEFAULT_LIMITS, wall_s=0.3))
     assert trace.failure is not None and trace.failure.span is not None
-    assert (trace.status, trace.failure.limit, trace.failure.span.line) in (("limited", "wall_s", 2), ("limited", "wall_s", 3))
+    assert (trace.status, trace.failure.limit, trace.failure.span.line) in (
+        ("limited", "wall_s", 2),
+        ("limited", "wall_s", 3),
+    )
 
 
 def test_ops_beyond_the_limit_are_counted() -> None:
-    trace = record("import torch\nx = torch.ones(1)\nfor _ in range(20):\n    x = x + 1\n",
-                   msgspec.structs.replace(DEFAULT_LIMITS, ops=5))
+    trace = record(
+        "import torch\nx = torch.ones(1)\nfor _ in range(20):\n    x = x + 1\n",
+        msgspec.structs.replace(DEFAULT_LIMITS, ops=5),
+    )
     assert [(cut.what, cut.kept, cut.omitted) for cut in trace.truncated] == [("ops", 5, 16)]
     assert _named(trace, "x") == (21.0,)
 

@@ -190,8 +190,9 @@ def observe(question: Question, folder: Path) -> Facts:
     failure = on_big_stack(lambda: execute(question.code, module.__dict__))
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
+        if stream is not None and not stream.closed:
+            stream.flush()
     variables = {name: variable_fact(value) for name, value in module.__dict__.items() if is_variable(name, value)}
     return Facts(
         stdout=(folder / "stdout").read_text(),

@@ -1,6 +1,5 @@
 """Programs that make each mistake, and near misses that do not."""
 
-# ruff: noqa: E501
 
 HEAD = "import torch\nfrom torch import nn\n"
 

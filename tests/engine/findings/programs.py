@@ -1,6 +1,5 @@
 """Programs that make each mistake, and near misses that do not."""
 
-
 HEAD = "import torch\nfrom torch import nn\n"
 
 MODEL = """

@@ -14,7 +14,7 @@ class Index:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        self.source = Source(trace.program.code)
+        self.source = Source(trace.program.code, parsed_in_sandbox=bool(trace.ops))
         self.tensors: dict[str, Tensor] = {tensor.id: tensor for tensor in trace.tensors}
         self.nodes: dict[str, Node] = {node.id: node for node in trace.nodes}
         self.modules: dict[str, Module] = {module.id: module for module in trace.modules}

@@ -14,9 +14,9 @@ _SPACE = re.compile(r"\s+")
 class Source:
     """Look-ups in one program."""
 
-    def __init__(self, code: str) -> None:
+    def __init__(self, code: str, *, parsed_in_sandbox: bool) -> None:
         self._lines = code.split("\n")
-        self._loops = _loops(code)
+        self._loops = _loops(code) if parsed_in_sandbox else ()
 
     def text(self, span: Span | None) -> str:
         """The code of a span on one line, shortened."""

@@ -450,14 +450,14 @@ def test_ten_thousand_nodes_take_linear_time() -> None:
 
 
 def test_source_text_is_by_code_point_and_on_one_line() -> None:
-    source = Source("名 = f(α,\n      β)\n")
+    source = Source("名 = f(α,\n      β)\n", parsed_in_sandbox=True)
     assert source.text(Span(line=1, end_line=2, column=4, end_column=8)) == "f(α, β)"
     assert source.text(Span(line=9, end_line=9, column=0, end_column=1)) == ""
     assert source.text(None) == ""
 
 
 def test_code_that_does_not_parse_has_lines_but_no_loops() -> None:
-    assert Source("for x in\n  y = 1").loop_head(2) == "y = 1"
+    assert Source("for x in\n  y = 1", parsed_in_sandbox=True).loop_head(2) == "y = 1"
 
 
 @pytest.mark.parametrize(

@@ -172,8 +172,14 @@ class Job:
             "start", platform.python_version(), str(torch.__version__), _device(), numpy.__version__,
             torch.version.cuda if torch.cuda.is_available() else None, torch.get_num_threads(),
         )  # fmt: skip
+        told = False
         try:
-            self._execute()
+            with contextlib.suppress(MemoryError):  # what the program's frames hold is freed on the way out
+                self._execute()
+                told = True
+            if not told:
+                message = "memory ran out, and what the program held left none to tell where; make its data smaller"
+                ledger.say("fail", "memory", "memory_bytes", message, 0, (), "", 0, 0, "memory_bytes")
         finally:
             ledger.say("end", (time.perf_counter() - started) * 1000)
 

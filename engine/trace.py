@@ -2,7 +2,7 @@
 
 Every field is documented by the string under it; `docs/trace.md` and the JSON schema are made from those strings.
 Optional fields that hold their default value are left out of the JSON. Ids are strings: `t` tensor, `o` op, `n` node,
-`p` pass, `u` update, `m` module, `s` storage.
+`p` pass, `u` update, `m` module, `c` module call, `h` hook call, `s` storage.
 """
 
 from typing import Literal
@@ -283,10 +283,12 @@ class Variable(Record, frozen=True):
 
     name: str
     """The name."""
-    kind: Literal["tensor", "module", "optimizer", "function", "class", "value"]
-    """What it is bound to."""
+    kind: Literal["tensor", "array", "module", "optimizer", "function", "class", "value"]
+    """What it is bound to; `array` is a NumPy array."""
     type: str
     """Class name of the value."""
+    storage: str | None = None
+    """For an array that shares memory with a tensor: their storage."""
     tensor: str | None = None
     """For a tensor: the record of its last state."""
     module: str | None = None
@@ -354,6 +356,8 @@ class Op(Record, frozen=True):
     """The pass during which it ran: a custom backward, a hook, a recomputation."""
     raised: bool = False
     """It raised instead of returning."""
+    rerun_of: str | None = None
+    """For a recomputation by checkpointing: the op it repeats."""
     time_us: float = 0.0
     """Time of the call in microseconds, the modules' own code not included."""
     saved_bytes: int = 0
@@ -426,6 +430,8 @@ class Node(Record, frozen=True):
     """For double backward and recomputation: the pass during which it was made."""
     custom: bool = False
     """Whether it belongs to a user's `autograd.Function`."""
+    code: Span | None = None
+    """For a custom Function: the lines of the user's own `backward`."""
     reason: str = ""
     """Why parts of it could not be read."""
 
@@ -471,6 +477,17 @@ class Sum(Record, frozen=True):
     """A tensor hook or node pre-hook changed the gradient."""
 
 
+class Reduction(Record, frozen=True):
+    """A gradient summed over the axes along which broadcasting had stretched the input; PyTorch has no node for it."""
+
+    slot: int
+    """The slot of the node's edges."""
+    axes: tuple[int, ...]
+    """Axes of the unreduced gradient that were summed."""
+    shape: tuple[int, ...]
+    """Shape before the sum; the shape after it is that of the gradient in `left`."""
+
+
 class Visit(Record, frozen=True):
     """One node run by the engine, in its real order."""
 
@@ -482,6 +499,8 @@ class Visit(Record, frozen=True):
     """Gradient on each edge, by slot; null where none flowed."""
     sums: tuple[Sum, ...] = ()
     """Inputs where more than one gradient arrived, or a hook changed it."""
+    reduced: tuple[Reduction, ...] = ()
+    """Gradients that were summed over broadcast axes before they left."""
     time_us: float = 0.0
     """Microseconds since the visit before."""
 
@@ -547,6 +566,14 @@ class Change(Record, frozen=True):
     """What it is: a parameter's name, `momentum_buffer`, `exp_avg`."""
     gradient: str | None = None
     """For an optimizer step: the gradient used."""
+    parameter: str | None = None
+    """For optimizer state: the parameter it belongs to (its identity)."""
+    group: int = 0
+    """For an optimizer step: index of the parameter group, as in `settings`."""
+    before_text: str | None = None
+    """For optimizer state that is no tensor: its repr before."""
+    after_text: str | None = None
+    """For optimizer state that is no tensor: its repr after."""
 
 
 class Update(Record, frozen=True):
@@ -574,6 +601,83 @@ class Update(Record, frozen=True):
     """The call."""
     set_to_none: bool = False
     """For `zero_grad`: to None instead of zero."""
+    settings: tuple[dict[str, str], ...] = ()
+    """For an optimizer step: the options of each parameter group (`lr`, `betas`), as Python prints them."""
+    pass_id: str | None = msgspec.field(default=None, name="pass")
+    """For a hook that changed a gradient: the pass during which it did."""
+    hook: str | None = None
+    """For a hook that changed a gradient: its call."""
+
+
+class HookCall(Record, frozen=True):
+    """One firing of a hook the user registered."""
+
+    id: str
+    """Hook call id."""
+    kind: Literal[
+        "tensor",
+        "accumulate",
+        "node_pre",
+        "node",
+        "forward_pre",
+        "forward",
+        "backward_pre",
+        "backward",
+    ]
+    """`tensor.register_hook`; `register_post_accumulate_grad_hook`; `node.register_prehook`; `node.register_hook`;
+    a module's forward pre-hook, forward hook, full backward pre-hook, full backward hook."""
+    function: str
+    """Name of the hook function."""
+    span: Span | None = None
+    """The hook function's own lines."""
+    registered: Span | None = None
+    """The call that registered it."""
+    tensor: str | None = None
+    """The tensor it is on (its identity)."""
+    node: str | None = None
+    """The node it is on, or the node that enters its tensor's gradient."""
+    module: str | None = None
+    """The module it is on."""
+    pass_id: str | None = msgspec.field(default=None, name="pass")
+    """The pass during which it fired."""
+    before: str | None = None
+    """For one that changed what it was given: the tensor before."""
+    after: str | None = None
+    """For one that changed what it was given: the tensor after."""
+    raised: bool = False
+    """It raised."""
+
+
+class Write(Record, frozen=True):
+    """One write into a storage."""
+
+    tensor: str
+    """The record of the tensor written through, after the write."""
+    version: int
+    """That tensor's version counter after it."""
+    bumped: bool
+    """Whether the write raised the counter; one through `.data` or NumPy does not, so autograd cannot notice it."""
+    op: str | None = None
+    """The op that wrote."""
+    update: str | None = None
+    """The update it belongs to."""
+    span: Span | None = None
+    """The line."""
+
+
+class Storage(Record, frozen=True):
+    """Memory and all that shares it: an alias group."""
+
+    id: str
+    """Storage id."""
+    tensors: tuple[str, ...]
+    """Identities of the tensors in it, in the order of meeting."""
+    arrays: tuple[str, ...] = ()
+    """Names of the NumPy arrays in it at the end of the run."""
+    size_bytes: int = 0
+    """Bytes its tensors take."""
+    writes: tuple[Write, ...] = ()
+    """What was written into it, in order."""
 
 
 class Member(Record, frozen=True):
@@ -610,6 +714,103 @@ class Module(Record, frozen=True):
     """How often its forward ran."""
 
 
+class ModuleCall(Record, frozen=True):
+    """One run of a module's forward."""
+
+    id: str
+    """Module call id."""
+    module: str
+    """The module."""
+    parent: str | None = None
+    """The module call during which it was called."""
+    training: bool = True
+    """Train or eval when it was called."""
+    grad_mode: Literal["grad", "no_grad", "inference"] = "grad"
+    """Whether autograd was recording when it was called."""
+    first_op: str | None = None
+    """First op that ran in it."""
+    last_op: str | None = None
+    """Last op that ran in it."""
+    span: Span | None = None
+    """The user's line that called it."""
+    pass_id: str | None = msgspec.field(default=None, name="pass")
+    """The pass during which it was called: a recomputation."""
+    raised: bool = False
+    """It raised."""
+
+
+class CurvePoint(Record, frozen=True):
+    """One call of the engine in a few numbers, told also of passes that were left out."""
+
+    number: int
+    """Which call of the engine it was, from 1."""
+    pass_id: str | None = msgspec.field(default=None, name="pass")
+    """Its pass, when that was kept."""
+    loss: float | str | None = None
+    """Value of the first root, when that has one element."""
+    gradient_norm: float | str | None = None
+    """Euclidean norm over all that was added to leaves."""
+    span: Span | None = None
+    """The call."""
+
+
+class CheckedElement(Record, frozen=True):
+    """One element of a leaf's gradient, computed twice."""
+
+    index: tuple[int, ...]
+    """Place in the leaf."""
+    autograd: float | str
+    """What the pass gave."""
+    difference: float | str
+    """Central difference (f(x + h) − f(x − h)) / 2h in double precision."""
+
+
+class Check(Record, frozen=True):
+    """A leaf's gradient beside finite differences."""
+
+    pass_id: str = msgspec.field(name="pass")
+    """The pass checked."""
+    tensor: str
+    """The leaf (its identity)."""
+    verdict: Literal["agrees", "kink", "float32", "cut", "random", "differs", "not_checked"]
+    """`agrees`; `kink`: the two one-sided slopes differ there; `float32`: as close as single precision allows; `cut`: a
+    detach or no_grad hides a path from autograd that the value really takes; `random`: the program draws anew each
+    time; `differs`; `not_checked` with a `reason`."""
+    relative_error: float | str = 0.0
+    """Largest |autograd − difference| / max(|autograd|, |difference|, tiny)."""
+    step: float = 0.0
+    """h."""
+    elements: tuple[CheckedElement, ...] = ()
+    """The elements checked: all of a small leaf, a sample of a larger one."""
+    reason: str = ""
+    """Why it was not checked, or what explains the gap."""
+
+
+class Jacobian(Record, frozen=True):
+    """A Jacobian in full: of a root with respect to a leaf, or of one node's input gradient map."""
+
+    pass_id: str = msgspec.field(name="pass")
+    """The pass it was computed in."""
+    rows: int
+    """Elements of the output."""
+    columns: int
+    """Elements of the input."""
+    values: tuple[Number, ...]
+    """∂output[i]/∂input[j], row-major."""
+    output: str | None = None
+    """The root tensor its rows belong to; absent for a node's own."""
+    input: str | None = None
+    """The leaf its columns belong to (its identity); absent for a node's own."""
+    node: str | None = None
+    """For a local Jacobian: the node."""
+    slot: int = 0
+    """For a local Jacobian: the slot of the node's edges."""
+    rows_checked: int = 0
+    """Rows that were compared with a backward of their own."""
+    largest_error: float | str = 0.0
+    """Largest absolute difference found in that comparison."""
+
+
 class MemoryPoint(Record, frozen=True):
     """Bytes held after one step."""
 
@@ -634,18 +835,21 @@ class Step(Record, frozen=True):
         "seed",
         "visit",
         "sum",
+        "reduce",
         "accumulate",
         "pass_end",
         "update",
         "reset",
         "hook",
+        "call",
+        "call_end",
         "output",
         "warning",
         "failure",
     ]
     """`op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node
-    ran; `sum`: gradients met; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed
-    outside the graph; `hook`: a gradient was changed by a hook; `output`, `warning`, `failure`."""
+    ran; `sum`: gradients met; `reduce`: a gradient was summed over broadcast axes; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed
+    outside the graph; `hook`: a hook fired or changed a gradient; `call` and `call_end`: a module's forward; `output`, `warning`, `failure`."""
     op: str | None = None
     """Op id."""
     pass_id: str | None = msgspec.field(default=None, name="pass")
@@ -654,6 +858,12 @@ class Step(Record, frozen=True):
     """Index into the pass's visits: the visit itself; for a sum or hook the visit that receives it."""
     input_nr: int | None = None
     """For a sum or hook: which input of the node."""
+    slot: int | None = None
+    """For a reduce: the slot of the node's edges."""
+    hook: str | None = None
+    """Hook call id."""
+    call: str | None = None
+    """Module call id."""
     root: int | None = None
     """For a seed: index into the pass's roots."""
     accumulation: int | None = None
@@ -664,6 +874,15 @@ class Step(Record, frozen=True):
     """Index into `output` or `warnings`."""
     span: Span | None = None
     """The user's line that was running."""
+
+
+class Edit(Record, frozen=True):
+    """A stretch of the program and what to write there instead."""
+
+    span: Span
+    """What is replaced; empty for an insertion."""
+    text: str
+    """The new text."""
 
 
 class Finding(Record, frozen=True):
@@ -681,13 +900,15 @@ class Finding(Record, frozen=True):
     """Nodes concerned."""
     parameters: dict[str, str] = {}
     """Words and numbers to put into the sentence."""
+    fix: tuple[Edit, ...] = ()
+    """Edits that together mend it, when that is certain: the edited program runs and no longer has this finding."""
 
 
 class Truncation(Record, frozen=True):
     """Something that was left out."""
 
     what: str
-    """What was left out: `ops`, `nodes`, `visits`, `output`, `values`, `steps`."""
+    """What was left out: `ops`, `nodes`, `passes`, `visits`, `output`, `values`, `steps`, `calls`, `hooks`, `curve`."""
     limit: str
     """The limit that was reached."""
     kept: int
@@ -696,7 +917,7 @@ class Truncation(Record, frozen=True):
     """How many were left out, when known."""
 
 
-class Trace(Record, frozen=True):
+class Trace(Record, frozen=True, kw_only=True):
     """The immutable record of one run."""
 
     format: Literal["gradgraph.trace/1"]
@@ -733,6 +954,20 @@ class Trace(Record, frozen=True):
     """Every change outside the graph."""
     modules: tuple[Module, ...]
     """The module tree, parents first."""
+    calls: tuple[ModuleCall, ...] = ()
+    """Every run of a module's forward."""
+    hooks: tuple[HookCall, ...] = ()
+    """Every firing of a hook."""
+    storages: tuple[Storage, ...] = ()
+    """Memory that more than one tensor or array shares, or that was written into."""
+    curve: tuple[CurvePoint, ...] = ()
+    """All calls of the engine in a few numbers each, also of those left out of `passes`."""
+    checks: tuple[Check, ...] = ()
+    """Gradients beside finite differences, when that was asked for."""
+    jacobians: tuple[Jacobian, ...] = ()
+    """Jacobians, when they were asked for."""
+    lines_not_run: tuple[int, ...] = ()
+    """Lines with a statement that never ran, from 1."""
     memory: tuple[MemoryPoint, ...]
     """Bytes over time."""
     timeline: tuple[Step, ...]

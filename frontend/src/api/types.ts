@@ -311,6 +311,18 @@ export interface RootChoice {
  * via the `definition` "Trace".
  */
 export interface Trace {
+  /**
+   * Every run of a module's forward.
+   */
+  calls?: ModuleCall[];
+  /**
+   * Gradients beside finite differences, when that was asked for.
+   */
+  checks?: Check[];
+  /**
+   * All calls of the engine in a few numbers each, also of those left out of `passes`.
+   */
+  curve?: CurvePoint[];
   environment: Environment;
   /**
    * Why it did not reach its end.
@@ -325,10 +337,22 @@ export interface Trace {
    */
   format: "gradgraph.trace/1";
   /**
+   * Every firing of a hook.
+   */
+  hooks?: HookCall[];
+  /**
    * Run id: the content key of program, seed, device, limits and versions.
    */
   id: string;
+  /**
+   * Jacobians, when they were asked for.
+   */
+  jacobians?: Jacobian[];
   limits: RunLimits;
+  /**
+   * Lines with a statement that never ran, from 1.
+   */
+  lines_not_run?: number[];
   /**
    * Bytes over time.
    */
@@ -359,6 +383,10 @@ export interface Trace {
    */
   status: "crashed" | "failed" | "limited" | "ok";
   /**
+   * Memory that more than one tensor or array shares, or that was written into.
+   */
+  storages?: Storage[];
+  /**
    * Every tensor state, in the order of meeting.
    */
   tensors: Tensor[];
@@ -383,6 +411,138 @@ export interface Trace {
    * What it was warned of.
    */
   warnings: Warning[];
+}
+/**
+ * One run of a module's forward.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "ModuleCall".
+ */
+export interface ModuleCall {
+  /**
+   * First op that ran in it.
+   */
+  first_op?: string | null;
+  /**
+   * Whether autograd was recording when it was called.
+   */
+  grad_mode?: "grad" | "inference" | "no_grad";
+  /**
+   * Module call id.
+   */
+  id: string;
+  /**
+   * Last op that ran in it.
+   */
+  last_op?: string | null;
+  /**
+   * The module.
+   */
+  module: string;
+  /**
+   * The module call during which it was called.
+   */
+  parent?: string | null;
+  /**
+   * The pass during which it was called: a recomputation.
+   */
+  pass?: string | null;
+  /**
+   * It raised.
+   */
+  raised?: boolean;
+  /**
+   * The user's line that called it.
+   */
+  span?: Span | null;
+  /**
+   * Train or eval when it was called.
+   */
+  training?: boolean;
+}
+/**
+ * A leaf's gradient beside finite differences.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Check".
+ */
+export interface Check {
+  /**
+   * The elements checked: all of a small leaf, a sample of a larger one.
+   */
+  elements?: CheckedElement[];
+  /**
+   * The pass checked.
+   */
+  pass: string;
+  /**
+   * Why it was not checked, or what explains the gap.
+   */
+  reason?: string;
+  /**
+   * Largest |autograd − difference| / max(|autograd|, |difference|, tiny).
+   */
+  relative_error?: number | string;
+  /**
+   * h.
+   */
+  step?: number;
+  /**
+   * The leaf (its identity).
+   */
+  tensor: string;
+  /**
+   * `agrees`; `kink`: the two one-sided slopes differ there; `float32`: as close as single precision allows; `cut`: a detach or no_grad hides a path from autograd that the value really takes; `random`: the program draws anew each time; `differs`; `not_checked` with a `reason`.
+   */
+  verdict: "agrees" | "cut" | "differs" | "float32" | "kink" | "not_checked" | "random";
+}
+/**
+ * One element of a leaf's gradient, computed twice.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "CheckedElement".
+ */
+export interface CheckedElement {
+  /**
+   * What the pass gave.
+   */
+  autograd: number | string;
+  /**
+   * Central difference (f(x + h) − f(x − h)) / 2h in double precision.
+   */
+  difference: number | string;
+  /**
+   * Place in the leaf.
+   */
+  index: number[];
+}
+/**
+ * One call of the engine in a few numbers, told also of passes that were left out.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "CurvePoint".
+ */
+export interface CurvePoint {
+  /**
+   * Euclidean norm over all that was added to leaves.
+   */
+  gradient_norm?: number | string | null;
+  /**
+   * Value of the first root, when that has one element.
+   */
+  loss?: number | string | null;
+  /**
+   * Which call of the engine it was, from 1.
+   */
+  number: number;
+  /**
+   * Its pass, when that was kept.
+   */
+  pass?: string | null;
+  /**
+   * The call.
+   */
+  span?: Span | null;
 }
 /**
  * What it ran on.
@@ -525,6 +685,10 @@ export interface Finding {
    */
   code: string;
   /**
+   * Edits that together mend it, when that is certain: the edited program runs and no longer has this finding.
+   */
+  fix?: Edit[];
+  /**
    * Nodes concerned.
    */
   nodes?: string[];
@@ -546,6 +710,144 @@ export interface Finding {
    * Tensors concerned.
    */
   tensors?: string[];
+}
+/**
+ * A stretch of the program and what to write there instead.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Edit".
+ */
+export interface Edit {
+  span: Span1;
+  /**
+   * The new text.
+   */
+  text: string;
+}
+/**
+ * A stretch of the user's source. Lines from 1; columns from 0, in Unicode code points, end exclusive.
+ */
+export interface Span1 {
+  /**
+   * Column where the first line's part begins.
+   */
+  column: number;
+  /**
+   * Column after the last line's part.
+   */
+  end_column: number;
+  /**
+   * Last line.
+   */
+  end_line: number;
+  /**
+   * First line.
+   */
+  line: number;
+}
+/**
+ * One firing of a hook the user registered.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "HookCall".
+ */
+export interface HookCall {
+  /**
+   * For one that changed what it was given: the tensor after.
+   */
+  after?: string | null;
+  /**
+   * For one that changed what it was given: the tensor before.
+   */
+  before?: string | null;
+  /**
+   * Name of the hook function.
+   */
+  function: string;
+  /**
+   * Hook call id.
+   */
+  id: string;
+  /**
+   * `tensor.register_hook`; `register_post_accumulate_grad_hook`; `node.register_prehook`; `node.register_hook`; a module's forward pre-hook, forward hook, full backward pre-hook, full backward hook.
+   */
+  kind: "accumulate" | "backward" | "backward_pre" | "forward" | "forward_pre" | "node" | "node_pre" | "tensor";
+  /**
+   * The module it is on.
+   */
+  module?: string | null;
+  /**
+   * The node it is on, or the node that enters its tensor's gradient.
+   */
+  node?: string | null;
+  /**
+   * The pass during which it fired.
+   */
+  pass?: string | null;
+  /**
+   * It raised.
+   */
+  raised?: boolean;
+  /**
+   * The call that registered it.
+   */
+  registered?: Span | null;
+  /**
+   * The hook function's own lines.
+   */
+  span?: Span | null;
+  /**
+   * The tensor it is on (its identity).
+   */
+  tensor?: string | null;
+}
+/**
+ * A Jacobian in full: of a root with respect to a leaf, or of one node's input gradient map.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Jacobian".
+ */
+export interface Jacobian {
+  /**
+   * Elements of the input.
+   */
+  columns: number;
+  /**
+   * The leaf its columns belong to (its identity); absent for a node's own.
+   */
+  input?: string | null;
+  /**
+   * Largest absolute difference found in that comparison.
+   */
+  largest_error?: number | string;
+  /**
+   * For a local Jacobian: the node.
+   */
+  node?: string | null;
+  /**
+   * The root tensor its rows belong to; absent for a node's own.
+   */
+  output?: string | null;
+  /**
+   * The pass it was computed in.
+   */
+  pass: string;
+  /**
+   * Elements of the output.
+   */
+  rows: number;
+  /**
+   * Rows that were compared with a backward of their own.
+   */
+  rows_checked?: number;
+  /**
+   * For a local Jacobian: the slot of the node's edges.
+   */
+  slot?: number;
+  /**
+   * ∂output[i]/∂input[j], row-major.
+   */
+  values: (boolean | number | string)[];
 }
 /**
  * What it was held to.
@@ -679,6 +981,10 @@ export interface Member {
  * via the `definition` "Node".
  */
 export interface Node {
+  /**
+   * For a custom Function: the lines of the user's own `backward`.
+   */
+  code?: Span | null;
   /**
    * Whether it belongs to a user's `autograd.Function`.
    */
@@ -867,6 +1173,10 @@ export interface Op {
    * It raised instead of returning.
    */
   raised?: boolean;
+  /**
+   * For a recomputation by checkpointing: the op it repeats.
+   */
+  rerun_of?: string | null;
   /**
    * Bytes its nodes keep for backward that nothing else keeps.
    */
@@ -1092,6 +1402,10 @@ export interface Visit {
    */
   node: string;
   /**
+   * Gradients that were summed over broadcast axes before they left.
+   */
+  reduced?: Reduction[];
+  /**
    * Inputs where more than one gradient arrived, or a hook changed it.
    */
   sums?: Sum[];
@@ -1099,6 +1413,26 @@ export interface Visit {
    * Microseconds since the visit before.
    */
   time_us?: number;
+}
+/**
+ * A gradient summed over the axes along which broadcasting had stretched the input; PyTorch has no node for it.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Reduction".
+ */
+export interface Reduction {
+  /**
+   * Axes of the unreduced gradient that were summed.
+   */
+  axes: number[];
+  /**
+   * Shape before the sum; the shape after it is that of the gradient in `left`.
+   */
+  shape: number[];
+  /**
+   * The slot of the node's edges.
+   */
+  slot: number;
 }
 /**
  * Where gradients met at one input of a node, or a hook changed one.
@@ -1174,6 +1508,66 @@ export interface Program {
    * Seed given to torch, numpy and random before the first line.
    */
   seed?: number;
+}
+/**
+ * Memory and all that shares it: an alias group.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Storage".
+ */
+export interface Storage {
+  /**
+   * Names of the NumPy arrays in it at the end of the run.
+   */
+  arrays?: string[];
+  /**
+   * Storage id.
+   */
+  id: string;
+  /**
+   * Bytes its tensors take.
+   */
+  size_bytes?: number;
+  /**
+   * Identities of the tensors in it, in the order of meeting.
+   */
+  tensors: string[];
+  /**
+   * What was written into it, in order.
+   */
+  writes?: Write[];
+}
+/**
+ * One write into a storage.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Write".
+ */
+export interface Write {
+  /**
+   * Whether the write raised the counter; one through `.data` or NumPy does not, so autograd cannot notice it.
+   */
+  bumped: boolean;
+  /**
+   * The op that wrote.
+   */
+  op?: string | null;
+  /**
+   * The line.
+   */
+  span?: Span | null;
+  /**
+   * The record of the tensor written through, after the write.
+   */
+  tensor: string;
+  /**
+   * The update it belongs to.
+   */
+  update?: string | null;
+  /**
+   * That tensor's version counter after it.
+   */
+  version: number;
 }
 /**
  * One state of one tensor object: an in-place write makes a new record with the same `identity`.
@@ -1373,6 +1767,14 @@ export interface Step {
    */
   accumulation?: number | null;
   /**
+   * Module call id.
+   */
+  call?: string | null;
+  /**
+   * Hook call id.
+   */
+  hook?: string | null;
+  /**
    * Index into `output` or `warnings`.
    */
   index?: number | null;
@@ -1381,16 +1783,19 @@ export interface Step {
    */
   input_nr?: number | null;
   /**
-   * `op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node ran; `sum`: gradients met; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed outside the graph; `hook`: a gradient was changed by a hook; `output`, `warning`, `failure`.
+   * `op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node ran; `sum`: gradients met; `reduce`: a gradient was summed over broadcast axes; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed outside the graph; `hook`: a hook fired or changed a gradient; `call` and `call_end`: a module's forward; `output`, `warning`, `failure`.
    */
   kind:
     | "accumulate"
+    | "call"
+    | "call_end"
     | "failure"
     | "hook"
     | "op"
     | "output"
     | "pass"
     | "pass_end"
+    | "reduce"
     | "reset"
     | "seed"
     | "sum"
@@ -1409,6 +1814,10 @@ export interface Step {
    * For a seed: index into the pass's roots.
    */
   root?: number | null;
+  /**
+   * For a reduce: the slot of the node's edges.
+   */
+  slot?: number | null;
   /**
    * The user's line that was running.
    */
@@ -1467,7 +1876,7 @@ export interface Truncation {
    */
   omitted?: number | null;
   /**
-   * What was left out: `ops`, `nodes`, `visits`, `output`, `values`, `steps`.
+   * What was left out: `ops`, `nodes`, `passes`, `visits`, `output`, `values`, `steps`, `calls`, `hooks`, `curve`.
    */
   what: string;
 }
@@ -1482,6 +1891,10 @@ export interface Update {
    * What changed.
    */
   changes: Change[];
+  /**
+   * For a hook that changed a gradient: its call.
+   */
+  hook?: string | null;
   /**
    * Update id.
    */
@@ -1503,9 +1916,19 @@ export interface Update {
    */
   owner?: string | null;
   /**
+   * For a hook that changed a gradient: the pass during which it did.
+   */
+  pass?: string | null;
+  /**
    * For `zero_grad`: to None instead of zero.
    */
   set_to_none?: boolean;
+  /**
+   * For an optimizer step: the options of each parameter group (`lr`, `betas`), as Python prints them.
+   */
+  settings?: {
+    [k: string]: string;
+  }[];
   /**
    * The call.
    */
@@ -1531,17 +1954,33 @@ export interface Change {
    */
   after: string | null;
   /**
+   * For optimizer state that is no tensor: its repr after.
+   */
+  after_text?: string | null;
+  /**
    * Its record before, null when it did not exist.
    */
   before: string | null;
+  /**
+   * For optimizer state that is no tensor: its repr before.
+   */
+  before_text?: string | null;
   /**
    * For an optimizer step: the gradient used.
    */
   gradient?: string | null;
   /**
+   * For an optimizer step: index of the parameter group, as in `settings`.
+   */
+  group?: number;
+  /**
    * What it is: a parameter's name, `momentum_buffer`, `exp_avg`.
    */
   name?: string;
+  /**
+   * For optimizer state: the parameter it belongs to (its identity).
+   */
+  parameter?: string | null;
 }
 /**
  * A global name of the program at the end of the run.
@@ -1551,9 +1990,9 @@ export interface Change {
  */
 export interface Variable {
   /**
-   * What it is bound to.
+   * What it is bound to; `array` is a NumPy array.
    */
-  kind: "class" | "function" | "module" | "optimizer" | "tensor" | "value";
+  kind: "array" | "class" | "function" | "module" | "optimizer" | "tensor" | "value";
   /**
    * For a module: its id.
    */
@@ -1562,6 +2001,10 @@ export interface Variable {
    * The name.
    */
   name: string;
+  /**
+   * For an array that shares memory with a tensor: their storage.
+   */
+  storage?: string | null;
   /**
    * For a tensor: the record of its last state.
    */

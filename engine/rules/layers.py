@@ -1,0 +1,56 @@
+"""Rules of layers and of the engine's own nodes."""
+
+from engine.formula import Letters, Symbol
+from engine.rules.rule import ENGINE, LAYER, UNARY, Rule, bias, f, g, mask, weight, x
+
+_inp = Symbol("input")
+_mean, _rstd, _axes = Symbol("result1"), Symbol("result2"), Symbol("axes")
+_NORM: Letters = {"input": "x", "weight": "γ", "bias": "β", "result": "y", "result1": "μ", "result2": "r"}
+_hat = (_inp - _mean) * _rstd
+LAYERS: list[Rule] = [
+    Rule("ConvolutionBackward0", f("conv", _inp, weight) + bias,
+         {"input": f("conv_transpose", g, weight), "weight": f("correlate", _inp, g), "bias": f("total", g)},
+         letters=LAYER, only={"transposed": "False"},
+         zh="输入得到 g 与翻转卷积核的卷积；卷积核得到输入与 g 的相关；偏置得到 g 的和。",
+         en="The input gets g convolved with the flipped kernel, the kernel the input correlated with g, the bias Σg."),
+    Rule("MaxPool2DWithIndicesBackward0", f("max_pool", x), {"self": f("put_add", g, Symbol("result1"))},
+         letters={**UNARY, "result1": "argmax"},
+         zh="每个窗口里只有最大的那一格得到梯度。", en="In each window only the largest cell gets the gradient."),
+    Rule("AvgPool2DBackward0", f("avg_pool", x), {"self": f("spread", g) / Symbol("k²")},
+         zh="每个窗口把梯度平分给它的各格。", en="Each window splits its gradient evenly over its cells."),
+    Rule("AdaptiveAvgPool2DBackward0", f("avg_pool", x), {"self": f("spread", g) / Symbol("k²")},
+         zh="每个窗口把梯度平分给它的各格。", en="Each window splits its gradient evenly over its cells."),
+    Rule("NativeLayerNormBackward0", _hat * weight + bias,
+         {"input": _rstd * (g * weight - f("mean", g * weight, _axes) - _hat * f("mean", g * weight * _hat, _axes)),
+          "weight": f("total", g * _hat), "bias": f("total", g)},
+         letters={**_NORM, "axes": "row"},
+         zh="先减去梯度的平均，再减去与归一化值同向的部分：每行梯度之和为 0。",
+         en="The gradient's mean and its part along the normalised value are removed: each row then sums to 0."),
+    Rule("NativeBatchNormBackward0", _hat * weight + bias,
+         {"input": weight * _rstd * (g - f("mean", g, _axes) - _hat * f("mean", g * _hat, _axes)),
+          "weight": f("total", g * _hat), "bias": f("total", g)},
+         letters={**_NORM, "axes": "batch"},
+         only={"training": "True"},
+         zh="训练时均值和方差也依赖输入，所以一批样本的梯度互相影响。",
+         en="In training mean and variance depend on the input too, so the samples of a batch affect each other."),
+    Rule("EmbeddingBackward0", f("index", weight, Symbol("indices")), {"weight": f("put_add", g, Symbol("indices"))},
+         letters={"weight": "W", "indices": "i", "result": "y"},
+         zh="只有被查到的行得到梯度；查到几次就加几次。",
+         en="Only rows that were looked up get a gradient; looked up twice, added twice."),
+    Rule("ScaledDotProductFlashAttentionForCpuBackward0",
+         f("softmax", Symbol("query") @ Symbol("key").T / f("sqrt", Symbol("d"))) @ Symbol("value"),
+         {"query": f("dS") @ Symbol("key") / f("sqrt", Symbol("d")),
+          "key": f("dS").T @ Symbol("query") / f("sqrt", Symbol("d")),
+          "value": f("softmax", Symbol("query") @ Symbol("key").T / f("sqrt", Symbol("d"))).T @ g},
+         letters={"query": "Q", "key": "K", "value": "V", "result": "Y"},
+         zh="V 得到注意力的转置乘 g；Q 和 K 的梯度经过 softmax 的规则（dS）。",
+         en="V gets the transposed attention times g; Q and K get theirs through the softmax rule (dS)."),
+    Rule("NativeDropoutBackward0", x * mask / (1 - Symbol("p")), {"self": g * mask / (1 - Symbol("p"))},
+         letters={**UNARY, "mask": "m"},
+         zh="丢掉的元素没有梯度，其余放大同样的倍数。",
+         en="Dropped elements get no gradient, the rest are scaled alike."),
+    Rule("AccumulateGrad", Symbol("variable"), {"variable": Symbol("grad") + g}, source=ENGINE,
+         letters={"variable": "x", "grad": "x.grad"},
+         zh="到达的梯度加到 .grad 上；不清零就会一直累加。",
+         en="What arrives is added to .grad; without zeroing it keeps adding up."),
+]  # fmt: skip

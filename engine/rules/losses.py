@@ -1,0 +1,50 @@
+"""Rules of losses."""
+
+from collections.abc import Mapping
+
+from engine.formula import Expr, Symbol
+from engine.rules.rule import LOSS, Rule, f, g, n, target, x
+
+
+def _loss(name: str, each: Expr, slots: Mapping[str, Expr], zh: str, en: str) -> tuple[Rule, Rule, Rule]:
+    """A loss without reduction, as a mean, and as a sum."""
+    return (
+        Rule(name, each, {slot: g * expr for slot, expr in slots.items()}, zh=zh, en=en, letters=LOSS,
+             variant="none", only={"reduction": "0"}),
+        Rule(name, f("total", each) / n, {slot: g / n * expr for slot, expr in slots.items()}, letters=LOSS,
+             variant="mean", only={"reduction": "1"}, zh=f"{zh}这里取平均，所以除以元素个数 n。",
+             en=f"{en} This is the mean, hence the division by n elements."),
+        Rule(name, f("total", each), {slot: g * expr for slot, expr in slots.items()}, zh=zh, en=en, letters=LOSS,
+             variant="sum", only={"reduction": "2"}),
+    )  # fmt: skip
+
+
+_beta, _delta, _error = Symbol("beta"), Symbol("delta"), x - target
+LOSSES: list[Rule] = [
+    *_loss("MseLossBackward0", _error**2, {"self": 2 * _error, "target": 2 * (target - x)},
+           zh="误差的两倍。", en="Twice the error."),
+    *_loss("BinaryCrossEntropyBackward0", -(target * f("log", x) + (1 - target) * f("log", 1 - x)),
+           {"self": _error / (x * (1 - x))},
+           zh="概率离目标越远、越靠近 0 或 1，梯度越大。",
+           en="The farther the probability is from the target and the nearer to 0 or 1, the larger the gradient."),
+    *_loss("BinaryCrossEntropyWithLogitsBackward0",
+           -(target * f("log", f("sigmoid", x)) + (1 - target) * f("log", f("sigmoid", -x))),
+           {"self": f("sigmoid", x) - target},
+           zh="预测概率减目标：简单而稳定。", en="Predicted probability minus target: simple and stable."),
+    *_loss("SmoothL1LossBackward0",
+           f("where", f("abs", _error) < _beta, _error**2 / (2 * _beta), f("abs", _error) - _beta / 2),
+           {"self": f("clamp", _error / _beta, -1, 1)},
+           zh="误差小时像平方，误差大时梯度封顶在 ±1。",
+           en="Quadratic for small errors; for large ones the gradient is capped at ±1."),
+    *_loss("HuberLossBackward0",
+           f("where", f("abs", _error) <= _delta, _error**2 / 2, _delta * (f("abs", _error) - _delta / 2)),
+           {"self": f("clamp", _error, -_delta, _delta)},
+           zh="误差的梯度封顶在 ±δ。", en="The error's gradient is capped at ±δ."),
+    Rule("NllLossBackward0", -f("total", f("pick", x, target)) / f("rows", x),
+         {"self": -g / f("rows", x) * f("one_hot", target)}, letters=LOSS, variant="mean",
+         only={"reduction": "1", "weight": "None"},
+         zh="只有正确类别的那一格得到梯度 −g/N。", en="Only the cell of the right class gets a gradient, −g/N."),
+    Rule("NllLossBackward0", -f("total", f("pick", x, target)), {"self": -g * f("one_hot", target)}, letters=LOSS,
+         variant="sum", only={"reduction": "2", "weight": "None"},
+         zh="只有正确类别的那一格得到梯度 −g。", en="Only the cell of the right class gets a gradient, −g."),
+]  # fmt: skip

@@ -1,0 +1,98 @@
+"""All derivative rules: looked up by node type, and as texts ready to show."""
+
+from collections.abc import Iterable
+from functools import cache
+
+from engine.formula import equation, mathml, symbol
+from engine.rules.activations import ACTIVATIONS
+from engine.rules.elementwise import ELEMENTWISE
+from engine.rules.layers import LAYERS
+from engine.rules.losses import LOSSES
+from engine.rules.matrices import MATRICES
+from engine.rules.reductions import REDUCTIONS
+from engine.rules.rule import Rule
+from engine.rules.shapes import SHAPES
+from engine.trace import Record, Saved
+
+
+class RuleSlot(Record, frozen=True):
+    """The gradient for one input."""
+
+    name: str
+    """Slot name: `self`, `other`, `weight`."""
+    mathml: str
+    """The formula in letters."""
+    substituted: str
+    """The same with `<mi data-slot>` in place of each letter, for the numbers of a node."""
+
+
+class RuleText(Record, frozen=True):
+    """A rule, ready to show."""
+
+    id: str
+    """Rule id, as in a node's `rule`."""
+    forward_mathml: str
+    """What the op computed."""
+    slots: tuple[RuleSlot, ...]
+    """One for each input that gets a gradient."""
+    words: dict[str, str]
+    """One plain sentence in `zh` and `en`."""
+    source: str
+    """Where the rule comes from."""
+
+
+TABLE: tuple[Rule, ...] = (*ELEMENTWISE, *ACTIVATIONS, *REDUCTIONS, *MATRICES, *SHAPES, *LOSSES, *LAYERS)
+_BY_TYPE: dict[str, list[Rule]] = {}
+for _rule in TABLE:
+    for _type in _rule.types:
+        _BY_TYPE.setdefault(_type, []).append(_rule)
+
+
+def rule_of(node_type: str, saved: Iterable[Saved] = ()) -> str | None:
+    """Id of the rule of a node type; None when there is no readable one for what the node saved."""
+    rows = _BY_TYPE.get(node_type)
+    if rows is None:
+        return None
+    if len(rows) == 1 and not rows[0].only:
+        return rows[0].id
+    fields = {one.field: _plain(one) for one in saved}
+    for row in rows:
+        if all(fields.get(field, "None") == text for field, text in row.only.items()):
+            return row.id
+    return None
+
+
+def _plain(saved: Saved) -> str | None:
+    """A saved value as a row writes it: no quotes, `2` for `2.0`, `None` for an absent tensor."""
+    if saved.tensor is not None:
+        return None
+    return (saved.text or "None").strip("'\"").removesuffix(".0")
+
+
+@cache
+def texts() -> tuple[RuleText, ...]:
+    """All rules, ready to show."""
+    return tuple(_text(rule) for rule in TABLE)
+
+
+def _text(rule: Rule) -> RuleText:
+    result = symbol(rule.letters.get("result", "y"))
+    return RuleText(
+        id=rule.id,
+        forward_mathml=equation(result, mathml(rule.forward, rule.letters)),
+        slots=tuple(
+            RuleSlot(
+                name=name,
+                mathml=equation(_partial(rule.letters.get(name, name)), mathml(expr, rule.letters)),
+                substituted=mathml(expr, rule.letters, slots=True),
+            )
+            for name, expr in rule.slots.items()
+        ),
+        words={"zh": rule.zh, "en": rule.en},
+        source=rule.source,
+    )
+
+
+def _partial(letter: str) -> str:
+    """∂L over ∂ of one input, where L is what backward was called on."""
+    return f"<mfrac><mrow><mo>∂</mo><mi>L</mi></mrow><mrow><mo>∂</mo>{symbol(letter)}</mrow></mfrac>"

@@ -1,6 +1,6 @@
 // What the inspector says of a box at a step: what arrived, what left, what was saved, and one plain sentence.
 
-import type { Box, Edge, Graph, Node, Saved, Sum, Tensor } from '../api/types'
+import type { Box, Edge, Graph, HookCall, Node, Reduction, Saved, Sum, Tensor } from '../api/types'
 import type { TraceIndex, VisitAt } from '../core/trace'
 import type { Words } from '../core/sentences'
 import { elements, nodeName, tensorName } from './naming'
@@ -47,6 +47,8 @@ export interface Departure {
   /** The sum it went into. */
   sum: Sum | undefined
   sumStep: number
+  /** The sum over broadcast axes it went through before it left. */
+  reduction: Reduction | undefined
 }
 
 export function departures(index: TraceIndex, node: Node, at: VisitAt | undefined): Departure[] {
@@ -59,6 +61,7 @@ export function departures(index: TraceIndex, node: Node, at: VisitAt | undefine
       to: index.node(edge.to),
       tensor: index.tensor(at?.visit.left[slot]),
       sum,
+      reduction: at?.visit.reduced?.find((one) => one.slot === slot),
       sumStep: at && sum ? index.sumStep(at.pass.id, next, edge.input_nr) : 0,
     }
   })
@@ -130,6 +133,15 @@ export function savedLines(index: TraceIndex, node: Node, stateAt: (tensor: stri
     const sharesWith = storage ? (seen.get(storage) ?? null) : null
     if (storage && !seen.has(storage)) seen.set(storage, saved.field)
     return { saved, tensor, name: tensorName(index, tensor), now: tensor ? (stateAt(tensor.id)?.version ?? 0) : null, sharesWith }
+  })
+}
+
+/** Hooks that fired on a node, or on the leaf whose sink it is. */
+export function hooksOf(index: TraceIndex, node: Node, pass: string | null): HookCall[] {
+  const leaf = node.variable ? index.identity(node.variable) : null
+  return (index.trace.hooks ?? []).filter((hook) => {
+    const here = hook.node === node.id || (leaf !== null && hook.tensor != null && index.identity(hook.tensor) === leaf)
+    return here && (pass === null || hook.pass == null || hook.pass === pass)
   })
 }
 

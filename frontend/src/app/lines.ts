@@ -75,7 +75,7 @@ function lineOf(index: TraceIndex, step: number): number | null {
 }
 
 function isBackward(kind: string | undefined): boolean {
-  return kind === 'seed' || kind === 'visit' || kind === 'sum' || kind === 'hook' || kind === 'accumulate'
+  return kind === 'seed' || kind === 'visit' || kind === 'sum' || kind === 'reduce' || kind === 'hook' || kind === 'accumulate'
 }
 
 /** The code of what a step concerns: the node's op, or for a leaf the op that made it. */

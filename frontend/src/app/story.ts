@@ -1,7 +1,8 @@
 // The timeline in words: what happened at a step, which line it was, which node it concerns.
 
-import type { Node, Step, Update } from '../api/types'
+import type { HookCall, Node, Pass, Reduction, Step, Update, Visit } from '../api/types'
 import { brief as briefTerm } from '../core/display'
+import { formatShape } from '../core/format'
 import type { TraceIndex } from '../core/trace'
 import type { Words } from '../core/sentences'
 import { brief, codeAt, nodeName, opName, passName, shortType, tensorName } from './naming'
@@ -28,13 +29,15 @@ function sumText(index: TraceIndex, terms: readonly (string | null)[], total: st
 /** The node a step concerns, for those that concern one. */
 export function nodeOfStep(index: TraceIndex, step: Step | undefined): Node | undefined {
   if (!step) return undefined
+  const hooked = step.hook ? index.hooks.get(step.hook)?.node : undefined
+  if (hooked != null) return index.node(hooked)
   const pass = step.pass ? index.passes.get(step.pass) : undefined
   if (step.kind === 'op') {
     const nodes = index.op(step.op)?.nodes
     return nodes?.length ? index.node(nodes[nodes.length - 1]) : undefined
   }
   if (step.kind === 'seed') return index.node(pass?.roots[step.root ?? 0]?.node)
-  if (step.kind === 'visit' || step.kind === 'sum' || step.kind === 'hook') return index.node(step.visit == null ? null : pass?.visits[step.visit]?.node)
+  if (step.kind === 'visit' || step.kind === 'sum' || step.kind === 'reduce' || step.kind === 'hook') return index.node(step.visit == null ? null : pass?.visits[step.visit]?.node)
   if (step.kind === 'accumulate') return index.node(step.accumulation == null ? null : pass?.accumulations[step.accumulation]?.node)
   if (step.kind === 'failure') return index.node(index.trace.failure?.node)
   return undefined
@@ -51,9 +54,14 @@ export function tell(index: TraceIndex, number: number, t: Words): Told {
     case 'seed':
     case 'visit':
     case 'sum':
-    case 'hook':
+    case 'reduce':
     case 'accumulate':
       return tellBackward(index, step, t)
+    case 'hook':
+      return step.hook ? tellHook(index, step.hook, t) : tellBackward(index, step, t)
+    case 'call':
+    case 'call_end':
+      return tellCall(index, step, t)
     case 'update':
     case 'reset':
       return tellUpdate(index, step, t)
@@ -111,10 +119,52 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
     const arrived = visit?.entered.find((id) => id !== null)
     return arrived ? told(t('step.visit', { name }), value(arrived), 'gradient') : told(t('step.visit_none', { name }))
   }
+  if (step.kind === 'reduce') {
+    const reduction = visit && reductionOf(visit, step.slot)
+    return reduction ? told(t('step.reduce', { name, axes: reduction.axes.join(', ') }), `${reducedShapes(index, visit, reduction)}, ${value(visit.left[reduction.slot])}`, 'gradient') : told(name)
+  }
   const sum = visit?.sums?.find((one) => one.input_nr === (step.input_nr ?? 0)) ?? visit?.sums?.[0]
   if (!sum) return told(name)
   if (step.kind === 'hook') return told(t('step.hook', { name }), `${value(sum.total)} → ${value(sum.entered)}`, 'gradient')
   return told(t('step.sum', { name }), sumText(index, sum.terms.map((term) => term.tensor), sum.total, t, value), 'gradient')
+}
+
+export function reductionOf(visit: Visit, slot: number | null | undefined): Reduction | undefined {
+  return visit.reduced?.find((one) => one.slot === slot)
+}
+
+/** `4×3 → 3`: the gradient's shape before and after the sum. */
+export function reducedShapes(index: TraceIndex, visit: Visit, reduction: Reduction): string {
+  const after = index.tensor(visit.left[reduction.slot])
+  return `${formatShape(reduction.shape)} → ${after ? formatShape(after.shape) : '·'}`
+}
+
+/** What a hook is on: its tensor, its module, or what its node computed. */
+export function hookPlace(index: TraceIndex, hook: HookCall): string {
+  if (hook.tensor) return tensorName(index, index.tensor(hook.tensor))
+  if (hook.module) return index.modules.get(hook.module)?.path ?? ''
+  return nodeName(index, index.node(hook.node))
+}
+
+function tellHook(index: TraceIndex, id: string, t: Words): Told {
+  const hook = index.hooks.get(id)
+  if (!hook) return told('')
+  const values = { hook: hook.function, name: hookPlace(index, hook) }
+  if (hook.raised) return told(t('step.hook_raised', values), '', 'error')
+  const [before, after] = [index.tensor(hook.before), index.tensor(hook.after)]
+  if (!before || !after) return told(t('step.hook_fired', values))
+  return told(t('step.hook_changed', values), `${briefTerm(before)} → ${briefTerm(after)}`, hook.pass ? 'gradient' : 'plain')
+}
+
+function tellCall(index: TraceIndex, step: Step, t: Words): Told {
+  const call = step.call ? index.calls.get(step.call) : undefined
+  const module = call && index.modules.get(call.module)
+  if (!call || !module) return told('')
+  const values = { name: module.path, type: module.type }
+  if (step.kind === 'call') return told(t('step.call', values))
+  if (call.raised) return told(t('step.call_raised', values), '', 'error')
+  const result = index.tensor(index.op(call.last_op)?.outputs[0])
+  return told(t(result ? 'step.call_end_with' : 'step.call_end', values), result ? brief(result) : '')
 }
 
 function tellUpdate(index: TraceIndex, step: Step, t: Words): Told {
@@ -158,8 +208,12 @@ export function markLabel(index: TraceIndex, step: Step, t: Words): string {
     }
     case 'sum':
       return 'Σ'
+    case 'reduce':
+      return reduceLabel(pass, step)
     case 'hook':
-      return 'hook'
+      return (step.hook && index.hooks.get(step.hook)?.function) || 'hook'
+    case 'call':
+      return index.modules.get(index.calls.get(step.call ?? '')?.module ?? '')?.path.split('.').at(-1) ?? ''
     case 'accumulate':
       return `${tensorName(index, index.tensor(pass?.accumulations[step.accumulation ?? 0]?.tensor))}.grad`
     case 'output':
@@ -174,4 +228,13 @@ export function markLabel(index: TraceIndex, step: Step, t: Words): string {
     default:
       return ''
   }
+}
+
+const BELOW = '₀₁₂₃₄₅₆₇₈₉'
+
+/** `Σ₀`: the axes that are summed, as indices below. */
+function reduceLabel(pass: Pass | undefined, step: Step): string {
+  const visit = pass?.visits[step.visit ?? -1]
+  const axes = (visit && reductionOf(visit, step.slot)?.axes) ?? []
+  return `Σ${axes.map((axis) => BELOW[axis] ?? '').join('')}`
 }

@@ -42,6 +42,10 @@ export class Then {
         if (change.after && change.after !== change.before && !this.births.has(change.after)) this.births.set(change.after, step)
       }
     }
+    for (const hook of trace.hooks ?? []) {
+      const step = index.stepOfHook.get(hook.id)
+      if (hook.after && step !== undefined && !this.births.has(hook.after)) this.births.set(hook.after, step)
+    }
     for (const list of index.accumulationsOf.values()) {
       for (const { accumulation, step } of list) if (accumulation.after && !this.births.has(accumulation.after)) this.births.set(accumulation.after, step)
     }

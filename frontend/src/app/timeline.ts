@@ -6,7 +6,7 @@ import type { TraceIndex } from '../core/trace'
 import type { Words } from '../core/sentences'
 import { markLabel } from './story'
 
-export type Shape = 'op' | 'ghost' | 'seed' | 'visit' | 'sum' | 'accumulate' | 'update' | 'output' | 'failure' | 'warning' | 'call'
+export type Shape = 'op' | 'ghost' | 'seed' | 'visit' | 'sum' | 'reduce' | 'accumulate' | 'hook' | 'enter' | 'leave' | 'update' | 'output' | 'failure' | 'warning' | 'call'
 
 export interface TimelineMark {
   step: number
@@ -31,9 +31,12 @@ const shapes: Record<Step['kind'], Shape> = {
   seed: 'seed',
   visit: 'visit',
   sum: 'sum',
-  hook: 'sum',
+  reduce: 'reduce',
+  hook: 'hook',
   accumulate: 'accumulate',
   pass_end: 'call',
+  call: 'enter',
+  call_end: 'leave',
   update: 'update',
   reset: 'update',
   output: 'output',
@@ -48,8 +51,9 @@ function shapeOf(index: TraceIndex, step: Step): Shape {
   return op && op.nodes.length === 0 && op.inputs.some((id) => index.tensor(id)?.requires_grad) ? 'ghost' : 'op'
 }
 
-function isAbove(kind: Step['kind']): boolean {
-  return kind === 'seed' || kind === 'visit' || kind === 'sum' || kind === 'hook' || kind === 'accumulate'
+/** Backward stands on the line; a hook stands there when it fired in a pass. */
+function isAbove({ kind, pass }: Step): boolean {
+  return kind === 'seed' || kind === 'visit' || kind === 'sum' || kind === 'reduce' || (kind === 'hook' && pass != null) || kind === 'accumulate'
 }
 
 /** Where a step stands between `left` and `right`. */
@@ -65,7 +69,7 @@ export function marksOf(index: TraceIndex, left: number, right: number, labels: 
   const free = { above: -Infinity, below: -Infinity }
   return timeline.map((event, at) => {
     const x = place(at + 1, total, left, right)
-    const above = isAbove(event.kind)
+    const above = isAbove(event)
     const side = above ? 'above' : 'below'
     const text = labels ? markLabel(index, event, t) : ''
     const width = textWidth(text, LABEL_SIZE)
@@ -80,7 +84,7 @@ export function marksOf(index: TraceIndex, left: number, right: number, labels: 
 function nextOnSide(timeline: readonly Step[], at: number, above: boolean, total: number, left: number, right: number): number {
   for (let later = at + 1; later < timeline.length; later += 1) {
     const event = timeline[later]
-    if (event && isAbove(event.kind) === above) return place(later + 1, total, left, right)
+    if (event && isAbove(event) === above) return place(later + 1, total, left, right)
   }
   return right + 40
 }
@@ -91,7 +95,7 @@ export function ticks(index: TraceIndex, left: number, right: number, above: boo
   const seen = new Set<number>()
   let path = ''
   timeline.forEach((event, at) => {
-    if (isAbove(event.kind) !== above || event.kind === 'pass' || event.kind === 'pass_end') return
+    if (isAbove(event) !== above || event.kind === 'pass' || event.kind === 'pass_end' || event.kind === 'call' || event.kind === 'call_end') return
     const x = Math.round(place(at + 1, timeline.length, left, right) / 2) * 2
     if (seen.has(x)) return
     seen.add(x)

@@ -273,6 +273,7 @@ export class Story {
     // A leaf's .grad follows every pass, so its additions are shown whichever pass is chosen.
     if (event.kind !== 'accumulate' && !this.shows(pass)) return null
     if (event.kind === 'accumulate') return this.boxOf(pass.accumulations[event.accumulation ?? -1]?.node ?? '', 0) ?? null
+    if (event.hook != null) return this.boxOf(this.index.hooks.get(event.hook)?.node ?? pass.visits[event.visit ?? -1]?.node ?? '', event.input_nr ?? 0) ?? null
     if (event.kind === 'seed') return this.boxOf(pass.roots[event.root ?? -1]?.node ?? '', pass.roots[event.root ?? -1]?.input_nr ?? 0) ?? null
     return this.boxOf(pass.visits[event.visit ?? -1]?.node ?? '', event.input_nr ?? 0) ?? null
   }
@@ -439,6 +440,7 @@ export class Story {
   private isCrossing(link: DrawnLink, visit: VisitAt, event: Step | undefined): boolean {
     if (!event || event.pass !== visit.pass.id) return false
     if (event.kind === 'visit') return event.visit === visit.index
+    if (event.kind === 'reduce') return event.visit === visit.index && event.slot === link.slot
     const source = this.sheet.boxes.get(link.source)
     const at = event.kind === 'accumulate' ? visit.pass.accumulations[event.accumulation ?? -1]?.visit : event.kind === 'sum' || event.kind === 'hook' ? event.visit : undefined
     if (at == null || !source) return false

@@ -1,6 +1,6 @@
 // An index over one trace: everything by id, and where in the timeline each thing happened.
 
-import type { Accumulation, Graph, Node, Op, Pass, Span, Step, Tensor, Trace, Update, Visit } from '../api/types'
+import type { Accumulation, Graph, HookCall, Module, ModuleCall, Node, Op, Pass, Span, Step, Tensor, Trace, Update, Visit } from '../api/types'
 
 export interface VisitAt {
   pass: Pass
@@ -28,6 +28,10 @@ export class TraceIndex {
   readonly nodes: ReadonlyMap<string, Node>
   readonly passes: ReadonlyMap<string, Pass>
   readonly updates: ReadonlyMap<string, Update>
+  readonly hooks: ReadonlyMap<string, HookCall>
+  readonly calls: ReadonlyMap<string, ModuleCall>
+  readonly modules: ReadonlyMap<string, Module>
+  readonly stepOfHook: ReadonlyMap<string, number>
   readonly stepOfOp: ReadonlyMap<string, number>
   readonly visitsOfNode: ReadonlyMap<string, readonly VisitAt[]>
   readonly accumulationsOf: ReadonlyMap<string, readonly AccumulationAt[]>
@@ -44,9 +48,13 @@ export class TraceIndex {
     this.nodes = byId(trace.nodes)
     this.passes = byId(trace.passes)
     this.updates = byId(trace.updates)
+    this.hooks = byId(trace.hooks ?? [])
+    this.calls = byId(trace.calls ?? [])
+    this.modules = byId(trace.modules)
     for (const op of trace.ops) for (const output of op.outputs) if (!this.opOfOutput.has(output)) this.opOfOutput.set(output, op)
 
     const stepOfOp = new Map<string, number>()
+    const stepOfHook = new Map<string, number>()
     const stepOfVisit = new Map<string, number>()
     const stepOfAccumulation = new Map<string, number>()
     const updates: UpdateAt[] = []
@@ -60,12 +68,14 @@ export class TraceIndex {
       else if (event.kind === 'seed') this.stepOfSeed.set(`${event.pass} ${event.root}`, step)
       else if (event.kind === 'sum' || event.kind === 'hook') {
         const key = `${event.pass} ${event.visit} ${event.input_nr ?? 0}`
-        if (event.pass != null && !this.stepOfSum.has(key)) this.stepOfSum.set(key, step)
+        if (event.pass != null && event.visit != null && !this.stepOfSum.has(key)) this.stepOfSum.set(key, step)
       }
+      if (event.hook != null && !stepOfHook.has(event.hook)) stepOfHook.set(event.hook, step)
       const update = event.update != null ? this.updates.get(event.update) : undefined
       if (update) updates.push({ update, step })
     })
     this.stepOfOp = stepOfOp
+    this.stepOfHook = stepOfHook
     this.updatesInOrder = updates
 
     const visits = new Map<string, VisitAt[]>()

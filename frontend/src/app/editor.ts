@@ -1,6 +1,6 @@
 // The program's editor: CodeMirror with the marks of the step on its lines. A chunk of its own, loaded after the page.
 
-import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from '@codemirror/commands'
 import { pythonLanguage } from '@codemirror/lang-python'
 import { HighlightStyle, LanguageSupport, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language'
 import { Compartment, EditorState, RangeSet, StateEffect, StateField, type Extension, type Range, type Text } from '@codemirror/state'
@@ -15,6 +15,8 @@ export interface EditorEvents {
   click(line: number): void
   run(): void
   block(index: number): void
+  /** Applies the fix of a finding. */
+  fix(index: number): void
 }
 
 export interface EditorHandle {
@@ -60,15 +62,26 @@ class Note extends WidgetType {
   }
 }
 
+type BlockEvents = Pick<EditorEvents, 'block' | 'fix'>
+
+function blockButton(text: string, look: string, press: () => void): HTMLButtonElement {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = look
+  button.textContent = text
+  button.addEventListener('click', press)
+  return button
+}
+
 class Block extends WidgetType {
   constructor(
     readonly block: LineBlock,
-    readonly open: (index: number) => void,
+    readonly events: BlockEvents,
   ) {
     super()
   }
   override eq(other: Block): boolean {
-    return other.block.title === this.block.title && other.block.action === this.block.action && other.block.index === this.block.index
+    return other.block.title === this.block.title && other.block.action === this.block.action && other.block.fix === this.block.fix && other.block.index === this.block.index
   }
   toDOM(): HTMLElement {
     // The room around it is padding: the editor measures a block without its margins.
@@ -78,11 +91,9 @@ class Block extends WidgetType {
     element.className = 'cm-finding'
     const title = element.appendChild(document.createElement('strong'))
     title.textContent = this.block.title
-    const button = element.appendChild(document.createElement('button'))
-    button.type = 'button'
-    button.className = 'button'
-    button.textContent = this.block.action
-    button.addEventListener('click', () => this.open(this.block.index))
+    const { fix, action, index } = this.block
+    if (fix) element.append(blockButton(fix, 'button solid', () => this.events.fix(index)))
+    element.append(blockButton(action, 'button', () => this.events.block(index)))
     return outer
   }
 }
@@ -92,6 +103,7 @@ const signPath: Record<Sign, string> = {
   gradient: 'M6 1.5 11 10.5H1Z',
   running: 'M2 1 11 6 2 11Z',
   next: 'M2.5 2 10 6 2.5 10Z',
+  idle: 'M2.5 6h1.6M7.9 6h1.6',
   done: 'M6 4.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6Z',
   failed: 'M3 3l6 6M9 3 3 9',
   found: 'M6 1.6 11.2 10.6H.8ZM6 5v2.4M6 9v.1',
@@ -135,15 +147,16 @@ function spanRange(doc: Text, span: Span): { from: number; to: number } | null {
   return from < to ? { from, to } : null
 }
 
-function draw(doc: Text, marks: Marks, openBlock: (index: number) => void): Shown {
+function draw(doc: Text, marks: Marks, events: BlockEvents): Shown {
   const decorations: Range<Decoration>[] = []
   const signs: Range<GutterMarker>[] = []
   for (let number = 1; number <= doc.lines; number += 1) {
     const line = doc.line(number)
     const sign = signOf(marks, number)
     if (sign) signs.push(new SignMarker(sign, marks.words[sign]).range(line.from))
-    const classes = [sign && sign !== 'done' ? `cm-line-${sign}` : '', marks.running === number ? 'cm-line-running' : '', marks.lit.has(number) ? 'cm-line-lit' : ''].filter(Boolean)
-    if (classes.length) decorations.push(Decoration.line({ class: classes.join(' ') }).range(line.from))
+    const classes = [sign && sign !== 'done' && sign !== 'idle' ? `cm-line-${sign}` : '', marks.running === number ? 'cm-line-running' : '', marks.idle.has(number) ? 'cm-line-idle' : '', marks.lit.has(number) ? 'cm-line-lit' : ''].filter(Boolean)
+    const title = marks.idle.has(number) ? { attributes: { title: marks.words.idle } } : {}
+    if (classes.length) decorations.push(Decoration.line({ class: classes.join(' '), ...title }).range(line.from))
     const note = marks.notes.get(number)
     if (note) {
       decorations.push(Decoration.line({ attributes: { style: `padding-right:calc(${note.text.length}ch + 12px)` } }).range(line.from))
@@ -156,19 +169,19 @@ function draw(doc: Text, marks: Marks, openBlock: (index: number) => void): Show
   }
   for (const block of marks.blocks) {
     if (block.line > doc.lines || block.line < 1) continue
-    decorations.push(Decoration.widget({ widget: new Block(block, openBlock), side: 2, block: true }).range(doc.line(block.line).to))
+    decorations.push(Decoration.widget({ widget: new Block(block, events), side: 2, block: true }).range(doc.line(block.line).to))
   }
   return { marks, decorations: Decoration.set(decorations, true), signs: RangeSet.of(signs, true) }
 }
 
-function marksField(openBlock: (index: number) => void): StateField<Shown> {
+function marksField(events: BlockEvents): StateField<Shown> {
   return StateField.define<Shown>({
     create: () => nothing,
     update(shown, transaction) {
       let next = shown
       if (transaction.docChanged) next = { ...next, decorations: next.decorations.map(transaction.changes), signs: next.signs.map(transaction.changes) }
       for (const effect of transaction.effects) {
-        if (effect.is(showMarks)) next = effect.value ? draw(transaction.state.doc, effect.value, openBlock) : nothing
+        if (effect.is(showMarks)) next = effect.value ? draw(transaction.state.doc, effect.value, events) : nothing
       }
       return next
     },
@@ -197,9 +210,20 @@ const look = EditorView.theme({
   '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': { backgroundColor: 'transparent', outline: '1px solid var(--line2)' },
 })
 
+/** The one stretch two texts differ in, so that the cursor and the undo history survive a change from outside. */
+function difference(before: string, after: string): { from: number; to: number; insert: string } | null {
+  if (before === after) return null
+  const most = Math.min(before.length, after.length)
+  let from = 0
+  while (from < most && before[from] === after[from]) from += 1
+  let tail = 0
+  while (tail < most - from && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1
+  return { from, to: before.length - tail, insert: after.slice(from, after.length - tail) }
+}
+
 /** Opens the editor inside `parent`. Marks are dropped by the caller when the program no longer is the one that ran. */
 export function openEditor(parent: HTMLElement, code: string, label: string, events: EditorEvents): EditorHandle {
-  const field = marksField((index) => events.block(index))
+  const field = marksField(events)
   const labels = new Compartment()
   let quiet = false
   const labelled = (text: string): Extension => EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': text, spellcheck: 'false', autocapitalize: 'off' })
@@ -208,6 +232,14 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
     const block = view.lineBlockAt(position)
     const y = event.clientY - view.documentTop
     return y >= block.top && y <= block.bottom ? view.state.doc.lineAt(block.from).number : null
+  }
+  /** Applies the fix on the cursor's line, or else the first one there is. */
+  const fixNearest = (of: EditorView): boolean => {
+    const fixes = (of.state.field(field).marks?.blocks ?? []).filter((block) => block.fix)
+    const line = of.state.doc.lineAt(of.state.selection.main.head).number
+    const chosen = fixes.find((block) => block.line === line) ?? fixes[0]
+    if (chosen) events.fix(chosen.index)
+    return chosen !== undefined
   }
   let hovered: number | null = null
   const hover = (line: number | null): void => {
@@ -233,7 +265,7 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
         field,
         look,
         labels.of(labelled(label)),
-        keymap.of([{ key: 'Mod-Enter', run: () => (events.run(), true) }, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+        keymap.of([{ key: 'Mod-Enter', run: () => (events.run(), true) }, { key: 'Mod-.', run: (of) => fixNearest(of) }, ...defaultKeymap, ...historyKeymap, indentWithTab]),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !quiet) events.change(update.state.doc.toString())
         }),
@@ -250,9 +282,10 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
   })
   return {
     setCode(next) {
-      if (next === view.state.doc.toString()) return
+      const change = difference(view.state.doc.toString(), next)
+      if (!change) return
       quiet = true
-      view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } })
+      view.dispatch({ changes: change, annotations: isolateHistory.of('full') })
       quiet = false
     },
     setMarks: (marks) => view.dispatch({ effects: showMarks.of(marks) }),

@@ -21,6 +21,6 @@ export function findingBlocks(trace: Trace, t: Words): LineBlock[] {
   return trace.findings.flatMap((finding, index) => {
     if (!finding.span || finding.severity === 'note') return []
     const title = unmarked(findingWords(trace, index, 'title', t)) || finding.code
-    return [{ line: finding.span.end_line, title, action: t('findings.show'), index }]
+    return [{ line: finding.span.end_line, title, action: t('findings.show'), fix: finding.fix?.length ? t('findings.apply') : '', index }]
   })
 }

@@ -52,6 +52,7 @@ export function marksAt(index: TraceIndex, choice: Choice, t: Words): Marks {
     gradient: concerned?.line ?? null,
     failed,
     found,
+    idle: new Set(trace.lines_not_run ?? []),
     lit: choice.lit,
     notes: notesAt(index, choice.step, code),
     spans,
@@ -63,6 +64,7 @@ export function marksAt(index: TraceIndex, choice: Choice, t: Words): Marks {
       failed: t('mark.failed'),
       done: t('mark.done'),
       found: t('panel.findings'),
+      idle: t('mark.idle'),
     },
   }
 }

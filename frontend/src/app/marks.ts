@@ -19,6 +19,8 @@ export interface LineBlock {
   line: number
   title: string
   action: string
+  /** What the button says that applies the fix; empty when there is no certain one. */
+  fix: string
   index: number
 }
 
@@ -29,16 +31,18 @@ export interface Marks {
   gradient: number | null
   failed: number | null
   found: ReadonlySet<number>
+  /** Lines whose statement never ran in the whole run. */
+  idle: ReadonlySet<number>
   /** Lines lit because their boxes are hovered in the graph. */
   lit: ReadonlySet<number>
   notes: ReadonlyMap<number, LineNote>
   spans: readonly SpanMark[]
   blocks: readonly LineBlock[]
   /** What the signs mean, for their tooltips. */
-  words: { running: string; next: string; gradient: string; failed: string; done: string; found: string }
+  words: { running: string; next: string; gradient: string; failed: string; done: string; found: string; idle: string }
 }
 
-export type Sign = 'failed' | 'found' | 'gradient' | 'running' | 'next' | 'done'
+export type Sign = 'failed' | 'found' | 'gradient' | 'running' | 'next' | 'idle' | 'done'
 
 /** The one sign a line carries: what is wrong first, then where the gradient is, then where the program is. */
 export function signOf(marks: Marks, line: number): Sign | null {
@@ -47,5 +51,6 @@ export function signOf(marks: Marks, line: number): Sign | null {
   if (marks.gradient === line) return 'gradient'
   if (marks.running === line) return 'running'
   if (marks.next === line) return 'next'
+  if (marks.idle.has(line)) return 'idle'
   return marks.done.has(line) ? 'done' : null
 }

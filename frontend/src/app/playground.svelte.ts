@@ -3,6 +3,7 @@
 import * as api from '../api/client'
 import type { Box, Graph, Trace } from '../api/types'
 import type { Lang, Level, Selection, Theme, ViewState } from '../core/state'
+import { applyEdits } from '../core/fix'
 import { openingChoice, sheetOf } from '../core/fold'
 import { linesOfGraph, TraceIndex } from '../core/trace'
 import { wordsOf, type Words } from '../core/sentences'
@@ -127,6 +128,20 @@ export class Playground {
   showFindings(at = 0): void {
     this.findingOpen = at
     this.phone = 'node'
+  }
+
+  /** The program that ran, with the fix of a finding in it; null when it has no certain one. */
+  fixedBy(at: number): string | null {
+    const fix = this.trace?.findings[at]?.fix
+    return this.trace && fix?.length ? applyEdits(this.trace.program.code, fix) : null
+  }
+
+  /** Puts a fix into the editor, where it can be undone, and shows what it changed. A program edited since it ran stays as it is. */
+  applyFix(at: number): void {
+    const fixed = this.fixedBy(at)
+    if (fixed === null || this.edited) return
+    this.edit(fixed)
+    this.showFindings(at)
   }
 
   toggleGroup(id: string): void {

@@ -36,14 +36,16 @@ _PLAIN = frozenset((int, float, bool, type(None), str))
 
 
 class Recording(TorchFunctionMode):
-    """Active while the program runs; `muted` counts the reasons not to record."""
+    """Active while the program runs."""
 
     def __init__(self, ledger: Ledger, observer: Observer) -> None:
         super().__init__()
         self.ledger = ledger
         self.observer = observer
         self.known: dict[object, Called | None] = {}
-        self.muted = 0
+        self.here = ledger.here
+        self.over = False
+        """The program has ended, though threads of its own may go on."""
 
     def __torch_function__(
         self,
@@ -54,7 +56,7 @@ class Recording(TorchFunctionMode):
     ) -> Any:
         if kwargs is None:
             kwargs = {}
-        if self.muted or _tracing() is not None:
+        if self.here.muted or self.over or _tracing() is not None:
             return func(*args, **kwargs)
         try:
             called = self.known[func]
@@ -203,7 +205,7 @@ class Recording(TorchFunctionMode):
         ledger.ops += 1
         if not torch.is_grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
-        modules, passes = ledger.module_stack, ledger.pass_stack
+        modules, passes = self.here.modules, self.here.passes
         ledger.pending.append((
             "o", ledger.ops, called.id, words, keywords, outputs, ledger.site(frame), modules[-1] if modules else 0, flags,
             passes[-1] if passes else 0, ((ended or perf_counter_ns()) - started) / 1000,

@@ -197,7 +197,7 @@ class Job:
         self._wind_up(raised)
         self.tell()
         if raised is not None:
-            row = failure_row(raised, self.ledger)
+            row = failure_row(raised, self.ledger, source)
             if row is not None:
                 self.ledger.say(*row)
 
@@ -212,7 +212,7 @@ class Job:
         if self.below is not None:
             self.below.drain()
         self.ledger.closed = True
-        self.mode.muted += 1
+        self.mode.over = True
 
     @staticmethod
     def _join() -> None:

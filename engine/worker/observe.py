@@ -147,7 +147,7 @@ class Optimizers:
         register_optimizer_step_post_hook(self._after_step)
 
     def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        self.mode.muted += 1
+        self.mode.here.muted += 1
         with _disabled():
             try:
                 self.before.append(self._state_of(optimizer))
@@ -171,11 +171,12 @@ class Optimizers:
         mode = self.mode
 
         def run() -> Any:
-            muted, mode.muted = mode.muted, 0
+            here = mode.here
+            muted, here.muted = here.muted, 0
             try:
                 return closure()
             finally:
-                mode.muted = muted
+                here.muted = muted
 
         return run
 
@@ -199,7 +200,7 @@ class Optimizers:
         return parameters, kept
 
     def _after_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.mode.muted -= 1
+        self.mode.here.muted -= 1
         with _disabled():
             try:
                 self._stepped(optimizer, *self.before.pop())

@@ -108,7 +108,7 @@ def wrap_functions(mode: Recording) -> None:
     known: dict[type, Called] = {}
 
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
-        if mode.muted:
+        if mode.here.muted or mode.over:
             return original(cls, *args, **kwargs)
         called = known.get(cls)
         if called is None:
@@ -137,7 +137,7 @@ def _wrap_zero_grad(
 
     @functools.wraps(original)
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
-        if mode.muted:
+        if mode.here.muted or mode.over:
             original(self, set_to_none)
             return
         before: list[Any] = []
@@ -146,11 +146,11 @@ def _wrap_zero_grad(
                 before = optimizers.grads(parameters(self))
         except Exception as error:
             ledger.trouble("zero_grad", error)
-        mode.muted += 1
+        mode.here.muted += 1
         try:
             original(self, set_to_none)
         finally:
-            mode.muted -= 1
+            mode.here.muted -= 1
         try:
             with _disabled():
                 optimizers.zeroed(self, kind, before, ledger.site(sys._getframe(1)), set_to_none)

@@ -64,6 +64,18 @@ class State:
         self.watched = False
 
 
+class Here(threading.local):
+    """What one thread of the program is in the middle of."""
+
+    def __init__(self) -> None:
+        self.passes: list[int] = []
+        self.modules: list[int] = []
+        self.calls: list[tuple[int, int]] = []
+        """Module calls with the place that led to each."""
+        self.muted = 0
+        """Reasons not to record."""
+
+
 class Ledger:
     """Numbers and rows of one run."""
 
@@ -83,10 +95,19 @@ class Ledger:
         """Held while recording, once the program has threads of its own."""
         self.closed = False
         """The program has ended: what is still printed is not its own."""
-        self.pass_stack: list[int] = []
-        self.module_stack: list[int] = []
+        self.here = Here()
         self.walker = Walker(self)
         self._next_purge = 50_000
+
+    @property
+    def pass_stack(self) -> list[int]:
+        """Running passes of this thread, innermost last."""
+        return self.here.passes
+
+    @property
+    def module_stack(self) -> list[int]:
+        """Modules whose forward this thread is in, innermost last."""
+        return self.here.modules
 
     def publish(self) -> None:
         """Makes the rows of one moment visible to the sender, all or none."""

@@ -97,7 +97,7 @@ Letters = Mapping[str, str]
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(1, 6)
 _LEVEL = {
     "add": _SUM, "sub": _SUM, "mul": _PRODUCT, "div": _PRODUCT, "matmul": _PRODUCT, "neg": _SIGN, "pow": _POWER,
-    "transpose": _POWER, "exp": _POWER, "total": _PRODUCT, "gt": 0, "ge": 0, "lt": 0, "le": 0, "eq": 0, "and": 0,
+    "transpose": _POWER, "inverse": _POWER, "exp": _POWER, "total": _PRODUCT, "gt": 0, "ge": 0, "lt": 0, "le": 0, "eq": 0, "and": 0,
 }  # fmt: skip
 _SIGNS = {
     "add": "+", "sub": "−", "mul": "⊙", "matmul": "\u2062", "gt": ">", "ge": "≥", "lt": "<", "le": "≤", "eq": "=",
@@ -108,6 +108,8 @@ SUBSCRIPTED = frozenset({
     "sum", "mean", "max", "min", "expand", "softmax", "cumsum", "select", "scatter", "gather", "permute", "slice",
     "stack", "cat", "split", "std", "var", "unsqueeze", "reverse", "size", "put", "put_slice", "put_add", "piece",
     "index", "index_select", "index_add", "scatter_add", "unpermute", "repeat", "sum_repeats",
+    "cross", "prod", "cumprod", "zero_along", "zero_rows", "put_flat", "put_mask", "put_diagonal", "crop", "roll", "pad",
+    "take", "masked_select",
 })  # fmt: skip
 """Functions whose last argument says along which axis or at which index."""
 
@@ -200,6 +202,14 @@ _SPECIAL: dict[str, Callable[[_Writer, tuple[Expr, ...]], str]] = {
     "norm2": lambda writer, arguments: writer.fenced("‖", arguments, "‖"),
     "indicator": lambda writer, arguments: writer.fenced("[", arguments, "]"),
     "ones": lambda _writer, _arguments: "<mn>𝟏</mn>",
+    "zeros": lambda _writer, _arguments: "<mn>𝟎</mn>",
+    "identity": lambda _writer, _arguments: "<mi>I</mi>",
+    "inverse": lambda writer, arguments: (
+        f"<msup>{writer.inside(arguments[0], _ATOM)}<mrow><mo>−</mo><mn>1</mn></mrow></msup>"
+    ),
+    "pair": lambda writer, arguments: (
+        f"<mrow>{writer.write(arguments[0])}<mo>,</mo>{writer.write(arguments[1])}</mrow>"
+    ),
     "count": lambda writer, _arguments: writer.write(Symbol("n")),
 }
 
@@ -239,6 +249,10 @@ _TEXT_SHAPES: dict[str, tuple[str, tuple[int, ...]]] = {
     "norm2": ("‖{}‖", (0,)),
     "total": ("Σ {}", (_PRODUCT,)),
     "ones": ("𝟏", ()),
+    "zeros": ("𝟎", ()),
+    "identity": ("I", ()),
+    "inverse": ("{}⁻¹", (_ATOM,)),
+    "pair": ("{}, {}", (0, 0)),
     "count": ("n", ()),
 }
 """How a function reads, and how tightly each argument must bind to go without brackets."""

@@ -7,18 +7,20 @@ _inp = Symbol("input")
 _mean, _rstd, _axes = Symbol("result1"), Symbol("result2"), Symbol("axes")
 _NORM: Letters = {"input": "x", "weight": "γ", "bias": "β", "result": "y", "result1": "μ", "result2": "r"}
 _hat = (_inp - _mean) * _rstd
+_seen_mean, _seen_root = Symbol("running_mean"), f("sqrt", Symbol("running_var") + Symbol("eps"))
+
 LAYERS: list[Rule] = [
     Rule("ConvolutionBackward0", f("conv", _inp, weight) + bias,
          {"input": f("conv_transpose", g, weight), "weight": f("correlate", _inp, g), "bias": f("total", g)},
          letters=LAYER, only={"transposed": "False"},
          zh="输入得到 g 与翻转卷积核的卷积；卷积核得到输入与 g 的相关；偏置得到 g 的和。",
          en="The input gets g convolved with the flipped kernel, the kernel the input correlated with g, the bias Σg."),
-    Rule("MaxPool2DWithIndicesBackward0", f("max_pool", x), {"self": f("put_add", g, Symbol("result1"))},
+    Rule("MaxPool2DWithIndicesBackward0 MaxPool3DWithIndicesBackward0 AdaptiveMaxPool2DBackward0 AdaptiveMaxPool3DBackward0", f("max_pool", x), {"self": f("put_add", g, Symbol("result1"))},
          letters={**UNARY, "result1": "argmax"},
          zh="每个窗口里只有最大的那一格得到梯度。", en="In each window only the largest cell gets the gradient."),
-    Rule("AvgPool2DBackward0", f("avg_pool", x), {"self": f("spread", g) / Symbol("k²")},
+    Rule("AvgPool2DBackward0 AvgPool3DBackward0", f("avg_pool", x), {"self": f("spread", g) / Symbol("k²")},
          zh="每个窗口把梯度平分给它的各格。", en="Each window splits its gradient evenly over its cells."),
-    Rule("AdaptiveAvgPool2DBackward0", f("avg_pool", x), {"self": f("spread", g) / Symbol("k²")},
+    Rule("AdaptiveAvgPool2DBackward0 AdaptiveAvgPool3DBackward0", f("avg_pool", x), {"self": f("spread", g) / Symbol("k²")},
          zh="每个窗口把梯度平分给它的各格。", en="Each window splits its gradient evenly over its cells."),
     Rule("NativeLayerNormBackward0", _hat * weight + bias,
          {"input": _rstd * (g * weight - f("mean", g * weight, _axes) - _hat * f("mean", g * weight * _hat, _axes)),
@@ -53,4 +55,20 @@ LAYERS: list[Rule] = [
          letters={"variable": "x", "grad": "x.grad"},
          zh="到达的梯度加到 .grad 上；不清零就会一直累加。",
          en="What arrives is added to .grad; without zeroing it keeps adding up."),
+    Rule("NativeGroupNormBackward0", _hat * weight + bias,
+         {"input": _rstd * (g * weight - f("mean", g * weight, _axes) - _hat * f("mean", g * weight * _hat, _axes)),
+          "weight": f("total", g * _hat), "bias": f("total", g)},
+         letters={**_NORM, "axes": "group"},
+         zh="和 layer norm 一样，只是平均取在每组通道上：每组梯度之和为 0。",
+         en="As layer norm, with means over each group of channels: each group then sums to 0."),
+    Rule("NativeBatchNormBackward0", (_inp - _seen_mean) / _seen_root * weight + bias,
+         {"input": g * weight / _seen_root, "weight": f("total", g * (_inp - _seen_mean) / _seen_root),
+          "bias": f("total", g)},
+         letters={**_NORM, "running_mean": "m", "running_var": "v"}, variant="eval", only={"training": "False"},
+         zh="评估时均值和方差是存下来的常数，每个元素只乘一个系数。",
+         en="In evaluation mean and variance are stored constants: each element has one factor."),
+    Rule("ConvolutionBackward0", f("conv_transpose", _inp, weight) + bias,
+         {"input": f("conv", g, weight), "weight": f("correlate", g, _inp), "bias": f("total", g)},
+         letters=LAYER, variant="transposed", only={"transposed": "True"},
+         zh="转置卷积的反向就是普通卷积。", en="The backward of a transposed convolution is a convolution."),
 ]  # fmt: skip

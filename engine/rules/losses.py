@@ -47,4 +47,10 @@ LOSSES: list[Rule] = [
     Rule("NllLossBackward0", -f("total", f("pick", x, target)), {"self": -g * f("one_hot", target)}, letters=LOSS,
          variant="sum", only={"reduction": "2", "weight": "None"},
          zh="只有正确类别的那一格得到梯度 −g。", en="Only the cell of the right class gets a gradient, −g."),
+    *_loss("SoftMarginLossBackward0", f("log", 1 + f("exp", -target * x)), {"self": -target * f("sigmoid", -target * x)},
+           zh="分对且有把握的样本几乎没有梯度。", en="Samples on the right side with confidence get almost no gradient."),
+    Rule("NllLossBackward0", -f("pick", x, target), {"self": -f("expand", g, 1) * f("one_hot", target)}, letters=LOSS,
+         variant="none", only={"reduction": "0", "weight": "None"},
+         zh="每一行只有正确类别的那一格得到梯度 −g。",
+         en="In each row only the cell of the right class gets a gradient, −g."),
 ]  # fmt: skip

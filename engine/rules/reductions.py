@@ -3,6 +3,8 @@
 from engine.formula import Symbol
 from engine.rules.rule import UNARY, YAML, Rule, dim, f, g, holds, n, x, y
 
+_tied = holds(f("eq", x, f("expand", y, dim)))
+
 REDUCTIONS: list[Rule] = [
     Rule("SumBackward0", f("total", x), {"self": g * f("ones", x)}, source=YAML,
          zh="求和把同一个梯度送给每个元素。", en="The sum sends the same gradient to every element."),
@@ -45,4 +47,47 @@ REDUCTIONS: list[Rule] = [
          en="Minimum along an axis: the gradient returns to the remembered position, the rest get 0."),
     Rule("LinalgVectorNormBackward0", f("norm2", x), {"self": f("expand", g / y, dim) * x}, only={"ord": "2"},
          zh="二范数的梯度是单位方向 x/‖x‖。", en="The gradient of the 2-norm is the unit direction x/‖x‖."),
+    *(
+        Rule(f"{name.title()}Backward0", f(name[1:], x, dim),
+             {"self": f("expand", g, dim) / f("total", _tied, dim) * _tied},
+             zh=f"沿轴取最{zh}：只有最{zh}的元素得到梯度；并列时平分。",
+             en=f"The {en} along an axis: only that element gets the gradient; ties share it.")
+        for name, zh, en in (("amax", "大", "largest"), ("amin", "小", "smallest"))
+    ),
+    Rule("MedianBackward0", f("median", x), {"self": g / f("total", holds(f("eq", x, y))) * holds(f("eq", x, y))},
+         zh="只有中位数那个元素得到梯度；并列时平分。", en="Only the median element gets the gradient; ties share it."),
+    Rule("MedianBackward1 KthvalueBackward0 ModeBackward0", f("select", x, Symbol("indices")),
+         {"self": f("scatter", g, dim, Symbol("indices"))}, variant="dim", source=YAML,
+         letters={**UNARY, "indices": "i"},
+         zh="沿轴选出一个：梯度回到记住的位置，其余是 0。",
+         en="One element along an axis: the gradient returns to the remembered position, the rest get 0."),
+    Rule("SortBackward0 SortBackward1 TopkBackward0", f("gather", x, Symbol("indices")),
+         {"self": f("scatter", g, dim, Symbol("indices"))}, source=YAML, letters={**UNARY, "indices": "i"},
+         zh="排序只是换位置：每个梯度回到元素原来的地方；没选中的是 0。",
+         en="Sorting only moves elements: each gradient goes back to its place; those not taken get 0."),
+    Rule("CummaxBackward0 CumminBackward0", f("gather", x, Symbol("indices")),
+         {"self": f("scatter_add", g, dim, Symbol("indices"))}, letters={**UNARY, "indices": "i"},
+         zh="每一步记住当前的最值在哪里；梯度加回那些位置。",
+         en="Each step remembers where the extreme was; the gradients are added back there."),
+    Rule("ProdBackward1", f("prod", x, dim), {"self": f("expand", g * y, dim) / x}, variant="dim",
+         zh="沿轴相乘：每个元素得到其余元素的乘积乘 g。",
+         en="The product along an axis: each element gets g times the product of the others."),
+    Rule("CumprodBackward0", f("cumprod", x, dim),
+         {"self": f("reverse", f("cumsum", f("reverse", g * y, dim), dim), dim) / x},
+         zh="后面的每个前缀积都含有这个元素，贡献加起来再除以它。",
+         en="Every later running product contains the element: their shares are added and divided by it."),
+    Rule("NansumBackward0", f("total", x, dim), {"self": f("expand", g, dim) * holds(f("eq", x, x))},
+         zh="NaN 不参加求和，也得不到梯度（[x = x] 对 NaN 是 0）。",
+         en="NaN takes no part in the sum and gets no gradient ([x = x] is 0 for NaN)."),
+    Rule("NormBackward1", f("norm2", x), {"self": f("expand", g / y, dim) * x}, variant="dim", only={"p": "2"},
+         zh="二范数的梯度是单位方向 x/‖x‖。", en="The gradient of the 2-norm is the unit direction x/‖x‖."),
+    Rule("DistBackward0", f("norm2", x - Symbol("other")),
+         {"self": g * (x - Symbol("other")) / y, "other": g * (Symbol("other") - x) / y},
+         letters={"self": "a", "other": "b", "result": "c"}, only={"p": "2"},
+         zh="距离的梯度沿着两点的连线，方向相反。",
+         en="The gradients of a distance lie along the line between the two, in opposite directions."),
+    Rule("TraceBackward0", f("total", f("diagonal", x)), {"self": g * f("identity", x)},
+         letters={"self": "A", "result": "s"},
+         zh="迹只看对角线：对角线各得 g，其余是 0。",
+         en="The trace sees the diagonal only: each of its elements gets g, the rest 0."),
 ]  # fmt: skip

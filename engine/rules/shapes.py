@@ -1,7 +1,7 @@
 """Rules of operations that move elements."""
 
 from engine.formula import Symbol
-from engine.rules.rule import ENGINE, UNARY, YAML, Rule, dim, f, g, index, x
+from engine.rules.rule import ENGINE, UNARY, YAML, Rule, dim, f, g, index, mask, x
 
 SHAPES: list[Rule] = [
     Rule("ViewBackward0 ReshapeAliasBackward0 UnsafeViewBackward0", f("reshape", x),
@@ -72,4 +72,43 @@ SHAPES: list[Rule] = [
     Rule("CopySlices", f("write", x, Symbol("view")), {"self": f("outside", g)}, source=ENGINE,
          zh="在视图上原地写：被写的部分交给那个运算，其余原样传回。",
          en="A write through a view: the written part goes to the op that wrote, the rest passes unchanged."),
+    Rule("RollBackward0", f("roll", x, Symbol("shifts")), {"self": f("roll_back", g, Symbol("shifts"), Symbol("dims"))},
+         zh="转回去同样多的位置。", en="Rolled back by as many places."),
+    Rule("Rot90Backward0", f("rot90", x, Symbol("k")), {"self": f("rotate_back", g, Symbol("k"), Symbol("dims"))},
+         zh="转回去同样多的直角。", en="Turned back by as many right angles."),
+    Rule("ScatterBackward0", f("scatter", x, Symbol("src"), index),
+         {"self": f("zero_along", g, dim, index), "src": f("gather", g, dim, index)},
+         letters={**UNARY, "index": "i", "src": "s"}, source=YAML,
+         zh="被写掉的位置不再有梯度；写进去的值得到那些位置的梯度。",
+         en="Positions that were overwritten get no gradient; the values written get theirs."),
+    Rule("ScatterBackward1", f("scatter", x, Symbol("value"), index), {"self": f("zero_along", g, dim, index)},
+         letters={**UNARY, "index": "i", "value": "v"}, variant="number", source=YAML,
+         zh="被写掉的位置不再有梯度。", en="Positions that were overwritten get no gradient."),
+    Rule("ScatterAddBackward0", f("scatter_add", x, Symbol("src"), index),
+         {"self": g, "src": f("gather", g, dim, index)}, letters={**UNARY, "index": "i", "src": "s"}, source=YAML,
+         zh="加上去：原来的值原样得到梯度，加的值得到那些位置的梯度。",
+         en="Added: the base passes the gradient on, what was added gets that of its positions."),
+    Rule("TakeBackward0", f("take", x, index), {"self": f("put_flat", g, index)}, letters={**UNARY, "index": "i"},
+         zh="梯度加回摊平以后的那些位置。", en="The gradient is added back at those places of the flattened tensor."),
+    Rule("MaskedSelectBackward0", f("masked_select", x, mask), {"self": f("put_mask", g, mask)},
+         letters={**UNARY, "mask": "m"},
+         zh="梯度放回被选中的位置，其余是 0。", en="The gradient goes back to where the mask chose, zeros elsewhere."),
+    Rule("IndexFillBackward0 IndexFillBackward1", f("index_fill", x, index), {"self": f("zero_rows", g, dim, index)},
+         letters={**UNARY, "index": "i"}, source=YAML,
+         zh="被填掉的行没有梯度，其余照常。", en="Rows that were filled get no gradient, the others pass."),
+    Rule("DiagonalBackward0", f("diagonal", x), {"self": f("put_diagonal", g, Symbol("offset"))}, letters={"self": "A", "result": "d"},
+         zh="梯度放回对角线，其余是 0。", en="The gradient goes back onto the diagonal, zeros elsewhere."),
+    Rule("DiagEmbedBackward0", f("diag", x), {"self": f("diagonal", g, Symbol("offset"))}, letters={"self": "d", "result": "A"}, source=YAML,
+         zh="取出对角线上的梯度。", en="The gradient is read off the diagonal."),
+    Rule("ConstantPadNdBackward0", f("pad", x, Symbol("pad")), {"self": f("crop", g, Symbol("pad"))},
+         zh="填充的边没有梯度：把它裁掉。", en="The padding gets no gradient: it is cut off."),
+    Rule("UpsampleNearest2DBackward0", f("upsample", x), {"self": f("block_sum", g)},
+         zh="每个像素被复制成一块，梯度就是那一块的和。",
+         en="Each pixel was copied into a block: its gradient is the sum over the block."),
+    Rule("AsStridedBackward0", f("as_strided", x), {"self": f("put_add", g)},
+         zh="按步长重新看内存：每个梯度加回它所在的内存单元。",
+         en="Another look at the same memory: each gradient is added back to its cell."),
+    Rule("UnfoldBackward0 Im2ColBackward0", f("windows", x), {"self": f("put_add", g)},
+         zh="窗口会重叠：一个元素的梯度是它所在各个窗口的和。",
+         en="Windows overlap: an element's gradient is the sum over the windows it lies in."),
 ]  # fmt: skip

@@ -134,6 +134,48 @@ def _correlate(zeros: Array, x: Array, g: Array) -> Array:
     return zeros
 
 
+def _put_flat(zeros: Array, g: Array, index: Array) -> Array:
+    np.add.at(zeros.reshape(-1), index, g)
+    return zeros
+
+
+def _put_mask(zeros: Array, g: Array, mask: Array) -> Array:
+    zeros[mask] = g
+    return zeros
+
+
+def _put_diagonal(zeros: Array, g: Array, offset: int) -> Array:
+    rows = np.arange(len(g))
+    zeros[rows, rows + offset] = g
+    return zeros
+
+
+def _block_sum(zeros: Array, g: Array) -> Array:
+    rows, columns = g.shape[-2] // zeros.shape[-2], g.shape[-1] // zeros.shape[-1]
+    blocks: Array = g.reshape(*zeros.shape[:-1], rows, zeros.shape[-1], columns)
+    sums: Array = blocks.sum((-3, -1))
+    return sums
+
+
+def _zero_along(g: Array, dim: int, index: Array) -> Array:
+    kept = g.copy()
+    np.put_along_axis(kept, index, 0, dim)
+    return kept
+
+
+def _zero_rows(g: Array, dim: int, index: Array) -> Array:
+    kept = g.copy()
+    np.moveaxis(kept, dim, 0)[index] = 0
+    return kept
+
+
+def _crop(g: Array, pad: tuple[int, ...]) -> Array:
+    """`pad` holds before and after for each axis, the last axis first."""
+    for axis, (before, after) in enumerate(zip(pad[::2], pad[1::2], strict=True), 1):
+        g = np.take(g, range(before, g.shape[-axis] - after), axis=-axis)
+    return g
+
+
 def _expand(shape: tuple[int, ...], value: Array, axes: Any) -> Array:
     if np.ndim(value) < len(shape) and axes is not None:
         for axis in sorted(axis % len(shape) for axis in np.atleast_1d(axes)):
@@ -144,6 +186,8 @@ def _expand(shape: tuple[int, ...], value: Array, axes: Any) -> Array:
 SHAPED: dict[str, Callable[..., Any]] = {
     "expand": _expand,
     "ones": lambda shape, _like: np.ones(shape),
+    "zeros": lambda shape, _like: np.zeros(shape),
+    "identity": lambda shape, _like: np.eye(*shape),
     "reshape": lambda shape, value: np.reshape(value, shape),
     "sum_to_shape": lambda shape, value: sum_to(value, shape),
 }
@@ -161,6 +205,10 @@ PUTS: dict[str, Callable[..., Any]] = {
     "piece": _piece,
     "conv_transpose": _conv_transpose,
     "correlate": _correlate,
+    "put_flat": _put_flat,
+    "put_mask": _put_mask,
+    "put_diagonal": _put_diagonal,
+    "block_sum": _block_sum,
 }
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -204,6 +252,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "mean": lambda x, dim=None: np.mean(x, axis=_axes(dim), keepdims=dim is not None),
     "size": lambda x, dim: np.size(x) if dim is None else np.prod([x.shape[axis] for axis in np.atleast_1d(dim)]),
     "norm2": np.linalg.norm,
+    "floor": np.floor,
+    "trunc": np.trunc,
+    "pair": lambda a, b: (a, b),
+    "inverse": np.linalg.inv,
+    "cross": lambda a, b, dim: np.cross(a, b, axis=dim),
+    "roll_back": lambda g, shifts, dims: np.roll(g, [-shift for shift in shifts], dims),
+    "rotate_back": lambda g, k, dims: np.rot90(g, -k, dims),
+    "zero_along": _zero_along,
+    "zero_rows": _zero_rows,
+    "gather": lambda g, dim, index: np.take_along_axis(g, index, dim),
+    "diagonal": np.diagonal,
+    "crop": _crop,
     "prod": np.prod,
     "cumsum": np.cumsum,
     "reverse": np.flip,

@@ -58,6 +58,9 @@ ROWS = torch.tensor([2, 0, 2])
 CLASSES = torch.tensor([2, 0])
 IMAGE, KERNEL = rand(2, 3, 5, 5), rand(4, 3, 3, 2)
 TIED = torch.tensor([[1.0, 3.0], [3.0, -2.0]], dtype=torch.float64)
+TIED_ROWS = torch.tensor([[1.0, 3.0, 3.0], [-2.0, -2.0, 0.5]], dtype=torch.float64)
+SQUARE = rand(3, 3) + 4 * torch.eye(3)
+ALONG = torch.tensor([[0, 2], [1, 0]])
 REDUCTIONS = ("none", "mean", "sum")
 
 
@@ -188,6 +191,93 @@ CASES = [
     unary("avg_pool2d", lambda x: F.avg_pool2d(x, 2), rand(1, 1, 4, 4), **{"k²": 4}),
     unary("adaptive_avg_pool2d", lambda x: F.adaptive_avg_pool2d(x, 2), rand(1, 1, 4, 4), **{"k²": 4}),
     Case("embedding", lambda w: F.embedding(ROWS, w), {"weight": rand(3, 2)}, {"indices": ROWS}),
+    unary("asin", torch.asin, P),
+    unary("acos", torch.acos, P),
+    unary("asinh", torch.asinh),
+    unary("acosh", torch.acosh, P + 1),
+    unary("atanh", torch.atanh, P),
+    unary("log10", torch.log10, B),
+    unary("erfc", torch.erfc),
+    unary("erfinv", torch.erfinv, P),
+    unary("sinc", torch.sinc),
+    binary("atan2", torch.atan2, A, ROW),
+    binary("hypot", torch.hypot, A, ROW),
+    binary("logaddexp", torch.logaddexp, A, ROW),
+    Case("addcdiv", partial(torch.addcdiv, value=2), {"self": A, "tensor1": B, "tensor2": P}, {"value": 2}),
+    binary("xlogy", torch.xlogy, A, ROW),
+    Case("pow_number", lambda p: 2**p, {"exponent": A}, {"self": 2.0}),
+    unary("logit", torch.logit, P),
+    unary("frac", torch.frac),
+    unary("remainder", lambda x: x % 0.7),
+    binary("remainder_tensor", torch.remainder, A, ROW),
+    unary("fmod", lambda x: x.fmod(0.7)),
+    unary("deg2_rad", torch.deg2rad),
+    unary("rad2_deg", torch.rad2deg),
+    unary("sign", torch.sign),
+    unary("floor", torch.floor),
+    unary("ceil", torch.ceil),
+    unary("round", torch.round),
+    unary("trunc", torch.trunc),
+    Case("tanh_backward", torch.ops.aten.tanh_backward, {"grad_output": A, "output": P}),
+    Case("sigmoid_backward", torch.ops.aten.sigmoid_backward, {"grad_output": A, "output": P}),
+    Case(
+        "threshold_backward",
+        lambda u, x: torch.ops.aten.threshold_backward(u, x, 0.5),
+        {"grad_output": A, "self": B},
+        {"threshold": 0.5},
+    ),
+    unary("fill", lambda x: (x * 1).zero_()),
+    unary("fill", lambda x: (x * 1).fill_(2.0)),
+    unary("gelu_tanh", partial(F.gelu, approximate="tanh")),
+    unary("celu", lambda x: F.celu(x, 1.5), alpha=1.5),
+    Case("prelu_kernel", torch.ops.aten._prelu_kernel, {"self": A, "weight": rand(1, 3, high=1.0)}),
+    unary("glu", lambda x: F.glu(x, 1), rand(2, 4), a=rand(2, 4)[:, :2], b=rand(2, 4)[:, 2:], dim=1),
+    unary("hardsigmoid", F.hardsigmoid, 2 * A),
+    unary("hardswish", F.hardswish, 3 * A),
+    unary("mish", F.mish),
+    unary("hardshrink", lambda x: F.hardshrink(x, 0.7), lambd=0.7),
+    unary("softshrink", lambda x: F.softshrink(x, 0.7), lambd=0.7),
+    unary("threshold", lambda x: F.threshold(x, 0.5, 9.0), threshold=0.5, value=9.0),
+    unary("amax", lambda x: x.amax(1), TIED_ROWS, dim=1),
+    unary("amin", lambda x: x.amin(1, keepdim=True), TIED_ROWS, dim=1),
+    unary("median", torch.median, TIED),
+    unary("median_dim", lambda x: x.median(1).values, dim=1, indices=A.median(1).indices),
+    unary("median_dim", lambda x: x.kthvalue(2, 1).values, dim=1, indices=A.kthvalue(2, 1).indices),
+    unary("sort", lambda x: x.sort(1).values, dim=1, indices=A.sort(1).indices),
+    unary("sort", lambda x: x.topk(2, 1).values, dim=1, indices=A.topk(2, 1).indices),
+    unary("cummax", lambda x: x.cummax(1).values, dim=1, indices=A.cummax(1).indices),
+    unary("prod_dim", lambda x: x.prod(1), dim=1),
+    unary("cumprod", lambda x: x.cumprod(1), dim=1),
+    unary("nansum", lambda x: x.nansum(1), torch.where(MASK, torch.nan, A), dim=1),
+    unary("norm_dim", lambda x: torch.ops.aten.norm.ScalarOpt_dim(x, 2, [1]), dim=1),
+    binary("dist", torch.dist, A, B),
+    unary("trace", torch.trace, SQUARE),
+    Case("addbmm", torch.addbmm, {"self": rand(2, 4), "batch1": rand(2, 2, 3), "batch2": rand(2, 3, 4)}),
+    Case("addr", torch.addr, {"self": A, "vec1": rand(2), "vec2": ROW}),
+    Case("linalg_inv_ex", torch.linalg.inv, {"A": SQUARE}, {"inverse": torch.linalg.inv(SQUARE)}),
+    Case("linalg_det", torch.linalg.det, {"A": SQUARE}),
+    Case("linalg_slogdet", lambda a: torch.linalg.slogdet(a).logabsdet, {"A": SQUARE}),
+    Case("linalg_solve_ex", torch.linalg.solve, {"A": SQUARE, "B": rand(3, 2)}),
+    binary("linalg_cross", partial(torch.linalg.cross, dim=1), A, B, dim=1),
+    unary("roll", lambda x: x.roll((1, 2), (0, 1)), shifts=(1, 2), dims=(0, 1)),
+    unary("rot90", lambda x: x.rot90(1, (0, 1)), k=1, dims=(0, 1)),
+    Case("scatter", lambda x, s: x.scatter(1, ALONG, s), {"self": A, "src": rand(2, 2)}, {"dim": 1, "index": ALONG}),
+    unary("scatter_number", lambda x: x.scatter(1, ALONG, 2.0), dim=1, index=ALONG),
+    Case(
+        "scatter_add",
+        lambda x, s: x.scatter_add(1, ALONG, s),
+        {"self": A, "src": rand(2, 2)},
+        {"dim": 1, "index": ALONG},
+    ),
+    unary("take", lambda x: x.take(torch.tensor([0, 5, 5])), index=torch.tensor([0, 5, 5])),
+    unary("masked_select", lambda x: x.masked_select(MASK), mask=MASK),
+    unary("index_fill", lambda x: x.index_fill(1, CLASSES, 0.0), dim=1, index=CLASSES),
+    unary("diagonal", lambda x: x.diagonal(1), SQUARE, offset=1),
+    unary("diag_embed", lambda x: torch.diag_embed(x, 1), rand(3), offset=1),
+    unary("constant_pad_nd", lambda x: F.pad(x, (1, 2, 0, 1)), pad=(1, 2, 0, 1)),
+    unary("upsample_nearest2d", lambda x: F.interpolate(x, scale_factor=2), rand(1, 1, 2, 3)),
+    *losses("soft_margin_loss", F.soft_margin_loss, A, 2 * T - 1),
+    unary("nll_loss_none", lambda x: F.nll_loss(x, CLASSES, reduction="none"), target=CLASSES),
 ]
 
 
@@ -248,6 +338,42 @@ def test_normalisation_formulas_are_pytorchs_vjp(
         np.testing.assert_allclose(setting.evaluate(summand.arguments[0]).sum(axis=0), expected.numpy(), atol=1e-8)
 
 
+def test_the_group_norm_formula_is_pytorchs_vjp() -> None:
+    x, weight, bias = rand(2, 4, 3).requires_grad_(), rand(4).requires_grad_(), rand(4, high=1.0).requires_grad_()
+    result = F.group_norm(x, 2, weight, bias)
+    rule = row("native_group_norm")
+    assert type(result.grad_fn).__name__ in rule.types
+    seed = rand(2, 4, 3, high=1.5)
+    gradients = torch.autograd.grad(result, [x, weight, bias], seed)
+    grouped = {"g": seed, "input": x, "weight": weight[None, :, None].expand(2, 4, 3)}
+    values = {name: numpy_of(value).reshape(2, 2, 2, 3) for name, value in grouped.items()}
+    values |= {name: numpy_of(value) for name, value in normalised(x.detach().reshape(2, 2, 2, 3), (2, 3)).items()}
+    setting = Setting(values, (2, 2, 2, 3))
+    np.testing.assert_allclose(setting.evaluate(rule.slots["input"]).reshape(2, 4, 3), gradients[0].numpy(), atol=1e-8)
+    for name, expected in zip(("weight", "bias"), gradients[1:], strict=True):
+        summand = rule.slots[name]
+        assert isinstance(summand, Apply) and summand.function == "total"
+        got = setting.evaluate(summand.arguments[0]).reshape(2, 4, 3).sum((0, 2))
+        np.testing.assert_allclose(got, expected.numpy(), atol=1e-8)
+
+
+def test_the_batch_norm_formula_in_evaluation_is_pytorchs_vjp() -> None:
+    x, weight, bias = rand(4, 3).requires_grad_(), rand(3).requires_grad_(), rand(3, high=1.0).requires_grad_()
+    mean, var = rand(3, high=0.7), positive(3)
+    result = F.batch_norm(x, mean, var, weight, bias, training=False)
+    rule = row("native_batch_norm_eval")
+    assert type(result.grad_fn).__name__ in rule.types
+    seed = rand(4, 3, high=1.5)
+    gradients = torch.autograd.grad(result, [x, weight, bias], seed)
+    values = {"g": seed, "input": x, "weight": weight, "running_mean": mean, "running_var": var, "eps": 1e-5}
+    setting = Setting({name: numpy_of(value) for name, value in values.items()}, (4, 3))
+    np.testing.assert_allclose(setting.evaluate(rule.slots["input"]), gradients[0].numpy(), atol=1e-8)
+    for name, expected in zip(("weight", "bias"), gradients[1:], strict=True):
+        summand = rule.slots[name]
+        assert isinstance(summand, Apply) and summand.function == "total"
+        np.testing.assert_allclose(setting.evaluate(summand.arguments[0]).sum(axis=0), expected.numpy(), atol=1e-8)
+
+
 @pytest.mark.parametrize(("identifier", "cut"), [("split", torch.split), ("unbind", None)])
 def test_cutting_is_undone_by_joining(identifier: str, cut: Make | None) -> None:
     x = rand(3, 2).requires_grad_()
@@ -266,11 +392,15 @@ def functions_in(expr: Expr) -> set[str]:
 
 def test_every_formula_is_checked_except_those_in_words() -> None:
     checked = {case.rule for case in CASES} | {"native_layer_norm", "native_batch_norm", "split", "unbind"}
+    checked |= {"native_group_norm", "native_batch_norm_eval"}
     in_words = {
         "max_pool2d_with_indices",
         "copy_slices",
         "scaled_dot_product_flash_attention_for_cpu",
         "native_dropout",
+        "convolution_transposed",
+        "as_strided",
+        "unfold",
         "accumulate_grad",
         "add_number",
     }
@@ -301,10 +431,11 @@ def saved(**fields: str) -> tuple[Saved, ...]:
         ("NllLossBackward0", {"reduction": "1"}, "nll_loss_mean"),
         ("NllLossBackward0", {"reduction": "1", "weight": "tensor"}, None),
         ("GeluBackward0", {"approximate": "'none'"}, "gelu"),
-        ("GeluBackward0", {"approximate": "'tanh'"}, None),
+        ("GeluBackward0", {"approximate": "'tanh'"}, "gelu_tanh"),
         ("LinalgVectorNormBackward0", {"ord": "2.0"}, "linalg_vector_norm"),
         ("LinalgVectorNormBackward0", {"ord": "1"}, None),
-        ("NativeBatchNormBackward0", {"training": "False"}, None),
+        ("NativeBatchNormBackward0", {"training": "False"}, "native_batch_norm_eval"),
+        ("NormBackward1", {"p": "1"}, None),
     ],
 )
 def test_a_rule_holds_only_for_what_the_node_saved(

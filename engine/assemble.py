@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 import msgspec
 
 from engine import events as ev
+from engine.derivatives import slot_names
 from engine.findings import explanation, find
 from engine.keys import versions
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.rules import rule_of
-from engine.slots import slot_names
 from engine.source import Source
 from engine.trace import (
     Accumulation,

@@ -8,7 +8,9 @@ from typing import Any
 import msgspec
 from fastapi import Body
 
+from engine.derivatives import derivative_of
 from engine.graph import view
+from engine.replay import engine_view
 from engine.rules import rule_of, texts
 from engine.trace import Trace
 from server.problems import MEDIA_TYPE, Problem
@@ -19,6 +21,7 @@ Documented = dict[str, Any]
 
 _RECORDED = msgspec.json.decode((Path(__file__).parent / "example_trace.json").read_bytes(), type=Trace)
 _RUN = f"/api/v1/runs/{_RECORDED.id}"
+_PASS = _RECORDED.passes[0].id
 _MUL = next(rule for rule in texts() if rule.id == rule_of("MulBackward0"))
 
 
@@ -46,8 +49,16 @@ def shown(example: Documented | list[Documented]) -> Documented:
 
 TRACE = _wire("The trace; `status` says whether the program reached its end.", _ref("Trace"), _RECORDED)
 GRAPH = _wire("Boxes, links and groups to draw.", _ref("Graph"), view(_RECORDED))
+DERIVATIVE = _wire("The formulas.", _ref("Derivative"), msgspec.to_builtins(derivative_of("FmodBackward1")))
+ENGINE = _wire(
+    "The state before the first step told, and the steps.", _ref("Engine"), engine_view(_RECORDED, _PASS)
+)
 RULES = _wire("The rules.", {"type": "array", "items": _ref("RuleText")}, [_MUL])
-WITH_NULLS = {"Trace": msgspec.to_builtins(_RECORDED), "Graph": msgspec.to_builtins(view(_RECORDED))}
+WITH_NULLS = {
+    "Trace": msgspec.to_builtins(_RECORDED),
+    "Graph": msgspec.to_builtins(view(_RECORDED)),
+    "Engine": msgspec.to_builtins(engine_view(_RECORDED, _PASS)),
+}
 """Examples by schema, to be put back where FastAPI has taken the nulls out."""
 PROBLEM = _content(
     MEDIA_TYPE,

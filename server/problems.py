@@ -126,12 +126,30 @@ TABLE: dict[str, Row] = {
             "这里没有运行 {run}：它从未产生，或者已为腾出空间而删除。请用 POST /api/v1/runs 重新提交程序。",
         ),
     ),
+    "no-such-derivative": _row(
+        404,
+        ("No such formula", "没有这个公式"),
+        (
+            "PyTorch's table has no formula for {node_type}: it knows node types such as MulBackward0, "
+            "not AccumulateGrad or custom Functions. GET /api/v1/rules lists the readable rules.",
+            "PyTorch 的表里没有 {node_type} 的公式：那里只有 MulBackward0 这样的节点类型，没有 AccumulateGrad，"
+            "也没有自定义 Function。GET /api/v1/rules 列出可读的规则。",
+        ),
+    ),
     "run-not-finished": _row(
         409,
         ("The run has not finished", "运行尚未结束"),
         (
             "Run {run} is {state}. Follow {events} and ask again when it has finished.",
             "运行 {run} 的状态是 {state}。请关注 {events}，结束后再请求。",
+        ),
+    ),
+    "no-such-pass": _row(
+        404,
+        ("No such backward pass", "没有这次反向传播"),
+        (
+            "Run {run} has no pass {pass}; its passes are listed under `passes` in {trace}.",
+            "运行 {run} 中没有反向传播 {pass}；它的反向传播列在 {trace} 的 `passes` 里。",
         ),
     ),
     "no-such-tensor": _row(

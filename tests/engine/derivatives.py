@@ -1,6 +1,6 @@
-"""Slot names of every node type, read from the formulas that ship with PyTorch.
+"""Slots of every node type with their formulas, read from those that ship with PyTorch.
 
-`python -m tests.engine.derivatives > engine/slots.txt` renews the table after an upgrade."""
+`python -m tests.engine.derivatives > engine/derivatives.txt` renews the table after an upgrade."""
 
 import re
 import sys
@@ -20,12 +20,12 @@ def formulas() -> Path:
     return Path(found.origin).parent / "packaged" / "autograd" / "derivatives.yaml"
 
 
-def slot_table() -> dict[str, tuple[str, ...]]:
-    """Node type to the names of its slots, in order."""
-    table: dict[str, tuple[str, ...]] = {}
+def formula_table() -> dict[str, dict[str, str]]:
+    """Node type to the formula of each slot, in order."""
+    table: dict[str, dict[str, str]] = {}
     numbers: Counter[str] = Counter()
     for name, schema, keys in _entries():
-        slots = tuple(argument for argument in _arguments(schema) if argument in keys)
+        slots = {argument: keys[argument] for argument in _arguments(schema) if argument in keys}
         if not slots:
             continue
         node = (_camel(name) + "Backward").replace("ForwardBackward", "Backward")
@@ -34,19 +34,31 @@ def slot_table() -> dict[str, tuple[str, ...]]:
     return table
 
 
-def _entries() -> Iterator[tuple[str, str, set[str]]]:
+def lines() -> list[str]:
+    """The table as it is kept: a node type, then name and formula of each slot, separated by tabs."""
+    return [
+        "\t".join([node, *(f"{name}={formula}" for name, formula in slots.items())])
+        for node, slots in sorted(formula_table().items())
+    ]
+
+
+def _entries() -> Iterator[tuple[str, str, dict[str, str]]]:
     name, schema = "", ""
-    keys: set[str] = set()
+    keys: dict[str, str] = {}
     for line in [*formulas().read_text().splitlines(), "- name: end() ->"]:
         head = NAME.match(line)
         if head is not None:
             if name:
                 yield name, schema, keys
-            name, schema, keys = head[1], head[2], set()
+            name, schema, keys = head[1], head[2], {}
             continue
         key = KEY.match(line)
         if key is not None and not line.lstrip().startswith("#") and key[2] != "non_differentiable":
-            keys.update(part.strip() for part in key[1].split(","))
+            keys.update((part.strip(), _unquoted(key[2])) for part in key[1].split(","))
+
+
+def _unquoted(formula: str) -> str:
+    return " ".join(formula.partition("  #")[0].strip().strip('"').split())
 
 
 def _arguments(schema: str) -> list[str]:
@@ -64,5 +76,4 @@ def _camel(name: str) -> str:
 
 
 if __name__ == "__main__":
-    for node, slots in sorted(slot_table().items()):
-        sys.stdout.write(f"{node} {' '.join(slots)}\n")
+    sys.stdout.write("\n".join(lines()) + "\n")

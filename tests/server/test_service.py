@@ -65,3 +65,12 @@ def test_a_weak_sandbox_serves_this_machine_only() -> None:
     check_isolation(Isolation(profile="container", layers=("seccomp",)), Settings(host="0.0.0.0"))
     with pytest.raises(WeakIsolation, match="GRADGRAPH_ALLOW_WEAK_ISOLATION=1"):
         check_isolation(weak, Settings(host="0.0.0.0"))
+
+
+def test_a_node_without_a_readable_rule_has_pytorchs_own_formula(served: Served) -> None:
+    answer = served.http.get("/api/v1/rules/CholeskySolveBackward0").json()
+    assert [slot["name"] for slot in answer["slots"]] == ["self", "input2"]
+    assert "cholesky_solve_backward" in answer["slots"][0]["text"]
+    refused = served.http.get("/api/v1/rules/MineBackward")
+    assert refused.status_code == 404
+    assert refused.json()["type"].endswith("no-such-derivative")

@@ -1,25 +1,24 @@
-"""Slots have the names that PyTorch's own formulas give them."""
+"""Slots have the names and formulas of PyTorch's own table."""
 
 from pathlib import Path
 
 import pytest
 import torch
 
-from engine import slots
-from engine.slots import slot_names
-from tests.engine.derivatives import slot_table
+from engine import derivatives
+from engine.derivatives import derivative_of, slot_names
+from tests.engine.derivatives import formula_table, lines
 
 OTHER_SOURCES = {"CopyBackwards", "SendRpcBackward", "UndefinedGradBackward"}
 
 
 def test_the_table_is_what_ships_with_pytorch() -> None:
-    written = Path(slots.__file__).with_suffix(".txt").read_text(encoding="ascii").splitlines()
-    assert written == [f"{node} {' '.join(names)}" for node, names in sorted(slot_table().items())]
+    assert Path(derivatives.__file__).with_suffix(".txt").read_text(encoding="ascii").splitlines() == lines()
 
 
 def test_the_table_knows_every_node_class_of_pytorch() -> None:
     classes = {name.removesuffix("_copy") for name in dir(torch._C._functions) if "Backward" in name}
-    missing = {name for name in classes - set(slot_table()) if "Foreach" not in name and "Autograd" not in name}
+    missing = {name for name in classes - set(formula_table()) if "Foreach" not in name and "Autograd" not in name}
     assert missing == OTHER_SOURCES
 
 
@@ -47,3 +46,18 @@ def test_the_order_is_that_of_next_functions() -> None:
     leaves = {"self": bias, "mat1": x, "mat2": weight}
     for (after, _), name in zip(node.next_functions, slot_names("AddmmBackward0", 3), strict=True):
         assert after.variable is leaves[name]  # type: ignore[union-attr]
+
+
+def test_every_slot_has_its_official_formula() -> None:
+    fmod = derivative_of("FmodBackward1")
+    assert fmod is not None
+    assert [(slot.name, slot.text) for slot in fmod.slots] == [
+        ("self", "grad"),
+        ("other", '-grad * self.div(other, /*rounding_mode=*/"trunc")'),
+    ]
+    assert all(text for slots in formula_table().values() for text in slots.values())
+
+
+@pytest.mark.parametrize("node_type", ["AccumulateGrad", "CopySlices", "MineBackward", ""])
+def test_nodes_without_an_official_formula_say_so(node_type: str) -> None:
+    assert derivative_of(node_type) is None

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from engine import events as ev
+from engine.calls import Calls
 from engine.derivatives import slot_names
 from engine.findings import explanation, find
 from engine.keys import versions
@@ -121,6 +122,7 @@ class _House:
         self.runs: dict[int, _Run] = {}
         self.updates: list[ev.Updated] = []
         self.modules: dict[int, ev.ModuleSeen] = {}
+        self.calls = Calls()
         self.variables: list[ev.VariableSeen] = []
         self.outputs: list[Output] = []
         self.printing: list[ev.Printed] = []
@@ -175,6 +177,8 @@ class _House:
 
     def _op_ran(self, event: ev.OpRan) -> None:
         self.ops[event.id] = event
+        if self.calls.running:
+            self.calls.ran(event.id, event.thread)
         self.steps.append(
             Step(kind="op", op=f"o{event.id}", pass_id=_p(event.pass_id), span=self.sites.get(event.site))
         )
@@ -218,6 +222,14 @@ class _House:
                 span = self._span(event.site)
                 self.steps.append(Step(kind="warning", index=len(self.warnings), span=span))
                 self.warnings.append(Warning(category=event.category, message=event.message, span=span))
+            case ev.ModuleCalled():
+                span = self._span(event.site)
+                self.calls.begin(event, span)
+                self.steps.append(Step(kind="call", call=f"c{event.id}", pass_id=_p(event.pass_id), span=span))
+            case ev.ModuleLeft():
+                if self.calls.end(event):
+                    begun = self.calls.all[event.id].event
+                    self.steps.append(Step(kind="call_end", call=f"c{event.id}", pass_id=_p(begun.pass_id)))
             case ev.ModuleSeen():
                 self.modules[event.id] = event
             case ev.VariableSeen():
@@ -422,6 +434,7 @@ class _House:
             passes=tuple(self._pass(one) for one in self.runs.values()),
             updates=tuple(self._update(event) for event in self.updates),
             modules=tuple(self._module(event) for event in self.modules.values()),
+            calls=self.calls.finish(self.modules),
             memory=(),
             timeline=tuple(self.steps),
             findings=tuple(self.findings),

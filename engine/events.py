@@ -129,6 +129,7 @@ class OpRan(_Event, frozen=True, tag="o"):
     flags: int
     pass_id: int
     time_us: float
+    thread: int = 0
 
 
 SavedWord = tuple[str, int, int, str, int, str]
@@ -237,6 +238,29 @@ class Warned(_Event, frozen=True, tag="w"):
     site: int
 
 
+TRAINING = 32
+"""Bit of `ModuleCalled.flags`; the others are those of ops."""
+
+
+class ModuleCalled(_Event, frozen=True, tag="c"):
+    """A module's forward begins."""
+
+    id: int
+    module: int
+    parent: int
+    flags: int
+    site: int
+    pass_id: int
+    thread: int = 0
+
+
+class ModuleLeft(_Event, frozen=True, tag="ce"):
+    """A module's forward ended."""
+
+    id: int
+    raised: bool
+
+
 MemberWord = tuple[str, int, bool]
 """name, tensor, shared."""
 
@@ -336,6 +360,8 @@ Event = (
     | Printed
     | Warned
     | ModuleSeen
+    | ModuleCalled
+    | ModuleLeft
     | VariableSeen
     | Failed
     | Found

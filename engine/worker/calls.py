@@ -205,11 +205,13 @@ class Recording(TorchFunctionMode):
         ledger.ops += 1
         if not torch.is_grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
-        modules, passes = self.here.modules, self.here.passes
-        ledger.pending.append((
+        here = self.here
+        modules, passes = here.modules, here.passes
+        row = (
             "o", ledger.ops, called.id, words, keywords, outputs, ledger.site(frame), modules[-1] if modules else 0, flags,
             passes[-1] if passes else 0, ((ended or perf_counter_ns()) - started) / 1000,
-        ))  # fmt: skip
+        )  # fmt: skip
+        ledger.pending.append(row if not here.number else (*row, here.number))
         return ledger.ops
 
     def _record(

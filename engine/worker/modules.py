@@ -2,11 +2,13 @@
 
 import weakref
 from collections.abc import Mapping
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
 
-from engine.worker.record import Ledger
+from engine.events import INFERENCE, NO_GRAD, TRAINING
+from engine.worker.record import PROGRAM, Ledger
 
 _LONGEST_PATH = 1000
 _LONGEST_TEXT = 200
@@ -18,20 +20,63 @@ class Modules:
     def __init__(self, ledger: Ledger, names: Mapping[str, Any]) -> None:
         self.ledger = ledger
         self.names = names
+        self.here = ledger.here
+        self.entrance: CodeType | None = None
+        """The code through which every module is called."""
+        self.begun = self.omitted = 0
         self.fast: dict[int, tuple[Any, int]] = {}
         self.calls: dict[int, int] = {}
         self.paths: dict[int, tuple[str, int]] = {}
         self.seconds: dict[tuple[int, str], int] = {}
         self.count = 0
 
-    def enter(self, module: torch.nn.Module) -> list[int]:
-        """Notes that a module's forward begins; the caller pops the stack when it ends."""
-        stack = self.ledger.module_stack
+    def enter(self, module: torch.nn.Module, frame: FrameType) -> None:
+        """Notes that a module's forward begins; `leave` must follow."""
+        if not self.ledger.walker.threaded:
+            self._enter(module, frame)
+            return
+        with self.ledger.lock:
+            self._enter(module, frame)
+
+    def _enter(self, module: torch.nn.Module, frame: FrameType) -> None:
+        ledger, here = self.ledger, self.here
+        stack = here.modules
         known = self.fast.get(id(module))
         number = known[1] if known is not None and known[0]() is module else self._meet(module, stack)
         self.calls[number] = self.calls.get(number, 0) + 1
         stack.append(number)
-        return stack
+        parent, above = here.calls[-1] if here.calls else (0, 0)
+        if self.begun >= ledger.limits.ops or ledger.closed:
+            self.omitted += 1
+            here.calls.append((0, above))
+            return
+        self.begun += 1
+        site = self._site(frame, above)
+        flags = TRAINING if module.training else 0
+        if not torch.is_grad_enabled():
+            flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
+        row = ("c", self.begun, number, parent, flags, site, here.passes[-1] if here.passes else 0)
+        ledger.rows.append(row if not here.number else (*row, here.number))
+        here.calls.append((self.begun, site))
+
+    def leave(self, raised: bool) -> None:
+        """Notes that the forward entered last has ended."""
+        here = self.here
+        here.modules.pop()
+        call, _ = here.calls.pop()
+        if call:
+            self.ledger.rows.append(("ce", call, raised))
+
+    def _site(self, frame: FrameType | None, above: int) -> int:
+        """The place in the program that called; for a module called by PyTorch's own, that of the call around it."""
+        while frame is not None:
+            code = frame.f_code
+            if code.co_filename == PROGRAM:
+                return self.ledger.place(code, frame.f_lasti)
+            if code is self.entrance:
+                return above
+            frame = frame.f_back
+        return 0
 
     def _meet(self, module: torch.nn.Module, stack: list[int]) -> int:
         try:

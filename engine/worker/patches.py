@@ -5,6 +5,7 @@ Like `calls`, this module stands between the user's code and PyTorch, so warning
 
 import functools
 import inspect
+import itertools
 import sys
 import threading
 from collections.abc import Callable
@@ -27,12 +28,17 @@ def wrap_modules(modules: Modules) -> None:
     original = torch.nn.Module.__call__
 
     def __call__(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
-        stack = modules.enter(self)
+        enter(self, sys._getframe(1))
+        raised = True
         try:
-            return original(self, *args, **kwargs)
+            result = original(self, *args, **kwargs)
+            raised = False
+            return result
         finally:
-            stack.pop()
+            leave(raised)
 
+    enter, leave = modules.enter, modules.leave
+    modules.entrance = __call__.__code__
     torch.nn.Module.__call__ = __call__  # type: ignore[method-assign]
 
 
@@ -58,12 +64,14 @@ def wrap_threads(mode: Recording) -> None:
     start, begin = threading.Thread.start, threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
     walker = mode.ledger.walker
     walker.home = threading.get_ident()
+    numbers = itertools.count(1)
 
     def started(self: threading.Thread) -> None:
         walker.threaded = True
         start(self)
 
     def _bootstrap_inner(self: threading.Thread) -> None:
+        mode.here.number = next(numbers)
         with mode:
             begin(self)
 

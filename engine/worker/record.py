@@ -74,6 +74,8 @@ class Here(threading.local):
         """Module calls with the place that led to each."""
         self.muted = 0
         """Reasons not to record."""
+        self.number = 0
+        """Which of the program's own threads; 0 for the first."""
 
 
 class Ledger:

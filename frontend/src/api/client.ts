@@ -164,6 +164,23 @@ export function rules(lang: Lang): Promise<Rule[]> {
   return json('/api/v1/rules', lang)
 }
 
+/** PyTorch's own formulas of a node type. */
+export interface Derivative {
+  type: string
+  slots: { name: string; text: string }[]
+  source: string
+}
+
+const derivatives = new Map<string, Promise<Derivative>>()
+
+/** They do not change while the page is open, so each is asked for once. */
+export function derivative(type: string, lang: Lang): Promise<Derivative> {
+  const known = derivatives.get(type) ?? json<Derivative>(`/api/v1/rules/${encodeURIComponent(type)}`, lang)
+  derivatives.set(type, known)
+  known.catch(() => derivatives.delete(type)) // asked again the next time
+  return known
+}
+
 export function embedUrl(id: string): string {
   return `/embed/${encodeURIComponent(id)}`
 }

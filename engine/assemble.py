@@ -10,6 +10,7 @@ import msgspec
 from engine import events as ev
 from engine.calls import Calls
 from engine.derivatives import slot_names
+from engine.derive import Told, derive
 from engine.findings import explanation, find
 from engine.keys import versions
 from engine.outcome import Outcome
@@ -61,7 +62,7 @@ def assemble(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Out
     """
     house = _House()
     bad = house.read(lines)
-    return _diagnosed(house.finish(run, request, outcome, bad))
+    return _diagnosed(derive(house.finish(run, request, outcome, bad), house.told))
 
 
 def _diagnosed(trace: Trace) -> Trace:
@@ -129,6 +130,7 @@ class _House:
         self.warnings: list[Warning] = []
         self.findings: list[Finding] = []
         self.cuts: list[ev.Omitted] = []
+        self.told = Told()
         self.steps: list[Step] = []
         self.shared: dict[int, list[str]] = {}
         """Names by a tensor's first record."""
@@ -245,6 +247,8 @@ class _House:
                         parameters=event.parameters,
                     )
                 )
+            case ev.LinesNotRun():
+                self.told.lines_not_run = event.lines
             case ev.Omitted():
                 self.cuts.append(event)
             case ev.Started():

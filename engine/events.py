@@ -318,6 +318,12 @@ class Found(_Event, frozen=True, tag="find"):
     parameters: dict[str, str]
 
 
+class LinesNotRun(_Event, frozen=True, tag="lines"):
+    """Lines where statements begin none of which ran."""
+
+    lines: tuple[int, ...]
+
+
 class Omitted(_Event, frozen=True, tag="cut"):
     """Something was left out."""
 
@@ -365,6 +371,7 @@ Event = (
     | VariableSeen
     | Failed
     | Found
+    | LinesNotRun
     | Omitted
     | Ended
     | BlobSaid

@@ -967,7 +967,8 @@ class Trace(Record, frozen=True, kw_only=True):
     jacobians: tuple[Jacobian, ...] = ()
     """Jacobians, when they were asked for."""
     lines_not_run: tuple[int, ...] = ()
-    """Lines with a statement that never ran, from 1."""
+    """Lines, from 1, where statements begin none of which ran; of a statement over several lines only the first. Not told
+    when the process died, or for a program that looks at its own code or traces itself."""
     memory: tuple[MemoryPoint, ...]
     """Bytes over time."""
     timeline: tuple[Step, ...]

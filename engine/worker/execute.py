@@ -26,6 +26,7 @@ from engine.worker.backward import Backward
 from engine.worker.calls import Recording
 from engine.worker.fail import failure_row, syntax_row
 from engine.worker.finish import Finish
+from engine.worker.lines import Lines
 from engine.worker.modules import Modules
 from engine.worker.observe import Observer, Optimizers
 from engine.worker.patches import (
@@ -139,6 +140,7 @@ def _out_of_time(job: "Job", thread: threading.Thread, sender: Sender, wall_s: f
     frame = sys._current_frames().get(thread.ident or 0)
     site = ledger.site(frame)
     message = f"time limit of {wall_s:g} s reached; make the loop shorter or ask for a larger `wall_s`"
+    job.tell_lines()
     ledger.rows.append(("fail", "limit", "wall_s", message, site, (), "", 0, 0, "wall_s"))
     sender.flush()
     os._exit(0)
@@ -156,6 +158,7 @@ class Job:
         self.names["__file__"] = PROGRAM
         self.given = frozenset(self.names)
         self.below: Below | None = None
+        self.lines = Lines()
         self.observer = Observer(ledger)
         self.mode = Recording(ledger, self.observer)
         self.modules = Modules(ledger, self.names)
@@ -188,7 +191,7 @@ class Job:
         source = self.program.code
         linecache.cache[PROGRAM] = (len(source), None, source.splitlines(keepends=True), PROGRAM)
         try:
-            code = compile(source, PROGRAM, "exec", dont_inherit=True)
+            code = self.lines.compile(source)
         except Exception as error:  # nesting too deep is a RecursionError or a MemoryError
             self.ledger.say(*syntax_row(error, self.ledger))
             return
@@ -254,6 +257,13 @@ class Job:
         """Says what is left at the end."""
         with torch._C.DisableTorchFunction():
             self.finish.tell(self.names)
+        self.tell_lines()
+
+    def tell_lines(self) -> None:
+        """Says which lines have not run so far."""
+        not_run = self.lines.not_run()
+        if not_run:
+            self.ledger.rows.append(("lines", not_run))
 
     def call(self, code: types.CodeType) -> BaseException | None:
         """Runs it; gives what it raised."""

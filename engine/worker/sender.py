@@ -10,7 +10,7 @@ import msgspec
 from engine.worker.record import Ledger, Row
 
 _RESERVE_BYTES = 1 << 20
-_LAST_WORDS = frozenset(("site", "out", "w", "fail", "end", "cut", "pe"))
+_LAST_WORDS = frozenset(("site", "out", "w", "fail", "end", "cut", "pe", "lines"))
 """What is still said once the trace is full."""
 
 _encoder = msgspec.json.Encoder()

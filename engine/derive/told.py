@@ -1,0 +1,14 @@
+"""What the worker said that no part of the trace shows as it was said."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Told:
+    """Facts that the parts are derived from."""
+
+    lines_not_run: tuple[int, ...] = ()
+    gone: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
+    """Tensors that ceased to exist, by first record, with the number of steps there were by then."""
+    arrays: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
+    """NumPy arrays at the end of the run, by name, with the storages they lie in."""

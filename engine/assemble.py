@@ -14,6 +14,7 @@ from engine.derive import Told, derive
 from engine.findings import explanation, find
 from engine.keys import versions
 from engine.outcome import Outcome
+from engine.replay import failed_node
 from engine.request import RunRequest
 from engine.rules import rule_of
 from engine.source import Source
@@ -67,10 +68,21 @@ def assemble(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Out
 
 def _diagnosed(trace: Trace) -> Trace:
     """The trace with what can be concluded from it."""
+    trace = msgspec.structs.replace(trace, passes=_placed(trace))
     failure = trace.failure
     if failure is not None and failure.explanation is None:
         failure = msgspec.structs.replace(failure, explanation=explanation(failure))
     return msgspec.structs.replace(trace, failure=failure, findings=(*trace.findings, *find(trace)))
+
+
+def _placed(trace: Trace) -> tuple[Pass, ...]:
+    """The passes, the failed ones with the node that raised."""
+    if not any(one.failed for one in trace.passes):
+        return trace.passes
+    nodes = {node.id: node for node in trace.nodes}
+    return tuple(
+        msgspec.structs.replace(one, failed_node=failed_node(nodes, one)) if one.failed else one for one in trace.passes
+    )
 
 
 def _t(number: int) -> str | None:
@@ -665,61 +677,15 @@ class _House:
             retain_graph=start.retain_graph,
             create_graph=start.create_graph,
             inputs=None if start.inputs is None else tuple(map(_t, start.inputs)),
+            input_nodes=tuple(
+                OutputOf(node=f"n{node}", output_nr=nr) if node in self.nodes else None
+                for node, nr in start.input_nodes or ()
+            ),
             results=() if end is None else tuple(map(_t, end.results)),
             parent=_p(start.parent),
             module=f"m{start.module}" if start.module in self.modules else None,
             failed=end is None or end.failed,
-            failed_node=self._failed_node(run) if end is None or end.failed else None,
         )  # fmt: skip
-
-    def _failed_node(self, run: _Run) -> str | None:
-        """The node the engine had taken up: of those whose gradients are complete the one made last, leaves first."""
-        roots = [node for node, _, _, _, _ in run.start.roots if node in self.nodes]
-        needed = self._needed(run, roots)
-        waiting: dict[int, int] = {}
-        for number in [*roots, *(target for node in needed for target in self._targets(node))]:
-            waiting[number] = waiting.get(number, 0) + 1
-        ready: list[int] = []
-
-        def arrive(number: int) -> None:
-            waiting[number] -= 1
-            if waiting[number] == 0 and number in needed:
-                ready.append(number)
-
-        for root in roots:
-            arrive(root)
-        for visit in run.visits:
-            if visit.node not in ready:
-                return None  # an engine this model does not know
-            ready.remove(visit.node)
-            for target in self._targets(visit.node):
-                arrive(target)
-        if not ready:
-            return None
-        return f"n{max(ready, key=lambda number: int(self.nodes[number].sequence_nr or 2**64))}"
-
-    def _targets(self, number: int) -> tuple[int, ...]:
-        return tuple(target for target in self.nodes[number].edges[::2] if target in self.nodes)
-
-    def _needed(self, run: _Run, roots: Iterable[int]) -> set[int]:
-        """Nodes the engine runs: all that are reachable, or those on the way to the `inputs`."""
-        reachable: set[int] = set()
-        todo = list(roots)
-        while todo:
-            number = todo.pop()
-            if number not in reachable:
-                reachable.add(number)
-                todo.extend(self._targets(number))
-        wanted = [(node, nr) for node, nr in run.start.input_nodes or () if node in self.nodes]
-        if run.start.input_nodes is None:
-            return reachable
-        on_the_way = {node for node, _ in wanted}
-        for number in sorted(reachable, key=lambda n: int(self.nodes[n].sequence_nr or 2**64)):
-            if any(target in on_the_way for target in self._targets(number)):
-                on_the_way.add(number)
-        if run.start.kind == "grad":
-            on_the_way -= {node for node, _ in wanted if not any(t in on_the_way for t in self._targets(node))}
-        return on_the_way
 
     def _update(self, event: ev.Updated) -> Update:
         return Update(

@@ -14,12 +14,13 @@ from typing import TypeAlias, cast
 import msgspec
 
 from engine.graph import Graph
+from engine.replay import Engine
 from engine.trace import Trace
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Schema: TypeAlias = dict[str, Json]
 
-_FORMATS = (Trace, Graph)
+_FORMATS = (Trace, Graph, Engine)
 
 
 def field_sentences(owner: type) -> dict[str, str]:
@@ -49,7 +50,7 @@ def wire_schemas(tops: Sequence[type[msgspec.Struct]], ref: str) -> dict[str, Sc
 
 
 def document() -> Schema:
-    """One JSON schema whose properties `trace` and `graph` are the two formats."""
+    """One JSON schema whose properties `trace`, `graph` and `engine` are the formats."""
     ref = "#/$defs/"
     return {
         "$defs": cast(Json, wire_schemas(_FORMATS, ref)),
@@ -61,7 +62,7 @@ def document() -> Schema:
 
 
 def page() -> str:
-    """The reference page of both formats, as Markdown."""
+    """The reference page of the formats, as Markdown."""
     schemas = wire_schemas(_FORMATS, "#")
     parts = [_HEAD]
     for top in _FORMATS:

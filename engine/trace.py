@@ -543,6 +543,9 @@ class Pass(Record, frozen=True):
     """The backward itself was recorded."""
     inputs: tuple[str | None, ...] | None = None
     """Tensors named by `inputs=` or asked of `autograd.grad`."""
+    input_nodes: tuple[OutputOf | None, ...] = ()
+    """For each of `inputs` the node at which its gradient is taken, and which input of that node (for a leaf its
+    AccumulateGrad); null for a leaf that no graph uses."""
     results: tuple[str | None, ...] = ()
     """What `autograd.grad` returned."""
     parent: str | None = None

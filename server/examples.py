@@ -50,9 +50,7 @@ def shown(example: Documented | list[Documented]) -> Documented:
 TRACE = _wire("The trace; `status` says whether the program reached its end.", _ref("Trace"), _RECORDED)
 GRAPH = _wire("Boxes, links and groups to draw.", _ref("Graph"), view(_RECORDED))
 DERIVATIVE = _wire("The formulas.", _ref("Derivative"), msgspec.to_builtins(derivative_of("FmodBackward1")))
-ENGINE = _wire(
-    "The state before the first step told, and the steps.", _ref("Engine"), engine_view(_RECORDED, _PASS)
-)
+ENGINE = _wire("The state before the first step told, and the steps.", _ref("Engine"), engine_view(_RECORDED, _PASS))
 RULES = _wire("The rules.", {"type": "array", "items": _ref("RuleText")}, [_MUL])
 WITH_NULLS = {
     "Trace": msgspec.to_builtins(_RECORDED),

@@ -148,8 +148,8 @@ TABLE: dict[str, Row] = {
         404,
         ("No such backward pass", "没有这次反向传播"),
         (
-            "Run {run} has no pass {pass}; its passes are listed under `passes` in {trace}.",
-            "运行 {run} 中没有反向传播 {pass}；它的反向传播列在 {trace} 的 `passes` 里。",
+            "Run {run} has no pass {pass_id}; its passes are listed under `passes` in {trace}.",
+            "运行 {run} 中没有反向传播 {pass_id}；它的反向传播列在 {trace} 的 `passes` 里。",
         ),
     ),
     "no-such-tensor": _row(

@@ -13,6 +13,7 @@ import msgspec
 from engine.export.dot import dot
 from engine.export.mermaid import mermaid
 from engine.graph import Graph, Level, NoSuchChoice, view
+from engine.replay import NoSuchPass, engine_view
 from engine.trace import Record, Tensor, Trace
 from server.cache import Cache
 from server.drawing import Drawing
@@ -112,6 +113,18 @@ class Views:
         svg = await self.svg(run, choice, look)
         stored = await self._stored(run)
         return await self._remembered(("png", choice, look), stored, lambda: _rasterise(svg.decode()))
+
+    async def engine(self, run: str, pass_id: str, start: int, count: int) -> bytes:
+        """The engine's steps in a pass, as JSON."""
+        stored = await self._stored(run)
+
+        def write() -> bytes:
+            try:
+                return msgspec.json.encode(engine_view(self._trace(stored)[0], pass_id, start, count))
+            except NoSuchPass:
+                raise Problem("no-such-pass", run=run, pass_id=pass_id, trace=f"/api/v1/runs/{run}") from None
+
+        return await self._remembered(("engine", pass_id, start, count), stored, write)
 
     async def tensor(self, run: str, tensor: str) -> Tensor:
         """What the trace says of a tensor."""

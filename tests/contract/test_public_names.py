@@ -2,6 +2,7 @@
 
 import engine
 import engine.graph
+import engine.replay
 from engine import trace
 from server.problems import TABLE
 
@@ -12,7 +13,8 @@ def test_the_names_of_the_engine_stay() -> None:
 
 
 def test_the_formats_keep_their_names() -> None:
-    assert (trace.FORMAT, engine.graph.FORMAT) == ("gradgraph.trace/1", "gradgraph.graph/1")
+    formats = (trace.FORMAT, engine.graph.FORMAT, engine.replay.FORMAT)
+    assert formats == ("gradgraph.trace/1", "gradgraph.graph/1", "gradgraph.engine/1")
 
 
 def test_the_keys_of_problems_stay() -> None:

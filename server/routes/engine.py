@@ -1,0 +1,31 @@
+"""PyTorch's engine at work in one backward pass."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from engine.replay import MOST_STEPS
+from server.answers import ASK_AGAIN, JSON, answer
+from server.examples import ENGINE, PROBLEM
+from server.service import ServiceOf
+
+router = APIRouter(prefix="/api/v1/runs/{run}/passes/{pass_id}", tags=["graphs"])
+
+STEPS = 100
+
+
+@router.get("/engine", responses={200: ENGINE, 404: PROBLEM, 422: PROBLEM})
+async def steps(
+    request: Request,
+    run: str,
+    pass_id: str,
+    service: ServiceOf,
+    *,
+    start: Annotated[int, Query(alias="from", ge=0, description="Number of the first step, from 0.")] = 0,
+    count: Annotated[int, Query(ge=1, le=MOST_STEPS, description="Most steps told.")] = STEPS,
+) -> Response:
+    """What the engine held before a step of the pass, and the steps from there: the node it took from its ready queue,
+    the gradients it sent on, the dependencies they closed and the nodes that became ready."""
+    return await answer(request, await service.views.engine(run, pass_id, start, count), JSON, ASK_AGAIN)

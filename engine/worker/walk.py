@@ -21,12 +21,13 @@ _NO_SEQUENCE = 2**64 - 1  # AccumulateGrad
 class _Type:
     """What all nodes of one class have in common."""
 
-    __slots__ = ("accumulates", "custom", "name", "saved")
+    __slots__ = ("accumulates", "custom", "name", "saved", "shared")
 
     def __init__(self, node: Node) -> None:
         cls = type(node)
         self.custom = issubclass(cls, torch.autograd.function.BackwardCFunction)
-        self.name = cls.__name__ if cls.__name__ != "CppFunction" else node.name().rpartition("::")[2]
+        self.shared = cls.__name__ == "CppFunction"
+        self.name = node.name().rpartition("::")[2] if self.shared else cls.__name__
         self.accumulates = self.name == "AccumulateGrad"
         self.saved = tuple(field for field in dir(cls) if field.startswith("_saved_"))
 
@@ -55,7 +56,8 @@ class Walker:
         self.threaded = False
         """Another thread has made nodes: new ones carry their number in `metadata`, where a program could see it."""
         self.edges: dict[int, tuple[int, ...]] = {}
-        self.types: dict[type, _Type] = {}
+        self.types: dict[type | str, _Type] = {}
+        """By class; by name where several kinds share a class."""
         self.op = 0
         self.since = 0
         self.made_by = 0
@@ -123,6 +125,9 @@ class Walker:
         facts = self.types.get(cls)
         if facts is None:
             facts = self.types[cls] = _Type(node)
+        elif facts.shared:
+            name = node.name()
+            facts = self.types.get(name) or self.types.setdefault(name, _Type(node))
         edges = self.edges[number]
         reason = ""
         try:

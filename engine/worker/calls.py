@@ -229,8 +229,11 @@ class Recording(TorchFunctionMode):
             if state.version == version and version_of(tensor) != version:
                 if state.storage is not None:
                     state.storage.uninitialised = False
-                ledger.renew(tensor, state, fresh=not tensor._is_view())
+                view = tensor._is_view()
+                ledger.renew(tensor, state, fresh=not view)
                 changed.append((tensor, state, before))
+                if view and tensor.requires_grad and (base := tensor._base) is not None and base.grad_fn is not None:
+                    walker.number(base.grad_fn)  # the CopySlices is this op's, though the base may have no name any more
             elif state.role == "buffer" and called.name in _WRITES_BUFFERS and look(tensor).data != state.look.data:
                 ledger.renew(tensor, state)
         if type(result) is _Tensor:

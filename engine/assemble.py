@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from engine import events as ev
+from engine.broadcasting import may_sum, shape_before, summed_axes
 from engine.calls import Calls
 from engine.derivatives import slot_names
 from engine.derive import Told, derive
@@ -36,6 +37,7 @@ from engine.trace import (
     Output,
     OutputOf,
     Pass,
+    Reduction,
     Root,
     Saved,
     Span,
@@ -114,6 +116,8 @@ class _Run:
     start: ev.PassStarted
     visits: list[ev.Visited] = field(default_factory=list)
     sums: list[tuple[Sum, ...]] = field(default_factory=list)
+    reduced: dict[int, tuple[Reduction, ...]] = field(default_factory=dict)
+    """By visit, where there are any."""
     accumulations: list[Accumulation] = field(default_factory=list)
     arrived: dict[tuple[int, int], list[_Arrival]] = field(default_factory=dict)
     end: ev.PassEnded | None = None
@@ -326,6 +330,32 @@ class _House:
         run.visits.append(event)
         run.sums.append(tuple(sums))
         self._send_on(run, event)
+        if reduced := self._reductions(event):
+            run.reduced[visit] = reduced
+            self.steps += [Step(kind="reduce", pass_id=pass_id, visit=visit, slot=one.slot) for one in reduced]
+
+    def _reductions(self, event: ev.Visited) -> tuple[Reduction, ...]:
+        """Gradients that were summed over the axes of a broadcast before they left."""
+        node = self.nodes.get(event.node)
+        if node is None or not may_sum(node.type):
+            return ()
+        outputs = tuple([shape for shape, _, _ in node.outputs])
+        found = []
+        for slot, gradient in enumerate(event.left):
+            seen = self.tensors.get(gradient)
+            if seen is None or seen.contents == "unreadable":
+                continue
+            before = shape_before(node.type, slot, outputs, self._written(node))
+            if before is not None and before != seen.shape and (axes := summed_axes(before, seen.shape)):
+                found.append(Reduction(slot=slot, axes=axes, shape=before))
+        return tuple(found)
+
+    def _written(self, node: ev.NodeSeen) -> tuple[str, tuple[int, ...]] | None:
+        """For a write into a view: the name of the op and the shape of the view."""
+        op = self.ops.get(node.op) if node.type == "CopySlices" else None
+        view = self.tensors.get(op.outputs[0]) if op is not None and op.outputs else None
+        called = self.functions.get(op.function) if op is not None else None
+        return (called.name, view.shape) if view is not None and called is not None else None
 
     def _send_on(self, run: _Run, event: ev.Visited) -> None:
         node = self.nodes.get(event.node)
@@ -668,9 +698,10 @@ class _House:
                     entered=tuple([f"t{number}" if number else None for number in visit.entered]),
                     left=tuple([f"t{number}" if number else None for number in visit.left]),
                     sums=sums,
+                    reduced=run.reduced.get(index, ()),
                     time_us=visit.time_us,
                 )
-                for visit, sums in zip(run.visits, run.sums, strict=True)
+                for index, (visit, sums) in enumerate(zip(run.visits, run.sums, strict=True))
             ),
             accumulations=tuple(run.accumulations),
             span=self._span(start.site),

@@ -158,9 +158,3 @@ export function neighbours(graph: Graph, id: string): Neighbours {
     consumers: pick(graph.links.filter((link) => link.source === id).map((link) => link.target)),
   }
 }
-
-export function formatBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`
-  if (bytes < 1024 ** 2) return `${Number((bytes / 1024).toPrecision(3))} KiB`
-  return `${Number((bytes / 1024 ** 2).toPrecision(3))} MiB`
-}

@@ -2,7 +2,7 @@
 
 import * as api from '../api/client'
 import type { Box, Graph, Trace } from '../api/types'
-import type { Lang, Level, Selection, Theme, ViewState } from '../core/state'
+import type { Lang, Level, Panel, Selection, Theme, ViewState } from '../core/state'
 import { applyEdits } from '../core/fix'
 import { openingChoice, sheetOf } from '../core/fold'
 import { linesOfGraph, TraceIndex } from '../core/trace'
@@ -15,7 +15,7 @@ import { nodeOfStep } from './story'
 import { Then } from './then'
 
 export type Tab = 'program' | 'modules' | 'variables'
-export type PhoneView = 'program' | 'graph' | 'node' | 'output'
+export type PhoneView = 'program' | 'graph' | 'node' | 'panels' | 'output'
 
 /** What is drawn: a trace and the graph made of it always change together. */
 interface Shown {
@@ -128,6 +128,11 @@ export class Playground {
   showFindings(at = 0): void {
     this.findingOpen = at
     this.phone = 'node'
+  }
+
+  /** Opens a panel under the graph; the one that is open closes. */
+  togglePanel(panel: Panel): void {
+    this.change({ panel: this.view.panel === panel ? null : panel })
   }
 
   /** The program that ran, with the fix of a finding in it; null when it has no certain one. */
@@ -392,6 +397,7 @@ function firstView(): ViewState {
     level: 'both',
     root: null,
     pass: null,
+    panel: null,
     lang: lang === 'zh' || lang === 'en' ? lang : navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en',
     theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
   }

@@ -43,6 +43,14 @@ export function formatCount(count: number): string {
   return `${Number((count / 1e9).toFixed(1))}G`
 }
 
+/** 16 B, 1.5 KiB, 190 MiB, 2.1 GiB. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`
+  if (bytes < 1024 ** 2) return `${Number((bytes / 1024).toPrecision(3))} KiB`
+  if (bytes < 1024 ** 3) return `${Number((bytes / 1024 ** 2).toPrecision(3))} MiB`
+  return `${Number((bytes / 1024 ** 3).toPrecision(3))} GiB`
+}
+
 /** Width of text: 0.6 em a character, 1 em for CJK and full-width ones; the same in browser, worker and server. */
 export function textWidth(text: string, size: number): number {
   let em = 0

@@ -3,6 +3,8 @@
 export type Lang = 'zh' | 'en'
 export type Theme = 'light' | 'dark' | 'auto'
 export type Level = 'autograd' | 'forward' | 'both'
+export const PANELS = ['memory', 'training'] as const
+export type Panel = (typeof PANELS)[number]
 
 /** What is selected: a box of the graph (node, op or tensor id), an edge, a group, or a line of the program. */
 export type Selection =
@@ -26,6 +28,8 @@ export interface ViewState {
   root: string | null
   /** Chosen pass; null = the default. */
   pass: string | null
+  /** The panel open under the graph. */
+  panel: Panel | null
   lang: Lang
   theme: Theme
 }

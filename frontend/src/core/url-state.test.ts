@@ -11,6 +11,7 @@ const full: ViewState = {
   level: 'forward',
   root: 'n4',
   pass: 'p2',
+  panel: 'memory',
   lang: 'en',
   theme: 'dark',
 }
@@ -31,7 +32,7 @@ test('everything folded differs from the opening choice', () => {
 })
 
 test('an address edited by hand is read as far as it makes sense', () => {
-  const state = decodeState('#step=-3&lang=fr&sel=box&theme=dark&run=%E0%A4%A&level=&&=x&step')
+  const state = decodeState('#step=-3&lang=fr&sel=box&theme=dark&run=%E0%A4%A&level=&panel=kitchen&&=x&step')
   expect(state).toEqual({ ...START, theme: 'dark', run: '%E0%A4%A' })
 })
 

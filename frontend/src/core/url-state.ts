@@ -1,6 +1,6 @@
 // The view state in an address: short, readable, and tolerant of anything a person may have edited.
 
-import type { Lang, Level, Selection, Theme, ViewState } from './state'
+import { PANELS, type Lang, type Level, type Selection, type Theme, type ViewState } from './state'
 
 export const START: ViewState = {
   run: null,
@@ -11,6 +11,7 @@ export const START: ViewState = {
   level: 'both',
   root: null,
   pass: null,
+  panel: null,
   lang: 'zh',
   theme: 'auto',
 }
@@ -32,6 +33,7 @@ export function encodeState(state: ViewState, defaults: ViewState = START): stri
   if (state.level !== defaults.level) add('level', state.level)
   if (state.root !== null) add('root', pack(state.root))
   if (state.pass !== null) add('pass', pack(state.pass))
+  if (state.panel !== null) add('panel', state.panel)
   if (state.lang !== defaults.lang) add('lang', state.lang)
   if (state.theme !== defaults.theme) add('theme', state.theme)
   return parts.join('&')
@@ -54,6 +56,7 @@ export function decodeState(address: string, defaults: ViewState = START): ViewS
     level: oneOf(LEVELS, found.get('level')) ?? defaults.level,
     root: text('root', defaults.root),
     pass: text('pass', defaults.pass),
+    panel: oneOf(PANELS, found.get('panel')) ?? defaults.panel,
     lang: oneOf(LANGS, found.get('lang')) ?? defaults.lang,
     theme: oneOf(THEMES, found.get('theme')) ?? defaults.theme,
   }

@@ -1,0 +1,13 @@
+// Which panels have something to show of a run.
+
+import type { Trace } from '../../api/types'
+import type { Panel } from '../../core/state'
+
+const has: Record<Panel, (trace: Trace) => boolean> = {
+  memory: (trace) => trace.memory.length > 1,
+  training: (trace) => (trace.curve ?? []).length > 1 || trace.updates.some((update) => update.kind === 'step'),
+}
+
+export function offered(trace: Trace, panel: Panel): boolean {
+  return has[panel](trace)
+}

@@ -89,7 +89,7 @@ def create_app(settings: Settings) -> FastAPI:
 def build(settings: Settings, metrics: Metrics) -> Service:
     """The parts of one server, not started."""
     store = Store(settings.data_dir, settings.store_bytes, settings.memory_cache_bytes)
-    runner = LocalRunner(settings.workers or None)
+    runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes)
     drawing = Drawing()
     return Service(
         settings=settings,
@@ -97,7 +97,7 @@ def build(settings: Settings, metrics: Metrics) -> Service:
         metrics=metrics,
         runner=runner,
         store=store,
-        queue=Queue(runner, store, metrics, settings.queue, settings.per_address),
+        queue=Queue(runner, store, metrics, settings),
         views=Views(store, drawing, settings.graph_boxes),
         drawing=drawing,
         pages=Pages(),

@@ -5,6 +5,7 @@ import base64
 import binascii
 import gzip
 import math
+import os
 import time
 from collections.abc import AsyncGenerator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ from engine.assemble import assemble
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.sandbox.nursery import SandboxBroken, ZygoteLost
-from engine.sandbox.pool import Pool
+from engine.sandbox.pool import Control, Pool
 from engine.trace import Isolation, Trace
 from server import npy
 from server.runner import Finished, Printed, Progressed, RunEvent, RunnerDown, Started
@@ -35,8 +36,12 @@ _PRINTED = b'["out"'
 class LocalRunner:
     """Runs programs in a `Pool` on this machine."""
 
-    def __init__(self, workers: int | None) -> None:
-        self._pool = Pool(workers)
+    def __init__(self, workers: int, slow_workers: int, memory_bytes: int) -> None:
+        """`workers` 0 takes one for each processor core; `slow_workers` are fewer where their memory would not do."""
+        self._workers = workers or max(2, os.cpu_count() or 1)
+        self._slow_workers = min(slow_workers, max(0, machine_bytes() // memory_bytes - self._workers))
+        self._pool = Pool(self._workers + self._slow_workers)
+        self._controls: dict[str, Control] = {}
         self._started = False
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="assemble")
 
@@ -46,7 +51,19 @@ class LocalRunner:
 
     @property
     def capacity(self) -> int:
-        return self._pool.capacity if self._started else 0
+        return self._workers if self._started else 0
+
+    @property
+    def slow_capacity(self) -> int:
+        return self._slow_workers if self._started else 0
+
+    def cancel(self, run: str) -> None:
+        if control := self._controls.get(run):
+            control.cancel()
+
+    def yield_processor(self, run: str) -> None:
+        if control := self._controls.get(run):
+            control.yield_processor()
 
     @property
     def isolation(self) -> Isolation | None:
@@ -58,7 +75,8 @@ class LocalRunner:
 
     async def submit(self, run: str, request: RunRequest, waited_ms: float) -> AsyncGenerator[RunEvent, None]:
         said: asyncio.Queue[RunEvent | None] = asyncio.Queue()
-        work = asyncio.create_task(self._pool.run(request, _Ear(said).hear))
+        control = self._controls[run] = Control()
+        work = asyncio.create_task(self._pool.run(request, _Ear(said).hear, control))
         work.add_done_callback(lambda _: said.put_nowait(None))
         try:
             yield Started()
@@ -68,6 +86,7 @@ class LocalRunner:
         except (ZygoteLost, SandboxBroken) as lost:
             raise RunnerDown(str(lost)) from lost
         finally:
+            self._controls.pop(run, None)
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
         loop = asyncio.get_running_loop()
@@ -76,6 +95,14 @@ class LocalRunner:
     async def close(self) -> None:
         await self._pool.close()
         await asyncio.to_thread(self._threads.shutdown, wait=True)
+
+
+def machine_bytes() -> int:
+    """Memory of this machine; 4 GiB where the system does not say."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return 4 * 1024**3
 
 
 class _Ear:

@@ -1,12 +1,16 @@
-"""Who runs next: a bounded queue in front of the runner, fair between sessions and addresses.
+"""Who runs next: a bounded queue in front of the runner, fair between addresses and the sessions behind them.
 
-A session (one browser) has at most one running and one waiting run, and a newer one replaces the waiting one. Callers
-without a session are held to a number of runs for their address. The same run asked for twice is performed once.
+A session (one browser) has at most one running and one waiting run, and a newer one replaces the waiting one. Whoever has
+the fewest runs going, and was served longest ago, is next: a flood waits behind itself. A run that takes long yields its
+worker and goes on at low priority, so a few endless loops do not keep short runs waiting. The same run asked for twice
+is performed once.
 """
 
 import asyncio
+import itertools
 import logging
 import time
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -16,9 +20,12 @@ from engine.request import RunRequest
 from server.metrics import Metrics
 from server.problems import Problem
 from server.runner import Finished, Progressed, RunEvent, Runner, RunnerDown
+from server.settings import Settings
 from server.store import Store, Stored
 
 RETRY_AFTER_S = 2
+_REMEMBERED = 4096
+"""Addresses and clients whose last turn is kept in mind."""
 
 log = logging.getLogger("gradgraph.queue")
 
@@ -49,6 +56,10 @@ class LiveRun:
     readers: int = 0
     """Callers that wait for the answer."""
     state: Literal["waiting", "running", "finished"] = "waiting"
+    slow: bool = False
+    """It has taken long and goes on at low priority."""
+    overdue: bool = False
+    """It has taken long, and would yield if there were room beside the workers."""
     since: float = field(default_factory=time.monotonic)
     said: list[tuple[int, RunEvent]] = field(default_factory=list)
     """What happened so far, numbered."""
@@ -82,14 +93,20 @@ class LiveRun:
 class Queue:
     """Takes runs in, lets the runner perform them, puts their traces into the store."""
 
-    def __init__(self, runner: Runner, store: Store, metrics: Metrics, length: int, per_address: int) -> None:
-        self.length = length
+    def __init__(self, runner: Runner, store: Store, metrics: Metrics, settings: Settings) -> None:
+        self.length = settings.queue
         self._runner = runner
         self._store = store
         self._metrics = metrics
-        self._per_address = per_address
+        self._per_address = settings.per_address
+        self._quick_s = settings.quick_s
         self._waiting: list[LiveRun] = []
         self._running: dict[LiveRun, asyncio.Task[None]] = {}
+        self._turns = itertools.count()
+        self._served: dict[str | Client, int] = {}
+        """The last turn of each address and of each client."""
+        self._turn_s = settings.quick_s / 10
+        """Seconds a run has kept a worker for itself of late."""
 
     @property
     def waiting(self) -> int:
@@ -109,8 +126,15 @@ class Queue:
         return max(theirs, key=lambda live: live.since, default=None)
 
     def ahead(self, live: LiveRun) -> int:
-        """How many runs that came before a waiting one are not over."""
-        return sum(other.since < live.since for other in (*self._running, *self._waiting))
+        """How many runs come before a waiting one: those that have a worker, and those whose turn is earlier."""
+        before = [other for other in self._waiting if other.client == live.client and other.since < live.since]
+        others = Counter(other.client for other in self._waiting if other.client != live.client)
+        rounds = sum(min(count, len(before) + 1) for count in others.values())
+        return len(before) + rounds + sum(not other.slow for other in self._running)
+
+    def expected_s(self, live: LiveRun) -> float:
+        """Seconds until a waiting run begins, if runs go on taking as long as of late."""
+        return round(self.ahead(live) * self._turn_s / max(1, self._runner.capacity), 2)
 
     def enter(self, run: str, request: RunRequest, client: Client, pinned: bool = False) -> LiveRun:
         """The live run for a request: a new one at the end of the queue, or the one already there. Raises Problem."""
@@ -131,6 +155,13 @@ class Queue:
             live.readers -= 1
             if not live.readers and not live.detached and not live.answer.done():
                 self._cancel(live)
+
+    def stop(self, live: LiveRun) -> None:
+        """End a run for all who wait for it: one that has begun gives its trace so far, one that waits is refused."""
+        if live in self._running:
+            self._runner.cancel(live.id)
+        else:
+            self._refuse(live, Problem("cancelled", run=live.id))
 
     async def close(self) -> None:
         """Refuse those who wait, cancel those who run."""
@@ -153,17 +184,61 @@ class Queue:
             raise Problem("queue-full", retry_after_s=RETRY_AFTER_S, count=len(self._waiting), retry=RETRY_AFTER_S)
 
     def _dispatch(self) -> None:
-        """Start what can start: in order, passing over those whose session is already running."""
-        while len(self._running) < self._runner.capacity and (live := self._next()):
+        """Start what can start."""
+        while self._quick() < self._runner.capacity and (live := self._next()):
             self._waiting.remove(live)
             live.state = "running"
+            self._serve(live.client)
             self._running[live] = asyncio.create_task(self._perform(live))
 
+    def _quick(self) -> int:
+        """Runs that have a worker for themselves."""
+        return sum(not live.slow for live in self._running)
+
     def _next(self) -> LiveRun | None:
+        """Of those whose session is not running already: the one whose client has had least, then the earliest."""
         busy = {live.client.session for live in self._running} - {None}
-        return next((live for live in self._waiting if live.client.session not in busy), None)
+        ready = [live for live in self._waiting if live.client.session not in busy]
+        if not ready:
+            return None
+        going = Counter[str | Client]()
+        for live in self._running:
+            going.update((live.client.address, live.client))
+        served = self._served
+        return min(
+            ready,
+            key=lambda live: (
+                going[live.client.address], served.get(live.client.address, -1), going[live.client],
+                served.get(live.client, -1), live.since,
+            ),
+        )  # fmt: skip
+
+    def _serve(self, client: Client) -> None:
+        """Note whose turn it was."""
+        turn = next(self._turns)
+        self._served[client.address] = self._served[client] = turn
+        if len(self._served) > _REMEMBERED:
+            self._served = {who: at for who, at in self._served.items() if at > turn - _REMEMBERED // 4}
+
+    def _yield(self, live: LiveRun) -> None:
+        """A run has taken long: it makes room for newer ones, if there is place for it beside the workers."""
+        live.overdue = True
+        if live in self._running and not live.slow and len(self._running) - self._quick() < self._runner.slow_capacity:
+            live.slow = True
+            self._runner.yield_processor(live.id)
+            self._dispatch()
+
+    def _left(self, live: LiveRun) -> None:
+        """A run is over: what it leaves free goes to one that is overdue, then to those that wait."""
+        if self._running.pop(live, None) and live.slow:
+            overdue = next((other for other in self._running if other.overdue and not other.slow), None)
+            if overdue:
+                self._yield(overdue)
+        self._dispatch()
 
     async def _perform(self, live: LiveRun) -> None:
+        began = time.monotonic()
+        patience = asyncio.get_running_loop().call_later(self._quick_s, self._yield, live)
         try:
             finished = await self._attempt(live)
             if finished is None or finished.lost:  # the machine's fault, never the program's: worth one more try
@@ -185,9 +260,10 @@ class Queue:
             log.exception("run %s could not be performed", live.id)
             self._refuse(live, bug)
         finally:
+            patience.cancel()
+            self._turn_s += (min(time.monotonic() - began, self._quick_s) - self._turn_s) / 20
             live.wake()
-            self._running.pop(live, None)
-            self._dispatch()
+            self._left(live)
 
     async def _attempt(self, live: LiveRun) -> Finished | None:
         waited_ms = (time.monotonic() - live.since) * 1000
@@ -205,8 +281,7 @@ class Queue:
         live.state = "finished"
         live.answer.set_result(finished.stored)
         live.say(finished)
-        self._running.pop(live, None)
-        self._dispatch()
+        self._left(live)
 
     def _refuse(self, live: LiveRun, why: Exception) -> None:
         if live in self._waiting:

@@ -61,9 +61,19 @@ class Runner(Protocol):
     def submit(self, run: str, request: RunRequest, waited_ms: float) -> AsyncGenerator[RunEvent, None]:
         """Perform a run; the last event is Finished. Closing the generator cancels the run. Raises RunnerDown."""
 
+    def cancel(self, run: str) -> None:
+        """End a run that is being performed; its Finished comes soon, with what was recorded so far."""
+
+    def yield_processor(self, run: str) -> None:
+        """Let a run have only what the others leave: it has taken long."""
+
     @property
     def capacity(self) -> int:
-        """Runs it performs at the same time; 0 before `start`."""
+        """Runs it performs at the same time with their full share; 0 before `start`."""
+
+    @property
+    def slow_capacity(self) -> int:
+        """Runs it performs beside those after they have yielded; 0 before `start`."""
 
     @property
     def isolation(self) -> Isolation | None:

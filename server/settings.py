@@ -28,10 +28,14 @@ class Settings:
     """Port to listen on."""
     workers: int = 0
     """Runs at the same time; 0 takes one for each processor core."""
-    queue: int = 256
+    slow_workers: int = 8
+    """Runs that may go on at low priority beside those after `quick_s`; fewer where the memory would not do."""
+    quick_s: float = 0.5
+    """Seconds a run has a worker for itself; after them it yields to newer runs."""
+    queue: int = 1024
     """Runs that may wait before new ones are refused with 503."""
-    per_address: int = 64
-    """Runs one network address may have waiting or running before it is refused with 429."""
+    per_address: int = 400
+    """Runs one network address may have waiting or running before it is refused with 429: a classroom has one address."""
     data_dir: Path = Path("data")
     """Folder of the store; made when it does not exist."""
     store_bytes: int = 2 * 1024**3

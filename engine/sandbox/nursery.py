@@ -103,6 +103,15 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
+    def yield_processor(self) -> None:
+        """From now on it gets only the processor time that nobody else wants."""
+        idle = os.sched_param(0)
+        for thread in Path(f"/proc/{self.pid}/task").glob("*"):  # threads it starts later do as these
+            with contextlib.suppress(OSError):
+                os.sched_setscheduler(int(thread.name), os.SCHED_IDLE, idle)
+        with contextlib.suppress(OSError):  # where the kernel weighs sessions and not processes
+            Path(f"/proc/{self.pid}/autogroup").write_text("19")
+
     def own_bytes(self) -> int:
         """Memory it holds that is not a file's: what grows when it allocates. 0 when it is gone."""
         try:

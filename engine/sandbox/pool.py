@@ -26,6 +26,36 @@ _WATCH_S = 0.03
 _CANARY_S = 20.0
 
 
+class Control:
+    """A hand on one run while it is performed."""
+
+    def __init__(self) -> None:
+        self._child: Child | PlainChild | None = None
+        self._run: Supervision | None = None
+        self._cancelled = False
+
+    def cancel(self) -> None:
+        """End the run; what it said so far is kept."""
+        self._cancelled = True
+        if self._run is not None:
+            self._run.stop("cancelled")
+
+    def yield_processor(self) -> None:
+        """Let it have only the processor time that no other run wants."""
+        if self._child is not None:
+            self._child.yield_processor()
+
+    def hold(self, child: Child | PlainChild, run: Supervision) -> None:
+        """The run has begun in this process."""
+        self._child, self._run = child, run
+        if self._cancelled:
+            run.stop("cancelled")
+
+    def let_go(self) -> None:
+        """The run is over; its process number may be another's soon."""
+        self._child = self._run = None
+
+
 class Pool:
     """Runs up to `capacity` programs at once, further ones wait their turn.
 
@@ -67,16 +97,18 @@ class Pool:
         self._refill()
 
     async def run(
-        self, request: RunRequest, on_event: Callable[[bytes], None] | None = None
+        self, request: RunRequest, on_event: Callable[[bytes], None] | None = None, control: Control | None = None
     ) -> tuple[list[bytes], Outcome]:
         """The lines a program's worker said and the facts of its end. Cancelling the caller kills the run."""
+        control = control or Control()
         asked = time.perf_counter()
         async with self._turns:
             turn = time.perf_counter()
             child = await self._take(self._device(request))
             try:
-                return await self._supervise(child, request, on_event, asked, turn)
+                return await self._supervise(child, request, on_event, control, asked, turn)
             finally:
+                control.let_go()
                 child.kill()
 
     async def close(self) -> None:
@@ -95,11 +127,13 @@ class Pool:
         child: Child | PlainChild,
         request: RunRequest,
         on_event: Callable[[bytes], None] | None,
+        control: Control,
         asked: float,
         turn: float,
     ) -> tuple[list[bytes], Outcome]:
         loop = asyncio.get_running_loop()
         run = Supervision(request.limits, child.kill, on_event)
+        control.hold(child, run)
         before = child.own_bytes()
         sent = time.perf_counter()
         deadline = loop.call_later(request.limits.wall_s + GRACE_S, run.stop, "wall")

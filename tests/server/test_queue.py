@@ -22,7 +22,12 @@ SLEEP = "import time\ntime.sleep({s})\nprint({n})"
 def narrow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """A server with one worker and room for three."""
     settings = Settings(
-        data_dir=tmp_path_factory.mktemp("narrow"), workers=1, queue=3, per_address=4, warm_gallery=False
+        data_dir=tmp_path_factory.mktemp("narrow"),
+        workers=1,
+        slow_workers=0,
+        queue=3,
+        per_address=4,
+        warm_gallery=False,
     )
     with serving(settings) as server:
         yield server
@@ -138,6 +143,36 @@ def test_a_browser_is_told_how_many_runs_are_ahead_of_its_own(narrow: Served, cl
     wait_until(lambda: where().json()["state"] == "running")
     assert where().json()["ahead"] == 0
     assert {call.result().status_code for call in (*blockers, ours)} == {200}
+
+
+def test_a_flood_waits_behind_itself(narrow: Served, clients: ThreadPoolExecutor) -> None:
+    over: list[str] = []
+
+    def call(who: str) -> None:
+        headers = {"Cookie": f"{SESSION}={who}"} if who == "light" else {}
+        narrow.http.post("/api/v1/runs", json=Callers.program(0.2), headers=headers)
+        over.append(who)
+
+    queue = narrow.service.queue
+    calls = []
+    for waiting, who in enumerate(("heavy", "heavy", "heavy", "light")):
+        calls.append(clients.submit(call, who))
+        wait_until(lambda waiting=waiting: queue.running == 1 and queue.waiting == waiting)  # type: ignore[misc]
+    for each in calls:
+        each.result()
+    assert over.index("light") == 1
+
+
+def test_a_short_run_is_answered_while_a_long_one_goes_on(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, workers=1, slow_workers=1, quick_s=0.1, warm_gallery=False)
+    with serving(settings) as server, ThreadPoolExecutor(1) as clients:
+        endless = clients.submit(
+            server.http.post, "/api/v1/runs", json={"code": "while True:\n    pass", "limits": {"wall_s": 4}}
+        )
+        wait_until(lambda: server.service.queue.running == 1)
+        assert server.run("print('short')")["status"] == "ok"
+        assert not endless.done()
+        assert endless.result().json()["status"] == "limited"
 
 
 def children() -> set[int]:

@@ -25,6 +25,7 @@ from engine.trace import (
     Broadcast,
     Change,
     Edge,
+    Edit,
     Environment,
     Failure,
     Finding,
@@ -34,6 +35,7 @@ from engine.trace import (
     Node,
     NodeOutput,
     Op,
+    Operand,
     Output,
     OutputOf,
     Pass,
@@ -71,10 +73,11 @@ def assemble(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Out
 def _diagnosed(trace: Trace) -> Trace:
     """The trace with what can be concluded from it."""
     trace = msgspec.structs.replace(trace, passes=_placed(trace))
+    findings = (*trace.findings, *find(trace))
     failure = trace.failure
     if failure is not None and failure.explanation is None:
-        failure = msgspec.structs.replace(failure, explanation=explanation(failure))
-    return msgspec.structs.replace(trace, failure=failure, findings=(*trace.findings, *find(trace)))
+        failure = msgspec.structs.replace(failure, explanation=explanation(failure, findings))
+    return msgspec.structs.replace(trace, failure=failure, findings=findings)
 
 
 def _placed(trace: Trace) -> tuple[Pass, ...]:
@@ -261,6 +264,10 @@ class _House:
                         severity=event.severity,
                         span=self._span(event.site),
                         parameters=event.parameters,
+                        fix=tuple(
+                            Edit(span=Span(line=line, end_line=end_line, column=column, end_column=end), text=text)
+                            for line, end_line, column, end, text in event.fix
+                        ),
                     )
                 )
             case ev.LinesNotRun():
@@ -844,6 +851,11 @@ class _House:
             op=_o(event.op),
             pass_id=_p(event.pass_id),
             limit=event.limit or None,
+            operands=tuple(
+                Operand(text=text, type=kind, tensor=_t(number) if number in self.tensors else None)
+                for text, kind, number in event.operands
+            ),
+            facts=event.facts,
             traceback=event.traceback,
         )
 

@@ -295,6 +295,10 @@ FrameWord = tuple[str, int, str, int]
 """function, site, library file, line."""
 
 
+OperandWord = tuple[str, str, int]
+"""text, type, tensor."""
+
+
 class Failed(_Event, frozen=True, tag="fail"):
     """The program did not reach its end."""
 
@@ -307,15 +311,22 @@ class Failed(_Event, frozen=True, tag="fail"):
     op: int = 0
     pass_id: int = 0
     limit: str = ""
+    operands: tuple[OperandWord, ...] = ()
+    facts: dict[str, str] = {}
+
+
+EditWord = tuple[int, int, int, int, str]
+"""line, end line, column, end column, the new text."""
 
 
 class Found(_Event, frozen=True, tag="find"):
-    """Something the worker replaced, to be told to the user."""
+    """Something the worker replaced or could not compile, to be told to the user."""
 
     code: str
     severity: Literal["error", "warning", "note"]
     site: int
     parameters: dict[str, str]
+    fix: tuple[EditWord, ...] = ()
 
 
 class LinesNotRun(_Event, frozen=True, tag="lines"):

@@ -126,6 +126,17 @@ class Frame(Record, frozen=True):
     """Line in that library file."""
 
 
+class Operand(Record, frozen=True):
+    """What a name in the failing expression was bound to."""
+
+    text: str
+    """The name, or names joined by dots, as written."""
+    type: str
+    """Class of the value."""
+    tensor: str | None = None
+    """For a tensor: the record of its state then."""
+
+
 class Failure(Record, frozen=True):
     """Why the run did not reach its end. Everything recorded before it is in the trace."""
 
@@ -149,7 +160,12 @@ class Failure(Record, frozen=True):
     limit: str | None = None
     """Name of the limit that was reached, as in `limits`."""
     explanation: str | None = None
-    """Key of the explanation in the word lists."""
+    """Code of the diagnosis: that of its finding when there is one, else the common error that the message belongs to."""
+    operands: tuple[Operand, ...] = ()
+    """The names in the failing expression."""
+    facts: dict[str, str] = {}
+    """What only the running program could tell: `name` not found, `owner` it was looked for in, `suggestion` (the
+    nearest real name) and whether it is the `only` one as near, `place` where that very name does exist."""
     traceback: str = ""
     """The text plain Python prints to stderr for it, library files shortened to the package."""
 

@@ -1,57 +1,178 @@
-"""Common errors of PyTorch and Python: exception type and message to the key of an explanation."""
+"""Errors that learners meet: exception type and message to a diagnosis of the failing line.
+
+A rule that cannot be sure of line and cause makes no finding. Its code is then still the failure's explanation.
+"""
 
 import re
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
-from engine.trace import Failure
-
-PREFIX = "explain."
-
-_TABLE: tuple[tuple[str, str, str], ...] = (
-    # key, exception type, pattern in the message
-    ("second_backward", "RuntimeError", r"backward through the graph a second time"),
-    ("non_scalar_backward", "RuntimeError", r"grad can be implicitly created only for scalar outputs"),
-    ("no_graph", "RuntimeError", r"does not require grad and does not have a grad_fn"),
-    ("saved_changed", "RuntimeError", r"modified by an inplace operation"),
-    ("leaf_in_place", "RuntimeError", r"leaf Variable that requires grad is being used in an in-place"),
-    ("leaf_view_in_place", "RuntimeError", r"view of a leaf Variable that requires grad"),
-    ("only_floats_require_grad", "RuntimeError", r"[Oo]nly Tensors of floating point"),
-    ("numpy_of_tracked", "RuntimeError", r"Can't call numpy\(\) on Tensor that requires grad"),
-    ("seed_shape", "RuntimeError", r"Mismatch in shape: grad_output"),
-    ("unused_in_grad", "RuntimeError", r"appears to not have been used in the graph"),
-    ("shape_mismatch_matmul", "RuntimeError", r"mat1 and mat2 shapes cannot be multiplied|size mismatch, got"),
-    ("shape_mismatch_broadcast", "RuntimeError", r"The size of tensor a \(\d+\) must match the size of tensor b"),
-    ("shape_invalid", "RuntimeError", r"shape '.*' is invalid for input of size"),
-    ("view_not_contiguous", "RuntimeError", r"view size is not compatible"),
-    ("dtype_mismatch", "RuntimeError", r"must have the same dtype|expected scalar type|expected m1 and m2"),
-    ("bool_of_many", "RuntimeError", r"Boolean value of Tensor with more than one value is ambiguous"),
-    ("scalar_of_many", "RuntimeError", r"a Tensor with \d+ elements cannot be converted to Scalar"),
-    ("not_a_leaf_in_optimizer", "ValueError", r"can't optimize a non-leaf Tensor"),
-    ("optimizer_empty", "ValueError", r"optimizer got an empty parameter list"),
-    ("no_cuda", "", r"Torch not compiled with CUDA enabled|No CUDA GPUs|Found no NVIDIA driver"),
-    ("target_out_of_range", "IndexError", r"Target -?\d+ is out of bounds"),
-    ("index_out_of_range", "IndexError", r"out of (?:range|bounds)"),
-    ("module_not_callable", "TypeError", r"'module' object is not callable"),
-    ("size_not_callable", "TypeError", r"'torch\.Size' object is not callable"),
-    ("tensor_method", "AttributeError", r"module 'torch' has no attribute"),
-    ("grad_is_none", "AttributeError", r"'NoneType' object has no attribute '(?:data|zero_|add_|norm|item|sum)'"),
-    ("name_not_defined", "NameError", r"name '.*' is not defined"),
-    ("no_module", "ModuleNotFoundError", r"No module named"),
-    ("full_width", "SyntaxError", r"invalid (?:non-printable )?character '.' \(U\+(?:FF|30|20)"),
-    ("never_closed", "SyntaxError", r"was never closed|unmatched"),
-    ("indentation", "IndentationError", r""),
-    ("input_not_available", "EOFError", r""),
-    ("recursion", "RecursionError", r""),
-)
-_COMPILED = tuple((PREFIX + key, kind, re.compile(pattern)) for key, kind, pattern in _TABLE)
-KEYS = tuple(key for key, _, _ in _COMPILED)
-_LIMITS = {"limit": "explain.limit", "memory": "explain.memory", "forbidden": "explain.forbidden"}
+from engine.findings.failing import calls, dtypes, names, outside, shapes, tracking
+from engine.findings.failing.case import Case
+from engine.findings.story import Story
+from engine.trace import Failure, Finding
 
 
-def explanation(failure: Failure) -> str | None:
-    """The key of the explanation in the word lists; None when there is none for this failure."""
-    if failure.kind in _LIMITS:
-        return _LIMITS[failure.kind]
-    for key, kind, pattern in _COMPILED:
-        if kind in ("", failure.type) and pattern.search(failure.message):
-            return key
-    return None
+class Rule(NamedTuple):
+    """An error and what explains it."""
+
+    code: str
+    type: str
+    """Exception class; empty for any."""
+    pattern: re.Pattern[str]
+    """Found in the message; its named groups become parameters."""
+    explain: Callable[[Case], Finding | None] | None
+    """None for errors that another family tells from the trace."""
+
+
+def _plain(case: Case) -> Finding | None:
+    """The message says it all."""
+    return case.finding()
+
+
+_TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...] = (
+    # Told from the trace by the family of passes and cuts
+    ("second_backward", "RuntimeError", r"backward through the graph a second time", None),
+    ("non_scalar_backward", "RuntimeError", r"grad can be implicitly created only for scalar outputs", None),
+    ("nothing_requires_grad", "RuntimeError", r"does not require grad and does not have a grad_fn", None),
+    ("saved_tensor_changed", "RuntimeError", r"modified by an inplace operation", None),
+    # Autograd
+    ("leaf_view_in_place", "RuntimeError", r"a view of a leaf Variable that requires grad", tracking.leaf_written),
+    ("leaf_in_place", "RuntimeError", r"a leaf Variable that requires grad is being used in an in-place", tracking.leaf_written),
+    ("only_floats_require_grad", "RuntimeError", r"[Oo]nly Tensors of floating point", dtypes.cannot_require),
+    ("numpy_of_tracked", "RuntimeError", r"Can't call numpy\(\) on Tensor that requires grad", dtypes.numpy_of_tracked),
+    ("seed_shape", "RuntimeError", r"Mismatch in shape: grad_output\[\d+\] has a shape of torch\.Size\(\[(?P<given>.*?)\]\) and output\[\d+\] has a shape of torch\.Size\(\[(?P<wanted>.*?)\]\)", tracking.seed_shape),
+    ("unused_in_grad", "RuntimeError", r"differentiated Tensor at index (?P<at>\d+) appears to not have been used", tracking.unused_in_grad),
+    ("grad_of_untracked", "RuntimeError", r"One of the differentiated Tensors does not require grad", tracking.unused_in_grad),
+    ("cannot_stop_tracking", "RuntimeError", r"you can only change requires_grad flags of leaf variables", tracking.cannot_stop),
+    ("untracked_asked", "RuntimeError", r"can't retain_grad on Tensor|cannot register a hook on a tensor that doesn't require", tracking.untracked_asked),
+    ("inference_tensor", "RuntimeError", r"Inference tensors cannot be saved for backward", tracking.inference),
+    ("deepcopy_of_result", "RuntimeError", r"Only Tensors created explicitly by the user .* support the deepcopy", tracking.deepcopied),
+    ("grad_shape", "RuntimeError", r"attempting to assign a gradient of size '(?P<given>\[.*?\])' to a tensor of size '(?P<wanted>\[.*?\])'", tracking.grad_assigned),
+    ("custom_backward_count", "RuntimeError", r"function (?P<function>\w+) returned an incorrect number of gradients \(expected (?P<expected>\d+), got (?P<got>\d+)\)", tracking.custom_count),
+    ("custom_backward_missing", "NotImplementedError", r"must implement either the backward or vjp method", tracking.custom_backward_missing),
+    ("backward_of_number", "AttributeError", r"'(?P<type>float|int)' object has no attribute 'backward'", tracking.backward_of_number),
+    ("grad_is_none", "AttributeError", r"'NoneType' object has no attribute '(?P<attribute>\w+)'", tracking.of_none),
+    ("pair_returned", "", r"'torch\.return_types\.\w+' object has no attribute|can only concatenate tuple|and 'torch\.return_types|'torch\.return_types\.\w+' and", calls.pair_returned),
+    ("none_in_arithmetic", "TypeError", r"unsupported operand type\(s\) for .*'NoneType'", tracking.with_none),
+    # Shapes
+    ("shape_mismatch_matmul", "RuntimeError", r"mat1 and mat2 shapes cannot be multiplied", shapes.product),
+    ("shape_mismatch_matmul", "RuntimeError", r"size mismatch, got|inconsistent tensor size, expected tensor", shapes.vector_product),
+    ("shape_mismatch_matmul", "RuntimeError", r"Expected size for first two dimensions of batch2", shapes.batched_product),
+    ("product_axes", "RuntimeError", r"(?:self|mat2|mat1|batch1|batch2) must be a (?:matrix|3D tensor)|1D tensors expected|vector \+ matrix|at least 1D", shapes.product_of_batches),
+    ("shape_mismatch_broadcast", "RuntimeError", r"The size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\) at non-singleton dimension (?P<axis>\d+)", shapes.broadcast),
+    ("in_place_shape", "RuntimeError", r"output with shape \[.*\] doesn't match the broadcast shape (?P<result>\[.*\])", shapes.in_place_shape),
+    ("cat_shapes", "RuntimeError", r"Sizes of tensors must match except in dimension (?P<along>\d+)\. Expected size (?P<expected>\d+) but got size (?P<got>\d+) for tensor number (?P<at>\d+)", shapes.joined),
+    ("cat_axes", "RuntimeError", r"Tensors must have same number of dimensions", shapes.joined_axes),
+    ("stack_shapes", "RuntimeError", r"stack expects each tensor to be equal size, but got (?P<first_shape>\[.*?\]) at entry (?P<first>\d+) and (?P<other_shape>\[.*?\]) at entry (?P<other>\d+)", shapes.stacked),
+    ("shape_invalid", "RuntimeError", r"shape '(?P<shape>\[.*\])' is invalid for input of size (?P<count>\d+)", shapes.reshaped),
+    ("view_not_contiguous", "RuntimeError", r"view size is not compatible", shapes.not_contiguous),
+    ("expand_size", "RuntimeError", r"The expanded size of the tensor \((?P<wanted>\d+)\) must match the existing size \((?P<got>\d+)\) at non-singleton dimension (?P<axis>\d+)\.\s+Target sizes: (?P<target>\[.*?\])\.\s+Tensor sizes: (?P<shape>\[.*?\])", shapes.expanded),
+    ("axis_out_of_range", "IndexError", r"Dimension out of range \(expected to be in range of \[(?P<low>-?\d+), (?P<high>-?\d+)\], but got (?P<axis>-?\d+)\)", shapes.axis_out_of_range),
+    ("target_out_of_range", "IndexError", r"Target (?P<value>-?\d+) is out of bounds", shapes.target_range),
+    ("index_out_of_range", "IndexError", r"index (?P<index>-?\d+) is out of bounds for dimension (?P<axis>\d+) with size (?P<size>\d+)", shapes.index),
+    ("embedding_index", "IndexError", r"index out of range in self", shapes.embedding),
+    ("list_index", "IndexError", r"(?:list|tuple) index out of range|^index -?\d+ is out of range", shapes.index_of_list),
+    ("indices_many", "IndexError", r"too many indices for tensor of dimension \d+", shapes.indices_many),
+    ("index_of_scalar", "IndexError", r"invalid index of a 0-dim tensor", shapes.index_of_scalar),
+    ("mask_shape", "IndexError", r"The shape of the mask (?P<mask>\[.*?\]) at index (?P<axis>\d+) does not match the shape of the indexed tensor (?P<shape>\[.*?\])", shapes.mask),
+    ("iterate_scalar", "TypeError", r"iteration over a 0-d tensor|len\(\) of a 0-d tensor", _plain),
+    ("unpack_count", "ValueError", r"(?:too many|not enough) values to unpack \(expected (?P<expected>\d+)", shapes.unpacked),
+    ("conv_channels", "RuntimeError", r"to have (?P<wanted>\d+) channels, but got (?P<got>\d+) channels instead", shapes.channels),
+    ("conv_axes", "RuntimeError", r"Expected \dD \(unbatched\) or \dD \(batched\) input to (?P<op>\w+)", shapes.layer_axes),
+    ("kernel_too_large", "RuntimeError", r"padded input size per channel: \((?P<size>.*?)\)\. Kernel size: \((?P<kernel>.*?)\)", shapes.kernel),
+    ("batch_norm_one_value", "ValueError", r"Expected more than 1 value per channel when training", shapes.one_value),
+    ("recurrent_input", "RuntimeError", r"input\.size\(-1\) must be equal to input_size\. Expected (?P<wanted>\d+), got (?P<got>\d+)", shapes.recurrent_input),
+    ("loss_batch", "ValueError", r"Expected input batch_size \((?P<samples>\d+)\) to match target batch_size \((?P<targets>\d+)\)", shapes.loss_batch),
+    ("target_axes", "RuntimeError", r"0D or 1D target tensor expected, multi-target not supported", shapes.target_axes),
+    ("target_shape", "ValueError", r"[Tt]arget size \(torch\.Size\(.*?\)\) (?:that is different to|must be the same as)", shapes.target_shape),
+    ("ragged_list", "ValueError", r"expected sequence of length (?P<expected>\d+) at dim (?P<axis>\d+) \(got (?P<got>\d+)\)", shapes.ragged),
+    # Types and devices
+    ("dtype_mismatch", "RuntimeError", r"must have the same dtype|expected m1 and m2|expected scalar type (?P<expected>\w+) but found|Input type \(.*\) and (?:weight|bias) type", dtypes.mixed),
+    ("mean_of_integers", "RuntimeError", r"could not infer output dtype|Input dtype must be either a floating point", dtypes.no_mean),
+    ("dtype_not_supported", "NotImplementedError", r"\"(?P<kernel>\w+)\" not implemented for '(?P<dtype>\w+)'", dtypes.not_implemented),
+    ("in_place_dtype", "RuntimeError", r"result type (?P<result>\w+) can't be cast to the desired output type (?P<own>\w+)", dtypes.cannot_store),
+    ("target_not_long", "RuntimeError", r"expected target dtype to be Long", dtypes.target_whole),
+    ("target_not_float", "RuntimeError", r"Found dtype \w+ but expected Float|Expected floating point type for target", dtypes.target_float),
+    ("index_dtype", "", r"tensors used as indices must be long|Expected tensor for argument #\d+ 'indices'|one_hot is only applicable to index tensor|Expected dtype int(?:32|64)", dtypes.indices),
+    ("index_not_whole", "IndexError", r"only integers, slices .* are valid indices \(got (?P<type>\w+)\)", dtypes.index_not_whole),
+    ("device_mismatch", "RuntimeError", r"Expected all tensors to be on the same device|is not on the expected device", dtypes.devices),
+    ("tensor_of_tensors", "ValueError", r"only one element tensors can be converted to Python scalars", dtypes.tensors_in_list),
+    ("scalar_of_many", "RuntimeError", r"a Tensor with (?P<count>\d+) elements cannot be converted to Scalar", dtypes.many_values),
+    ("bool_of_many", "RuntimeError", r"Boolean value of Tensor with more than one value is ambiguous", dtypes.many_values),
+    # Modules, optimizers, calls
+    ("super_init_missing", "AttributeError", r"cannot assign \w+ before Module\.__init__\(\) call|object has no attribute '(?:_backward_hooks|_parameters|_modules|_forward_hooks|training)'", calls.super_init),
+    ("super_underscores", "AttributeError", r"'super' object has no attribute '_\w+?__(?P<short>\w+?)'$", names.mangled),
+    ("forward_missing", "NotImplementedError", r"Module \[(?P<type>\w+)\] is missing the required \"forward\" function", calls.forward_missing),
+    ("no_cuda", "", r"Torch not compiled with CUDA enabled|No CUDA GPUs|Found no NVIDIA driver", calls.no_cuda),
+    ("device_unknown", "RuntimeError", r"device type at start of device string: (?P<name>\w+)", calls.device_name),
+    ("pin_memory", "RuntimeError", r"pin_memory=True requires a CUDA", _plain),
+    ("state_dict_keys", "RuntimeError", r"Error\(s\) in loading state_dict for (?P<type>\w+):", calls.state_dict),
+    ("optimizer_empty", "ValueError", r"optimizer got an empty parameter list", _plain),
+    ("not_a_leaf_in_optimizer", "ValueError", r"can't optimize a non-leaf Tensor", calls.optimizer_not_leaf),
+    ("optimizer_of_tensor", "TypeError", r"params argument given to the optimizer should be an iterable", calls.optimizer_given),
+    ("optimizer_of_module", "TypeError", r"'(?P<module>\w+)' object is not iterable", calls.optimizer_given),
+    ("module_not_callable", "TypeError", r"'module' object is not callable", calls.module_called),
+    ("not_callable", "TypeError", r"'(?P<type>torch\.Size|Tensor|int|float|bool|torch\.dtype|torch\.device|NoneType)' object is not callable", calls.not_callable),
+    ("method_not_called", "", r"'(?:method|builtin_function_or_method|method_descriptor)'", calls.method_not_called),
+    ("method_without_tensor", "TypeError", r"^(?P<name>\w+)\(\) missing 1 required positional arguments: \"input\"", _plain),
+    ("operand_types", "TypeError", r"unsupported operand type\(s\) for (?P<operator>\S+): '(?P<left>\w+)' and '(?P<right>\w+)'", calls.operands),
+    ("arguments_invalid", "TypeError", r"^(?P<function>\w+)\(\) received an invalid combination of arguments - got \((?P<got>.*?)\), but expected", calls.made_wrong),
+    ("keyword_unknown", "TypeError", r"got an unexpected keyword argument '(?P<name>\w+)'", calls.keyword),
+    ("arguments_missing", "TypeError", r"^(?P<function>[\w.]+)\(\) missing (?P<count>\d+) required positional arguments?: (?P<names>'.*)", calls.arguments_missing),
+    ("arguments_many", "TypeError", r"^(?P<function>[\w.]+)\(\) takes (?:from \d+ to )?(?P<takes>\d+) positional arguments? but (?P<given>\d+) (?:was|were) given", calls.arguments_many),
+    ("not_a_tensor", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)' \(position (?P<position>\d+)\) must be Tensor, not (?P<got>[\w.]+)", calls.not_a_tensor),
+    # Names
+    ("unbound_local", "UnboundLocalError", r"local variable '(?P<name>\w+)'", names.unbound_local),
+    ("name_not_defined", "NameError", r"name '(?P<name>\w+)' is not defined", names.undefined),
+    ("no_module", "ModuleNotFoundError", r"No module named '(?P<name>[\w.]+)'", names.no_module),
+    ("no_such_import", "ImportError", r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'", names.no_such_import),
+    ("attribute_missing", "AttributeError", r"has no attribute '", names.attribute),
+    ("key_missing", "KeyError", r"(?P<key>.*)", names.key),
+    # The world outside
+    ("no_file", "FileNotFoundError", r"No such file or directory: '(?P<path>[^']*)'", outside.no_file),
+    ("read_only_file", "OSError", r"Read-only file system: '(?P<path>[^']*)'", outside.read_only),
+    ("no_network", "", r"Temporary failure in name resolution|urlopen error|Network is unreachable", outside.no_network),
+    ("forbidden", "", r"Operation not permitted|Permission denied", outside.forbidden),
+    ("out_of_memory", "", r"can't allocate memory|out of memory", outside.memory),
+    ("input_not_available", "EOFError", r"EOF when reading a line", _plain),
+    ("recursion", "RecursionError", r"", outside.recursion),
+)  # fmt: skip
+
+RULES = tuple(Rule(code, kind, re.compile(pattern), explain) for code, kind, pattern, explain in _TABLE)
+CODES = tuple(dict.fromkeys(rule.code for rule in RULES))
+LIMITS = {"limit": "limit", "memory": "memory", "forbidden": "forbidden"}
+
+
+def errors(story: Story) -> Iterator[Finding]:
+    """What the exception that ended the program says about its line."""
+    failure = story.trace.failure
+    if failure is None or failure.span is None or failure.kind == "syntax":
+        return
+    for rule in RULES:
+        found = _matches(rule, failure)
+        if found is None:
+            continue
+        if rule.explain is None:
+            return
+        case = Case(story, failure)
+        case.rule = rule.code
+        case.groups = {name: text for name, text in found.groupdict().items() if text is not None}
+        finding = rule.explain(case)
+        if finding is not None:
+            yield finding
+            return
+
+
+def _matches(rule: Rule, failure: Failure) -> re.Match[str] | None:
+    return rule.pattern.search(failure.message) if rule.type in ("", failure.type) else None
+
+
+def explanation(failure: Failure, findings: tuple[Finding, ...]) -> str | None:
+    """Code of the finding that explains the failure, else of the common error its message belongs to; None for neither."""
+    told = next((one.code for one in findings if one.severity == "error"), None)
+    if told is not None or failure.kind == "syntax":
+        return told
+    if failure.kind in LIMITS:
+        return LIMITS[failure.kind]
+    return next((rule.code for rule in RULES if _matches(rule, failure) is not None), None)

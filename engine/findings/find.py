@@ -4,27 +4,98 @@ from collections.abc import Callable, Iterable
 
 from engine.findings.accumulation import gradients_added_up
 from engine.findings.cuts import cut_gradients, unused_parameters
+from engine.findings.dtypes import promoted, squeezes_without_effect, uninitialised_reads, values_cut
+from engine.findings.environment import tests_without_call, visible_devices
+from engine.findings.errors import errors
+from engine.findings.flow import (
+    dead_relus,
+    flat_ops,
+    gradients_over_layers,
+    gradients_over_time,
+    saturated_units,
+    symmetric_units,
+)
+from engine.findings.growth import graphs_of_gradients, graphs_retained, losses_kept, totals_kept
+from engine.findings.leaves import (
+    compared_too_early,
+    gradients_not_kept,
+    leaves_rebound,
+    modules_in_plain_containers,
+    parameters_made_in_forward,
+    untracked_gradients,
+)
+from engine.findings.losses import (
+    differences_broadcast,
+    losses_broadcast,
+    losses_of_the_wrong_kind,
+    softmax_without_dim,
+)
+from engine.findings.modes import evaluated_in_train, evaluated_with_grad, switches_without_with, trained_in_eval
 from engine.findings.nonfinite import first_nonfinite
-from engine.findings.passes import failed_passes, gradients_not_kept
+from engine.findings.passes import failed_passes
 from engine.findings.saved import data_edits
 from engine.findings.story import Story
+from engine.findings.training import (
+    frozen_and_stepped,
+    idle_steps,
+    left_out_of_optimizers,
+    methods_not_called,
+    never_stepped,
+    scheduler_before_step,
+)
 from engine.trace import Finding, Trace
 
 FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
+    errors,
     failed_passes,
     cut_gradients,
     unused_parameters,
     data_edits,
     gradients_added_up,
-    gradients_not_kept,
     first_nonfinite,
+    gradients_not_kept,
+    untracked_gradients,
+    leaves_rebound,
+    compared_too_early,
+    parameters_made_in_forward,
+    modules_in_plain_containers,
+    idle_steps,
+    left_out_of_optimizers,
+    never_stepped,
+    methods_not_called,
+    scheduler_before_step,
+    frozen_and_stepped,
+    trained_in_eval,
+    evaluated_in_train,
+    evaluated_with_grad,
+    switches_without_with,
+    losses_broadcast,
+    differences_broadcast,
+    losses_of_the_wrong_kind,
+    softmax_without_dim,
+    values_cut,
+    promoted,
+    squeezes_without_effect,
+    uninitialised_reads,
+    tests_without_call,
+    visible_devices,
+    losses_kept,
+    totals_kept,
+    graphs_retained,
+    graphs_of_gradients,
+    gradients_over_layers,
+    gradients_over_time,
+    dead_relus,
+    saturated_units,
+    symmetric_units,
+    flat_ops,
 )
 _RANK = {"error": 0, "warning": 1, "note": 2}
 
 
 def find(trace: Trace) -> tuple[Finding, ...]:
     """Every diagnosis, the gravest first, then by line."""
-    if not trace.ops:
+    if not trace.ops and trace.failure is None and trace.status != "ok":
         return ()
     story = Story(trace)
     found = [finding for family in FAMILIES for finding in family(story)]

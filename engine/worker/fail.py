@@ -8,6 +8,7 @@ from types import FrameType, TracebackType
 
 import torch
 
+from engine.worker.clues import Clues, Operand
 from engine.worker.record import PROGRAM, Ledger, Row
 from engine.worker.tracebacks import plain
 
@@ -36,17 +37,19 @@ def _shorter(match: re.Match[str]) -> str:
     return _library(match.group())
 
 
-def failure_row(error: BaseException, ledger: Ledger) -> Row | None:
+def failure_row(error: BaseException, ledger: Ledger, source: str) -> Row | None:
     """The event for an exception that ended the program; None for an exit with code 0."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return None
     frames = []
     site = 0
+    innermost: tuple[FrameType, int] | None = None
     for frame, (line, instruction) in plain(_entries(error.__traceback__)):
         code = frame.f_code
         here = 0
         if code.co_filename == PROGRAM:
             site = here = ledger.place(code, instruction)
+            innermost = frame, instruction
         frames.append((code.co_name, here, "" if here else _library(code.co_filename), 0 if here else line))
     raised, op = ledger.raised
     failing, pass_id = ledger.raised_pass
@@ -63,10 +66,25 @@ def failure_row(error: BaseException, ledger: Ledger) -> Row | None:
         kind = "memory"
     elif isinstance(error, PermissionError) and error.errno in (errno.EPERM, errno.EACCES):
         kind = "forbidden"
+    operands, facts = ((), {}) if kind == "memory" or innermost is None else _clues(error, ledger, source, *innermost)
     return (
         "fail", kind, name, message, site, tuple(frames[:_MOST_FRAMES]), printed, op if raised is error else 0,
-        pass_id if failing is error else 0,
+        pass_id if failing is error else 0, "", operands, facts,
     )  # fmt: skip
+
+
+def _clues(
+    error: BaseException, ledger: Ledger, source: str, frame: FrameType, instruction: int
+) -> tuple[tuple[Operand, ...], dict[str, str]]:
+    """Nothing here may cost the failure itself; a program may have bound its names to anything."""
+    operands: tuple[Operand, ...] = ()
+    try:
+        clues = Clues(ledger, source, frame, instruction)
+        operands = clues.operands()
+        return operands, clues.facts(error)
+    except BaseException as trouble:
+        ledger.trouble("failure", RuntimeError(type(trouble).__name__))
+        return operands, {}
 
 
 def _is_out_of_memory(error: BaseException, message: str) -> bool:

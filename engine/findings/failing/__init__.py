@@ -1,0 +1,1 @@
+"""What the rules for errors say of a program that failed, by what went wrong."""

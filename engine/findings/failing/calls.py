@@ -1,0 +1,380 @@
+"""Calls that do not fit: wrong arguments, brackets too many or too few, modules put together wrongly."""
+
+import ast
+
+from engine.findings.failing.case import Case
+from engine.spelling import nearest
+from engine.trace import Edit, Finding
+
+PROPERTIES = frozenset({"shape", "dtype", "device", "T", "H", "mT", "mH", "grad", "data", "ndim", "is_leaf", "grad_fn", "requires_grad"})  # fmt: skip
+
+
+def module_called(case: Case) -> Finding | None:
+    """`torch([1, 2])`: a module where a function of it is meant."""
+    call = case.call
+    if call is None:
+        return None
+    written = case.code.text(call.func)
+    operand = case.operand(ast.unparse(call.func))
+    if operand is not None and operand.type == "torch":
+        fix = (case.code.replace(call.func, f"{written}.tensor"),)
+        return case.finding(receiver=written, suggestion=f"{written}.tensor", fix=fix)
+    name = _class_in(operand.type if operand is not None else "")
+    if name:
+        module = operand.type.rpartition(".")[2] if operand is not None else ""
+        right = f"{written[: -len(module)]}{name}" if written.endswith(module) and "." in written else ""
+        fix = (case.code.replace(call.func, right),) if right else ()
+        return case.finding("module_called_for_class", receiver=written, suggestion=right or name, fix=fix)
+    return case.finding("other_module_called", receiver=written)
+
+
+def _class_in(module: str) -> str:
+    """The class that a module of the same name is about: `torch.optim.adam` holds `Adam`."""
+    known = {"sgd": "SGD", "adam": "Adam", "adamw": "AdamW", "rmsprop": "RMSprop", "adagrad": "Adagrad", "linear": "Linear"}
+    return known.get(module.rpartition(".")[2], "") if module.startswith("torch.") else ""
+
+
+def not_callable(case: Case) -> Finding | None:
+    """Brackets after something that is no function: `x.shape()`, `x.T()`, or a tensor meant to be indexed or multiplied."""
+    call = case.call
+    if call is None:
+        return None
+    func = call.func
+    if isinstance(func, ast.Attribute) and func.attr in PROPERTIES and not call.args and not call.keywords:
+        fix = (case.code.replace(call, case.code.text(func)),)
+        code = "size_not_callable" if case.groups["type"] == "torch.Size" else "attribute_called"
+        return case.finding(code, name=func.attr, receiver=case.code.short(func.value), fix=fix)
+    return case.finding("value_called", name=case.code.short(func))
+
+
+def method_not_called(case: Case) -> Finding | None:
+    """A method used as if it were its result: `x.mean.backward()`, `SGD(model.parameters, …)`."""
+    node = case.node
+    if node is None:
+        return None
+    found = [
+        inner
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.Attribute)
+        and not (isinstance(call := case.code.parents.get(inner), ast.Call) and call.func is inner)
+        and inner is not node
+        and _is_method(case, inner)
+    ]
+    if len(found) != 1:
+        return None
+    (method,) = found
+    fix: tuple[Edit, ...] = (case.code.after(method, "()"),)
+    above = case.code.parents.get(method)
+    if isinstance(above, ast.Subscript):
+        if method.attr != "size":
+            return None
+        fix = (case.code.after(method, "()"),)
+    return case.finding("method_not_called", method=case.code.short(method), name=method.attr, fix=fix)
+
+
+def _is_method(case: Case, node: ast.Attribute) -> bool:
+    operand = case.operand(ast.unparse(node))
+    if operand is None:
+        return node.attr in ("parameters", "mean", "sum", "named_parameters")
+    return operand.type in ("method", "method_descriptor", "builtin_function_or_method")
+
+
+def keyword(case: Case) -> Finding | None:
+    """A keyword that the function does not take."""
+    call, name = case.call, case.groups["name"]
+    word = next((one for one in call.keywords if one.arg == name), None) if call is not None else None
+    if word is None or call is None:
+        return None
+    suggestion = case.facts.get("suggestion", "")
+    function = case.code.short(call.func)
+    if suggestion:
+        fix = ()
+        taken = {one.arg for one in call.keywords}
+        if case.facts.get("only") == "yes" and suggestion not in taken:
+            fix = (case.code.replace(word, f"{suggestion}={case.code.text(word.value)}"),)  # type: ignore[assignment]
+        return case.finding("keyword_misspelt", function=function, suggestion=suggestion, fix=fix)
+    return case.finding(function=function)
+
+
+def arguments_missing(case: Case) -> Finding | None:
+    """A call with fewer arguments than the function needs."""
+    if case.call is None:
+        return None
+    missing = case.groups["names"].replace(" and ", ", ").replace("'", "").replace(",,", ",")
+    function = case.groups["function"]
+    made = _class_of_forward(case, function)
+    return case.finding(
+        function=function.removesuffix(".__init__"), missing=missing, defined_line=made, count=case.groups["count"]
+    )
+
+
+def _class_of_forward(case: Case, function: str) -> str:
+    """Line of the user's own definition of that function; a dash for one of a library."""
+    cls, _, method = function.rpartition(".")
+    scopes: list[ast.AST] = [*case.code.classes(cls)] if cls else [case.code.tree]
+    for scope in scopes:
+        for node in ast.iter_child_nodes(scope):
+            if isinstance(node, ast.FunctionDef) and node.name == method:
+                return str(node.lineno)
+    return "–"
+
+
+def arguments_many(case: Case) -> Finding | None:
+    """More arguments than the function takes; most often its definition forgot `self`."""
+    function = case.groups["function"]
+    cls, _, method = function.rpartition(".")
+    for definition in case.code.classes(cls):
+        for node in definition.body:
+            if isinstance(node, ast.FunctionDef) and node.name == method:
+                return _own_definition(case, definition, node)
+        if method == "__init__":
+            return _init_misspelt(case, definition)
+    if case.call is None:
+        return None
+    return case.finding(function=function.removesuffix(".__init__"))
+
+
+def _own_definition(case: Case, cls: ast.ClassDef, node: ast.FunctionDef) -> Finding:
+    arguments = [*node.args.posonlyargs, *node.args.args]
+    is_static = any(isinstance(one, ast.Name) and one.id == "staticmethod" for one in node.decorator_list)
+    if not is_static and (not arguments or arguments[0].arg != "self"):
+        fix = (case.code.before(arguments[0], "self, "),) if arguments else ()
+        span = case.code.span(node)
+        head = type(span)(line=span.line, end_line=span.line, column=span.column, end_column=len(case.code.lines[span.line - 1]))
+        return case.finding(
+            "self_missing", span=head, fix=fix, function=node.name, cls=cls.name
+        )
+    return case.finding("arguments_many_own", function=f"{cls.name}.{node.name}", defined_line=str(node.lineno))
+
+
+def _init_misspelt(case: Case, cls: ast.ClassDef) -> Finding | None:
+    """A class whose constructor is called `__int__`, `init` or the like has PyTorch's own instead."""
+    near = {"__int__", "__init_", "_init__", "_init_", "__Init__", "__inti__", "init", "__ini__", "__init"}
+    for node in cls.body:
+        if isinstance(node, ast.FunctionDef) and node.name in near:
+            return _renamed(case, "init_misspelt", node, "__init__", cls)
+    return None
+
+
+def _renamed(case: Case, code: str, node: ast.FunctionDef, right: str, cls: ast.ClassDef) -> Finding | None:
+    text = case.code.lines[node.lineno - 1]
+    start = text.find(f"def {node.name}", case.code.span(node).column)
+    if start < 0:
+        return None
+    where = case.code.span(node)
+    name = type(where)(line=node.lineno, end_line=node.lineno, column=start + 4, end_column=start + 4 + len(node.name))
+    return case.finding(code, span=name, fix=(Edit(span=name, text=right),), name=node.name, cls=cls.name)
+
+
+def forward_missing(case: Case) -> Finding | None:
+    """A module without `forward`: misspelt, or a container that is none to call."""
+    name = case.groups["type"]
+    for cls in case.code.classes(name):
+        own = {node.name: node for node in cls.body if isinstance(node, ast.FunctionDef)}
+        suggestion, _ = nearest("forward", own)
+        if suggestion:
+            return _renamed(case, "forward_misspelt", own[suggestion], "forward", cls)
+        return case.finding(type=name, defined_line=str(cls.lineno))
+    if name in ("ModuleList", "ModuleDict"):
+        return case.finding("list_called", type=name)
+    return None
+
+
+def super_init(case: Case) -> Finding | None:
+    """A module whose `__init__` never called that of `nn.Module`."""
+    span = case.failure.span
+    inner = case.code.statement_on(span.line) if span is not None else None
+    function = case.code.function(inner) if inner is not None else None
+    cls = next((one for one in case.code.around(inner) if isinstance(one, ast.ClassDef)), None) if inner is not None else None
+    if function is None or function.name != "__init__":
+        classes = case.code.classes(case.facts.get("owner", ""))
+        cls = classes[0] if len(classes) == 1 else None
+        own = [node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"] if cls else []
+        function = own[0] if own else None
+    if function is None or cls is None or inner is None or span is None:
+        return None
+    for node in ast.walk(function):  # `super().__init__` without its brackets
+        if isinstance(node, ast.Attribute) and node.attr == "__init__" and "super" in case.code.text(node.value):
+            call = case.code.parents.get(node)
+            if isinstance(call, ast.Call):
+                return case.finding("super_init_late", span=case.code.span(call), cls=cls.name)
+            return case.finding(cls=cls.name, fix=(case.code.after(node, "()"),))
+    first = function.body[0]
+    return case.finding(cls=cls.name, fix=(case.code.line_above(first, "super().__init__()"),))
+
+
+def not_a_tensor(case: Case) -> Finding | None:
+    """A list, number or array where a tensor is needed."""
+    call = case.call
+    if call is None:
+        return None
+    got, position = case.groups["got"], int(case.groups["position"]) - 1
+    operand = case.operand(ast.unparse(call.func))
+    is_own = operand is not None and operand.type not in ("builtin_function_or_method", "function", "method_descriptor")
+    node = call.args[position] if position < len(call.args) else None
+    if node is not None and is_own and len(call.args) != 1:
+        node = None
+    makers = {"list": "torch.tensor", "float": "torch.tensor", "tuple": "torch.tensor", "int": "torch.tensor"}
+    fix: tuple[Edit, ...] = ()
+    if node is not None and got in makers and case.code.is_bound("torch") and _is_floats(node):
+        fix = (case.code.replace(node, f"torch.tensor({case.code.text(node)})"),)
+    return case.finding(function=case.groups["function"], got=got, argument=case.groups["argument"], fix=fix)
+
+
+def _is_floats(node: ast.expr) -> bool:
+    """A literal whose numbers all make one floating tensor."""
+    leaves = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
+    plain = all(isinstance(one, ast.List | ast.Tuple | ast.Constant | ast.Load | ast.UnaryOp | ast.USub) for one in ast.walk(node))
+    return plain and any(isinstance(one.value, float) for one in leaves)
+
+
+def made_wrong(case: Case) -> Finding | None:
+    """Arguments that a function of PyTorch has no version for."""
+    return case.finding() if case.call is not None else None
+
+
+def operands(case: Case) -> Finding | None:
+    """A tensor and a list, a string or a function on two sides of an operator."""
+    node = case.node
+    if not isinstance(node, ast.BinOp):
+        return None
+    left, right = case.groups["left"], case.groups["right"]
+    if "Tensor" not in (left, right) or left == right:
+        return None
+    other = node.right if left == "Tensor" else node.left
+    got = right if left == "Tensor" else left
+    fix: tuple[Edit, ...] = ()
+    if got in ("list", "tuple") and _is_floats(other) and case.code.is_bound("torch"):
+        fix = (case.code.replace(other, f"torch.tensor({case.code.text(other)})"),)
+    return case.finding(other=case.code.short(other), got=got, operator=case.groups["operator"], fix=fix)
+
+
+def pair_returned(case: Case) -> Finding | None:
+    """`max`, `min`, `sort` and `topk` along an axis give values and indices together."""
+    node = case.node
+    sides = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.value] if isinstance(node, ast.Attribute) else []
+    for side in sides:
+        call = side
+        if isinstance(side, ast.Name):
+            made = case.code.assignments(side.id)
+            call = made[0].value if len(made) == 1 else side
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _PAIRS:
+            fix = case.code.method(side, ".values")
+            return case.finding(op=call.func.attr, name=case.code.short(side), fix=fix)
+    return None
+
+
+_PAIRS = frozenset({"max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin"})
+
+
+def device_name(case: Case) -> Finding | None:
+    """`torch.device("gpu")`."""
+    return case.finding(fix=_cuda_literal(case, case.groups["name"]))
+
+
+def _cuda_literal(case: Case, name: str) -> tuple[Edit, ...]:
+    """A device written as a literal, replaced by a choice that runs everywhere; nothing when it is written elsewhere."""
+    if case.node is None or not case.code.is_bound("torch"):
+        return ()
+    found = [one for one in ast.walk(case.node) if isinstance(one, ast.Constant) and one.value == name]
+    if len(found) != 1:
+        return ()
+    return (case.code.replace(found[0], '"cuda" if torch.cuda.is_available() else "cpu"'),)
+
+
+def no_cuda(case: Case) -> Finding | None:
+    """A device that is not here."""
+    node = case.node
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
+        return case.finding(fix=(case.code.replace(node, case.code.text(node.func.value)),))
+    literals = [one for one in ast.walk(node) if isinstance(one, ast.Constant)] if node is not None else []
+    for one in literals:
+        if isinstance(one.value, str) and one.value.startswith("cuda"):
+            return case.finding(fix=_cuda_literal(case, one.value))
+    return case.finding(fix=_cuda_assigned(case))
+
+
+def _cuda_assigned(case: Case) -> tuple[Edit, ...]:
+    """The device was chosen in a line of its own."""
+    for text in [operand.text for operand in case.failure.operands]:
+        made = case.code.assignments(text)
+        if len(made) == 1:
+            found = [
+                one
+                for one in ast.walk(made[0].value)
+                if isinstance(one, ast.Constant) and isinstance(one.value, str) and one.value.startswith("cuda")
+            ]
+            chosen = isinstance(made[0].value, ast.IfExp)
+            if len(found) == 1 and not chosen and case.code.is_bound("torch"):
+                return (case.code.replace(found[0], '"cuda" if torch.cuda.is_available() else "cpu"'),)
+    return ()
+
+
+def optimizer_given(case: Case) -> Finding | None:
+    """One tensor, or the module itself, where a list of parameters is needed."""
+    call = case.call
+    if call is None or not call.args:
+        return None
+    first = call.args[0]
+    if case.groups.get("module"):
+        operand = case.operand(ast.unparse(first))
+        if operand is None or operand.type != case.groups["module"]:
+            return None
+        known = {one.path for one in case.story.trace.modules}
+        if operand.text not in known:
+            return None
+        return case.finding(
+            "optimizer_of_module", name=case.code.short(first), fix=(case.code.after(first, ".parameters()"),)
+        )
+    return case.finding(name=case.code.short(first), fix=(case.code.before(first, "["), case.code.after(first, "]")))
+
+
+def optimizer_not_leaf(case: Case) -> Finding | None:
+    """A computed tensor given to an optimizer: often `.to(…)`, `.double()` or `* 0.1` after creation."""
+    call = case.call
+    found = []
+    for node in ast.walk(call) if call is not None else ():
+        tensor = case.tensor_of(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        if tensor is not None and not tensor.is_leaf:
+            found.append((node, tensor))
+    if len(found) != 1:
+        return None
+    node, tensor = found[0]
+    maker = case.story.maker.get(tensor.id)
+    return case.finding(
+        name=case.code.short(node),  # type: ignore[arg-type]
+        op=maker.name if maker is not None else "?",
+        made_line=str(maker.span.line) if maker is not None and maker.span is not None else "?",
+        tensors=(tensor,),
+    )
+
+
+def state_dict(case: Case) -> Finding | None:
+    """A state_dict whose names or shapes are not those of the model."""
+    import re
+
+    message = case.failure.message
+    missing = _quoted(re.search(r"Missing key\(s\) in state_dict: (.*?)\.\s", message + " "))
+    unexpected = _quoted(re.search(r"Unexpected key\(s\) in state_dict: (.*?)\.\s", message + " "))
+    sizes = re.findall(r"size mismatch for ([\w.]+): copying a param with shape torch\.Size\((\[[\d, ]*\])\) from checkpoint, the shape in current model is torch\.Size\((\[[\d, ]*\])\)", message)  # fmt: skip
+    common = {"type": case.groups["type"]}
+    if unexpected and all(one.startswith("module.") for one in unexpected):
+        return case.finding("state_dict_prefix", first=unexpected[0], **common)
+    if sizes:
+        name, given, wanted = sizes[0]
+        return case.finding("state_dict_shape", name=name, given=given, wanted=wanted, count=str(len(sizes)), **common)
+    if missing or unexpected:
+        return case.finding(
+            missing=_listed(missing), unexpected=_listed(unexpected), **common
+        )
+    return None
+
+
+def _quoted(found) -> list[str]:  # type: ignore[no-untyped-def]
+    import re
+
+    return re.findall(r'"([^"]+)"', found[1]) if found else []
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" (+{len(names) - 3})" if len(names) > 3 else "") if names else "–"

@@ -1,0 +1,235 @@
+"""Names that do not exist: misspelt, not imported, looked for in the wrong place, or not defined yet."""
+
+import ast
+import builtins
+
+from engine.findings.failing.case import Case
+from engine.trace import Finding
+
+IMPORTS = {
+    "torch": "import torch",
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "nn": "from torch import nn",
+    "F": "import torch.nn.functional as F",
+    "optim": "from torch import optim",
+    "autograd": "from torch import autograd",
+    **{name: f"import {name}" for name in
+       ("math", "random", "os", "sys", "time", "copy", "re", "json", "itertools", "functools", "collections")},
+}  # fmt: skip
+"""What programs call things, and the line that makes the name mean that."""
+
+INSTALLED = frozenset({"torch", "numpy"})
+REMOVED = {"is_mlc", "names", "is_volatile", "volatile", "creator"}
+"""Attributes of tensors that older versions had."""
+
+
+def undefined(case: Case) -> Finding | None:
+    """A name that nothing was bound to."""
+    name = case.groups["name"]
+    facts = case.facts
+    imported = _missing_import(case, name)
+    if imported:
+        fix = (case.code.line_above(case.code.tree.body[0], imported),) if _can_lead(case) else ()
+        return case.finding("import_missing", statement=imported, fix=fix)
+    later = _defined_later(case, name)
+    if later is not None:
+        return case.finding("defined_later", defined_line=str(later))
+    place = facts.get("place", "")
+    if place.startswith("torch.Tensor") or (place and _is_method(name) and place == f"torch.{name}"):
+        return case.finding("method_without_tensor")
+    suggestion = facts.get("suggestion", "")
+    if suggestion and not place:
+        return _misspelt(case, suggestion)
+    if place:
+        module, _, last = place.rpartition(".")
+        statement = f"from {module} import {last}"
+        fix = (case.code.line_above(case.code.tree.body[0], statement),) if _can_lead(case) else ()
+        return case.finding("import_missing", statement=statement, fix=fix)
+    if name == "self":
+        return case.finding("self_undefined")
+    return case.finding("name_not_defined")
+
+
+def _is_method(name: str) -> bool:
+    """Names that people know as methods of a tensor rather than as functions to import."""
+    return name in {"unsqueeze", "squeeze", "view", "reshape", "transpose", "permute", "flatten", "detach", "clone", "expand"}
+
+
+def _missing_import(case: Case, name: str) -> str:
+    return IMPORTS.get(name, "") if not case.code.is_bound(name) else ""
+
+
+def _can_lead(case: Case) -> bool:
+    """Whether a line may stand above the first statement: `from __future__` must stay first."""
+    first = case.code.tree.body[0] if case.code.tree.body else None
+    return first is not None and not (isinstance(first, ast.ImportFrom) and first.module == "__future__")
+
+
+def _defined_later(case: Case, name: str) -> int | None:
+    """The line below that gives the name its meaning; nothing for one inside another function."""
+    span = case.failure.span
+    if span is None:
+        return None
+    for node in ast.walk(case.code.tree):
+        here = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
+        made = isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name
+        if (here or made) and case.code.function(node) is None and node.lineno >= span.line:  # type: ignore[attr-defined]
+            return int(node.lineno)  # type: ignore[attr-defined]
+    return None
+
+
+def _misspelt(case: Case, suggestion: str) -> Finding:
+    certain = case.facts.get("only") == "yes" and isinstance(case.node, ast.Name)
+    fix = (case.code.replace(case.node, suggestion),) if certain and isinstance(case.node, ast.Name) else ()
+    return case.finding("name_misspelt", suggestion=suggestion, fix=fix)
+
+
+def unbound_local(case: Case) -> Finding | None:
+    """A name that the function assigns below, and so is its own everywhere in it."""
+    name = case.groups["name"]
+    function = case.code.function(case.node) if case.node is not None else None
+    for node in ast.walk(function) if function is not None else ():
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            assert function is not None
+            return case.finding(function=function.name, assigned_line=str(node.lineno))
+    return None
+
+
+def attribute(case: Case) -> Finding | None:
+    """An attribute that a module, a tensor or the user's own object does not have."""
+    name, owner = case.facts.get("name", ""), case.facts.get("owner", "")
+    suggestion, place = case.facts.get("suggestion", ""), case.facts.get("place", "")
+    node = case.node
+    if isinstance(node, ast.Subscript) and owner == "ParameterDict":
+        return case.finding("key_missing", key=repr(name), receiver=case.code.short(node.value))
+    if not name or name.startswith("_") or not isinstance(node, ast.Attribute) or node.attr != name:
+        return None
+    common = {"name": name, "owner": owner, "receiver": case.code.short(node.value)}
+    if place == "torch.Tensor" and not owner.startswith("torch"):
+        return case.finding("layer_for_result", **common)
+    if place == "torch.Tensor":
+        return _method_on_module(case, node, common)
+    if owner == "Tensor" and name in REMOVED:
+        return case.finding("attribute_removed", **common)
+    if place and not _is_only_case(name, suggestion):
+        return _elsewhere(case, node, place, common)
+    if suggestion:
+        fix = (_end_of(case, node, suggestion),) if case.facts.get("only") == "yes" or owner == "torch" else ()
+        return case.finding("attribute_misspelt", suggestion=suggestion, fix=fix, **common)
+    return case.finding("attribute_missing", **common)
+
+
+def _is_only_case(name: str, suggestion: str) -> bool:
+    """`nn.linear`: the class in the same place is meant rather than the function elsewhere."""
+    return bool(suggestion) and name.lower() == suggestion.lower()
+
+
+def _end_of(case: Case, node: ast.Attribute, name: str):  # type: ignore[no-untyped-def]
+    """Writes another attribute behind the same receiver."""
+    return case.code.replace(node, f"{case.code.text(node.value)}.{name}")
+
+
+def _method_on_module(case: Case, node: ast.Attribute, common: dict[str, str]) -> Finding:
+    """`torch.view(x, 6)` can only mean `x.view(6)`; `torch.new_ones(5)` does not say which tensor."""
+    call = case.code.parents.get(node)
+    fix = ()
+    if isinstance(call, ast.Call) and call.func is node and call.args:
+        first, *rest = call.args
+        if _is_tensor_name(case, first):
+            words = [case.code.text(one) for one in rest] + [case.code.text(one) for one in call.keywords]
+            fix = (case.code.replace(call, f"{case.code.text(first)}.{node.attr}({', '.join(words)})"),)  # type: ignore[assignment]
+    return case.finding("tensor_method", fix=fix, **common)
+
+
+def _is_tensor_name(case: Case, node: ast.expr) -> bool:
+    text = ast.unparse(node)
+    return isinstance(node, ast.Name) and any(
+        one.name == text and one.kind == "tensor" for one in case.story.trace.variables
+    )
+
+
+def _elsewhere(case: Case, node: ast.Attribute, place: str, common: dict[str, str]) -> Finding:
+    """The name exists, in another module of PyTorch."""
+    if common["owner"] == "Tensor":
+        call = case.code.parents.get(node)
+        fix = ()
+        if isinstance(call, ast.Call) and call.func is node and case.code.is_bound("torch"):
+            words = [case.code.text(one) for one in (node.value, *call.args, *call.keywords)]
+            fix = (case.code.replace(call, f"{place}({', '.join(words)})"),)  # type: ignore[assignment]
+        return case.finding("function_not_method", place=place, fix=fix, **common)
+    fix = (case.code.replace(node, place),) if case.code.is_bound("torch") else ()  # type: ignore[assignment]
+    return case.finding("name_elsewhere", place=place, fix=fix, **common)
+
+
+def mangled(case: Case) -> Finding | None:
+    """`super().__init()`: two underscores in front and none behind make a private name of the class."""
+    node = case.node
+    name = "__" + case.groups["short"]
+    if isinstance(node, ast.Call):
+        node = node.func
+    if not isinstance(node, ast.Attribute) or node.attr != name:
+        return None
+    return case.finding(short=name, right=f"{name}__", fix=(_end_of(case, node, f"{name}__"),))
+
+
+def no_module(case: Case) -> Finding | None:
+    """A library that is not here, or a misspelt one that is."""
+    name = case.groups["name"]
+    suggestion = case.facts.get("suggestion", "")
+    statement = case.node
+    is_near = suggestion and "." not in suggestion and case.facts.get("only") == "yes"
+    if is_near and isinstance(statement, ast.Import) and len(statement.names) == 1 and suggestion not in ABSENT:
+        alias = statement.names[0]
+        as_name = alias.asname or alias.name
+        if alias.name == name:
+            fix = (case.code.replace(statement, f"import {suggestion} as {as_name}"),)
+            return case.finding("module_misspelt", suggestion=suggestion, fix=fix)
+    return case.finding(name=name.partition(".")[0])
+
+
+ABSENT = frozenset({"torchvision", "pandas", "matplotlib", "sklearn", "scipy", "tqdm"})
+
+
+def no_such_import(case: Case) -> Finding | None:
+    """A module that has no such name."""
+    name, module = case.groups["name"], case.groups["module"]
+    suggestion, place = case.facts.get("suggestion", ""), case.facts.get("place", "")
+    statement = case.node
+    if not isinstance(statement, ast.ImportFrom):
+        return None
+    alias = next((one for one in statement.names if one.name == name), None)
+    only = alias is not None and len(statement.names) == 1
+    bound = (alias.asname or alias.name) if alias is not None else name
+    if suggestion and (not place or _is_only_case(name, suggestion)):
+        text = f"from {module} import {suggestion} as {bound}" if _uses(case, bound) else f"from {module} import {suggestion}"
+        fix = (case.code.replace(statement, text),) if only and case.facts.get("only") == "yes" else ()
+        return case.finding("import_misspelt", suggestion=suggestion, fix=fix)
+    if place:
+        home = place.rpartition(".")[0]
+        suffix = f" as {alias.asname}" if alias is not None and alias.asname else ""
+        fix = (case.code.replace(statement, f"from {home} import {name}{suffix}"),) if only else ()
+        return case.finding("import_elsewhere", place=place, fix=fix)
+    return case.finding("import_misspelt_unknown")
+
+
+def _uses(case: Case, name: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(case.code.tree))
+
+
+def key(case: Case) -> Finding | None:
+    """A key that a dictionary does not have."""
+    node = case.node
+    suggestion = case.facts.get("suggestion", "")
+    if not isinstance(node, ast.Subscript):
+        return None
+    fix = ()
+    if suggestion and case.facts.get("only") == "yes" and isinstance(node.slice, ast.Constant):
+        fix = (case.code.replace(node.slice, repr(suggestion)),)  # type: ignore[assignment]
+    receiver = case.code.short(node.value)
+    if suggestion:
+        return case.finding("key_misspelt", receiver=receiver, suggestion=suggestion, fix=fix)
+    return case.finding(receiver=receiver)
+
+
+BUILTINS = frozenset(dir(builtins))

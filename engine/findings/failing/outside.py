@@ -1,0 +1,65 @@
+"""What a program cannot have here: files, network, other processes, a keyboard, endless recursion, or more memory."""
+
+import ast
+import re
+
+from engine.findings.failing.case import Case
+from engine.trace import Finding
+
+_PROCESSES = re.compile(r"\b(?:Process|fork|spawn|Pool|subprocess|Popen|run|system|DataLoader|start)\b")
+
+
+def no_file(case: Case) -> Finding | None:
+    """A file that is not here: nothing but what the program wrote itself is."""
+    return case.finding(path=case.groups["path"])
+
+
+def read_only(case: Case) -> Finding | None:
+    """A file outside the program's own folder; relative paths work."""
+    return case.finding(path=case.groups["path"])
+
+
+def forbidden(case: Case) -> Finding | None:
+    """Network or other processes: which of them is told by the call."""
+    if case.failure.kind != "forbidden" or case.node is None:
+        return None
+    files = [frame.file for frame in case.failure.frames]
+    text = case.code.text(case.node)
+    if any(one.endswith(("socket.py", "urllib/request.py", "http/client.py")) for one in files) or "socket" in text:
+        return case.finding("no_network")
+    processes = any("multiprocessing" in one or one.endswith("subprocess.py") for one in files)
+    if processes or _PROCESSES.search(text):
+        return case.finding("no_processes")
+    return None
+
+
+def no_network(case: Case) -> Finding | None:
+    """The name of another machine could not be looked up."""
+    return case.finding()
+
+
+def recursion(case: Case) -> Finding | None:
+    """A function that calls itself without end: the one in the innermost frames."""
+    span = case.failure.span
+    statement = case.code.statement_on(span.line) if span is not None else None
+    function = case.code.function(statement) if statement is not None else None
+    if function is None:
+        return None
+    calls = [one for one in ast.walk(function) if isinstance(one, ast.Call)]
+    own = any(ast.unparse(one.func).rpartition(".")[2] == function.name for one in calls)
+    name = function.name
+    if name in ("forward", "__call__") and not own:
+        own = any(ast.unparse(one.func) in ("self", "self.__call__") for one in calls)
+    return case.finding(function=name, defined_line=str(function.lineno)) if own else None
+
+
+def memory(case: Case) -> Finding | None:
+    """More memory than there is; the line and, when PyTorch says so, how many bytes it asked for."""
+    if case.failure.kind != "memory" or case.failure.span is None:
+        return None
+    asked = re.search(r"you tried to allocate (\d+) bytes", case.failure.message)
+    if asked is None:
+        return None
+    given = int(asked[1])
+    amount = f"{given / 1e9:,.1f} GB" if given >= 1e9 else f"{given / 1e6:,.1f} MB"
+    return case.finding(amount=amount)

@@ -1,0 +1,481 @@
+"""Shapes that do not fit: products, broadcasting, joining, reshaping, indices, layers and losses."""
+
+import ast
+import math
+import re
+
+from engine.findings.failing.case import Case, sizes
+from engine.trace import Edit, Finding, Tensor
+
+
+def product(case: Case) -> Finding | None:
+    """A matrix product whose inner sizes differ; for a layer the fault is usually in its sizes or a missing flatten."""
+    op = case.op
+    if op is None:
+        return None
+    if op.name == "linear":
+        return _linear(case)
+    pair = case.inputs()[-2:]
+    if len(pair) != 2:
+        return None
+    left, right = pair
+    inner, outer = (left.shape[-1:], right.shape[-2:][:1])
+    if not inner or not outer or inner == outer:
+        return None
+    return case.finding(
+        tensors=pair, left=case.say(left), right=case.say(right), left_shape=sizes(left.shape), right_shape=sizes(right.shape),
+        inner=str(inner[0]), outer=str(outer[0]), fix=_transposed(case, left, right),
+    )  # fmt: skip
+
+
+def _transposed(case: Case, left: Tensor, right: Tensor) -> tuple[Edit, ...]:
+    """Transposing one side, when only that makes the product possible."""
+    if len(left.shape) != 2 or len(right.shape) != 2 or not isinstance(case.node, ast.BinOp | ast.Call):
+        return ()
+    fits_right, fits_left = right.shape[1] == left.shape[1], left.shape[0] == right.shape[0]
+    if fits_right == fits_left:
+        return ()
+    node = case.written(right if fits_right else left)
+    return case.code.method(node, ".T") if node is not None else ()
+
+
+def _linear(case: Case) -> Finding | None:
+    given, weight = case.argument(0, "input"), case.argument(1, "weight")
+    if given is None or weight is None or len(weight.shape) != 2 or not given.shape:
+        return None
+    got, wanted = given.shape[-1], weight.shape[1]
+    if got == wanted:
+        return None
+    module = case.story.modules.get(case.op.module or "") if case.op is not None else None
+    layer = module.path if module is not None and module.type == "Linear" else "F.linear"
+    common = {
+        "layer": layer, "shape": sizes(given.shape), "got": str(got), "wanted": str(wanted),
+    }  # fmt: skip
+    if len(given.shape) > 2 and math.prod(given.shape[1:]) == wanted:
+        return case.finding("flatten_missing", tensors=(given,), fix=_flattened(case, given, module), **common)
+    made = layer_call(case, module.id) if module is not None and layer != "F.linear" else None
+    fix = _first_number(case, made, "in_features", wanted, got)
+    line_made = str(made.lineno) if made is not None else "–"
+    return case.finding("linear_shape", tensors=(given, weight), fix=fix, made_line=line_made, **common)
+
+
+def _flattened(case: Case, given: Tensor, module) -> tuple[Edit, ...]:  # type: ignore[no-untyped-def]
+    call = case.call
+    if call is not None and len(call.args) == 1 and case.written(given) is call.args[0]:
+        operand = case.operand(ast.unparse(call.func))
+        if operand is not None and operand.type == "Linear":
+            return case.code.method(call.args[0], ".flatten(1)")
+    made = layer_call(case, module.id) if module is not None else None
+    above = case.code.parents.get(made) if made is not None else None
+    if made is not None and isinstance(above, ast.Call) and case.code.text(above.func).endswith("Sequential"):
+        prefix = case.code.text(made.func).rpartition(".")[0]
+        return (case.code.before(made, f"{prefix + '.' if prefix else ''}Flatten(), "),) if prefix else ()
+    return ()
+
+
+def layer_call(case: Case, module: str) -> ast.Call | None:
+    """The call in the program that made a module, when there is exactly one."""
+    record = case.story.modules.get(module)
+    if record is None:
+        return None
+    name = record.path.rpartition(".")[2]
+    parent = case.story.modules.get(record.parent or "")
+    if parent is None:
+        made = case.code.assignments(record.path)
+        return _call(made[0].value) if len(made) == 1 else None
+    if parent.type == "Sequential" and name.isdigit():
+        around = layer_call(case, parent.id)
+        if around is None or any(isinstance(one, ast.Starred) for one in around.args) or int(name) >= len(around.args):
+            return None
+        return _call(around.args[int(name)])
+    classes = case.code.classes(parent.type)
+    if len(classes) != 1:
+        return None
+    made = [one for one in case.code.assignments(f"self.{name}") if classes[0] in case.code.around(one)]
+    return _call(made[0].value) if len(made) == 1 else None
+
+
+def _call(node: ast.expr) -> ast.Call | None:
+    return node if isinstance(node, ast.Call) else None
+
+
+def _first_number(case: Case, made: ast.Call | None, keyword: str, wrong: int, right: int) -> tuple[Edit, ...]:
+    """Corrects a size written as a number in the call that made a layer."""
+    if made is None:
+        return ()
+    node = next((word.value for word in made.keywords if word.arg == keyword), made.args[0] if made.args else None)
+    if isinstance(node, ast.Constant) and node.value == wrong:
+        return (case.code.replace(node, str(right)),)
+    return ()
+
+
+def product_of_batches(case: Case) -> Finding | None:
+    """`bmm`, `mm`, `mv` and `dot` take tensors of one number of axes only."""
+    op = case.op
+    if op is None or op.name not in ("mm", "bmm", "mv", "dot", "matmul", "vdot", "addmm", "inner"):
+        return None
+    pair = case.inputs()[-2:]
+    if len(pair) != 2:
+        return None
+    fix: tuple[Edit, ...] = ()
+    left, right = (one.shape for one in pair)
+    fits = _matmul_fits(left, right)
+    call = case.call
+    if fits and op.name in ("mm", "bmm", "mv", "dot") and call is not None and isinstance(call.func, ast.Attribute):
+        fix = (case.code.replace(call.func, f"{case.code.text(call.func.value)}.matmul"),)
+    return case.finding(
+        op=op.name, tensors=pair, left=case.say(pair[0]), right=case.say(pair[1]), left_shape=sizes(left),
+        right_shape=sizes(right), fix=fix,
+    )  # fmt: skip
+
+
+def _matmul_fits(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
+    if not left or not right:
+        return False
+    return left[-1] == (right[-2] if len(right) > 1 else right[0]) and (len(left) <= 2 or len(right) <= 2)
+
+
+def vector_product(case: Case) -> Finding | None:
+    """Two vectors, or a matrix and a vector, of different lengths."""
+    pair = case.inputs()[-2:]
+    if case.op is None or len(pair) != 2:
+        return None
+    left, right = pair
+    if not left.shape or not right.shape or left.shape[-1] == right.shape[0]:
+        return None
+    return case.finding(
+        "shape_mismatch_matmul", tensors=pair, left=case.say(left), right=case.say(right), left_shape=sizes(left.shape),
+        right_shape=sizes(right.shape), inner=str(left.shape[-1]), outer=str(right.shape[0]),
+    )  # fmt: skip
+
+
+def batched_product(case: Case) -> Finding | None:
+    """Batches of matrices whose inner sizes differ."""
+    pair = case.inputs()[-2:]
+    if len(pair) != 2 or len(pair[0].shape) < 2 or len(pair[1].shape) < 2:
+        return None
+    left, right = pair
+    if left.shape[-1] == right.shape[-2]:
+        return None
+    return case.finding(
+        "shape_mismatch_matmul", tensors=pair, left=case.say(left), right=case.say(right), left_shape=sizes(left.shape),
+        right_shape=sizes(right.shape), inner=str(left.shape[-1]), outer=str(right.shape[-2]),
+    )  # fmt: skip
+
+
+def broadcast(case: Case) -> Finding | None:
+    """Two shapes that no stretching makes equal: the axis, and both sizes there."""
+    a, b, axis = int(case.groups["a"]), int(case.groups["b"]), int(case.groups["axis"])
+    pair = _clashing(case, a, b)
+    if pair is None:
+        return None
+    left, right = pair
+    least = min(len(left.shape), len(right.shape))
+    widest = max(len(left.shape), len(right.shape))
+    return case.finding(
+        tensors=pair, left=case.say(left), right=case.say(right), left_shape=sizes(left.shape), right_shape=sizes(right.shape),
+        back=str(widest - axis), least=str(least),
+    )  # fmt: skip
+
+
+def _clashing(case: Case, a: int, b: int) -> tuple[Tensor, Tensor] | None:
+    """The two inputs whose sizes, counted from the last axis, really clash as the message says."""
+    given = case.inputs()
+    for at, left in enumerate(given):
+        for right in given[at + 1 :]:
+            clash = [(x, y) for x, y in zip(reversed(left.shape), reversed(right.shape), strict=False) if x != y and 1 not in (x, y)]  # fmt: skip
+            if (a, b) in clash or (b, a) in clash:
+                return left, right
+    return None
+
+
+def joined(case: Case) -> Finding | None:
+    """`cat` of tensors that differ in another axis than the one they are joined along."""
+    at = int(case.groups["at"])
+    given = case.inputs()
+    if at >= len(given):
+        return None
+    first, other = given[0], given[at]
+    along = int(case.groups["along"])
+    clash = [i for i, (x, y) in enumerate(zip(first.shape, other.shape, strict=False)) if x != y and i != along]
+    if not clash:
+        return None
+    return case.finding(
+        tensors=(first, other), first=case.story.say(first.id), other=case.story.say(other.id), axis=str(clash[0]),
+        first_shape=sizes(first.shape), other_shape=sizes(other.shape),
+    )  # fmt: skip
+
+
+def joined_axes(case: Case) -> Finding | None:
+    """`cat` of tensors with different numbers of axes."""
+    given = case.inputs()
+    other = next((one for one in given if len(one.shape) != len(given[0].shape)), None)
+    if other is None:
+        return None
+    return case.finding(
+        tensors=(given[0], other), first=case.story.say(given[0].id), other=case.story.say(other.id),
+        first_shape=sizes(given[0].shape), other_shape=sizes(other.shape),
+    )  # fmt: skip
+
+
+def stacked(case: Case) -> Finding | None:
+    """`stack` of tensors of different shapes; in a DataLoader: samples of different shapes."""
+    code = "stack_shapes" if case.op is not None and case.op.span == case.failure.span and case.inputs() else ""
+    is_loader = any("data/_utils" in frame.file for frame in case.failure.frames)
+    return case.finding("batch_shapes" if is_loader else code)
+
+
+def reshaped(case: Case) -> Finding | None:
+    """A new shape with another number of elements."""
+    wanted = [int(one) for one in re.findall(r"-?\d+", case.groups["shape"])]
+    given = case.argument(0)
+    call = case.call
+    name = case.say(given) if given is not None else "?"
+    if given is None or call is None:
+        return None
+    known = math.prod(one for one in wanted if one != -1)
+    count = int(case.groups["count"])
+    common = {"name": name, "shape": str(wanted), "given_shape": sizes(given.shape), "count": str(count), "wanted": str(known)}
+    if count == 0:
+        maker = case.story.maker.get(given.id)
+        made = str(maker.span.line) if maker is not None and maker.span is not None else "?"
+        return case.finding("reshape_of_nothing", tensors=(given,), made_line=made, **common)
+    return case.finding(tensors=(given,), **common)
+
+
+def not_contiguous(case: Case) -> Finding | None:
+    """`view` of a tensor whose elements do not lie in order."""
+    call = case.call
+    given = case.argument(0)
+    if call is None or given is None or not isinstance(call.func, ast.Attribute) or call.func.attr != "view":
+        return None
+    fix = (case.code.replace(call.func, f"{case.code.text(call.func.value)}.reshape"),)
+    return case.finding(name=case.say(given), shape=sizes(given.shape), strides=str(list(given.strides or ())), fix=fix)
+
+
+def axis_out_of_range(case: Case) -> Finding | None:
+    """An axis that the tensor does not have."""
+    given = next(iter(case.inputs()), None)
+    if given is None:
+        return None
+    low, high = int(case.groups["low"]), int(case.groups["high"])
+    axes = len(given.shape)
+    if axes and (low, high) != (-axes, axes - 1) and (low, high) != (-axes - 1, axes):
+        return None
+    return case.finding(name=case.say(given), shape=sizes(given.shape), axes=str(axes), tensors=(given,))
+
+
+def index(case: Case) -> Finding | None:
+    """An index beyond the end of an axis."""
+    given = next(iter(case.inputs()), None)
+    axis, size = int(case.groups["axis"]), int(case.groups["size"])
+    if given is None or axis >= len(given.shape) or given.shape[axis] != size:
+        return None
+    return case.finding(name=case.say(given), shape=sizes(given.shape), last=str(size - 1), tensors=(given,))
+
+
+def index_of_list(case: Case) -> Finding | None:
+    """An index beyond the end of a list."""
+    node = case.node
+    if not isinstance(node, ast.Subscript):
+        return None
+    return case.finding(name=case.code.short(node.value), index=case.code.short(node.slice))
+
+
+def indices_many(case: Case) -> Finding | None:
+    """More indices than axes."""
+    given = next(iter(case.inputs()), None)
+    if given is None:
+        return None
+    return case.finding(name=case.say(given), shape=sizes(given.shape), axes=str(len(given.shape)), tensors=(given,))
+
+
+def index_of_scalar(case: Case) -> Finding | None:
+    """`loss.data[0]`: a scalar has no axis to index; old programs took its number this way."""
+    node = case.node
+    given = next(iter(case.inputs()), None)
+    if not isinstance(node, ast.Subscript) or given is None or given.shape:
+        return None
+    receiver = node.value
+    if isinstance(receiver, ast.Attribute) and receiver.attr == "data":
+        receiver = receiver.value
+    fix = ()
+    if isinstance(node.slice, ast.Constant) and node.slice.value in (0, -1) and isinstance(node.ctx, ast.Load):
+        fix = (case.code.replace(node, f"{case.code.text(receiver)}.item()"),)  # type: ignore[assignment]
+    return case.finding(name=case.code.short(receiver), fix=fix)
+
+
+def mask(case: Case) -> Finding | None:
+    """A mask of another length than the axis it chooses from."""
+    return case.finding(
+        axis=case.groups["axis"], mask_shape=case.groups["mask"], shape=case.groups["shape"],
+    )  # fmt: skip
+
+
+def embedding(case: Case) -> Finding | None:
+    """A number beyond the rows of an embedding table, or of the axis an index function chooses from."""
+    op = case.op
+    if op is None:
+        return None
+    if op.name == "embedding":
+        indices, weight = case.argument(0, "input"), case.argument(1, "weight")
+        if indices is None or weight is None:
+            return None
+        worst = _outside(indices, weight.shape[0])
+        if worst is None:
+            return None
+        return case.finding(
+            "embedding_index", tensors=(indices, weight), name=case.say(indices), rows=str(weight.shape[0]), value=str(worst),
+            last=str(weight.shape[0] - 1),
+        )  # fmt: skip
+    return None
+
+
+def _outside(tensor: Tensor, size: int) -> int | None:
+    """The first element that is no index below a size."""
+    numbers = [int(one) for one in tensor.data or () if isinstance(one, int)]
+    if not numbers and tensor.summary is not None:
+        numbers = [int(float(tensor.summary.max)), int(float(tensor.summary.min))]
+    return next((one for one in numbers if not 0 <= one < size), None)
+
+
+def channels(case: Case) -> Finding | None:
+    """A convolution given another number of channels than it was made for."""
+    given = case.argument(0, "input")
+    if given is None or case.op is None:
+        return None
+    module = case.story.modules.get(case.op.module or "")
+    layer = module.path if module is not None and module.type.startswith("Conv") else case.op.name
+    made = layer_call(case, module.id) if module is not None and layer != case.op.name else None
+    wanted, got = int(case.groups["wanted"]), int(case.groups["got"])
+    return case.finding(
+        layer=layer, name=case.say(given), shape=sizes(given.shape), tensors=(given,),
+        made_line=str(made.lineno) if made is not None else "–", fix=_first_number(case, made, "in_channels", wanted, got),
+    )  # fmt: skip
+
+
+def layer_axes(case: Case) -> Finding | None:
+    """An image without its batch or channel axis."""
+    given = case.argument(0, "input")
+    if given is None or case.op is None:
+        return None
+    return case.finding(name=case.say(given), shape=sizes(given.shape), op=case.op.name, tensors=(given,))
+
+
+def kernel(case: Case) -> Finding | None:
+    """A kernel larger than what it slides over."""
+    given = case.argument(0, "input")
+    return case.finding(name=case.say(given), shape=sizes(given.shape)) if given is not None else None
+
+
+def one_value(case: Case) -> Finding | None:
+    """Batch normalisation needs more than one value in each channel."""
+    given = case.argument(0, "input")
+    if given is None or case.op is None:
+        return None
+    module = case.story.modules.get(case.op.module or "")
+    return case.finding(
+        layer=module.path if module is not None else case.op.name, name=case.say(given), shape=sizes(given.shape),
+        tensors=(given,),
+    )  # fmt: skip
+
+
+def in_place_shape(case: Case) -> Finding | None:
+    """An in-place operation cannot make its tensor larger."""
+    pair = case.inputs()[:2]
+    if len(pair) != 2:
+        return None
+    return case.finding(
+        name=case.say(pair[0]), tensors=pair, left_shape=sizes(pair[0].shape), right_shape=sizes(pair[1].shape),
+        result=case.groups["result"], fix=(),
+    )  # fmt: skip
+
+
+def loss_batch(case: Case) -> Finding | None:
+    """Scores and targets of different numbers of samples."""
+    scores, target = case.argument(0, "input"), case.argument(1, "target")
+    if scores is None or target is None:
+        return None
+    return case.finding(
+        tensors=(scores, target), scores=case.say(scores), target=case.say(target), scores_shape=sizes(scores.shape),
+        target_shape=sizes(target.shape),
+    )  # fmt: skip
+
+
+def target_axes(case: Case) -> Finding | None:
+    """Class numbers with an axis too many."""
+    scores, target = case.argument(0, "input"), case.argument(1, "target")
+    if scores is None or target is None:
+        return None
+    node = case.written(target)
+    extra = [axis for axis, size in enumerate(target.shape) if axis and size == 1]
+    fix = case.code.method(node, f".squeeze({extra[0]})") if node is not None and len(target.shape) == 2 and extra else ()
+    return case.finding(tensors=(target,), target=case.say(target), target_shape=sizes(target.shape), fix=fix)
+
+
+def target_shape(case: Case) -> Finding | None:
+    """A loss of two tensors that must have the same shape."""
+    scores, target = case.argument(0, "input"), case.argument(1, "target")
+    if scores is None or target is None:
+        return None
+    node = case.written(target)
+    fix: tuple[Edit, ...] = ()
+    if node is not None and math.prod(scores.shape) == math.prod(target.shape) and scores.shape != target.shape:
+        pred = case.written(scores)
+        if pred is not None and isinstance(pred, ast.Name | ast.Attribute):
+            fix = case.code.method(node, f".view_as({case.code.text(pred)})")
+    return case.finding(
+        tensors=(scores, target), scores=case.say(scores), target=case.say(target), scores_shape=sizes(scores.shape),
+        target_shape=sizes(target.shape), fix=fix,
+    )  # fmt: skip
+
+
+def target_range(case: Case) -> Finding | None:
+    """A class number that the scores have no column for."""
+    scores, target = case.argument(0, "input"), case.argument(1, "target")
+    if scores is None or target is None or not scores.shape:
+        return None
+    classes = scores.shape[1] if len(scores.shape) > 1 else scores.shape[0]
+    return case.finding(
+        tensors=(scores, target), scores=case.say(scores), target=case.say(target), classes=str(classes), last=str(classes - 1),
+        scores_shape=sizes(scores.shape),
+    )  # fmt: skip
+
+
+def recurrent_input(case: Case) -> Finding | None:
+    """A recurrent layer given vectors of another length than it was made for."""
+    call = case.call
+    given = case.tensor_of(call.args[0]) if call is not None and call.args else None
+    if call is None or given is None:
+        return None
+    wanted, got = int(case.groups["wanted"]), int(case.groups["got"])
+    if not given.shape or given.shape[-1] != got:
+        return None
+    name = ast.unparse(call.func)
+    modules = [one for one in case.story.trace.modules if one.path == name.replace("self.", "", 1) or one.path == name]
+    made = layer_call(case, modules[0].id) if len(modules) == 1 else None
+    return case.finding(
+        layer=name, name=case.say(given), shape=sizes(given.shape), tensors=(given,),
+        made_line=str(made.lineno) if made is not None else "–", fix=_first_number(case, made, "input_size", wanted, got),
+    )  # fmt: skip
+
+
+def expanded(case: Case) -> Finding | None:
+    """`expand` stretches axes of size 1 only."""
+    given = case.argument(0)
+    return case.finding(name=case.say(given), tensors=(given,)) if given is not None else None
+
+
+def unpacked(case: Case) -> Finding | None:
+    """A tuple or tensor with another number of parts than names on the left."""
+    span = case.failure.span
+    statement = case.code.statement_on(span.line) if span is not None else None
+    if not isinstance(statement, ast.Assign | ast.For):
+        return None
+    value = statement.value if isinstance(statement, ast.Assign) else statement.iter
+    return case.finding(value=case.code.short(value))
+
+
+def ragged(case: Case) -> Finding | None:
+    """Nested lists whose rows differ in length."""
+    return case.finding()

@@ -1,0 +1,302 @@
+"""Errors of autograd itself that raise outside the engine: gradients that are None, leaves, seeds, custom Functions."""
+
+import ast
+import re
+
+from engine.findings.failing.case import Case, sizes
+from engine.findings.story import line
+from engine.trace import Edit, Finding, Tensor, Update
+
+
+def of_none(case: Case) -> Finding | None:
+    """Something was asked of None: of a `.grad` that is None, or of what a function without `return` gave."""
+    node = case.node
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute) and node.value.attr == "grad":
+        return _no_gradient(case, node.value)
+    if isinstance(node, ast.Attribute):
+        return _no_return(case, node.value)
+    return None
+
+
+def with_none(case: Case) -> Finding | None:
+    """Arithmetic with None: with a `.grad` that is None, or with what a function without `return` gave."""
+    if case.node is None:
+        return None
+    for node in ast.walk(case.node):
+        if isinstance(node, ast.Attribute) and node.attr == "grad":
+            operand = case.operand(ast.unparse(node))
+            if operand is not None and operand.type == "NoneType":
+                return _no_gradient(case, node)
+    if isinstance(case.node, ast.BinOp):
+        for side in (case.node.left, case.node.right):
+            found = _no_return(case, side)
+            if found is not None:
+                return found
+    return None
+
+
+def _no_gradient(case: Case, node: ast.Attribute) -> Finding | None:
+    """Which of the reasons it is: not tracked, no leaf, no backward yet, dropped by `zero_grad`, or not reached."""
+    tensor = case.tensor_of(node.value)
+    if tensor is None:
+        return None
+    name = case.code.short(node.value)
+    given = {"name": name, "grad": case.code.short(node)}
+    if not tensor.requires_grad:
+        return case.finding("grad_none_untracked", tensors=(tensor,), **given)
+    if not tensor.is_leaf:
+        maker = case.story.maker.get(tensor.id)
+        made = maker.span if maker is not None else None
+        op = maker.name if maker is not None else "?"
+        return case.finding("grad_none_non_leaf", tensors=(tensor,), made_line=line(made), op=op, **given)
+    identity = tensor.identity or tensor.id
+    guard = _guarded(case, node)
+    fed = [one for one in case.story.trace.passes if any(each.tensor == identity for each in one.accumulations)]
+    if not case.story.trace.passes:
+        return case.finding("grad_none_before_backward", tensors=(tensor,), fix=guard, **given)
+    if not fed:
+        return case.finding("grad_none_unreached", tensors=(tensor,), pass_line=line(case.story.trace.passes[-1].span), **given)
+    dropped = _dropped(case, identity)
+    if dropped is not None:
+        code = "grad_none_after_zero_grad" if dropped.kind == "zero_grad" else "grad_none_dropped"
+        return case.finding(code, tensors=(tensor,), reset_line=line(dropped.span), fix=guard, **given)
+    return None
+
+
+def _dropped(case: Case, identity: str) -> Update | None:
+    """What set the gradient of a leaf to None last."""
+    kept = {each.after for one in case.story.trace.passes for each in one.accumulations if each.tensor == identity}
+    kept_identities = {case.story.identity(one) for one in kept if one is not None}
+    for update in reversed(case.story.trace.updates):
+        if update.kind in ("zero_grad", "grad_set"):
+            for change in update.changes:
+                if change.before is not None and case.story.identity(change.before) in kept_identities:
+                    return update
+    return None
+
+
+def _guarded(case: Case, node: ast.Attribute) -> tuple[Edit, ...]:
+    """Zeroing under `if …grad is not None:`; nothing for a statement that does more than that."""
+    statement = case.code.statement(node)
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        func = statement.value.func
+        if isinstance(func, ast.Attribute) and func.attr in ("zero_", "detach_", "fill_"):
+            return case.code.indent(statement, f"if {case.code.text(node)} is not None:")
+    return ()
+
+
+def _no_return(case: Case, node: ast.expr) -> Finding | None:
+    """The value comes from a function or a `forward` of the program that ends without `return`."""
+    call = node
+    if isinstance(node, ast.Name):
+        made = case.code.assignments(node.id)
+        call = made[-1].value if len(made) == 1 else node
+    if not isinstance(call, ast.Call):
+        return None
+    name = ast.unparse(call.func)
+    function = _definition(case, name)
+    if function is None or any(isinstance(one, ast.Return) and one.value is not None for one in ast.walk(function)):
+        return None
+    fix: tuple[Edit, ...] = ()
+    last = function.body[-1]
+    if isinstance(last, ast.Expr) and not isinstance(last.value, ast.Constant):
+        fix = (case.code.before(last, "return "),)
+    elif isinstance(last, ast.Assign) and len(last.targets) == 1 and isinstance(last.targets[0], ast.Name):
+        margin = " " * case.code.span(last).column
+        fix = (case.code.after(last, f"\n{margin}return {last.targets[0].id}"),)
+    span = case.code.span(last)
+    return case.finding("return_missing", span=span, function=function.name, used_line=line(case.failure.span), fix=fix)
+
+
+def _definition(case: Case, name: str) -> ast.FunctionDef | None:
+    """The function of the program that a call runs: by its own name, or `forward` of the module's class."""
+    for node in case.code.tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return node
+    module = next((one for one in case.story.trace.modules if one.path == name), None)
+    operand = case.operand(name)
+    cls = module.type if module is not None else operand.type if operand is not None else ""
+    if not cls and name.endswith("()"):
+        cls = name[:-2]
+    for definition in case.code.classes(cls):
+        for node in definition.body:
+            if isinstance(node, ast.FunctionDef) and node.name == "forward":
+                return node
+    return None
+
+
+def backward_of_number(case: Case) -> Finding | None:
+    """`backward` of a Python number: `.item()` or `float()` took it out of the graph."""
+    node = case.node
+    if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
+        return case.finding(name=case.code.short(node.value), made_line="–") if isinstance(node, ast.Attribute) else None
+    name = node.value.id
+    made = [one for one in case.code.assignments(name) if one.lineno <= node.lineno]
+    if len(made) == 1:
+        value = made[0].value
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "item":
+            fix = (case.code.replace(value, case.code.text(value.func.value)),)
+            return case.finding(name=name, made_line=str(made[0].lineno), fix=fix)
+        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "float" and value.args:
+            fix = (case.code.replace(value, case.code.text(value.args[0])),)
+            return case.finding(name=name, made_line=str(made[0].lineno), fix=fix)
+    return case.finding(name=name, made_line=str(made[-1].lineno) if made else "–")
+
+
+def leaf_written(case: Case) -> Finding | None:
+    """A leaf, or a view of one, changed in place while recording."""
+    statement = case.code.statement(case.node) if case.node is not None else None
+    tensor = _target(case)
+    if statement is None or tensor is None:
+        return None
+    fix = case.code.indent(statement, "with torch.no_grad():") if case.code.is_bound("torch") else ()
+    maker = case.op.name if case.op is not None else "?"
+    return case.finding(name=_leaf_name(case, tensor), op=maker, tensors=(tensor,), fix=fix)
+
+
+def _target(case: Case) -> Tensor | None:
+    given = case.inputs()
+    if given:
+        return given[0]
+    return None
+
+
+def _leaf_name(case: Case, tensor: Tensor) -> str:
+    """The leaf itself, for a view of it."""
+    base = case.story.tensors.get(tensor.base or "")
+    return case.story.say((base or tensor).id)
+
+
+def cannot_stop(case: Case) -> Finding | None:
+    """`requires_grad = False` on a computed tensor."""
+    statement = case.code.statement(case.node) if case.node is not None else None
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
+        owner = case.code.text(statement.targets[0].value)
+        value = statement.value
+        is_false = isinstance(value, ast.Constant) and value.value is False
+        fix = (case.code.replace(statement, f"{owner} = {owner}.detach()"),) if is_false else ()
+        return case.finding(name=owner, fix=fix)
+    call = case.call
+    if call is not None and isinstance(call.func, ast.Attribute):
+        return case.finding(name=case.code.short(call.func.value))
+    return None
+
+
+def seed_shape(case: Case) -> Finding | None:
+    """The vector given to backward has another shape than the output."""
+    call = case.call
+    if call is None:
+        return None
+    receiver = call.func.value if isinstance(call.func, ast.Attribute) else call
+    given = "[" + case.groups["given"] + "]"
+    wanted = "[" + case.groups["wanted"] + "]"
+    return case.finding(name=case.code.short(receiver), given=given, wanted=wanted)
+
+
+def unused_in_grad(case: Case) -> Finding | None:
+    """`autograd.grad` of a tensor that took no part, or that nobody tracks."""
+    call = case.call
+    if call is None or not case.code.text(call.func).endswith("grad"):
+        return None
+    at = int(case.groups.get("at") or 0)
+    wanted = call.args[1] if len(call.args) > 1 else next((w.value for w in call.keywords if w.arg == "inputs"), None)
+    if isinstance(wanted, ast.Tuple | ast.List):
+        wanted = wanted.elts[at] if at < len(wanted.elts) else None
+    if wanted is None:
+        return None
+    output = case.code.short(call.args[0]) if call.args else "outputs"
+    tensor = case.tensor_of(wanted)
+    has_word = any(word.arg == "allow_unused" for word in call.keywords)
+    fix = ()
+    if case.rule == "unused_in_grad" and not has_word:
+        last = call.keywords[-1] if call.keywords else call.args[-1]
+        fix = (case.code.after(last, ", allow_unused=True"),)  # type: ignore[assignment]
+    return case.finding(name=case.code.short(wanted), output=output, tensors=(tensor,), fix=fix)
+
+
+def untracked_asked(case: Case) -> Finding | None:
+    """`retain_grad` or a hook on a tensor that gets no gradient."""
+    call = case.call
+    if call is None or not isinstance(call.func, ast.Attribute):
+        return None
+    receiver = call.func.value
+    tensor = case.tensor_of(receiver)
+    return case.finding(name=case.code.short(receiver), method=call.func.attr, tensors=(tensor,))
+
+
+def inference(case: Case) -> Finding | None:
+    """A tensor made in inference mode cannot be saved for backward."""
+    for tensor in case.inputs():
+        maker = case.story.maker.get(tensor.id)
+        if maker is not None and maker.grad_mode == "inference":
+            fix = ()
+            return case.finding(name=case.say(tensor), made_line=line(maker.span), tensors=(tensor,), fix=fix)
+    return None
+
+
+def custom_count(case: Case) -> Finding | None:
+    """A custom backward that returns another number of gradients than forward took inputs."""
+    name = case.groups["function"].removesuffix("Backward")
+    classes = case.code.classes(name)
+    if len(classes) != 1:
+        return None
+    for node in classes[0].body:
+        if isinstance(node, ast.FunctionDef) and node.name == "backward":
+            returns = [one for one in ast.walk(node) if isinstance(one, ast.Return)]
+            span = case.code.span(returns[-1] if returns else node)
+            return case.finding(span=span, cls=name)
+    return None
+
+
+def custom_backward_missing(case: Case) -> Finding | None:
+    """A custom Function that has no backward."""
+    pattern = re.compile(r"Function")
+    found = [
+        node
+        for node in ast.walk(case.code.tree)
+        if isinstance(node, ast.ClassDef)
+        and any(pattern.search(ast.unparse(base)) for base in node.bases)
+        and not any(isinstance(one, ast.FunctionDef) and one.name in ("backward", "vjp") for one in node.body)
+    ]
+    if len(found) != 1:
+        return None
+    (cls,) = found
+    span = case.code.span(cls)
+    near = next((one for one in cls.body if isinstance(one, ast.FunctionDef) and one.name != "forward" and one.name.startswith("back")), None)  # fmt: skip
+    if near is not None:
+        text = case.code.lines[near.lineno - 1]
+        start = text.find(near.name)
+        name_span = type(span)(line=near.lineno, end_line=near.lineno, column=start, end_column=start + len(near.name))
+        return case.finding(
+            "custom_backward_misspelt", span=name_span, cls=cls.name, name=near.name, fix=(Edit(span=name_span, text="backward"),)
+        )
+    head = type(span)(line=cls.lineno, end_line=cls.lineno, column=span.column, end_column=len(case.code.lines[cls.lineno - 1]))
+    return case.finding(span=head, cls=cls.name)
+
+
+def grad_assigned(case: Case) -> Finding | None:
+    """A `.grad` of another shape than its tensor."""
+    statement = case.code.statement(case.node) if case.node is not None else None
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
+        return None
+    name = case.code.short(statement.targets[0].value)
+    return case.finding(name=name)
+
+
+def deepcopied(case: Case) -> Finding | None:
+    """`deepcopy` of a computed tensor."""
+    call = case.call
+    if call is None or not call.args:
+        return None
+    tensor = case.tensor_of(call.args[0])
+    fix = ()
+    if tensor is not None:
+        given = case.code.text(call.args[0])
+        plain = isinstance(call.args[0], ast.Name | ast.Attribute | ast.Call)
+        fix = (case.code.replace(call, f"{given if plain else f'({given})'}.detach().clone()"),)  # type: ignore[assignment]
+    return case.finding(name=case.code.short(call.args[0]), tensors=(tensor,), fix=fix)
+
+
+def shape_of(tensor: Tensor) -> str:
+    """Its shape for a sentence."""
+    return sizes(tensor.shape)

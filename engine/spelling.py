@@ -1,0 +1,49 @@
+"""How far two names are from each other, and which of many is nearest to one that does not exist. Pure."""
+
+from collections.abc import Iterable
+
+MOST_CANDIDATES = 6000
+LONGEST_NAME = 60
+
+
+def nearest(name: str, candidates: Iterable[str]) -> tuple[str, bool]:
+    """The real name that was most likely meant, empty when none is near, and whether no other is as likely.
+
+    Of several equally near, the one that begins with the same letter is the likelier."""
+    if not 1 < len(name) <= LONGEST_NAME:
+        return "", False
+    best: list[str] = []
+    least = _farthest(name)
+    for other in list(dict.fromkeys(candidates))[:MOST_CANDIDATES]:
+        if other == name or other.startswith("_") != name.startswith("_") or abs(len(other) - len(name)) > least:
+            continue
+        far = distance(name, other)
+        if far < least or (far == least and not best):
+            best, least = [other], far
+        elif far == least:
+            best.append(other)
+    if not best:
+        return "", False
+    alike = [one for one in best if one[0] == name[0]] or best
+    return min(alike, key=lambda one: (len(one) != len(name), one)), len(alike) == 1
+
+
+def _farthest(name: str) -> float:
+    return 1.5 if len(name) <= 4 else 2 if len(name) <= 9 else 3
+
+
+def distance(one: str, other: str) -> float:
+    """Edits between two names: letters added, left out, changed or swapped; half an edit for upper and lower case."""
+    if one.lower() == other.lower():
+        return 0.5
+    rows: list[list[float]] = [[float(at) for at in range(len(other) + 1)]]
+    for i, a in enumerate(one, 1):
+        row = [float(i)]
+        for j, b in enumerate(other, 1):
+            cost = 0.0 if a == b else 0.5 if a.lower() == b.lower() else 1.0
+            least = min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + cost)
+            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+                least = min(least, rows[-2][j - 2] + 1)
+            row.append(least)
+        rows.append(row)
+    return rows[-1][-1]

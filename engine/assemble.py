@@ -278,7 +278,7 @@ class _House:
                 self.started = event
             case ev.Ended():
                 self.ended = event
-            case ev.BlobSaid():
+            case ev.BlobSaid() | ev.Going():
                 pass
 
     def _span(self, site: int) -> Span | None:

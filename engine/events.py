@@ -344,6 +344,13 @@ class Omitted(_Event, frozen=True, tag="cut"):
     omitted: int
 
 
+class Going(_Event, frozen=True, tag="at"):
+    """Said now and then by a run that takes long: the line it is at (0: none of its own), ops recorded so far."""
+
+    line: int
+    ops: int
+
+
 class Ended(_Event, frozen=True, tag="end"):
     """Last word but the blobs: milliseconds the program ran, recording included."""
 
@@ -384,6 +391,7 @@ Event = (
     | Found
     | LinesNotRun
     | Omitted
+    | Going
     | Ended
     | BlobSaid
 )

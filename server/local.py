@@ -23,14 +23,13 @@ from server import npy
 from server.runner import Finished, Printed, Progressed, RunEvent, RunnerDown, Started
 from server.store import Stored, etag
 
-PROGRESS_EVENTS = 2_000
-"""Events of a worker between two words on how far the run is."""
 LARGE_BYTES = 256 * 1024
 """Traces above this size are compressed less hard."""
 STORED_STATUS = ("ok", "failed")
 """A run that a limit stopped, that crashed or was lost may end otherwise the next time."""
 
-_PRINTED = b'["out"'
+_AT_ONCE = (b'["out"', b'["at"')
+"""What a follower wants to know before the run is over."""
 
 
 class LocalRunner:
@@ -110,22 +109,20 @@ class _Ear:
 
     def __init__(self, said: asyncio.Queue[RunEvent | None]) -> None:
         self._said = said
-        self._count = 0
+        self._began = time.monotonic()
 
     def hear(self, line: bytes) -> None:
-        self._count += 1
-        if line.startswith(_PRINTED):
-            self._print(line)
-        elif self._count % PROGRESS_EVENTS == 0:
-            self._said.put_nowait(Progressed(events=self._count))
-
-    def _print(self, line: bytes) -> None:
+        if not line.startswith(_AT_ONCE):
+            return
         try:
             event = events.decode(line)
         except msgspec.DecodeError:  # what the line should have said, `assemble` tells
             return
         if isinstance(event, events.Printed):
             self._said.put_nowait(Printed(stream=event.stream, text=event.text))
+        elif isinstance(event, events.Going):
+            elapsed_s = round(time.monotonic() - self._began, 2)
+            self._said.put_nowait(Progressed(elapsed_s=elapsed_s, line=event.line, ops=event.ops))
 
 
 def _finish(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outcome, waited_ms: float) -> Finished:
@@ -136,7 +133,7 @@ def _finish(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outc
     body = msgspec.json.encode(trace)
     return Finished(
         status=trace.status,
-        lost=trace.failure is not None and trace.failure.kind == "lost",
+        lost=trace.failure is not None and trace.failure.kind == "lost" and outcome.stopped_by != "cancelled",
         stored=Stored(
             body=gzip.compress(body, 6 if len(body) < LARGE_BYTES else 3, mtime=0),
             etag=etag(body),

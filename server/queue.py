@@ -55,6 +55,8 @@ class LiveRun:
     """It goes on although nobody waits for the answer."""
     readers: int = 0
     """Callers that wait for the answer."""
+    askers: set[Client] = field(default_factory=set)
+    """All who asked for it and have not cancelled it."""
     state: Literal["waiting", "running", "finished"] = "waiting"
     slow: bool = False
     """It has taken long and goes on at low priority."""
@@ -139,9 +141,10 @@ class Queue:
     def enter(self, run: str, request: RunRequest, client: Client, pinned: bool = False) -> LiveRun:
         """The live run for a request: a new one at the end of the queue, or the one already there. Raises Problem."""
         if live := self.find(run):
+            live.askers.add(client)
             return live
         self._make_room(client)
-        live = LiveRun(run, request, client, pinned, asyncio.get_running_loop().create_future())
+        live = LiveRun(run, request, client, pinned, asyncio.get_running_loop().create_future(), askers={client})
         self._waiting.append(live)
         self._dispatch()
         return live
@@ -156,12 +159,16 @@ class Queue:
             if not live.readers and not live.detached and not live.answer.done():
                 self._cancel(live)
 
-    def stop(self, live: LiveRun) -> None:
-        """End a run for all who wait for it: one that has begun gives its trace so far, one that waits is refused."""
-        if live in self._running:
-            self._runner.cancel(live.id)
-        else:
+    def stop(self, live: LiveRun, client: Client) -> bool:
+        """End a run that only this client asked for; whether it had begun, and gives its trace so far."""
+        live.askers.discard(client)
+        if live.askers:
+            return False
+        if live.state == "waiting":
             self._refuse(live, Problem("cancelled", run=live.id))
+            return False
+        self._runner.cancel(live.id)
+        return True
 
     async def close(self) -> None:
         """Refuse those who wait, cancel those who run."""

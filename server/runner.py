@@ -27,10 +27,14 @@ class Printed(Record, frozen=True, tag="output"):
 
 
 class Progressed(Record, frozen=True, tag="progress"):
-    """How far the recording is."""
+    """How far a run is, as its worker says."""
 
-    events: int
-    """Events the worker has said."""
+    elapsed_s: float
+    """Seconds since it began, by the clock of the server."""
+    line: int
+    """Line of the program it is at; 0 when no line of the program's own is running."""
+    ops: int
+    """Forward operations recorded so far."""
 
 
 @dataclass(frozen=True)

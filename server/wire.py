@@ -156,7 +156,9 @@ class Place(Answer):
     state: Literal["waiting", "running", "finished"]
     """Whether it still waits."""
     ahead: int
-    """Runs that came before it and are not over; 0 once it is being performed."""
+    """Runs whose turn is before its own; 0 once it is being performed."""
+    expected_s: float
+    """Seconds until it begins, if runs go on taking as long as of late; 0 once it is being performed."""
 
 
 class ValuesPage(Answer):

@@ -44,6 +44,7 @@ from engine.worker.streams import Below, Stream, watch_warnings
 from engine.worker.tracebacks import clean_tracebacks
 
 _FLUSH_S = 0.05
+_TELL_S = 0.25  # between two words on where the program is
 _COLLECTED = 14_000  # the objects of recording live on, and at 700 would set the collector off again and again
 _STACKS = (512 << 20, 64 << 20, 16 << 20)
 """Freeing a chain of nodes that Python has touched recurses, 50,000 nodes overflow 8 MB (pytorch 2.13)."""
@@ -83,18 +84,31 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     ledger.limits = request.limits
     sender = Sender(ledger, emit, request.program.code)
     thread = _start(job.run)
-    deadline = time.monotonic() + request.limits.wall_s
+    started = time.monotonic()
+    deadline, tell = started + request.limits.wall_s, started + _TELL_S
     while thread.is_alive():
         thread.join(_FLUSH_S)
         if job.below is not None:
             job.below.drain()
+        now = time.monotonic()
+        if now > tell:
+            ledger.rows.append(("at", _line(thread), ledger.ops))
+            tell = now + _TELL_S
         sender.flush()
-        if time.monotonic() > deadline:
+        if now > deadline:
             _out_of_time(job, thread, sender, request.limits.wall_s)
     sender.flush()
     for row in job.blobs():
         ledger.say(*row)
         sender.flush()
+
+
+def _line(thread: threading.Thread) -> int:
+    """The user's line a thread is at, 0 for none."""
+    frame = sys._current_frames().get(thread.ident or 0)
+    while frame is not None and frame.f_code.co_filename != PROGRAM:
+        frame = frame.f_back
+    return 0 if frame is None else frame.f_lineno or 0
 
 
 def _rehearse() -> None:

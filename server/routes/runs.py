@@ -1,7 +1,7 @@
 """Runs: take a program in, give its trace out, tell what happens meanwhile."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated
 
 import msgspec
@@ -26,6 +26,8 @@ from server.wire import Accepted, Place, RunBody, limits_within
 router = APIRouter(prefix="/api/v1/runs", tags=["runs"])
 
 HEARTBEAT_S = 15.0
+WAITING_S = 1.0
+"""Seconds between two words on where a waiting run stands."""
 ROOT = "/api/v1/runs/"
 
 
@@ -64,7 +66,13 @@ async def mine(request: Request, service: ServiceOf) -> Response:
     live = service.queue.newest_of(client_of(request).session)
     if live is None:
         raise Problem("no-such-run", run="mine")
-    place = Place(run=live.id, state=live.state, ahead=service.queue.ahead(live) if live.state == "waiting" else 0)
+    waits = live.state == "waiting"
+    place = Place(
+        run=live.id,
+        state=live.state,
+        ahead=service.queue.ahead(live) if waits else 0,
+        expected_s=service.queue.expected_s(live) if waits else 0.0,
+    )
     return Response(place.model_dump_json(), media_type=JSON, headers={"Cache-Control": NEVER})
 
 
@@ -79,6 +87,27 @@ async def trace(request: Request, run: str, service: ServiceOf) -> Response:
     if stored is None:
         raise Problem("no-such-run", run=run)
     return await trace_answer(request, stored, NEVER)
+
+
+@router.delete(
+    "/{run}",
+    responses={
+        200: TRACE,
+        204: {"description": "It had not begun, or others wait for it too."},
+        403: PROBLEM,
+        404: PROBLEM,
+    },
+)
+async def cancel(request: Request, run: str, service: ServiceOf) -> Response:
+    """End a run, and answer what was recorded so far. One that others asked for too goes on for them."""
+    live = service.queue.find(run)
+    if live is None:
+        raise Problem("no-such-run", run=run)
+    if (client := client_of(request)) not in live.askers:
+        raise Problem("not-your-run", run=run)
+    if not service.queue.stop(live, client):
+        return Response(status_code=204, headers={"Cache-Control": NEVER})
+    return await finished(request, run, await service.queue.wait(live), "gradgraph; fwd=request")
 
 
 @router.get("/{run}/events", response_class=Response, responses={200: EVENTS, 404: PROBLEM})
@@ -167,13 +196,14 @@ async def tell(queue: Queue, live: LiveRun, after: int) -> AsyncIterator[bytes]:
     """A live run's events in the format of Server-Sent Events, with a comment now and then to keep the line open."""
     run = live.id
     if live.state == "waiting":
-        yield sent(0, "waiting", {"run": run, "ahead": queue.ahead(live)})
+        yield waiting(queue, live)
     told = live.follow(after)
     pending = asyncio.ensure_future(anext(told, None))
     try:
         while not pending.done() or pending.result():
-            if not (await asyncio.wait({pending}, timeout=HEARTBEAT_S))[0]:
-                yield b": still here\n\n"
+            patience = WAITING_S if live.state == "waiting" else HEARTBEAT_S
+            if not (await asyncio.wait({pending}, timeout=patience))[0]:
+                yield waiting(queue, live) if live.state == "waiting" else b": still here\n\n"
             elif item := pending.result():
                 yield sent_event(run, *item)
                 pending = asyncio.ensure_future(anext(told, None))
@@ -181,6 +211,13 @@ async def tell(queue: Queue, live: LiveRun, after: int) -> AsyncIterator[bytes]:
         pending.cancel()
     if problem := live.answer.exception():
         yield sent(0, "refused", {"run": run, "problem": problem.key if isinstance(problem, Problem) else "bug"})
+
+
+def waiting(queue: Queue, live: LiveRun) -> bytes:
+    """Where a run stands in the queue."""
+    place: dict[str, str | int | float] = {"run": live.id, "ahead": queue.ahead(live)}
+    place["expected_s"] = queue.expected_s(live)
+    return sent(0, "waiting", place)
 
 
 async def over(run: str) -> AsyncIterator[bytes]:
@@ -196,7 +233,7 @@ def sent_event(run: str, number: int, event: RunEvent) -> bytes:
     return sent(number, data.pop("type"), {"run": run, **data})
 
 
-def sent(number: int, kind: str, data: dict[str, str | int]) -> bytes:
+def sent(number: int, kind: str, data: Mapping[str, str | int | float]) -> bytes:
     """One event as text; number 0 stands for none."""
     label = f"id: {number}\n" if number else ""
     return f"{label}event: {kind}\ndata: {msgspec.json.encode(data).decode()}\n\n".encode()

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from server.routes.pages import SESSION
+from server.runner import Printed
 from server.settings import Settings
 from tests.server.conftest import Served, serving, wait_until
 
@@ -173,6 +174,43 @@ def test_a_short_run_is_answered_while_a_long_one_goes_on(tmp_path: Path) -> Non
         assert server.run("print('short')")["status"] == "ok"
         assert not endless.done()
         assert endless.result().json()["status"] == "limited"
+
+
+def test_a_cancelled_run_gives_its_trace_so_far(narrow: Served, clients: ThreadPoolExecutor) -> None:
+    code = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x * 2\nprint('so far', flush=True)\nwhile True:\n    pass"
+    call = clients.submit(narrow.http.post, "/api/v1/runs", json={"code": code})
+    wait_until(lambda: narrow.service.queue.running == 1)
+    run = next(iter(narrow.service.queue._running))
+    wait_until(lambda: any(isinstance(event, Printed) for _, event in run.said))
+    stranger = {"Cookie": f"{SESSION}=stranger"}
+    narrow.problem(narrow.http.delete(f"/api/v1/runs/{run.id}", headers=stranger), 403, "not-your-run")
+    assert not call.done()
+    trace = narrow.http.delete(f"/api/v1/runs/{run.id}").json()
+    assert (trace["status"], trace["failure"]["type"]) == ("limited", "cancelled")
+    assert [op["name"] for op in trace["ops"]] == ["ones", "mul"]
+    assert call.result().json() == trace
+    narrow.problem(narrow.http.delete(f"/api/v1/runs/{run.id}"), 404, "no-such-run")
+
+
+def test_a_waiting_run_is_taken_out_of_the_queue(narrow: Served, clients: ThreadPoolExecutor) -> None:
+    queue = narrow.service.queue
+    blocker = post(narrow, clients, Callers.program(0.5))
+    waits = post(narrow, clients, Callers.program(0))
+    (live,) = queue._waiting
+    assert narrow.http.delete(f"/api/v1/runs/{live.id}").status_code == 204
+    narrow.problem(waits.result(), 503, "cancelled")
+    assert blocker.result().json()["status"] == "ok"
+
+
+def test_a_run_others_asked_for_too_goes_on(narrow: Served, clients: ThreadPoolExecutor) -> None:
+    queue = narrow.service.queue
+    program = Callers.program(0.5)
+    ours = post(narrow, clients, program)
+    theirs = clients.submit(narrow.http.post, "/api/v1/runs", json=program, headers={"Cookie": f"{SESSION}=other"})
+    (live,) = queue._running
+    wait_until(lambda: len(live.askers) == 2)
+    assert narrow.http.delete(f"/api/v1/runs/{live.id}").status_code == 204
+    assert [call.result().json()["status"] for call in (ours, theirs)] == ["ok", "ok"]
 
 
 def children() -> set[int]:

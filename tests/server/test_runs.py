@@ -211,3 +211,14 @@ def test_a_byte_order_mark_is_no_part_of_a_program(served: Served) -> None:
     trace = served.run("\ufeffimport torch\nlosses = [0.5] * 300\n")
     assert (trace["status"], trace["program"]["code"][:6]) == ("ok", "import")
     assert next(each["text"] for each in trace["variables"] if each["name"] == "losses") == repr([0.5] * 300)
+
+
+def test_a_run_that_takes_long_tells_where_it_is(served: Served) -> None:
+    code = "import time\nimport torch\nx = torch.ones(2) * 2\nfor _ in range(8):\n    time.sleep(0.1)\n"
+    accepted = served.http.post("/api/v1/runs", json={"code": code}, headers={"Prefer": "respond-async"}).json()
+    told = served.http.get(accepted["events"]).text.split("\n\n")
+    progress = [json.loads(one.partition("data: ")[2]) for one in told if "event: progress" in one]
+    assert progress
+    assert {(one["line"], one["ops"]) for one in progress} == {(5, 2)}
+    elapsed = [one["elapsed_s"] for one in progress]
+    assert elapsed == sorted(elapsed)

@@ -1,7 +1,7 @@
 // The server's routes: the only file that knows URLs.
 
 import type { Lang, Level } from '../core/state'
-import type { Graph, Trace } from './types'
+import type { Engine, Graph, Trace } from './types'
 
 export interface RunOrder {
   code: string
@@ -142,6 +142,11 @@ function graphQuery(choice: GraphChoice): string {
 
 export function graph(id: string, choice: GraphChoice, lang: Lang, signal?: AbortSignal): Promise<Graph> {
   return json(`${traceUrl(id)}/graph?${graphQuery(choice)}`, lang, signal ? { signal } : {})
+}
+
+/** PyTorch's engine in one pass: what it held before step `from`, and the steps from there. */
+export function engine(run: string, pass: string, from: number, count: number, lang: Lang, signal: AbortSignal): Promise<Engine> {
+  return json(`${traceUrl(run)}/passes/${encodeURIComponent(pass)}/engine?from=${from}&count=${count}`, lang, { signal })
 }
 
 export function svgUrl(id: string, choice: GraphChoice): string {

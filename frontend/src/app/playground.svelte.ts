@@ -50,6 +50,8 @@ export class Playground {
   playing = $state(false)
   /** Which finding the inspector shows; null for none. */
   findingOpen: number | null = $state(null)
+  /** What the engine panel writes beside nodes of the graph. */
+  nodeNotes: ReadonlyMap<string, string> = $state.raw(new Map())
   /** A line the editor is asked to show, and how often it was asked. */
   shownLine: { line: number; times: number } | null = $state.raw(null)
 

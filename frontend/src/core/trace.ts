@@ -100,6 +100,11 @@ export class TraceIndex {
     this.accumulationsOf = accumulations
   }
 
+  /** The step of one visit of a pass; 0 when the timeline does not tell of it. */
+  visitStep(pass: string, node: string, visit: number): number {
+    return this.visitsOfNode.get(node)?.find((at) => at.pass.id === pass && at.index === visit)?.step ?? 0
+  }
+
   private stepOfLeafVisit(accumulations: Map<string, AccumulationAt[]>, at: VisitAt): number {
     const leaf = this.nodes.get(at.visit.node)?.variable
     if (leaf == null) return 0

@@ -6,6 +6,7 @@ import type { Panel } from '../../core/state'
 const has: Record<Panel, (trace: Trace) => boolean> = {
   memory: (trace) => trace.memory.length > 1,
   training: (trace) => (trace.curve ?? []).length > 1 || trace.updates.some((update) => update.kind === 'step'),
+  engine: (trace) => trace.passes.some((pass) => pass.visits.length > 0),
 }
 
 export function offered(trace: Trace, panel: Panel): boolean {

@@ -216,6 +216,14 @@ TABLE: dict[str, Row] = {
             "{path} 不支持 {method}；/docs 列出了它支持的方法。",
         ),
     ),
+    "too-fast": _row(
+        429,
+        ("Too many requests", "请求太频繁"),
+        (
+            "This network address asks for more than {limit} runs a second. Wait as long as `Retry-After` says.",
+            "这个网络地址每秒请求的运行超过了 {limit} 次。请按 `Retry-After` 给出的秒数等待。",
+        ),
+    ),
     "too-many-runs": _row(
         429,
         ("Too many runs at once", "同时运行太多"),

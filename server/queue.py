@@ -9,6 +9,7 @@ is performed once.
 import asyncio
 import itertools
 import logging
+import math
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -19,6 +20,7 @@ from typing import Literal
 from engine.request import RunRequest
 from server.metrics import Metrics
 from server.problems import Problem
+from server.rate import Rate
 from server.runner import Finished, Progressed, RunEvent, Runner, RunnerDown
 from server.settings import Settings
 from server.store import Store, Stored
@@ -101,6 +103,7 @@ class Queue:
         self._store = store
         self._metrics = metrics
         self._per_address = settings.per_address
+        self._rate = Rate(settings.rate_per_s, settings.rate_burst, time.monotonic)
         self._quick_s = settings.quick_s
         self._waiting: list[LiveRun] = []
         self._running: dict[LiveRun, asyncio.Task[None]] = {}
@@ -181,6 +184,8 @@ class Queue:
 
     def _make_room(self, client: Client) -> None:
         """Check the rules of the queue for one more run of this client."""
+        if wait_s := self._rate.wait_s(client.address):
+            raise Problem("too-fast", retry_after_s=math.ceil(wait_s), limit=f"{self._rate.per_s:g}")
         if client.session is not None:
             for older in [live for live in self._waiting if live.client.session == client.session]:
                 self._refuse(older, Problem("replaced", retry_after_s=1))

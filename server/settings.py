@@ -36,6 +36,10 @@ class Settings:
     """Runs that may wait before new ones are refused with 503."""
     per_address: int = 400
     """Runs one network address may have waiting or running before it is refused with 429: a classroom has one address."""
+    rate_per_s: float = 100.0
+    """Runs a second that one network address may ask for in the long run, stored ones not counted; 0 sets no limit."""
+    rate_burst: int = 1000
+    """Runs one network address may ask for at once before `rate_per_s` holds; then it is refused with 429."""
     data_dir: Path = Path("data")
     """Folder of the store; made when it does not exist."""
     store_bytes: int = 2 * 1024**3

@@ -106,6 +106,7 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
   const node = index.node(box.node)
   const twice = node ? sameTwice(node) : null
   if (node && twice) return t('say.same_twice', { name: nodeName(index, index.node(twice.edge.to)), n: twice.n })
+  if (node?.type === 'CopySlices') return t('say.copy_slices', { name })
   if (node?.custom) return t('say.custom')
   if (ruleWords) return ruleWords
   const key = plain[node?.type ?? ''] ?? `say.${box.family}`

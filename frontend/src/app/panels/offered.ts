@@ -7,6 +7,7 @@ const has: Record<Panel, (trace: Trace) => boolean> = {
   memory: (trace) => trace.memory.length > 1,
   training: (trace) => (trace.curve ?? []).length > 1 || trace.updates.some((update) => update.kind === 'step'),
   engine: (trace) => trace.passes.some((pass) => pass.visits.length > 0),
+  storage: (trace) => (trace.storages ?? []).length > 0,
 }
 
 export function offered(trace: Trace, panel: Panel): boolean {

@@ -1,6 +1,7 @@
 """The server: its parts put together, its life from start to end."""
 
 import asyncio
+import contextlib
 import gc
 import logging
 import secrets
@@ -27,11 +28,12 @@ from server.queue import Client, Queue
 from server.routes import docs, engine, gallery, graphs, health, pages, rules, runs, tensors
 from server.service import Service
 from server.settings import Settings
-from server.store import Store
+from server.store import Store, StoreDown
 from server.views import Views
 
 WEAK = ("partial", "none")
 IDLE_S = 0.2
+STORE_RETRY_S = 5
 
 log = logging.getLogger("gradgraph")
 
@@ -79,6 +81,7 @@ def create_app(settings: Settings) -> FastAPI:
         app.include_router(routes.router)
     app.add_middleware(Around, metrics=metrics, body_bytes=settings.body_bytes)
     app.add_exception_handler(Problem, refuse)
+    app.add_exception_handler(StoreDown, refuse)
     app.add_exception_handler(RequestValidationError, refuse)
     app.add_exception_handler(HTTPException, refuse)
     app.add_exception_handler(Exception, refuse)
@@ -122,7 +125,9 @@ async def warm_gallery(service: Service) -> None:
     for lesson in service.lessons.values():
         while service.queue.running or service.queue.waiting:
             await asyncio.sleep(IDLE_S)
-        if await service.store.get(lesson.run) is None:
+        with contextlib.suppress(StoreDown):
+            if await service.store.get(lesson.run) is not None:
+                continue
             request = request_of(lesson.code, service.settings.limits)
             live = service.queue.enter(lesson.run, request, Client("gallery", None), pinned=True)
             await asyncio.gather(service.queue.wait(live), return_exceptions=True)
@@ -147,6 +152,8 @@ def problem_of(request: Request, why: Exception) -> Problem:
         return why
     if isinstance(why, RequestValidationError):
         return ill_formed(why)
+    if isinstance(why, StoreDown):
+        return Problem("store-down", retry_after_s=STORE_RETRY_S)
     by_status: dict[int, Callable[[], Problem]] = {
         400: lambda: Problem("bad-json", reason=str(getattr(why, "detail", ""))),
         404: lambda: Problem("no-such-page", path=request.url.path),

@@ -93,6 +93,7 @@ HEALTH = shown(
         "queue": 256,
         "stored_traces": 29,
         "stored_bytes": 195233,
+        "store": "ok",
         "limits": msgspec.to_builtins(_RECORDED.limits),
         "pictures": True,
     }

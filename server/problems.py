@@ -273,6 +273,14 @@ TABLE: dict[str, Row] = {
             "运行 {run} 在结束前被取消。如仍需要，请重新提交。",
         ),
     ),
+    "store-down": _row(
+        503,
+        ("The store cannot be used", "存储暂时不可用"),
+        (
+            "The stored traces cannot be read at the moment; new programs still run. Ask again in a few seconds.",
+            "目前读不到存储的记录；新的程序仍可运行。请过几秒再试。",
+        ),
+    ),
     "no-picture": _row(
         503,
         ("Pictures cannot be drawn here", "这里无法绘制图片"),

@@ -7,6 +7,7 @@ is performed once.
 """
 
 import asyncio
+import contextlib
 import itertools
 import logging
 import math
@@ -23,7 +24,7 @@ from server.problems import Problem
 from server.rate import Rate
 from server.runner import Finished, Progressed, RunEvent, Runner, RunnerDown
 from server.settings import Settings
-from server.store import Store, Stored
+from server.store import Store, Stored, StoreDown
 
 RETRY_AFTER_S = 2
 _REMEMBERED = 4096
@@ -262,7 +263,8 @@ class Queue:
             self._store.remember(live.id, finished.stored)
             self._end(live, finished)
             if finished.stored.kept:
-                await self._store.keep(live.id, finished.stored, live.pinned)
+                with contextlib.suppress(StoreDown):  # it is remembered, and the log tells
+                    await self._store.keep(live.id, finished.stored, live.pinned)
         except asyncio.CancelledError:
             self._refuse(live, Problem("cancelled", run=live.id))
             raise

@@ -1,11 +1,14 @@
 """Finished traces and tensor values by run id; every call leaves the event loop free.
 
 One SQLite file in WAL mode, shared by server processes, behind a cache of compressed bytes. Runs that must
-not be stored (a limit stopped them, the worker was lost) live in that cache alone, until others push them out.
+not be stored (a limit stopped them, the worker was lost) live in that cache alone, until others push them out. A file that
+is locked or on a full disk costs only what could not be written; a damaged one is set aside and begun anew.
 """
 
 import asyncio
+import contextlib
 import hashlib
+import logging
 import sqlite3
 import threading
 import time
@@ -16,6 +19,8 @@ from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 from server.cache import Cache
+
+log = logging.getLogger("gradgraph.store")
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -29,6 +34,14 @@ CREATE TABLE IF NOT EXISTS tensors (
     run TEXT NOT NULL REFERENCES traces (id) ON DELETE CASCADE, id TEXT NOT NULL, body BLOB NOT NULL,
     PRIMARY KEY (run, id)) WITHOUT ROWID;
 """
+
+
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_PATIENCE_S = 2.0  # for a lock that another process holds
+
+
+class StoreDown(Exception):
+    """The file cannot be read or written now. What is remembered is still given."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +73,10 @@ class Store:
     def __init__(self, folder: Path, max_bytes: int, memory_bytes: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._file = folder / "gradgraph.sqlite3"
+        self.trouble = ""
+        """What the file's last use failed with; empty when it went well."""
+        self._size = (0, 0)
+        self._generation = 0
         self._max_bytes = max_bytes
         self._memory: Cache[Stored] = Cache(memory_bytes)
         self._used: dict[str, float] = {}
@@ -67,8 +84,13 @@ class Store:
         self._writing = threading.Lock()
         self._local = threading.local()
         self._open: list[sqlite3.Connection] = []
-        with self._connection() as connection:
-            connection.executescript(_SCHEMA)
+        try:
+            self._connection()
+        except sqlite3.DatabaseError as trouble:
+            if not _is_damaged(trouble):
+                raise
+            self._set_aside(trouble)
+            self._connection()
 
     async def get(self, run: str) -> Stored | None:
         """The trace of a run, or None when it was never made or was evicted."""
@@ -96,8 +118,10 @@ class Store:
         await self._in_thread(self._write, run, stored, pinned)
 
     async def size(self) -> tuple[int, int]:
-        """Traces stored and the bytes they take."""
-        return await self._in_thread(self._measure)
+        """Traces stored and the bytes they take, as they were when the file could last be read."""
+        with contextlib.suppress(StoreDown):
+            self._size = await self._in_thread(self._measure)
+        return self._size
 
     async def close(self) -> None:
         """Wait for what is being written and close the file."""
@@ -106,18 +130,50 @@ class Store:
             connection.close()
 
     async def _in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: work(*args, **kwargs))
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, lambda: self._safely(work, *args, **kwargs)
+        )
+
+    def _safely(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The work; a second time on a new file when the old one turns out to be damaged. Raises StoreDown."""
+        try:
+            try:
+                done = work(*args, **kwargs)
+            except sqlite3.DatabaseError as trouble:
+                if not _is_damaged(trouble):
+                    raise
+                self._set_aside(trouble)
+                done = work(*args, **kwargs)
+        except (sqlite3.Error, OSError) as trouble:
+            self.trouble = f"{type(trouble).__name__}: {trouble}"
+            log.warning("the store cannot be used: %s", self.trouble)
+            raise StoreDown(self.trouble) from trouble
+        self.trouble = ""
+        return done
+
+    def _set_aside(self, trouble: sqlite3.DatabaseError) -> None:
+        """Keep the damaged file under another name for the operator, and let a new one be begun."""
+        with self._writing:
+            if getattr(self._local, "generation", 0) != self._generation:
+                return  # another thread has done so
+            self._generation += 1
+            aside = f"{self._file.name}.damaged-{time.time_ns()}"
+            log.error("the store is damaged (%s): set aside as %s", trouble, aside)
+            for ending in ("", "-wal", "-shm"):
+                with contextlib.suppress(FileNotFoundError):
+                    self._file.with_name(self._file.name + ending).rename(self._file.with_name(aside + ending))
 
     def _connection(self) -> sqlite3.Connection:
-        """This thread's own connection."""
+        """This thread's own connection to the file as it is now."""
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
-            connection = sqlite3.connect(self._file, timeout=10, check_same_thread=False)
+        if connection is None or self._local.generation != self._generation:
+            self._local.generation = self._generation
+            connection = sqlite3.connect(self._file, timeout=_PATIENCE_S, check_same_thread=False)
+            self._open.append(connection)
             connection.executescript(
-                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;"
+                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;" + _SCHEMA
             )
             self._local.connection = connection
-            self._open.append(connection)
         return connection
 
     def _read(self, run: str) -> Stored | None:
@@ -157,3 +213,7 @@ class Store:
     def _measure(self) -> tuple[int, int]:
         count, total = self._connection().execute("SELECT count(*), total(bytes) FROM traces").fetchone()
         return count, int(total)
+
+
+def _is_damaged(trouble: sqlite3.Error) -> bool:
+    return getattr(trouble, "sqlite_errorcode", None) in _DAMAGED

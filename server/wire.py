@@ -131,6 +131,8 @@ class Health(Answer):
     """Traces in the store."""
     stored_bytes: int
     """Bytes they take."""
+    store: str
+    """`ok`, or what the last use of the store's file failed with."""
     limits: dict[str, float | int]
     """The operator's limits of one run."""
     pictures: bool

@@ -35,6 +35,7 @@ async def health(request: Request, service: ServiceOf) -> Response:
         queue=queue.length,
         stored_traces=traces,
         stored_bytes=stored_bytes,
+        store=service.store.trouble or "ok",
         limits=msgspec.to_builtins(service.settings.limits),
         pictures=service.drawing.ready,
     )

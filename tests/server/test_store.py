@@ -1,12 +1,13 @@
 """The store: what was put is got, until it must make room."""
 
 import asyncio
+import sqlite3
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 import pytest
 
-from server.store import Store, Stored, etag
+from server.store import Store, Stored, StoreDown, etag
 
 Use = Callable[[Store], Coroutine[None, None, None]]
 
@@ -136,3 +137,74 @@ def test_two_servers_share_one_file(tmp_path: Path) -> None:
 def test_entity_tags_are_strong_and_tell_bytes_apart(size: int) -> None:
     assert etag(b"a" * size) != etag(b"a" * (size + 1))
     assert etag(b"a").startswith('"')
+
+
+def test_a_damaged_file_is_set_aside_and_begun_anew(tmp_path: Path) -> None:
+    file = tmp_path / "gradgraph.sqlite3"
+
+    async def put(store: Store) -> None:
+        await store.keep("a", trace("a"))
+
+    async def find_it_damaged(store: Store) -> None:
+        assert await store.get("a") is None
+        await store.keep("b", trace("b"))
+        assert await store.get("b") is not None
+        assert store.trouble == ""
+
+    use(tmp_path, put)
+    with file.open("r+b") as handle:  # its first page still says that all is well
+        handle.seek(4096)
+        handle.write(b"\xff" * (file.stat().st_size - 4096))
+    use(tmp_path, find_it_damaged)
+    assert len(list(tmp_path.glob("*.damaged-*"))) >= 1
+
+
+def test_a_file_that_was_damaged_while_the_server_was_off_is_set_aside(tmp_path: Path) -> None:
+    (tmp_path / "gradgraph.sqlite3").write_bytes(b"this is not a database" * 100)
+
+    async def put(store: Store) -> None:
+        await store.keep("a", trace("a"))
+        assert await store.get("a") is not None
+
+    use(tmp_path, put)
+    (aside,) = tmp_path.glob("*.damaged-*")
+    assert aside.read_bytes().startswith(b"this is not a database")
+
+
+def test_a_locked_file_costs_only_what_was_to_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.store._PATIENCE_S", 0.05)
+
+    async def keep(store: Store) -> None:
+        await store.keep("a", trace("a"))
+        other = sqlite3.connect(tmp_path / "gradgraph.sqlite3", isolation_level=None)
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreDown, match="locked"):
+            await store.keep("b", trace("b"))
+        assert "locked" in store.trouble
+        assert await store.get("b") is not None, "it is remembered"
+        assert await store.get("a") is not None
+        other.execute("ROLLBACK")
+        other.close()
+        await store.keep("c", trace("c"))
+        assert store.trouble == ""
+
+    use(tmp_path, keep, memory_bytes=10**6)
+
+
+def test_a_full_disk_loses_no_trace_that_was_stored(tmp_path: Path) -> None:
+    async def fill(store: Store) -> None:
+        await store.keep("a", trace("a"))
+
+        def full() -> None:
+            pages = store._connection().execute("PRAGMA page_count").fetchone()[0]
+            store._connection().execute(f"PRAGMA max_page_count = {pages}")
+
+        store._threads._max_workers = 1
+        await store._in_thread(full)
+        with pytest.raises(StoreDown, match="full"):
+            await store.keep("big", trace("b", 200_000))
+        found = await store.get("a")
+        assert found is not None
+        assert found.body == trace("a").body
+
+    use(tmp_path, fill)

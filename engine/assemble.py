@@ -25,12 +25,14 @@ from engine.trace import (
     Broadcast,
     Change,
     Edge,
+    CurvePoint,
     Edit,
     Environment,
     Failure,
     Finding,
     Frame,
     Member,
+    Gap,
     Module,
     Node,
     NodeOutput,
@@ -148,14 +150,19 @@ class _House:
         self.printing: list[ev.Printed] = []
         self.warnings: list[Warning] = []
         self.findings: list[Finding] = []
-        self.cuts: list[ev.Omitted] = []
+        self.cuts: dict[str, ev.Omitted] = {}
+        self.gaps: list[Gap] = []
+        self.nodes_omitted = False
+        """Some node leads to one that was left out, from which a gradient may arrive unseen."""
+        self.skipped: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
+        """By place: after how many of all recorded ops how many were left out."""
         self.told = Told()
         self.steps: list[Step] = []
         self.shared: dict[int, list[str]] = {}
         """Names by a tensor's first record."""
         self.saved_storages: set[int] = set()
         self._plain: dict[tuple[str, str], Argument] = {}
-        self._missing: dict[tuple[int, str], Edge] = {}
+        self._missing: dict[tuple[int, int, str], Edge] = {}
         self._node_outputs: dict[tuple[tuple[tuple[int, ...], str, str], ...], tuple[NodeOutput, ...]] = {}
         self._numbers_saved: dict[tuple[str, tuple[ev.SavedWord, ...]], tuple[tuple[Saved, ...], str | None]] = {}
         self._slots: dict[tuple[str, int], tuple[str, ...]] = {}
@@ -212,6 +219,8 @@ class _House:
 
     def _take(self, event: ev.Event) -> None:
         """The rarer events."""
+        if ev.OMITTED in event.edges[::2]:
+            self.nodes_omitted = True
         match event:
             case ev.Site():
                 self.sites[event.id] = Span(
@@ -273,7 +282,18 @@ class _House:
             case ev.LinesNotRun():
                 self.told.lines_not_run = event.lines
             case ev.Omitted():
-                self.cuts.append(event)
+                self.cuts[event.what] = event
+            case ev.Skipped():
+                self._gap(event)
+            case ev.CurveSaid():
+                self.told.points.append(
+                    CurvePoint(
+                        number=event.number,
+                        loss=event.loss,
+                        gradient_norm=event.gradient_norm,
+                        span=self._span(event.site),
+                    )
+                )
             case ev.Started():
                 self.started = event
             case ev.Ended():
@@ -289,6 +309,21 @@ class _House:
         if change is None:
             change = self.changes[tensor] = _Change()
         return change
+
+    def _gap(self, event: ev.Skipped) -> None:
+        """Turns of a long loop were left out; the ops after them go on counting where those stopped."""
+        self.steps.append(Step(kind="gap", index=len(self.gaps)))
+        self.gaps.append(
+            Gap(
+                passes=event.passes,
+                ops=event.ops,
+                updates=event.updates,
+                first=event.first or None,
+                last=event.last or None,
+            )
+        )
+        for site, function, module, count in event.places:
+            self.skipped.setdefault((site, function, module), []).append((len(self.ops), count))
 
     def _changed(self, event: ev.TensorChanged) -> None:
         change = self._change(event.id)
@@ -370,7 +405,7 @@ class _House:
             return
         edges = node.edges
         for slot, gradient in enumerate(event.left):
-            if gradient and 2 * slot + 1 < len(edges) and edges[2 * slot]:
+            if gradient and 2 * slot + 1 < len(edges) and edges[2 * slot] > 0:
                 key = (edges[2 * slot], edges[2 * slot + 1])
                 run.arrived.setdefault(key, []).append((gradient, event.node, slot))
 
@@ -386,6 +421,8 @@ class _House:
         number = self._made(seen, total)
         return Sum(input_nr=input_nr, terms=terms, total=_t(number), entered=into, hooked=True)
 
+        if self.nodes_omitted:
+            return Sum(input_nr=input_nr, terms=terms, total=into, entered=into)
     def _total(self, terms: tuple[Term, ...]) -> tuple[float, ...] | None:
         """The sum of small gradients; None when one is large or not finite."""
         rows = []
@@ -498,6 +535,7 @@ class _House:
         started = self.started
         if started is None:
             return Environment(python="", torch="", engine=versions().engine, device="cpu", isolation=outcome.isolation)
+            gaps=tuple(self.gaps),
         return Environment(
             python=started.python, torch=started.torch, engine=versions().engine, device=started.device, numpy=started.numpy,
             cuda=started.cuda, threads=started.threads, isolation=outcome.isolation,
@@ -544,7 +582,8 @@ class _House:
 
     def _all_ops(self, by_op: Mapping[int, list[ev.NodeSeen]]) -> Iterator[Op]:
         seen: dict[tuple[int, int, int], int] = {}
-        for event in self.ops.values():
+        skipped = self.skipped
+        for number, event in enumerate(self.ops.values()):
             place = (event.site, event.function, event.module)
             iteration = seen.get(place, 0)
             seen[place] = iteration + 1
@@ -556,6 +595,9 @@ class _House:
         arguments = [self._argument("", word, inputs) for word in event.arguments]
         if event.keywords is not None:
             arguments += [self._argument(name, word, inputs) for name, word in event.keywords.items()]
+            if skipped and (gaps := skipped.get(place)):
+                while gaps and gaps[0][0] <= number:
+                    iteration += gaps.pop(0)[1]
         mode = "inference" if event.flags & ev.INFERENCE else "no_grad" if event.flags & ev.NO_GRAD else "grad"
         in_order = nodes if len(nodes) < 2 else sorted(nodes, key=lambda node: int(node.sequence_nr or 0))
         return Op(
@@ -657,15 +699,16 @@ class _House:
             names = self._slots[key] = slot_names(*key)
         return tuple(
             [
-                Edge(to=f"n{to}", input_nr=input_nr, name=name) if to else self._missing_edge(input_nr, name)
+                Edge(to=f"n{to}", input_nr=input_nr, name=name) if to > 0 else self._missing_edge(to, input_nr, name)
                 for to, input_nr, name in zip(edges[::2], edges[1::2], names, strict=False)
             ]
         )
 
-    def _missing_edge(self, input_nr: int, name: str) -> Edge:
-        known = self._missing.get((input_nr, name))
+    def _missing_edge(self, to: int, input_nr: int, name: str) -> Edge:
+        known = self._missing.get((to, input_nr, name))
         if known is None:
-            known = self._missing[input_nr, name] = Edge(to=None, input_nr=input_nr, name=name)
+            omitted = to == ev.OMITTED
+            known = self._missing[to, input_nr, name] = Edge(to=None, input_nr=input_nr, name=name, omitted=omitted)
         return known
 
     def _saved_and_rule(self, event: ev.NodeSeen) -> tuple[tuple[Saved, ...], str | None]:
@@ -732,6 +775,7 @@ class _House:
             changes=tuple(self._change_word(word) for word in event.changes),
             state=tuple(self._change_word(word) for word in event.state),
             optimizer=event.optimizer or None,
+            omitted=start.omitted,
             variable=event.variable or None,
             owner=event.owner or None,
             op=_o(event.op),
@@ -746,18 +790,21 @@ class _House:
             name = next(iter(self.shared.get(seen.identity or seen.id, ())), "") if seen is not None else ""
         return Change(before=_t(before), after=_t(after), name=name, gradient=_t(gradient))
 
-    @staticmethod
-    def _module(event: ev.ModuleSeen) -> Module:
+    def _module(self, event: ev.ModuleSeen) -> Module:
         return Module(
             id=f"m{event.id}",
             path=event.path,
             type=event.type,
             parent=f"m{event.parent}" if event.parent else None,
             parameters=tuple(
-                Member(name=name, tensor=f"t{number}", shared=shared) for name, number, shared in event.parameters
+                Member(name=name, tensor=f"t{number}", shared=shared)
+                for name, number, shared in event.parameters
+                if number in self.tensors  # else said in a turn of a loop that was left out, and not since
             ),
             buffers=tuple(
-                Member(name=name, tensor=f"t{number}", shared=shared) for name, number, shared in event.buffers
+                Member(name=name, tensor=f"t{number}", shared=shared)
+                for name, number, shared in event.buffers
+                if number in self.tensors
             ),
             training=event.training,
             text=event.text,
@@ -777,7 +824,7 @@ class _House:
         )
 
     def _truncated(self) -> Iterator[Truncation]:
-        for cut in self.cuts:
+        for cut in self.cuts.values():
             yield Truncation(what=cut.what, limit=cut.limit, kept=cut.kept, omitted=cut.omitted or None)
 
     # Names
@@ -794,6 +841,16 @@ class _House:
                     known.append(name)
         for number, given in names.items():
             if given:
+        for what, kept, omitted in (
+            ("passes", len(self.runs), sum(gap.passes for gap in self.gaps)),
+            ("ops", len(self.ops), sum(gap.ops for gap in self.gaps)),
+        ):
+            if omitted:
+                yield Truncation(what=what, limit="sample", kept=kept, omitted=omitted)
+        visits = sum(run.start.omitted for run in self.runs.values())
+        if visits:
+            kept = sum(len(run.visits) for run in self.runs.values())
+            yield Truncation(what="visits", limit="nodes", kept=kept, omitted=visits)
                 self._share(number, given)
         for run in self.runs.values():
             for accumulation in run.accumulations:

@@ -144,6 +144,10 @@ class NodeSeen(_Event, frozen=True, tag="n"):
     sequence_nr: str
     op: int
     edges: tuple[int, ...]
+OMITTED = -1
+"""In `NodeSeen.edges`: a next node that the limit left out."""
+
+
     outputs: tuple[tuple[tuple[int, ...], str, str], ...]
     saved: tuple[SavedWord, ...] = ()
     variable: int = 0
@@ -178,6 +182,8 @@ class Visited(_Event, frozen=True, tag="v"):
     pass_id: int
     node: int
     entered: tuple[int, ...]
+    omitted: int = 0
+    """Nodes that run unseen."""
     left: tuple[int, ...]
     time_us: float
 
@@ -350,6 +356,27 @@ class Going(_Event, frozen=True, tag="at"):
     line: int
     ops: int
 
+class CurveSaid(_Event, frozen=True, tag="cv"):
+    """A call of the engine that was left out, in two numbers."""
+
+    number: int
+    loss: float | str | None
+    gradient_norm: float | str | None
+    site: int
+
+
+class Skipped(_Event, frozen=True, tag="gap"):
+    """Turns of a long loop were left out here: first and last call of the engine, how many calls, ops and updates."""
+
+    first: int
+    last: int
+    passes: int
+    ops: int
+    updates: int
+    places: tuple[tuple[int, int, int, int], ...]
+    """site, function, module, how many of the ops."""
+
+
 
 class Ended(_Event, frozen=True, tag="end"):
     """Last word but the blobs: milliseconds the program ran, recording included."""
@@ -406,6 +433,8 @@ def decode(line: bytes) -> Event:
     return event
 
 
+    | CurveSaid
+    | Skipped
 def decode_all(lines: Sequence[bytes]) -> list[Event]:
     """The events of many lines at once, four times faster; raises when one of them holds none."""
     events: list[Event] = _many.decode(b"[" + b",".join(lines) + b"]")

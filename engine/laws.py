@@ -24,7 +24,7 @@ _RELATIVE = {
 def broken(trace: Trace) -> list[str]:
     """Every breach of every law; empty for a right trace."""
     looked = _Looked(trace)
-    return [*_unique(looked), *_ends(looked), *_graph(looked), *_timeline(looked), *_replay(looked)]
+    return [*_unique(looked), *_ends(looked), *_graph(looked), *_gaps(looked), *_timeline(looked), *_replay(looked)]
 
 
 class _Looked:
@@ -155,6 +155,19 @@ def _acyclic(looked: _Looked) -> Iterator[str]:
         yield f"{len(arriving) - taken} nodes lie on a cycle or behind one"
 
 
+def _gaps(looked: _Looked) -> Iterator[str]:
+    """What a gap says was left out is not there."""
+    kept = {int(one.id[1:]) for one in looked.trace.passes}
+    for number, gap in enumerate(looked.trace.gaps):
+        if gap.first is not None and gap.last is not None and any(gap.first <= one <= gap.last for one in kept):
+            yield f"gap {number} says that calls {gap.first} to {gap.last} were left out, but one of them is there"
+    for where, edge in ((node.id, edge) for node in looked.trace.nodes for edge in node.edges):
+        if edge.omitted and edge.to is not None:
+            yield f"node {where} has an edge to {edge.to} that says it was left out"
+    if not looked.trace.truncated and [point.number for point in looked.trace.curve] != sorted(kept):
+        yield "the curve does not tell each call of the engine once, in order"
+
+
 def _targets(node: Node) -> list[str]:
     return [edge.to for edge in node.edges if edge.to is not None]
 
@@ -179,7 +192,7 @@ def _timeline(looked: _Looked) -> Iterator[str]:
             for index, count in counts:
                 if index is not None and index >= count:
                     yield f"{where} counts to {index}, of {count}"
-        printed = len(trace.output) if step.kind == "output" else len(trace.warnings)
+        printed = len({"output": trace.output, "gap": trace.gaps}.get(step.kind, trace.warnings))
         if step.index is not None and step.index >= printed:
             yield f"{where} names part {step.index} of {printed}"
 
@@ -188,10 +201,11 @@ def _timeline(looked: _Looked) -> Iterator[str]:
 
 
 def _replay(looked: _Looked) -> Iterator[str]:
-    if looked.trace.truncated:
-        return
+    if any(cut.what == "steps" for cut in looked.trace.truncated):
+        return  # what was said last is missing, wherever that is
     for one in looked.trace.passes:
-        yield from _pass(looked, one)
+        if not one.omitted:
+            yield from _pass(looked, one)
     yield from _grads(looked)
 
 
@@ -244,6 +258,7 @@ def _ids(terms: Sequence[Term]) -> str:
 def _grads(looked: _Looked) -> Iterator[str]:
     """Before and delta give after, and the last after is what the leaf has at the end, unless an update changed it."""
     last: dict[str, str | None] = {}
+    by: dict[str, str] = {}
     for one in looked.trace.passes:
         for added in one.accumulations:
             where = f"pass {one.id}, accumulation into {added.tensor}"
@@ -254,14 +269,29 @@ def _grads(looked: _Looked) -> Iterator[str]:
             if added.after is not None and added.delta is not None and not _adds_up(looked, parts, added.after):
                 yield f"{where}: {' + '.join(parts)} is not {added.after}"
             last[added.tensor] = added.after
+            by[added.tensor] = one.id
     touched = _touched(looked)
+    unseen = _before_a_gap(looked)
     for tensor in looked.trace.tensors:
         leaf = tensor.identity or tensor.id
         after = last.get(leaf)
-        if tensor.grad is None or after is None or _identity(looked, after) in touched:
+        if tensor.grad is None or after is None or _identity(looked, after) in touched or by[leaf] in unseen:
             continue
         if not _adds_up(looked, [after], tensor.grad):
             yield f"the .grad of {leaf} ends as {tensor.grad}, but the last accumulation left {after}"
+
+
+def _before_a_gap(looked: _Looked) -> set[str]:
+    """Passes after which turns of a loop were left out, so that nobody saw all that changed a gradient since."""
+    before: set[str] = set()
+    met: set[str] = set()
+    for step in looked.trace.timeline:
+        if step.pass_id is not None:
+            met.add(step.pass_id)
+        elif step.kind == "gap":
+            before |= met
+            met = set()
+    return before
 
 
 def _identity(looked: _Looked, tensor: str) -> str:

@@ -9,7 +9,7 @@ DEFAULT_LIMITS = RunLimits(
     cpu_s=20.0,  # two threads for the whole wall time
     memory_bytes=1024 * MIB,  # a model of 50 million parameters with Adam fits
     output_bytes=256 * 1024,  # more than anyone reads
-    ops=50_000,  # a trace of 50 MB before compression: about what a page can still step through
-    nodes=50_000,
+    ops=20_000,  # a trace of 16 MB, 1.5 MB compressed: what a page still opens at once
+    nodes=25_000,
     trace_bytes=256 * MIB,
 )

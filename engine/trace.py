@@ -389,6 +389,8 @@ class Edge(Record, frozen=True):
     """Which input of the next node; the same number as the tensor's output_nr."""
     name: str = ""
     """Name of the op's input in this slot (`self`, `other`, `weight`), when known."""
+    omitted: bool = False
+    """There is a next node, but the limit `nodes` left it out."""
 
 
 class NodeOutput(Record, frozen=True):
@@ -572,6 +574,8 @@ class Pass(Record, frozen=True):
     """It raised; the visits are those that happened."""
     failed_node: str | None = None
     """The node that raised."""
+    omitted: int = 0
+    """Nodes that ran but were left out by the limit `nodes`; what they sent on arrives from nowhere."""
 
 
 class Change(Record, frozen=True):
@@ -775,6 +779,21 @@ class CurvePoint(Record, frozen=True):
 
 class CheckedElement(Record, frozen=True):
     """One element of a leaf's gradient, computed twice."""
+class Gap(Record, frozen=True):
+    """Turns of a long loop that were left out between two that were kept."""
+
+    passes: int
+    """Calls of the engine left out."""
+    ops: int
+    """Operations left out."""
+    updates: int
+    """Updates left out."""
+    first: int | None = None
+    """Number of the first call of the engine left out, from 1."""
+    last: int | None = None
+    """Number of the last one."""
+
+
 
     index: tuple[int, ...]
     """Place in the leaf."""
@@ -867,8 +886,9 @@ class Step(Record, frozen=True):
         "failure",
     ]
     """`op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node
+        "gap",
     ran; `sum`: gradients met; `reduce`: a gradient was summed over broadcast axes; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed
-    outside the graph; `hook`: a hook fired or changed a gradient; `call` and `call_end`: a module's forward; `output`, `warning`, `failure`."""
+    outside the graph; `hook`: a hook fired or changed a gradient; `call` and `call_end`: a module's forward; `output`, `warning`, `failure`; `gap`: turns of a long loop were left out here."""
     op: str | None = None
     """Op id."""
     pass_id: str | None = msgspec.field(default=None, name="pass")
@@ -890,7 +910,7 @@ class Step(Record, frozen=True):
     update: str | None = None
     """Update id."""
     index: int | None = None
-    """Index into `output` or `warnings`."""
+    """Index into `output`, `warnings` or `gaps`."""
     span: Span | None = None
     """The user's line that was running."""
 
@@ -929,7 +949,7 @@ class Truncation(Record, frozen=True):
     what: str
     """What was left out: `ops`, `nodes`, `passes`, `visits`, `output`, `values`, `steps`, `calls`, `hooks`, `curve`."""
     limit: str
-    """The limit that was reached."""
+    """The limit that was reached; `sample` for turns of a long loop of which only a sample was kept."""
     kept: int
     """How many were kept."""
     omitted: int | None = None
@@ -980,7 +1000,10 @@ class Trace(Record, frozen=True, kw_only=True):
     storages: tuple[Storage, ...] = ()
     """Memory that more than one tensor or array shares, or that was written into."""
     curve: tuple[CurvePoint, ...] = ()
-    """All calls of the engine in a few numbers each, also of those left out of `passes`."""
+    """All calls of the engine in a few numbers each, also of those left out of `passes`; of more than 2,000 a sample with
+    the first and the last."""
+    gaps: tuple[Gap, ...] = ()
+    """Where turns of long loops were left out, in order."""
     checks: tuple[Check, ...] = ()
     """Gradients beside finite differences, when that was asked for."""
     jacobians: tuple[Jacobian, ...] = ()

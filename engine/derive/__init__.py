@@ -2,6 +2,7 @@
 
 import msgspec
 
+from engine.derive.curve import curve
 from engine.derive.lines import lines_that_exist
 from engine.derive.told import Told
 from engine.trace import Trace
@@ -11,4 +12,8 @@ __all__ = ["Told", "derive"]
 
 def derive(trace: Trace, told: Told) -> Trace:
     """The trace with the parts that need all of it."""
-    return msgspec.structs.replace(trace, lines_not_run=lines_that_exist(told.lines_not_run, trace.program.code))
+    return msgspec.structs.replace(
+        trace,
+        curve=curve(trace, told.points),
+        lines_not_run=lines_that_exist(told.lines_not_run, trace.program.code),
+    )

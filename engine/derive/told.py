@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass, field
 
+from engine.trace import CurvePoint
+
 
 @dataclass(slots=True)
 class Told:
     """Facts that the parts are derived from."""
 
+    points: list[CurvePoint] = field(default_factory=list)
+    """Calls of the engine that were left out."""
     lines_not_run: tuple[int, ...] = ()
     gone: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
     """Tensors that ceased to exist, by first record, with the number of steps there were by then."""

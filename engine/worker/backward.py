@@ -30,7 +30,7 @@ Arrival = tuple[int, int, int, Look]
 class _Pass:
     """One running call of the engine."""
 
-    __slots__ = ("arrived", "before", "handles", "id", "last_ns", "leaves", "sequence_nr")
+    __slots__ = ("arrived", "before", "handles", "id", "last_ns", "leaves", "omitted", "sequence_nr")
 
     def __init__(self, number: int) -> None:
         self.id = number
@@ -40,6 +40,8 @@ class _Pass:
         self.before: dict[int, int] = {}
         """Record of each leaf's `.grad` before this pass adds to it; a hook of the user's may meet the sum first."""
         self.last_ns = 0
+        self.omitted = 0
+        """Nodes that run unseen."""
         self.sequence_nr = 0
 
 
@@ -84,6 +86,11 @@ class Backward:
     def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Runs the engine as it was called."""
         running: _Pass | None = None
+        thin = self.ledger.thin
+        thin.turn(_getframe(), again=True)
+        if thin.muted:
+            self.implicit = ()
+            return thin.pass_over(self.engine, outputs, args, kwargs)
         try:
             with self.ledger.lock, _disabled():
                 grads, retain, create, inputs = args[:4]
@@ -109,6 +116,8 @@ class Backward:
             if running is not None:
                 with self.ledger.lock, _disabled():
                     self._end(running, failed, result)
+                    if not self.ledger.pass_stack:
+                        thin.passed(_getframe())
 
     def _active(self) -> bool:
         count = torch._C._len_torch_function_stack()
@@ -133,7 +142,7 @@ class Backward:
             "p", running.id, "backward" if accumulate else "grad", tuple(roots), ledger.site(_getframe(2)), retain, create,
             tuple(self._input_tensor(item) for item in inputs) if inputs else None,
             tuple(edges) if inputs else None,
-            stack[-1] if stack else 0, modules[-1] if modules else 0,
+            stack[-1] if stack else 0, modules[-1] if modules else 0, running.omitted,
         ))  # fmt: skip
         ledger.publish()
         stack.append(running.id)
@@ -201,9 +210,21 @@ class Backward:
         todo = list(nodes)
         visit, known = self.visit, self.ledger.walker.known
         while todo:
+        omitted: set[Node] = set()
+        """Nodes that the limit left out: what is behind them may be numbered."""
             node = todo.pop()
             number = known(node) or 0
             if number in seen:
+            if not number:
+                if node not in omitted:
+                    omitted.add(node)
+                    todo.extend(target for target, _ in node.next_functions if target is not None)
+                    if hasattr(node, "variable"):
+                        self.ledger.walker.number(node)
+                        todo.append(node)
+                    else:
+                        running.omitted += 1
+                continue
                 continue
             seen.add(number)
             targets = node.next_functions
@@ -291,7 +312,7 @@ class Backward:
                 seen = look(grad, like=given)
                 known = said[id(grad)] = (self._say(grad, seen), address_of(grad), grad._version, seen)
             outs.append(known[0])
-            if not edges[2 * slot]:
+            if edges[2 * slot] <= 0:
                 continue  # computed, but nobody asked for it
             key = (edges[2 * slot], edges[2 * slot + 1])
             if key in arrived:

@@ -56,7 +56,7 @@ class Recording(TorchFunctionMode):
     ) -> Any:
         if kwargs is None:
             kwargs = {}
-        if self.here.muted or self.over or _tracing() is not None:
+        if (self.here.muted or self.over or _tracing() is not None) and not self._resumes(func, sys._getframe(1)):
             return func(*args, **kwargs)
         try:
             called = self.known[func]
@@ -74,6 +74,17 @@ class Recording(TorchFunctionMode):
             return self.observer.after_call(called, instead, args, kwargs, result, sys._getframe(1))
         return self.call(called, func, args, kwargs, sys._getframe(1), bool(types))
 
+    def _resumes(self, func: Callable[..., Any], frame: FrameType) -> bool:
+        """Whether a skipped turn of a long loop ends with this call."""
+        thin = self.ledger.thin
+        if not thin.muted or self.over or _tracing() is not None:
+            return False
+        try:
+            called = self.known[func]
+        except (KeyError, TypeError):
+            called = self._learn(func)
+        return not thin.skips(called, frame)
+
     def call(
         self, called: Called, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType,
         subclassed: bool = False,
@@ -84,8 +95,7 @@ class Recording(TorchFunctionMode):
         if self.ledger.walker.threaded:
             return self._call_locked(called, func, args, kwargs, frame)
         ledger = self.ledger
-        if ledger.ops >= ledger.limits.ops or ledger.nodes >= ledger.limits.nodes:
-            ledger.ops_omitted += 1
+        if ledger.ops >= ledger.attention and ledger.thin.skips(called, frame):
             return func(*args, **kwargs)
         try:
             if subclassed:
@@ -120,8 +130,7 @@ class Recording(TorchFunctionMode):
     ) -> Any:
         """The same in a program with threads: one of them records at a time, all of them compute."""
         ledger = self.ledger
-        if ledger.ops >= ledger.limits.ops or ledger.nodes >= ledger.limits.nodes:
-            ledger.ops_omitted += 1
+        if ledger.ops >= ledger.attention and ledger.thin.skips(called, frame):
             return func(*args, **kwargs)
         with ledger.lock, _disabled():
             taken, words, keywords = self._arguments(args, kwargs)

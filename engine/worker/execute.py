@@ -182,7 +182,7 @@ class Job:
         )
 
     def run(self) -> None:
-        """Everything from the first word to the last."""
+        """Everything from the first word to the last: a run that does not say `end` has not ended well."""
         started = time.perf_counter()
         ledger = self.ledger
         ledger.say(
@@ -190,15 +190,13 @@ class Job:
             torch.version.cuda if torch.cuda.is_available() else None, torch.get_num_threads(),
         )  # fmt: skip
         told = False
-        try:
-            with contextlib.suppress(MemoryError):  # what the program's frames hold is freed on the way out
-                self._execute()
-                told = True
-            if not told:
-                message = "memory ran out, and what the program held left none to tell where; make its data smaller"
-                ledger.say("fail", "memory", "memory_bytes", message, 0, (), "", 0, 0, "memory_bytes")
-        finally:
-            ledger.say("end", (time.perf_counter() - started) * 1000)
+        with contextlib.suppress(MemoryError):  # what the program's frames hold is freed on the way out
+            self._execute()
+            told = True
+        if not told:
+            message = "memory ran out, and what the program held left none to tell where; make its data smaller"
+            ledger.say("fail", "memory", "memory_bytes", message, 0, (), "", 0, 0, "memory_bytes")
+        ledger.say("end", (time.perf_counter() - started) * 1000)
 
     def _execute(self) -> None:
         self._enter()

@@ -49,10 +49,14 @@ class Finish:
             if tensor is not None and state.role in ("leaf", "parameter", "result"):
                 self._guard("grad", partial(self._grad, tensor, state))
         self._guard("contents", self.choose)
+        self.cuts()
+
+    def cuts(self) -> None:
+        """Says what was left out."""
         if self.modules.omitted:
             self.ledger.pending.append(("cut", "calls", "ops", self.modules.begun, self.modules.omitted))
         if self.ledger.ops_omitted:
-            self.ledger.pending.append(("cut", "ops", "ops", self.ledger.ops, self.ledger.ops_omitted))
+            self.ledger.pending.append(("cut", "ops", "ops", self.ledger.ops - self.ledger.thin.ops_forgotten, self.ledger.ops_omitted))
         if self.ledger.output_bytes > self.ledger.limits.output_bytes:
             kept = self.ledger.limits.output_bytes
             cut = ("cut", "output", "output_bytes", kept, self.ledger.output_bytes - kept)

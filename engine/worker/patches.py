@@ -116,9 +116,11 @@ def wrap_functions(mode: Recording) -> None:
     known: dict[type, Called] = {}
 
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
-        if mode.here.muted or mode.over:
-            return original(cls, *args, **kwargs)
         called = known.get(cls)
+        if mode.here.muted or mode.over:
+            thin = mode.ledger.thin
+            if mode.over or not thin.muted or thin.skips(called, sys._getframe(1)):
+                return original(cls, *args, **kwargs)
         if called is None:
             called = known[cls] = Called(cls.__name__, f"{cls.__qualname__}.apply")
         return mode.call(called, functools.partial(original, cls), args, kwargs, sys._getframe(1))
@@ -143,6 +145,7 @@ def _wrap_zero_grad(
     original = owner.zero_grad
     mode, ledger = optimizers.mode, optimizers.ledger
 
+        ledger.thin.turn(sys._getframe(1))
     @functools.wraps(original)
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
         if mode.here.muted or mode.over:

@@ -15,6 +15,7 @@ from engine.events import Role
 from engine.trace import RunLimits
 from engine.worker.tensors import Look, is_tracked_leaf, look, start_of, version_of
 from engine.worker.walk import Walker
+from engine.worker.thin import Thinning
 
 PROGRAM = "<program>"
 """File name the program is compiled under."""
@@ -83,7 +84,10 @@ class Ledger:
 
     def __init__(self, limits: RunLimits) -> None:
         self.limits = limits
-        self.rows: list[Row] = []
+        self.outbox: list[Row] = []
+        """Rows to be sent."""
+        self.rows = self.outbox
+        """Where rows are put; while a turn of a long loop is held back, another list."""
         self.pending: list[Row] = []
         self.states: dict[int, State] = {}
         self.storages: dict[int, Storage] = {}
@@ -115,6 +119,9 @@ class Ledger:
         """Makes the rows of one moment visible to the sender, all or none."""
         pending = self.pending
         count = len(pending)
+        self.thin = Thinning(self)
+        self.attention = limits.ops
+        """From this number of ops on, each op asks `thin` whether it is recorded."""
         if count:
             self.rows.extend(pending)
             del pending[:count]
@@ -172,6 +179,17 @@ class Ledger:
             return self.introduce(tensor, role)
         if state.version != version_of(tensor):
             return self.renew(tensor, state)
+    @staticmethod
+    def stack(frame: FrameType | None) -> list[tuple[CodeType, int]]:
+        """The user's frames that led to `frame` with the instruction each is at, outermost first."""
+        places = []
+        while frame is not None:
+            if frame.f_code.co_filename == PROGRAM:
+                places.append((frame.f_code, frame.f_lasti))
+            frame = frame.f_back
+        places.reverse()
+        return places
+
         if state.watched and look(tensor).data != state.look.data:
             return self.outside(tensor, state)
         return state

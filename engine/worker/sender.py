@@ -31,7 +31,7 @@ class Sender:
     def flush(self) -> None:
         """Sends everything said so far. Several events go out as one piece of newline-separated lines."""
         with self.lock:
-            rows = self.ledger.rows
+            rows = self.ledger.outbox
             count = len(rows)
             batch = rows[:count]
             del rows[:count]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
+from engine.events import OMITTED
 from engine.worker.saved import read_saved
 from engine.worker.tensors import kind_of
 
@@ -16,6 +17,8 @@ KEY = "gradgraph"
 """The node's number in `metadata`, used only once threads make sequence numbers ambiguous."""
 
 _NO_SEQUENCE = 2**64 - 1  # AccumulateGrad
+_NEAREST = 1_000
+_ROOTS = 4
 
 
 class _Type:
@@ -99,6 +102,7 @@ class Walker:
         todo = [(root, number)]
         rows = []
         numbers, threaded = self.numbers, self.threaded
+        room = self._room()
         while todo:
             node, here = todo.pop()
             edges: list[int] = []
@@ -110,6 +114,11 @@ class Walker:
                 sequence = target._sequence_nr()
                 there = self.known(target) if threaded or sequence == _NO_SEQUENCE else numbers.get(sequence)
                 if there is None:
+                    if room <= 0:
+                        edges.append(OMITTED)
+                        edges.append(input_nr)
+                        continue
+                    room -= 1
                     there = self._assign(target)
                     todo.append((target, there))
                 edges.append(there)
@@ -118,7 +127,15 @@ class Walker:
             rows.append(self._row(node, here))
         rows.reverse()  # targets before the nodes that lead to them
         self.ledger.pending.extend(rows)
+        if room <= _NEAREST:
+            self.ledger.attention = -1
         return number
+
+    def _room(self) -> int:
+        """How many nodes behind a new one may be numbered: up to the limit, then the nearest ones of a few roots."""
+        ledger = self.ledger
+        left = ledger.limits.nodes - (ledger.nodes - ledger.thin.nodes_forgotten)
+        return max(left, min(_NEAREST, left + _ROOTS * _NEAREST))
 
     def _row(self, node: Node, number: int) -> tuple[object, ...]:
         cls = type(node)

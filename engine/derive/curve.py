@@ -1,0 +1,72 @@
+"""The curve of a run: each call of the engine in a few numbers, kept or not."""
+
+import math
+from collections.abc import Iterable, Mapping
+
+from engine.trace import CurvePoint, Pass, Tensor, Trace
+
+MOST_POINTS = 2_000
+
+
+def curve(trace: Trace, left_out: Iterable[CurvePoint]) -> tuple[CurvePoint, ...]:
+    """Points of the kept passes and of those left out, in order; of more than 2,000 the first, the last and every k-th."""
+    tensors = {tensor.id: tensor for tensor in trace.tensors} if trace.passes else {}
+    points = {point.number: point for point in left_out}
+    for one in trace.passes:
+        point = _point(one, tensors)
+        points[point.number] = point
+    in_order = [points[number] for number in sorted(points)]
+    apart = -(-len(in_order) // (MOST_POINTS - 1))
+    if len(in_order) <= MOST_POINTS:
+        return tuple(in_order)
+    return (*in_order[:-1:apart], in_order[-1])
+
+
+def _point(one: Pass, tensors: Mapping[str, Tensor]) -> CurvePoint:
+    return CurvePoint(
+        number=int(one.id[1:]),
+        pass_id=one.id,
+        loss=_value(tensors.get(one.roots[0].tensor or "")) if one.roots else None,
+        gradient_norm=_norm([tensors.get(added.delta or "") for added in one.accumulations])
+        if one.kind == "backward"
+        else None,
+        span=one.span,
+    )
+
+
+def _value(tensor: Tensor | None) -> float | str | None:
+    if tensor is None or tensor.data is None or len(tensor.data) != 1:
+        return None
+    value = tensor.data[0]
+    return value if isinstance(value, str) else float(value)
+
+
+def _norm(deltas: Iterable[Tensor | None]) -> float | str | None:
+    """The norm of all of them together; None when one has no readable contents."""
+    square = 0.0
+    for delta in deltas:
+        if delta is None:
+            continue
+        norm = norm_of(delta)
+        if norm is None:
+            return None
+        square += norm * norm
+    return said(math.sqrt(square)) if not math.isnan(square) else "nan"
+
+
+def norm_of(tensor: Tensor) -> float | None:
+    """Euclidean norm over all elements, non-finite ones included; None for unreadable contents."""
+    if tensor.data is not None:
+        return math.sqrt(sum(float(value) ** 2 for value in tensor.data))
+    if tensor.summary is None:
+        return None
+    if tensor.summary.nan:
+        return math.nan
+    return math.inf if tensor.summary.inf else float(tensor.summary.norm)
+
+
+def said(value: float) -> float | str:
+    """A float, or the string a trace has for a non-finite one."""
+    if math.isfinite(value):
+        return value
+    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"

@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import msgspec
 
@@ -24,15 +25,15 @@ from engine.trace import (
     Argument,
     Broadcast,
     Change,
-    Edge,
     CurvePoint,
+    Edge,
     Edit,
     Environment,
     Failure,
     Finding,
     Frame,
-    Member,
     Gap,
+    Member,
     Module,
     Node,
     NodeOutput,
@@ -205,6 +206,8 @@ class _House:
 
     def _op_ran(self, event: ev.OpRan) -> None:
         self.ops[event.id] = event
+        if event.gone:
+            self.told.gone.append((len(self.steps), event.gone))
         if self.calls.running:
             self.calls.ran(event.id, event.thread)
         self.steps.append(
@@ -216,11 +219,11 @@ class _House:
 
     def _node_seen(self, event: ev.NodeSeen) -> None:
         self.nodes[event.id] = event
+        if ev.OMITTED in event.edges[::2]:
+            self.nodes_omitted = True
 
     def _take(self, event: ev.Event) -> None:
         """The rarer events."""
-        if ev.OMITTED in event.edges[::2]:
-            self.nodes_omitted = True
         match event:
             case ev.Site():
                 self.sites[event.id] = Span(
@@ -234,6 +237,12 @@ class _House:
                 names = self._change(event.tensor).names
                 if event.name not in names:
                     names.append(event.name)
+            case ev.Gone():
+                self.told.gone.append((len(self.steps), event.tensors))
+            case ev.Gone():
+                self.told.gone.append((len(self.steps), event.tensors))
+            case ev.Room():
+                self.told.rooms[f"s{event.storage}"] = event.size_bytes
             case ev.GradKept():
                 self._change(event.tensor).grad = event.grad
             case ev.PassStarted():
@@ -301,15 +310,6 @@ class _House:
             case ev.BlobSaid() | ev.Going():
                 pass
 
-    def _span(self, site: int) -> Span | None:
-        return self.sites.get(site)
-
-    def _change(self, tensor: int) -> _Change:
-        change = self.changes.get(tensor)
-        if change is None:
-            change = self.changes[tensor] = _Change()
-        return change
-
     def _gap(self, event: ev.Skipped) -> None:
         """Turns of a long loop were left out; the ops after them go on counting where those stopped."""
         self.steps.append(Step(kind="gap", index=len(self.gaps)))
@@ -324,6 +324,15 @@ class _House:
         )
         for site, function, module, count in event.places:
             self.skipped.setdefault((site, function, module), []).append((len(self.ops), count))
+
+    def _span(self, site: int) -> Span | None:
+        return self.sites.get(site)
+
+    def _change(self, tensor: int) -> _Change:
+        change = self.changes.get(tensor)
+        if change is None:
+            change = self.changes[tensor] = _Change()
+        return change
 
     def _changed(self, event: ev.TensorChanged) -> None:
         change = self._change(event.id)
@@ -412,6 +421,8 @@ class _House:
     def _sum(self, input_nr: int, terms: tuple[Term, ...], entered: int) -> Sum:
         """Where gradients met, or one changed on its way in."""
         into = _t(entered)
+        if self.nodes_omitted:
+            return Sum(input_nr=input_nr, terms=terms, total=into, entered=into)
         if len(terms) == 1:
             return Sum(input_nr=input_nr, terms=terms, total=terms[0].tensor, entered=into, hooked=True)
         total = self._total(terms)
@@ -421,8 +432,6 @@ class _House:
         number = self._made(seen, total)
         return Sum(input_nr=input_nr, terms=terms, total=_t(number), entered=into, hooked=True)
 
-        if self.nodes_omitted:
-            return Sum(input_nr=input_nr, terms=terms, total=into, entered=into)
     def _total(self, terms: tuple[Term, ...]) -> tuple[float, ...] | None:
         """The sum of small gradients; None when one is large or not finite."""
         rows = []
@@ -526,6 +535,7 @@ class _House:
             modules=tuple(self._module(event) for event in self.modules.values()),
             calls=self.calls.finish(self.modules),
             memory=(),
+            gaps=tuple(self.gaps),
             timeline=tuple(self.steps),
             findings=tuple(self.findings),
             truncated=tuple(self._truncated()),
@@ -535,7 +545,6 @@ class _House:
         started = self.started
         if started is None:
             return Environment(python="", torch="", engine=versions().engine, device="cpu", isolation=outcome.isolation)
-            gaps=tuple(self.gaps),
         return Environment(
             python=started.python, torch=started.torch, engine=versions().engine, device=started.device, numpy=started.numpy,
             cuda=started.cuda, threads=started.threads, isolation=outcome.isolation,
@@ -586,6 +595,9 @@ class _House:
         for number, event in enumerate(self.ops.values()):
             place = (event.site, event.function, event.module)
             iteration = seen.get(place, 0)
+            if skipped and (gaps := skipped.get(place)):
+                while gaps and gaps[0][0] <= number:
+                    iteration += gaps.pop(0)[1]
             seen[place] = iteration + 1
             yield self._op(event, iteration, by_op.get(event.id, ()))
 
@@ -595,9 +607,6 @@ class _House:
         arguments = [self._argument("", word, inputs) for word in event.arguments]
         if event.keywords is not None:
             arguments += [self._argument(name, word, inputs) for name, word in event.keywords.items()]
-            if skipped and (gaps := skipped.get(place)):
-                while gaps and gaps[0][0] <= number:
-                    iteration += gaps.pop(0)[1]
         mode = "inference" if event.flags & ev.INFERENCE else "no_grad" if event.flags & ev.NO_GRAD else "grad"
         in_order = nodes if len(nodes) < 2 else sorted(nodes, key=lambda node: int(node.sequence_nr or 0))
         return Op(
@@ -766,29 +775,36 @@ class _House:
             parent=_p(start.parent),
             module=f"m{start.module}" if start.module in self.modules else None,
             failed=end is None or end.failed,
+            omitted=start.omitted,
         )  # fmt: skip
 
     def _update(self, event: ev.Updated) -> Update:
         return Update(
             id=f"u{event.id}",
             kind=event.kind,
-            changes=tuple(self._change_word(word) for word in event.changes),
-            state=tuple(self._change_word(word) for word in event.state),
+            changes=tuple(
+                self._change_word(word, group)
+                for word, group in zip_longest(event.changes, event.groups[: len(event.changes)], fillvalue=0)
+            ),
+            state=tuple(map(_state_word, event.state)),
             optimizer=event.optimizer or None,
-            omitted=start.omitted,
             variable=event.variable or None,
             owner=event.owner or None,
             op=_o(event.op),
             span=self._span(event.site),
             set_to_none=event.set_to_none,
+            settings=event.settings,
+            raised=event.raised,
+            pass_id=_p(event.pass_id),
+            hook=f"h{event.hook}" if event.hook else None,
         )
 
-    def _change_word(self, word: ev.ChangeWord) -> Change:
+    def _change_word(self, word: ev.ChangeWord, group: int) -> Change:
         before, after, name, gradient = word
         if not name:
             seen = self.tensors.get(after or before)
             name = next(iter(self.shared.get(seen.identity or seen.id, ())), "") if seen is not None else ""
-        return Change(before=_t(before), after=_t(after), name=name, gradient=_t(gradient))
+        return Change(before=_t(before), after=_t(after), name=name, gradient=_t(gradient), group=group)
 
     def _module(self, event: ev.ModuleSeen) -> Module:
         return Module(
@@ -826,6 +842,16 @@ class _House:
     def _truncated(self) -> Iterator[Truncation]:
         for cut in self.cuts.values():
             yield Truncation(what=cut.what, limit=cut.limit, kept=cut.kept, omitted=cut.omitted or None)
+        for what, kept, omitted in (
+            ("passes", len(self.runs), sum(gap.passes for gap in self.gaps)),
+            ("ops", len(self.ops), sum(gap.ops for gap in self.gaps)),
+        ):
+            if omitted:
+                yield Truncation(what=what, limit="sample", kept=kept, omitted=omitted)
+        visits = sum(run.start.omitted for run in self.runs.values())
+        if visits:
+            kept = sum(len(run.visits) for run in self.runs.values())
+            yield Truncation(what="visits", limit="nodes", kept=kept, omitted=visits)
 
     # Names
 
@@ -841,16 +867,6 @@ class _House:
                     known.append(name)
         for number, given in names.items():
             if given:
-        for what, kept, omitted in (
-            ("passes", len(self.runs), sum(gap.passes for gap in self.gaps)),
-            ("ops", len(self.ops), sum(gap.ops for gap in self.gaps)),
-        ):
-            if omitted:
-                yield Truncation(what=what, limit="sample", kept=kept, omitted=omitted)
-        visits = sum(run.start.omitted for run in self.runs.values())
-        if visits:
-            kept = sum(len(run.visits) for run in self.runs.values())
-            yield Truncation(what="visits", limit="nodes", kept=kept, omitted=visits)
                 self._share(number, given)
         for run in self.runs.values():
             for accumulation in run.accumulations:
@@ -915,6 +931,14 @@ class _House:
             facts=event.facts,
             traceback=event.traceback,
         )
+
+
+def _state_word(word: ev.StateWord) -> Change:
+    before, after, name, parameter, text_before, text_after = word
+    return Change(
+        before=_t(before), after=_t(after), name=name, parameter=_t(parameter), before_text=text_before or None,
+        after_text=text_after or None,
+    )  # fmt: skip
 
 
 _NOTHING = _Change()

@@ -130,10 +130,29 @@ class OpRan(_Event, frozen=True, tag="o"):
     pass_id: int
     time_us: float
     thread: int = 0
+    gone: tuple[int, ...] = ()
+    """First records of tensors that had ceased to exist by then."""
+
+
+class Gone(_Event, frozen=True, tag="gone"):
+    """Tensors ceased to exist since the last word of it."""
+
+    tensors: tuple[int, ...]
+
+
+class Room(_Event, frozen=True, tag="room"):
+    """A storage is larger than the first tensor met in it."""
+
+    storage: int
+    size_bytes: int
 
 
 SavedWord = tuple[str, int, int, str, int, str]
 """field, tensor, version (-1: none), text, bytes, reason."""
+
+
+OMITTED = -1
+"""In `NodeSeen.edges`: a next node that the limit left out."""
 
 
 class NodeSeen(_Event, frozen=True, tag="n"):
@@ -144,10 +163,6 @@ class NodeSeen(_Event, frozen=True, tag="n"):
     sequence_nr: str
     op: int
     edges: tuple[int, ...]
-OMITTED = -1
-"""In `NodeSeen.edges`: a next node that the limit left out."""
-
-
     outputs: tuple[tuple[tuple[int, ...], str, str], ...]
     saved: tuple[SavedWord, ...] = ()
     variable: int = 0
@@ -174,6 +189,8 @@ class PassStarted(_Event, frozen=True, tag="p"):
     input_nodes: tuple[tuple[int, int], ...] | None
     parent: int
     module: int
+    omitted: int = 0
+    """Nodes that run unseen."""
 
 
 class Visited(_Event, frozen=True, tag="v"):
@@ -182,8 +199,6 @@ class Visited(_Event, frozen=True, tag="v"):
     pass_id: int
     node: int
     entered: tuple[int, ...]
-    omitted: int = 0
-    """Nodes that run unseen."""
     left: tuple[int, ...]
     time_us: float
 
@@ -209,6 +224,8 @@ class PassEnded(_Event, frozen=True, tag="pe"):
 
 ChangeWord = tuple[int, int, str, int]
 """before, after, name, gradient."""
+StateWord = tuple[int, int, str, int, str, str]
+"""before, after, name, parameter, text before, text after."""
 UpdateKind = Literal["step", "zero_grad", "grad_reset", "grad_set", "data", "in_place", "hook", "outside"]
 
 
@@ -218,13 +235,18 @@ class Updated(_Event, frozen=True, tag="u"):
     id: int
     kind: UpdateKind
     changes: tuple[ChangeWord, ...]
-    state: tuple[ChangeWord, ...]
+    state: tuple[StateWord, ...]
     site: int
     op: int = 0
     optimizer: str = ""
     variable: str = ""
     owner: str = ""
     set_to_none: bool = False
+    groups: tuple[int, ...] = ()
+    settings: tuple[dict[str, str], ...] = ()
+    raised: bool = False
+    pass_id: int = 0
+    hook: int = 0
 
 
 class Printed(_Event, frozen=True, tag="out"):
@@ -341,21 +363,6 @@ class LinesNotRun(_Event, frozen=True, tag="lines"):
     lines: tuple[int, ...]
 
 
-class Omitted(_Event, frozen=True, tag="cut"):
-    """Something was left out."""
-
-    what: str
-    limit: str
-    kept: int
-    omitted: int
-
-
-class Going(_Event, frozen=True, tag="at"):
-    """Said now and then by a run that takes long: the line it is at (0: none of its own), ops recorded so far."""
-
-    line: int
-    ops: int
-
 class CurveSaid(_Event, frozen=True, tag="cv"):
     """A call of the engine that was left out, in two numbers."""
 
@@ -376,6 +383,21 @@ class Skipped(_Event, frozen=True, tag="gap"):
     places: tuple[tuple[int, int, int, int], ...]
     """site, function, module, how many of the ops."""
 
+
+class Omitted(_Event, frozen=True, tag="cut"):
+    """Something was left out."""
+
+    what: str
+    limit: str
+    kept: int
+    omitted: int
+
+
+class Going(_Event, frozen=True, tag="at"):
+    """Said now and then by a run that takes long: the line it is at (0: none of its own), ops recorded so far."""
+
+    line: int
+    ops: int
 
 
 class Ended(_Event, frozen=True, tag="end"):
@@ -402,6 +424,8 @@ Event = (
     | Named
     | GradKept
     | OpRan
+    | Gone
+    | Room
     | NodeSeen
     | PassStarted
     | Visited
@@ -417,6 +441,8 @@ Event = (
     | Failed
     | Found
     | LinesNotRun
+    | CurveSaid
+    | Skipped
     | Omitted
     | Going
     | Ended
@@ -433,8 +459,6 @@ def decode(line: bytes) -> Event:
     return event
 
 
-    | CurveSaid
-    | Skipped
 def decode_all(lines: Sequence[bytes]) -> list[Event]:
     """The events of many lines at once, four times faster; raises when one of them holds none."""
     events: list[Event] = _many.decode(b"[" + b",".join(lines) + b"]")

@@ -588,13 +588,13 @@ class Change(Record, frozen=True):
     name: str = ""
     """What it is: a parameter's name, `momentum_buffer`, `exp_avg`."""
     gradient: str | None = None
-    """For an optimizer step: the gradient used."""
+    """For an optimizer step: the gradient used; with a closure the one it left last."""
     parameter: str | None = None
     """For optimizer state: the parameter it belongs to (its identity)."""
     group: int = 0
     """For an optimizer step: index of the parameter group, as in `settings`."""
     before_text: str | None = None
-    """For optimizer state that is no tensor: its repr before."""
+    """For optimizer state that is no tensor: its repr before; `[tensor × 3]` for a list of three."""
     after_text: str | None = None
     """For optimizer state that is no tensor: its repr after."""
 
@@ -626,6 +626,8 @@ class Update(Record, frozen=True):
     """For `zero_grad`: to None instead of zero."""
     settings: tuple[dict[str, str], ...] = ()
     """For an optimizer step: the options of each parameter group (`lr`, `betas`), as Python prints them."""
+    raised: bool = False
+    """For an optimizer step: it raised; the changes are those that had happened by then."""
     pass_id: str | None = msgspec.field(default=None, name="pass")
     """For a hook that changed a gradient: the pass during which it did."""
     hook: str | None = None
@@ -777,8 +779,6 @@ class CurvePoint(Record, frozen=True):
     """The call."""
 
 
-class CheckedElement(Record, frozen=True):
-    """One element of a leaf's gradient, computed twice."""
 class Gap(Record, frozen=True):
     """Turns of a long loop that were left out between two that were kept."""
 
@@ -794,6 +794,8 @@ class Gap(Record, frozen=True):
     """Number of the last one."""
 
 
+class CheckedElement(Record, frozen=True):
+    """One element of a leaf's gradient, computed twice."""
 
     index: tuple[int, ...]
     """Place in the leaf."""
@@ -884,9 +886,9 @@ class Step(Record, frozen=True):
         "output",
         "warning",
         "failure",
+        "gap",
     ]
     """`op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node
-        "gap",
     ran; `sum`: gradients met; `reduce`: a gradient was summed over broadcast axes; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed
     outside the graph; `hook`: a hook fired or changed a gradient; `call` and `call_end`: a module's forward; `output`, `warning`, `failure`; `gap`: turns of a long loop were left out here."""
     op: str | None = None

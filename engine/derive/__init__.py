@@ -4,6 +4,7 @@ import msgspec
 
 from engine.derive.curve import curve
 from engine.derive.lines import lines_that_exist
+from engine.derive.memory import memory
 from engine.derive.told import Told
 from engine.trace import Trace
 
@@ -16,4 +17,5 @@ def derive(trace: Trace, told: Told) -> Trace:
         trace,
         curve=curve(trace, told.points),
         lines_not_run=lines_that_exist(told.lines_not_run, trace.program.code),
+        memory=memory(trace, told),
     )

@@ -14,5 +14,7 @@ class Told:
     lines_not_run: tuple[int, ...] = ()
     gone: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
     """Tensors that ceased to exist, by first record, with the number of steps there were by then."""
+    rooms: dict[str, int] = field(default_factory=dict)
+    """Bytes of storages that are larger than the first tensor met in them."""
     arrays: list[tuple[str, tuple[int, ...]]] = field(default_factory=list)
     """NumPy arrays at the end of the run, by name, with the storages they lie in."""

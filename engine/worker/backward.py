@@ -137,6 +137,7 @@ class Backward:
         roots, nodes = self._roots(outputs, grads, running)
         edges = [self._input_edge(item) for item in inputs or ()]
         self._hook(nodes, running)
+        ledger.bury()
         stack, modules = ledger.pass_stack, ledger.module_stack
         ledger.pending.append((
             "p", running.id, "backward" if accumulate else "grad", tuple(roots), ledger.site(_getframe(2)), retain, create,
@@ -209,12 +210,11 @@ class Backward:
         seen: set[int] = set()
         todo = list(nodes)
         visit, known = self.visit, self.ledger.walker.known
-        while todo:
         omitted: set[Node] = set()
         """Nodes that the limit left out: what is behind them may be numbered."""
+        while todo:
             node = todo.pop()
             number = known(node) or 0
-            if number in seen:
             if not number:
                 if node not in omitted:
                     omitted.add(node)
@@ -225,6 +225,7 @@ class Backward:
                     else:
                         running.omitted += 1
                 continue
+            if number in seen:
                 continue
             seen.add(number)
             targets = node.next_functions
@@ -259,14 +260,15 @@ class Backward:
         """Records a gradient on its way; it gets a state only if it stays."""
         ledger = self.ledger
         ledger.tensors += 1
+        number = ledger.tensors
         node = output_nr = 0
         if grad.requires_grad and grad.grad_fn is not None:
             node, output_nr = ledger.walker.number(grad.grad_fn), grad.output_nr
         ledger.pending.append((
-            "t", ledger.tensors, 0, "gradient", seen.shape, seen.dtype, 0, seen.size_bytes, 0, grad.requires_grad, node,
+            "t", number, 0, "gradient", seen.shape, seen.dtype, 0, seen.size_bytes, 0, grad.requires_grad, node,
             output_nr, 0, seen.data, *seen.rest,
         ))  # fmt: skip
-        return ledger.tensors
+        return number
 
     def visit(self, number: int, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
         """The hook: a node has run."""
@@ -365,6 +367,7 @@ class Backward:
                 results = tuple([self._result(item, running) for item in result])
         except Exception as trouble:
             ledger.trouble("backward", trouble)
+        ledger.bury()
         ledger.pending.append(("pe", running.id, failed, results))
         ledger.publish()
 

@@ -220,7 +220,11 @@ class Recording(TorchFunctionMode):
             "o", ledger.ops, called.id, words, keywords, outputs, ledger.site(frame), modules[-1] if modules else 0, flags,
             passes[-1] if passes else 0, ((ended or perf_counter_ns()) - started) / 1000,
         )  # fmt: skip
-        ledger.pending.append(row if not here.number else (*row, here.number))
+        if ledger.dead:
+            row = (*row, here.number, ledger.take_dead())
+        elif here.number:
+            row = (*row, here.number)
+        ledger.pending.append(row)
         return ledger.ops
 
     def _record(

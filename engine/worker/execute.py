@@ -24,11 +24,12 @@ from engine.request import RunRequest
 from engine.trace import Program
 from engine.worker.backward import Backward
 from engine.worker.calls import Recording
-from engine.worker.fail import failure_row, syntax_row
+from engine.worker.fail import failure_row, fault_row, syntax_row
 from engine.worker.finish import Finish
 from engine.worker.lines import Lines
 from engine.worker.modules import Modules
-from engine.worker.observe import Observer, Optimizers
+from engine.worker.observe import Observer
+from engine.worker.optimizers import Optimizers, wrap_steps
 from engine.worker.patches import (
     keep_fast_paths,
     replace_compile,
@@ -82,6 +83,7 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     job.program = request.program
     ledger = job.ledger
     ledger.limits = request.limits
+    ledger.thin.begin()
     sender = Sender(ledger, emit, request.program.code)
     thread = _start(job.run)
     started = time.monotonic()
@@ -153,6 +155,7 @@ def _out_of_time(job: "Job", thread: threading.Thread, sender: Sender, wall_s: f
     ledger = job.ledger
     frame = sys._current_frames().get(thread.ident or 0)
     site = ledger.site(frame)
+    job.stopped()
     message = f"time limit of {wall_s:g} s reached; make the loop shorter or ask for a larger `wall_s`"
     job.tell_lines()
     ledger.rows.append(("fail", "limit", "wall_s", message, site, (), "", 0, 0, "wall_s"))
@@ -206,6 +209,9 @@ class Job:
             code = self.lines.compile(source)
         except Exception as error:  # nesting too deep is a RecursionError or a MemoryError
             self.ledger.say(*syntax_row(error, self.ledger))
+            row = fault_row(error, source, self.ledger)
+            if row is not None:
+                self.ledger.say(*row)
             return
         atexit._clear()  # what this process would do at its end is not the program's
         raised = self.call(code)
@@ -242,7 +248,7 @@ class Job:
         watch_warnings(self.ledger)
         clean_tracebacks()
         optimizers = Optimizers(self.ledger, self.mode, self.names)
-        optimizers.install()
+        wrap_steps(optimizers)
         wrap_modules(self.modules)
         wrap_functions(self.mode)
         keep_fast_paths(self.mode)
@@ -267,9 +273,17 @@ class Job:
 
     def tell(self) -> None:
         """Says what is left at the end."""
+        self.ledger.thin.end()
         with torch._C.DisableTorchFunction():
             self.finish.tell(self.names)
         self.tell_lines()
+
+    def stopped(self) -> None:
+        """Says what can be said while the program goes on; called from another thread."""
+        with contextlib.suppress(Exception):  # the program may change under the eyes what is looked at
+            self.ledger.thin.end()
+        with contextlib.suppress(Exception):
+            self.finish.cuts()
 
     def tell_lines(self) -> None:
         """Says which lines have not run so far."""

@@ -10,6 +10,7 @@ import torch
 
 from engine.worker.clues import Clues, Operand
 from engine.worker.record import PROGRAM, Ledger, Row
+from engine.worker.syntax import fault
 from engine.worker.tracebacks import plain
 
 _MOST_FRAMES = 40
@@ -114,3 +115,12 @@ def syntax_row(error: Exception, ledger: Ledger) -> Row:
         site = ledger.fixed_place(error.lineno, max(end, error.lineno), column, end_column)
     message = error.msg if isinstance(error, SyntaxError) else str(error)
     return ("fail", "syntax", type(error).__name__, message, site, (), printed)
+
+
+def fault_row(error: Exception, source: str, ledger: Ledger) -> Row | None:
+    """The event that explains why a program could not be compiled; None when nothing certain can be said."""
+    found = fault(error, source) if isinstance(error, SyntaxError) else None
+    if found is None:
+        return None
+    parameters = {"line": str(found.place[0]), **found.parameters}
+    return ("find", found.code, "error", ledger.fixed_place(*found.place), parameters, found.fix)

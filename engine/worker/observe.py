@@ -147,7 +147,13 @@ class Optimizers:
         register_optimizer_step_post_hook(self._after_step)
 
     def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        thin = self.ledger.thin
+        thin.turn(sys._getframe(1))
+        thin.steps += 1
         self.mode.here.muted += 1
+        if thin.muted:
+            self.before.append(())
+            return None
         with _disabled():
             try:
                 self.before.append(self._state_of(optimizer))
@@ -201,9 +207,14 @@ class Optimizers:
 
     def _after_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.mode.here.muted -= 1
+        self.ledger.thin.steps -= 1
+        before = self.before.pop()
+        if not before:
+            self.ledger.thin.gap.updates += 1
+            return
         with _disabled():
             try:
-                self._stepped(optimizer, *self.before.pop())
+                self._stepped(optimizer, *before)
             except Exception as error:
                 self.ledger.trouble("step", error)
 

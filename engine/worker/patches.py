@@ -17,7 +17,7 @@ import torch.utils.data
 from engine.worker.calls import Recording
 from engine.worker.modules import Modules
 from engine.worker.names import Called
-from engine.worker.observe import Optimizers
+from engine.worker.optimizers import Optimizers
 from engine.worker.record import Ledger
 
 _disabled = torch._C.DisableTorchFunction
@@ -117,12 +117,12 @@ def wrap_functions(mode: Recording) -> None:
 
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
         called = known.get(cls)
+        if called is None:
+            called = known[cls] = Called(cls.__name__, f"{cls.__qualname__}.apply")
         if mode.here.muted or mode.over:
             thin = mode.ledger.thin
             if mode.over or not thin.muted or thin.skips(called, sys._getframe(1)):
                 return original(cls, *args, **kwargs)
-        if called is None:
-            called = known[cls] = Called(cls.__name__, f"{cls.__qualname__}.apply")
         return mode.call(called, functools.partial(original, cls), args, kwargs, sys._getframe(1))
 
     functools.update_wrapper(apply, original)
@@ -145,9 +145,9 @@ def _wrap_zero_grad(
     original = owner.zero_grad
     mode, ledger = optimizers.mode, optimizers.ledger
 
-        ledger.thin.turn(sys._getframe(1))
     @functools.wraps(original)
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
+        ledger.thin.turn(sys._getframe(1))
         if mode.here.muted or mode.over:
             original(self, set_to_none)
             return

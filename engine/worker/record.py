@@ -6,21 +6,29 @@ and never raise.
 
 import threading
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import CodeType, FrameType
+from typing import Any
 
 import torch
 
 from engine.events import Role
 from engine.trace import RunLimits
 from engine.worker.tensors import Look, is_tracked_leaf, look, start_of, version_of
-from engine.worker.walk import Walker
 from engine.worker.thin import Thinning
+from engine.worker.walk import Walker
 
 PROGRAM = "<program>"
 """File name the program is compiled under."""
 
 Row = tuple[object, ...]
+
+
+class Reference(weakref.ref[torch.Tensor]):
+    """To a tensor; says which one it was when the tensor is gone."""
+
+    __slots__ = ("first",)
+    first: int
 
 
 class Storage:
@@ -49,8 +57,11 @@ class State:
         "base", "first", "grad", "grad_of", "id", "look", "node", "ref", "requires_grad", "role", "storage", "version", "watched",
     )  # fmt: skip
 
-    def __init__(self, tensor: torch.Tensor, number: int, role: Role, seen: Look) -> None:
-        self.ref = weakref.ref(tensor)
+    def __init__(
+        self, tensor: torch.Tensor, number: int, role: Role, seen: Look, died: Callable[[Reference], None]
+    ) -> None:
+        self.ref = reference = Reference(tensor, died)
+        reference.first = number
         self.id = number
         self.first = number
         self.role = role
@@ -73,6 +84,8 @@ class Here(threading.local):
         self.modules: list[int] = []
         self.calls: list[tuple[int, int]] = []
         """Module calls with the place that led to each."""
+        self.steps: list[Any] = []
+        """Optimizer steps, innermost last."""
         self.muted = 0
         """Reasons not to record."""
         self.number = 0
@@ -90,6 +103,9 @@ class Ledger:
         """Where rows are put; while a turn of a long loop is held back, another list."""
         self.pending: list[Row] = []
         self.states: dict[int, State] = {}
+        self.dead: list[Reference] = []
+        """Of tensors that ceased to exist since that was last said."""
+        self._died = self.dead.append
         self.storages: dict[int, Storage] = {}
         self.site_numbers: dict[tuple[int, int], int] = {}
         self.site_codes: list[tuple[CodeType, int] | tuple[int, int, int, int]] = []
@@ -103,6 +119,9 @@ class Ledger:
         """The program has ended: what is still printed is not its own."""
         self.here = Here()
         self.walker = Walker(self)
+        self.thin = Thinning(self)
+        self.attention = limits.ops
+        """From this number of ops on, each op asks `thin` whether it is recorded."""
         self._next_purge = 50_000
 
     @property
@@ -119,9 +138,6 @@ class Ledger:
         """Makes the rows of one moment visible to the sender, all or none."""
         pending = self.pending
         count = len(pending)
-        self.thin = Thinning(self)
-        self.attention = limits.ops
-        """From this number of ops on, each op asks `thin` whether it is recorded."""
         if count:
             self.rows.extend(pending)
             del pending[:count]
@@ -140,6 +156,18 @@ class Ledger:
             self.pending.append(("find", "not_recorded", "note", 0, {"what": what, "reason": reason}))
         self.publish()
 
+    def take_dead(self) -> tuple[int, ...]:
+        """First records of the tensors that ceased to exist since the last call."""
+        dead = self.dead
+        taken = dead[: len(dead)]  # another thread may add to it meanwhile
+        del dead[: len(taken)]
+        return tuple([reference.first for reference in taken])
+
+    def bury(self) -> None:
+        """Says which tensors ceased to exist, where no op says it."""
+        if self.dead:
+            self.pending.append(("gone", self.take_dead()))
+
     # Places
 
     def site(self, frame: FrameType | None) -> int:
@@ -150,6 +178,17 @@ class Ledger:
                 return self.place(code, frame.f_lasti)
             frame = frame.f_back
         return 0
+
+    @staticmethod
+    def stack(frame: FrameType | None) -> list[tuple[CodeType, int]]:
+        """The user's frames that led to `frame` with the instruction each is at, outermost first."""
+        places = []
+        while frame is not None:
+            if frame.f_code.co_filename == PROGRAM:
+                places.append((frame.f_code, frame.f_lasti))
+            frame = frame.f_back
+        places.reverse()
+        return places
 
     def place(self, code: CodeType, instruction: int) -> int:
         """Number of one instruction of the user's program."""
@@ -179,17 +218,6 @@ class Ledger:
             return self.introduce(tensor, role)
         if state.version != version_of(tensor):
             return self.renew(tensor, state)
-    @staticmethod
-    def stack(frame: FrameType | None) -> list[tuple[CodeType, int]]:
-        """The user's frames that led to `frame` with the instruction each is at, outermost first."""
-        places = []
-        while frame is not None:
-            if frame.f_code.co_filename == PROGRAM:
-                places.append((frame.f_code, frame.f_lasti))
-            frame = frame.f_back
-        places.reverse()
-        return places
-
         if state.watched and look(tensor).data != state.look.data:
             return self.outside(tensor, state)
         return state
@@ -226,7 +254,7 @@ class Ledger:
     def create(self, tensor: torch.Tensor, role: Role, seen: Look) -> State:
         """A numbered state of a new object; `describe` and `finish` must follow."""
         self.tensors += 1
-        state = State(tensor, self.tensors, role, seen)
+        state = State(tensor, self.tensors, role, seen, self._died)
         if len(self.states) >= self._next_purge:
             self._purge()
         self.states[id(tensor)] = state
@@ -234,7 +262,7 @@ class Ledger:
 
     def adopt(self, tensor: torch.Tensor, role: Role, number: int, seen: Look) -> State:
         """A state for an object whose record exists already."""
-        state = State(tensor, number, role, seen)
+        state = State(tensor, number, role, seen, self._died)
         self.states[id(tensor)] = state
         state.version, state.requires_grad = version_of(tensor), tensor.requires_grad
         self._file(state)
@@ -281,9 +309,10 @@ class Ledger:
             known = None if base is None else self.state(base)
             state.base = 0 if known is None else known.first
         if state.storage is None:
-            self._file(state)
+            self._file(state, is_view or state.role == "saved")
 
-    def _file(self, state: State) -> None:
+    def _file(self, state: State, partial: bool = False) -> None:
+        """Enters a state in its storage; `partial`: it may be less than all of it."""
         address = state.look.address
         if not address:
             return
@@ -291,6 +320,10 @@ class Ledger:
         if storage is None or not storage.alive():
             self.storage_count += 1
             storage = self.storages[address] = Storage(self.storage_count)
+            if partial and (tensor := state.ref()) is not None:
+                size_bytes = tensor.untyped_storage().nbytes()
+                if size_bytes != state.look.size_bytes:
+                    self.pending.append(("room", storage.id, size_bytes))
         elif len(storage.members) > 32:
             storage.members = [member for member in storage.members if member.ref() is not None]
         storage.members.append(state)
@@ -356,11 +389,14 @@ class Ledger:
 
     def update(
         self, kind: str, changes: list[tuple[int, int, str, int]], site: int, op: int = 0,
-        state: tuple[tuple[int, int, str, int], ...] = (), optimizer: str = "", variable: str = "", owner: str = "",
-        set_to_none: bool = False,
+        state: tuple[tuple[int, int, str, int, str, str], ...] = (), optimizer: str = "", variable: str = "", owner: str = "",
+        set_to_none: bool = False, groups: tuple[int, ...] = (), settings: tuple[dict[str, str], ...] = (),
+        raised: bool = False, pass_id: int = 0, hook: int = 0,
     ) -> None:  # fmt: skip
         """Adds a change outside the graph."""
         self.updates += 1
+        self.bury()
         self.pending.append((
-            "u", self.updates, kind, tuple(changes), state, site, op, optimizer, variable, owner, set_to_none,
+            "u", self.updates, kind, tuple(changes), state, site, op, optimizer, variable, owner, set_to_none, groups, settings,
+            raised, pass_id, hook,
         ))  # fmt: skip

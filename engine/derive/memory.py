@@ -1,0 +1,323 @@
+"""Bytes over time in four parts, from the tensors that came and went and the nodes that live as long as something needs them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Literal
+
+from engine.derive.told import Told
+from engine.trace import Change, MemoryPoint, Node, Op, Pass, Tensor, Trace, Update
+
+MOST_POINTS = 1980
+_BUCKETS = MOST_POINTS // 3
+
+Part = Literal[0, 1, 2, 3]
+_PARAMETERS, _GRADIENTS, _OPTIMIZER, _ACTIVATIONS = 0, 1, 2, 3
+
+
+def memory(trace: Trace, told: Told) -> tuple[MemoryPoint, ...]:
+    """What is held after each step at which that changed; of very many points the largest of each stretch and its last."""
+    points = list(_Ledger(trace, told).points())
+    return tuple(points if len(points) <= MOST_POINTS else _thinned(points))
+
+
+def _thinned(points: Sequence[MemoryPoint]) -> list[MemoryPoint]:
+    kept: list[MemoryPoint] = []
+    for number in range(_BUCKETS):
+        bucket = points[number * len(points) // _BUCKETS : (number + 1) * len(points) // _BUCKETS]
+        most = {max(bucket, key=_total).step, max(bucket, key=lambda point: point.activations).step, bucket[-1].step}
+        kept += [point for point in bucket if point.step in most]
+    return kept
+
+
+def _total(point: MemoryPoint) -> int:
+    return point.parameters + point.gradients + point.optimizer + point.activations
+
+
+class _Bytes:
+    """Which memory is held as what; memory held as several things counts as the first of them."""
+
+    def __init__(self, tensors: Iterable[Tensor], rooms: Mapping[str, int]) -> None:
+        self.sizes = dict(rooms)
+        for tensor in tensors:
+            key = tensor.storage or tensor.id
+            if tensor.size_bytes > self.sizes.get(key, 0):
+                self.sizes[key] = tensor.size_bytes
+        self.held: dict[str, list[int]] = {}
+        self.totals = [0, 0, 0, 0]
+
+    def hold(self, part: Part, key: str) -> None:
+        """Counts one holder more."""
+        holders = self.held.get(key)
+        if holders is None:
+            holders = self.held[key] = [0, 0, 0, 0]
+            self.totals[part] += self.sizes.get(key, 0)
+        elif not holders[part] and part < (before := _first(holders)):
+            self._move(key, before, part)
+        holders[part] += 1
+
+    def drop(self, part: Part, key: str) -> None:
+        """Counts one holder less."""
+        holders = self.held[key]
+        holders[part] -= 1
+        if holders[part]:
+            return
+        if not any(holders):
+            del self.held[key]
+            self.totals[part] -= self.sizes.get(key, 0)
+        elif part < (after := _first(holders)):
+            self._move(key, part, after)
+
+    def _move(self, key: str, before: int, after: int) -> None:
+        size = self.sizes.get(key, 0)
+        self.totals[before] -= size
+        self.totals[after] += size
+
+
+def _first(holders: list[int]) -> int:
+    return next(part for part, count in enumerate(holders) if count)
+
+
+class _Ledger:
+    """The state of memory while the timeline is walked."""
+
+    def __init__(self, trace: Trace, told: Told) -> None:
+        self.trace = trace
+        self.tensors = {tensor.id: tensor for tensor in trace.tensors}
+        self.nodes = {node.id: node for node in trace.nodes}
+        self.ops = {op.id: op for op in trace.ops}
+        self.passes = {one.id: one for one in trace.passes}
+        self.updates = {update.id: update for update in trace.updates}
+        self.bytes = _Bytes(trace.tensors, told.rooms)
+        self.owned: tuple[dict[str, str], dict[str, str], dict[str, str]] = ({}, {}, {})
+        """Storage by tensor, for parameters, gradients and optimizer state."""
+        self.grads_of: dict[str, list[str]] = {}
+        self.gone: dict[int, list[str]] = defaultdict(list)
+        last = len(trace.timeline) - 1
+        for step, numbers in told.gone:
+            self.gone[min(step, last)] += [f"t{number}" for number in numbers]
+        self.coming = sorted((int(t.id[1:]), t) for t in trace.tensors if t.storage is not None and _matters(t))
+        self.come = 0
+        self.node_of: dict[str, str] = {}
+        """The node a living tensor holds."""
+        self.holders: dict[str, int] = {}
+        """Living tensors and nodes that hold a node; nodes that are not in it do not exist."""
+        self.dead: set[str] = set()
+        self.keeping: dict[str, list[str]] = {}
+        """Memory that a living node keeps."""
+        self.made_in: dict[str, list[str]] = defaultdict(list)
+        self.made_by: dict[tuple[str, str], list[str]] = defaultdict(list)
+        for node in trace.nodes:
+            if node.pass_id is not None:
+                self.made_in[node.pass_id].append(node.id)
+                if node.made_by is not None:
+                    self.made_by[node.pass_id, node.made_by].append(node.id)
+
+    def points(self) -> Iterator[MemoryPoint]:
+        """A point for each change, in order."""
+        totals = self.bytes.totals
+        before = [0, 0, 0, 0]
+        last = len(self.trace.timeline) - 1
+        for number, step in enumerate(self.trace.timeline):
+            if number in self.gone:
+                for tensor in self.gone[number]:
+                    self._gone(tensor)
+            one = self.passes.get(step.pass_id or "")
+            if step.op is not None and step.kind == "op":
+                self._op(self.ops[step.op])
+            elif step.kind == "visit" and one is not None and step.visit is not None:
+                self._visit(one, step.visit)
+            elif step.kind == "accumulate" and one is not None and step.accumulation is not None:
+                self._accumulate(one, step.accumulation)
+            elif step.kind == "pass_end" and one is not None:
+                self._pass_end(one)
+            elif step.update is not None:
+                self._update(self.updates[step.update])
+            if number == last:
+                self._meet(None)
+                for tensor in self.gone.get(number, ()):
+                    self._gone(tensor)
+            if totals != before:
+                before = totals.copy()
+                yield MemoryPoint(
+                    step=number, parameters=totals[0], gradients=totals[1], optimizer=totals[2], activations=totals[3]
+                )
+
+    # Steps
+
+    def _op(self, op: Op) -> None:
+        for node in op.nodes:
+            self._bear(node)
+        self._mentioned(chain(op.inputs, op.outputs))
+
+    def _visit(self, one: Pass, index: int) -> None:
+        visit = one.visits[index]
+        for node in self.made_by.get((one.id, visit.node), ()):
+            self._bear(node)
+        if not one.retain_graph:
+            self._release(visit.node)
+
+    def _accumulate(self, one: Pass, index: int) -> None:
+        added = one.accumulations[index]
+        self._gradient(added.before, added.after)
+        if added.after is not None:
+            self.grads_of.setdefault(added.tensor, []).append(self._identity(added.after))
+            self._mentioned((added.after,))
+
+    def _pass_end(self, one: Pass) -> None:
+        """What the pass made and nobody has now does not live on."""
+        self._mentioned(result for result in one.results if result is not None)
+        for result in one.results:
+            if result is not None:
+                self._attach(self.tensors[result])
+        for node in self.made_in.get(one.id, ()):
+            if self.holders.get(node) == 0:
+                for held in self._die(node):
+                    self._let_go(held)
+
+    def _update(self, update: Update) -> None:
+        if update.kind in ("zero_grad", "grad_reset", "grad_set"):
+            for change in update.changes:
+                self._gradient(change.before, change.after)
+        for change in update.state:
+            self._state(change)
+        ends = chain.from_iterable((change.before, change.after) for change in (*update.changes, *update.state))
+        self._mentioned(end for end in ends if end is not None)
+
+    # Tensors
+
+    def _mentioned(self, tensors: Iterable[str]) -> None:
+        latest = max([int(tensor[1:]) for tensor in tensors if tensor in self.tensors], default=0)
+        if latest:
+            self._meet(latest)
+
+    def _meet(self, latest: int | None) -> None:
+        """Records are numbered in the order they were made: those up to the latest exist by now."""
+        coming = self.coming
+        while self.come < len(coming) and (latest is None or coming[self.come][0] <= latest):
+            tensor = coming[self.come][1]
+            self.come += 1
+            if tensor.grad_fn is not None:
+                self._attach(tensor)
+            else:
+                self._own(_PARAMETERS, tensor.id)
+
+    def _identity(self, tensor: str) -> str:
+        return self.tensors[tensor].identity or tensor if tensor in self.tensors else tensor
+
+    def _own(self, part: Literal[0, 1, 2], tensor: str) -> None:
+        record = self.tensors.get(tensor)
+        if record is None:
+            return
+        identity, key = record.identity or record.id, record.storage or record.id
+        before = self.owned[part].get(identity)
+        if before != key:
+            self.bytes.hold(part, key)
+            self.owned[part][identity] = key
+            if before is not None:
+                self.bytes.drop(part, before)
+
+    def _disown(self, part: Literal[0, 1, 2], identity: str) -> None:
+        key = self.owned[part].pop(identity, None)
+        if key is not None:
+            self.bytes.drop(part, key)
+
+    def _gradient(self, before: str | None, after: str | None) -> None:
+        if after is not None:
+            self._own(_GRADIENTS, after)
+        if before is not None and (after is None or self._identity(before) != self._identity(after)):
+            self._disown(_GRADIENTS, self._identity(before))
+
+    def _state(self, change: Change) -> None:
+        if change.after is not None:
+            self._own(_OPTIMIZER, change.after)
+        if change.before is not None and (
+            change.after is None or self._identity(change.before) != self._identity(change.after)
+        ):
+            self._disown(_OPTIMIZER, self._identity(change.before))
+
+    def _gone(self, identity: str) -> None:
+        self._disown(_PARAMETERS, identity)
+        self._disown(_GRADIENTS, identity)
+        self._disown(_OPTIMIZER, identity)
+        for gradient in self.grads_of.pop(identity, ()):
+            self._disown(_GRADIENTS, gradient)
+        node = self.node_of.pop(identity, None)
+        if node is not None:
+            self._let_go(node)
+
+    # Nodes
+
+    def _attach(self, tensor: Tensor) -> None:
+        """A tensor holds its grad_fn, and no longer the one it had before it was written."""
+        if tensor.grad_fn is None or tensor.grad_fn.node not in self.nodes:
+            return
+        identity, node = tensor.identity or tensor.id, tensor.grad_fn.node
+        before = self.node_of.get(identity)
+        if before == node:
+            return
+        self._bear(node)
+        self.holders[node] += 1
+        self.node_of[identity] = node
+        if before is not None:
+            self._let_go(before)
+
+    def _bear(self, root: str) -> None:
+        """A node comes to be, and with it what it leads to that was not known yet."""
+        if root in self.holders or root in self.dead:
+            return
+        self.holders[root] = 0
+        todo = [root]
+        while todo:
+            name = todo.pop()
+            node = self.nodes[name]
+            self._keep(node)
+            for edge in node.edges:
+                target = edge.to
+                if target is None or target in self.dead or target not in self.nodes:
+                    continue
+                if target not in self.holders:
+                    self.holders[target] = 0
+                    todo.append(target)
+                self.holders[target] += 1
+
+    def _keep(self, node: Node) -> None:
+        kept = []
+        for saved in node.saved:
+            if saved.tensor is not None and saved.tensor in self.tensors:
+                kept.append(self.tensors[saved.tensor].storage or saved.tensor)
+            elif 1 < saved.size_bytes < 8:  # of 8 or more it is a Python number
+                kept.append(key := f"{node.id}.{saved.field}")
+                self.bytes.sizes[key] = saved.size_bytes
+        if kept:
+            self.keeping[node.id] = kept
+            for key in kept:
+                self.bytes.hold(_ACTIVATIONS, key)
+
+    def _release(self, node: str) -> None:
+        for key in self.keeping.pop(node, ()):
+            self.bytes.drop(_ACTIVATIONS, key)
+
+    def _let_go(self, node: str) -> None:
+        """One holder of a node is gone; a node without any goes too, and lets go of those it leads to."""
+        todo = [node]
+        while todo:
+            name = todo.pop()
+            if name in self.holders:
+                self.holders[name] -= 1
+                if not self.holders[name]:
+                    todo += self._die(name)
+
+    def _die(self, name: str) -> list[str]:
+        """Removes a node; gives those it held."""
+        self._release(name)
+        del self.holders[name]
+        node = self.nodes[name]
+        if node.variable is None:  # the AccumulateGrad of a leaf is made anew
+            self.dead.add(name)
+        return [edge.to for edge in node.edges if edge.to is not None]
+
+
+def _matters(tensor: Tensor) -> bool:
+    """Whether it holds a node, or is what a program trains."""
+    return tensor.grad_fn is not None or tensor.role == "parameter" or (tensor.role == "leaf" and tensor.requires_grad)

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Literal
 
 from engine.derive.told import Told
 from engine.trace import Change, MemoryPoint, Node, Op, Pass, Tensor, Trace, Update
@@ -11,8 +10,7 @@ from engine.trace import Change, MemoryPoint, Node, Op, Pass, Tensor, Trace, Upd
 MOST_POINTS = 1980
 _BUCKETS = MOST_POINTS // 3
 
-Part = Literal[0, 1, 2, 3]
-_PARAMETERS, _GRADIENTS, _OPTIMIZER, _ACTIVATIONS = 0, 1, 2, 3
+_PARAMETERS, _GRADIENTS, _OPTIMIZER, _ACTIVATIONS = range(4)
 
 
 def memory(trace: Trace, told: Told) -> tuple[MemoryPoint, ...]:
@@ -46,7 +44,7 @@ class _Bytes:
         self.held: dict[str, list[int]] = {}
         self.totals = [0, 0, 0, 0]
 
-    def hold(self, part: Part, key: str) -> None:
+    def hold(self, part: int, key: str) -> None:
         """Counts one holder more."""
         holders = self.held.get(key)
         if holders is None:
@@ -56,7 +54,7 @@ class _Bytes:
             self._move(key, before, part)
         holders[part] += 1
 
-    def drop(self, part: Part, key: str) -> None:
+    def drop(self, part: int, key: str) -> None:
         """Counts one holder less."""
         holders = self.held[key]
         holders[part] -= 1
@@ -205,7 +203,7 @@ class _Ledger:
     def _identity(self, tensor: str) -> str:
         return self.tensors[tensor].identity or tensor if tensor in self.tensors else tensor
 
-    def _own(self, part: Literal[0, 1, 2], tensor: str) -> None:
+    def _own(self, part: int, tensor: str) -> None:
         record = self.tensors.get(tensor)
         if record is None:
             return
@@ -217,7 +215,7 @@ class _Ledger:
             if before is not None:
                 self.bytes.drop(part, before)
 
-    def _disown(self, part: Literal[0, 1, 2], identity: str) -> None:
+    def _disown(self, part: int, identity: str) -> None:
         key = self.owned[part].pop(identity, None)
         if key is not None:
             self.bytes.drop(part, key)

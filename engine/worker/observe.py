@@ -1,7 +1,5 @@
-"""Watches what happens outside the graph: optimizers, `zero_grad`, `.grad` and `.data` set by hand, writes into memory."""
+"""Watches what happens outside the graph: `.grad` and `.data` set by hand, writes into memory."""
 
-import sys
-from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +10,9 @@ from engine.worker.record import Ledger, State
 from engine.worker.tensors import is_tracked_leaf, look, version_of
 
 if TYPE_CHECKING:
-    from engine.worker.calls import Recording
     from engine.worker.names import Called
 
 Taken = list[tuple[torch.Tensor, State, int, int]]
-_disabled = torch._C.DisableTorchFunction
 
 
 class Observer:
@@ -127,142 +123,3 @@ class Observer:
         before = state.id
         self.ledger.renew(tensor, state)
         return before, state.id, "", 0
-
-
-class Optimizers:
-    """Steps and zero_grads, by the official global hooks and one wrapped method each."""
-
-    def __init__(self, ledger: Ledger, mode: "Recording", names: Mapping[str, Any]) -> None:
-        self.ledger = ledger
-        self.mode = mode
-        self.names = names
-        """The program's globals."""
-        self.before: list[tuple[Any, ...]] = []
-
-    def install(self) -> None:
-        """Hooks every optimizer made from now on."""
-        from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
-
-        register_optimizer_step_pre_hook(self._before_step)
-        register_optimizer_step_post_hook(self._after_step)
-
-    def _before_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        thin = self.ledger.thin
-        thin.turn(sys._getframe(1))
-        thin.steps += 1
-        self.mode.here.muted += 1
-        if thin.muted:
-            self.before.append(())
-            return None
-        with _disabled():
-            try:
-                self.before.append(self._state_of(optimizer))
-            except Exception as error:
-                self.before.append(([], []))
-                self.ledger.trouble("step", error)
-        return self._open(args, kwargs)
-
-    def _open(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The closure of a step is the user's own code: it is recorded though the step is not."""
-        at = next((i for i, arg in enumerate(args) if i > 0 and callable(arg)), None)
-        closure = kwargs.get("closure") if at is None else args[at]
-        if closure is None:
-            return None
-        opened = self._opened(closure)
-        if at is None:
-            return args, {**kwargs, "closure": opened}
-        return (*args[:at], opened, *args[at + 1 :]), kwargs
-
-    def _opened(self, closure: Callable[[], Any]) -> Callable[[], Any]:
-        mode = self.mode
-
-        def run() -> Any:
-            here = mode.here
-            muted, here.muted = here.muted, 0
-            try:
-                return closure()
-            finally:
-                here.muted = muted
-
-        return run
-
-    def _state_of(self, optimizer: Any) -> tuple[list[Any], list[Any]]:
-        """Parameters with their gradients, and the optimizer's tensors, as records."""
-        meet = self.ledger.meet
-        parameters, kept = [], []
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                state = meet(parameter, "parameter")
-                grad = parameter.grad
-                gradient = 0
-                if grad is not None:
-                    known = meet(grad, "gradient")
-                    known.grad_of, state.grad = state, known
-                    gradient = known.id
-                parameters.append((parameter, state, state.id, gradient))
-                for name, value in optimizer.state.get(parameter, {}).items():
-                    if isinstance(value, torch.Tensor):
-                        kept.append((parameter, name, meet(value, "state").id))
-        return parameters, kept
-
-    def _after_step(self, optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.mode.here.muted -= 1
-        self.ledger.thin.steps -= 1
-        before = self.before.pop()
-        if not before:
-            self.ledger.thin.gap.updates += 1
-            return
-        with _disabled():
-            try:
-                self._stepped(optimizer, *before)
-            except Exception as error:
-                self.ledger.trouble("step", error)
-
-    def _stepped(self, optimizer: Any, parameters: list[Any], kept: list[Any]) -> None:
-        ledger = self.ledger
-        changes = []
-        for parameter, state, before, gradient in parameters:
-            if version_of(parameter) != state.version:
-                ledger.renew(parameter, state)
-            if gradient or state.id != before:
-                changes.append((before, state.id, "", gradient))
-        old = {(id(parameter), name): number for parameter, name, number in kept}
-        states = []
-        for parameter, _, _, _ in parameters:
-            for name, value in optimizer.state.get(parameter, {}).items():
-                if isinstance(value, torch.Tensor):
-                    after = ledger.meet(value, "state").id
-                    states.append((old.get((id(parameter), name), 0), after, name, 0))
-        site = ledger.site(sys._getframe(1))
-        ledger.update("step", changes, site, 0, tuple(states), type(optimizer).__name__, self._name(optimizer))
-        ledger.publish()
-
-    def _name(self, owner: Any) -> str:
-        return next((name for name, value in list(self.names.items()) if value is owner), "")
-
-    def zeroed(self, owner: Any, kind: str, before: list[Any], site: int, set_to_none: bool) -> None:
-        """Records a `zero_grad` that has happened."""
-        ledger = self.ledger
-        changes = []
-        for parameter, state, record in before:
-            grad = parameter.grad
-            kept = None if grad is None else ledger.meet(grad, "gradient")
-            if kept is not None:
-                kept.grad_of = state
-            state.grad = kept
-            if record or kept is not None:
-                changes.append((record, 0 if kept is None else kept.id, "", 0))
-        name = type(owner).__name__ if kind == "optimizer" else ""
-        ledger.update(
-            "zero_grad", changes, site, optimizer=name, variable=self._name(owner), owner=kind, set_to_none=set_to_none
-        )
-        ledger.publish()
-
-    def grads(self, parameters: Any) -> list[Any]:
-        """The `.grad` records before a `zero_grad`."""
-        rows = []
-        for parameter in parameters:
-            state = self.ledger.meet(parameter, "parameter")
-            grad = parameter.grad
-            rows.append((parameter, state, 0 if grad is None else self.ledger.meet(grad, "gradient").id))
-        return rows

@@ -32,7 +32,7 @@ import torch
 import torch.func
 import torch.utils.checkpoint
 import torch.utils.data
-from torch.optim.optimizer import register_optimizer_step_post_hook
+from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
 from tests.oracle.facts import (
     FILE,
@@ -102,6 +102,7 @@ class Observer:
         self.passes: list[PassFact | None] = []
         self.warnings: list[WarningFact] = []
         self.steps = 0
+        self.stepping: list[Any] = []
         self.zero_grads = 0
 
     def install(self) -> None:
@@ -116,6 +117,7 @@ class Observer:
             )
 
         torch.autograd._engine_run_backward = counted  # type: ignore[attr-defined, assignment]
+        register_optimizer_step_pre_hook(lambda optimizer, *_: self.stepping.append(optimizer))
         register_optimizer_step_post_hook(self.count_step)
         torch.optim.Optimizer.zero_grad = self.counting(torch.optim.Optimizer.zero_grad)  # type: ignore[method-assign]
         torch.nn.Module.zero_grad = self.counting(torch.nn.Module.zero_grad)  # type: ignore[method-assign]
@@ -140,8 +142,11 @@ class Observer:
                 kind="backward" if accumulates else "grad", roots=graphs, visits=tuple(visits), failed=failed
             )
 
-    def count_step(self, *_: Any) -> None:
-        self.steps += 1
+    def count_step(self, optimizer: Any, *_: Any) -> None:
+        while self.stepping.pop() is not optimizer:
+            pass  # those that raised
+        if optimizer not in self.stepping:  # `super().step()` is part of a step
+            self.steps += 1
 
     def counting(self, zero_grad: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(zero_grad)

@@ -45,8 +45,10 @@ _SHARE = 0.3
 """Part of the wall time after which most turns are skipped."""
 _SPARE = 16
 """Then one turn in so many is recorded, for the sake of the last."""
-_ALWAYS = frozenset(("fn", "out", "w", "find", "m", "cut", "cv"))
+_ALWAYS = frozenset(("fn", "out", "w", "find", "m", "cut", "cv", "gone", "room"))
 """Rows that are said though their turn is forgotten."""
+_GONE = 12
+"""Place of the tensors that ceased to exist in the row of an op."""
 _disabled = torch._C.DisableTorchFunction
 
 
@@ -143,7 +145,7 @@ class Thinning:
             self.turn(frame)
         if not self.muted:
             return self._at_limit()
-        if called is None or called.special or self.ledger.here.muted != 1:
+        if called is None or called.special:
             return True
         places = len(self.ledger.site_codes)
         site = self.ledger.site(frame)
@@ -422,6 +424,8 @@ class Thinning:
             elif kind == "o":
                 self.gap.ops[row[6], row[2], row[7]] += 1  # type: ignore[index]
                 self.ops_forgotten += 1
+                if len(row) > _GONE:
+                    ledger.outbox.append(("gone", row[_GONE]))
             elif kind == "u":
                 self.gap.updates += 1
             elif kind == "p":

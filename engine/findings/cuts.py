@@ -1,14 +1,16 @@
 """Leaves that got no gradient, and the line that cut them off."""
 
+import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from engine.findings.code import Code
 from engine.findings.story import Story, line
 from engine.graph.boxes import COPIES, DETACHES
 from engine.graph.escapes import READS
 from engine.graph.types import Box, Graph, Link
 from engine.graph.view import view
-from engine.trace import Finding, Op, Pass
+from engine.trace import Edit, Finding, Op, Pass
 
 PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
@@ -29,14 +31,91 @@ def cut_gradients(story: Story) -> Iterator[Finding]:
                     told.add(key)
                     yield finding
     if is_lost and not told and failed is not None:
-        tensors = tuple(root.tensor for root in failed.roots if root.tensor is not None and root.node is None)
-        yield Finding(
-            code="nothing_requires_grad",
-            severity="error",
-            span=failed.span,
-            tensors=tensors,
-            parameters={"name": story.say(tensors[0] if tensors else None), "line": line(failed.span)},
-        )
+        yield from _untracked(story, failed)
+
+
+def _untracked(story: Story, failed: Pass) -> Iterator[Finding]:
+    """Nothing was cut: nothing that the root was made of is tracked."""
+    tensors = tuple(root.tensor for root in failed.roots if root.tensor is not None and root.node is None)
+    sources, last = _sources(story, tensors)
+    if last:
+        if len(last) == 1 and last[0].grad_mode == "grad":
+            yield _not_differentiable(story, last[0])
+        return
+    frozen = [one for one in sources if story.is_parameter(one)]
+    made = [call for one in sources if (call := _made(story, one)) is not None]
+    fix = (made[0][0].after(made[0][1], ", requires_grad=True"),) if len(made) == 1 and not frozen else ()
+    yield Finding(
+        code="parameters_frozen" if frozen else "nothing_requires_grad",
+        severity="error",
+        span=failed.span,
+        tensors=(*tensors, *frozen),
+        parameters={
+            "name": story.say(tensors[0] if tensors else None),
+            "line": line(failed.span),
+            "names": story.say_all(frozen),
+        },
+        fix=fix,
+    )
+
+
+def _not_differentiable(story: Story, op: Op) -> Finding:
+    """An op whose result is whole numbers or truth values: no slope leads back from them."""
+    tracked = [one for one in op.inputs if story.is_tracked(one)]
+    output = story.tensors.get(op.outputs[0]) if op.outputs else None
+    return Finding(
+        code="cut_by_integer",
+        severity="error",
+        span=op.span,
+        tensors=tuple(tracked),
+        parameters={
+            "line": line(op.span),
+            "op": op.name,
+            "code": story.source.text(op.span),
+            "value": story.say_all(tracked),
+            "dtype": output.dtype if output is not None else "?",
+        },
+    )
+
+
+def _sources(story: Story, tensors: tuple[str, ...]) -> tuple[list[str], list[Op]]:
+    """The tensors that others were computed from and that no op computed; and the ops that took a tracked tensor."""
+    found: list[str] = []
+    last: dict[str, Op] = {}
+    seen, pending = set(tensors), list(tensors)
+    while pending:
+        tensor = pending.pop()
+        maker = story.maker.get(tensor)
+        record = story.tensors.get(tensor)
+        is_source = record is not None and record.role in ("leaf", "parameter")
+        given = maker.inputs if maker is not None and not is_source else ()
+        if not given:
+            found.append(story.identity(tensor))
+        for one in given:
+            if story.is_tracked(one) and maker is not None:
+                last[maker.id] = maker
+            elif one not in seen:
+                seen.add(one)
+                pending.append(one)
+    return list(dict.fromkeys(found)), list(last.values())
+
+
+def _made(story: Story, tensor: str) -> tuple[Code, ast.expr] | None:
+    """The last argument of the call that made a floating tensor from numbers and named it."""
+    maker = story.maker.get(tensor)
+    record = story.tensors.get(tensor)
+    if maker is None or record is None or maker.name not in _MAKERS or not record.dtype.startswith(("float", "bfloat")):
+        return None
+    code = Code(story.trace.program.code)
+    call = code.at(maker.span)
+    if not isinstance(call, ast.Call) or not (call.args or call.keywords):
+        return None
+    if any(word.arg in ("requires_grad", None) for word in call.keywords):
+        return None
+    return code, call.keywords[-1].value if call.keywords else call.args[-1]
+
+
+_MAKERS = frozenset({"tensor", "ones", "zeros", "rand", "randn", "full", "linspace", "eye", "arange", "normal"})
 
 
 def _starved(story: Story) -> set[str]:
@@ -122,7 +201,27 @@ def _cut(story: Story, cut: Link, boxes: dict[str, Box], leaves: list[str], *, i
             "op": ghost.title,
             "code": story.source.text(cut.span),
         },
+        fix=_uncut(story, cut),
     )
+
+
+def _uncut(story: Story, cut: Link) -> tuple[Edit, ...]:
+    """Takes the cut out of its expression, when the expression is the cut and nothing else."""
+    code = Code(story.trace.program.code)
+    node = code.at(cut.span)
+    match cut.reason, node:
+        case "detach", ast.Attribute(attr="data", value=inner):
+            pass
+        case "detach" | "item", ast.Call(func=ast.Attribute(attr="detach" | "item", value=inner), args=[], keywords=[]):
+            pass
+        case "tensor", ast.Call(args=[ast.Name() | ast.Attribute() | ast.Call() | ast.BinOp() as inner], keywords=[]):
+            pass
+        case _:
+            return ()
+    if node is None or (cut.reason == "item" and any(isinstance(one, ast.List | ast.Tuple) for one in code.around(node))):
+        return ()
+    text = code.text(inner)
+    return (code.replace(node, f"({text})" if isinstance(inner, ast.BinOp | ast.UnaryOp) else text),)
 
 
 def unused_parameters(story: Story) -> Iterator[Finding]:

@@ -1,11 +1,16 @@
 """Passes that could not run, and gradients that were asked for where none is kept."""
 
+import ast
+import math
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
+from engine.findings.code import Code, insertion
+from engine.findings.failing.case import Case
 from engine.findings.story import Story, line
 from engine.graph.visible import reach
-from engine.trace import Failure, Finding, Node, Op, Pass, Saved, Span
+from engine.trace import Edit, Finding, Node, Op, Pass, Saved, Span
 
 SECOND_TIME = "backward through the graph a second time"
 NOT_SCALAR = "grad can be implicitly created only for scalar outputs"
@@ -20,7 +25,7 @@ def failed_passes(story: Story) -> Iterator[Finding]:
     if failure is None:
         return
     if NOT_SCALAR in failure.message:
-        yield from _not_scalar(story, failure)
+        yield from _not_scalar(Case(story, failure))
     elif failed is None:
         return
     elif SECOND_TIME in failure.message:
@@ -38,13 +43,20 @@ def _second_time(story: Story, failed: Pass) -> Iterator[Finding]:
     ]
     if before:
         first = before[-1]
+        shared = _shared(story, first, reached)
         yield Finding(
-            code="second_backward",
+            code="second_backward_in_loop" if first.span == failed.span and shared is not None else "second_backward",
             severity="error",
             span=failed.span,
             tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
             nodes=tuple(root.node for root in failed.roots if root.node is not None),
-            parameters={"first_line": line(first.span), "line": line(failed.span)},
+            parameters={
+                "first_line": line(first.span),
+                "line": line(failed.span),
+                "shared": story.say(shared.outputs[0]) if shared is not None and shared.outputs else "?",
+                "shared_line": line(shared.span) if shared is not None else "?",
+            },
+            fix=_retained(story, first) if len(before) == 1 and first.span != failed.span else (),
         )
 
 
@@ -52,34 +64,59 @@ def _ran_any_of(story: Story, one: Pass, nodes: set[str]) -> bool:
     return any(visit.node in nodes and story.nodes[visit.node].variable is None for visit in one.visits)
 
 
-def _not_scalar(story: Story, failure: Failure) -> Iterator[Finding]:
+def _shared(story: Story, first: Pass, reached: set[str]) -> Op | None:
+    """The last op of the part of the graph that both passes walk: where the new graph hangs on the old one."""
+    ops = [op for visit in first.visits if visit.node in reached and (op := story.op_of_node(visit.node)) is not None]
+    return max(ops, key=lambda op: story.op_at[op.id], default=None)
+
+
+def _retained(story: Story, first: Pass) -> tuple[Edit, ...]:
+    """Keeping the graph in the first pass; where memory matters, one pass over the sum is better."""
+    code = Code(story.trace.program.code)
+    call = code.at(first.span)
+    if not isinstance(call, ast.Call) or any(word.arg == "retain_graph" for word in call.keywords):
+        return ()
+    given = [*call.args, *call.keywords]
+    if given:
+        return (code.after(given[-1], ", retain_graph=True"),)
+    end = code.span(call)
+    return (insertion(end.end_line, end.end_column - 1, "retain_graph=True"),)
+
+
+def _not_scalar(case: Case) -> Iterator[Finding]:
     """PyTorch refuses before the engine starts, so the tensor is found by what was written before `.backward`."""
-    tensor = story.tensors.get(_receiver(story, failure.span) or "")
+    call = case.call
+    receiver = None
+    if call is not None:
+        is_method = isinstance(call.func, ast.Attribute) and call.func.attr == "backward" and not call.args
+        first = call.args[0] if call.args else None
+        receiver = call.func.value if is_method and isinstance(call.func, ast.Attribute) else first
+    tensor = case.tensor_of(receiver)
+    if receiver is None or tensor is None or math.prod(tensor.shape) == 1:
+        return
     yield Finding(
         code="non_scalar_backward",
         severity="error",
-        span=failure.span,
-        tensors=(tensor.id,) if tensor is not None else (),
-        nodes=(tensor.grad_fn.node,) if tensor is not None and tensor.grad_fn is not None else (),
+        span=case.failure.span,
+        tensors=(tensor.id,),
+        nodes=(tensor.grad_fn.node,) if tensor.grad_fn is not None else (),
         parameters={
-            "name": story.say(tensor.id) if tensor is not None else story.source.text(failure.span),
-            "shape": "×".join(map(str, tensor.shape)) if tensor is not None else "?",
-            "count": str(story.elements(tensor.id)) if tensor is not None else "?",
+            "name": case.code.short(receiver),
+            "shape": "×".join(map(str, tensor.shape)),
+            "count": str(math.prod(tensor.shape)),
+            "line": line(case.failure.span),
         },
+        fix=case.code.method(receiver, ".sum()"),
     )
 
 
-def _receiver(story: Story, span: Span | None) -> str | None:
-    """The tensor a method was called on: a global name, or the result of the expression."""
-    written = story.source.text(span).partition(".backward")[0]
-    for variable in story.trace.variables:
-        if variable.name == written and variable.tensor is not None:
-            return variable.tensor
-    bare = written.removeprefix("(").removesuffix(")")
-    for op in reversed(story.trace.ops):
-        if op.outputs and story.source.text(op.span) in (written, bare):
-            return op.outputs[0]
-    return None
+class _Writer(NamedTuple):
+    """What changed a tensor in place, and the version it made."""
+
+    version: int
+    name: str
+    span: Span | None
+    op: Op | None = None
 
 
 def _saved_changed(story: Story, failed: Pass, message: str) -> Iterator[Finding]:
@@ -89,7 +126,7 @@ def _saved_changed(story: Story, failed: Pass, message: str) -> Iterator[Finding
             continue
         saver = story.op_of_node(node.id)
         yield Finding(
-            code="saved_tensor_changed",
+            code="saved_changed_by_step" if changer.op is None else "saved_tensor_changed",
             severity="error",
             span=changer.span,
             tensors=(saved.tensor,) if saved.tensor is not None else (),
@@ -100,15 +137,54 @@ def _saved_changed(story: Story, failed: Pass, message: str) -> Iterator[Finding
                 "saved_line": line(saver.span if saver is not None else None),
                 "change": changer.name,
                 "changed_line": line(changer.span),
+                "line": line(failed.span),
                 "saved_version": versions[2] if versions is not None else str(saved.version),
                 "version": versions[1] if versions is not None else "",
             },
+            fix=_elsewhere(story, changer.op) if changer.op is not None else (),
         )
         return
 
 
-def _stale(story: Story, failed: Pass) -> Iterator[tuple[Node, Saved, Op]]:
-    """Saved tensors that were written after they were saved, with the first op that wrote."""
+def _elsewhere(story: Story, changer: Op) -> tuple[Edit, ...]:
+    """The same change written into a new tensor, so that the saved one stays."""
+    code = Code(story.trace.program.code)
+    node = code.at(changer.span)
+    statement = code.statement(node) if node is not None else None
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        return (code.line_above(node, f"{node.target.id} = {node.target.id}.clone()"),) if _alone(code, node) else ()
+    if isinstance(node, ast.Call) and isinstance(statement, ast.Expr) and statement.value is node:
+        func = node.func
+        method = isinstance(func, ast.Attribute) and func.attr.endswith("_") and _alone(code, statement)
+        if method and isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+            return (code.line_above(statement, f"{func.value.id} = {func.value.id}.clone()"),)
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript) and _alone(code, statement):
+        owner = statement.targets[0].value
+        if isinstance(owner, ast.Name):
+            return (code.line_above(statement, f"{owner.id} = {owner.id}.clone()"),)
+    return _not_in_place(story, code, node)
+
+
+def _alone(code: Code, statement: ast.stmt) -> bool:
+    """Whether nothing but its margin stands before it."""
+    span = code.span(statement)
+    return not code.lines[span.line - 1][: span.column].strip()
+
+
+def _not_in_place(story: Story, code: Code, node: ast.AST | None) -> tuple[Edit, ...]:
+    """A module or function asked to work in place: there is one `inplace=True` in the whole program."""
+    asked = [
+        word
+        for one in ast.walk(code.tree)
+        if isinstance(one, ast.Call)
+        for word in one.keywords
+        if word.arg == "inplace" and isinstance(word.value, ast.Constant) and word.value.value is True
+    ]
+    return (code.replace(asked[0], "inplace=False"),) if isinstance(node, ast.Call) and len(asked) == 1 else ()
+
+
+def _stale(story: Story, failed: Pass) -> Iterator[tuple[Node, Saved, _Writer]]:
+    """Saved tensors that were written after they were saved, with the first that wrote."""
     visited = {visit.node for visit in failed.visits}
     pending = [root.node for root in failed.roots if root.node is not None]
     seen = set(pending)
@@ -120,9 +196,9 @@ def _stale(story: Story, failed: Pass) -> Iterator[tuple[Node, Saved, Op]]:
         if node.id not in visited:
             for saved in node.saved:
                 if saved.tensor is not None and saved.version is not None:
-                    for version, op in writers.get(story.identity(saved.tensor), ()):
-                        if version > saved.version:
-                            yield node, saved, op
+                    for writer in writers.get(story.identity(saved.tensor), ()):
+                        if writer.version > saved.version:
+                            yield node, saved, writer
                             break
         for edge in node.edges:
             if edge.to is not None and edge.to not in seen:
@@ -130,9 +206,9 @@ def _stale(story: Story, failed: Pass) -> Iterator[tuple[Node, Saved, Op]]:
                 pending.append(edge.to)
 
 
-def _writers(story: Story) -> dict[str, list[tuple[int, Op]]]:
-    """Identity, and that of the tensors it shares storage with, to the ops that wrote it and the versions they made."""
-    writers: dict[str, list[tuple[int, Op]]] = {}
+def _writers(story: Story) -> dict[str, list[_Writer]]:
+    """Identity, and that of the tensors it shares storage with, to what wrote it, in order."""
+    writers: dict[str, list[_Writer]] = {}
     by_storage: dict[str, set[str]] = {}
     for tensor in story.trace.tensors:
         if tensor.storage is not None:
@@ -140,18 +216,14 @@ def _writers(story: Story) -> dict[str, list[tuple[int, Op]]]:
     for op in story.trace.ops:
         for output in op.outputs if op.in_place else ():
             record = story.tensors.get(output)
-            if record is None:
-                continue
-            for identity in by_storage.get(record.storage or "", {record.identity or record.id}):
-                writers.setdefault(identity, []).append((record.version, op))
+            if record is not None:
+                for identity in by_storage.get(record.storage or "", {record.identity or record.id}):
+                    writers.setdefault(identity, []).append(_Writer(record.version, op.name, op.span, op))
+    for update in story.trace.updates:
+        for change in update.changes if update.kind == "step" else ():
+            record = story.tensors.get(change.after or "")
+            if record is not None:
+                name = f"{update.variable or update.optimizer}.step()"
+                written = _Writer(record.version, name, update.span)
+                writers.setdefault(record.identity or record.id, []).append(written)
     return writers
-
-
-def gradients_not_kept(story: Story) -> Iterator[Finding]:
-    """`.grad` read from a tensor that keeps none; PyTorch warns of it."""
-    for warning in story.trace.warnings:
-        if NOT_LEAF in warning.message:
-            yield Finding(
-                code="grad_of_non_leaf", severity="warning", span=warning.span, parameters={"line": line(warning.span)}
-            )
-            return

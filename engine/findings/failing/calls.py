@@ -2,6 +2,7 @@
 
 import ast
 
+from engine.findings.code import insertion
 from engine.findings.failing.case import Case
 from engine.spelling import nearest
 from engine.trace import Edit, Finding
@@ -44,6 +45,10 @@ def not_callable(case: Case) -> Finding | None:
         fix = (case.code.replace(call, case.code.text(func)),)
         code = "size_not_callable" if case.groups["type"] == "torch.Size" else "attribute_called"
         return case.finding(code, name=func.attr, receiver=case.code.short(func.value), fix=fix)
+    if isinstance(func, ast.Constant) and len(call.args) == 1:
+        first = case.code.span(call)
+        at = insertion(case.code.span(func).end_line, case.code.span(func).end_column, " * ")
+        return case.finding("product_sign", span=first, written=case.code.short(call), right=f"{case.code.short(func)} * (…)", fix=(at,))
     return case.finding("value_called", name=case.code.short(func))
 
 
@@ -69,7 +74,7 @@ def method_not_called(case: Case) -> Finding | None:
         if method.attr != "size":
             return None
         fix = (case.code.after(method, "()"),)
-    return case.finding("method_not_called", method=case.code.short(method), name=method.attr, fix=fix)
+    return case.finding("method_as_value", method=case.code.short(method), name=method.attr, fix=fix)
 
 
 def _is_method(case: Case, node: ast.Attribute) -> bool:

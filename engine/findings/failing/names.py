@@ -1,10 +1,10 @@
 """Names that do not exist: misspelt, not imported, looked for in the wrong place, or not defined yet."""
 
 import ast
-import builtins
 
+from engine import paste
 from engine.findings.failing.case import Case
-from engine.trace import Finding
+from engine.trace import Edit, Finding, Span
 
 IMPORTS = {
     "torch": "import torch",
@@ -19,7 +19,6 @@ IMPORTS = {
 }  # fmt: skip
 """What programs call things, and the line that makes the name mean that."""
 
-INSTALLED = frozenset({"torch", "numpy"})
 REMOVED = {"is_mlc", "names", "is_volatile", "volatile", "creator"}
 """Attributes of tensors that older versions had."""
 
@@ -28,6 +27,9 @@ def undefined(case: Case) -> Finding | None:
     """A name that nothing was bound to."""
     name = case.groups["name"]
     facts = case.facts
+    pasted = _pasted(case, name)
+    if pasted is not None:
+        return pasted
     imported = _missing_import(case, name)
     if imported:
         fix = (case.code.line_above(case.code.tree.body[0], imported),) if _can_lead(case) else ()
@@ -49,6 +51,34 @@ def undefined(case: Case) -> Finding | None:
     if name == "self":
         return case.finding("self_undefined")
     return case.finding("name_not_defined")
+
+
+def _pasted(case: Case, name: str) -> Finding | None:
+    """What was copied along from a notebook and is valid Python all the same: `In [3]: x = 1`, a printed tensor, a sentence."""
+    span = case.failure.span
+    statement = case.code.statement(case.node) if case.node is not None else None
+    if span is None or statement is None:
+        return None
+    code = case.story.trace.program.code
+    text = case.code.lines[span.line - 1]
+    if name in ("In", "Out") and paste.has_prompts(text):
+        changes = paste.prompts(code)
+        return case.finding("notebook_prompt", span=case.code.span(statement), count=str(len(changes)), fix=_edits(changes))
+    alone = isinstance(statement, ast.Expr)
+    if alone and name in ("tensor", "array", "Parameter") and not case.code.is_bound(name) and text.lstrip().startswith(name):
+        changes = paste.printed(code, span.line)
+        return case.finding("pasted_output", span=case.code.span(statement), fix=_edits(changes)) if changes else None
+    if alone and paste.is_prose(text) and statement.lineno == statement.end_lineno:
+        fix = _edits(paste.prose(code, span.line))
+        return case.finding("prose_line", text=text.strip()[:24], fix=fix)
+    return None
+
+
+def _edits(changes: list[paste.Change]) -> tuple[Edit, ...]:
+    return tuple(
+        Edit(span=Span(line=one.line, end_line=one.line, column=one.column, end_column=one.end_column), text=one.text)
+        for one in changes
+    )
 
 
 def _is_method(name: str) -> bool:
@@ -210,7 +240,7 @@ def no_such_import(case: Case) -> Finding | None:
         suffix = f" as {alias.asname}" if alias is not None and alias.asname else ""
         fix = (case.code.replace(statement, f"from {home} import {name}{suffix}"),) if only else ()
         return case.finding("import_elsewhere", place=place, fix=fix)
-    return case.finding("import_misspelt_unknown")
+    return case.finding()
 
 
 def _uses(case: Case, name: str) -> bool:
@@ -231,5 +261,3 @@ def key(case: Case) -> Finding | None:
         return case.finding("key_misspelt", receiver=receiver, suggestion=suggestion, fix=fix)
     return case.finding(receiver=receiver)
 
-
-BUILTINS = frozenset(dir(builtins))

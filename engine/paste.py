@@ -1,0 +1,173 @@
+"""What comes along when code is copied from notebooks, documents and terminals, and the edits that take it out. Pure text."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Change(NamedTuple):
+    """Part of one line, and what to write there instead. Line from 1, columns from 0 in code points."""
+
+    line: int
+    column: int
+    end_column: int
+    text: str
+
+
+IPYTHON = re.compile(r"^\s*In ?\[(?:\d+|\*| |None)?\]: ?")
+RESULT = re.compile(r"^\s*Out ?\[(?:\d+|\*| |None)?\]: ?")
+CONTINUED = re.compile(r"^ {2,}\.\.\.: ?")
+PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.)(?: |$)")
+PRINTED = re.compile(r"^\s*(?:tensor\(|Parameter containing:|torch\.Size\(\[|<\w+Backward\w* object|OrderedDict\(\[|\[tensor\(|\(tensor\()")
+_TERMINAL = re.compile(
+    r"^\s*(?:\$ |[!%]|(?:sudo +)?(?:pip3?|conda|python3?|cd|ls|wget|curl|git|nvidia-smi|export|apt(?:-get)?|mkdir|unzip|source)"
+    r"(?: +[-\w./]|$)(?!.*[=(]\s*\w+\())"
+)
+VISIBLE = re.compile(r"^\s*(?:export +|set +)?(?P<name>CUDA_VIS\w*) *= *(?P<devices>[\d, ]*\d)(?P<command> +\S.*)?$")
+
+HALF = {
+    "，": ",", "。": ".", "：": ":", "；": ";", "（": "(", "）": ")", "【": "[", "】": "]", "、": ",", "“": '"', "”": '"',
+    "‘": "'", "’": "'", "「": '"', "」": '"', "『": '"', "』": '"', "−": "-", "–": "-", "—": "-", "×": "*", "·": "*", "…": "...", "÷": "/",
+    "≥": ">=", "≤": "<=", "≠": "!=", "→": "->", "《": "<", "》": ">",
+}  # fmt: skip
+BLANK = frozenset("\u00a0\u3000\u2002\u2003\u2009\u202f\u205f")
+NOTHING = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
+_QUOTES = {"“": "“”\"", "”": "“”\"", "‘": "‘’'", "’": "‘’'", "「": "」", "『": "』"}
+
+
+def half_width(character: str) -> str | None:
+    """What stands for a character in Python; None for one that is no mistake."""
+    if character in BLANK:
+        return " "
+    if character in NOTHING:
+        return ""
+    if character in HALF:
+        return HALF[character]
+    plain = unicodedata.normalize("NFKC", character)
+    return plain if len(plain) == 1 and plain != character and plain.isascii() and not plain.isspace() else None
+
+
+def characters(code: str) -> list[Change]:
+    """Every full-width, curly or invisible character that stands where Python reads code."""
+    return [
+        Change(line, column, column + 1, right)
+        for line, column, character in _outside_strings(code)
+        if (right := half_width(character)) is not None
+    ]
+
+
+def _outside_strings(code: str) -> Iterator[tuple[int, int, str]]:
+    """Characters that are not ASCII, outside strings and comments; curly quotes themselves count as outside."""
+    ends, triple = "", False
+    for number, line in enumerate(code.split("\n"), 1):
+        if not triple:
+            ends = ""
+        column = 0
+        while column < len(line):
+            character = line[column]
+            if ends:
+                if triple and line.startswith(ends, column):
+                    ends, triple = "", False
+                    column += 3
+                    continue
+                if not triple and character in ends:
+                    ends = ""
+                    if not character.isascii():
+                        yield number, column, character
+                elif character == "\\":
+                    column += 1
+            elif character == "#":
+                break
+            elif line.startswith(('"""', "'''"), column):
+                ends, triple = line[column : column + 3], True
+                column += 2
+            elif character in "\"'":
+                ends = character
+            elif character in _QUOTES:
+                ends = _QUOTES[character]
+                yield number, column, character
+            elif not character.isascii():
+                yield number, column, character
+            column += 1
+
+
+def has_prompts(code: str) -> bool:
+    """Whether a line begins as in a notebook or an interactive session."""
+    return any(IPYTHON.match(line) or RESULT.match(line) or PROMPT.match(line) for line in code.split("\n"))
+
+
+def prompts(code: str) -> list[Change]:
+    """Takes the prompts off and turns what was printed between them into comments."""
+    lines = code.split("\n")
+    session = any(line.lstrip().startswith(">>>") for line in lines)
+    changes: list[Change] = []
+    inside_result = False
+    for number, line in enumerate(lines, 1):
+        prompt = IPYTHON.match(line) or CONTINUED.match(line) or (PROMPT.match(line) if session else None)
+        if prompt is not None:
+            changes.append(Change(number, 0, prompt.end(), ""))
+            inside_result = False
+        elif RESULT.match(line):
+            changes.append(_commented(number, line))
+            inside_result = True
+        elif (inside_result and line.startswith((" ", ")", "]"))) or (session and line.strip() and line[0] != "#"):
+            changes.append(_commented(number, line))
+        else:
+            inside_result = False
+    return changes
+
+
+def printed(code: str, line: int) -> list[Change]:
+    """Turns a printed tensor or the like that begins on a line into a comment, to its last bracket."""
+    lines = code.split("\n")
+    if not 1 <= line <= len(lines) or not PRINTED.match(lines[line - 1]):
+        return []
+    changes, depth = [], 0
+    for number in range(line, len(lines) + 1):
+        text = lines[number - 1]
+        depth += sum(text.count(one) for one in "([{") - sum(text.count(one) for one in ")]}")
+        changes.append(_commented(number, text))
+        if depth <= 0 and not text.rstrip().endswith(":"):
+            break
+    return changes
+
+
+def terminal(code: str, line: int) -> list[Change]:
+    """A command for a terminal or a notebook's magic becomes a comment; the choice of GPUs becomes Python."""
+    text = code.split("\n")[line - 1]
+    visible = VISIBLE.match(text)
+    if visible is not None:
+        devices = visible["devices"].replace(" ", "")
+        right = f'import os; os.environ["CUDA_VISIBLE_DEVICES"] = "{devices}"'
+        return [Change(line, len(text) - len(text.lstrip()), len(text), right)]
+    return [_commented(line, text)] if _TERMINAL.match(text) else []
+
+
+def is_prose(text: str) -> bool:
+    """Whether a line is a sentence in Chinese or Japanese rather than code."""
+    body = text.strip()
+    if not body or body.startswith("#"):
+        return False
+    letters = sum("\u3040" <= one <= "\u30ff" or "\u4e00" <= one <= "\u9fff" for one in body)
+    return letters >= 4 and letters * 2 >= len(body.replace(" ", "")) and not re.search(r"[=()\"'\[\]]", body)
+
+
+def prose(code: str, line: int) -> list[Change]:
+    """A sentence among the code becomes a comment."""
+    text = code.split("\n")[line - 1]
+    return [_commented(line, text)] if is_prose(text) else []
+
+
+def _commented(line: int, text: str) -> Change:
+    margin = len(text) - len(text.lstrip())
+    return Change(line, margin, margin, "# ")
+
+
+def changed(code: str, changes: list[Change]) -> str:
+    """The text with all changes made."""
+    lines = code.split("\n")
+    for one in sorted(changes, reverse=True):
+        text = lines[one.line - 1]
+        lines[one.line - 1] = text[: one.column] + one.text + text[one.end_column :]
+    return "\n".join(lines)

@@ -13,6 +13,7 @@ from engine.graph.draft import Draft, freeze
 from engine.graph.groups import bundle, number_groups
 from engine.graph.index import Index
 from engine.graph.types import Graph, Level, Link
+from engine.graph.unused import add_unused
 from engine.graph.visible import see
 from engine.trace import Trace
 
@@ -43,6 +44,8 @@ def view(
         draw_nodes(drawing, fold_weights=level == "both")
     drawing.add_ghosts()
     drawing.join_ghosts()
+    if level == "both" and drawing.drafts:
+        add_unused(drawing)
     _mark_shared(drawing.drafts.values())
     drafts = _in_forward_order(drawing)
     omitted = max(0, len(drafts) - max_boxes)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from engine.graph import Box, Graph, Level, NoSuchChoice, view
 from engine.graph.families import family_of
 from engine.graph.source import Source
-from engine.trace import Broadcast, Edge, Node, OutputOf, Span, Visit
+from engine.trace import Broadcast, Edge, Member, Node, OutputOf, Span, Visit
 from tests.engine.traces import Tape
 
 
@@ -559,3 +559,46 @@ def test_thousands_of_numbers_read_for_a_log_cost_little() -> None:
     start = time.process_time()
     assert len(view(trace).boxes) == 2
     assert time.process_time() - start < 1.0
+
+
+def with_idle(extra: int) -> Graph:
+    tape = model()
+    for number in range(extra):
+        tape.leaf(f"spare{number}", shape=(2,))
+    return view(tape.trace())
+
+
+def test_a_leaf_that_nothing_used_is_a_ghost() -> None:
+    graph = with_idle(1)
+    ghost = box(graph, "leaf", "spare0")
+    assert (ghost.kind, ghost.reason, ghost.op, ghost.node) == ("ghost", "unused", None, None)
+    assert not any(ghost.id in (link.source, link.target) for link in graph.links)
+    assert [one.reason for one in graph.boxes].count("unused") == 1
+    assert not any(one.reason == "unused" for one in view(square().trace()).boxes)
+
+
+def test_many_unused_leaves_are_folded_into_the_last_ghost() -> None:
+    idle = [one for one in with_idle(9).boxes if one.reason == "unused"]
+    assert [one.name for one in idle] == ["spare0", "spare1", "spare2", "spare3", "spare4", ""]
+    assert [one.name for one in idle[-1].parameters] == ["spare5", "spare6", "spare7", "spare8"]
+
+
+def test_the_unused_parameters_of_a_module_are_one_ghost() -> None:
+    tape = model()
+    spare = tape.module("model.spare", "Linear", calls=0)
+    weight = tape.leaf("model.spare.weight", shape=(2, 2), role="parameter")
+    bias = tape.leaf("model.spare.bias", shape=(2,), role="parameter")
+    tape.op("uniform_", weight, in_place=weight, records=False, grad_mode="no_grad", shape=(2, 2))
+    trace = tape.trace()
+    members = (Member(name="weight", tensor=weight), Member(name="bias", tensor=bias))
+    modules = tuple(replace(one, parameters=members) if one.id == spare else one for one in trace.modules)
+    (ghost,) = [one for one in view(replace(trace, modules=modules)).boxes if one.reason == "unused"]
+    assert (ghost.title, ghost.name) == ("Linear", "model.spare")
+    assert [one.name for one in ghost.parameters] == ["model.spare.weight", "model.spare.bias"]
+
+
+def test_only_the_level_with_ghosts_shows_what_was_unused() -> None:
+    tape = square()
+    tape.leaf("spare")
+    levels: tuple[Level, ...] = ("autograd", "forward")
+    assert all(one.reason != "unused" for level in levels for one in view(tape.trace(), level=level).boxes)

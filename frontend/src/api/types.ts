@@ -259,7 +259,7 @@ export interface Box {
    */
   parameters?: BoxParameter[];
   /**
-   * For a ghost: `no_grad`, `detach`, `item`, `tensor`, `integer`, `untracked`. For another box `unreached`: no edge leads to it from the root, only a cut.
+   * For a ghost: `no_grad`, `detach`, `item`, `tensor`, `integer`, `untracked`; `unused` for leaves that took part in nothing. For another box `unreached`: no edge leads to it from the root, only a cut.
    */
   reason?: string;
   /**

@@ -1,0 +1,94 @@
+"""Tensors that could have received a gradient but took part in nothing: ghosts of leaves."""
+
+from collections.abc import Iterable
+
+from engine.graph.boxes import Drawing
+from engine.graph.draft import Draft
+from engine.graph.index import Index
+from engine.graph.types import BoxParameter
+from engine.trace import Tensor
+
+MOST_BOXES = 6
+
+
+def add_unused(drawing: Drawing) -> None:
+    """A ghost for each module whose parameters nothing used, and for each unused leaf; beyond a few one for all the rest."""
+    idle = unused_leaves(drawing.index)
+    names = _names(drawing.index, idle)
+    groups = _by_module(drawing.index, idle)
+    shown = groups if len(groups) <= MOST_BOXES else groups[: MOST_BOXES - 1]
+    for title, leaves in shown:
+        _add(drawing, title, _common_name([names[leaf.id] for leaf in leaves]), leaves, names)
+    rest = [leaf for _, leaves in groups[len(shown) :] for leaf in leaves]
+    if rest:
+        _add(drawing, "parameters", "", rest, names)
+
+
+def unused_leaves(index: Index) -> list[Tensor]:
+    """Leaves with `requires_grad` that no op took in and no edge leads to, in the order of meeting.
+
+    Only those with a name or in a module: others are made and dropped inside libraries."""
+    trace = index.trace
+    taken = {index.identity(tensor) for op in trace.ops if not op.in_place for tensor in op.inputs}
+    led_to = {edge.to for node in trace.nodes for edge in node.edges}
+    led_to.update(root.node for one in trace.passes for root in one.roots)
+    taken.update(index.identity(leaf) for leaf, node in index.leaf_nodes.items() if node in led_to)
+    members = {index.identity(one.tensor) for module in trace.modules for one in module.parameters}
+    return [
+        tensor
+        for tensor in trace.tensors
+        if tensor.role in ("leaf", "parameter")
+        and tensor.requires_grad
+        and tensor.is_leaf
+        and tensor.identity is None
+        and tensor.id not in taken
+        and (tensor.id in members or index.has_names(tensor.id))
+    ]
+
+
+def _by_module(index: Index, leaves: Iterable[Tensor]) -> list[tuple[str, list[Tensor]]]:
+    """Leaves of one module together, under its class; each other leaf alone."""
+    owners = {
+        index.identity(member.tensor): (module.id, module.type)
+        for module in reversed(index.trace.modules)
+        for member in module.parameters
+    }
+    groups: dict[str, tuple[str, list[Tensor]]] = {}
+    for leaf in leaves:
+        owner, title = owners.get(leaf.id, (leaf.id, "leaf"))
+        groups.setdefault(owner, (title, []))[1].append(leaf)
+    return list(groups.values())
+
+
+def _names(index: Index, leaves: Iterable[Tensor]) -> dict[str, str]:
+    """The program's names, else the paths in modules."""
+    paths = {
+        index.identity(member.tensor): f"{module.path}.{member.name}"
+        for module in reversed(index.trace.modules)
+        for member in module.parameters
+    }
+    return {leaf.id: index.name(leaf.id) or paths.get(leaf.id, "") for leaf in leaves}
+
+
+def _common_name(names: list[str]) -> str:
+    """`model.spare` for `model.spare.weight` and `model.spare.bias`."""
+    if len(names) == 1:
+        return names[0]
+    parts = [name.split(".")[:-1] for name in names]
+    return ".".join(parts[0]) if all(one == parts[0] for one in parts) else ""
+
+
+def _add(drawing: Drawing, title: str, name: str, leaves: list[Tensor], names: dict[str, str]) -> None:
+    alone = leaves[0] if len(leaves) == 1 else None
+    box = f"unused {leaves[0].id}"
+    drawing.drafts[box] = Draft(
+        id=box,
+        kind="ghost",
+        title="parameter" if alone is not None and alone.role == "parameter" else title,
+        family="param" if leaves[0].role == "parameter" else "leaf",
+        place=(-1, -1),
+        name=name,
+        tensor=alone.id if alone is not None else None,
+        reason="unused",
+        parameters=[] if alone is not None else [BoxParameter(name=names[leaf.id], tensor=leaf.id) for leaf in leaves],
+    )

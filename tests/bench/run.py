@@ -1,6 +1,6 @@
 """Runs every bench file beside it and prints their figures: ratios in one run, never asserted.
 
-`./run bench` runs all, `./run bench recording http` only those."""
+`./run bench` runs all but the soak, `./run bench recording http` only those."""
 
 import os
 import subprocess
@@ -9,6 +9,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
+WHEN_NAMED = frozenset({"soak"})
+"""Benches that take ten minutes."""
 
 
 def command_for(bench: Path) -> list[str]:
@@ -25,7 +27,8 @@ def main(names: list[str]) -> int:
     failed = 0
     places = [*HERE.glob("bench_*.py"), *(ROOT / "frontend" / "bench").glob("bench_*.mjs")]
     for bench in sorted(places, key=lambda place: place.stem):
-        if names and bench.stem.removeprefix("bench_") not in names:
+        name = bench.stem.removeprefix("bench_")
+        if (names and name not in names) or (name in WHEN_NAMED and name not in names):
             continue
         print(f"\n== {bench.stem.removeprefix('bench_')}", flush=True)
         environment = {**os.environ, "PYTHONPATH": str(ROOT)}

@@ -1,0 +1,159 @@
+"""A real server process under mixed load, and what it holds: memory, descriptors, processes, files."""
+
+import itertools
+import os
+import random
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import httpx
+
+START_S = 90.0
+
+PROGRAMS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "lesson": (
+        "import torch\nx = torch.ones(2, requires_grad=True)\n(x * {n}).sum().backward()\nprint(x.grad)\n",
+        ("ok",),
+    ),
+    "loop": (
+        "import torch\nx = torch.tensor(1.0, requires_grad=True)\ny = x\nfor _ in range(300):\n    y = y * 1.001\ny.backward()\nprint({n})\n",
+        ("ok",),
+    ),
+    "raises": ("import torch\ntorch.ones({n}, 2) @ torch.ones(3)\n", ("failed",)),
+    "exits": ("import os\nprint({n})\nos._exit(3)\n", ("failed",)),
+    "crashes": ("import ctypes\nprint({n})\nctypes.string_at(1)\n", ("crashed",)),
+    "hoards": ("held = []\nwhile {n}:\n    held.append(bytearray(1 << 24))\n", ("failed", "limited")),
+    "floods": ("while {n}:\n    print('x' * 1000)\n", ("limited",)),
+    "never ends": ("while {n}:\n    pass\n", ("limited",)),
+}
+"""What people and attackers send, and how it may end."""
+
+MIX = ("lesson",) * 10 + ("loop", "raises", "raises", "exits", "crashes", "hoards", "floods", "never ends")
+LIMITS = {"wall_s": 1.0, "memory_bytes": 256 * 1024**2}
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What a server holds."""
+
+    rss_bytes: int
+    descriptors: int
+    processes: int
+    folders: int
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server process and where it listens."""
+
+    pid: int
+    address: str
+    temporary: Path
+
+    def holding(self) -> Holding:
+        """What it holds now."""
+        family = [self.pid, *descendants(self.pid)]
+        return Holding(
+            rss_bytes=resident(self.pid),
+            descriptors=len(list(Path(f"/proc/{self.pid}/fd").iterdir())),
+            processes=len(family),
+            folders=sum(1 for _ in self.temporary.rglob("*")),
+        )
+
+
+@contextmanager
+def server(data: Path, **settings: object) -> Iterator[Server]:
+    """A server process of its own, with its own folder for what is temporary."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    given = {f"GRADGRAPH_{name.upper()}": str(value) for name, value in settings.items()}
+    with tempfile.TemporaryDirectory() as temporary:
+        environment = {**os.environ, "GRADGRAPH_DATA_DIR": str(data), "TMPDIR": temporary, **given}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "server", "--port", str(port)],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            address = f"http://127.0.0.1:{port}"
+            wait_for(lambda: answers(address), START_S)
+            yield Server(process.pid, address, Path(temporary))
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def answers(address: str) -> bool:
+    """Whether the server is ready."""
+    with suppress(httpx.TransportError):
+        return bool(httpx.get(f"{address}/api/v1/health", timeout=5).json()["status"] == "ok")
+    return False
+
+
+def wait_for(holds: Callable[[], bool], within_s: float) -> None:
+    """Returns when it holds; fails when it does not in time."""
+    end = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.1)
+
+
+def load(at: Server, seconds: float, clients: int = 6) -> Counter[str]:
+    """Lets clients send the mix for a while, one in eight hanging up early; what came of it, and what was not as expected."""
+    outcomes: Counter[str] = Counter()
+    numbers = itertools.count(2)
+    until = time.monotonic() + seconds
+    threads = [Thread(target=_send, args=(at, until, numbers, seed, outcomes)) for seed in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return outcomes
+
+
+def _send(at: Server, until: float, numbers: Iterator[int], seed: int, outcomes: Counter[str]) -> None:
+    choose = random.Random(seed)
+    with httpx.Client(base_url=at.address, timeout=60) as http:
+        while time.monotonic() < until:
+            name = choose.choice(MIX)
+            code, ends = PROGRAMS[name]
+            body: dict[str, Any] = {"code": code.format(n=next(numbers)), "limits": LIMITS}
+            if choose.random() < 1 / 8:
+                with suppress(httpx.TimeoutException):
+                    http.post("/api/v1/runs", json=body, timeout=0.02)
+                outcomes["hung up"] += 1
+                continue
+            answer = http.post("/api/v1/runs", json=body)
+            status = answer.json()["status"] if answer.status_code == 200 else str(answer.status_code)
+            outcomes[name if status in ends else f"UNEXPECTED {name}: {status}"] += 1
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes below one."""
+    found: list[int] = []
+    todo = [pid]
+    while todo:
+        for task in Path(f"/proc/{todo.pop()}/task").glob("*/children"):
+            with suppress(OSError):
+                below = [int(child) for child in task.read_text().split()]
+                found += below
+                todo += below
+    return found
+
+
+def resident(pid: int) -> int:
+    """Resident memory of one process."""
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0

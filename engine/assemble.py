@@ -12,7 +12,7 @@ from engine import events as ev
 from engine.broadcasting import may_sum, shape_before, summed_axes
 from engine.calls import Calls
 from engine.derivatives import slot_names
-from engine.derive import Told, derive
+from engine.derive import Told, derive, link_regrown
 from engine.findings import explanation, find
 from engine.keys import versions
 from engine.outcome import Outcome
@@ -271,6 +271,8 @@ class _House:
                     self.steps.append(Step(kind="call_end", call=f"c{event.id}", pass_id=_p(begun.pass_id)))
             case ev.ModuleSeen():
                 self.modules[event.id] = event
+            case ev.ArraySeen():
+                self.told.arrays.append((event.name, event.storages))
             case ev.VariableSeen():
                 self.variables.append(event)
             case ev.Failed():
@@ -509,6 +511,7 @@ class _House:
         failure, status = self._failure(outcome, request.program.code, bad)
         if failure is not None:
             self.steps.append(Step(kind="failure", op=failure.op, pass_id=failure.pass_id, span=failure.span))
+        link_regrown(self.nodes, self.ops, self.functions, self.tensors)
         by_op: dict[int, list[ev.NodeSeen]] = {}
         for node in self.nodes.values():
             if node.op:
@@ -527,7 +530,7 @@ class _House:
             output=tuple(self.outputs),
             warnings=tuple(self.warnings),
             tensors=tuple(self._tensor(event) for event in self.tensors.values()),
-            variables=tuple(self._variable(event) for event in self.variables),
+            variables=tuple(self._variable(event, dict(self.told.arrays)) for event in self.variables),
             ops=ops,
             nodes=tuple(self._node(self.nodes[number]) for number in sorted(self.nodes)),
             passes=tuple(self._pass(one) for one in self.runs.values()),
@@ -828,11 +831,13 @@ class _House:
         )
 
     @staticmethod
-    def _variable(event: ev.VariableSeen) -> Variable:
+    def _variable(event: ev.VariableSeen, arrays: Mapping[str, tuple[int, ...]]) -> Variable:
+        storages = arrays.get(event.name) if event.kind == "array" else None
         return Variable(
             name=event.name,
             kind=event.kind,
             type=event.type,
+            storage=f"s{storages[0]}" if storages else None,
             tensor=_t(event.tensor),
             module=f"m{event.module}" if event.module else None,
             text=event.text,

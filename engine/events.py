@@ -307,11 +307,18 @@ class ModuleSeen(_Event, frozen=True, tag="m"):
     calls: int
 
 
+class ArraySeen(_Event, frozen=True, tag="arr"):
+    """A NumPy array at the end that shares memory with tensors."""
+
+    name: str
+    storages: tuple[int, ...]
+
+
 class VariableSeen(_Event, frozen=True, tag="var"):
     """A global name at the end."""
 
     name: str
-    kind: Literal["tensor", "module", "optimizer", "function", "class", "value"]
+    kind: Literal["tensor", "array", "module", "optimizer", "function", "class", "value"]
     type: str
     tensor: int
     module: int
@@ -437,6 +444,7 @@ Event = (
     | ModuleSeen
     | ModuleCalled
     | ModuleLeft
+    | ArraySeen
     | VariableSeen
     | Failed
     | Found

@@ -681,7 +681,8 @@ class Write(Record, frozen=True):
     version: int
     """That tensor's version counter after it."""
     bumped: bool
-    """Whether the write raised the counter; one through `.data` or NumPy does not, so autograd cannot notice it."""
+    """Whether the write raised the counter of the tensor met first in that memory; one through `.data`, NumPy or a second
+    `from_numpy` does not, so autograd cannot notice it."""
     op: str | None = None
     """The op that wrote."""
     update: str | None = None
@@ -700,9 +701,11 @@ class Storage(Record, frozen=True):
     arrays: tuple[str, ...] = ()
     """Names of the NumPy arrays in it at the end of the run."""
     size_bytes: int = 0
-    """Bytes its tensors take."""
+    """Bytes of it, as far as they are known."""
     writes: tuple[Write, ...] = ()
-    """What was written into it, in order."""
+    """What was written into it, in order: at most 200, the first and the last."""
+    writes_omitted: int = 0
+    """How many between them were left out."""
 
 
 class Member(Record, frozen=True):

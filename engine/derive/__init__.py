@@ -5,10 +5,12 @@ import msgspec
 from engine.derive.curve import curve
 from engine.derive.lines import lines_that_exist
 from engine.derive.memory import memory
+from engine.derive.regrown import link_regrown
+from engine.derive.storages import storages
 from engine.derive.told import Told
 from engine.trace import Trace
 
-__all__ = ["Told", "derive"]
+__all__ = ["Told", "derive", "link_regrown"]
 
 
 def derive(trace: Trace, told: Told) -> Trace:
@@ -18,4 +20,5 @@ def derive(trace: Trace, told: Told) -> Trace:
         curve=curve(trace, told.points),
         lines_not_run=lines_that_exist(told.lines_not_run, trace.program.code),
         memory=memory(trace, told),
+        storages=storages(trace, told),
     )

@@ -255,6 +255,8 @@ class Recording(TorchFunctionMode):
             outputs = tuple([self._output(called, tensor, taken).id for tensor in tensors_in(result)])
         elif changed:
             outputs = tuple([state.id for _, state, _ in changed])
+        if called.lends:
+            ledger.lend(taken, tensors_in(result))
         if not outputs and not changed and called.quiet:
             ledger.publish()
             return

@@ -34,6 +34,7 @@ from engine.worker.patches import (
     keep_fast_paths,
     replace_compile,
     replace_workers,
+    wrap_from_numpy,
     wrap_functions,
     wrap_modules,
     wrap_threads,
@@ -251,6 +252,7 @@ class Job:
         wrap_steps(optimizers)
         wrap_modules(self.modules)
         wrap_functions(self.mode)
+        wrap_from_numpy(self.mode)
         keep_fast_paths(self.mode)
         replace_compile(self.ledger)
         replace_workers(self.ledger)

@@ -5,7 +5,7 @@ import re
 import types
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -14,8 +14,9 @@ from engine.worker.backward import Backward
 from engine.worker.modules import Modules
 from engine.worker.plain import plain_text
 from engine.worker.record import Ledger, State
-from engine.worker.tensors import INLINE, as_array, look
+from engine.worker.tensors import INLINE, as_array, look, start_of
 
+_T = TypeVar("_T")
 _MOST_TENSORS = 64  # of one list or dict
 _BLOB_BYTES = 1 << 20
 _BLOBS_BYTES = 16 << 20
@@ -31,6 +32,8 @@ class Finish:
         self.before = before
         self.named: dict[int, tuple[torch.Tensor, State]] = {}
         self.chosen: list[tuple[torch.Tensor, int]] = []
+        self.arrays: list[tuple[str, np.ndarray[Any, Any]]] = []
+        """Those among the variables, by place."""
 
     def tell(self, names: dict[str, Any]) -> None:
         """Variables, modules, `.grad`s; each guarded, so that one odd value costs only itself."""
@@ -42,6 +45,7 @@ class Finish:
                 self._guard(name, partial(self._module, name, value))
         for name, value in mine:
             self._guard(name, partial(self._variable, name, value))
+        self._guard("arrays", self._arrays)
         for module, number in self.modules.known():
             self._guard("module", partial(self.modules.tell_end, module, number))
         for state in list(self.ledger.states.values()):
@@ -90,12 +94,30 @@ class Finish:
             return None
         if isinstance(value, _FUNCTIONS):
             return ("var", name, "function", cls, 0, 0, None, ())
-        inside = tuple([self._last(tensor, place) for place, tensor, direct in _inside(value, name) if direct])
-        for place, tensor, direct in _inside(value, name):
+        tensors = _inside(value, name, torch.Tensor)
+        inside = tuple([self._last(tensor, place) for place, tensor, direct in tensors if direct])
+        for place, tensor, direct in tensors:
             if not direct:
                 self._last(tensor, place)
+        self.arrays += [(place, array) for place, array, _ in _inside(value, name, np.ndarray)]
+        if isinstance(value, np.ndarray):
+            return ("var", name, "array", cls, 0, 0, _value_text(value), ())
         text = _value_text(value)
         return ("var", name, "value", cls, 0, 0, text, inside)
+
+    def _arrays(self) -> None:
+        """Says in which storages the arrays lie that lie in any."""
+        memory = self.ledger.memory() if self.arrays else []
+        for name, array in self.arrays:
+            low, high = np.lib.array_utils.byte_bounds(array)
+            numbers = {number for start, end, number in memory if start < high and low < end}
+            owner: Any = array
+            while isinstance(owner, np.ndarray):
+                owner = owner.base
+            if isinstance(owner, torch.Tensor) and (storage := self.ledger.storages.get(start_of(owner))) is not None:
+                numbers.add(storage.id)  # the tensor it was made of may be gone
+            if numbers and array.size:
+                self.ledger.pending.append(("arr", name, tuple(sorted(numbers))))
 
     def _last(self, tensor: torch.Tensor, name: str) -> int:
         """The record of the tensor's state now, however it came to be."""
@@ -160,13 +182,13 @@ class Finish:
             yield ("blob", number, array.dtype.name, tuple(tensor.shape), raw)
 
 
-def _inside(value: object, name: str) -> list[tuple[str, torch.Tensor, bool]]:
-    """Tensors in a container, with the place of each, and whether the container itself holds it."""
-    found: list[tuple[str, torch.Tensor, bool]] = []
+def _inside(value: object, name: str, kind: type[_T]) -> list[tuple[str, _T, bool]]:
+    """Values of a kind in a container, with the place of each, and whether the container itself holds it."""
+    found: list[tuple[str, _T, bool]] = []
     todo: list[tuple[str, object, int]] = [(name, value, 0)]
     while todo and len(found) < _MOST_TENSORS:
         place, item, depth = todo.pop()
-        if isinstance(item, torch.Tensor):
+        if isinstance(item, kind):
             found.append((place, item, depth == 1))
         elif depth < 4 and isinstance(item, list | tuple):
             inner = [(f"{place}[{i}]", v, depth + 1) for i, v in enumerate(item[:_MOST_TENSORS])]

@@ -26,7 +26,9 @@ _UNSEEN = frozenset("""
 """.split())  # fmt: skip
 
 _READS = frozenset(("item", "tolist", "numpy"))
-_LENDS = frozenset(("numpy", "__dlpack__", "numpy_force"))
+_LENDS = frozenset("""
+    numpy dlpack numpy_force from_numpy as_tensor asarray frombuffer from_dlpack
+""".split())
 _PROPERTIES = frozenset(("data", "T", "mT", "H", "mH", "real", "imag"))
 _UNINITIALISED = frozenset(("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted"))
 
@@ -45,7 +47,7 @@ class Called:
         self.quiet = name not in _READS
         """Not worth an op when no tensor comes out."""
         self.lends = name in _LENDS
-        """Gives the memory to code that PyTorch does not see."""
+        """Shares memory with code that PyTorch does not see."""
         self.uninitialised = name in _UNINITIALISED
 
 

@@ -110,6 +110,19 @@ def replace_workers(ledger: Ledger) -> None:
     loader.__init__ = __init__
 
 
+def wrap_from_numpy(mode: Recording) -> None:
+    """`torch.from_numpy` takes no tensor, so PyTorch asks no mode."""
+    original = torch.from_numpy
+
+    @functools.wraps(original)
+    def from_numpy(*args: Any, **kwargs: Any) -> Any:
+        if not torch._C._is_torch_function_mode_enabled():
+            return original(*args, **kwargs)
+        return mode.__torch_function__(original, (), args, kwargs)
+
+    torch.from_numpy = from_numpy
+
+
 def wrap_functions(mode: Recording) -> None:
     """`Function.apply` is one op, named for the user's class."""
     original: Callable[..., Any] = torch.autograd.Function.__dict__["apply"].__func__

@@ -34,10 +34,11 @@ class Reference(weakref.ref[torch.Tensor]):
 class Storage:
     """Memory that several tensors may share."""
 
-    __slots__ = ("id", "members", "uninitialised")
+    __slots__ = ("id", "lent", "members", "uninitialised")
 
     def __init__(self, number: int, uninitialised: bool = False) -> None:
         self.id = number
+        self.lent = False
         self.uninitialised = uninitialised
         """Nothing has been written into it yet."""
         self.members: list[State] = []
@@ -328,6 +329,7 @@ class Ledger:
             storage.members = [member for member in storage.members if member.ref() is not None]
         storage.members.append(state)
         state.storage = storage
+        state.watched = state.watched or storage.lent
 
     def finish(self, state: State) -> None:
         """Adds the row of a state."""
@@ -384,6 +386,26 @@ class Ledger:
                 tensor = member.ref()
                 if member is not state and tensor is not None:
                     yield tensor, member
+
+    def memory(self) -> list[tuple[int, int, int]]:
+        """Start, end and number of the storages that have a living tensor."""
+        found = []
+        for storage in self.storages.values():
+            tensor = next((t for member in storage.members if (t := member.ref()) is not None), None)
+            if tensor is not None and tensor.is_cpu:
+                whole = tensor.untyped_storage()
+                found.append((whole.data_ptr(), whole.data_ptr() + whole.nbytes(), storage.id))
+        return found
+
+    def lend(self, taken: Iterable[tuple[torch.Tensor, State, int, int]], made: Iterable[torch.Tensor]) -> None:
+        """From now on the memory of these tensors may be written by code that PyTorch does not see."""
+        states = [state for _, state, _, _ in taken]
+        states += [state for tensor in made if self._lent(tensor) and (state := self.state(tensor)) is not None]
+        for state in states:
+            if state.storage is not None:
+                state.storage.lent = True
+                for member in state.storage.members:
+                    member.watched = True
 
     # Updates
 

@@ -1,0 +1,173 @@
+"""Memory that tensors and arrays share, and what was written into it."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from engine.derive.told import Told
+from engine.trace import Change, Op, Storage, Tensor, Trace, Write
+
+MOST_WRITES = 200
+"""Of one storage: the first half of them and the last."""
+_SILENT_WRITERS = frozenset(("batch_norm", "instance_norm"))
+"""Their kernels write running statistics without raising a version."""
+
+
+def storages(trace: Trace, told: Told) -> tuple[Storage, ...]:
+    """The storages that more than one tensor or array shares, or that were written into, in the order of meeting."""
+    return tuple(_Memory(trace, told).storages())
+
+
+class _Memory:
+    def __init__(self, trace: Trace, told: Told) -> None:
+        self.trace = trace
+        self.told = told
+        self.tensors = {tensor.id: tensor for tensor in trace.tensors}
+        self.ops = {op.id: op for op in trace.ops}
+        self.members: dict[str, dict[str, Tensor]] = {}
+        """For each storage its tensors by identity, each with its first record there."""
+        self.sizes = dict(told.rooms)
+        for tensor in trace.tensors:
+            if tensor.storage is not None:
+                members = self.members.get(tensor.storage)
+                if members is None:
+                    members = self.members[tensor.storage] = {}
+                members.setdefault(tensor.identity or tensor.id, tensor)
+                if tensor.size_bytes > self.sizes.get(tensor.storage, 0):
+                    self.sizes[tensor.storage] = tensor.size_bytes
+        self.arrays: dict[str, list[str]] = defaultdict(list)
+        for name, numbers in told.arrays:
+            for number in numbers:
+                self.arrays[f"s{number}"].append(name)
+        self.shares: dict[tuple[str | None, str], bool] = {}
+        """Whether a tensor shares the counter of the first one in a storage."""
+        self.makers: dict[str, Op] = {}
+        for op in trace.ops:
+            if op.view:
+                for made in op.outputs:
+                    self.makers.setdefault(made, op)
+
+    def storages(self) -> Iterator[Storage]:
+        """Those worth telling of."""
+        writes = self._writes()
+        for storage, members in self.members.items():
+            written = writes.get(storage, ())
+            if len(members) > 1 or written or storage in self.arrays:
+                in_order = sorted(written, key=lambda write: int(write.tensor[1:]))
+                kept = in_order
+                if len(in_order) > MOST_WRITES:
+                    kept = [*in_order[: MOST_WRITES // 2], *in_order[-MOST_WRITES // 2 :]]
+                yield Storage(
+                    id=storage,
+                    tensors=tuple(members),
+                    arrays=tuple(self.arrays.get(storage, ())),
+                    size_bytes=self.sizes.get(storage, 0),
+                    writes=tuple(kept),
+                    writes_omitted=len(in_order) - len(kept),
+                )
+
+    # Writes
+
+    def _writes(self) -> dict[str, list[Write]]:
+        writes: dict[str, list[Write]] = defaultdict(list)
+        for storage, write in (*self._of_updates(), *self._of_passes(), *self._of_kernels()):
+            writes[storage].append(write)
+        return writes
+
+    def _of_updates(self) -> Iterator[tuple[str, Write]]:
+        for update in self.trace.updates:
+            op = self.ops.get(update.op or "")
+            written = [change for change in (*update.changes, *update.state) if self._same_memory(change)]
+            if op is not None:  # the other changes are what other tensors saw of it
+                written = [change for change in written if change.before in op.inputs] or written[:1]
+            told = set()
+            for change in written:
+                after = self.tensors[change.after or ""]
+                if after.storage in told:  # the value written may lie in the same memory
+                    continue
+                told.add(after.storage)
+                yield (
+                    after.storage or "",
+                    Write(
+                        tensor=after.id,
+                        version=after.version,
+                        bumped=update.kind != "outside" and self._bumped(change) and self._is_first_counter(after),
+                        op=update.op,
+                        update=update.id,
+                        span=update.span,
+                    ),
+                )
+
+    def _of_passes(self) -> Iterator[tuple[str, Write]]:
+        """A `.grad` that a pass added to where it lay."""
+        for one in self.trace.passes:
+            for added in one.accumulations:
+                change = Change(before=added.before, after=added.after)
+                if self._same_memory(change):
+                    after = self.tensors[added.after or ""]
+                    bumped = self._bumped(change)
+                    write = Write(tensor=after.id, version=after.version, bumped=bumped, span=one.span)
+                    yield after.storage or "", write
+
+    def _of_kernels(self) -> Iterator[tuple[str, Write]]:
+        """Running statistics: the next record of a buffer that went into such an op is what the op left."""
+        writers = [op for op in self.trace.ops if op.name in _SILENT_WRITERS]
+        if not writers:
+            return
+        later: dict[str, list[Tensor]] = defaultdict(list)
+        for tensor in self.trace.tensors:
+            if tensor.role == "buffer":
+                later[tensor.identity or tensor.id].append(tensor)
+        for op in writers:
+            for number in op.inputs:
+                before = self.tensors.get(number)
+                if before is None or before.role != "buffer":
+                    continue
+                states = later[before.identity or before.id]
+                after = next((state for state in states if int(state.id[1:]) > int(before.id[1:])), None)
+                if after is not None and after.storage is not None and after.version == before.version:
+                    yield (
+                        after.storage,
+                        Write(tensor=after.id, version=after.version, bumped=False, op=op.id, span=op.span),
+                    )
+
+    def _same_memory(self, change: Change) -> bool:
+        """Whether one tensor holds other values than before where they were before."""
+        before, after = self.tensors.get(change.before or ""), self.tensors.get(change.after or "")
+        if before is None or after is None or before.id == after.id or after.storage is None:
+            return False
+        return before.storage == after.storage and (before.identity or before.id) == (after.identity or after.id)
+
+    def _bumped(self, change: Change) -> bool:
+        return self.tensors[change.after or ""].version > self.tensors[change.before or ""].version
+
+    # Counters
+
+    def _is_first_counter(self, tensor: Tensor) -> bool:
+        """Whether it raises the version of the tensor met first in that memory: views and `.detach()` share the counter of
+        what they were made of, `.data` and another `from_numpy` have one of their own."""
+        members = self.members[tensor.storage or ""]
+        first = next(iter(members))
+        path = []
+        number = tensor.identity or tensor.id
+        while (known := self.shares.get((tensor.storage, number))) is None:
+            path.append(number)
+            source = None if number == first else self._source(members.get(number), tensor.storage)
+            if source is None or source in path:
+                known = number == first
+                break
+            number = source
+        self.shares.update(((tensor.storage, passed), known) for passed in path)
+        return known
+
+    def _source(self, record: Tensor | None, storage: str | None) -> str | None:
+        """The tensor in the same memory whose counter it shares."""
+        if record is None or record.identity is not None:  # it came here by `x.data = …`
+            return None
+        maker = self.makers.get(record.id)
+        if maker is None:  # `nn.Parameter(t)` shares it too
+            shares = record.role in ("parameter", "saved", "buffer")
+            return next(iter(self.members[storage or ""])) if shares else None
+        if maker.name == "data":
+            return None
+        sources = (self.tensors[source] for source in maker.inputs if source in self.tensors)
+        return next((source.identity or source.id for source in sources if source.storage == storage), None)

@@ -216,7 +216,7 @@ class Recording(TorchFunctionMode):
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
         here = self.here
         modules, passes = here.modules, here.passes
-        row = (
+        row: tuple[object, ...] = (
             "o", ledger.ops, called.id, words, keywords, outputs, ledger.site(frame), modules[-1] if modules else 0, flags,
             passes[-1] if passes else 0, ((ended or perf_counter_ns()) - started) / 1000,
         )  # fmt: skip

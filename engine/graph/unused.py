@@ -81,12 +81,14 @@ def _common_name(names: list[str]) -> str:
 def _add(drawing: Drawing, title: str, name: str, leaves: list[Tensor], names: dict[str, str]) -> None:
     alone = leaves[0] if len(leaves) == 1 else None
     box = f"unused {leaves[0].id}"
+    maker = drawing.index.maker.get(alone.id) if alone is not None else None
     drawing.drafts[box] = Draft(
         id=box,
         kind="ghost",
         title="parameter" if alone is not None and alone.role == "parameter" else title,
         family="param" if leaves[0].role == "parameter" else "leaf",
         place=(-1, -1),
+        span=maker.span if maker is not None else None,
         name=name,
         tensor=alone.id if alone is not None else None,
         reason="unused",

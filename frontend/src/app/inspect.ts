@@ -87,7 +87,7 @@ const plain: Readonly<Record<string, string>> = {
 }
 
 function ghostSentence(index: TraceIndex, box: Box, t: Words): string {
-  if (box.reason === 'unused') return t('say.ghost.unused', { n: Math.max(1, box.parameters?.length ?? 0) })
+  if (box.reason === 'unused') return t('say.ghost.unused')
   const made = index.tensor(box.tensor)
   if (made?.requires_grad && made.is_leaf !== false) return t('say.leaf', { name: box.name || box.title })
   const tracked = index.op(box.op)?.inputs.some((id) => index.tensor(id)?.requires_grad) ?? false

@@ -23,13 +23,17 @@ export function placeLabels(wires: Wire[], boxes: readonly Placed[], headers: re
   for (const box of boxes) taken.add(box)
   for (const header of headers) taken.add(header)
   for (const wire of wires) if (!wire.upward) for (const rect of cover(wire.knots)) taken.add(rect)
+  const badges = new Grid()
   const labelled = wires.filter((wire) => wire.labelled && !wire.upward) as Draft[]
   for (const wire of labelled) {
     const { badge } = links.get(wire.links[0]!)!
     if (!badge) continue
     const [x, y] = middleOf(wire.knots)
-    wire.badge = badgeAt({ ...badge, x, y, bar: 0, side: 1 }, taken)
-    for (const rect of badgeRects(wire.badge)) taken.add(rect)
+    wire.badge = badgeAt({ ...badge, x, y, bar: 0, side: 1 }, [taken, badges])
+    for (const rect of badgeRects(wire.badge)) {
+      taken.add(rect)
+      badges.add(rect)
+    }
   }
   for (const wire of labelled) wire.gradient = put(wire.knots, links.get(wire.links[0]!)!.gradient, 1, taken)
   for (const wire of labelled) wire.forward = put(wire.knots, links.get(wire.links[0]!)!.forward, -1, taken)
@@ -37,16 +41,19 @@ export function placeLabels(wires: Wire[], boxes: readonly Placed[], headers: re
 
 const BARS = [70, 44, 26]
 
-/** A cut's bar as long as there is room for, its words on the side that is free. */
-function badgeAt(badge: Badge, taken: Grid): Badge {
+/** A cut's bar as long as there is room for, its words on the side that is free; rather over a lane than over another cut's
+ * words, and rather without words than that. */
+function badgeAt(badge: Badge, grids: readonly Grid[]): Badge {
   if (badge.text === 0) return badge
-  for (const bar of BARS) {
-    for (const side of [1, -1] as const) {
-      const tried = { ...badge, bar, side }
-      if (!badgeRects(tried).slice(1).some((rect) => taken.hits(rect, MARGIN))) return tried
+  for (const taken of grids) {
+    for (const bar of BARS) {
+      for (const side of [1, -1] as const) {
+        const tried = { ...badge, bar, side }
+        if (!badgeRects(tried).slice(1).some((rect) => taken.hits(rect, MARGIN))) return tried
+      }
     }
   }
-  return { ...badge, bar: BARS.at(-1)! }
+  return { ...badge, w: badge.h, text: 0 }
 }
 
 /** The badge's core, its bar on both sides, and the words beyond it. */

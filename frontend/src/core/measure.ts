@@ -77,6 +77,9 @@ function isChain(sheet: Sheet): boolean {
 
 export function headOf(box: Box, measure: Measure): Head {
   if (box.kind === 'leaf') return { title: box.name || box.title, aside: '', right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf') }
+  const unused = box.reason === 'unused' ? (box.parameters ?? []) : null
+  if (unused?.length === 0) return { title: box.name || box.title, aside: '', right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf') }
+  if (unused) return { title: box.name || measure.words('graph.unused', { n: unused.length }), aside: box.name ? box.title : '', right: unused.length > 2 ? '' : parametersOf(box, measure) }
   const title = measure.embedded ? box.title.replace(/Backward\d*$/, '') || box.title : box.title
   const parameters = parametersOf(box, measure)
   const module = measure.sheet.moduleOf.get(box.id)

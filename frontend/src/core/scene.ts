@@ -164,13 +164,13 @@ export class Painter {
   }
 
   private badge(marks: Mark[], wire: Wire, link: DrawnLink, ox: number, oy: number): void {
-    const { bar, side } = wire.badge!
+    const { bar, side, text: room } = wire.badge!
     const x = wire.badge!.x - ox
     const y = wire.badge!.y - oy
     if (link.kind === 'cut') {
-      marks.push({ k: 'path', c: 'bar', d: `M${x - bar} ${y}H${x - 18}M${x + 18} ${y}H${x + bar}` })
+      if (bar > 0) marks.push({ k: 'path', c: 'bar', d: `M${x - bar} ${y}H${x - 18}M${x + 18} ${y}H${x + bar}` })
       marks.push({ k: 'rect', c: 'scissors', x: x - 13, y: y - 13, w: 26, h: 26, r: 13 }, iconMark('icon-err', 'cut', x - 7, y - 7, 14))
-      const rows = cutText(link, this.measure)
+      const rows = room > 0 ? cutText(link, this.measure) : []
       rows.forEach((row, at) => marks.push({ k: 'text', c: at === 0 ? 'cut-title' : 'cut-line', x: x + side * (bar + 8), y: y + (rows.length === 1 ? 4 : -4 + at * 16), s: row, a: side > 0 ? undefined : 'end' }))
       return
     }

@@ -367,7 +367,9 @@ def _strings(wrong: _Wrong, source: str) -> Fault | None:
 
 def _outside(wrong: _Wrong, source: str) -> Fault | None:
     said = re.match(r"'(return|yield|await|break|continue)' (?:outside|not properly in) (function|loop|async function)", wrong.message)
-    return Fault("outside_of", _here(wrong), {"word": said[1], "of": said[2]}) if said else None
+    if said is None:
+        return None
+    return Fault("outside_loop" if said[2] == "loop" else "outside_function", _here(wrong), {"word": said[1]})
 
 
 def _except(wrong: _Wrong, source: str) -> Fault | None:

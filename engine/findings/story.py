@@ -1,7 +1,12 @@
 """What all families of findings ask of a trace: names, lines, and what came before what."""
 
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+
+from engine.findings.reading import Reading
 from engine.graph.index import Index
-from engine.trace import Op, Pass, Span, Trace
+from engine.trace import Op, Pass, Span, Tensor, Trace
 
 NAMED = 3  # names in one sentence
 
@@ -22,6 +27,75 @@ class Story(Index):
                 self.pass_step[step.pass_id] = number
             elif step.update is not None:
                 self.update_step.setdefault(step.update, number)
+
+    @cached_property
+    def code(self) -> Reading:
+        """The program's syntax tree; empty when the sandbox did not take the text."""
+        parsed = bool(self.trace.ops) or self.trace.status == "ok"
+        return Reading(self.trace.program.code if parsed else "")
+
+    @cached_property
+    def _named(self) -> dict[str, list[Op]]:
+        named: dict[str, list[Op]] = {}
+        for op in self.trace.ops:
+            named.setdefault(op.name, []).append(op)
+        return named
+
+    def ops_named(self, names: Iterable[str]) -> Iterator[Op]:
+        """The ops with one of these names that did not raise, name by name."""
+        for name in names:
+            for op in self._named.get(name, ()):
+                if not op.raised:
+                    yield op
+
+    @cached_property
+    def _at(self) -> dict[Span | None, list[Op]]:
+        at: dict[Span | None, list[Op]] = {}
+        for op in self.trace.ops:
+            at.setdefault(op.span, []).append(op)
+        return at
+
+    def ops_at(self, span: Span | None) -> Sequence[Op]:
+        """The ops of one place, in the order they ran."""
+        return self._at.get(span, ()) if span is not None else ()
+
+    @cached_property
+    def last(self) -> dict[str, Tensor]:
+        """The last state of each tensor object, by its identity."""
+        return {tensor.identity or tensor.id: tensor for tensor in self.trace.tensors}
+
+    @cached_property
+    def dtypes(self) -> frozenset[str]:
+        """Every element type that occurs."""
+        return frozenset([tensor.dtype for tensor in self.trace.tensors])
+
+    @cached_property
+    def uses(self) -> dict[str, list[Op]]:
+        """The ops that were given each leaf, in any of its states."""
+        uses: dict[str, list[Op]] = {}
+        for op in self.trace.ops:
+            for one in op.inputs:
+                record = self.tensors.get(one)
+                if record is not None and record.grad_fn is None and record.requires_grad:
+                    uses.setdefault(record.identity or one, []).append(op)
+        return uses
+
+    @cached_property
+    def visited(self) -> dict[str, int]:
+        """Node to the number of the last pass that ran it."""
+        return {visit.node: number for number, one in enumerate(self.trace.passes) for visit in one.visits}
+
+    def reaches_a_pass(self, op: Op) -> bool:
+        """Whether gradient came back through it."""
+        return any(node in self.visited for node in op.nodes)
+
+    def input_of(self, op: Op, at: int = 0) -> Tensor | None:
+        """One of its input tensors as it was."""
+        return self.tensors.get(op.inputs[at]) if at < len(op.inputs) else None
+
+    def output_of(self, op: Op) -> Tensor | None:
+        """Its first output."""
+        return self.tensors.get(op.outputs[0]) if op.outputs else None
 
     def say(self, tensor: str | None) -> str:
         """What to call a tensor in a sentence: its name, else the expression that made it."""
@@ -48,3 +122,27 @@ class Story(Index):
 def line(span: Span | None) -> str:
     """A line number for a sentence."""
     return str(span.line) if span is not None else "?"
+
+
+def argument(op: Op, name: str, at: int | None = None) -> str:
+    """An argument as it was written out: by keyword, else by position."""
+    for one in op.arguments:
+        if one.name == name:
+            return one.text or ""
+    if at is not None and at < len(op.arguments) and not op.arguments[at].name:
+        return op.arguments[at].text or ""
+    return ""
+
+
+def times(tensor: Tensor) -> str:
+    """A shape for a sentence."""
+    return "×".join(map(str, tensor.shape)) if tensor.shape else "()"
+
+
+def numbers_of(tensor: Tensor | None) -> Sequence[float]:
+    """All elements when they are known and finite; empty otherwise."""
+    data = tensor.data if tensor is not None and tensor.contents == "known" else None
+    if not data or tensor is None or tensor.dtype.startswith("complex"):
+        return ()
+    numbers = [float(one) for one in data]
+    return numbers if all(map(math.isfinite, numbers)) else ()

@@ -1,10 +1,12 @@
 """The first NaN or Inf, and where it came from."""
 
-from collections.abc import Iterable, Iterator
-from typing import Literal
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Literal, NamedTuple
 
-from engine.findings.story import Story, line
-from engine.trace import Finding, Tensor
+from engine.findings.reading import Edits, called
+from engine.findings.story import Story, argument, line, numbers_of
+from engine.trace import Finding, Op, Pass, Tensor, Visit
 
 Trouble = Literal["nan", "inf"]
 
@@ -15,6 +17,25 @@ _MEANT = (
 MEANT = frozenset(_MEANT.split())
 """Ops that put an infinity into a tensor on purpose."""
 
+LOGARITHMS = frozenset("log log2 log10 log_ log2_ log10_ xlogy".split())
+ROOTS = frozenset("sqrt sqrt_ rsqrt".split())
+DIVISIONS = frozenset("div div_ rdiv true_divide divide reciprocal rsqrt remainder floor_divide fmod".split())
+EXPONENTIALS = frozenset("exp exp_ expm1 exp2 cosh sinh pow pow_ square rpow".split())
+SOFTMAXES = frozenset("softmax log_softmax softmin".split())
+ROOT_NODES = ("SqrtBackward", "PowBackward")
+NO_EDITS: Edits = ()
+GROWN = 1e4
+"""Times a parameter's first size from which steps have thrown it off."""
+
+
+class Cause(NamedTuple):
+    """Why one op made a non-finite number, and the operand to look at."""
+
+    code: str
+    operand: Tensor | None
+    found: float
+    place: str
+
 
 def trouble(tensor: Tensor | None) -> Trouble | None:
     """NaN before Inf; None when all elements are finite or unknown."""
@@ -22,57 +43,265 @@ def trouble(tensor: Tensor | None) -> Trouble | None:
         return None
     if tensor.summary is not None:
         return "nan" if tensor.summary.nan else "inf" if tensor.summary.inf else None
-    texts = {one for one in tensor.data or () if isinstance(one, str)}
-    return "nan" if "nan" in texts else "inf" if texts & {"inf", "-inf"} else None
+    data = tensor.data
+    if not data:
+        return None
+    try:
+        sum(data)  # type: ignore[arg-type]  # the quickest way to learn that all are numbers
+    except TypeError:
+        return "nan" if "nan" in data else "inf" if "inf" in data or "-inf" in data else None
+    return None
 
 
 def first_nonfinite(story: Story) -> Iterator[Finding]:
     """The first op, or else the first visit of a pass, that made a non-finite number out of finite ones."""
-    yield from _forward(story)
-    yield from _backward(story)
+    troubled = {tensor.id: made for tensor in story.trace.tensors if (made := trouble(tensor)) is not None}
+    if troubled:
+        forward = next(_forward(story, troubled), None)
+        backward = next(_backward(story, troubled), None)
+        if forward is not None and (backward is None or forward[0] < backward[0]):
+            yield forward[1]
+            if backward is not None and _is_older(story, backward[1], forward[1]):
+                yield backward[1]
+        elif backward is not None:  # what came later comes of it
+            yield backward[1]
 
 
-def _forward(story: Story) -> Iterator[Finding]:
+def _worst(troubled: dict[str, Trouble], tensors: Iterable[str | None]) -> Trouble | None:
+    found = {troubled[tensor] for tensor in tensors if tensor in troubled}
+    return "nan" if "nan" in found else "inf" if found else None
+
+
+def _forward(story: Story, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
     for op in story.trace.ops:
         if op.pass_id is not None or op.name in MEANT or not op.inputs:
             continue
-        made = _worst(story, op.outputs)
-        if made is not None and _worst(story, op.inputs) is None:
-            yield Finding(
-                code=f"first_{made}_forward",
-                severity="warning",
-                span=op.span,
-                tensors=op.outputs,
-                nodes=op.nodes,
-                parameters={"op": op.name, "line": line(op.span), "name": story.say(op.outputs[0])},
+        made = _worst(troubled, op.outputs)
+        if made is None:
+            continue
+        given = _worst(troubled, op.inputs)
+        if given is None:
+            goes_on = any(
+                (maker := story.maker.get(one)) is None or (maker is not op and maker.name not in MEANT)
+                for one in troubled
             )
+            yield story.op_step.get(op.id, 0), _made(story, op, made, "warning" if goes_on or made == "nan" else "note")
+            return
+        if given == "inf" and made == "nan" and op.name in SOFTMAXES:
+            yield story.op_step.get(op.id, 0), _empty_row(story, op)
             return
 
 
-def _backward(story: Story) -> Iterator[Finding]:
+def _is_older(story: Story, backward: Finding, forward: Finding) -> bool:
+    """Whether the node that sent it was made before the op, so that it does not come of it."""
+    sender = story.op_of_node(backward.nodes[0])
+    made = story.maker.get(forward.tensors[-1])
+    return sender is not None and made is not None and story.op_at[sender.id] < story.op_at[made.id]
+
+
+def _made(story: Story, op: Op, made: Trouble, severity: Literal["warning", "note"]) -> Finding:
+    cause = _diverged(story, op) or _cause(story, op, made)
+    output = op.outputs[0]
+    parameters = {"op": op.name, "line": line(op.span), "name": story.say(output), "made": made}
+    if cause is None:
+        return Finding(
+            code=f"first_{made}_forward", severity=severity, span=op.span, tensors=op.outputs, nodes=op.nodes,
+            parameters=parameters,
+        )  # fmt: skip
+    operand = cause.operand.id if cause.operand is not None else None
+    return Finding(
+        code=cause.code,
+        severity=severity,
+        span=op.span,
+        tensors=tuple(one for one in (operand, *op.outputs) if one is not None),
+        nodes=op.nodes,
+        parameters={
+            **parameters,
+            "operand": story.say(operand),
+            "value": f"{cause.found:.6g}",
+            "place": cause.place,
+            **_rate(story, op),
+        },
+        fix=_kept_away(story, op) if cause.code in ("log_of_zero", "log_of_negative", "root_of_negative") else (),
+    )
+
+
+def _cause(story: Story, op: Op, made: Trouble) -> Cause | None:
+    first = story.input_of(op)
+    if op.name in LOGARITHMS:
+        first = story.input_of(op, 1) if op.name == "xlogy" else first
+        return _where(first, "log_of_negative", lambda x: x < 0) or _where(first, "log_of_zero", lambda x: x == 0)
+    if op.name in ROOTS and (cause := _where(first, "root_of_negative", lambda x: x < 0)):
+        return cause
+    if op.name in ("pow", "pow_") and made == "nan":
+        return _where(first, "root_of_negative", lambda x: x < 0)
+    if op.name in DIVISIONS or (op.name == "pow" and argument(op, "", 1).startswith("-")):
+        return _divided(story, op)
+    if op.name in EXPONENTIALS and made == "inf":
+        return _largest(first)
+    return None
+
+
+def _divided(story: Story, op: Op) -> Cause | None:
+    words = [one for one in op.arguments if not one.name]
+    by_itself = op.name in ("rdiv", "reciprocal", "rsqrt", "pow") or len(op.inputs) == 1
+    if not by_itself:
+        return _where(story.input_of(op, 1), "division_by_zero", lambda x: x == 0)
+    if len(words) > 1 and words[1].text in ("0", "0.0") and op.name != "rdiv":
+        return Cause("division_by_zero", None, 0.0, "")
+    return _where(story.input_of(op), "division_by_zero", lambda x: x == 0)
+
+
+def _where(tensor: Tensor | None, code: str, is_so: Callable[[float], bool]) -> Cause | None:
+    """The first element for which it is so; for a large tensor only that there is one."""
+    if tensor is None:
+        return None
+    numbers = numbers_of(tensor)
+    for at, number in enumerate(numbers):
+        if is_so(number):
+            return Cause(code, tensor, number, _index(tensor, at))
+    if not numbers and tensor.summary is not None:
+        low = float(tensor.summary.min)
+        number = 0.0 if tensor.summary.zeros and is_so(0.0) else low
+        return Cause(code, tensor, number, "") if is_so(number) else None
+    return None
+
+
+def _largest(tensor: Tensor | None) -> Cause | None:
+    numbers = numbers_of(tensor)
+    if tensor is None:
+        return None
+    if numbers:
+        at = max(range(len(numbers)), key=lambda one: abs(numbers[one]))
+        return Cause("overflow", tensor, numbers[at], _index(tensor, at))
+    if tensor.summary is not None:
+        return Cause("overflow", tensor, max(float(tensor.summary.max), float(tensor.summary.min), key=abs), "")
+    return None
+
+
+def _index(tensor: Tensor, at: int) -> str:
+    """`[1, 0]` for an element in row-major order; empty for a single number."""
+    if not tensor.shape:
+        return ""
+    places = []
+    for size in reversed(tensor.shape):
+        at, place = divmod(at, size)
+        places.append(str(place))
+    return f"[{', '.join(reversed(places))}]"
+
+
+def _diverged(story: Story, op: Op) -> Cause | None:
+    """A parameter that steps had made ten thousand times its first size, when that is behind the op."""
+    now = story.op_step.get(op.id, 0)
+    first: dict[str, Tensor] = {}
+    last: dict[str, Tensor] = {}
+    for update in story.trace.updates:
+        if update.kind not in ("step", "data") or story.update_step.get(update.id, now) >= now:
+            continue
+        for change in update.changes:
+            before, after = story.tensors.get(change.before or ""), story.tensors.get(change.after or "")
+            if before is not None and after is not None and before.requires_grad:
+                identity = story.identity(before.id)
+                first.setdefault(identity, before)
+                last[identity] = after
+    for identity, record in last.items():
+        size, began = _size(record), _size(first[identity])
+        if size > GROWN * max(began, 1e-3) or not math.isfinite(size):
+            return Cause("diverged", record, size, "")
+    return None
+
+
+def _size(tensor: Tensor) -> float:
+    if tensor.summary is not None:
+        return math.inf if tensor.summary.nan or tensor.summary.inf else float(tensor.summary.norm)
+    if tensor.dtype.startswith("complex") or not tensor.data:
+        return 0.0
+    return math.sqrt(sum(number * number for number in map(float, tensor.data)))
+
+
+def _rate(story: Story, op: Op) -> dict[str, str]:
+    """The step before the op: its line and its learning rate."""
+    now = story.op_step.get(op.id, 0)
+    steps = [
+        one for one in story.trace.updates if one.kind in ("step", "data") and story.update_step.get(one.id, now) < now
+    ]
+    settings = steps[-1].settings if steps else ()
+    return {
+        "step_line": line(steps[-1].span if steps else None),
+        "steps": str(sum(1 for one in steps if one.span == steps[-1].span)),
+        "lr": settings[0].get("lr", "?") if settings else "?",
+    }
+
+
+def _kept_away(story: Story, op: Op) -> Edits:
+    """The operand clamped, when the code of the call shows it."""
+    code = story.code
+    call = code.call_at(op.span)
+    if call is None or called(call) not in (op.name, op.name.rstrip("_")) or op.name.endswith("_") or call.keywords:
+        return ()
+    method = not call.args
+    operand = getattr(call.func, "value", None) if method else call.args[0] if len(call.args) == 1 else None
+    return code.method(operand, ".clamp(min=1e-8)") if operand is not None else ()
+
+
+def _empty_row(story: Story, op: Op) -> Finding:
+    return Finding(
+        code="softmax_of_masked_row",
+        severity="warning",
+        span=op.span,
+        tensors=(*op.inputs[:1], *op.outputs),
+        nodes=op.nodes,
+        parameters={"op": op.name, "line": line(op.span), "name": story.say(op.outputs[0]), "operand": story.say(op.inputs[0])},
+    )  # fmt: skip
+
+
+def _backward(story: Story, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
     for one in story.trace.passes:
         for visit in one.visits:
-            made = _worst(story, visit.left)
-            node = story.nodes.get(visit.node)
-            if made is None or node is None or _worst(story, visit.entered) is not None:
-                continue
-            op = story.op_of_node(visit.node)
-            yield Finding(
-                code=f"first_{made}_backward",
-                severity="warning",
-                span=op.span if op is not None else one.span,
-                tensors=tuple(tensor for tensor in visit.left if tensor is not None),
-                nodes=(visit.node,),
-                parameters={
-                    "node": node.type,
-                    "op": op.name if op is not None else "",
-                    "line": line(op.span if op is not None else None),
-                    "pass_line": line(one.span),
-                },
-            )
-            return
+            made = _worst(troubled, visit.left)
+            if made is not None and _worst(troubled, visit.entered) is None and visit.node in story.nodes:
+                yield story.pass_step.get(one.id, 0), _sent(story, one, visit, made)
+                return
 
 
-def _worst(story: Story, tensors: Iterable[str | None]) -> Trouble | None:
-    found = {trouble(story.tensors.get(tensor)) for tensor in tensors if tensor is not None}
-    return "nan" if "nan" in found else "inf" if "inf" in found else None
+def _sent(story: Story, one: Pass, visit: Visit, made: Trouble) -> Finding:
+    node = story.nodes[visit.node]
+    op = story.op_of_node(visit.node)
+    parameters = {
+        "node": node.type,
+        "op": op.name if op is not None else "",
+        "line": line(op.span if op is not None else None),
+        "pass_line": line(one.span),
+        "operand": story.say(op.inputs[0] if op is not None and op.inputs else None),
+        "made": made,
+    }
+    code, fix = f"first_{made}_backward", NO_EDITS
+    if op is not None and made == "nan" and _is_behind_where(story, visit.node):
+        code = "nan_behind_where"
+    elif op is not None and node.type.startswith(ROOT_NODES) and _is_root_at_zero(story, op):
+        code, fix = "root_at_zero", _kept_away(story, op)
+    return Finding(
+        code=code,
+        severity="warning",
+        span=op.span if op is not None else one.span,
+        tensors=tuple(tensor for tensor in visit.left if tensor is not None),
+        nodes=(visit.node,),
+        parameters=parameters,
+        fix=fix,
+    )
+
+
+def _is_behind_where(story: Story, node: str) -> bool:
+    """Whether `where` chose among its results: the gradient of what was not chosen is 0, and 0 times Inf is NaN."""
+    return any(
+        one.type.startswith(("WhereBackward", "MaskedFillBackward")) and any(edge.to == node for edge in one.edges)
+        for one in story.trace.nodes
+    )
+
+
+def _is_root_at_zero(story: Story, op: Op) -> bool:
+    operand = story.input_of(op)
+    zeros = 0 in (operand.data or ()) if operand is not None and operand.summary is None else False
+    if operand is not None and operand.summary is not None:
+        zeros = operand.summary.zeros > 0
+    return zeros

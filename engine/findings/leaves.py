@@ -1,0 +1,356 @@
+"""Tensors that are not the leaves they were meant to be."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.findings.passes import NOT_LEAF
+from engine.findings.reading import Edits, called, dotted, is_grad_of, keyword
+from engine.findings.story import Story, line
+from engine.trace import Finding, Op, Tensor, Variable
+
+MAKERS = frozenset(
+    "tensor ones zeros rand randn full linspace eye empty normal ones_like zeros_like rand_like randn_like".split()
+)
+STEPS_TOO_FAR = 4
+SMALL_STEPS = frozenset(
+    "mul add sub div rdiv rsub neg to float double half bfloat16 cuda cpu type view reshape unsqueeze squeeze flatten t T"
+    " transpose permute clone contiguous".split()
+)
+"""What people do to a tensor while they make it."""
+CONTAINERS = {ast.List: "nn.ModuleList", ast.ListComp: "nn.ModuleList", ast.Dict: "nn.ModuleDict"}
+PARAMETER_CONTAINERS = {ast.List: "nn.ParameterList", ast.ListComp: "nn.ParameterList", ast.Dict: "nn.ParameterDict"}
+REGISTERS = frozenset("ModuleList ModuleDict ParameterList ParameterDict Sequential".split())
+
+
+def gradients_not_kept(story: Story) -> Iterator[Finding]:
+    """`.grad` read from a tensor that keeps none; PyTorch warns of it."""
+    told: set[str] = set()
+    meant = _meant_as_leaves(story)
+    for warning in story.trace.warnings:
+        if NOT_LEAF not in warning.message or line(warning.span) in told:
+            continue
+        told.add(line(warning.span))
+        node = story.code.at(warning.span)
+        name = dotted(node.value) if isinstance(node, ast.Attribute) else ""
+        if name in meant:
+            yield _one_step_too_far(story, name, *meant[name])
+            return
+        rebound = _rebound(story)
+        if name in rebound:
+            return  # told by `leaves_rebound`
+        made = _last_result(story, name)
+        yield Finding(
+            code="grad_of_non_leaf",
+            severity="warning",
+            span=warning.span,
+            tensors=(made.id,) if made is not None else (),
+            nodes=(made.grad_fn.node,) if made is not None and made.grad_fn is not None else (),
+            parameters={
+                "line": line(warning.span),
+                "name": name or story.source.text(warning.span).removesuffix(".grad"),
+                "op": story.maker[made.id].name if made is not None and made.id in story.maker else "?",
+                "made_line": line(story.maker[made.id].span) if made is not None and made.id in story.maker else "?",
+            },
+            fix=_retained(story, name, made),
+        )
+
+
+def _last_result(story: Story, name: str) -> Tensor | None:
+    for tensor in reversed(story.trace.tensors):
+        if name and name in tensor.names and tensor.grad_fn is not None:
+            return tensor
+    return None
+
+
+def _retained(story: Story, name: str, made: Tensor | None) -> Edits:
+    maker = story.maker.get(made.id) if made is not None else None
+    statement = story.code.statement_at(maker.span) if maker is not None else None
+    if not isinstance(statement, ast.Assign) or dotted(statement.targets[0]) != name or not name.isidentifier():
+        return ()
+    return story.code.line_after(statement, f"{name}.retain_grad()")
+
+
+def _meant_as_leaves(story: Story) -> dict[str, tuple[ast.Assign, ast.Call, Op]]:
+    """Names bound to something computed, in the same expression, from a fresh tensor with `requires_grad=True`."""
+    code = story.code
+    found: dict[str, tuple[ast.Assign, ast.Call, Op]] = {}
+    for statement in code.bindings:
+        name = dotted(statement.targets[0])
+        inner = [
+            call
+            for call in ast.walk(statement.value)
+            if isinstance(call, ast.Call) and call is not statement.value and _asks_for_gradient(call)
+        ]
+        if not name or len(inner) != 1 or statement.value is inner[0]:
+            continue
+        for op in story.ops_at(code.span(statement.value)):
+            result = story.output_of(op)
+            if result is not None and result.grad_fn is not None and _starts_at_a_nameless_leaf(story, op):
+                found[name] = statement, inner[0], op
+    return found
+
+
+def _asks_for_gradient(call: ast.Call) -> bool:
+    word = keyword(call, "requires_grad")
+    return word is not None and isinstance(word.value, ast.Constant) and word.value.value is True
+
+
+def _starts_at_a_nameless_leaf(story: Story, op: Op) -> bool:
+    """Whether it only reshapes, converts or scales a leaf that has no name of its own."""
+    for _ in range(STEPS_TOO_FAR):
+        if op.name not in SMALL_STEPS:
+            return False
+        tracked = [one for one in op.inputs if story.is_tracked(one)]
+        if len(tracked) != 1 or story.has_names(tracked[0]):
+            return False
+        if story.is_tracked_leaf(tracked[0]):
+            return True
+        maker = story.maker.get(tracked[0])
+        if maker is None:
+            return False
+        op = maker
+    return False
+
+
+def _one_step_too_far(story: Story, name: str, statement: ast.Assign, call: ast.Call, op: Op) -> Finding:
+    code = story.code
+    word = keyword(call, "requires_grad")
+    fix: Edits = ()
+    if word is not None:
+        fix = (*code.argument_removed(call, word), *code.method(statement.value, ".requires_grad_()"))
+    return Finding(
+        code="leaf_made_non_leaf",
+        severity="warning",
+        span=code.span(statement.value),
+        tensors=op.outputs[:1],
+        nodes=op.nodes,
+        parameters={"name": name, "op": op.name, "line": str(statement.lineno), "code": code.short(statement.value)},
+        fix=fix,
+    )
+
+
+def untracked_gradients(story: Story) -> Iterator[Finding]:
+    """`.grad` read from a tensor that took part but was made without `requires_grad`."""
+    code = story.code
+    if not any(one.accumulations for one in story.trace.passes):
+        return
+    read = {
+        dotted(node.value): node
+        for node in reversed(code.attributes)
+        if node.attr == "grad" and isinstance(node.ctx, ast.Load) and not code.is_in_function(node) and not _is_asked(story, node)
+    }  # fmt: skip
+    for variable in story.trace.variables:
+        node = read.get(variable.name)
+        record = story.tensors.get(variable.tensor or "")
+        if node is None or record is None or not _could_have_had_one(story, variable, record):
+            continue
+        yield Finding(
+            code="grad_of_untracked",
+            severity="warning",
+            span=code.span(node),
+            tensors=(record.id,),
+            parameters={"name": variable.name, "line": str(node.lineno)},
+            fix=_asked_for(story, variable.name),
+        )
+
+
+def _is_asked(story: Story, node: ast.Attribute) -> bool:
+    """Whether it stands in a test such as `x.grad is None`, or another part of it is read."""
+    above = story.code.parents.get(node)
+    return isinstance(above, ast.Compare) and any(
+        isinstance(one, ast.Constant) and one.value is None for one in (above.left, *above.comparators)
+    )
+
+
+def _could_have_had_one(story: Story, variable: Variable, record: Tensor) -> bool:
+    if (
+        record.requires_grad
+        or not record.is_leaf
+        or record.role != "leaf"
+        or not record.dtype.startswith(("float", "bfloat"))
+    ):
+        return False
+    identity = story.identity(record.id)
+    if any(one.requires_grad for one in story.trace.tensors if (one.identity or one.id) == identity):
+        return False
+    return any(
+        story.reaches_a_pass(op) for op in story.trace.ops if any(story.identity(one) == identity for one in op.inputs)
+    )
+
+
+def _asked_for(story: Story, name: str) -> Edits:
+    made = [one for one in story.code.bindings if dotted(one.targets[0]) == name]
+    call = made[0].value if len(made) == 1 else None
+    if not isinstance(call, ast.Call) or called(call) not in MAKERS or keyword(call, "requires_grad") is not None:
+        return ()
+    return (story.code.argument_added(call, "requires_grad=True"),)
+
+
+def leaves_rebound(story: Story) -> Iterator[Finding]:
+    """`w = w - lr * w.grad`: the name now stands for a result, and the next pass leaves it without gradient."""
+    for name, (statement, op) in _rebound(story).items():
+        yield Finding(
+            code="leaf_rebound",
+            severity="warning",
+            span=story.code.span(statement.value),
+            tensors=op.outputs[:1],
+            nodes=op.nodes,
+            parameters={"name": name, "line": str(statement.lineno), "code": story.code.short(statement)},
+            fix=_updated_in_place(story, statement),
+        )
+
+
+def _rebound(story: Story) -> dict[str, tuple[ast.Assign, Op]]:
+    code = story.code
+    found: dict[str, tuple[ast.Assign, Op]] = {}
+    for statement in code.bindings:
+        name = dotted(statement.targets[0])
+        if not name or not any(is_grad_of(one, name) for one in ast.walk(statement.value)):
+            continue
+        if not any(
+            dotted(one) == name for one in ast.walk(statement.value) if not is_grad_of(code.parents.get(one, one), name)
+        ):
+            continue  # the gradient alone is not the tensor
+        for op in story.ops_at(code.span(statement.value)):
+            result = story.output_of(op)
+            if result is not None and result.grad_fn is not None and any(map(story.is_tracked_leaf, op.inputs)):
+                found.setdefault(name, (statement, op))
+    return found
+
+
+def _updated_in_place(story: Story, statement: ast.Assign) -> Edits:
+    match statement.value:
+        case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == dotted(statement.targets[0]):
+            code = story.code
+            if statement.lineno != statement.end_lineno:
+                return ()
+            head = code.indent(statement, "with torch.no_grad():")
+            update = f"{code.text(statement.targets[0])} -= {code.text(right)}"
+            return (code.replace(statement, head[0].text + update),) if head else ()
+    return ()
+
+
+def parameters_made_in_forward(story: Story) -> Iterator[Finding]:
+    """`nn.Parameter(...)` in `forward`: a new leaf at each call, which no optimizer knows."""
+    code = story.code
+    members = {story.identity(one.tensor) for module in story.trace.modules for one in module.parameters}
+    loose = [
+        one for one in story.trace.tensors if one.role == "parameter" and one.identity is None and one.id not in members
+    ]
+    fed = {each.tensor for one in story.trace.passes for each in one.accumulations}
+    for call in code.calls if loose else ():
+        function = code.function(call)
+        if called(call) != "Parameter" or function is None or function.name != "forward":
+            continue
+        statement = code.statement(call)
+        kept = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute)
+        if kept and any(isinstance(above, ast.If) for above in code.around(call)):
+            continue  # made at the first call and kept
+        leaves = [one.id for one in loose if one.id in fed]
+        if leaves:
+            yield Finding(
+                code="parameter_made_in_forward",
+                severity="warning",
+                span=code.span(call),
+                tensors=tuple(leaves[:8]),
+                parameters={"line": str(call.lineno), "code": code.short(call), "count": str(len(leaves))},
+            )
+
+
+def modules_in_plain_containers(story: Story) -> Iterator[Finding]:
+    """`self.layers = [nn.Linear(...)]`: a plain list hides its layers from `parameters()`."""
+    code = story.code
+    types = {module.type for module in story.trace.modules}
+    registered = {
+        dotted(one.value if isinstance(one, ast.Starred) else one)
+        for call in code.calls
+        if called(call) in REGISTERS
+        for one in call.args
+    }
+    for statement in code.bindings:
+        target = dotted(statement.targets[0])
+        owner = next((one for one in code.around(statement) if isinstance(one, ast.ClassDef)), None)
+        container = type(statement.value)
+        if owner is None or owner.name not in types or not target.startswith("self.") or target in registered:
+            continue
+        held = _held(statement.value)
+        is_parameter = bool(held) and called(held[0]) == "Parameter"
+        better = (PARAMETER_CONTAINERS if is_parameter else CONTAINERS).get(container)
+        if not held or better is None:
+            continue
+        if not _hides(story):
+            continue
+        yield Finding(
+            code="modules_in_plain_list",
+            severity="warning",
+            span=code.span(statement.value),
+            parameters={
+                "name": target,
+                "line": str(statement.lineno),
+                "type": "dict" if container is ast.Dict else "list",
+                "better": better,
+                "model": owner.name,
+            },
+            fix=(code.before(statement.value, f"{better}("), code.after(statement.value, ")")),
+        )
+
+
+def _held(node: ast.expr) -> list[ast.Call]:
+    """The layers or parameters that a list, comprehension or dict is made of."""
+    items: list[ast.expr | None] = []
+    if isinstance(node, ast.List):
+        items = [*node.elts]
+    elif isinstance(node, ast.ListComp):
+        items = [node.elt]
+    elif isinstance(node, ast.Dict):
+        items = [*node.values]
+    made = [one for one in items if isinstance(one, ast.Call) and dotted(one.func).startswith(("nn.", "torch.nn."))]
+    return made if len(made) == len(items) else []
+
+
+def _hides(story: Story) -> bool:
+    """Whether parameters that are in no module's tree got gradient."""
+    members = {
+        story.identity(one.tensor)
+        for module in story.trace.modules
+        if "(" not in module.path
+        for one in module.parameters
+    }
+    return any(
+        each.tensor not in members and story.is_parameter(each.tensor)
+        for one in story.trace.passes
+        for each in one.accumulations
+    )
+
+
+def compared_too_early(story: Story) -> Iterator[Finding]:
+    """`x.grad == ...` before any pass: the comparison is with None."""
+    code = story.code
+    firsts: dict[str, int] = {}
+    for one in story.trace.passes:
+        for each in one.accumulations:
+            if one.span is not None:
+                firsts.setdefault(each.tensor, one.span.line)
+    names = {one.name: story.identity(one.tensor) for one in story.trace.variables if one.tensor is not None}
+    for node in code.nodes if firsts else ():
+        if (
+            not isinstance(node, ast.Compare)
+            or not isinstance(node.ops[0], ast.Eq | ast.NotEq)
+            or not code.runs_once(node)
+        ):
+            continue
+        for side, other in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
+            if not isinstance(side, ast.Attribute) or side.attr != "grad":
+                continue
+            if isinstance(other, ast.Constant) and other.value is None:
+                continue
+            name = dotted(side.value)
+            pass_line = firsts.get(names.get(name, ""))
+            if pass_line is not None and node.lineno < pass_line:
+                yield Finding(
+                    code="grad_compared_too_early",
+                    severity="warning",
+                    span=code.span(node),
+                    tensors=(names[name],),
+                    parameters={"name": name, "line": str(node.lineno), "pass_line": str(pass_line)},
+                )

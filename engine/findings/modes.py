@@ -1,0 +1,155 @@
+"""Train and eval, recording and not: layers in the wrong mode, graphs nobody uses."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.findings.reading import Reading, called, dotted
+from engine.findings.story import Story, argument, line
+from engine.trace import Finding, ModuleCall, Op
+
+DROPOUTS = frozenset("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split())
+NORMS = frozenset(("batch_norm",))
+SWITCHES = frozenset("no_grad inference_mode enable_grad".split())
+MODULE_PREFIXES = ("torch.", "torch.autograd.")
+
+
+def _is_training(op: Op) -> bool:
+    return argument(op, "training") == "True"
+
+
+def _drops(op: Op) -> bool:
+    return argument(op, "p", 1) not in ("0", "0.0")
+
+
+def trained_in_eval(story: Story) -> Iterator[Finding]:
+    """Steps after forward passes in eval mode, of layers that had been trained in train mode before."""
+    steps = [story.update_step.get(one.id, 0) for one in story.trace.updates if one.kind == "step"]
+    before: set[str | None] = set()
+    for op in sorted(story.ops_named(DROPOUTS | NORMS), key=lambda one: story.op_step.get(one.id, 0)) if steps else ():
+        if op.grad_mode != "grad" or op.module is None:
+            continue
+        if _is_training(op):
+            if story.reaches_a_pass(op):
+                before.add(op.module)
+        elif op.module in before and _is_trained_through(story, op, steps[-1]):
+            module = story.modules[op.module]
+            switch = _switch(story.code, "eval")
+            yield Finding(
+                code="trained_in_eval",
+                severity="warning",
+                span=op.span,
+                tensors=op.outputs[:1],
+                nodes=op.nodes[:1],
+                parameters={
+                    "module": module.path,
+                    "type": module.type,
+                    "line": line(op.span),
+                    "eval_line": str(switch.lineno) if switch is not None else "?",
+                },
+            )
+            return
+
+
+def _is_trained_through(story: Story, op: Op, last_step: int) -> bool:
+    """Whether a pass came back through what was made of its output, and a step followed."""
+    output = story.output_of(op)
+    made = output.grad_fn if output is not None else None
+    number = story.visited.get(made.node) if made is not None else None
+    return number is not None and story.pass_step.get(story.trace.passes[number].id, last_step) < last_step
+
+
+def _switch(code: Reading, method: str) -> ast.Call | None:
+    """The first `model.eval()` or `model.train()`."""
+    found = [
+        one for one in code.calls if isinstance(one.func, ast.Attribute) and one.func.attr == method and not one.args
+    ]
+    return min(found, key=lambda one: one.lineno) if found else None
+
+
+def evaluated_in_train(story: Story) -> Iterator[Finding]:
+    """Dropout or batch norm in train mode under no_grad, after training, with results that nothing learns from."""
+    code = story.code
+    if not any(one.kind == "step" for one in story.trace.updates) or _switch(code, "train") is not None:
+        return
+    found = [op for op in story.ops_named(sorted(DROPOUTS | NORMS)) if op.grad_mode != "grad" and _is_training(op)]
+    found = [op for op in found if op.module is not None and (op.name in NORMS or _drops(op))]
+    if not found or _feeds_training(story):
+        return
+    first = min(found, key=lambda one: story.op_step.get(one.id, 0))
+    trained = [op for op in story.ops_named((first.name,)) if op.module == first.module and story.reaches_a_pass(op)]
+    if not trained:
+        return
+    module = story.modules[first.module or ""]
+    statement = code.statement_at(first.span)
+    top = module.path.partition(".")[0]
+    above = next((one for one in code.around(statement) if isinstance(one, ast.With)), None) if statement else None
+    known = any(one.name == top and one.module is not None for one in story.trace.variables)
+    yield Finding(
+        code="evaluated_in_train",
+        severity="warning",
+        span=first.span,
+        tensors=first.outputs[:1],
+        parameters={"module": module.path, "type": module.type, "line": line(first.span), "model": top},
+        fix=code.line_before(above, f"{top}.eval()") if above is not None and known and code.runs_once(above) else (),
+    )
+
+
+def _feeds_training(story: Story) -> bool:
+    """Whether anything computed under no_grad is used where gradients flow."""
+    made = {tensor for op in story.trace.ops if op.grad_mode != "grad" and not op.in_place for tensor in op.outputs}
+    return any(op.grad_mode == "grad" and op.nodes and not made.isdisjoint(op.inputs) for op in story.trace.ops)
+
+
+def evaluated_with_grad(story: Story) -> Iterator[Finding]:
+    """A model in eval mode that was recorded for a backward pass that never came."""
+    trained = any(one.kind == "step" for one in story.trace.updates)
+    tops = [call for call in story.trace.calls if call.parent is None and not call.raised] if trained else []
+    idle = [call for call in tops if not call.training and call.grad_mode == "grad" and _is_for_nothing(story, call)]
+    if not idle:
+        return
+    ops = [op for call in idle for op in _ops_of(story, call)]
+    code = story.code
+    first = idle[0]
+    statement = code.statement_at(first.span)
+    loop = next((one for one in code.around(statement) if isinstance(one, ast.For)), None) if statement else None
+    simple = statement if loop is None else None
+    yield Finding(
+        code="evaluated_with_grad",
+        severity="note",
+        span=first.span,
+        tensors=tuple(op.outputs[0] for op in ops[-1:] if op.outputs),
+        parameters={
+            "line": line(first.span),
+            "module": story.modules[first.module].path if first.module in story.modules else "",
+            "bytes": str(sum(op.saved_bytes for op in ops)),
+            "nodes": str(sum(len(op.nodes) for op in ops)),
+            "count": str(len(idle)),
+        },
+        fix=code.indent(simple, "with torch.no_grad():") if simple is not None and len(idle) == 1 else (),
+    )
+
+
+def _ops_of(story: Story, call: ModuleCall) -> list[Op]:
+    first, last = story.op_at.get(call.first_op or ""), story.op_at.get(call.last_op or "")
+    return [] if first is None or last is None else list(story.trace.ops[first : last + 1])
+
+
+def _is_for_nothing(story: Story, call: ModuleCall) -> bool:
+    ops = _ops_of(story, call)
+    return any(op.nodes for op in ops) and not any(map(story.reaches_a_pass, ops))
+
+
+def switches_without_with(story: Story) -> Iterator[Finding]:
+    """`torch.no_grad()` as a statement of its own: made and thrown away."""
+    code = story.code
+    for call in code.calls:
+        above = code.parents.get(call)
+        name = dotted(call.func)
+        is_switch = called(call) in SWITCHES and name.startswith(MODULE_PREFIXES)
+        if is_switch and isinstance(above, ast.Expr) and call.lineno not in story.trace.lines_not_run:
+            yield Finding(
+                code="switch_without_with",
+                severity="error",
+                span=code.span(call),
+                parameters={"code": code.short(call), "line": str(call.lineno)},
+            )

@@ -1,0 +1,398 @@
+"""The order of a training loop: what was zeroed, stepped or left out when it should not have been."""
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine.findings.reading import Edits, called, dotted
+from engine.findings.story import Story, line
+from engine.trace import Finding, Pass, Span, Update
+
+METHODS = frozenset("step zero_grad backward eval train requires_grad_ retain_grad detach_ zero_".split())
+"""Methods that are called for what they do, not for what they give."""
+TOO_EARLY = "before `optimizer.step()`"
+
+
+class _Wasted(NamedTuple):
+    """A gradient that was zeroed before any step used it."""
+
+    by: Update
+    of: Pass
+
+
+class _Steps:
+    """One optimizer's steps."""
+
+    def __init__(self) -> None:
+        self.all = 0
+        self.idle: list[tuple[Update, str, _Wasted | None, list[str]]] = []
+
+
+def idle_steps(story: Story) -> Iterator[Finding]:
+    """Steps that moved nothing: before a backward, after a `zero_grad`, or of an optimizer that holds other tensors."""
+    for steps in _steps(story).values():
+        if not steps.idle:
+            continue
+        update, reason, wasted, leaves = steps.idle[0]
+        always = len(steps.idle) == steps.all
+        if reason == "holds_others" and not always:
+            continue
+        if reason == "zeroed" and wasted is not None:
+            yield _zeroed_too_early(story, update, wasted)
+        elif reason == "holds_others":
+            yield _holds_others(story, update, leaves)
+        else:
+            yield _no_backward(story, update, always=always)
+
+
+def _steps(story: Story) -> dict[str, _Steps]:
+    owners = {story.identity(each.after): each.tensor for one in story.trace.passes for each in one.accumulations
+              if each.after is not None}  # fmt: skip
+    moments: list[tuple[int, Pass | Update]] = [
+        *((story.pass_step.get(one.id, 0), one) for one in story.trace.passes if not one.failed),
+        *(
+            (story.update_step[one.id], one)
+            for one in story.trace.updates
+            if one.kind in ("step", "zero_grad", "grad_reset", "grad_set") and one.id in story.update_step
+        ),
+    ]
+    moments.sort(key=lambda one: one[0])
+    waiting: dict[str, Pass] = {}
+    cleared: set[str] = set()
+    wasted: dict[str, _Wasted] = {}
+    found: dict[str, _Steps] = {}
+    for _, one in moments:
+        if isinstance(one, Pass):
+            fed = [each.tensor for each in one.accumulations if each.delta is not None]
+            waiting.update(dict.fromkeys(fed, one))
+            cleared.difference_update(fed)
+            for leaf in fed:
+                wasted.pop(leaf, None)
+        elif one.kind == "step":
+            steps = found.setdefault(one.variable or one.optimizer or "", _Steps())
+            steps.all += 1
+            moved = [story.identity(each.before) for each in one.changes if each.before is not None]
+            if any(leaf not in cleared for leaf in moved):
+                for leaf in moved:
+                    waiting.pop(leaf, None)
+                    wasted.pop(leaf, None)
+            else:
+                steps.idle.append(_idle(story, one, waiting, wasted))
+        else:
+            for change in one.changes:
+                owner = owners.get(story.identity(change.before)) if change.before is not None else None
+                if owner is None or one.kind == "grad_set":
+                    continue
+                cleared.add(owner)
+                if owner in waiting:
+                    wasted[owner] = _Wasted(one, waiting.pop(owner))
+    return found
+
+
+def _idle(
+    story: Story, step: Update, waiting: dict[str, Pass], wasted: dict[str, _Wasted]
+) -> tuple[Update, str, _Wasted | None, list[str]]:
+    own = [
+        one
+        for one in wasted.values()
+        if one.by.kind == "zero_grad" and (one.by.owner == "module" or one.by.variable == step.variable)
+    ]
+    if own:
+        return step, "zeroed", own[0], []
+    parameters = [leaf for leaf in waiting if story.is_parameter(leaf)]
+    if parameters:
+        return step, "holds_others", None, parameters
+    return step, "no_backward", None, []
+
+
+def _zeroed_too_early(story: Story, step: Update, wasted: _Wasted) -> Finding:
+    code = story.code
+    zero, backward = code.statement_at(wasted.by.span), code.statement_at(wasted.of.span)
+    is_between = code.follows(backward, zero)
+    return Finding(
+        code="zero_grad_before_step",
+        severity="error",
+        span=wasted.by.span,
+        parameters={
+            "line": line(wasted.by.span),
+            "pass_line": line(wasted.of.span),
+            "step_line": line(step.span),
+            "code": story.source.text(wasted.by.span),
+        },
+        fix=code.moved(zero, before=backward) if is_between else (),
+    )
+
+
+def _no_backward(story: Story, step: Update, *, always: bool) -> Finding:
+    code = story.code
+    statement = code.statement_at(step.span)
+    later = next((one.span for one in story.trace.passes if code.follows(statement, code.statement_at(one.span))), None)
+    return Finding(
+        code="step_without_backward",
+        severity="error" if always else "warning",
+        span=step.span,
+        parameters={
+            "line": line(step.span),
+            "optimizer": step.variable or step.optimizer or "",
+            "pass_line": line(later),
+        },
+        fix=code.moved(statement, after=code.statement_at(later)) if later is not None else (),
+    )
+
+
+def _holds_others(story: Story, step: Update, leaves: list[str]) -> Finding:
+    return Finding(
+        code="optimizer_holds_others",
+        severity="error",
+        span=step.span,
+        tensors=tuple(leaves[:8]),
+        parameters={
+            "line": line(step.span),
+            "optimizer": step.variable or step.optimizer or "",
+            "names": story.say_all(leaves),
+            "made_line": line(_made_at(story, step.variable)),
+        },
+        fix=_made_later(story, step.variable),
+    )
+
+
+def _made(story: Story, variable: str | None) -> ast.Assign | None:
+    """The one statement that makes an optimizer."""
+    made = [one for one in story.code.bindings if variable and dotted(one.targets[0]) == variable]
+    return made[0] if len(made) == 1 and isinstance(made[0].value, ast.Call) else None
+
+
+def _made_at(story: Story, variable: str | None) -> Span | None:
+    statement = _made(story, variable)
+    return story.code.span(statement) if statement is not None else None
+
+
+def _made_later(story: Story, variable: str | None) -> Edits:
+    """The optimizer made after the last change of the model it is made of."""
+    statement = _made(story, variable)
+    models = _whole_models(statement.value) if statement is not None else []
+    if statement is None or len(models) != 1:
+        return ()
+    code = story.code
+    changed = [one for one in code.bindings if code.follows(statement, one) and _base(one.targets[0]) == models[0]]
+    return code.moved(statement, after=changed[-1]) if changed else ()
+
+
+def _base(node: ast.expr) -> str:
+    """The name that `model.head` or `model[2]` begins with."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _whole_models(node: ast.AST) -> list[str]:
+    """Names whose `parameters()` are given as a whole."""
+    return [
+        call.func.value.id
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "parameters"
+        and isinstance(call.func.value, ast.Name)
+    ]
+
+
+def left_out_of_optimizers(story: Story) -> Iterator[Finding]:
+    """Parameters of a model that got gradients and never moved, though an optimizer was given all of the model's."""
+    steps = [one for one in story.trace.updates if one.kind == "step"]
+    if not steps:
+        return
+    moved = {
+        story.identity(change.before)
+        for one in story.trace.updates
+        if one.kind in ("step", "data")
+        for change in one.changes
+        if change.before is not None
+    }
+    last = max(story.update_step.get(one.id, 0) for one in steps)
+    fed = {
+        each.tensor: one
+        for one in story.trace.passes
+        for each in one.accumulations
+        if each.delta is not None and story.pass_step.get(one.id, last) < last
+    }
+    whole = {one.variable: models for one in steps if (models := _models_of(story, one.variable))}
+    for variable, models in whole.items():
+        for module in models:
+            mine = _leaves_under(story, module)
+            still = [leaf for leaf in mine if leaf in fed and leaf not in moved]
+            if not still or not mine & moved:
+                continue
+            made = _made(story, variable)
+            yield Finding(
+                code="not_in_optimizer",
+                severity="warning",
+                span=_made_at(story, variable),
+                tensors=tuple(still[:8]),
+                parameters={
+                    "optimizer": variable or "",
+                    "model": module,
+                    "names": story.say_all(still),
+                    "count": str(len(still)),
+                    "line": str(made.lineno) if made is not None else "?",
+                },
+                fix=_made_later(story, variable),
+            )
+
+
+def _models_of(story: Story, variable: str | None) -> list[str]:
+    statement = _made(story, variable)
+    return _whole_models(statement.value) if statement is not None else []
+
+
+def _leaves_under(story: Story, name: str) -> set[str]:
+    """The parameters in a variable's module tree at the end."""
+    return {
+        story.identity(one.tensor)
+        for module in story.trace.modules
+        if "(" not in module.path and module.path.partition(".")[0] == name
+        for one in module.parameters
+    }
+
+
+def never_stepped(story: Story) -> Iterator[Finding]:
+    """Passes and `zero_grad` in a loop, and no step."""
+    zeroed: dict[str, int] = {}
+    for update in story.trace.updates:
+        if update.kind == "step":
+            return
+        if update.kind == "zero_grad" and update.owner == "optimizer" and update.variable:
+            zeroed[update.variable] = zeroed.get(update.variable, 0) + 1
+    code = story.code
+    for variable, count in zeroed.items():
+        fed = [one for one in story.trace.passes if any(each.delta is not None for each in one.accumulations)]
+        stepped = any(one.attr == "step" for one in code.attributes)
+        if count < 2 or len(fed) < 2 or stepped or story.trace.status != "ok":
+            continue
+        yield Finding(
+            code="backward_without_step",
+            severity="warning",
+            span=fed[-1].span,
+            parameters={"optimizer": variable, "line": line(fed[-1].span), "count": str(len(fed))},
+            fix=_step_added(story, fed[-1], variable),
+        )
+
+
+def _step_added(story: Story, one: Pass, variable: str) -> Edits:
+    code = story.code
+    statement = code.statement_at(one.span)
+    return code.line_after(statement, f"{variable}.step()")
+
+
+def methods_not_called(story: Story) -> Iterator[Finding]:
+    """`opt.step` as a statement: the method without its brackets does nothing."""
+    code = story.code
+    for node in code.nodes:
+        if (
+            not isinstance(node, ast.Expr)
+            or not isinstance(node.value, ast.Attribute)
+            or node.value.attr not in METHODS
+        ):
+            continue
+        if node.lineno in story.trace.lines_not_run:
+            continue
+        yield Finding(
+            code="method_not_called",
+            severity="error",
+            span=code.span(node),
+            parameters={"code": code.short(node), "line": str(node.lineno), "method": node.value.attr},
+            fix=(code.after(node, "()"),),
+        )
+
+
+def scheduler_before_step(story: Story) -> Iterator[Finding]:
+    """PyTorch warns of it: the first value of the schedule is skipped."""
+    code = story.code
+    for warning in story.trace.warnings:
+        if "lr_scheduler.step()" not in warning.message or TOO_EARLY not in warning.message:
+            continue
+        statement = code.statement_at(warning.span)
+        step = next((one for one in story.trace.updates if one.kind == "step"), None)
+        other = code.statement_at(step.span) if step is not None else None
+        yield Finding(
+            code="scheduler_before_step",
+            severity="warning",
+            span=warning.span,
+            parameters={
+                "line": line(warning.span),
+                "step_line": line(step.span if step is not None else None),
+                "code": story.source.text(warning.span),
+            },
+            fix=code.moved(statement, after=other) if code.follows(statement, other) else (),
+        )
+        return
+
+
+def frozen_and_stepped(story: Story) -> Iterator[Finding]:
+    """Frozen parameters: moved by a step all the same, or only handed to an optimizer that skips them."""
+    moved = False
+    for update in story.trace.updates:
+        if update.kind != "step":
+            continue
+        for change in update.changes:
+            before, after = story.tensors.get(change.before or ""), story.tensors.get(change.after or "")
+            if before is None or after is None or before.requires_grad or moved:
+                continue
+            if (before.data, before.summary) != (after.data, after.summary):
+                moved = True
+                yield Finding(
+                    code="frozen_but_moved",
+                    severity="warning",
+                    span=update.span,
+                    tensors=(before.id, after.id),
+                    parameters={
+                        "name": story.say(before.id),
+                        "line": line(update.span),
+                        "optimizer": update.variable or update.optimizer or "",
+                    },
+                )
+    if not moved:
+        yield from _frozen_in_optimizer(story)
+
+
+def _frozen_in_optimizer(story: Story) -> Iterator[Finding]:
+    code = story.code
+    for variable in {one.variable: None for one in story.trace.updates if one.kind == "step"}:
+        statement = _made(story, variable)
+        for call in ast.walk(statement.value) if statement is not None else ():
+            if (
+                not isinstance(call, ast.Call)
+                or called(call) != "parameters"
+                or not isinstance(call.func, ast.Attribute)
+            ):
+                continue
+            module = call.func.value
+            leaves = _leaves_under(story, module.id) if isinstance(module, ast.Name) else set()
+            frozen = sorted(leaf for leaf in leaves if not _is_trained(story, leaf))
+            if not frozen or len(frozen) == len(leaves) or not isinstance(code.parents.get(call), ast.Call):
+                continue
+            if called_in(code.parents[call]) == "filter":
+                continue
+            yield Finding(
+                code="frozen_in_optimizer",
+                severity="note",
+                span=code.span(call),
+                tensors=tuple(frozen[:8]),
+                parameters={
+                    "optimizer": variable or "",
+                    "names": story.say_all(frozen),
+                    "count": str(len(frozen)),
+                    "line": str(call.lineno),
+                },
+                fix=(code.before(call, "filter(lambda p: p.requires_grad, "), code.after(call, ")")),
+            )
+
+
+def called_in(node: ast.AST) -> str:
+    """The last name of what is called, when it is a call."""
+    return called(node) if isinstance(node, ast.Call) else ""
+
+
+def _is_trained(story: Story, leaf: str) -> bool:
+    record = story.last.get(leaf)
+    return record is not None and record.requires_grad

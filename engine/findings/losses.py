@@ -1,0 +1,239 @@
+"""Losses that were given something else than they expect, and shapes that grew by broadcasting."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.findings.reading import Edits, called, dotted
+from engine.findings.story import Story, line, numbers_of, times
+from engine.trace import Finding, Op, Tensor
+
+DIFFERENT_SIZE = "Using a target size"
+ELEMENTWISE_LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
+PASSING = frozenset("squeeze unsqueeze view reshape flatten contiguous float double to clone dropout".split())
+"""Ops that hand their values on."""
+MADE_BY_LAYERS = frozenset("linear matmul mm addmm bmm mv baddbmm".split())
+AFTER_LAYERS = frozenset(
+    "add sub mul sigmoid tanh relu softplus leaky_relu gelu exp dropout batch_norm layer_norm".split()
+)
+LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
+SOFTMAXES = ("softmax", "log_softmax", "softmin")
+SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
+MODULES = frozenset(("torch", "F", "nn.functional", "torch.nn.functional", "torch.special"))
+
+
+def losses_broadcast(story: Story) -> Iterator[Finding]:
+    """PyTorch's own warning that prediction and target were broadcast against each other."""
+    told: set[str] = set()
+    for op in story.ops_named(sorted(ELEMENTWISE_LOSSES)):
+        first, second = story.input_of(op), story.input_of(op, 1)
+        if first is None or second is None or first.shape == second.shape or line(op.span) in told:
+            continue
+        if not any(DIFFERENT_SIZE in one.message and one.span == op.span for one in story.trace.warnings):
+            continue
+        told.add(line(op.span))
+        yield _stretched(story, op, "loss_broadcast", first, second)
+
+
+def differences_broadcast(story: Story) -> Iterator[Finding]:
+    """(n,) against the (n, 1) of a layer: every prediction minus every target."""
+    told: set[str] = set()
+    for op in story.ops_named(("sub", "rsub")):
+        first, second = story.input_of(op), story.input_of(op, 1)
+        if first is None or second is None or len(op.broadcast) != 2 or line(op.span) in told:
+            continue
+        column, row = (first, second) if len(first.shape) == 2 else (second, first)
+        size = column.shape[0] if column.shape else 0
+        if size < 2 or column.shape != (size, 1) or row.shape != (size,):
+            continue
+        maker = story.maker.get(column.id)  # a column made by `unsqueeze` or `view` is meant
+        if not story.reaches_a_pass(op) or maker is None or maker.name not in MADE_BY_LAYERS | AFTER_LAYERS:
+            continue
+        from_row = story.maker.get(row.id)
+        if from_row is not None and from_row.inputs and story.identity(from_row.inputs[0]) == story.identity(column.id):
+            continue
+        told.add(line(op.span))
+        yield _stretched(story, op, "difference_broadcast", column, row)
+
+
+def _stretched(story: Story, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
+    shape = tuple(_broadcast(first.shape, second.shape))
+    return Finding(
+        code=code,
+        severity="warning",
+        span=op.span,
+        tensors=(first.id, second.id),
+        nodes=op.nodes[-1:],
+        parameters={
+            "op": op.name,
+            "line": line(op.span),
+            "first": story.say(first.id),
+            "second": story.say(second.id),
+            "first_shape": times(first),
+            "second_shape": times(second),
+            "shape": "×".join(map(str, shape)),
+        },
+        fix=_squeezed(story, op, first, second),
+    )
+
+
+def _broadcast(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
+    size = max(len(first), len(second))
+    pairs = zip((1,) * (size - len(first)) + first, (1,) * (size - len(second)) + second, strict=True)
+    return [max(one, other) for one, other in pairs]
+
+
+def _squeezed(story: Story, op: Op, first: Tensor, second: Tensor) -> Edits:
+    """The last axis of 1 taken off the operand that has it, where the code shows that operand."""
+    longer, at = (first, 0) if len(first.shape) > len(second.shape) else (second, 1)
+    shorter = second if at == 0 else first
+    if longer.shape != (*shorter.shape, 1):
+        return ()
+    code = story.code
+    node = code.at(op.span)
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.BinOp):
+        parts = [node.left, node.right]
+    elif isinstance(node, ast.Call):
+        parts = list(node.args)
+    if len(op.inputs) < 2 or len(parts) != 2:
+        return ()
+    place = 0 if op.inputs[0] == longer.id else 1
+    return code.method(parts[place], ".squeeze(-1)")
+
+
+def _maker(story: Story, tensor: Tensor | None) -> Op | None:
+    """The op a value comes from, seen through ops that hand values on."""
+    for _ in range(4):
+        maker = story.maker.get(tensor.id) if tensor is not None else None
+        if maker is None or maker.name not in PASSING or not maker.inputs:
+            return maker
+        tensor = story.tensors.get(maker.inputs[0])
+    return None
+
+
+def losses_of_the_wrong_kind(story: Story) -> Iterator[Finding]:
+    """Softmax or sigmoid twice, or not at all."""
+    told: set[tuple[str, str]] = set()
+    for op in story.ops_named(LOSSES):
+        wrong = _wrong(story, op)
+        if wrong is None or (wrong, line(op.span)) in told:
+            continue
+        told.add((wrong, line(op.span)))
+        maker = _maker(story, story.input_of(op))
+        yield Finding(
+            code=wrong,
+            severity="warning",
+            span=op.span,
+            tensors=op.inputs[:1],
+            nodes=op.nodes[-1:],
+            parameters={
+                "loss": op.name,
+                "line": line(op.span),
+                "name": story.say(op.inputs[0]),
+                "op": maker.name if maker is not None else "",
+                "op_line": line(maker.span if maker is not None else None),
+            },
+            fix=_mended(story, op, maker, wrong),
+        )
+
+
+def _wrong(story: Story, op: Op) -> str | None:
+    given = story.input_of(op)
+    maker = _maker(story, given)
+    name = maker.name if maker is not None else ""
+    if op.name == "cross_entropy":
+        return "softmax_before_cross_entropy" if name in ("softmax", "sigmoid") else None
+    if op.name == "binary_cross_entropy_with_logits":
+        return "sigmoid_before_logits_loss" if name in ("sigmoid", "softmax") else None
+    if op.name == "binary_cross_entropy":
+        return "bce_without_sigmoid" if name in (*MADE_BY_LAYERS, "relu") else None
+    return "nll_without_log_softmax" if _has_a_positive(given) else None
+
+
+def _has_a_positive(tensor: Tensor | None) -> bool:
+    """A logarithm of a probability is never above 0."""
+    if tensor is not None and tensor.summary is not None:
+        return float(tensor.summary.max) > 1e-6
+    return any(number > 1e-6 for number in numbers_of(tensor))
+
+
+def _mended(story: Story, op: Op, maker: Op | None, wrong: str) -> Edits:
+    if wrong in ("softmax_before_cross_entropy", "sigmoid_before_logits_loss") and maker is not None:
+        return _left_out(story, maker)
+    if wrong == "nll_without_log_softmax" and (maker is None or maker.name not in ("softmax", "sigmoid")):
+        return _renamed(story, op, {"nll_loss": "cross_entropy"}, {"NLLLoss": "CrossEntropyLoss"})
+    if wrong == "nll_without_log_softmax" and maker is not None and maker.name == "softmax":
+        return _renamed(story, maker, {"softmax": "log_softmax"}, {"Softmax": "LogSoftmax"})
+    if wrong == "bce_without_sigmoid":
+        return _renamed(
+            story,
+            op,
+            {"binary_cross_entropy": "binary_cross_entropy_with_logits"},
+            {"BCELoss": "BCEWithLogitsLoss"},
+        )
+    return ()
+
+
+def _left_out(story: Story, maker: Op) -> Edits:
+    """The call replaced by what it was given, or the layer taken out of its `nn.Sequential`."""
+    code = story.code
+    call = code.call_at(maker.span)
+    if call is not None and called(call) == maker.name:
+        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) not in MODULES:
+            return (code.replace(call, code.text(call.func.value)),)
+        return (code.replace(call, code.text(call.args[0])),) if call.args else ()
+    return _out_of_sequential(story, "Softmax" if maker.name == "softmax" else "Sigmoid")
+
+
+def _out_of_sequential(story: Story, layer: str) -> Edits:
+    code = story.code
+    layers = [one for one in code.calls if called(one) == layer and dotted(one.func).startswith(("nn.", "torch.nn."))]
+    above = code.parents.get(layers[0]) if len(layers) == 1 else None
+    if isinstance(above, ast.Call) and called(above) == "Sequential" and len(above.args) > 1:
+        return code.argument_removed(above, layers[0])
+    return ()
+
+
+def _renamed(story: Story, op: Op, functions: dict[str, str], layers: dict[str, str]) -> Edits:
+    """Another function in the same call, or another layer where the only one of its kind is made."""
+    code = story.code
+    call = code.call_at(op.span)
+    if call is not None and called(call) in functions and isinstance(call.func, ast.Attribute):
+        text = code.text(call.func)
+        return (code.replace(call.func, text[: -len(call.func.attr)] + functions[call.func.attr]),)
+    made = [one for one in code.calls if called(one) in layers and isinstance(one.func, ast.Attribute)]
+    if len(made) == 1 and isinstance(made[0].func, ast.Attribute):
+        function = made[0].func
+        return (code.replace(function, code.text(function)[: -len(function.attr)] + layers[function.attr]),)
+    return ()
+
+
+def softmax_without_dim(story: Story) -> Iterator[Finding]:
+    """PyTorch warns that it chose the axis itself."""
+    for warning in story.trace.warnings:
+        if "Implicit dimension choice for" not in warning.message:
+            continue
+        op = next((one for one in story.ops_at(warning.span) if one.name in SOFTMAXES), None)
+        given = story.input_of(op) if op is not None else None
+        if op is None or given is None:
+            continue
+        dim = 0 if len(given.shape) in (0, 1, 3) else 1
+        yield Finding(
+            code="softmax_without_dim",
+            severity="warning",
+            span=warning.span,
+            tensors=(given.id,),
+            nodes=op.nodes,
+            parameters={"op": op.name, "line": line(warning.span), "dim": str(dim), "shape": times(given)},
+            fix=_dim_added(story, op, dim),
+        )
+        return
+
+
+def _dim_added(story: Story, op: Op, dim: int) -> Edits:
+    code = story.code
+    call = code.call_at(op.span)
+    if call is not None and called(call) == op.name:
+        return (code.argument_added(call, f"dim={dim}"),)
+    layers = [one for one in code.calls if called(one) in SOFTMAX_LAYERS and not one.args and not one.keywords]
+    return (code.argument_added(layers[0], f"dim={dim}"),) if len(layers) == 1 else ()

@@ -1,0 +1,274 @@
+"""Values that a type could not hold, and calls that changed nothing."""
+
+import ast
+import math
+from collections.abc import Iterator, Sequence
+
+from engine.findings.reading import Edits, called
+from engine.findings.story import Story, argument, line, numbers_of, times
+from engine.trace import Finding, Op, Tensor
+
+CASTS = ("to", "type", "int", "long", "short", "char", "byte", "tensor", "as_tensor", "full", "fill_")
+WHOLE = {
+    "uint8": (0, 255),
+    "int8": (-128, 127),
+    "int16": (-32768, 32767),
+    "int32": (-(2**31), 2**31 - 1),
+}
+SETS = ("setitem", "__setitem__", "index_put_")
+ARITHMETIC = {"add": float.__add__, "sub": float.__sub__, "mul": float.__mul__}
+FRESH = frozenset(
+    "empty_like zeros_like ones_like rand_like randn_like full_like new_empty new_zeros new_ones new_full size numel"
+    " fill_ zero_ copy_ normal_ uniform_ random_ bernoulli_ exponential_ set_ resize_ resize_as_ kaiming_uniform_"
+    " kaiming_normal_ xavier_uniform_ xavier_normal_ orthogonal_ trunc_normal_ constant_ ones_ zeros_ eye_ detach data"
+    " requires_grad_ to cuda cpu share_memory_ Parameter".split()
+)
+"""Ops that look at a tensor's shape, or fill it."""
+
+
+def values_cut(story: Story) -> Iterator[Finding]:
+    """Fractions dropped and numbers wrapped round when a type of whole numbers took them."""
+    told: set[tuple[str, str]] = set()
+    if story.dtypes.isdisjoint((*WHOLE, "int64")):
+        return
+    for op in story.ops_named((*CASTS, *SETS, *(ARITHMETIC if story.dtypes & WHOLE.keys() else ()))):
+        found = _written_into(story, op) if op.name in SETS else _cast(story, op) or _overflow(story, op)
+        if found is not None and (found.code, line(found.span)) not in told:
+            told.add((found.code, line(found.span)))
+            yield found
+
+
+def _cast(story: Story, op: Op) -> Finding | None:
+    result = story.output_of(op)
+    if result is None or result.dtype not in (*WHOLE, "int64") or op.name in ARITHMETIC:
+        return None
+    given = story.input_of(op)
+    numbers = numbers_of(given) if given is not None else _literals(story, op)
+    kept = numbers_of(result)
+    if given is not None and given.dtype == result.dtype:
+        return None
+    if len(numbers) != len(kept):
+        return None
+    for before, after in zip(numbers, kept, strict=True):
+        if before != after:
+            is_fraction = math.trunc(before) == after
+            return Finding(
+                code="fraction_lost" if is_fraction else "number_wrapped",
+                severity="note" if is_fraction else "warning",
+                span=op.span,
+                tensors=tuple(one.id for one in (given, result) if one is not None),
+                parameters=_parameters(story, op, result, before, after),
+            )
+    return None
+
+
+def _parameters(story: Story, op: Op, result: Tensor, before: float, after: float) -> dict[str, str]:
+    low, high = WHOLE.get(result.dtype, (-(2**63), 2**63 - 1))
+    return {
+        "before": f"{before:.7g}",
+        "after": f"{after:.7g}",
+        "dtype": result.dtype,
+        "op": op.name,
+        "line": line(op.span),
+        "name": story.say(result.id),
+        "low": str(low),
+        "high": str(high),
+    }
+
+
+def _literals(story: Story, op: Op) -> Sequence[float]:
+    """The numbers written in `torch.tensor([2.9], dtype=torch.int8)` or `torch.full((2,), 2.9, dtype=torch.int8)`."""
+    call = story.code.call_at(op.span)
+    if call is None or called(call) != op.name or not call.args:
+        return ()
+    if op.name == "full":
+        value = _number(call.args[1]) if len(call.args) > 1 else None
+        result = story.output_of(op)
+        return [value] * len(numbers_of(result)) if value is not None else ()
+    if op.name not in ("tensor", "as_tensor"):
+        return ()
+    found = [_number(one) for one in _leaves(call.args[0])]
+    return [one for one in found if one is not None] if None not in found else ()
+
+
+def _leaves(node: ast.expr) -> Iterator[ast.expr]:
+    pending = [node]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, ast.List | ast.Tuple):
+            pending.extend(reversed(one.elts))
+        else:
+            yield one
+
+
+def _number(node: ast.expr) -> float | None:
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            return float(value)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
+            return -float(value)
+    return None
+
+
+def _written_into(story: Story, op: Op) -> Finding | None:
+    """`t[0] = 2.9` into whole numbers: PyTorch drops the fraction without a word."""
+    result = story.input_of(op)
+    if result is None or result.dtype not in (*WHOLE, "int64"):
+        return None
+    last = op.arguments[-1] if op.arguments else None
+    values: Sequence[float] = ()
+    if last is not None and last.tensor is not None and len(op.inputs) > 1:
+        source = story.tensors.get(last.tensor)
+        values = numbers_of(source) if source is not None and source.dtype.startswith("float") else ()
+    elif last is not None and last.text is not None:
+        try:
+            values = [float(last.text)]
+        except ValueError:
+            return None
+    low, high = WHOLE.get(result.dtype, (-(2**63), 2**63 - 1))
+    for value in values:
+        if math.isfinite(value) and (value != math.trunc(value)) and low <= value <= high:
+            return Finding(
+                code="fraction_lost_in_place",
+                severity="warning",
+                span=op.span,
+                tensors=(result.id,),
+                parameters=_parameters(story, op, result, value, math.trunc(value)),
+            )
+    return None
+
+
+def _overflow(story: Story, op: Op) -> Finding | None:
+    """A sum, difference or product outside the range of its type."""
+    result = story.output_of(op)
+    if result is None or result.dtype not in WHOLE or op.name not in ARITHMETIC or len(op.arguments) < 2:
+        return None
+    first, second = (_operand(story, op, at) for at in (0, 1))
+    size = max(len(first), len(second))
+    if not first or not second or len(first) not in (1, size) or len(second) not in (1, size) or op.broadcast:
+        return None
+    low, high = WHOLE[result.dtype]
+    for at in range(size):
+        exact = ARITHMETIC[op.name](first[at % len(first)], second[at % len(second)])
+        if not low <= exact <= high:
+            kept = numbers_of(result)
+            return Finding(
+                code="number_wrapped",
+                severity="warning",
+                span=op.span,
+                tensors=(*op.inputs, result.id),
+                parameters=_parameters(story, op, result, exact, kept[at]),
+            ) if len(kept) == size else None  # fmt: skip
+    return None
+
+
+def _operand(story: Story, op: Op, at: int) -> Sequence[float]:
+    given = op.arguments[at]
+    if given.tensor is not None:
+        return numbers_of(story.tensors.get(given.tensor))
+    try:
+        return [float(given.text or "")]
+    except ValueError:
+        return ()
+
+
+def promoted(story: Story) -> Iterator[Finding]:
+    """float32 that met a float64 tensor and became float64."""
+    if not story.dtypes >= {"float32", "float64"}:
+        return
+    for op in story.ops_named("add sub mul div matmul pow mse_loss cat".split()):
+        tensors = [story.tensors[one] for one in op.inputs if one in story.tensors]
+        result = story.output_of(op)
+        if result is None or result.dtype != "float64":
+            continue
+        single = [one for one in tensors if one.dtype == "float32" and one.shape]
+        double = [one for one in tensors if one.dtype == "float64" and one.shape]
+        if single and double:
+            yield Finding(
+                code="promoted_to_float64",
+                severity="note",
+                span=op.span,
+                tensors=(double[0].id, single[0].id, result.id),
+                nodes=op.nodes[:1],
+                parameters={
+                    "op": op.name,
+                    "line": line(op.span),
+                    "single": story.say(single[0].id),
+                    "double": story.say(double[0].id),
+                },
+            )
+            return
+
+
+def squeezes_without_effect(story: Story) -> Iterator[Finding]:
+    """A `squeeze` that never found an axis of size 1."""
+    code = story.code
+    effective: set[str] = set()
+    idle: dict[str, Op] = {}
+    for op in story.ops_named(("squeeze",)):
+        given, result = story.input_of(op), story.output_of(op)
+        if given is None or result is None:
+            continue
+        if given.shape != result.shape:
+            effective.add(line(op.span))
+        elif given.shape:
+            idle.setdefault(line(op.span), op)
+    for at, op in idle.items():
+        call = code.call_at(op.span)
+        given = story.input_of(op)
+        if at in effective or call is None or called(call) != "squeeze" or given is None:
+            continue
+        axis = argument(op, "dim", 1)
+        yield Finding(
+            code="squeeze_without_effect",
+            severity="note",
+            span=op.span,
+            tensors=op.inputs[:1],
+            nodes=op.nodes,
+            parameters={"name": story.say(given.id), "shape": times(given), "line": at, "axis": axis},
+        )
+
+
+def uninitialised_reads(story: Story) -> Iterator[Finding]:
+    """A result computed from memory that nothing had been written into."""
+    blank = {one.id for one in story.trace.tensors if one.contents == "uninitialised" and 0 not in one.shape}
+    if not blank:
+        return
+    for op in story.trace.ops:
+        read = [one for one in op.inputs if one in blank]
+        if not read or op.view or op.raised or op.name in FRESH or not op.outputs:
+            continue
+        written = {one.tensor for one in op.arguments if one.name == "out"}
+        if op.in_place and (op.name in SETS or written):
+            written.add(op.inputs[0])
+        if written.issuperset(read):
+            continue
+        yield Finding(
+            code="uninitialised_read",
+            severity="warning",
+            span=op.span,
+            tensors=(read[0], *op.outputs[:1]),
+            nodes=op.nodes[:1],
+            parameters={
+                "name": story.say(read[0]),
+                "op": op.name,
+                "line": line(op.span),
+                "made_line": line(story.maker[read[0]].span if read[0] in story.maker else None),
+            },
+            fix=_filled(story, read[0]),
+        )
+        return
+
+
+def _filled(story: Story, tensor: str) -> Edits:
+    """`torch.zeros` in place of `torch.empty`."""
+    maker = story.maker.get(tensor)
+    call = story.code.call_at(maker.span) if maker is not None else None
+    if (
+        call is None
+        or called(call) not in ("empty", "empty_like", "new_empty")
+        or not isinstance(call.func, ast.Attribute)
+    ):
+        return ()
+    text = story.code.text(call.func)
+    return (story.code.replace(call.func, text[: -len(call.func.attr)] + call.func.attr.replace("empty", "zeros")),)

@@ -1,0 +1,99 @@
+"""Words about devices that Python takes without complaint and that do nothing."""
+
+import ast
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+
+from engine.findings.reading import Reading, dotted
+from engine.findings.story import Story
+from engine.trace import Finding
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+ALIKE = 0.85
+TESTS = frozenset("is_available is_bf16_supported is_built is_initialized".split())
+ASKS_CUDA = frozenset("is_available device_count current_device get_device_name init get_device_properties".split())
+
+
+def tests_without_call(story: Story) -> Iterator[Finding]:
+    """`if torch.cuda.is_available:` asks whether there is such a function, and there always is."""
+    code = story.code
+    for node in code.attributes:
+        if node.attr not in TESTS or not dotted(node).startswith("torch.") or not _is_tested(code, node):
+            continue
+        yield Finding(
+            code="test_without_call",
+            severity="error",
+            span=code.span(node),
+            parameters={"code": code.short(node), "line": str(node.lineno), "function": node.attr},
+            fix=(code.after(node, "()"),),
+        )
+
+
+def _is_tested(code: Reading, node: ast.Attribute) -> bool:
+    above = code.parents.get(node)
+    match above:
+        case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) | ast.Assert(test=test):
+            return test is node
+        case ast.UnaryOp(op=ast.Not()) | ast.BoolOp():
+            return True
+    return False
+
+
+def visible_devices(story: Story) -> Iterator[Finding]:
+    """The variable misspelt, or set after CUDA was asked."""
+    code = story.code
+    for key, statement in _environment_keys(code):
+        name = key.value if isinstance(key.value, str) else ""
+        if name != VISIBLE and SequenceMatcher(None, name.upper(), VISIBLE).ratio() >= ALIKE:
+            quote = code.text(key)[0]
+            yield Finding(
+                code="visible_devices_misspelt",
+                severity="error",
+                span=code.span(key),
+                parameters={"written": name, "right": VISIBLE, "line": str(key.lineno)},
+                fix=(code.replace(key, f"{quote}{VISIBLE}{quote}"),) if quote in "'\"" else (),
+            )
+        elif name == VISIBLE and code.runs_once(statement):
+            asked = _asked_before(code, statement)
+            if asked is not None:
+                yield Finding(
+                    code="visible_devices_too_late",
+                    severity="warning",
+                    span=code.span(statement),
+                    parameters={
+                        "line": str(statement.lineno),
+                        "asked_line": str(asked.lineno),
+                        "asked": code.short(asked),
+                    },
+                )
+
+
+def _environment_keys(code: Reading) -> Iterator[tuple[ast.Constant, ast.stmt]]:
+    """Keys that the program writes into `os.environ`."""
+    for node in code.nodes:
+        key: ast.expr | None = None
+        match node:
+            case ast.Subscript(value=value, slice=ast.Constant() as key, ctx=ast.Store()) if dotted(value).endswith(
+                "environ"
+            ):
+                pass
+            case ast.Call(func=ast.Attribute(value=value, attr="setdefault"), args=[ast.Constant() as key, *_]) if (
+                dotted(value).endswith("environ")
+            ):
+                pass
+            case ast.Call(func=function, args=[ast.Constant() as key, *_]) if dotted(function) == "os.putenv":
+                pass
+        statement = code.statement(node)
+        if isinstance(key, ast.Constant) and statement is not None:
+            yield key, statement
+
+
+def _asked_before(code: Reading, statement: ast.stmt) -> ast.Call | None:
+    """A call at the level of the program that made CUDA look at the variable already."""
+    for call in code.calls:
+        name = dotted(call.func)
+        asks = name.startswith("torch.cuda.") and name.rpartition(".")[2] in ASKS_CUDA
+        moves = isinstance(call.func, ast.Attribute) and call.func.attr == "cuda" and not asks
+        if (asks or moves) and call.lineno < statement.lineno and not code.is_in_function(call):
+            return call
+    return None

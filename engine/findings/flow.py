@@ -1,0 +1,400 @@
+"""How gradient flows through layers: where it fades, grows, is blocked, or is the same for all."""
+
+import base64
+import math
+import statistics
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from engine.findings.story import Story, line, numbers_of
+from engine.trace import Finding, Op, Pass, Tensor
+
+LAYERS = 5
+"""Fewer weights in a row say little about depth."""
+FADED = 1e-4
+"""Ratio of gradients between the first and the last third of the layers."""
+LOOKED_AT = 5
+ROUNDS = 10
+"""Fewer runs of one weight say little about time."""
+PRODUCTS = ("linear", "matmul", "mm", "addmm", "bmm", "mv", "einsum", "conv1d", "conv2d", "conv3d")
+FLAT = ("RoundBackward", "FloorBackward", "CeilBackward", "SignBackward", "TruncBackward")
+RELUS = ("relu", "relu_", "relu6")
+SQUASHES = {"sigmoid": (0.02, 0.98), "tanh": (-0.98, 0.98), "sigmoid_": (0.02, 0.98), "tanh_": (-0.98, 0.98)}
+SATURATED = 0.95
+FEW = 8  # elements; a lesson about `relu(-2)` is no dead layer
+
+
+def size_of(tensor: Tensor | None) -> float | None:
+    """Root mean square of its elements; None when they are unknown or not finite."""
+    if tensor is None or tensor.contents != "known" or 0 in tensor.shape:
+        return None
+    if tensor.summary is not None:
+        if tensor.summary.nan or tensor.summary.inf:
+            return None
+        return float(tensor.summary.norm) / math.sqrt(math.prod(tensor.shape))
+    numbers = numbers_of(tensor)
+    return math.sqrt(sum(one * one for one in numbers) / len(numbers)) if numbers else None
+
+
+def is_zero(tensor: Tensor | None) -> bool:
+    """Whether every element is known to be 0."""
+    return size_of(tensor) == 0.0
+
+
+def _sampled(passes: Sequence[Pass]) -> list[Pass]:
+    """First, last and some between: of a long training they tell what all do."""
+    if len(passes) <= LOOKED_AT:
+        return list(passes)
+    return [passes[round(at * (len(passes) - 1) / (LOOKED_AT - 1))] for at in range(LOOKED_AT)]
+
+
+def gradients_over_depth(story: Story) -> Iterator[Finding]:
+    """The gradient that enters the products of weights: over the layers, and over the rounds of one weight."""
+    if not any(True for _ in story.ops_named(PRODUCTS)):
+        return
+    passes = [one for one in story.trace.passes if one.parent is None and not one.failed]
+    looked_at = [_entering(story, one) for one in _sampled(passes)]
+    if looked_at and any(len(products) >= LAYERS for products in looked_at):
+        yield from _over_layers(story, looked_at, passes[-1])
+        yield from _over_time(story, looked_at)
+
+
+class _Product(NamedTuple):
+    """One product of a weight that a pass went through."""
+
+    at: int
+    op: Op
+    weight: str
+    size: float
+
+
+def _entering(story: Story, one: Pass) -> list[_Product]:
+    """In the order in which they were computed."""
+    found: list[_Product] = []
+    for visit in one.visits:
+        node = story.nodes.get(visit.node)
+        op = story.ops.get(node.op or "") if node is not None else None
+        if op is None or op.name not in PRODUCTS or visit.node != op.nodes[-1] or not visit.entered:
+            continue
+        gradient = story.tensors.get(visit.entered[0] or "")
+        size = size_of(gradient)
+        if gradient is None or size is None:
+            continue
+        norm = size * math.sqrt(math.prod(gradient.shape))
+        found.extend(_Product(story.op_at[op.id], op, weight, norm) for weight in _weights(story, op))
+    return sorted(found, key=lambda product: product.at)
+
+
+def _over_layers(story: Story, looked_at: list[list[_Product]], last: Pass) -> Iterator[Finding]:
+    ratios: list[float] = []
+    layers: dict[str, list[_Product]] = {}
+    for products in looked_at:
+        layers = {}
+        for product in products:
+            layers.setdefault(product.weight, []).append(product)
+        third = len(layers) // 3
+        if len(layers) < LAYERS:
+            return
+        sizes = [statistics.median(product.size for product in each) for each in layers.values()]
+        early, late = statistics.median(sizes[:third]), statistics.median(sizes[-third:])
+        if not (early > 0 and late > 0):
+            return
+        ratios.append(early / late)
+    code = _verdict(ratios, "gradient_vanishes", "gradient_explodes")
+    if code:
+        (first, *_), *_, (final, *_) = layers.values()
+        yield Finding(
+            code=code,
+            severity="warning",
+            span=first.op.span,
+            tensors=(first.weight, final.weight),
+            nodes=first.op.nodes[-1:],
+            parameters={
+                "first": story.say(first.weight),
+                "last": story.say(final.weight),
+                "first_size": f"{first.size:.2g}",
+                "last_size": f"{final.size:.2g}",
+                "ratio": _rounded(statistics.median(ratios)),
+                "count": str(len(layers)),
+                "line": line(last.span),
+            },
+        )
+
+
+def _over_time(story: Story, looked_at: list[list[_Product]]) -> Iterator[Finding]:
+    ratios: dict[str, list[float]] = {}
+    rounds: dict[str, list[_Product]] = {}
+    for products in looked_at:
+        by_weight: dict[str, list[_Product]] = {}
+        for product in products:
+            by_weight.setdefault(product.weight, []).append(product)
+        for weight, each in by_weight.items():
+            early, late = each[0].size, each[-1].size
+            is_long = len(each) >= ROUNDS and early > 0 and late > 0
+            ratios.setdefault(weight, []).append(early / late if is_long else 1.0)
+            rounds[weight] = each
+    for weight, found in ratios.items():
+        code = _verdict(found, "gradient_vanishes_in_time", "gradient_explodes_in_time")
+        if code:
+            first = rounds[weight][0].op
+            yield Finding(
+                code=code,
+                severity="warning",
+                span=first.span,
+                tensors=(weight,),
+                nodes=first.nodes[-1:],
+                parameters={
+                    "name": story.say(weight),
+                    "line": line(first.span),
+                    "rounds": str(len(rounds[weight])),
+                    "ratio": _rounded(statistics.median(found)),
+                },
+            )
+            return
+
+
+def _verdict(ratios: list[float], vanishes: str, explodes: str) -> str:
+    """Only what holds in every pass that was looked at."""
+    return vanishes if max(ratios) < FADED else explodes if min(ratios) > 1 / FADED else ""
+
+
+def _rounded(ratio: float) -> str:
+    return f"{ratio:.1g}" if ratio < 1 else f"{ratio:.2g}"
+
+
+def _first_uses(story: Story) -> dict[str, int]:
+    """Weights of at least two axes in the order in which they were first multiplied."""
+    uses: dict[str, int] = {}
+    for op in story.ops_named(PRODUCTS):
+        for weight in _weights(story, op):
+            at = story.op_at[op.id]
+            uses[weight] = min(at, uses.get(weight, at))
+    return uses
+
+
+def _weights(story: Story, op: Op) -> Iterator[str]:
+    for one in op.inputs:
+        record = story.tensors.get(one)
+        if record is not None and record.requires_grad and record.grad_fn is None and len(record.shape) >= 2:
+            yield record.identity or record.id
+
+
+def dead_relus(story: Story) -> Iterator[Finding]:
+    """A ReLU behind a layer that let nothing through in any pass."""
+    alive: set[tuple[str | None, str]] = set()
+    dead: dict[tuple[str | None, str], list[Op]] = {}
+    for op in story.ops_named(RELUS):
+        key = (op.module, line(op.span))
+        result = story.output_of(op)
+        if key in alive or result is None or not story.reaches_a_pass(op):
+            continue
+        if is_zero(result) and math.prod(result.shape) >= FEW and _is_behind_a_layer(story, op):
+            dead.setdefault(key, []).append(op)
+        else:
+            alive.add(key)
+    for key, ops in dead.items():
+        if key not in alive:
+            last = ops[-1]
+            result = story.output_of(last)
+            yield Finding(
+                code="dead_relu",
+                severity="warning",
+                span=last.span,
+                tensors=last.outputs[:1],
+                nodes=last.nodes[:1],
+                parameters={
+                    "name": story.modules[last.module].path
+                    if last.module in story.modules
+                    else story.say(last.outputs[0]),
+                    "line": line(last.span),
+                    "count": str(len(ops)),
+                    "units": str(result.shape[-1] if result is not None and result.shape else 1),
+                },
+            )
+
+
+def _is_behind_a_layer(story: Story, op: Op) -> bool:
+    maker = story.maker.get(op.inputs[0]) if op.inputs else None
+    for _ in range(3):
+        if maker is None:
+            return False
+        if maker.name in PRODUCTS:
+            return True
+        maker = story.maker.get(maker.inputs[0]) if maker.inputs else None
+    return False
+
+
+def saturated_units(story: Story) -> Iterator[Finding]:
+    """A sigmoid or tanh between two layers whose outputs sit at its ends in every pass."""
+    fed = {tensor for op in story.ops_named(PRODUCTS) for tensor in op.inputs[:1]}
+    free: set[tuple[str | None, str]] = set()
+    found: dict[tuple[str | None, str], list[tuple[Op, float]]] = {}
+    for op in story.ops_named(SQUASHES):
+        key = (op.module, line(op.span))
+        result = story.output_of(op)
+        if key in free or result is None or not story.reaches_a_pass(op):
+            continue
+        share = _share_at_the_ends(result, *SQUASHES[op.name])
+        if share >= SATURATED and result.id in fed and _is_behind_a_layer(story, op):
+            found.setdefault(key, []).append((op, share))
+        else:
+            free.add(key)
+    for key, ops in found.items():
+        if key not in free:
+            last, share = ops[-1]
+            yield Finding(
+                code="saturated",
+                severity="warning",
+                span=last.span,
+                tensors=last.outputs[:1],
+                nodes=last.nodes[:1],
+                parameters={
+                    "op": last.name,
+                    "name": story.modules[last.module].path
+                    if last.module in story.modules
+                    else story.say(last.outputs[0]),
+                    "line": line(last.span),
+                    "share": f"{share:.0%}",
+                    "count": str(len(ops)),
+                },
+            )
+
+
+def _share_at_the_ends(tensor: Tensor, low: float, high: float) -> float:
+    numbers = numbers_of(tensor)
+    if numbers:
+        return sum(not low < one < high for one in numbers) / len(numbers) if len(numbers) >= FEW else 0.0
+    summary = tensor.summary
+    if summary is None or not summary.histogram or summary.nan or summary.inf:
+        return 0.0
+    least, most = float(summary.min), float(summary.max)
+    width = (most - least) / len(summary.histogram)
+    at_ends = sum(
+        count
+        for at, count in enumerate(summary.histogram)
+        if least + (at + 1) * width <= low + 1e-9 or least + at * width >= high - 1e-9
+    )
+    return at_ends / sum(summary.histogram)
+
+
+def symmetric_units(story: Story) -> Iterator[Finding]:
+    """Hidden units with equal weights that got equal gradients: they stay copies of each other."""
+    stepped = {
+        story.identity(change.before)
+        for one in story.trace.updates
+        if one.kind in ("step", "data")
+        for change in one.changes
+        if change.before is not None
+    }
+    passes = [one for one in story.trace.passes if one.parent is None and not one.failed]
+    if not stepped or not passes:
+        return
+    use = _first_uses(story)
+    last = passes[-1]
+    deltas = {each.tensor: each.delta for each in last.accumulations if each.tensor in use}
+    leaves = sorted(deltas, key=use.__getitem__)
+    told = [leaf for leaf in leaves[:-1] if leaf in stepped and _are_copies(story, last, leaf, deltas[leaf], use[leaf])]
+    if told:
+        op = story.trace.ops[use[told[0]]]
+        yield Finding(
+            code="symmetric_units",
+            severity="warning",
+            span=op.span,
+            tensors=tuple(told),
+            nodes=op.nodes[-1:],
+            parameters={
+                "names": story.say_all(told),
+                "name": story.say(told[0]),
+                "units": str(story.tensors[told[0]].shape[_axis(story, op, told[0])]),
+                "line": line(op.span),
+                "pass_line": line(last.span),
+            },
+        )
+
+
+def _are_copies(story: Story, one: Pass, leaf: str, delta: str | None, use: int) -> bool:
+    weight, gradient = _before(story, one, leaf), story.tensors.get(delta or "")
+    axis = _axis(story, story.trace.ops[use], leaf)
+    if weight is None or gradient is None or weight.shape[axis] < 2:
+        return False
+    return _has_equal_units(weight, axis) and _has_equal_units(gradient, axis)
+
+
+def _axis(story: Story, op: Op, leaf: str) -> int:
+    """The axis of a weight along which its units lie: columns when it is what a plain product multiplies by."""
+    is_plain = op.name in ("matmul", "mm", "addmm", "bmm")
+    return -1 if is_plain and story.identity(op.inputs[-1]) == leaf else 0
+
+
+def _before(story: Story, one: Pass, leaf: str) -> Tensor | None:
+    """The state of a leaf that a pass went back to: what its last op before the pass was given."""
+    now = story.pass_step.get(one.id, 0)
+    for op in reversed(story.uses.get(leaf, ())):
+        if story.op_step.get(op.id, now) < now:
+            return next((story.tensors.get(at) for at in op.inputs if story.identity(at) == leaf), None)
+    return None
+
+
+def _has_equal_units(tensor: Tensor, axis: int) -> bool:
+    numbers = numbers_of(tensor)
+    units = tensor.shape[axis]
+    if numbers:
+        width = len(numbers) // units
+        if axis == -1:
+            return all(len(set(numbers[at : at + units])) == 1 for at in range(0, len(numbers), units))
+        return all(numbers[at * width : (at + 1) * width] == numbers[:width] for at in range(1, units))
+    if tensor.summary is not None and float(tensor.summary.std) == 0.0:
+        return True
+    picture = tensor.thumbnail
+    if picture is None or len(tensor.shape) != 2 or picture.rows < 2 or picture.columns < 2:
+        return False
+    cells = base64.b64decode(picture.cells)
+    rows = [cells[at * picture.columns : (at + 1) * picture.columns] for at in range(picture.rows)]
+    return all(len(set(row)) == 1 for row in rows) if axis == -1 else all(row == rows[0] for row in rows)
+
+
+def flat_ops(story: Story) -> Iterator[Finding]:
+    """`round` and its like, through which a pass sent a gradient of zeros only."""
+    told: set[str] = set()
+    for node in story.trace.nodes:
+        if not node.type.startswith(FLAT) or node.id not in story.visited:
+            continue
+        op = story.op_of_node(node.id)
+        if op is None or line(op.span) in told:
+            continue
+        starved = _starved_by(story, node.id)
+        if not starved:
+            continue
+        told.add(line(op.span))
+        yield Finding(
+            code="flat_op",
+            severity="warning",
+            span=op.span,
+            tensors=tuple(starved[:8]),
+            nodes=(node.id,),
+            parameters={
+                "op": op.name,
+                "line": line(op.span),
+                "leaf": story.say_all(starved),
+                "code": story.source.text(op.span),
+            },
+        )
+
+
+def _starved_by(story: Story, node: str) -> list[str]:
+    """Leaves below a node that got nothing but zeros in all passes."""
+    below: set[str] = set()
+    pending = [node]
+    while pending:
+        above = story.nodes.get(pending.pop())
+        for edge in above.edges if above is not None else ():
+            if edge.to is not None and edge.to not in below:
+                below.add(edge.to)
+                pending.append(edge.to)
+    leaves = {story.nodes[one].variable for one in below if one in story.nodes} - {None}
+    zero: dict[str, bool] = {}
+    for one in story.trace.passes:
+        for each in one.accumulations:
+            if each.tensor in leaves and each.delta is not None:
+                zero[each.tensor] = zero.get(each.tensor, True) and is_zero(story.tensors.get(each.delta))
+    return [leaf for leaf, is_all in zero.items() if is_all]

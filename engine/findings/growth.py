@@ -1,0 +1,164 @@
+"""Graphs that are kept longer than anyone needs them."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.findings.reading import Edits, called, dotted, keyword
+from engine.findings.story import Story, line
+from engine.trace import Finding, Op, Pass
+
+CREATES = "create_graph=True"
+
+
+def losses_kept(story: Story) -> Iterator[Finding]:
+    """A list of tensors that still hold their graphs after their passes."""
+    done = [one for one in story.trace.passes if one.kind == "backward" and not one.create_graph]
+    roots = {root.tensor for one in done for root in one.roots}
+    code = story.code
+    for variable in story.trace.variables:
+        kept = [
+            one for one in variable.tensors if one in roots and (record := story.tensors.get(one)) and record.grad_fn
+        ]
+        if variable.type != "list" or len(kept) < 2:
+            continue
+        for call in code.calls:
+            if called(call) != "append" or not isinstance(call.func, ast.Attribute) or len(call.args) != 1:
+                continue
+            if dotted(call.func.value) != variable.name or not code.in_loop(call):
+                continue
+            yield Finding(
+                code="losses_kept",
+                severity="warning",
+                span=code.span(call),
+                tensors=tuple(kept[:8]),
+                nodes=tuple(made.node for one in kept[:8] if (made := story.tensors[one].grad_fn) is not None),
+                parameters={
+                    "list": variable.name,
+                    "name": code.short(call.args[0]),
+                    "line": str(call.lineno),
+                    "count": str(len(kept)),
+                },
+                fix=code.method(call.args[0], ".detach()"),
+            )
+            break
+
+
+def totals_kept(story: Story) -> Iterator[Finding]:
+    """`total += loss`: a running sum whose graph grows by one iteration each time and that nothing goes back through."""
+    code = story.code
+    told: set[str] = set()
+    for op in story.ops_named(("add", "add_", "iadd")):
+        if op.iteration < 1 or line(op.span) in told or story.reaches_a_pass(op) or not op.nodes:
+            continue
+        statement = code.at(op.span)
+        target, added = _running_sum(story, op)
+        if added is None or not _adds_to_itself(story, op) or not _adds_a_root(story, op):
+            continue
+        told.add(line(op.span))
+        yield Finding(
+            code="total_kept",
+            severity="warning",
+            span=op.span,
+            tensors=op.outputs[:1],
+            nodes=op.nodes[:1],
+            parameters={
+                "name": target,
+                "added": code.short(added),
+                "line": line(op.span),
+                "count": str(len(story.ops_at(op.span))),
+            },
+            fix=code.method(added, ".detach()") if statement is not None else (),
+        )
+
+
+def _running_sum(story: Story, op: Op) -> tuple[str, ast.expr | None]:
+    """The name of the total and what is added to it."""
+    node = story.code.at(op.span)
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+        return dotted(node.target), node.value
+    statement = story.code.statement_at(op.span)
+    if isinstance(node, ast.BinOp) and isinstance(statement, ast.Assign) and statement.value is node:
+        name = dotted(statement.targets[0])
+        if name and dotted(node.left) == name:
+            return name, node.right
+    return "", None
+
+
+def _adds_to_itself(story: Story, op: Op) -> bool:
+    """Whether one operand is the result of the same place, one round before."""
+    return any(
+        (maker := story.maker.get(one)) is not None and maker.span == op.span and maker.iteration < op.iteration
+        for one in op.inputs
+    )
+
+
+def _adds_a_root(story: Story, op: Op) -> bool:
+    roots = {root.node for one in story.trace.passes for root in one.roots}
+    return any(
+        (record := story.tensors.get(one)) and record.grad_fn and record.grad_fn.node in roots for one in op.inputs
+    )
+
+
+def graphs_retained(story: Story) -> Iterator[Finding]:
+    """`retain_graph=True` where no later pass went through the graph again."""
+    if story.trace.status != "ok" or story.trace.truncated:
+        return
+    asked: dict[str, list[Pass]] = {}
+    for one in story.trace.passes:
+        if one.retain_graph and not one.create_graph:
+            asked.setdefault(line(one.span), []).append(one)
+    numbers = {one.id: number for number, one in enumerate(story.trace.passes)}
+    for passes in asked.values():
+        if any(_is_used_again(story, one, numbers[one.id]) for one in passes):
+            continue
+        call = story.code.call_at(passes[0].span)
+        word = keyword(call, "retain_graph") if call is not None else None
+        if call is None or word is None:
+            continue
+        yield Finding(
+            code="retain_graph_needless",
+            severity="note",
+            span=passes[0].span,
+            nodes=tuple(root.node for root in passes[0].roots if root.node is not None),
+            parameters={"line": line(passes[0].span), "count": str(len(passes))},
+            fix=story.code.argument_removed(call, word),
+        )
+
+
+def _is_used_again(story: Story, one: Pass, number: int) -> bool:
+    return any(
+        story.visited[visit.node] > number
+        and (node := story.nodes.get(visit.node)) is not None
+        and node.variable is None
+        for visit in one.visits
+    )
+
+
+def graphs_of_gradients(story: Story) -> Iterator[Finding]:
+    """`backward(create_graph=True)`: parameters and their gradients hold each other, as PyTorch warns."""
+    for warning in story.trace.warnings:
+        if CREATES not in warning.message or "backward()" not in warning.message:
+            continue
+        one = next((one for one in story.trace.passes if one.span == warning.span), None)
+        yield Finding(
+            code="create_graph_in_backward",
+            severity="warning",
+            span=warning.span,
+            nodes=tuple(root.node for root in one.roots if root.node is not None) if one is not None else (),
+            parameters={"line": line(warning.span), "code": story.source.text(warning.span)},
+            fix=_not_created(story, one),
+        )
+        return
+
+
+def _not_created(story: Story, one: Pass | None) -> Edits:
+    """Without the word, when no pass went through the gradients' own graph."""
+    call = story.code.call_at(one.span) if one is not None else None
+    word = keyword(call, "create_graph") if call is not None else None
+    if (
+        call is None
+        or word is None
+        or any(node.made_by is not None and node.id in story.visited for node in story.trace.nodes)
+    ):
+        return ()
+    return story.code.argument_removed(call, word)

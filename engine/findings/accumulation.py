@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from engine.findings.flow import is_zero
 from engine.findings.story import Story, line
 from engine.trace import Finding, Pass
 
@@ -11,7 +12,7 @@ def gradients_added_up(story: Story) -> Iterator[Finding]:
     latest: dict[str, Pass] = {}
     stepped, reset = _steps_by_leaf(story), _resets_by_leaf(story)
     for one in story.trace.passes:
-        added = [each for each in one.accumulations if each.before is not None and each.delta is not None]
+        added = [each for each in one.accumulations if each.delta is not None and _holds_something(story, each.before)]
         mistaken = [
             each.tensor
             for each in added
@@ -24,6 +25,11 @@ def gradients_added_up(story: Story) -> Iterator[Finding]:
                 yield _added(story, one, latest[leaves[0]], leaves, is_mistake=bool(mistaken))
                 return
         latest.update((each.tensor, one) for each in one.accumulations if each.delta is not None)
+
+
+def _holds_something(story: Story, gradient: str | None) -> bool:
+    """Whether a `.grad` was there and not zeroed."""
+    return gradient is not None and not is_zero(story.tensors.get(gradient))
 
 
 def _steps_by_leaf(story: Story) -> dict[str, list[int]]:

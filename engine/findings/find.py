@@ -10,8 +10,7 @@ from engine.findings.errors import errors
 from engine.findings.flow import (
     dead_relus,
     flat_ops,
-    gradients_over_layers,
-    gradients_over_time,
+    gradients_over_depth,
     saturated_units,
     symmetric_units,
 )
@@ -83,8 +82,7 @@ FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
     totals_kept,
     graphs_retained,
     graphs_of_gradients,
-    gradients_over_layers,
-    gradients_over_time,
+    gradients_over_depth,
     dead_relus,
     saturated_units,
     symmetric_units,

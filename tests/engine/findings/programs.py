@@ -77,23 +77,23 @@ TRIGGERS: dict[str, list[str]] = {
     ],
     "grad_of_non_leaf": [
         "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.sum().backward()\nprint(y.grad)\n",
-        "x = torch.ones(2, requires_grad=True).double()\nx.sum().backward()\nprint(x.grad)\n",
+        "x = torch.ones(2, requires_grad=True)\nx = x.double()\nx.sum().backward()\nprint(x.grad)\n",
     ],
     "first_nan_forward": [
-        "x = torch.tensor([-1., 1.], requires_grad=True)\ny = x.log()\nz = y.sum()\nz.backward()\n",
-        "a = torch.zeros(2)\nb = a / a\nprint(b)\n",
+        "x = torch.tensor([2., 1.], requires_grad=True)\ny = x.acos()\nz = y.sum()\nz.backward()\n",
+        "a = torch.zeros(1)\nb = a.std(dim=0)\nprint(b)\n",
     ],
     "first_inf_forward": [
-        "x = torch.tensor([0., 1.], requires_grad=True)\ny = 1 / x\ny.sum().backward()\n",
-        "x = torch.tensor(100.)\ny = x.exp()\n",
+        "x = torch.tensor([0., 1.], requires_grad=True)\ny = x.atanh()\ny.sum().backward()\n",
+        "x = torch.tensor(3e38)\ny = x * 100\n",
     ],
     "first_inf_backward": [
-        "x = torch.tensor([0., 1.], requires_grad=True)\ny = x.sqrt().sum()\ny.backward()\n",
-        "x = torch.tensor(0., requires_grad=True)\n(x ** 0.5).backward()\n",
+        "x = torch.tensor([0., 1.], requires_grad=True)\ny = x.acos().sum()\ny.backward()\n",
+        "x = torch.tensor(1., requires_grad=True)\n(x.asin() * 2).backward()\n",
     ],
     "first_nan_backward": [
-        "x = torch.zeros(2, requires_grad=True)\n(x.sqrt() * 0).sum().backward()\n",
-        "x = torch.tensor([0.0], requires_grad=True)\ny = torch.where(x > 0, x.sqrt(), x)\ny.sum().backward()\n",
+        "x = torch.ones(2, requires_grad=True)\n(x.acos() * 0).sum().backward()\n",
+        "x = torch.tensor([1.0], requires_grad=True)\n(0 * x.asin()).sum().backward()\n",
     ],
 }
 

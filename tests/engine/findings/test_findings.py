@@ -62,8 +62,8 @@ def test_every_diagnosis_has_two_programs_and_a_near_miss() -> None:
         ),
         ("saved_value_edited", 0, 6, {"name": "x", "op": "mul", "saved_line": "5", "used_line": "7"}),
         ("gradient_added_up", 0, 5, {"names": "x", "first_line": "4"}),
-        ("first_nan_forward", 0, 4, {"op": "log", "name": "y"}),
-        ("first_inf_backward", 0, 4, {"node": "SqrtBackward0", "pass_line": "5"}),
+        ("first_nan_forward", 0, 4, {"op": "acos", "name": "y"}),
+        ("first_inf_backward", 0, 4, {"node": "AcosBackward0", "pass_line": "5"}),
     ],
 )
 def test_the_finding_names_line_and_variables(

@@ -1,0 +1,600 @@
+"""Typical programs that are right; beside each name the notes that are true of it all the same."""
+
+HEAD = "import torch, copy, math\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+
+HEALTHY: dict[str, tuple[str, frozenset[str]]] = {
+    "mlp": ("""
+x, y = torch.randn(32, 4), torch.randint(3, (32,))
+model = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 3))
+opt = torch.optim.Adam(model.parameters(), lr=1e-2)
+for epoch in range(5):
+    opt.zero_grad()
+    loss = F.cross_entropy(model(x), y)
+    loss.backward()
+    opt.step()
+with torch.no_grad():
+    accuracy = (model(x).argmax(1) == y).float().mean()
+print(accuracy.item())
+""", frozenset()),
+    "cnn": ("""
+model = nn.Sequential(nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Dropout(0.1), nn.Linear(36, 2))
+opt = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)
+for epoch in range(2):
+    model.train()
+    for _ in range(2):
+        x, y = torch.randn(4, 1, 8, 8), torch.randint(2, (4,))
+        opt.zero_grad()
+        F.cross_entropy(model(x), y).backward()
+        opt.step()
+    model.eval()
+    with torch.no_grad():
+        correct = (model(torch.randn(4, 1, 8, 8)).argmax(1) == 0).sum().item()
+""", frozenset()),
+    "rnn by hand": ("""
+emb, cell, out = nn.Embedding(10, 6), nn.RNNCell(6, 8), nn.Linear(8, 10)
+params = [*emb.parameters(), *cell.parameters(), *out.parameters()]
+opt = torch.optim.Adam(params)
+tokens = torch.randint(10, (3, 12))
+for step in range(2):
+    h, loss = torch.zeros(3, 8), 0.0
+    for t in range(11):
+        h = cell(emb(tokens[:, t]), h)
+        loss = loss + F.cross_entropy(out(h), tokens[:, t + 1])
+    opt.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(params, 1.0)
+    opt.step()
+""", frozenset()),
+    "lstm": ("""
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(3, 5, batch_first=True)
+        self.head = nn.Linear(5, 1)
+    def forward(self, x):
+        out, _ = self.lstm(x)
+        return self.head(out[:, -1]).squeeze(1)
+model = Model()
+opt = torch.optim.RMSprop(model.parameters())
+for _ in range(3):
+    opt.zero_grad()
+    F.mse_loss(model(torch.randn(4, 7, 3)), torch.randn(4)).backward()
+    opt.step()
+""", frozenset()),
+    "gan": ("""
+G, D = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 2)), nn.Sequential(nn.Linear(2, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1))
+opt_g, opt_d = torch.optim.Adam(G.parameters()), torch.optim.Adam(D.parameters())
+bce = nn.BCEWithLogitsLoss()
+for _ in range(3):
+    real, z = torch.randn(4, 2), torch.randn(4, 2)
+    fake = G(z)
+    opt_d.zero_grad()
+    loss_d = bce(D(real), torch.ones(4, 1)) + bce(D(fake.detach()), torch.zeros(4, 1))
+    loss_d.backward()
+    opt_d.step()
+    opt_g.zero_grad()
+    loss_g = bce(D(fake), torch.ones(4, 1))
+    loss_g.backward()
+    opt_g.step()
+""", frozenset({"gradient_added_up"})),
+    "wgan with penalty": ("""
+D = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = torch.optim.Adam(D.parameters())
+for _ in range(2):
+    real, fake = torch.randn(4, 2), torch.randn(4, 2)
+    eps = torch.rand(4, 1)
+    mixed = (eps * real + (1 - eps) * fake).requires_grad_()
+    (grad,) = torch.autograd.grad(D(mixed).sum(), mixed, create_graph=True)
+    loss = D(fake).mean() - D(real).mean() + 10 * ((grad.norm(dim=1) - 1) ** 2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+    "reinforce": ("""
+policy = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 2))
+opt = torch.optim.Adam(policy.parameters(), lr=1e-2)
+for episode in range(2):
+    log_probs, rewards = [], []
+    state = torch.randn(4)
+    for t in range(6):
+        dist = torch.distributions.Categorical(logits=policy(state))
+        action = dist.sample()
+        log_probs.append(dist.log_prob(action))
+        rewards.append(float(action))
+        state = torch.randn(4)
+    returns, g = [], 0.0
+    for r in reversed(rewards):
+        g = r + 0.99 * g
+        returns.insert(0, g)
+    returns = torch.tensor(returns)
+    loss = -(torch.stack(log_probs) * returns).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+    "dqn with target network": ("""
+q = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+target = copy.deepcopy(q)
+opt = torch.optim.Adam(q.parameters())
+for step in range(4):
+    s, a, r, s2 = torch.randn(6, 4), torch.randint(2, (6, 1)), torch.randn(6), torch.randn(6, 4)
+    value = q(s).gather(1, a).squeeze(1)
+    with torch.no_grad():
+        goal = r + 0.9 * target(s2).max(1).values
+    loss = F.smooth_l1_loss(value, goal)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    if step % 2:
+        target.load_state_dict(q.state_dict())
+""", frozenset()),
+    "actor critic": ("""
+body, pi, v = nn.Linear(4, 8), nn.Linear(8, 2), nn.Linear(8, 1)
+opt = torch.optim.Adam([*body.parameters(), *pi.parameters(), *v.parameters()])
+for _ in range(2):
+    h = torch.tanh(body(torch.randn(5, 4)))
+    dist = torch.distributions.Categorical(logits=pi(h))
+    a = dist.sample()
+    advantage = torch.randn(5) - v(h).squeeze(-1)
+    loss = (-dist.log_prob(a) * advantage.detach() + advantage.pow(2) - 0.01 * dist.entropy()).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+    "ppo clipping": ("""
+pi = nn.Linear(3, 2)
+opt = torch.optim.Adam(pi.parameters())
+s, a, adv = torch.randn(6, 3), torch.randint(2, (6,)), torch.randn(6)
+with torch.no_grad():
+    old = F.log_softmax(pi(s), dim=1).gather(1, a[:, None]).squeeze(1)
+for _ in range(3):
+    new = F.log_softmax(pi(s), dim=1).gather(1, a[:, None]).squeeze(1)
+    ratio = (new - old).exp()
+    loss = -torch.min(ratio * adv, ratio.clamp(0.8, 1.2) * adv).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+    "maml": ("""
+w = torch.randn(3, 1, requires_grad=True)
+meta = torch.optim.SGD([w], lr=0.1)
+for _ in range(2):
+    meta.zero_grad()
+    total = 0.0
+    for task in range(2):
+        x, y = torch.randn(5, 3), torch.randn(5, 1)
+        (g,) = torch.autograd.grad(((x @ w - y) ** 2).mean(), w, create_graph=True)
+        fast = w - 0.1 * g
+        total = total + ((x @ fast - y) ** 2).mean()
+    total.backward()
+    meta.step()
+""", frozenset()),
+    "ema": ("""
+model = nn.Linear(3, 1)
+ema = copy.deepcopy(model).requires_grad_(False)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    F.mse_loss(model(torch.randn(4, 3)), torch.randn(4, 1)).backward()
+    opt.step()
+    with torch.no_grad():
+        for a, b in zip(ema.parameters(), model.parameters()):
+            a.mul_(0.9).add_(b, alpha=0.1)
+""", frozenset()),
+    "mean teacher": ("""
+student = nn.Sequential(nn.Linear(3, 4), nn.Dropout(0.2), nn.Linear(4, 2))
+teacher = copy.deepcopy(student)
+for p in teacher.parameters():
+    p.requires_grad_(False)
+opt = torch.optim.SGD(student.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.randn(4, 3)
+    with torch.no_grad():
+        goal = teacher(x).softmax(1)
+    loss = F.kl_div(F.log_softmax(student(x), 1), goal, reduction="batchmean")
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    for a, b in zip(teacher.parameters(), student.parameters()):
+        a.data.mul_(0.99).add_(b.data, alpha=0.01)
+""", frozenset()),
+    "micro-batches": ("""
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+opt.zero_grad()
+for i, (a, b) in enumerate(zip(x.split(4), y.split(4))):
+    (F.mse_loss(model(a), b) / 2).backward()
+    if (i + 1) % 2 == 0:
+        opt.step()
+        opt.zero_grad()
+""", frozenset({"gradient_added_up"})),
+    "lbfgs": ("""
+w = torch.tensor([3.0, -2.0], requires_grad=True)
+opt = torch.optim.LBFGS([w], max_iter=4)
+def closure():
+    opt.zero_grad()
+    loss = ((w - 1) ** 2).sum()
+    loss.backward()
+    return loss
+for _ in range(2):
+    opt.step(closure)
+""", frozenset()),
+    "mixed loss": ("""
+enc, dec, cls = nn.Linear(4, 3), nn.Linear(3, 4), nn.Linear(3, 2)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters(), *cls.parameters()])
+for _ in range(2):
+    x, y = torch.randn(6, 4), torch.randint(2, (6,))
+    h = torch.relu(enc(x))
+    loss = F.mse_loss(dec(h), x) + 0.5 * F.cross_entropy(cls(h), y) + 1e-3 * h.abs().mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+    "two backward calls on purpose": ("""
+enc, a, b = nn.Linear(4, 3), nn.Linear(3, 1), nn.Linear(3, 1)
+opt = torch.optim.SGD([*enc.parameters(), *a.parameters(), *b.parameters()], lr=0.1)
+for _ in range(2):
+    opt.zero_grad()
+    h = enc(torch.randn(5, 4))
+    a(h).mean().backward(retain_graph=True)
+    b(h).mean().backward()
+    opt.step()
+""", frozenset({"gradient_added_up"})),
+    "frozen backbone": ("""
+backbone = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU())
+for p in backbone.parameters():
+    p.requires_grad = False
+backbone.eval()
+head = nn.Linear(8, 2)
+opt = torch.optim.SGD(head.parameters(), lr=0.1)
+for _ in range(3):
+    with torch.no_grad():
+        h = backbone(torch.randn(6, 4))
+    opt.zero_grad()
+    F.cross_entropy(head(h), torch.randint(2, (6,))).backward()
+    opt.step()
+""", frozenset()),
+    "frozen batch norm": ("""
+model = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, 2))
+model[1].eval()
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(3):
+    opt.zero_grad()
+    F.cross_entropy(model(torch.randn(6, 4)), torch.randint(2, (6,))).backward()
+    opt.step()
+""", frozenset()),
+    "head replaced, then the optimizer": ("""
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 10))
+model[2] = nn.Linear(8, 2)
+opt = torch.optim.AdamW([{"params": model[0].parameters(), "lr": 1e-4}, {"params": model[2].parameters()}], lr=1e-2)
+for _ in range(2):
+    opt.zero_grad()
+    F.cross_entropy(model(torch.randn(6, 4)), torch.randint(2, (6,))).backward()
+    opt.step()
+""", frozenset()),
+    "weight tying": ("""
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(9, 5)
+        self.out = nn.Linear(5, 9, bias=False)
+        self.out.weight = self.emb.weight
+    def forward(self, t):
+        return self.out(torch.tanh(self.emb(t)))
+model = Tied()
+opt = torch.optim.Adam(model.parameters())
+for _ in range(2):
+    t = torch.randint(9, (7,))
+    opt.zero_grad()
+    F.cross_entropy(model(t), t.roll(1)).backward()
+    opt.step()
+""", frozenset()),
+    "straight-through": ("""
+w = torch.randn(4, 3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for _ in range(2):
+    binary = w + (w.sign() - w).detach()
+    opt.zero_grad()
+    (torch.randn(5, 4) @ binary).pow(2).mean().backward()
+    opt.step()
+""", frozenset()),
+    "vector quantisation": ("""
+codebook = nn.Parameter(torch.randn(6, 3))
+enc = nn.Linear(4, 3)
+opt = torch.optim.Adam([codebook, *enc.parameters()])
+for _ in range(2):
+    z = enc(torch.randn(5, 4))
+    index = torch.cdist(z, codebook).argmin(1)
+    e = codebook[index]
+    q = z + (e - z).detach()
+    loss = q.pow(2).mean() + F.mse_loss(e, z.detach()) + 0.25 * F.mse_loss(z, e.detach())
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+    "value clipping": ("""
+w = torch.randn(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.5)
+for _ in range(3):
+    opt.zero_grad()
+    (w ** 2).sum().backward()
+    nn.utils.clip_grad_value_([w], 0.1)
+    opt.step()
+    with torch.no_grad():
+        w.clamp_(-1, 1)
+""", frozenset()),
+    "transformer": ("""
+class Block(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.n1, self.att = nn.LayerNorm(d), nn.MultiheadAttention(d, 2, batch_first=True)
+        self.n2, self.ff = nn.LayerNorm(d), nn.Sequential(nn.Linear(d, 16), nn.GELU(), nn.Linear(16, d))
+    def forward(self, x):
+        n = x.size(1)
+        mask = torch.triu(torch.full((n, n), float("-inf")), 1)
+        h = self.n1(x)
+        x = x + self.att(h, h, h, attn_mask=mask, need_weights=False)[0]
+        return x + self.ff(self.n2(x))
+emb, blocks, out = nn.Embedding(11, 8), nn.Sequential(*[Block(8) for _ in range(4)]), nn.Linear(8, 11)
+opt = torch.optim.AdamW([*emb.parameters(), *blocks.parameters(), *out.parameters()])
+for _ in range(2):
+    t = torch.randint(11, (2, 6))
+    loss = F.cross_entropy(out(blocks(emb(t[:, :-1]))).flatten(0, 1), t[:, 1:].flatten())
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+    "masked attention": ("""
+q = torch.randn(2, 4, 3, requires_grad=True)
+keep = torch.tril(torch.ones(4, 4)).bool()
+s = (q @ q.transpose(1, 2) / math.sqrt(3)).masked_fill(~keep, float("-inf"))
+(s.softmax(-1) @ q).pow(2).mean().backward()
+""", frozenset()),
+    "vae": ("""
+enc, dec = nn.Linear(6, 4), nn.Linear(2, 6)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()])
+for _ in range(2):
+    x = torch.rand(5, 6)
+    mu, logvar = enc(x).chunk(2, dim=1)
+    z = mu + torch.randn_like(mu) * (0.5 * logvar).exp()
+    loss = F.binary_cross_entropy_with_logits(dec(z), x, reduction="sum") - 0.5 * (1 + logvar - mu ** 2 - logvar.exp()).sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+    "binary classifier": ("""
+model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1), nn.Sigmoid())
+opt = torch.optim.Adam(model.parameters())
+criterion = nn.BCELoss()
+losses = []
+for _ in range(3):
+    opt.zero_grad()
+    loss = criterion(model(torch.randn(8, 3)), torch.randint(2, (8, 1)).float())
+    loss.backward()
+    opt.step()
+    losses.append(loss.item())
+print(sum(losses) / len(losses))
+""", frozenset()),
+    "nll with log softmax": ("""
+model = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 5), nn.LogSoftmax(dim=1))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+sched = torch.optim.lr_scheduler.StepLR(opt, 1)
+for _ in range(2):
+    opt.zero_grad()
+    nn.NLLLoss()(model(torch.randn(8, 3)), torch.randint(5, (8,))).backward()
+    opt.step()
+    sched.step()
+""", frozenset()),
+    "distillation": ("""
+teacher, student = nn.Linear(4, 3), nn.Linear(4, 3)
+opt = torch.optim.SGD(student.parameters(), lr=0.1)
+for _ in range(2):
+    x, y = torch.randn(6, 4), torch.randint(3, (6,))
+    with torch.no_grad():
+        soft = F.softmax(teacher(x) / 2, dim=1)
+    out = student(x)
+    loss = F.cross_entropy(out, y) + F.kl_div(F.log_softmax(out / 2, dim=1), soft, reduction="batchmean")
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+    "linear regression by hand": ("""
+x = torch.linspace(0, 1, 20).unsqueeze(1)
+y = 3 * x + 1
+w, b = torch.zeros(1, 1, requires_grad=True), torch.zeros(1, requires_grad=True)
+for _ in range(5):
+    loss = ((x @ w + b - y) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        for p in (w, b):
+            p -= 0.1 * p.grad
+            p.grad.zero_()
+""", frozenset()),
+    "softmax regression by hand": ("""
+W = torch.zeros(4, 3, requires_grad=True)
+x, y = torch.randn(10, 4), torch.randint(3, (10,))
+for _ in range(3):
+    z = x @ W
+    loss = -(z - z.logsumexp(1, keepdim=True))[torch.arange(10), y].mean()
+    loss.backward()
+    W.data -= 0.5 * W.grad
+    W.grad = None
+""", frozenset()),
+    "adversarial example": ("""
+model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)).eval()
+x = torch.randn(3, 4, requires_grad=True)
+F.cross_entropy(model(x), torch.tensor([0, 1, 0])).backward()
+bad = (x + 0.1 * x.grad.sign()).detach()
+with torch.no_grad():
+    print(model(bad).argmax(1))
+""", frozenset()),
+    "style by optimising the input": ("""
+net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU(), nn.Conv2d(2, 2, 3)).eval()
+for p in net.parameters():
+    p.requires_grad_(False)
+image = torch.rand(1, 1, 8, 8, requires_grad=True)
+opt = torch.optim.Adam([image], lr=0.1)
+goal = net(torch.rand(1, 1, 8, 8))
+for _ in range(3):
+    opt.zero_grad()
+    F.mse_loss(net(image), goal).backward()
+    opt.step()
+    image.data.clamp_(0, 1)
+""", frozenset()),
+    "contrastive": ("""
+enc = nn.Linear(6, 4)
+opt = torch.optim.Adam(enc.parameters())
+for _ in range(2):
+    x = torch.randn(5, 6)
+    a, b = F.normalize(enc(x), dim=1), F.normalize(enc(x + 0.1 * torch.randn_like(x)), dim=1)
+    loss = F.cross_entropy(a @ b.t() / 0.1, torch.arange(5))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+    "siamese triplet": ("""
+enc = nn.Linear(3, 4)
+a, p, n = (enc(torch.randn(5, 3)) for _ in range(3))
+loss = F.relu((a - p).pow(2).sum(1) - (a - n).pow(2).sum(1) + 1).mean()
+loss.backward()
+""", frozenset()),
+    "pairwise ranking": ("""
+score = nn.Linear(3, 1)
+x, rank = torch.randn(6, 3), torch.arange(6.0)
+s = score(x).squeeze(1)
+wanted = (rank[:, None] > rank[None, :]).float()
+loss = (wanted * F.softplus(-(s[:, None] - s[None, :]))).mean()
+loss.backward()
+""", frozenset()),
+    "neural ode by euler": ("""
+f = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 2))
+z = torch.randn(3, 2)
+for _ in range(40):
+    z = z + 0.05 * f(z)
+z.pow(2).mean().backward()
+""", frozenset()),
+    "physics informed": ("""
+u = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1))
+opt = torch.optim.Adam(u.parameters())
+for _ in range(2):
+    t = torch.rand(6, 1, requires_grad=True)
+    y = u(t)
+    (dy,) = torch.autograd.grad(y.sum(), t, create_graph=True)
+    loss = (dy + y).pow(2).mean() + (u(torch.zeros(1, 1)) - 1).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+    "dropout as uncertainty": ("""
+model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Dropout(0.5), nn.Linear(8, 1))
+opt = torch.optim.Adam(model.parameters())
+F.mse_loss(model(torch.randn(9, 3)), torch.randn(9, 1)).backward()
+opt.step()
+model.eval()
+for layer in model.modules():
+    if isinstance(layer, nn.Dropout):
+        layer.train()
+with torch.no_grad():
+    draws = torch.stack([model(torch.ones(2, 3)) for _ in range(5)])
+print(draws.std(0))
+""", frozenset()),
+    "lora": ("""
+base = nn.Linear(6, 6)
+base.requires_grad_(False)
+A, B = nn.Parameter(torch.randn(2, 6)), nn.Parameter(torch.zeros(6, 2))
+opt = torch.optim.AdamW([A, B], lr=1e-2)
+for _ in range(3):
+    x = torch.randn(4, 6)
+    out = base(x) + x @ A.t() @ B.t()
+    opt.zero_grad()
+    F.mse_loss(out, torch.randn(4, 6)).backward()
+    opt.step()
+""", frozenset()),
+    "resnet": ("""
+class Block(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.c1, self.c2, self.b1, self.b2 = nn.Conv2d(c, c, 3, padding=1), nn.Conv2d(c, c, 3, padding=1), nn.BatchNorm2d(c), nn.BatchNorm2d(c)
+        nn.init.zeros_(self.b2.weight)
+    def forward(self, x):
+        return F.relu(x + self.b2(self.c2(F.relu(self.b1(self.c1(x))))))
+model = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), *[Block(4) for _ in range(4)], nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4, 2))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+for _ in range(2):
+    opt.zero_grad()
+    F.cross_entropy(model(torch.randn(4, 3, 6, 6)), torch.randint(2, (4,))).backward()
+    opt.step()
+""", frozenset()),
+    "sharpness-aware": ("""
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+x, y = torch.randn(6, 3), torch.randn(6, 1)
+for _ in range(2):
+    F.mse_loss(model(x), y).backward()
+    with torch.no_grad():
+        moves = [0.05 * p.grad / (p.grad.norm() + 1e-12) for p in model.parameters()]
+        for p, e in zip(model.parameters(), moves):
+            p.add_(e)
+    opt.zero_grad()
+    F.mse_loss(model(x), y).backward()
+    with torch.no_grad():
+        for p, e in zip(model.parameters(), moves):
+            p.sub_(e)
+    opt.step()
+    opt.zero_grad()
+""", frozenset()),
+    "truncated backpropagation": ("""
+cell, head = nn.GRUCell(2, 4), nn.Linear(4, 1)
+opt = torch.optim.Adam([*cell.parameters(), *head.parameters()])
+h = torch.zeros(3, 4)
+for chunk in range(3):
+    h = h.detach()
+    loss = 0.0
+    for t in range(4):
+        h = cell(torch.randn(3, 2), h)
+        loss = loss + head(h).pow(2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+    "early stopping": ("""
+model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+opt = torch.optim.Adam(model.parameters(), lr=0.1)
+x, y = torch.randn(16, 3), torch.randn(16, 1)
+best, patience = math.inf, 0
+for epoch in range(6):
+    model.train()
+    opt.zero_grad()
+    loss = F.mse_loss(model(x[:12]), y[:12])
+    loss.backward()
+    opt.step()
+    model.eval()
+    with torch.no_grad():
+        valid = F.mse_loss(model(x[12:]), y[12:]).item()
+    best, patience = (valid, 0) if valid < best else (best, patience + 1)
+    if patience > 2:
+        break
+""", frozenset()),
+    "expectation of a mixture": ("""
+logits, mu = torch.zeros(3, requires_grad=True), torch.randn(3, requires_grad=True)
+opt = torch.optim.Adam([logits, mu], lr=0.1)
+data = torch.randn(20)
+for _ in range(4):
+    parts = torch.log_softmax(logits, 0) - 0.5 * (data[:, None] - mu) ** 2
+    loss = -torch.logsumexp(parts, 1).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+    "matrix factorisation": ("""
+U, V = torch.randn(5, 2, requires_grad=True), torch.randn(4, 2, requires_grad=True)
+R, seen = torch.randn(5, 4), torch.rand(5, 4) > 0.3
+opt = torch.optim.SGD([U, V], lr=0.05)
+for _ in range(4):
+    loss = ((U @ V.T - R)[seen] ** 2).mean()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+""", frozenset()),
+}  # fmt: skip

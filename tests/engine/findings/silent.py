@@ -1,0 +1,743 @@
+"""Programs that run and are wrong, with what is said of them, and near misses that are right."""
+
+from typing import NamedTuple
+
+HEAD = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+"""Three lines: the programs begin on line 4."""
+
+TRAIN = """x, y = torch.randn(8, 2), torch.randn(8, 1)
+model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+"""
+"""Lines 4 to 6."""
+
+DROP = """x, y = torch.randn(8, 2), torch.randn(8, 1)
+model = nn.Sequential(nn.Linear(2, 3), nn.Dropout(0.5), nn.Linear(3, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+"""
+
+LOOP = """for i in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    opt.step()
+"""
+
+
+class Case(NamedTuple):
+    """A program, the line its finding names, and words of its sentence."""
+
+    code: str
+    line: int
+    parameters: dict[str, str]
+    program: str
+
+
+TRIGGERS: tuple[Case, ...] = (
+    # NaN and infinity
+    Case("log_of_zero", 5, {"operand": "p", "place": "[1]", "value": "0"}, """p = torch.tensor([0.5, 0.0], requires_grad=True)
+loss = -(p * torch.log(p)).sum()
+loss.backward()
+"""),
+    Case("log_of_zero", 5, {"operand": "x", "place": "[0, 0]", "name": "y"}, """x = torch.zeros(2, 2, requires_grad=True)
+y = x.log()
+y.sum().backward()
+"""),
+    Case("log_of_negative", 5, {"operand": "x", "value": "-1", "place": "[0]"}, """x = torch.tensor([-1., 1.], requires_grad=True)
+y = x.log()
+y.sum().backward()
+"""),
+    Case("log_of_negative", 5, {"operand": "logits", "value": "-3", "op": "log2"}, """logits = torch.tensor([[2., -3.]], requires_grad=True)
+loss = -logits.log2().mean()
+loss.backward()
+"""),
+    Case("root_of_negative", 5, {"operand": "x", "value": "-4", "place": "[1]"}, """x = torch.tensor([4., -4.], requires_grad=True)
+y = torch.sqrt(x)
+y.sum().backward()
+"""),
+    Case("root_of_negative", 5, {"operand": "x", "value": "-8", "place": ""}, """x = torch.tensor(-8., requires_grad=True)
+y = x ** 0.5
+y.backward()
+"""),
+    Case("division_by_zero", 5, {"operand": "a", "made": "nan"}, """a = torch.zeros(2)
+b = a / a
+print(b * 2)
+"""),
+    Case("division_by_zero", 5, {"operand": "x", "place": "[0]", "made": "inf"}, """x = torch.tensor([0., 1.], requires_grad=True)
+y = 1 / x
+y.sum().backward()
+"""),
+    Case("overflow", 5, {"operand": "x", "value": "100"}, """x = torch.tensor(100., requires_grad=True)
+y = x.exp()
+y.backward()
+"""),
+    Case("overflow", 5, {"operand": "z", "place": "[0, 1]"}, """z = torch.tensor([[1., 200.]], requires_grad=True)
+p = torch.exp(z) / torch.exp(z).sum()
+p[0, 0].backward()
+"""),
+    Case("diverged", 8, {"operand": "w", "step_line": "10"}, """w = torch.tensor([1.0], requires_grad=True)
+opt = torch.optim.SGD([w], lr=10.0)
+for i in range(60):
+    opt.zero_grad()
+    loss = ((w * 3 - 1) ** 2).sum()
+    loss.backward()
+    opt.step()
+"""),
+    Case("diverged", 6, {"operand": "w", "step_line": "9"}, """w = torch.tensor(2.0, requires_grad=True)
+for i in range(9):
+    loss = w ** 4
+    loss.backward()
+    with torch.no_grad():
+        w -= 5 * w.grad
+    w.grad = None
+"""),
+    Case("softmax_of_masked_row", 5, {"name": "p"}, """m = torch.full((2, 2), float('-inf'))
+p = torch.softmax(torch.ones(2, 2) + m, 1)
+print(p)
+"""),
+    Case("softmax_of_masked_row", 6, {"operand": "hidden"}, """s = torch.randn(3, 3, requires_grad=True)
+hidden = s.masked_fill(torch.ones(3, 3).bool(), float('-inf'))
+a = F.softmax(hidden, dim=-1)
+a.sum().backward()
+"""),
+    Case("root_at_zero", 5, {"operand": "x", "node": "SqrtBackward0", "pass_line": "6"}, """x = torch.tensor([0., 1.], requires_grad=True)
+y = x.sqrt().sum()
+y.backward()
+"""),
+    Case("root_at_zero", 5, {"op": "sqrt", "pass_line": "6"}, """x = torch.zeros(2, requires_grad=True)
+d = torch.sqrt((x * 2).sum())
+d.backward()
+"""),
+    Case("nan_behind_where", 5, {"operand": "x", "pass_line": "6"}, """x = torch.tensor([0.0, 4.0], requires_grad=True)
+y = torch.where(x > 0, x.sqrt(), x)
+y.sum().backward()
+"""),
+    Case("nan_behind_where", 5, {"pass_line": "7"}, """x = torch.tensor([0.0, 2.0], requires_grad=True)
+r = x ** 0.5
+y = torch.where(x > 0, r, torch.zeros(2))
+y.sum().backward()
+"""),
+    # Leaves
+    Case("leaf_made_non_leaf", 4, {"name": "w", "op": "mul"}, """w = torch.randn(3, requires_grad=True) * 0.01
+(w ** 2).sum().backward()
+print(w.grad)
+"""),
+    Case("leaf_made_non_leaf", 4, {"name": "w", "op": "to"}, """w = torch.ones(2, requires_grad=True).to(torch.float64)
+w.sum().backward()
+g = w.grad
+"""),
+    Case("grad_of_non_leaf", 7, {"name": "y", "op": "mul", "made_line": "5"}, """x = torch.ones(2, requires_grad=True)
+y = x * 2
+y.sum().backward()
+print(y.grad)
+"""),
+    Case("grad_of_non_leaf", 7, {"name": "x", "op": "double", "made_line": "5"}, """x = torch.ones(2, requires_grad=True)
+x = x.double()
+x.sum().backward()
+print(x.grad)
+"""),
+    Case("grad_of_untracked", 8, {"name": "b"}, """w = torch.tensor([1., 2.], requires_grad=True)
+b = torch.tensor([3., 4.])
+loss = (w * b).sum()
+loss.backward()
+print(w.grad, b.grad)
+"""),
+    Case("grad_of_untracked", 7, {"name": "x"}, """x = torch.ones(3)
+w = torch.full((3,), 2.0, requires_grad=True)
+(x * w).sum().backward()
+g = x.grad
+"""),
+    Case("leaf_rebound", 7, {"name": "w"}, """w = torch.tensor([1.0, 2.0], requires_grad=True)
+loss = (w ** 2).sum()
+loss.backward()
+w = w - 0.1 * w.grad
+print(w)
+"""),
+    Case("leaf_rebound", 8, {"name": "a"}, """a = torch.tensor(3.0, requires_grad=True)
+lr = 0.5
+for i in range(1):
+    (a * a).backward()
+    a = a - lr * a.grad
+"""),
+    Case("grad_compared_too_early", 6, {"name": "x", "pass_line": "7"}, """x = torch.ones(2, requires_grad=True)
+y = (x * 3).sum()
+print(x.grad == 3)
+y.backward()
+"""),
+    Case("grad_compared_too_early", 5, {"name": "w", "pass_line": "6"}, """w = torch.ones(2, requires_grad=True)
+same = torch.ones(2) != w.grad
+(w * 3).sum().backward()
+"""),
+    Case("parameter_made_in_forward", 8, {"count": "1"}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(torch.ones(2))
+    def forward(self, x): return (nn.Parameter(self.w * 2) * x).sum()
+net = Net()
+net(torch.ones(2)).backward()
+"""),
+    Case("parameter_made_in_forward", 9, {"count": "2"}, """class Scale(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(2, 2)
+    def forward(self, x):
+        s = nn.Parameter(torch.ones(2))
+        return self.lin(x) * s
+net = Scale()
+for i in range(2):
+    net(torch.ones(3, 2)).sum().backward()
+"""),
+    Case("modules_in_plain_list", 7, {"name": "self.layers", "better": "nn.ModuleList", "type": "list"}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = [nn.Linear(2, 2), nn.Linear(2, 1)]
+        self.head = nn.Linear(1, 1)
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(x)
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.ones(3, 2)).sum().backward()
+opt.step()
+"""),
+    Case("modules_in_plain_list", 7, {"name": "self.ws", "better": "nn.ParameterList"}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ws = [nn.Parameter(torch.ones(2, 2)) for _ in range(2)]
+    def forward(self, x):
+        return x @ self.ws[0] @ self.ws[1]
+net = Net()
+net(torch.ones(3, 2)).sum().backward()
+"""),
+    # The order of training
+    Case("zero_grad_before_step", 10, {"pass_line": "9", "step_line": "11"}, TRAIN + """for i in range(3):
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    opt.zero_grad()
+    opt.step()
+"""),
+    Case("zero_grad_before_step", 9, {"pass_line": "8", "step_line": "10"}, TRAIN + """loss = F.mse_loss(model(x), y)
+loss.backward()
+model.zero_grad(set_to_none=False)
+opt.step()
+"""),
+    Case("step_without_backward", 10, {"optimizer": "opt"}, TRAIN + """for i in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    opt.step()
+"""),
+    Case("step_without_backward", 10, {"optimizer": "opt", "pass_line": "11"}, TRAIN + """for i in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    opt.step()
+    loss.backward()
+"""),
+    Case("optimizer_holds_others", 12, {"optimizer": "opt", "made_line": "6"}, TRAIN + """model = nn.Linear(2, 1)
+for i in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    opt.step()
+"""),
+    Case("optimizer_holds_others", 9, {"optimizer": "opt"}, """x, y = torch.randn(8, 2), torch.randn(8, 1)
+model, other = nn.Linear(2, 1), nn.Linear(2, 1)
+opt = torch.optim.Adam(other.parameters())
+loss = F.mse_loss(model(x), y)
+loss.backward()
+opt.step()
+"""),
+    Case("not_in_optimizer", 6, {"optimizer": "opt", "model": "model", "count": "2"}, TRAIN + "model[2] = nn.Linear(3, 1)\n" + LOOP),
+    Case("not_in_optimizer", 11, {"optimizer": "opt", "model": "net", "count": "2"}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body, self.head = nn.Linear(2, 2), nn.Linear(2, 1)
+    def forward(self, x):
+        return self.head(self.body(x))
+net = Net()
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net.head = nn.Linear(2, 3)
+for i in range(2):
+    opt.zero_grad()
+    net(torch.ones(4, 2)).pow(2).mean().backward()
+    opt.step()
+"""),
+    Case("backward_without_step", 10, {"optimizer": "opt", "count": "3"}, TRAIN + """for i in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+"""),
+    Case("backward_without_step", 8, {"optimizer": "adam", "count": "2"}, """w = torch.ones(2, requires_grad=True)
+adam = torch.optim.Adam([w])
+for i in range(2):
+    adam.zero_grad()
+    (w ** 2).sum().backward()
+"""),
+    Case("method_not_called", 11, {"code": "opt.step", "method": "step"}, TRAIN + LOOP.replace("opt.step()", "opt.step")),
+    Case("method_not_called", 6, {"code": "y.backward", "method": "backward"}, """x = torch.ones(2, requires_grad=True)
+y = (x * 3).sum()
+y.backward
+print(x.grad)
+"""),
+    Case("scheduler_before_step", 12, {"step_line": "13"}, TRAIN + """sched = torch.optim.lr_scheduler.StepLR(opt, 1)
+for i in range(3):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    sched.step()
+    opt.step()
+"""),
+    Case("scheduler_before_step", 9, {"step_line": "10"}, """w = torch.ones(2, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+sched = torch.optim.lr_scheduler.ExponentialLR(opt, 0.9)
+for i in range(2):
+    (w ** 2).sum().backward()
+    sched.step()
+    opt.step()
+    opt.zero_grad()
+"""),
+    Case("frozen_but_moved", 13, {"name": "model[0].weight"}, TRAIN + """loss = F.mse_loss(model(x), y)
+loss.backward()
+opt.step()
+model[0].weight.requires_grad_(False)
+loss = F.mse_loss(model(x), y)
+loss.backward()
+opt.step()
+"""),
+    Case("frozen_but_moved", 11, {"name": "a"}, """a = torch.ones(2, requires_grad=True)
+b = torch.ones(2, requires_grad=True)
+opt = torch.optim.SGD([a, b], lr=0.1, momentum=0.9)
+(a * b).sum().backward()
+opt.step()
+a.requires_grad = False
+(b * 2).sum().backward()
+opt.step()
+"""),
+    Case("frozen_in_optimizer", 7, {"count": "2", "optimizer": "opt"}, """model = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
+for p in model[0].parameters():
+    p.requires_grad = False
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+model(torch.ones(4, 2)).pow(2).mean().backward()
+opt.step()
+"""),
+    Case("frozen_in_optimizer", 6, {"count": "1", "optimizer": "adam"}, """net = nn.Linear(2, 1)
+net.bias.requires_grad_(False)
+adam = torch.optim.Adam(net.parameters(), lr=0.1)
+net(torch.ones(4, 2)).pow(2).mean().backward()
+adam.step()
+"""),
+    # Modes
+    Case("trained_in_eval", 9, {"module": "model.1", "type": "Dropout", "eval_line": "12"}, DROP + """for epoch in range(2):
+    opt.zero_grad()
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    opt.step()
+    model.eval()
+    with torch.no_grad():
+        model(x)
+"""),
+    Case("trained_in_eval", 10, {"module": "net.1", "type": "BatchNorm1d"}, """x = torch.randn(8, 2)
+net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+def epoch():
+    opt.zero_grad()
+    out = net(x)
+    out.pow(2).mean().backward()
+    opt.step()
+for i in range(3):
+    epoch()
+    net.eval()
+""".replace("    out = net(x)\n    out.pow(2).mean().backward()\n", "\n    net(x).pow(2).mean().backward()\n")),
+    Case("evaluated_in_train", 13, {"module": "model.1", "type": "Dropout"}, DROP + LOOP + """with torch.no_grad():
+    print(model(x).mean())
+"""),
+    Case("evaluated_in_train", 9, {"module": "net.1", "type": "BatchNorm1d"}, """net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3), nn.Linear(3, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+net(torch.randn(8, 2)).pow(2).mean().backward()
+opt.step()
+with torch.inference_mode():
+    print(net(torch.randn(4, 2)))
+"""),
+    Case("evaluated_with_grad", 13, {"module": "model", "count": "1"}, TRAIN + LOOP + """model.eval()
+print(model(x).mean().item())
+"""),
+    Case("evaluated_with_grad", 14, {"module": "model", "count": "2"}, DROP + LOOP + """model.eval()
+for part in x.split(4):
+    print(model(part).mean().item())
+"""),
+    Case("switch_without_with", 5, {"code": "torch.no_grad()"}, """x = torch.ones(2, requires_grad=True)
+torch.no_grad()
+y = x * 2
+"""),
+    Case("switch_without_with", 6, {"code": "torch.inference_mode()"}, """def shown(x):
+    # values only
+    torch.inference_mode()
+    return x * 2
+shown(torch.ones(2, requires_grad=True))
+"""),
+    # Losses and shapes
+    Case("loss_broadcast", 6, {"shape": "4×4", "first_shape": "4×1", "second_shape": "4"}, """model = nn.Linear(2, 1)
+x, y = torch.randn(4, 2), torch.randn(4)
+loss = F.mse_loss(model(x), y)
+loss.backward()
+"""),
+    Case("loss_broadcast", 6, {"shape": "3×3", "second": "target"}, """pred = torch.randn(3, requires_grad=True)
+target = torch.randn(3, 1)
+loss = nn.L1Loss()(pred, target)
+loss.backward()
+"""),
+    Case("difference_broadcast", 6, {"shape": "4×4", "first": "model(x)", "second": "y"}, """model = nn.Linear(2, 1)
+x, y = torch.randn(4, 2), torch.randn(4)
+loss = ((model(x) - y) ** 2).mean()
+loss.backward()
+"""),
+    Case("difference_broadcast", 8, {"shape": "5×5", "first": "pred", "second": "y"}, """w = torch.randn(3, 1, requires_grad=True)
+b = torch.zeros(1, requires_grad=True)
+x, y = torch.randn(5, 3), torch.randn(5)
+pred = x @ w + b
+error = y - pred
+error.abs().mean().backward()
+"""),
+    Case("softmax_before_cross_entropy", 7, {"op": "softmax", "op_line": "6", "name": "p"}, """z = torch.randn(4, 3, requires_grad=True)
+t = torch.tensor([0, 1, 2, 0])
+p = torch.softmax(z, dim=1)
+loss = F.cross_entropy(p, t)
+loss.backward()
+"""),
+    Case("softmax_before_cross_entropy", 6, {"op": "softmax"}, """model = nn.Sequential(nn.Linear(2, 3), nn.Softmax(dim=1))
+criterion = nn.CrossEntropyLoss()
+loss = criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0]))
+loss.backward()
+"""),
+    Case("sigmoid_before_logits_loss", 5, {"op": "sigmoid"}, """z, t = torch.randn(4, requires_grad=True), torch.ones(4)
+F.binary_cross_entropy_with_logits(torch.sigmoid(z), t).backward()
+"""),
+    Case("sigmoid_before_logits_loss", 6, {"op": "sigmoid"}, """model = nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
+criterion = nn.BCEWithLogitsLoss()
+criterion(model(torch.randn(4, 2)), torch.ones(4, 1)).backward()
+"""),
+    Case("nll_without_log_softmax", 5, {"name": "z"}, """z = torch.tensor([[1., 2.], [3., -1.]], requires_grad=True)
+F.nll_loss(z, torch.tensor([0, 1])).backward()
+"""),
+    Case("nll_without_log_softmax", 6, {"op": "softmax"}, """model = nn.Sequential(nn.Linear(2, 3), nn.Softmax(dim=1))
+criterion = nn.NLLLoss()
+criterion(model(torch.randn(4, 2)), torch.tensor([0, 1, 2, 0])).backward()
+"""),
+    Case("bce_without_sigmoid", 7, {"name": "out"}, """model = nn.Linear(2, 1, bias=False)
+nn.init.constant_(model.weight, 0.25)
+out = model(torch.ones(4, 2))
+loss = F.binary_cross_entropy(out, torch.ones(4, 1))
+loss.backward()
+"""),
+    Case("bce_without_sigmoid", 6, {"op": "relu"}, """w = torch.tensor([[0.5], [0.25]], requires_grad=True)
+criterion = nn.BCELoss()
+criterion(F.relu(torch.ones(3, 2) @ w), torch.ones(3, 1)).backward()
+"""),
+    Case("softmax_without_dim", 5, {"dim": "1", "op": "softmax"}, """z = torch.randn(4, 3, requires_grad=True)
+p = F.softmax(z)
+p[0, 0].backward()
+"""),
+    Case("softmax_without_dim", 5, {"dim": "0", "op": "log_softmax"}, """layer = nn.LogSoftmax()
+print(layer(torch.randn(3)))
+"""),
+    # Types
+    Case("fraction_lost", 4, {"before": "2.9", "after": "2", "dtype": "int8"}, "x = torch.tensor([2.9, 1.0], dtype=torch.int8)\n"),
+    Case("fraction_lost", 5, {"before": "-1.5", "after": "-1", "dtype": "int64", "op": "long"}, """x = torch.tensor([1.0, -1.5])
+labels = x.long()
+"""),
+    Case("fraction_lost_in_place", 5, {"before": "0.5", "after": "0", "dtype": "int64"}, """t = torch.tensor([1, 2, 3])
+t[0] = 0.5
+"""),
+    Case("fraction_lost_in_place", 6, {"before": "2.25", "after": "2", "dtype": "int32"}, """t = torch.zeros(2, dtype=torch.int32)
+v = torch.tensor([2.25, 1.0])
+t[:] = v
+"""),
+    Case("number_wrapped", 5, {"before": "300", "after": "44", "dtype": "int8"}, """a = torch.tensor([300.0])
+b = a.to(torch.int8)
+"""),
+    Case("number_wrapped", 6, {"before": "300", "after": "44", "dtype": "uint8"}, """a = torch.tensor([200, 10], dtype=torch.uint8)
+b = torch.tensor([100, 10], dtype=torch.uint8)
+c = a + b
+"""),
+    Case("promoted_to_float64", 6, {"double": "d", "single": "w"}, """d = torch.tensor([1.0, 2.0], dtype=torch.float64)
+w = torch.ones(2, requires_grad=True)
+y = (w * d).sum()
+y.backward()
+"""),
+    Case("promoted_to_float64", 6, {"op": "sub"}, """import numpy as np
+target = torch.from_numpy(np.array([1.0, 2.0]))
+print(torch.ones(2) - target)
+"""),
+    Case("squeeze_without_effect", 5, {"name": "x", "shape": "4×4"}, """x = torch.zeros(4, 4)
+y = x.squeeze()
+"""),
+    Case("squeeze_without_effect", 5, {"name": "x", "shape": "2×1×3", "axis": "0"}, """x = torch.zeros(2, 1, 3)
+y = torch.squeeze(x, 0)
+"""),
+    Case("uninitialised_read", 5, {"name": "e", "op": "add", "made_line": "4"}, """e = torch.empty(3)
+f = e + 1
+"""),
+    Case("uninitialised_read", 5, {"name": "w", "made_line": "4"}, """w = torch.empty(2, 2)
+s = torch.matmul(w, torch.ones(2, 2)).sum()
+"""),
+    # Devices
+    Case("test_without_call", 4, {"function": "is_available"}, """device = "cuda:1" if torch.cuda.is_available else "cpu"
+print(device)
+"""),
+    Case("test_without_call", 5, {"function": "is_available"}, """device = "cpu"
+if not torch.backends.mps.is_available:
+    device = "cpu"
+x = torch.ones(2, device=device)
+"""),
+    Case("visible_devices_misspelt", 5, {"written": "CUDA_VISIBLE_DEVICE"}, """import os
+os.environ["CUDA_VISIBLE_DEVICE"] = "0"
+x = torch.ones(2)
+"""),
+    Case("visible_devices_misspelt", 5, {"written": "CUDA_VISBLE_DEVICES"}, """import os
+os.environ.setdefault('CUDA_VISBLE_DEVICES', '0,1')
+x = torch.ones(2)
+"""),
+    Case("visible_devices_too_late", 6, {"asked_line": "5"}, """import os
+has_gpu = torch.cuda.is_available()
+os.environ["CUDA_VISIBLE_DEVICES"] = "0"
+x = torch.ones(2)
+"""),
+    Case("visible_devices_too_late", 7, {"asked_line": "5"}, """import os
+n = torch.cuda.device_count()
+x = torch.ones(n + 1)
+os.environ["CUDA_VISIBLE_DEVICES"] = "1"
+"""),
+    # Graphs kept
+    Case("losses_kept", 13, {"list": "losses", "name": "loss", "count": "3"}, "losses = []\n" + TRAIN + LOOP + "    losses.append(loss)\n"),
+    Case("losses_kept", 9, {"list": "kept", "count": "2"}, """w = torch.ones(2, requires_grad=True)
+kept = []
+for i in range(2):
+    loss = (w ** 2).sum()
+    loss.backward()
+    kept.append(loss)
+"""),
+    Case("total_kept", 13, {"name": "total", "added": "loss", "count": "3"}, "total = 0\n" + TRAIN + LOOP + "    total += loss\n"),
+    Case("total_kept", 9, {"name": "s", "added": "loss", "count": "4"}, """w = torch.ones(2, requires_grad=True)
+s = torch.tensor(0.0)
+for i in range(4):
+    loss = (w ** 2).sum()
+    loss.backward()
+    s = s + loss
+"""),
+    Case("retain_graph_needless", 6, {"count": "1"}, """x = torch.ones(2, requires_grad=True)
+y = (x * x).sum()
+y.backward(retain_graph=True)
+"""),
+    Case("retain_graph_needless", 10, {"count": "3"}, TRAIN + LOOP.replace("backward()", "backward(retain_graph=True)")),
+    Case("create_graph_in_backward", 6, {}, """x = torch.ones(2, requires_grad=True)
+y = (x ** 3).sum()
+y.backward(create_graph=True)
+"""),
+    Case("create_graph_in_backward", 5, {}, """w = torch.tensor(2.0, requires_grad=True)
+(w ** 3).backward(create_graph=True)
+g = w.grad
+w.grad = None
+g.backward()
+"""),
+    # Flow
+    Case("gradient_vanishes", 5, {"count": "12", "first": "net.0.weight"}, """net = nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(8, 8), nn.Sigmoid())])
+net(torch.randn(4, 8)).sum().backward()
+"""),
+    Case("gradient_vanishes", 10, {"count": "9"}, """layers = nn.ModuleList([nn.Linear(6, 6, bias=False) for _ in range(9)])
+for layer in layers:
+    nn.init.normal_(layer.weight, std=0.01)
+h = torch.randn(5, 6)
+def run(h):
+    for layer in layers:
+        h = torch.tanh(layer(h))
+    return h
+for i in range(3):
+    layers.zero_grad()
+    run(h).pow(2).sum().backward()
+"""),
+    Case("gradient_explodes", 7, {"count": "10", "last": "net.9.weight"}, """net = nn.Sequential(*[nn.Linear(8, 8, bias=False) for _ in range(10)])
+for layer in net:
+    nn.init.normal_(layer.weight, std=4.0)
+net(torch.randn(4, 8)).sum().backward()
+"""),
+    Case("gradient_explodes", 8, {"count": "8"}, """ws = [torch.full((4, 4), 5.0, requires_grad=True) for _ in range(8)]
+x = torch.randn(3, 4) / 1e9
+h = x
+for w in ws:
+    h = h @ w
+h.sum().backward()
+"""),
+    Case("gradient_vanishes_in_time", 7, {"name": "w", "rounds": "30"}, """w = torch.nn.Parameter(torch.eye(4) * 0.3)
+h = torch.ones(1, 4)
+for t in range(30):
+    h = torch.tanh(h @ w + 0.1)
+h.sum().backward()
+"""),
+    Case("gradient_vanishes_in_time", 7, {"name": "cell.weight", "rounds": "25"}, """cell = nn.Linear(3, 3)
+h = torch.zeros(2, 3)
+for t in range(25):
+    h = torch.sigmoid(cell(h))
+(h ** 2).sum().backward()
+"""),
+    Case("gradient_explodes_in_time", 7, {"name": "w", "rounds": "20"}, """w = torch.nn.Parameter(torch.eye(3) * 2)
+h = torch.ones(1, 3)
+for t in range(20):
+    h = h @ w
+h.sum().backward()
+"""),
+    Case("gradient_explodes_in_time", 7, {"rounds": "15"}, """cell = nn.Linear(2, 2, bias=False)
+nn.init.constant_(cell.weight, 2.0)
+h = torch.ones(3, 2) / 1e6
+for t in range(15): h = cell(h)
+h.mean().backward()
+"""),
+    Case("dead_relu", 6, {"name": "net.1", "count": "1", "units": "3"}, """net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+nn.init.constant_(net[0].bias, -100.0)
+net(torch.randn(4, 2)).sum().backward()
+"""),
+    Case("dead_relu", 7, {"count": "2", "units": "5"}, """w = torch.full((2, 5), -1.0, requires_grad=True)
+v = torch.ones(5, 1, requires_grad=True)
+for i in range(2):
+    h = F.relu(torch.ones(4, 2) @ w)
+    (h @ v).sum().backward()
+"""),
+    Case("saturated", 6, {"op": "sigmoid", "share": "100%", "name": "net.1"}, """net = nn.Sequential(nn.Linear(2, 4), nn.Sigmoid(), nn.Linear(4, 1))
+nn.init.constant_(net[0].bias, 30.0)
+net(torch.randn(4, 2)).sum().backward()
+"""),
+    Case("saturated", 7, {"op": "tanh", "count": "2"}, """w = torch.full((2, 8), 50.0, requires_grad=True)
+v = torch.ones(8, 1, requires_grad=True)
+for i in range(2):
+    h = torch.tanh(torch.ones(3, 2) @ w)
+    (h @ v).sum().backward()
+"""),
+    Case("symmetric_units", 9, {"name": "net.0.weight", "units": "3"}, """net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+for p in net.parameters():
+    nn.init.constant_(p, 0.5)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(3):
+    F.mse_loss(net(torch.randn(4, 2)), torch.ones(4, 1)).backward()
+    opt.step()
+    opt.zero_grad()
+"""),
+    Case("symmetric_units", 8, {"name": "w1", "units": "4"}, """w1 = torch.zeros(3, 4, requires_grad=True)
+w2 = torch.zeros(4, 1, requires_grad=True)
+x, y = torch.randn(5, 3), torch.randn(5, 1)
+for i in range(2):
+    loss = ((torch.sigmoid(x @ w1) @ w2 - y) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        for w in (w1, w2):
+            w -= 0.1 * w.grad
+            w.grad = None
+"""),
+    Case("flat_op", 5, {"op": "round", "leaf": "x"}, """x = torch.tensor([0.4, 1.6], requires_grad=True)
+y = torch.round(x).sum()
+y.backward()
+"""),
+    Case("flat_op", 6, {"op": "sign", "leaf": "w"}, """w = torch.randn(3, requires_grad=True)
+b = torch.ones(3, requires_grad=True)
+loss = (w.sign() * b).sum()
+loss.backward()
+"""),
+)  # fmt: skip
+
+NEAR_MISSES: tuple[tuple[str, str], ...] = (
+    ("log_of_zero", "p = torch.tensor([0.5, 1e-9], requires_grad=True)\nloss = -(p * torch.log(p)).sum()\nloss.backward()\n"),
+    ("log_of_zero", "x = torch.zeros(2, requires_grad=True)\ny = x.log1p()\ny.sum().backward()\n"),
+    ("log_of_negative", "x = torch.tensor([-1., 1.], requires_grad=True)\ny = x.abs().log()\ny.sum().backward()\n"),
+    ("root_of_negative", "x = torch.tensor(-8., requires_grad=True)\ny = x ** 3\ny.backward()\n"),
+    ("division_by_zero", "x = torch.tensor([0., 1.], requires_grad=True)\ny = 1 / (x + 1)\n(y * x).sum().backward()\n"),
+    ("overflow", "x = torch.tensor([80., -900.], requires_grad=True)\ny = x.exp()\ny.sum().backward()\n"),
+    ("overflow", "best = torch.full((3,), float('inf'))\nbest = torch.minimum(best, torch.ones(3)).exp()\n"),
+    ("diverged", TRAIN + LOOP),
+    ("softmax_of_masked_row", "m = torch.triu(torch.full((3, 3), float('-inf')), 1)\np = torch.softmax(torch.ones(3, 3) + m, 1)\n"),
+    ("root_at_zero", "x = torch.zeros(2, requires_grad=True)\nd = torch.sqrt((x ** 2).sum() + 1e-8)\nd.backward()\n"),
+    ("nan_behind_where", "x = torch.tensor([0.0, 4.0], requires_grad=True)\nsafe = torch.where(x > 0, x, torch.ones(2))\n"
+     "torch.where(x > 0, safe.sqrt(), x).sum().backward()\n"),
+    ("leaf_made_non_leaf", "w = (torch.randn(3) * 0.01).requires_grad_()\n(w ** 2).sum().backward()\nprint(w.grad)\n"),
+    ("leaf_made_non_leaf", "w = torch.ones(2, requires_grad=True).float()\nw.sum().backward()\nprint(w.grad)\n"),
+    ("grad_of_non_leaf", "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny.retain_grad()\ny.sum().backward()\nprint(y.grad)\n"),
+    ("grad_of_untracked", "w, b = torch.ones(2, requires_grad=True), torch.ones(2)\n(w * b).sum().backward()\nprint(w.grad, b.grad is None)\n"),
+    ("grad_of_untracked", "class Box:\n    grad = 3\nb = Box()\nx = torch.ones(2, requires_grad=True)\n(x * b.grad).sum().backward()\nprint(b.grad)\n"),
+    ("leaf_rebound", "w = torch.tensor([1.0, 2.0], requires_grad=True)\n(w ** 2).sum().backward()\nw = (w - 0.1 * w.grad).detach().requires_grad_()\n"),
+    ("leaf_rebound", "w = torch.tensor([1.0, 2.0], requires_grad=True)\n(w ** 2).sum().backward()\nnew = w.detach() - 0.1 * w.grad\ng = 0.5 * w.grad\n"),
+    ("grad_compared_too_early", "x = torch.ones(2, requires_grad=True)\nprint(x.grad == None)\n(x * 3).sum().backward()\nprint(x.grad == 3)\n"),
+    ("parameter_made_in_forward", "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = None\n"
+     "    def forward(self, x):\n        if self.w is None:\n            self.w = nn.Parameter(torch.ones(2))\n        return x * self.w\n"
+     "net = Net()\nnet(torch.ones(2)).sum().backward()\nnet(torch.ones(2)).sum().backward()\n"),
+    ("modules_in_plain_list", "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+     "        self.layers = [nn.Linear(2, 2), nn.Linear(2, 1)]\n        self.net = nn.Sequential(*self.layers)\n"
+     "    def forward(self, x):\n        return self.net(x)\nnet = Net()\nnet(torch.ones(3, 2)).sum().backward()\n"),
+    ("modules_in_plain_list", "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+     "        self.layers = nn.ModuleList([nn.Linear(2, 2), nn.Linear(2, 1)])\n        self.sizes = [1, 2]\n"
+     "    def forward(self, x):\n        for layer in self.layers:\n            x = layer(x)\n        return x\n"
+     "net = Net()\nnet(torch.ones(3, 2)).sum().backward()\n"),
+    ("zero_grad_before_step", TRAIN + "for i in range(3):\n    loss = F.mse_loss(model(x), y)\n    loss.backward()\n    opt.step()\n    opt.zero_grad()\n"),
+    ("zero_grad_before_step", TRAIN + "for i in range(4):\n    (F.mse_loss(model(x), y) / 2).backward()\n    if i % 2:\n        opt.step()\n        model.zero_grad()\n"),
+    ("step_without_backward", TRAIN + LOOP),
+    ("step_without_backward", "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nw.grad = torch.ones(2)\nopt.step()\n"),
+    ("optimizer_holds_others", TRAIN.replace("opt =", "old =") + "model = nn.Linear(2, 1)\nopt = torch.optim.SGD(model.parameters(), lr=0.1)\n" + LOOP),
+    ("not_in_optimizer", TRAIN.replace("model.parameters()", "model[2].parameters()") + LOOP),
+    ("not_in_optimizer", TRAIN + "model[0].requires_grad_(False)\n" + LOOP),
+    ("backward_without_step", "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor i in range(3):\n"
+     "    opt.zero_grad()\n    (w ** 2).sum().backward()\n    if i == 5:\n        opt.step()\n"),
+    ("method_not_called", TRAIN + LOOP + "step = opt.step\nstep()\n"),
+    ("scheduler_before_step", TRAIN + "sched = torch.optim.lr_scheduler.StepLR(opt, 1)\n" + LOOP + "    sched.step()\n"),
+    ("frozen_but_moved", TRAIN + "model[0].requires_grad_(False)\n" + LOOP),
+    ("frozen_in_optimizer", TRAIN.replace("opt =", "model[0].requires_grad_(False)\nopt =").replace(
+        "model.parameters()", "[p for p in model.parameters() if p.requires_grad]") + LOOP),
+    ("frozen_in_optimizer", TRAIN.replace("opt =", "model[0].requires_grad_(False)\nopt =").replace(
+        "model.parameters()", "filter(lambda p: p.requires_grad, model.parameters())") + LOOP),
+    ("trained_in_eval", DROP + "for epoch in range(2):\n    model.train()\n    opt.zero_grad()\n    loss = F.mse_loss(model(x), y)\n"
+     "    loss.backward()\n    opt.step()\n    model.eval()\n    with torch.no_grad():\n        model(x)\n"),
+    ("trained_in_eval", DROP + LOOP + "model.eval()\nz = x.clone().requires_grad_()\nmodel(z).sum().backward()\nprint(z.grad)\n"),
+    ("evaluated_in_train", DROP + LOOP + "model.eval()\nwith torch.no_grad():\n    print(model(x).mean())\n"),
+    ("evaluated_in_train", DROP + LOOP + "model.train()\nwith torch.no_grad():\n    draws = torch.stack([model(x) for _ in range(3)])\n"),
+    ("evaluated_in_train", DROP + "teacher = model\nfor i in range(2):\n    opt.zero_grad()\n    with torch.no_grad():\n        target = teacher(x)\n"
+     "    F.mse_loss(model(x), target).backward()\n    opt.step()\n"),
+    ("evaluated_with_grad", TRAIN + LOOP + "model.eval()\nwith torch.no_grad():\n    print(model(x).mean().item())\n"),
+    ("evaluated_with_grad", TRAIN + LOOP + "model.eval()\nz = x.clone().requires_grad_()\nmodel(z).sum().backward()\n"),
+    ("switch_without_with", "x = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n    y = x * 2\ntorch.set_grad_enabled(True)\n"),
+    ("switch_without_with", "@torch.no_grad()\ndef shown(x):\n    return x * 2\nguard = torch.no_grad()\nwith guard:\n    shown(torch.ones(2))\n"),
+    ("loss_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\nF.mse_loss(model(x).squeeze(1), y).backward()\n"),
+    ("difference_broadcast", "model = nn.Linear(2, 1)\nx, y = torch.randn(4, 2), torch.randn(4)\n((model(x)[:, 0] - y) ** 2).mean().backward()\n"),
+    ("difference_broadcast", "z = torch.randn(4, requires_grad=True)\npairs = z.unsqueeze(1) - z\npairs.pow(2).mean().backward()\n"),
+    ("difference_broadcast", "model = nn.Linear(2, 1)\nout = model(torch.randn(4, 2))\nloss = torch.relu(1 - (out - out.squeeze(1))).mean()\nloss.backward()\n"),
+    ("softmax_before_cross_entropy", "z = torch.randn(4, 3, requires_grad=True)\nt = torch.tensor([0, 1, 2, 0])\nloss = F.cross_entropy(z, t)\n"
+     "loss.backward()\nprint(torch.softmax(z, dim=1))\n"),
+    ("sigmoid_before_logits_loss", "z = torch.randn(4, requires_grad=True)\ngate = torch.sigmoid(z) * z\nF.binary_cross_entropy_with_logits(gate, torch.ones(4)).backward()\n"),
+    ("nll_without_log_softmax", "z = torch.randn(4, 3, requires_grad=True)\nF.nll_loss(F.log_softmax(z, dim=1), torch.tensor([0, 1, 2, 0])).backward()\n"),
+    ("bce_without_sigmoid", "model = nn.Linear(2, 1)\nF.binary_cross_entropy(torch.sigmoid(model(torch.ones(4, 2))), torch.ones(4, 1)).backward()\n"),
+    ("softmax_without_dim", "z = torch.randn(4, 3)\nprint(F.softmax(z, dim=-1), nn.Softmax(1)(z))\n"),
+    ("fraction_lost", "x = torch.tensor([2.0, 1.0]).long()\nn = torch.tensor([2, 1], dtype=torch.int8)\nm = (torch.randn(3) > 0).long()\n"),
+    ("fraction_lost_in_place", "t = torch.tensor([1., 2., 3.])\nt[0] = 0.5\nn = torch.zeros(2, dtype=torch.long)\nn[0] = 3\n"),
+    ("number_wrapped", "a = torch.tensor([100, 27], dtype=torch.int8)\nb = a + 0\nc = a.int() * 100\n"),
+    ("promoted_to_float64", "w = torch.ones(2, requires_grad=True)\ny = w * 3.5 + torch.tensor(2.0, dtype=torch.float64)\n"),
+    ("squeeze_without_effect", "for n in (1, 3):\n    y = torch.zeros(n, 2).squeeze(0)\n"),
+    ("uninitialised_read", "e = torch.empty(3).uniform_()\nf = e + 1\nz = torch.zeros_like(torch.empty(2))\n"),
+    ("uninitialised_read", "Y = torch.empty(2, 2)\nfor i in range(2):\n    for j in range(2):\n        Y[i, j] = i + j\nprint(Y.sum())\n"),
+    ("test_without_call", "check = torch.cuda.is_available\ndevice = 'cuda' if torch.cuda.is_available() else 'cpu'\nprint(check())\n"),
+    ("visible_devices_misspelt", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nos.environ['CUDA_LAUNCH_BLOCKING'] = '1'\nx = torch.ones(2)\n"),
+    ("visible_devices_too_late", "import os\nos.environ['CUDA_VISIBLE_DEVICES'] = '0'\nprint(torch.cuda.is_available())\n"),
+    ("losses_kept", "losses = []\n" + TRAIN + LOOP + "    losses.append(loss.item())\n"),
+    ("losses_kept", "w = torch.ones(2, requires_grad=True)\nlosses = []\nfor i in range(3):\n    losses.append((w * i).sum())\ntorch.stack(losses).sum().backward()\n"),
+    ("total_kept", "total = 0\n" + TRAIN + LOOP + "    total += loss.item()\n"),
+    ("total_kept", "w = torch.ones(2, requires_grad=True)\ntotal = 0\nfor i in range(4):\n    loss = (w ** 2).sum()\n    total = total + loss\ntotal.backward()\n"),
+    ("retain_graph_needless", "x = torch.ones(2, requires_grad=True)\nh = x * x\nh.sum().backward(retain_graph=True)\n(h * h).sum().backward()\n"),
+    ("create_graph_in_backward", "x = torch.ones(2, requires_grad=True)\ny = (x ** 3).sum()\n(g,) = torch.autograd.grad(y, x, create_graph=True)\ng.sum().backward()\n"),
+    ("gradient_vanishes", "net = nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(8, 8), nn.LayerNorm(8), nn.ReLU())])\n"
+     "net(torch.randn(4, 8)).sum().backward()\n"),
+    ("gradient_explodes", "net = nn.Sequential(*[nn.Linear(8, 8) for _ in range(10)])\nnet(torch.randn(4, 8)).sum().backward()\n"),
+    ("gradient_vanishes_in_time", "cell = nn.GRUCell(3, 3)\nw = nn.Linear(3, 3)\nh = torch.zeros(2, 3)\nfor t in range(12):\n    h = h + 0.1 * torch.tanh(w(cell(h, h)))\nh.sum().backward()\n"),
+    ("gradient_explodes_in_time", "w = nn.Parameter(torch.eye(3) * 0.95)\nh = torch.ones(1, 3)\nfor t in range(20):\n    h = h @ w\nh.sum().backward()\n"),
+    ("dead_relu", "x = torch.tensor([-2.0, -1.0], requires_grad=True)\nF.relu(x).sum().backward()\n"),
+    ("dead_relu", "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))\nfor b in (-100.0, 100.0):\n"
+     "    nn.init.constant_(net[0].bias, b)\n    net(torch.randn(4, 2)).sum().backward()\n"),
+    ("saturated", "net = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1), nn.Sigmoid())\nnn.init.constant_(net[2].bias, 40.0)\nnet(torch.randn(4, 2)).sum().backward()\n"),
+    ("symmetric_units", "W = torch.ones(2, 3, requires_grad=True)\ny = torch.ones(4, 2) @ W\ny.sum().backward()\nW.data -= 0.1 * W.grad\n"),
+    ("symmetric_units", "net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 2))\nnn.init.zeros_(net[2].weight)\nnn.init.zeros_(net[2].bias)\n"
+     "opt = torch.optim.SGD(net.parameters(), lr=0.1)\nfor i in range(2):\n    opt.zero_grad()\n    F.cross_entropy(net(torch.randn(4, 2)), torch.tensor([0, 1, 1, 0])).backward()\n    opt.step()\n"),
+    ("flat_op", "x = torch.tensor([0.4, 1.6], requires_grad=True)\ny = (x + (x.round() - x).detach()).sum()\ny.backward()\n"),
+    ("flat_op", "x = torch.tensor([0.4, 1.6], requires_grad=True)\ny = (x.round() + x).sum()\ny.backward()\n"),
+)  # fmt: skip

@@ -1,0 +1,123 @@
+"""Silent mistakes are found in programs that make them, at their line; a right program has none; a fix mends."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import engine as package
+from engine.findings.code import applied
+from engine.local import Engine
+from engine.request import RunRequest
+from engine.trace import Finding, Program, Trace
+from tests.engine.findings import healthy
+from tests.engine.findings.silent import HEAD, NEAR_MISSES, TRIGGERS, Case
+
+WORDS = Path(package.__file__).parents[1] / "frontend" / "words"
+CASES = [pytest.param(case, id=f"{case.code}-{at}") for at, case in enumerate(TRIGGERS)]
+MISSES = [pytest.param(code, program, id=f"{code}-{at}") for at, (code, program) in enumerate(NEAR_MISSES)]
+MENDED = {
+    "log_of_zero", "log_of_negative", "root_of_negative", "root_at_zero", "leaf_made_non_leaf", "grad_of_non_leaf",
+    "grad_of_untracked", "leaf_rebound", "modules_in_plain_list", "zero_grad_before_step", "step_without_backward",
+    "optimizer_holds_others", "not_in_optimizer", "backward_without_step", "method_not_called", "scheduler_before_step",
+    "frozen_in_optimizer", "evaluated_in_train", "evaluated_with_grad", "loss_broadcast", "difference_broadcast",
+    "softmax_before_cross_entropy", "sigmoid_before_logits_loss", "nll_without_log_softmax", "bce_without_sigmoid",
+    "softmax_without_dim", "uninitialised_read", "test_without_call", "visible_devices_misspelt", "losses_kept",
+    "total_kept", "retain_graph_needless", "create_graph_in_backward",
+}  # fmt: skip
+"""Codes that have a certain fix for at least one of their programs."""
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    started = Engine()
+    yield started
+    started.close()
+
+
+@pytest.fixture(scope="module")
+def traces() -> dict[str, Trace]:
+    return {}
+
+
+def run(engine: Engine, code: str, traces: dict[str, Trace]) -> Trace:
+    if code not in traces:
+        traces[code] = engine.run(RunRequest(program=Program(code=code)))
+    return traces[code]
+
+
+def found(trace: Trace, code: str) -> Finding | None:
+    return next((finding for finding in trace.findings if finding.code == code), None)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_mistake_is_found_at_its_line(engine: Engine, traces: dict[str, Trace], case: Case) -> None:
+    trace = run(engine, HEAD + case.program, traces)
+    finding = found(trace, case.code)
+    assert trace.status == "ok"
+    assert finding is not None
+    assert finding.span is not None
+    assert finding.span.line == case.line
+    assert case.parameters.items() <= finding.parameters.items()
+    known = {tensor.id for tensor in trace.tensors} | {node.id for node in trace.nodes}
+    assert known.issuperset((*finding.tensors, *finding.nodes))
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_fix_mends_the_program(engine: Engine, traces: dict[str, Trace], case: Case) -> None:
+    finding = found(run(engine, HEAD + case.program, traces), case.code)
+    assert finding is not None
+    if finding.fix:
+        mended = run(engine, applied(HEAD + case.program, finding.fix), traces)
+        assert mended.status == "ok"
+        assert found(mended, case.code) is None
+
+
+def test_the_codes_that_can_be_mended_are(engine: Engine, traces: dict[str, Trace]) -> None:
+    given = {
+        case.code
+        for case in TRIGGERS
+        if (finding := found(run(engine, HEAD + case.program, traces), case.code)) is not None and finding.fix
+    }
+    assert given == MENDED
+
+
+@pytest.mark.parametrize(("code", "program"), MISSES)
+def test_a_near_miss_is_left_alone(engine: Engine, traces: dict[str, Trace], code: str, program: str) -> None:
+    trace = run(engine, HEAD + program, traces)
+    assert trace.status == "ok"
+    assert found(trace, code) is None
+
+
+def test_every_code_has_two_programs_and_a_near_miss() -> None:
+    triggers = Counter(case.code for case in TRIGGERS)
+    assert min(triggers.values()) >= 2
+    assert set(triggers) == {code for code, _ in NEAR_MISSES}
+
+
+@pytest.mark.parametrize("name", healthy.HEALTHY)
+def test_a_right_program_has_only_true_notes(engine: Engine, traces: dict[str, Trace], name: str) -> None:
+    program, notes = healthy.HEALTHY[name]
+    trace = run(engine, healthy.HEAD + program.removeprefix("\n"), traces)
+    assert trace.status == "ok"
+    assert {finding.code for finding in trace.findings} == notes
+    assert all(finding.severity == "note" for finding in trace.findings)
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_the_sentences_ask_only_for_what_the_findings_say(
+    engine: Engine, traces: dict[str, Trace], language: str
+) -> None:
+    texts: dict[str, str] = json.loads((WORDS / f"{language}.json").read_text(encoding="utf-8"))
+    for case in TRIGGERS:
+        finding = found(run(engine, HEAD + case.program, traces), case.code)
+        assert finding is not None
+        asked = {
+            word
+            for part in ("title", "text", "fix")
+            for word in re.findall(r"\{(\w+)", texts[f"finding.{case.code}.{part}"])
+        }
+        assert asked <= set(finding.parameters), case.code

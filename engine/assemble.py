@@ -700,6 +700,7 @@ class _House:
             made_by=f"n{event.made_by}" if event.made_by else None,
             pass_id=_p(event.pass_id),
             custom=event.custom,
+            code=self._span(event.code),
             reason=event.reason,
         )
 

@@ -170,6 +170,8 @@ class NodeSeen(_Event, frozen=True, tag="n"):
     pass_id: int = 0
     custom: bool = False
     reason: str = ""
+    code: int = 0
+    """Site of the user's own `backward`."""
 
 
 RootWord = tuple[int, int, int, int, bool]

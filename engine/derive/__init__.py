@@ -6,6 +6,7 @@ from engine.derive.curve import curve
 from engine.derive.lines import lines_that_exist
 from engine.derive.memory import memory
 from engine.derive.regrown import link_regrown
+from engine.derive.reruns import with_reruns
 from engine.derive.storages import storages
 from engine.derive.told import Told
 from engine.trace import Trace
@@ -20,5 +21,6 @@ def derive(trace: Trace, told: Told) -> Trace:
         curve=curve(trace, told.points),
         lines_not_run=lines_that_exist(told.lines_not_run, trace.program.code),
         memory=memory(trace, told),
+        ops=with_reruns(trace),
         storages=storages(trace, told),
     )

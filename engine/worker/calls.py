@@ -162,12 +162,17 @@ class Recording(TorchFunctionMode):
         except RecursionError:
             self.ledger.pending.clear()
 
+    def introduce(self, called: Called) -> Called:
+        """Numbers a function and says its names."""
+        self.ledger.functions += 1
+        called.id = self.ledger.functions
+        self.ledger.pending.append(("fn", called.id, called.name, called.function))
+        return called
+
     def _learn(self, func: Callable[..., Any]) -> Called | None:
         called = learn(func)
         if called is not None and called.id == 0:
-            self.ledger.functions += 1
-            called.id = self.ledger.functions
-            self.ledger.pending.append(("fn", called.id, called.name, called.function))
+            self.introduce(called)
         with contextlib.suppress(TypeError):  # a callable that cannot be a key
             self.known[func] = called
         return called

@@ -131,7 +131,7 @@ def wrap_functions(mode: Recording) -> None:
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
         called = known.get(cls)
         if called is None:
-            called = known[cls] = Called(cls.__name__, f"{cls.__qualname__}.apply")
+            called = known[cls] = mode.introduce(Called(cls.__name__, f"{cls.__qualname__}.apply"))
         if mode.here.muted or mode.over:
             thin = mode.ledger.thin
             if mode.over or not thin.muted or thin.skips(called, sys._getframe(1)):

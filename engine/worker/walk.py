@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 
 from engine.events import OMITTED
+from engine.worker.functions import backward_place
 from engine.worker.saved import read_saved
 from engine.worker.tensors import kind_of
 
@@ -24,13 +25,15 @@ _ROOTS = 4
 class _Type:
     """What all nodes of one class have in common."""
 
-    __slots__ = ("accumulates", "custom", "name", "saved", "shared")
+    __slots__ = ("accumulates", "code", "custom", "name", "saved", "shared")
 
     def __init__(self, node: Node) -> None:
         cls = type(node)
         self.custom = issubclass(cls, torch.autograd.function.BackwardCFunction)
         self.shared = cls.__name__ == "CppFunction"
         self.name = node.name().rpartition("::")[2] if self.shared else cls.__name__
+        self.code = 0
+        """Site of the user's own `backward`."""
         self.accumulates = self.name == "AccumulateGrad"
         self.saved = tuple(field for field in dir(cls) if field.startswith("_saved_"))
 
@@ -142,6 +145,8 @@ class Walker:
         facts = self.types.get(cls)
         if facts is None:
             facts = self.types[cls] = _Type(node)
+            place = backward_place(cls) if facts.custom else None
+            facts.code = 0 if place is None else self.ledger.fixed_place(*place)
         elif facts.shared:
             name = node.name()
             facts = self.types.get(name) or self.types.setdefault(name, _Type(node))
@@ -165,5 +170,5 @@ class Walker:
         return (
             "n", number, facts.name, "" if sequence == _NO_SEQUENCE else str(sequence), op, edges, outputs, saved, 0,
             self.made_by if sequence >= self.since else 0, stack[-1] if stack and sequence >= self.since else 0,
-            facts.custom, reason,
+            facts.custom, reason, *((facts.code,) if facts.code else ()),
         )  # fmt: skip

@@ -121,7 +121,8 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   }
   if (step.kind === 'reduce') {
     const reduction = visit && reductionOf(visit, step.slot)
-    return reduction ? told(t('step.reduce', { name, axes: reduction.axes.join(', ') }), `${reducedShapes(index, visit, reduction)}, ${value(visit.left[reduction.slot])}`, 'gradient') : told(name)
+    const target = index.node(index.node(visit?.node)?.edges[reduction?.slot ?? -1]?.to)
+    return reduction ? told(t('step.reduce', { name: nodeName(index, target), axes: reduction.axes.join(', ') }), `${reducedShapes(index, visit, reduction)}, ${value(visit.left[reduction.slot])}`, 'gradient') : told(name)
   }
   const sum = visit?.sums?.find((one) => one.input_nr === (step.input_nr ?? 0)) ?? visit?.sums?.[0]
   if (!sum) return told(name)

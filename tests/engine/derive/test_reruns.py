@@ -1,7 +1,7 @@
 """Recomputation by checkpointing, and the user's own backward lines."""
 
 import pytest
-import torch.utils.checkpoint  # once, before the forks
+import torch.utils.checkpoint  # noqa: F401  # once, before the forks
 
 from engine.trace import Op, Trace
 from tests.engine.worker.forked import record

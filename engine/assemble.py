@@ -583,7 +583,7 @@ class _House:
             data=event.data,
             summary=None if figures is None else Summary(
                 min=figures[0], max=figures[1], mean=figures[2], std=figures[3], norm=figures[4], zeros=figures[5],
-                nan=figures[6], inf=figures[7], histogram=figures[8],
+                nan=figures[6], inf=figures[7], histogram=figures[8], over=figures[9] or None,
             ),
             thumbnail=None if cells is None else Thumbnail(rows=cells[0], columns=cells[1], cells=cells[2], scale=cells[3]),
             stored=change.stored,

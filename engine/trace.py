@@ -204,7 +204,7 @@ class OutputOf(Record, frozen=True):
 
 
 class Summary(Record, frozen=True):
-    """Figures over all elements; the non-finite ones are counted and left out of the others."""
+    """Figures over all elements, or over a sample of more than 2**28; the non-finite ones are counted and left out of the others."""
 
     min: float | str
     """Smallest element."""
@@ -224,6 +224,9 @@ class Summary(Record, frozen=True):
     """Infinite elements."""
     histogram: tuple[int, ...] | None = None
     """Counts in equal bins from `min` to `max`."""
+    over: int | None = None
+    """How many elements were looked at, evenly spaced, when there are too many to look at all of them: the figures and
+    counts are those of this sample."""
 
 
 class Thumbnail(Record, frozen=True):

@@ -77,7 +77,7 @@ class Recording(TorchFunctionMode):
     def _resumes(self, func: Callable[..., Any], frame: FrameType) -> bool:
         """Whether a skipped turn of a long loop ends with this call."""
         thin = self.ledger.thin
-        if not thin.muted or self.over or _tracing() is not None:
+        if not thin.muted or self.here.muted != 1 or self.over or _tracing() is not None:
             return False
         try:
             called = self.known[func]

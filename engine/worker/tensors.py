@@ -4,6 +4,7 @@ import binascii
 import ctypes
 import math
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -22,6 +23,10 @@ _HISTOGRAM_ELEMENTS = 16_384  # beyond it the bins cost more than all other figu
 _ROWS, _COLUMNS, _POOLED = 8, 16, 64
 _AT_A_TIME = 8192
 _SWEPT = 65_536
+_WHOLE = 1 << 22
+"""Elements of which a copy may be made."""
+_MOST = 1 << 28
+"""Elements that are looked at."""
 _least, _greatest, _total = np.minimum.reduce, np.maximum.reduce, np.add.reduce  # the methods add a Python call to each
 _EXACT_INTEGER = 2**53  # JavaScript's whole numbers end here
 
@@ -193,8 +198,28 @@ def _sweep(values: Any) -> tuple[float, float, float, float, int]:
     return low, high, total, square, zeros
 
 
+def _once(array: Array) -> tuple[Array, int]:
+    """An expanded array without its repetitions, and how often each element was there."""
+    if 0 not in array.strides or array.size == 0:
+        return array, 1
+    single = array[tuple(slice(0, 1) if step == 0 else slice(None) for step in array.strides)]
+    return single, array.size // single.size
+
+
+def _sampled(array: Array) -> Array:
+    """Of more than `_MOST` elements every k-th along the longest axis; windows that overlap can be many more than memory holds."""
+    while array.size > _MOST:
+        axis = int(np.argmax(array.shape))
+        every = min(-(-array.size // _MOST), array.shape[axis])
+        array = array[(slice(None),) * axis + (slice(every // 2, None, every),)]
+    return array
+
+
 def figures(array: Array, bins: bool) -> Figures:
     """Figures over the finite elements; magnitudes for complex ones."""
+    array, times = _once(array)
+    if times > 1 or array.size > _WHOLE:
+        return _figures_in_parts(array, times)
     values = array.reshape(-1) if array.flags.c_contiguous else array.ravel(order="K")  # a copy costs more
     if values.dtype.kind == "c":
         values = np.abs(values)
@@ -211,7 +236,7 @@ def figures(array: Array, bins: bool) -> Figures:
             values = values[np.isfinite(values)]
             count = values.size
             if count == 0:
-                return ("nan", "nan", "nan", "nan", "nan", zeros, nan, inf, None)
+                return ("nan", "nan", "nan", "nan", "nan", zeros, nan, inf, None, 0)
             low, high, total, square, _ = _sweep(values)
         mean = total / count
         variance = square / count - mean * mean
@@ -219,7 +244,51 @@ def figures(array: Array, bins: bool) -> Figures:
             variance = float(np.square(values.astype(np.float64) - mean).mean())
         histogram = _histogram(values, low, high) if bins else None
     said = tuple(spoken(v) for v in (low, high, mean, math.sqrt(max(variance, 0.0)), math.sqrt(square)))
-    return (*said, zeros, nan, inf, histogram)  # type: ignore[return-value]
+    return (*said, zeros, nan, inf, histogram, 0)  # type: ignore[return-value]
+
+
+def _parts(array: Array) -> Iterator[Any]:
+    """All elements in stretches that fit the processor's cache, as floats, in whatever order memory has them."""
+    parts: Any = np.nditer(array, flags=["external_loop", "buffered", "zerosize_ok"], order="K", buffersize=_SWEPT)
+    for part in parts:
+        values: Any = np.abs(part) if part.dtype.kind == "c" else part
+        yield values if values.dtype.kind == "f" and values.dtype.itemsize > 2 else values.astype(np.float64)
+
+
+def _figures_in_parts(array: Array, times: int) -> Figures:
+    """The same without a copy of the whole, each element counted `times`."""
+    seen = _sampled(array)
+    low, high, total, square = math.inf, -math.inf, 0.0, 0.0
+    zeros = nan = inf = count = 0
+    with np.errstate(all="ignore"):
+        for part in _parts(seen):
+            values = part
+            zeros += int(np.count_nonzero(values == 0))
+            if not math.isfinite(_square(values)):
+                values = values.astype(np.float64)
+                nan += int(np.count_nonzero(np.isnan(values)))
+                inf += int(np.count_nonzero(np.isinf(values)))
+                values = values[np.isfinite(values)]
+            if values.size:
+                count += values.size
+                low, high = min(low, float(_least(values))), max(high, float(_greatest(values)))
+                total += float(_total(values))
+                square += _square(values)
+        over = seen.size * times if seen is not array else 0
+        counts = (zeros * times, nan * times, inf * times)
+        if count == 0:
+            return ("nan", "nan", "nan", "nan", "nan", *counts, None, over)
+        mean = total / count
+        variance = square / count - mean * mean
+        if variance < 1e-4 * mean * mean:  # the difference has lost its digits
+            variance = sum(float(np.square(_finite(part) - mean).sum()) for part in _parts(seen)) / count
+    deviation, norm = math.sqrt(max(variance, 0.0)), math.sqrt(square * times)
+    return (*(spoken(v) for v in (low, high, mean, deviation, norm)), *counts, None, over)  # type: ignore[return-value]
+
+
+def _finite(values: Any) -> Any:
+    wide = values.astype(np.float64)
+    return wide[np.isfinite(wide)]
 
 
 def picture(array: Array) -> Picture | None:

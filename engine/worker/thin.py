@@ -12,10 +12,8 @@ or keeps the one row that says what they are now.
 """
 
 import math
-import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from sys import _getframe
 from threading import RLock
 from time import perf_counter
@@ -146,10 +144,11 @@ class Thinning:
         if not self.muted:
             return self._at_limit()
         if called is None or called.special:
+            self.gap.updates += called is not None and called.special in ("set_grad", "set_data")
             return True
         places = len(self.ledger.site_codes)
         site = self.ledger.site(frame)
-        if self._may_turn() and (site > places or self.since > 4 * self.usual + 100) and self.spent < SAMPLE:
+        if self._may_turn() and (site > places or self.since > 4 * self.usual + 100) and self.spent < 4 * SAMPLE:
             self._keep_from_here()  # code that never ran before, or the loop was left
             return False
         modules = self.ledger.here.modules
@@ -326,7 +325,7 @@ class Thinning:
         if not self.provisional:
             self.spent += 0 if self.volume == 0 else self._recorded() - self.volume
             return
-        if len(ledger.site_codes) > self.sites and self.spent < SAMPLE:  # it ran code that never ran before
+        if len(ledger.site_codes) > self.sites and self.spent < 4 * SAMPLE:  # it ran code that never ran before
             self._say_block()
             self.spent += self._recorded() - self.volume
             return
@@ -431,9 +430,8 @@ class Thinning:
             elif kind == "p":
                 self.gap.add_pass(row[1])  # type: ignore[arg-type]
                 passes[row[1]] = (row, [])
-            elif kind == "a":
-                if row[1] in passes:
-                    passes[row[1]][1].append(row[5])
+            elif kind == "a" and row[1] in passes:
+                passes[row[1]][1].append(row[5])
         for row, deltas in passes.values():
             self._point(row, deltas, told)
         return kept
@@ -480,8 +478,8 @@ class Thinning:
 
     def _point(self, row: "Row", deltas: list[object], told: dict[object, "Row"]) -> None:
         roots: Any = row[3]
-        root: Any = told.get(roots[0][2]) if roots else None
-        loss = root[13][0] if root is not None and root[13] is not None and len(root[13]) == 1 else None
+        data = self._data(roots[0][2], told) if roots else None
+        loss = data[0] if data is not None and len(data) == 1 else None
         squares = 0.0
         for delta in deltas:
             said: Any = told.get(delta)
@@ -490,6 +488,13 @@ class Thinning:
             squares += _said_norm(said) ** 2
         norm = spoken(math.sqrt(squares)) if row[2] == "backward" else None
         self.curve(row[1], loss, norm, row[4])  # type: ignore[arg-type]
+
+    def _data(self, number: int, told: dict[object, "Row"]) -> Any:
+        """All elements of a recorded tensor that is small."""
+        if number in told:
+            return told[number][13]
+        states = self.ledger.states.values()
+        return next((state.look.data for state in states if state.id == number), None)
 
 
 def _said_norm(row: Any) -> float:
@@ -545,7 +550,7 @@ def _went_back(then: list[Place], now: list[Place], again: bool) -> bool:
             return False
         if instruction != instruction_now:
             return instruction_now < instruction
-    return again
+    return again or len(now) < len(then)  # the very call that led to the pass
 
 
 def _step(number: int, fineness: int) -> int:

@@ -30,6 +30,11 @@ def text(media_type: str, example: str) -> Documented:
     return _content(media_type, "The file.", {"type": "string"}, example)
 
 
+def stream(example: str) -> Documented:
+    """Server-Sent Events; a schema of the whole text would be taken for that of each event."""
+    return _content("text/event-stream", "The events, as they happen.", {}, example)
+
+
 def _content(media_type: str, sentence: str, schema: Documented, example: object) -> Documented:
     return {"description": sentence, "content": {media_type: {"schema": schema, "example": example}}}
 

@@ -15,7 +15,7 @@ from engine.keys import run_id
 from engine.request import RunRequest
 from engine.trace import Program
 from server.answers import FOREVER, JSON, NEVER, trace_answer
-from server.examples import ACCEPTED, PLACE, PROBLEM, RUNS, TRACE, Documented, text
+from server.examples import ACCEPTED, PLACE, PROBLEM, RUNS, TRACE, Documented, stream
 from server.problems import Problem
 from server.queue import Client, LiveRun, Queue
 from server.routes.pages import SESSION
@@ -32,8 +32,8 @@ WAITING_S = 1.0
 ROOT = "/api/v1/runs/"
 
 
-EVENTS = text("text/event-stream", 'event: output\ndata: {"run": "…", "stream": "stdout", "text": "1.0\\n"}\n\n')
-REFUSED: dict[int | str, Documented] = dict.fromkeys((413, 422, 429, 503), PROBLEM)
+EVENTS = stream('event: output\ndata: {"run": "…", "stream": "stdout", "text": "1.0\\n"}\n\n')
+REFUSED: dict[int | str, Documented] = dict.fromkeys((400, 413, 422, 429, 503), PROBLEM)
 
 
 @router.post("", responses={200: TRACE, 202: {"model": Accepted, **ACCEPTED}, **REFUSED})

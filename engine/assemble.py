@@ -14,6 +14,7 @@ from engine.calls import Calls
 from engine.derivatives import slot_names
 from engine.derive import Told, derive, link_regrown
 from engine.findings import explanation, find
+from engine.hooks import AFTER, BEFORE, HookCalls
 from engine.keys import versions
 from engine.outcome import Outcome
 from engine.replay import failed_node
@@ -127,6 +128,15 @@ class _Run:
     accumulations: list[Accumulation] = field(default_factory=list)
     arrived: dict[tuple[int, int], list[_Arrival]] = field(default_factory=dict)
     end: ev.PassEnded | None = None
+    summed: dict[tuple[int, int], Step] = field(default_factory=dict)
+    """Inputs whose sum was told before the hooks that were given it, with that step."""
+    totals: dict[tuple[int, int], int] = field(default_factory=dict)
+    """What the first hook that changed a gradient was given, by input."""
+    hooked: set[tuple[int, int]] = field(default_factory=set)
+    """Inputs whose hooks were seen since the visit before."""
+    held: dict[int, int] = field(default_factory=dict)
+    """Place in the timeline before the first hook after a node: PyTorch runs those before ours, that tells of the visit."""
+    place: int | None = None
 
 
 class _House:
@@ -146,6 +156,7 @@ class _House:
         self.updates: list[ev.Updated] = []
         self.modules: dict[int, ev.ModuleSeen] = {}
         self.calls = Calls()
+        self.hooks = HookCalls()
         self.variables: list[ev.VariableSeen] = []
         self.outputs: list[Output] = []
         self.printing: list[ev.Printed] = []
@@ -269,6 +280,10 @@ class _House:
                 if self.calls.end(event):
                     begun = self.calls.all[event.id].event
                     self.steps.append(Step(kind="call_end", call=f"c{event.id}", pass_id=_p(begun.pass_id)))
+            case ev.HookFired():
+                self._hook_fired(event)
+            case ev.HookDone():
+                self._hook_done(event)
             case ev.ModuleSeen():
                 self.modules[event.id] = event
             case ev.ArraySeen():
@@ -367,25 +382,85 @@ class _House:
             return
         visit = len(run.visits)
         pass_id = f"p{event.pass_id}"
-        sums = []
+        sums: list[Sum] = []
+        steps: list[Step] = []
         for input_nr, entered in enumerate(event.entered):
             arrived = run.arrived.pop((event.node, input_nr), None)
             if arrived is None or (len(arrived) == 1 and arrived[0][0] == entered):
                 continue
             terms = tuple(map(_term, arrived))
-            made = self._sum(input_nr, terms, entered)
+            key = (event.node, input_nr)
+            made = self._sum(input_nr, terms, entered, run.totals.get(key, 0))
             sums.append(made)
-            if len(terms) > 1:
-                self.steps.append(Step(kind="sum", pass_id=pass_id, visit=visit, input_nr=input_nr))
-            if made.hooked:
-                self.steps.append(Step(kind="hook", pass_id=pass_id, visit=visit, input_nr=input_nr))
-        self.steps.append(Step(kind="visit", pass_id=pass_id, visit=visit))
+            if len(terms) > 1 and key not in run.summed:
+                steps.append(Step(kind="sum", pass_id=pass_id, visit=visit, input_nr=input_nr))
+            if made.hooked and key not in run.hooked:  # by a hook that the program did not register itself
+                steps.append(Step(kind="hook", pass_id=pass_id, visit=visit, input_nr=input_nr))
+        steps.append(Step(kind="visit", pass_id=pass_id, visit=visit))
         run.visits.append(event)
         run.sums.append(tuple(sums))
         self._send_on(run, event)
         if reduced := self._reductions(event):
             run.reduced[visit] = reduced
-            self.steps += [Step(kind="reduce", pass_id=pass_id, visit=visit, slot=one.slot) for one in reduced]
+            steps += [Step(kind="reduce", pass_id=pass_id, visit=visit, slot=one.slot) for one in reduced]
+        run.place = run.held.pop(event.node, None) if run.held else None
+        self._insert(run, steps)
+        if run.hooked:
+            for key, step in run.summed.items():
+                if key[0] != event.node:
+                    self._take_back(step)
+            run.hooked.clear()
+            run.summed.clear()
+            run.totals.clear()
+
+    def _take_back(self, step: Step) -> None:
+        """The sum of a gradient that `autograd.grad` only wanted: its node did not run."""
+        for index in range(len(self.steps) - 1, -1, -1):
+            if self.steps[index] is step:
+                del self.steps[index]
+                return
+
+    def _insert(self, run: _Run, steps: list[Step]) -> None:
+        """Adds steps of the visit told last, before the hooks that ran after its node."""
+        if run.place is None:
+            self.steps += steps
+        else:
+            self.steps[run.place : run.place] = steps
+            run.place += len(steps)
+
+    def _hook_fired(self, event: ev.HookFired) -> None:
+        self.hooks.fired(event, self._span(event.span), self._span(event.registered))
+        run = self.runs.get(event.pass_id)
+        node = self.nodes.get(event.node)
+        visit = None
+        if run is not None and node is not None:
+            visit = len(run.visits)  # the one to come
+            if event.kind in BEFORE:
+                inputs = (event.input_nr,) if event.kind == "tensor" else range(len(node.outputs))
+                for input_nr in inputs:
+                    self._met_before_hook(run, (event.node, input_nr), visit)
+            elif event.kind in AFTER:
+                run.held.setdefault(event.node, len(self.steps))
+        self.steps.append(
+            Step(
+                kind="hook", hook=f"h{event.id}", pass_id=_p(event.pass_id), visit=visit,
+                input_nr=event.input_nr if event.input_nr >= 0 and visit is not None else None, span=self._span(event.span),
+            )
+        )  # fmt: skip
+
+    def _met_before_hook(self, run: _Run, key: tuple[int, int], visit: int) -> None:
+        """A hook is given the sum: it is told first."""
+        run.hooked.add(key)
+        if len(run.arrived.get(key, ())) > 1 and key not in run.summed:
+            run.summed[key] = Step(kind="sum", pass_id=f"p{run.start.id}", visit=visit, input_nr=key[1])
+            self.steps.append(run.summed[key])
+
+    def _hook_done(self, event: ev.HookDone) -> None:
+        fired = self.hooks.done(event)
+        run = self.runs.get(fired.pass_id) if fired is not None else None
+        if fired is not None and run is not None and fired.kind in BEFORE:
+            for input_nr, before, _ in event.changes:
+                run.totals.setdefault((fired.node, input_nr), before)
 
     def _reductions(self, event: ev.Visited) -> tuple[Reduction, ...]:
         """Gradients that were summed over the axes of a broadcast before they left."""
@@ -420,9 +495,11 @@ class _House:
                 key = (edges[2 * slot], edges[2 * slot + 1])
                 run.arrived.setdefault(key, []).append((gradient, event.node, slot))
 
-    def _sum(self, input_nr: int, terms: tuple[Term, ...], entered: int) -> Sum:
-        """Where gradients met, or one changed on its way in."""
+    def _sum(self, input_nr: int, terms: tuple[Term, ...], entered: int, given: int) -> Sum:
+        """Where gradients met, or one changed on its way in; `given` is what the hook that changed it first was given."""
         into = _t(entered)
+        if given:
+            return Sum(input_nr=input_nr, terms=terms, total=_t(given), entered=into, hooked=True)
         if self.nodes_omitted:
             return Sum(input_nr=input_nr, terms=terms, total=into, entered=into)
         if len(terms) == 1:
@@ -459,14 +536,13 @@ class _House:
         run = self.runs.get(event.pass_id)
         if run is None or not run.visits:
             return
-        self.steps.append(
-            Step(
-                kind="accumulate",
-                pass_id=f"p{event.pass_id}",
-                visit=len(run.visits) - 1,
-                accumulation=len(run.accumulations),
-            )
+        step = Step(
+            kind="accumulate",
+            pass_id=f"p{event.pass_id}",
+            visit=len(run.visits) - 1,
+            accumulation=len(run.accumulations),
         )
+        self._insert(run, [step])
         run.accumulations.append(
             Accumulation(
                 tensor=f"t{event.leaf}", node=f"n{event.node}", visit=len(run.visits) - 1, before=_t(event.before),
@@ -478,8 +554,8 @@ class _House:
 
     def _updated(self, event: ev.Updated) -> None:
         self.updates.append(event)
-        if event.kind == "in_place":
-            return  # its op is the step
+        if event.kind in ("in_place", "hook"):
+            return  # its op, or the firing of the hook, is the step
         kind = "reset" if event.kind in ("zero_grad", "grad_reset") else "update"
         self.steps.append(Step(kind=kind, update=f"u{event.id}", op=_o(event.op), span=self._span(event.site)))  # type: ignore[arg-type]
 
@@ -537,12 +613,39 @@ class _House:
             updates=tuple(self._update(event) for event in self.updates),
             modules=tuple(self._module(event) for event in self.modules.values()),
             calls=self.calls.finish(self.modules),
+            hooks=tuple(self.hooks.finish(self.nodes, self.modules, self.runs)),
             memory=(),
             gaps=tuple(self.gaps),
-            timeline=tuple(self.steps),
+            timeline=tuple(self._timeline() if self.hooks.all or self.calls.all else self.steps),
             findings=tuple(self.findings),
             truncated=tuple(self._truncated()),
         )
+
+    def _timeline(self) -> Iterator[Step]:
+        """The steps, without those that wait for a visit which never came; a hook that changed a gradient with its update."""
+        updates = {f"h{event.hook}": f"u{event.id}" for event in self.updates if event.hook}
+        known = {f"c{number}" for number, call in self.calls.all.items() if call.event.module in self.modules}
+        for step in self.steps:
+            if step.kind in ("call", "call_end"):
+                if step.call in known:
+                    yield step
+            elif step.kind == "sum":
+                if self._visit_of(step) is not None:
+                    yield step
+            elif step.kind == "hook" and step.hook is not None:
+                fired = self.hooks.all[int(step.hook[1:])].event
+                came = self._visit_of(step) == fired.node
+                yield msgspec.structs.replace(
+                    step, update=updates.get(step.hook), visit=step.visit if came else None,
+                    input_nr=step.input_nr if came else None, pass_id=step.pass_id if fired.pass_id in self.runs else None,
+                )  # fmt: skip
+            else:
+                yield step
+
+    def _visit_of(self, step: Step) -> int | None:
+        """The node that a step's visit ran."""
+        run = self.runs.get(int(step.pass_id[1:])) if step.pass_id is not None else None
+        return run.visits[step.visit].node if run and step.visit is not None and step.visit < len(run.visits) else None
 
     def _environment(self, outcome: Outcome) -> Environment:
         started = self.started

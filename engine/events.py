@@ -293,6 +293,32 @@ class ModuleLeft(_Event, frozen=True, tag="ce"):
     raised: bool
 
 
+HookKind = Literal["tensor", "accumulate", "node_pre", "node", "forward_pre", "forward", "backward_pre", "backward"]
+
+
+class HookFired(_Event, frozen=True, tag="h"):
+    """A hook of the user's is about to run. `input_nr` is −1 where it is on no single input."""
+
+    id: int
+    kind: HookKind
+    function: str
+    span: int
+    registered: int
+    tensor: int
+    node: int
+    input_nr: int
+    module: int
+    pass_id: int
+
+
+class HookDone(_Event, frozen=True, tag="he"):
+    """A hook changed what it was given, or raised. Changes are input or slot, record before, record after."""
+
+    id: int
+    changes: tuple[tuple[int, int, int], ...]
+    raised: bool
+
+
 MemberWord = tuple[str, int, bool]
 """name, tensor, shared."""
 
@@ -448,6 +474,8 @@ Event = (
     | ModuleSeen
     | ModuleCalled
     | ModuleLeft
+    | HookFired
+    | HookDone
     | ArraySeen
     | VariableSeen
     | Failed

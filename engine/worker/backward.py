@@ -15,6 +15,7 @@ import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.overrides import TorchFunctionMode
 
+from engine.worker.hooks import Hooks
 from engine.worker.record import Ledger, State
 from engine.worker.tensors import Look, look, version_of
 
@@ -30,15 +31,23 @@ Arrival = tuple[int, int, int, Look]
 class _Pass:
     """One running call of the engine."""
 
-    __slots__ = ("arrived", "before", "handles", "id", "last_ns", "leaves", "omitted", "sequence_nr")
+    __slots__ = (
+        "arrived", "before", "entering", "handles", "id", "last_ns", "leaves", "leaving", "omitted", "sequence_nr", "sums",
+    )  # fmt: skip
 
     def __init__(self, number: int) -> None:
         self.id = number
         self.arrived: dict[tuple[int, int], list[Arrival]] = {}
+        self.entering: dict[tuple[int, int], Arrival] = {}
+        """Gradients the user's hooks were given or gave, at the inputs of the node that runs."""
+        self.leaving: dict[int, Arrival] = {}
+        """The same for gradients that leave it, by their objects."""
         self.handles: list[Any] = []
         self.leaves: dict[int, Node] = {}
         self.before: dict[int, int] = {}
         """Record of each leaf's `.grad` before this pass adds to it; a hook of the user's may meet the sum first."""
+        self.sums: dict[int, Arrival] = {}
+        """A leaf's `.grad` before the user's hooks could change it again."""
         self.last_ns = 0
         self.omitted = 0
         """Nodes that run unseen."""
@@ -56,8 +65,10 @@ def address_of(tensor: torch.Tensor) -> int:
 class Backward:
     """Stands in for `_engine_run_backward` and `_make_grads` of `torch.autograd`."""
 
-    def __init__(self, ledger: Ledger, mode: TorchFunctionMode) -> None:
+    def __init__(self, ledger: Ledger, mode: TorchFunctionMode, hooks: "Hooks") -> None:
         self.ledger = ledger
+        self.hooks = hooks
+        hooks.backward = self
         self.mode = mode
         self.engine: Callable[..., Any] = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
         self.make: Callable[..., Any] = torch.autograd._make_grads
@@ -136,7 +147,11 @@ class Backward:
         running = _Pass(ledger.passes)
         roots, nodes = self._roots(outputs, grads, running)
         edges = [self._input_edge(item) for item in inputs or ()]
-        self._hook(nodes, running)
+        self.hooks.own = get_ident()
+        try:
+            self._hook(nodes, running)
+        finally:
+            self.hooks.own = 0
         ledger.bury()
         stack, modules = ledger.pass_stack, ledger.module_stack
         ledger.pending.append((
@@ -149,6 +164,7 @@ class Backward:
         stack.append(running.id)
         self.stacks.setdefault(get_ident(), []).append(running)
         running.sequence_nr = _sequence_nr()
+        self.hooks.begin_pass()
         running.last_ns = perf_counter_ns()
         return running
 
@@ -278,10 +294,49 @@ class Backward:
         except Exception as trouble:
             self.ledger.trouble("visit", trouble)
 
+    # Gradients the user's hooks are given
+
+    def entering(self, node: int, input_nr: int, grad: torch.Tensor) -> int:
+        """Record of a gradient as a hook before a node is given it, or gave it back."""
+        running = self.stacks[get_ident()][-1]
+        key = (node, input_nr)
+        arrivals = running.arrived.get(key, ())
+        address, version = address_of(grad), grad._version
+        for known in (*(arrivals if len(arrivals) == 1 else ()), running.entering.get(key)):
+            if known is not None and known[1] == address and known[2] == version:
+                return known[0]
+        kept = running.entering[key] = self._arrival(grad)
+        return kept[0]
+
+    def leaving(self, grad: torch.Tensor) -> int:
+        """Record of a gradient as a hook after a node is given it, or gave it back."""
+        leaving = self.stacks[get_ident()][-1].leaving
+        known = leaving.get(id(grad))
+        if known is None or known[1] != address_of(grad) or known[2] != grad._version:
+            known = leaving[id(grad)] = self._arrival(grad)
+        return known[0]
+
+    def _arrival(self, grad: torch.Tensor) -> Arrival:
+        seen = look(grad)
+        return self._say(grad, seen), address_of(grad), grad._version, seen
+
+    def summed(self, node: int) -> None:
+        """Notes the `.grad` of a leaf right after it was added to, before a hook of the user's gets hold of it."""
+        running = self.stacks[get_ident()][-1]
+        sink: Any = running.leaves.get(node)
+        if sink is not None and node not in running.sums:
+            grad = sink.variable.grad
+            if grad is not None:
+                kept = self.ledger.meet(grad, "gradient")
+                self.ledger.keeps(kept, self.ledger.meet(sink.variable, "leaf"))
+                running.sums[node] = (kept.id, address_of(grad), version_of(grad), kept.look)
+
     def _visit(self, number: int, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
         running = self.stacks[get_ident()][-1]
         ledger = self.ledger
         walker = ledger.walker
+        if self.hooks.fresh:
+            self.hooks.look_again()
         now = perf_counter_ns()
         time_us = (now - running.last_ns) / 1000
         walker.op, walker.since, walker.made_by = 0, running.sequence_nr, number
@@ -297,6 +352,8 @@ class Backward:
             address, version = address_of(grad), grad._version
             if arrivals is not None and len(arrivals) == 1 and arrivals[0][1] == address and arrivals[0][2] == version:
                 arrival = arrivals[0]
+            elif running.entering or running.sums:
+                arrival = self._met_by_hooks(running, (number, input_nr), grad, arrivals)
             else:
                 seen = look(grad)
                 arrival = (self._say(grad, seen), address, version, seen)
@@ -310,6 +367,8 @@ class Backward:
                 outs.append(0)
                 continue
             known = said.get(id(grad))
+            if running.leaving:
+                known = self._changed(running, grad, known)
             if known is None:
                 seen = look(grad, like=given)
                 known = said[id(grad)] = (self._say(grad, seen), address_of(grad), grad._version, seen)
@@ -325,10 +384,36 @@ class Backward:
         node: Any = running.leaves.get(number)
         if node is not None and ins and ins[0]:
             self._accumulated(number, node.variable, said[id(entered[0])], running)
+        running.leaving.clear()
         ledger.publish()
         walker.made_by = 0
         running.sequence_nr = _sequence_nr()
         running.last_ns = perf_counter_ns()
+
+    def _met_by_hooks(
+        self, running: _Pass, key: tuple[int, int], grad: torch.Tensor, arrivals: list[Arrival] | None
+    ) -> Arrival:
+        """What entered a node at whose input hooks were. A leaf may have taken the gradient itself as its `.grad`, and a hook
+        have written into it since."""
+        address, version = address_of(grad), grad._version
+        known = [*(arrivals if arrivals is not None and len(arrivals) == 1 else ())]
+        if (kept := running.entering.pop(key, None)) is not None:
+            known.insert(0, kept)
+        total = running.sums.get(key[0])
+        for arrival in known:
+            if arrival[1] == address and (arrival[2] == version or total is not None):
+                return arrival
+        if total is not None and total[1] == address and total[2] != version:
+            return total
+        return self._arrival(grad)
+
+    @staticmethod
+    def _changed(running: _Pass, grad: torch.Tensor, known: Arrival | None) -> Arrival | None:
+        """What a hook after the node gave, or `known`."""
+        changed = running.leaving.get(id(grad))
+        if changed is None or changed[1:3] != (address_of(grad), grad._version):
+            return known
+        return changed if known is None or known[1:3] != changed[1:3] else known
 
     def _accumulated(self, number: int, leaf: torch.Tensor, delta: Arrival, running: _Pass) -> None:
         ledger = self.ledger
@@ -346,13 +431,17 @@ class Backward:
             else:
                 ledger.meet(grad)
             ledger.keeps(kept, state)
-            after = running.before[number] = kept.id
+            after = kept.id
+        running.before[number] = after
+        if running.sums and (total := running.sums.pop(number, None)) is not None:
+            after = total[0]
         ledger.pending.append(("a", running.id, number, state.first, before, delta[0], after))
 
     # End
 
     def _end(self, running: _Pass, failed: bool, result: Any) -> None:
         ledger = self.ledger
+        self.hooks.end_pass()
         for number, handle in running.handles:
             handle.remove()
             self.hooked.discard(number)
@@ -378,7 +467,7 @@ class Backward:
         if known is not None:
             return known.id
         address, version = address_of(item), version_of(item)
-        for arrivals in running.arrived.values():
+        for arrivals in (*running.arrived.values(), *([kept] for kept in running.entering.values())):
             if len(arrivals) == 1 and arrivals[0][1] == address and arrivals[0][2] == version and address:
                 return self.ledger.adopt(item, "gradient", arrivals[0][0], arrivals[0][3]).id
         return self._keep(item, "gradient").id

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy
 import torch
+from torch.utils.hooks import RemovableHandle
 
 from engine.limits import DEFAULT_LIMITS
 from engine.request import RunRequest
@@ -26,6 +27,7 @@ from engine.worker.backward import Backward
 from engine.worker.calls import Recording
 from engine.worker.fail import failure_row, fault_row, syntax_row
 from engine.worker.finish import Finish
+from engine.worker.hooks import Hooks
 from engine.worker.lines import Lines
 from engine.worker.modules import Modules
 from engine.worker.observe import Observer
@@ -65,7 +67,9 @@ def make_ready() -> "Job":
 
     Half the time of a small run, so a process that waits for its program does it while it waits.
     """
+    handles = RemovableHandle.next_id
     _rehearse()
+    RemovableHandle.next_id = handles
     job = Job()
     job.install()
     gc.freeze()  # what is here now stays: the collector need not walk it again and again while events pile up
@@ -176,11 +180,12 @@ class Job:
         self.names["__file__"] = PROGRAM
         self.given = frozenset(self.names)
         self.below: Below | None = None
-        self.lines = Lines()
+        self.lines = Lines(self._found)
         self.observer = Observer(ledger)
         self.mode = Recording(ledger, self.observer)
         self.modules = Modules(ledger, self.names)
-        self.backward = Backward(ledger, self.mode)
+        self.hooks = Hooks(ledger, self.modules)
+        self.backward = Backward(ledger, self.mode, self.hooks)
         self.finish = Finish(
             ledger, self.modules, self.backward, self.given | {"__annotations__", "__warningregistry__"}
         )
@@ -250,7 +255,8 @@ class Job:
         clean_tracebacks()
         optimizers = Optimizers(self.ledger, self.mode, self.names)
         wrap_steps(optimizers)
-        wrap_modules(self.modules)
+        wrap_modules(self.modules, self.hooks)
+        self.hooks.install()
         wrap_functions(self.mode)
         wrap_from_numpy(self.mode)
         keep_fast_paths(self.mode)
@@ -286,6 +292,16 @@ class Job:
             self.ledger.thin.end()
         with contextlib.suppress(Exception):
             self.finish.cuts()
+
+    def _found(self, tensor: Any) -> None:
+        ledger = self.ledger
+        if self.mode.here.muted or self.mode.over:
+            return
+        try:
+            with ledger.lock, torch._C.DisableTorchFunction():
+                ledger.found(tensor)
+        except Exception as error:
+            ledger.trouble("uninitialised", error)
 
     def tell_lines(self) -> None:
         """Says which lines have not run so far."""

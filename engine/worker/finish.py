@@ -13,7 +13,7 @@ import torch
 from engine.worker.backward import Backward
 from engine.worker.modules import Modules
 from engine.worker.plain import plain_text
-from engine.worker.record import Ledger, State
+from engine.worker.record import Ledger, State, is_blank
 from engine.worker.tensors import INLINE, as_array, look, start_of
 
 _T = TypeVar("_T")
@@ -57,6 +57,9 @@ class Finish:
 
     def cuts(self) -> None:
         """Says what was left out."""
+        if self.backward.hooks.omitted:
+            kept = self.backward.hooks.fired
+            self.ledger.pending.append(("cut", "hooks", "ops", kept, self.backward.hooks.omitted))
         if self.modules.omitted:
             self.ledger.pending.append(("cut", "calls", "ops", self.modules.begun, self.modules.omitted))
         if self.ledger.ops_omitted:
@@ -123,7 +126,7 @@ class Finish:
         """The record of the tensor's state now, however it came to be."""
         ledger = self.ledger
         state = ledger.meet(tensor)
-        seen = look(tensor, state.storage is not None and state.storage.uninitialised)
+        seen = look(tensor, is_blank(tensor, state))
         if seen.data != state.look.data or seen.rest != state.look.rest:
             ledger.outside(tensor, state)
         elif tensor.requires_grad != state.requires_grad:

@@ -46,13 +46,13 @@ class Modules:
         self.calls[number] = self.calls.get(number, 0) + 1
         stack.append(number)
         parent, above = here.calls[-1] if here.calls else (0, 0)
-        if self.begun >= ledger.limits.ops or ledger.closed:
-            self.omitted += 1
+        if self.begun - ledger.thin.ops_forgotten >= ledger.limits.ops or ledger.closed or here.muted:
+            self.omitted += not here.muted
             here.calls.append((0, above))
             return
         self.begun += 1
         site = self._site(frame, above)
-        flags = TRAINING if module.training else 0
+        flags = TRAINING if module.__dict__.get("training", True) else 0  # a module may lack all that its __init__ makes
         if not torch.is_grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
         row = ("c", self.begun, number, parent, flags, site, here.passes[-1] if here.passes else 0)

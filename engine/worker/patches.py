@@ -15,6 +15,7 @@ import torch
 import torch.utils.data
 
 from engine.worker.calls import Recording
+from engine.worker.hooks import Hooks
 from engine.worker.modules import Modules
 from engine.worker.names import Called
 from engine.worker.optimizers import Optimizers
@@ -23,12 +24,15 @@ from engine.worker.record import Ledger
 _disabled = torch._C.DisableTorchFunction
 
 
-def wrap_modules(modules: Modules) -> None:
+def wrap_modules(modules: Modules, hooks: Hooks) -> None:
     """Every module call is noted; `__call__` is wrapped because global hooks would change the user's tracebacks."""
     original = torch.nn.Module.__call__
 
     def __call__(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:  # noqa: N807
         enter(self, sys._getframe(1))
+        held = self.__dict__
+        hooked = held.get("_forward_hooks") or held.get("_forward_pre_hooks") or after or before
+        worn = hooks.dress(self) if hooked else None
         raised = True
         try:
             result = original(self, *args, **kwargs)
@@ -36,7 +40,10 @@ def wrap_modules(modules: Modules) -> None:
             return result
         finally:
             leave(raised)
+            if worn:
+                hooks.undress(worn)
 
+    before, after = torch.nn.modules.module._global_forward_pre_hooks, torch.nn.modules.module._global_forward_hooks
     enter, leave = modules.enter, modules.leave
     modules.entrance = __call__.__code__
     torch.nn.Module.__call__ = __call__  # type: ignore[method-assign]

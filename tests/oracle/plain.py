@@ -33,6 +33,7 @@ import torch.func
 import torch.utils.checkpoint
 import torch.utils.data
 from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
+from torch.utils.hooks import RemovableHandle
 
 from tests.oracle.facts import (
     FILE,
@@ -117,8 +118,10 @@ class Observer:
             )
 
         torch.autograd._engine_run_backward = counted  # type: ignore[attr-defined, assignment]
+        handles = RemovableHandle.next_id
         register_optimizer_step_pre_hook(lambda optimizer, *_: self.stepping.append(optimizer))
         register_optimizer_step_post_hook(self.count_step)
+        RemovableHandle.next_id = handles
         torch.optim.Optimizer.zero_grad = self.counting(torch.optim.Optimizer.zero_grad)  # type: ignore[method-assign]
         torch.nn.Module.zero_grad = self.counting(torch.nn.Module.zero_grad)  # type: ignore[method-assign]
         warnings.showwarning = self.show_warning

@@ -467,7 +467,7 @@ export interface Trace {
    */
   checks?: Check[];
   /**
-   * All calls of the engine in a few numbers each, also of those left out of `passes`.
+   * All calls of the engine in a few numbers each, also of those left out of `passes`; of more than 2,000 a sample with the first and the last.
    */
   curve?: CurvePoint[];
   environment: Environment;
@@ -484,6 +484,10 @@ export interface Trace {
    */
   format: "gradgraph.trace/1";
   /**
+   * Where turns of long loops were left out, in order.
+   */
+  gaps?: Gap[];
+  /**
    * Every firing of a hook.
    */
   hooks?: HookCall[];
@@ -497,7 +501,7 @@ export interface Trace {
   jacobians?: Jacobian[];
   limits: RunLimits;
   /**
-   * Lines with a statement that never ran, from 1.
+   * Lines, from 1, where statements begin none of which ran; of a statement over several lines only the first. Not told when the process died, or for a program that looks at its own code or traces itself.
    */
   lines_not_run?: number[];
   /**
@@ -752,9 +756,15 @@ export interface Isolation {
  */
 export interface Failure {
   /**
-   * Key of the explanation in the word lists.
+   * Code of the diagnosis: that of its finding when there is one, else the common error that the message belongs to.
    */
   explanation?: string | null;
+  /**
+   * What only the running program could tell: `name` not found, `owner` it was looked for in, `suggestion` (the nearest real name) and whether it is the `only` one as near, `place` where that very name does exist.
+   */
+  facts?: {
+    [k: string]: string;
+  };
   /**
    * The traceback, outermost call first, at most 40 frames.
    */
@@ -779,6 +789,10 @@ export interface Failure {
    * The op that raised.
    */
   op?: string | null;
+  /**
+   * The names in the failing expression.
+   */
+  operands?: Operand[];
   /**
    * The backward pass that raised.
    */
@@ -819,6 +833,26 @@ export interface Frame {
    * Place in the user's source; absent for library code.
    */
   span?: Span | null;
+}
+/**
+ * What a name in the failing expression was bound to.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Operand".
+ */
+export interface Operand {
+  /**
+   * For a tensor: the record of its state then.
+   */
+  tensor?: string | null;
+  /**
+   * The name, or names joined by dots, as written.
+   */
+  text: string;
+  /**
+   * Class of the value.
+   */
+  type: string;
 }
 /**
  * A diagnosis. Its sentences live in the word lists under its code.
@@ -891,6 +925,34 @@ export interface Span1 {
    * First line.
    */
   line: number;
+}
+/**
+ * Turns of a long loop that were left out between two that were kept.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Gap".
+ */
+export interface Gap {
+  /**
+   * Number of the first call of the engine left out, from 1.
+   */
+  first?: number | null;
+  /**
+   * Number of the last one.
+   */
+  last?: number | null;
+  /**
+   * Operations left out.
+   */
+  ops: number;
+  /**
+   * Calls of the engine left out.
+   */
+  passes: number;
+  /**
+   * Updates left out.
+   */
+  updates: number;
 }
 /**
  * One firing of a hook the user registered.
@@ -1201,6 +1263,10 @@ export interface Edge {
    */
   name?: string;
   /**
+   * There is a next node, but the limit `nodes` left it out.
+   */
+  omitted?: boolean;
+  /**
    * The next node, or null for a missing edge: that input needs no gradient.
    */
   to: string | null;
@@ -1449,6 +1515,10 @@ export interface Pass {
    */
   module?: string | null;
   /**
+   * Nodes that ran but were left out by the limit `nodes`; what they sent on arrives from nowhere.
+   */
+  omitted?: number;
+  /**
    * The pass during which this one was called.
    */
   parent?: string | null;
@@ -1692,7 +1762,7 @@ export interface Storage {
    */
   id: string;
   /**
-   * Bytes its tensors take.
+   * Bytes of it, as far as they are known.
    */
   size_bytes?: number;
   /**
@@ -1700,9 +1770,13 @@ export interface Storage {
    */
   tensors: string[];
   /**
-   * What was written into it, in order.
+   * What was written into it, in order: at most 200, the first and the last.
    */
   writes?: Write[];
+  /**
+   * How many between them were left out.
+   */
+  writes_omitted?: number;
 }
 /**
  * One write into a storage.
@@ -1712,7 +1786,7 @@ export interface Storage {
  */
 export interface Write {
   /**
-   * Whether the write raised the counter; one through `.data` or NumPy does not, so autograd cannot notice it.
+   * Whether the write raised the counter of the tensor met first in that memory; one through `.data`, NumPy or a second `from_numpy` does not, so autograd cannot notice it.
    */
   bumped: boolean;
   /**
@@ -1839,7 +1913,7 @@ export interface Tensor {
   version?: number;
 }
 /**
- * Figures over all elements; the non-finite ones are counted and left out of the others.
+ * Figures over all elements, or over a sample of more than 2**28; the non-finite ones are counted and left out of the others.
  *
  * This interface was referenced by `Wire`'s JSON-Schema
  * via the `definition` "Summary".
@@ -1873,6 +1947,10 @@ export interface Summary {
    * Euclidean norm.
    */
   norm: number | string;
+  /**
+   * How many elements were looked at, evenly spaced, when there are too many to look at all of them: the figures and counts are those of this sample.
+   */
+  over?: number | null;
   /**
    * Population standard deviation.
    */
@@ -1926,7 +2004,7 @@ export interface Step {
    */
   hook?: string | null;
   /**
-   * Index into `output` or `warnings`.
+   * Index into `output`, `warnings` or `gaps`.
    */
   index?: number | null;
   /**
@@ -1934,13 +2012,14 @@ export interface Step {
    */
   input_nr?: number | null;
   /**
-   * `op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node ran; `sum`: gradients met; `reduce`: a gradient was summed over broadcast axes; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed outside the graph; `hook`: a hook fired or changed a gradient; `call` and `call_end`: a module's forward; `output`, `warning`, `failure`.
+   * `op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node ran; `sum`: gradients met; `reduce`: a gradient was summed over broadcast axes; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed outside the graph; `hook`: a hook fired or changed a gradient; `call` and `call_end`: a module's forward; `output`, `warning`, `failure`; `gap`: turns of a long loop were left out here.
    */
   kind:
     | "accumulate"
     | "call"
     | "call_end"
     | "failure"
+    | "gap"
     | "hook"
     | "op"
     | "output"
@@ -2019,7 +2098,7 @@ export interface Truncation {
    */
   kept: number;
   /**
-   * The limit that was reached.
+   * The limit that was reached; `sample` for turns of a long loop of which only a sample was kept.
    */
   limit: string;
   /**
@@ -2071,6 +2150,10 @@ export interface Update {
    */
   pass?: string | null;
   /**
+   * For an optimizer step: it raised; the changes are those that had happened by then.
+   */
+  raised?: boolean;
+  /**
    * For `zero_grad`: to None instead of zero.
    */
   set_to_none?: boolean;
@@ -2113,11 +2196,11 @@ export interface Change {
    */
   before: string | null;
   /**
-   * For optimizer state that is no tensor: its repr before.
+   * For optimizer state that is no tensor: its repr before; `[tensor × 3]` for a list of three.
    */
   before_text?: string | null;
   /**
-   * For an optimizer step: the gradient used.
+   * For an optimizer step: the gradient used; with a closure the one it left last.
    */
   gradient?: string | null;
   /**

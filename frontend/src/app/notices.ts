@@ -17,12 +17,24 @@ export function notices(trace: Trace | null, graph: Graph | null, t: Words, lang
   const ended = ending(trace, t, lang)
   if (ended) found.push(ended)
   for (const { what, kept, limit } of trace.truncated) {
+    if (limit === 'sample') continue
     const key = `truncated.${what}`
     if (what !== 'values' && t.has(key)) found.push({ text: t(key, { kept: grouped(kept, lang), limit }), tone: 'note' })
   }
+  const sampled = sample(trace, t, lang)
+  if (sampled) found.push(sampled)
   if (graph && (graph.omitted ?? 0) > 0) found.push({ text: t('state.truncated', { n: grouped(graph.omitted ?? 0, lang) }), tone: 'note' })
   if (trace.nodes.length === 0 && trace.status !== 'failed' && !trace.tensors.some((tensor) => tensor.requires_grad)) found.push({ text: t('state.no_graph'), tone: 'plain' })
   return found
+}
+
+/** Which passes of a long loop were kept: all of the first, then a sample. */
+function sample(trace: Trace, t: Words, lang: Lang): Notice | null {
+  const cut = trace.truncated.find(({ what, limit }) => what === 'passes' && limit === 'sample')
+  const first = trace.gaps?.find((gap) => gap.first != null)?.first
+  if (!cut || first == null) return null
+  const all = cut.kept + (cut.omitted ?? 0)
+  return { text: t('truncated.sample', { all: grouped(all, lang), kept: grouped(cut.kept, lang), first: grouped(first - 1, lang) }), tone: 'note' }
 }
 
 function ending(trace: Trace, t: Words, lang: Lang): Notice | null {

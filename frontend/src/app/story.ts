@@ -1,6 +1,6 @@
 // The timeline in words: what happened at a step, which line it was, which node it concerns.
 
-import type { HookCall, Node, Pass, Reduction, Step, Update, Visit } from '../api/types'
+import type { Gap, HookCall, Node, Pass, Reduction, Step, Update, Visit } from '../api/types'
 import { brief as briefTerm } from '../core/display'
 import { formatShape } from '../core/format'
 import type { TraceIndex } from '../core/trace'
@@ -71,7 +71,17 @@ export function tell(index: TraceIndex, number: number, t: Words): Told {
       return told(t('step.warning'), oneLine(index.trace.warnings[step.index ?? 0]?.message ?? ''))
     case 'failure':
       return told(t('step.failure'), failureLine(index), 'error')
+    case 'gap':
+      return tellGap(index.trace.gaps?.[step.index ?? -1], t)
   }
+}
+
+/** Turns of a long loop that were left out. */
+function tellGap(gap: Gap | undefined, t: Words): Told {
+  if (!gap) return told('')
+  const { first, last, passes, ops, updates } = gap
+  if (first == null || last == null) return told(t('step.gap_ops', { ops, updates }))
+  return told(t('step.gap', { passes, first, last }), t('step.gap_ops', { ops, updates }))
 }
 
 function failureLine(index: TraceIndex): string {
@@ -226,6 +236,10 @@ export function markLabel(index: TraceIndex, step: Step, t: Words): string {
     }
     case 'warning':
       return t('output.warning')
+    case 'gap': {
+      const passes = index.trace.gaps?.[step.index ?? -1]?.passes ?? 0
+      return passes ? `… ${passes}` : '…'
+    }
     default:
       return ''
   }

@@ -6,7 +6,7 @@ import type { TraceIndex } from '../core/trace'
 import type { Words } from '../core/sentences'
 import { markLabel } from './story'
 
-export type Shape = 'op' | 'ghost' | 'seed' | 'visit' | 'sum' | 'reduce' | 'accumulate' | 'hook' | 'enter' | 'leave' | 'update' | 'output' | 'failure' | 'warning' | 'call'
+export type Shape = 'op' | 'ghost' | 'seed' | 'visit' | 'sum' | 'reduce' | 'accumulate' | 'hook' | 'enter' | 'leave' | 'update' | 'output' | 'failure' | 'warning' | 'call' | 'gap'
 
 export interface TimelineMark {
   step: number
@@ -42,6 +42,7 @@ const shapes: Record<Step['kind'], Shape> = {
   output: 'output',
   warning: 'warning',
   failure: 'failure',
+  gap: 'gap',
 }
 
 function shapeOf(index: TraceIndex, step: Step): Shape {

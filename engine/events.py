@@ -60,21 +60,21 @@ Contents = Literal["known", "uninitialised", "unreadable"]
 
 
 class TensorSeen(_Event, frozen=True, tag="t"):
-    """One state of one tensor."""
+    """One state of one tensor; what most tensors do not have comes last and can be left out."""
 
     id: int
-    identity: int
     role: Role
     shape: tuple[int, ...]
     dtype: str
-    storage: int
     size_bytes: int
-    version: int
-    requires_grad: bool
-    node: int
-    output_nr: int
-    base: int
     data: Data | None
+    storage: int = 0
+    version: int = 0
+    requires_grad: bool = False
+    node: int = 0
+    output_nr: int = 0
+    identity: int = 0
+    base: int = 0
     strides: tuple[int, ...] | None = None
     device: str = "cpu"
     layout: str = "strided"

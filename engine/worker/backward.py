@@ -1,11 +1,12 @@
 """Backward passes: one hook on each node for the gradients on its edges, in the engine's own order.
 
-All ways to backward end in `torch.autograd._engine_run_backward`; that one name is replaced. Hooks close over numbers only and are
-removed when the pass ends: a hook that refers to its node is never collected (pytorch 2.13).
+All ways to backward end in `torch.autograd._engine_run_backward`; that one name is replaced. The walker hooks each node when it
+numbers it, and the hook stays: it is one function for all nodes, which asks the engine for the node that ran. A hook that
+refers to its node is never collected (pytorch 2.13).
 """
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from functools import partial
 from sys import _getframe
 from threading import get_ident
 from time import perf_counter_ns
@@ -18,11 +19,15 @@ from torch.overrides import TorchFunctionMode
 from engine.worker.hooks import Hooks
 from engine.worker.record import Ledger, State
 from engine.worker.tensors import Look, look, version_of
+from engine.worker.walk import NO_SEQUENCE
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
 _NEVER = 2**64
 _disabled = torch._C.DisableTorchFunction
 _sequence_nr = torch._C._autograd._get_sequence_nr
+_current_node = torch._C._current_autograd_node
+_OURS = -1
+"""Key of our hook among those of a node; those of the user's are numbered from 0."""
 
 Arrival = tuple[int, int, int, Look]
 """Record, address, version and look of a gradient on an edge."""
@@ -32,7 +37,7 @@ class _Pass:
     """One running call of the engine."""
 
     __slots__ = (
-        "arrived", "before", "entering", "handles", "id", "last_ns", "leaves", "leaving", "omitted", "sequence_nr", "sums",
+        "arrived", "before", "entering", "id", "last_ns", "leaving", "omitted", "roots", "sequence_nr", "sums",
     )  # fmt: skip
 
     def __init__(self, number: int) -> None:
@@ -42,12 +47,12 @@ class _Pass:
         """Gradients the user's hooks were given or gave, at the inputs of the node that runs."""
         self.leaving: dict[int, Arrival] = {}
         """The same for gradients that leave it, by their objects."""
-        self.handles: list[Any] = []
-        self.leaves: dict[int, Node] = {}
         self.before: dict[int, int] = {}
         """Record of each leaf's `.grad` before this pass adds to it; a hook of the user's may meet the sum first."""
         self.sums: dict[int, Arrival] = {}
         """A leaf's `.grad` before the user's hooks could change it again."""
+        self.roots: list[Node] = []
+        """Held: nobody else may hold the AccumulateGrad of a leaf that is a root, and another would have no hook."""
         self.last_ns = 0
         self.omitted = 0
         """Nodes that run unseen."""
@@ -74,18 +79,35 @@ class Backward:
         self.make: Callable[..., Any] = torch.autograd._make_grads
         self.stacks: dict[int, list[_Pass]] = {}
         """Running passes of each thread: the CPU engine runs on the thread that calls it."""
-        self.hooked: set[int] = set()
+        self.register: Callable[..., Any] = torch.autograd.Function._register_hook
+        self.hook = self.visit
         self.implicit: tuple[bool, ...] = ()
 
     def install(self) -> None:
-        """Replaces both names."""
+        """Replaces the names, and has the walker hook what it numbers."""
+        self.ledger.walker.hook = self.hook
+        torch.autograd.Function._register_hook = staticmethod(self.register_hook)
         torch.autograd._engine_run_backward = self.run  # type: ignore[attr-defined, assignment]
         torch.autograd._make_grads = self.make_grads
 
     def uninstall(self) -> None:
-        """Puts both back."""
+        """Puts them back."""
+        torch.autograd.Function._register_hook = staticmethod(self.register)
         torch.autograd._engine_run_backward = self.engine  # type: ignore[attr-defined]
         torch.autograd._make_grads = self.make
+
+    def register_hook(self, hooks: Any, hook: Any) -> tuple[Any, Any]:
+        """What PyTorch does to register a hook on a node; ours needs no handle, and stays the last one, which sees what
+        the others made of the gradients."""
+        if hook is not self.hook:
+            made: tuple[Any, Any] = self.register(hooks, hook)
+            if hooks is not None and _OURS in hooks:
+                hooks[_OURS] = hooks.pop(_OURS)  # PyTorch goes by the order of insertion
+            return made
+        if hooks is None:
+            hooks = OrderedDict()
+        hooks[_OURS] = hook
+        return hooks, None
 
     def make_grads(self, outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool) -> Any:
         """Notes which seeds are implicit."""
@@ -142,16 +164,12 @@ class Backward:
     ) -> _Pass:  # fmt: skip
         ledger = self.ledger
         walker = ledger.walker
-        walker.op, walker.since, walker.made_by = 0, _NEVER, 0
+        walker.begin(0, _NEVER)
         ledger.passes += 1
         running = _Pass(ledger.passes)
-        roots, nodes = self._roots(outputs, grads, running)
+        roots, numbers = self._roots(outputs, grads, running)
         edges = [self._input_edge(item) for item in inputs or ()]
-        self.hooks.own = get_ident()
-        try:
-            self._hook(nodes, running)
-        finally:
-            self.hooks.own = 0
+        self._sync_leaves(numbers, running)
         ledger.bury()
         stack, modules = ledger.pass_stack, ledger.module_stack
         ledger.pending.append((
@@ -170,9 +188,10 @@ class Backward:
 
     def _roots(
         self, outputs: Sequence[Any], grads: Sequence[Any], running: _Pass
-    ) -> tuple[list[tuple[int, int, int, int, bool]], list[Node]]:
+    ) -> tuple[list[tuple[int, int, int, int, bool]], list[int]]:
         ledger = self.ledger
-        roots, nodes = [], []
+        roots: list[tuple[int, int, int, int, bool]] = []
+        numbers: list[int] = []
         implicit = self.implicit
         self.implicit = ()
         for index, output in enumerate(outputs):
@@ -187,7 +206,8 @@ class Backward:
             number = 0
             if node is not None:
                 number = ledger.walker.number(node)
-                nodes.append(node)
+                numbers.append(number)
+                running.roots.append(node)
             grad = grads[index] if grads is not None and index < len(grads) else None
             seed = 0
             if isinstance(grad, torch.Tensor):
@@ -199,7 +219,7 @@ class Backward:
                     arrival = (seed, address_of(grad), version_of(grad), state.look)
                     running.arrived.setdefault((number, input_nr), []).append(arrival)
             roots.append((number, input_nr, tensor, seed, index < len(implicit) and implicit[index]))
-        return roots, nodes
+        return roots, numbers
 
     def _keep(self, tensor: torch.Tensor, role: Any) -> State:
         state = self.ledger.create(tensor, role, look(tensor))
@@ -220,45 +240,50 @@ class Backward:
             return self.ledger.walker.number(item.grad_fn), item.output_nr
         return self.ledger.walker.sinks.get(self.ledger.meet(item).first, 0), 0
 
-    def _hook(self, nodes: list[Node], running: _Pass) -> None:
-        """One hook on every node that can run; nodes hooked by an outer pass are left as they are."""
-        hooked, handles = self.hooked, running.handles
+    def _sync_leaves(self, roots: list[int], running: _Pass) -> None:
+        """Records what `.grad` the leaves behind the roots have."""
+        walker = self.ledger.walker
+        edges, leaves = walker.edges, walker.leaves
         seen: set[int] = set()
-        todo = list(nodes)
-        visit, known = self.visit, self.ledger.walker.known
-        omitted: set[Node] = set()
-        """Nodes that the limit left out: what is behind them may be numbered."""
+        gaps = False
+        todo = roots
         while todo:
-            node = todo.pop()
-            number = known(node) or 0
-            if not number:
-                if node not in omitted:
-                    omitted.add(node)
-                    todo.extend(target for target, _ in node.next_functions if target is not None)
-                    if hasattr(node, "variable"):
-                        self.ledger.walker.number(node)
-                        todo.append(node)
-                    else:
-                        running.omitted += 1
-                continue
+            number = todo.pop()
             if number in seen:
                 continue
             seen.add(number)
-            targets = node.next_functions
+            targets = edges.get(number)
             if targets:
-                for target, _ in targets:
-                    if target is not None:
+                for target in targets[::2]:
+                    if target:
                         todo.append(target)
-            elif hasattr(node, "variable"):
-                self._leaf(number, node, running)
-            if number not in hooked:
-                hooked.add(number)
-                handles.append((number, node.register_hook(partial(visit, number))))
+            elif number in leaves:
+                self._sync(number, running)
+            elif targets is None:
+                gaps = True
+        if gaps:
+            self._cross_gaps(running)
 
-    def _leaf(self, number: int, node: Any, running: _Pass) -> None:
-        running.leaves[number] = node
-        leaf = node.variable
-        running.before[number] = self.sync_grad(leaf, self.ledger.meet(leaf, "leaf"))
+    def _sync(self, number: int, running: _Pass) -> None:
+        leaf = self.ledger.walker.leaves[number].ref()
+        if leaf is not None and number not in running.before:
+            running.before[number] = self.sync_grad(leaf, self.ledger.meet(leaf, "leaf"))
+
+    def _cross_gaps(self, running: _Pass) -> None:
+        """Counts the nodes that have no number, left out or forgotten, and numbers the leaves behind them."""
+        walker = self.ledger.walker
+        seen: set[Node] = set()
+        todo = list(running.roots)
+        while todo:
+            node = todo.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            todo.extend(target for target, _ in node.next_functions if target is not None)
+            if hasattr(node, "variable"):
+                self._sync(walker.number(node), running)
+            elif walker.known(node) is None:
+                running.omitted += 1
 
     def sync_grad(self, leaf: torch.Tensor, state: State) -> int:
         """Record of the leaf's `.grad` as it is now, 0 for None."""
@@ -275,24 +300,34 @@ class Backward:
     def _say(self, grad: torch.Tensor, seen: Look) -> int:
         """Records a gradient on its way; it gets a state only if it stays."""
         ledger = self.ledger
-        ledger.tensors += 1
-        number = ledger.tensors
+        number = ledger.tensors = ledger.tensors + 1
+        if not seen.rest and not grad.requires_grad:
+            ledger.pending.append(("t", number, "gradient", seen.shape, seen.dtype, seen.size_bytes, seen.data))
+            return number
         node = output_nr = 0
         if grad.requires_grad and grad.grad_fn is not None:
             node, output_nr = ledger.walker.number(grad.grad_fn), grad.output_nr
         ledger.pending.append((
-            "t", number, 0, "gradient", seen.shape, seen.dtype, 0, seen.size_bytes, 0, grad.requires_grad, node,
-            output_nr, 0, seen.data, *seen.rest,
+            "t", number, "gradient", seen.shape, seen.dtype, seen.size_bytes, seen.data, 0, 0, grad.requires_grad, node,
+            output_nr, 0, 0, *seen.rest,
         ))  # fmt: skip
         return number
 
-    def visit(self, number: int, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
+    def visit(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
         """The hook: a node has run."""
+        ledger = self.ledger
+        stack = self.stacks.get(get_ident())
+        if not stack or ledger.here.muted:
+            return
         try:
-            with self.ledger.lock, _disabled():
-                self._visit(number, left, entered)
+            if ledger.walker.threaded:
+                with ledger.lock, _disabled():
+                    self._visit(stack[-1], left, entered)
+            else:
+                with _disabled():
+                    self._visit(stack[-1], left, entered)
         except Exception as trouble:
-            self.ledger.trouble("visit", trouble)
+            ledger.trouble("visit", trouble)
 
     # Gradients the user's hooks are given
 
@@ -323,23 +358,28 @@ class Backward:
     def summed(self, node: int) -> None:
         """Notes the `.grad` of a leaf right after it was added to, before a hook of the user's gets hold of it."""
         running = self.stacks[get_ident()][-1]
-        sink: Any = running.leaves.get(node)
-        if sink is not None and node not in running.sums:
-            grad = sink.variable.grad
+        known = self.ledger.walker.leaves.get(node)
+        leaf = None if known is None else known.ref()
+        if leaf is not None and node not in running.sums:
+            grad = leaf.grad
             if grad is not None:
                 kept = self.ledger.meet(grad, "gradient")
-                self.ledger.keeps(kept, self.ledger.meet(sink.variable, "leaf"))
+                self.ledger.keeps(kept, self.ledger.meet(leaf, "leaf"))
                 running.sums[node] = (kept.id, address_of(grad), version_of(grad), kept.look)
 
-    def _visit(self, number: int, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
-        running = self.stacks[get_ident()][-1]
+    def _visit(self, running: _Pass, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
+        now = perf_counter_ns()
         ledger = self.ledger
-        walker = ledger.walker
         if self.hooks.fresh:
             self.hooks.look_again()
-        now = perf_counter_ns()
-        time_us = (now - running.last_ns) / 1000
-        walker.op, walker.since, walker.made_by = 0, running.sequence_nr, number
+        walker = ledger.walker
+        node = _current_node()
+        sequence = node._sequence_nr()
+        number = walker.known(node) if walker.threaded or sequence == NO_SEQUENCE else walker.numbers.get(sequence)
+        if number is None:  # left out, or forgotten
+            running.last_ns = now
+            return
+        walker.begin(0, running.sequence_nr, number)
         arrived = running.arrived
         said: dict[int, Arrival] = {}
         given: Look | None = None
@@ -370,7 +410,7 @@ class Backward:
             if running.leaving:
                 known = self._changed(running, grad, known)
             if known is None:
-                seen = look(grad, like=given)
+                seen = look(grad, False, given)
                 known = said[id(grad)] = (self._say(grad, seen), address_of(grad), grad._version, seen)
             outs.append(known[0])
             if edges[2 * slot] <= 0:
@@ -380,9 +420,8 @@ class Backward:
                 arrived[key].append(known)
             else:
                 arrived[key] = [known]
-        ledger.pending.append(("v", running.id, number, tuple(ins), tuple(outs), time_us))
-        node: Any = running.leaves.get(number)
-        if node is not None and ins and ins[0]:
+        ledger.pending.append(("v", running.id, number, ins, outs, (now - running.last_ns) / 1000))
+        if sequence == NO_SEQUENCE and ins and ins[0] and number in walker.leaves:
             self._accumulated(number, node.variable, said[id(entered[0])], running)
         running.leaving.clear()
         ledger.publish()
@@ -442,16 +481,11 @@ class Backward:
     def _end(self, running: _Pass, failed: bool, result: Any) -> None:
         ledger = self.ledger
         self.hooks.end_pass()
-        for number, handle in running.handles:
-            handle.remove()
-            self.hooked.discard(number)
-        running.handles.clear()
-        running.leaves.clear()
         self.stacks[get_ident()].remove(running)
         ledger.pass_stack.remove(running.id)
         results: tuple[int, ...] = ()
         try:
-            ledger.walker.op, ledger.walker.since = 0, running.sequence_nr
+            ledger.walker.begin(0, running.sequence_nr)
             if isinstance(result, tuple | list):
                 results = tuple([self._result(item, running) for item in result])
         except Exception as trouble:

@@ -23,14 +23,13 @@ from engine.worker.record import Ledger, State
 from engine.worker.tensors import is_tracked_leaf, look, version_of
 
 _Tensor = torch.Tensor
+_Parameter = torch.nn.Parameter
 _tracing = torch._C._get_tracing_state  # torch.jit.trace would trace our reading too
 _disabled = torch._C.DisableTorchFunction
 _sequence_nr = torch._C._autograd._get_sequence_nr
+_grad_enabled = torch.is_grad_enabled
 Taken = list[tuple[torch.Tensor, State, int, int]]
 """Argument, its state, its record and version before the call."""
-
-_WRITES_BUFFERS = frozenset(("batch_norm", "instance_norm"))
-"""Kernels that write running statistics without raising their version."""
 
 _PLAIN = frozenset((int, float, bool, type(None), str))
 
@@ -65,13 +64,7 @@ class Recording(TorchFunctionMode):
         if called is None:
             return func(*args, **kwargs)
         if called.special:
-            instead = self.observer.before_call(called, args, kwargs, sys._getframe(1))
-            try:
-                result = func(*args, **kwargs)
-            except BaseException as error:
-                self.observer.call_raised(called, instead, error)
-                raise
-            return self.observer.after_call(called, instead, args, kwargs, result, sys._getframe(1))
+            return self._special(called, func, args, kwargs, sys._getframe(1))
         return self.call(called, func, args, kwargs, sys._getframe(1), bool(types))
 
     def _resumes(self, func: Callable[..., Any], frame: FrameType) -> bool:
@@ -84,6 +77,17 @@ class Recording(TorchFunctionMode):
         except (KeyError, TypeError):
             called = self._learn(func)
         return not thin.skips(called, frame)
+
+    def _special(
+        self, called: Called, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+    ) -> Any:
+        instead = self.observer.before_call(called, args, kwargs, frame)
+        try:
+            result = func(*args, **kwargs)
+        except BaseException as error:
+            self.observer.call_raised(called, instead, error)
+            raise
+        return self.observer.after_call(called, instead, args, kwargs, result, frame)
 
     def call(
         self, called: Called, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType,
@@ -182,10 +186,29 @@ class Recording(TorchFunctionMode):
     ) -> tuple[Taken, tuple[object, ...], dict[str, object] | None]:
         """The tensors among the arguments with their states and versions, and the words for all of them."""
         taken: Taken = []
-        words = tuple([self._word(arg, taken) for arg in args])
+        words: list[object] = []
+        states = self.ledger.states
+        for arg in args:
+            kind = type(arg)
+            if kind is _Tensor or kind is _Parameter:
+                state = states.get(id(arg))
+                if state is not None and state.ref() is arg and not state.watched:  # as `meet` does
+                    try:
+                        version = arg._version
+                    except RuntimeError:
+                        version = 0
+                    if version == state.version:
+                        number = state.id
+                        taken.append((arg, state, number, version))
+                        words.append(number)
+                        continue
+            elif kind is float or kind is int:
+                words.append(repr(arg))
+                continue
+            words.append(self._word(arg, taken))
         if not kwargs:
-            return taken, words, None
-        return taken, words, {name: self._word(arg, taken) for name, arg in kwargs.items()}
+            return taken, tuple(words), None
+        return taken, tuple(words), {name: self._word(arg, taken) for name, arg in kwargs.items()}
 
     def _word(self, arg: object, taken: Taken) -> object:
         kind = type(arg)
@@ -216,13 +239,13 @@ class Recording(TorchFunctionMode):
         flags: int, started: int, frame: FrameType, ended: int = 0,
     ) -> int:  # fmt: skip
         ledger = self.ledger
-        ledger.ops += 1
-        if not torch.is_grad_enabled():
+        ledger.ops = op = ledger.ops + 1
+        if not _grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
         here = self.here
         modules, passes = here.modules, here.passes
         row: tuple[object, ...] = (
-            "o", ledger.ops, called.id, words, keywords, outputs, ledger.site(frame), modules[-1] if modules else 0, flags,
+            "o", op, called.id, words, keywords, outputs, ledger.site(frame), modules[-1] if modules else 0, flags,
             passes[-1] if passes else 0, ((ended or perf_counter_ns()) - started) / 1000,
         )  # fmt: skip
         if ledger.dead:
@@ -230,7 +253,7 @@ class Recording(TorchFunctionMode):
         elif here.number:
             row = (*row, here.number)
         ledger.pending.append(row)
-        return ledger.ops
+        return op
 
     def _record(
         self, called: Called, taken: Taken, words: tuple[object, ...],
@@ -238,79 +261,89 @@ class Recording(TorchFunctionMode):
     ) -> None:  # fmt: skip
         ledger = self.ledger
         walker = ledger.walker
-        walker.op, walker.since = ledger.ops + 1, since
-        walker.outputs.clear()
+        walker.begin(ledger.ops + 1, since)
+        changed: Sequence[tuple[torch.Tensor, State, int]] = ()
+        for tensor, _, _, version in taken:
+            try:
+                unchanged = tensor._version == version
+            except RuntimeError:
+                unchanged = True
+            if not unchanged or called.writes_buffers:
+                changed = self._changes(called, taken)
+                break
         flags = 0
         outputs: tuple[int, ...] = ()
+        if type(result) is _Tensor:
+            state = self._output(called, result, taken)
+            outputs = (state.id,)
+            if not changed and self._shares(result, state, taken):
+                flags = VIEW
+        elif result is not None:
+            tensors = tensors_in(result)
+            states = [self._output(called, tensor, taken) for tensor in tensors]
+            outputs = tuple([state.id for state in states])
+            if states and not changed and self._shares(tensors[0], states[0], taken):
+                flags = VIEW
+        elif changed:
+            outputs = tuple([state.id for _, state, _ in changed])
+        walker.end()
+        if called.lends:
+            ledger.lend(taken, tensors_in(result))
+        if not outputs and not changed and called.quiet:
+            ledger.publish()
+            return
+        op = self._op(called, words, keywords, outputs, IN_PLACE if changed else flags, started, frame, ended)
+        if changed:
+            self.observer.written(called, op, changed, taken, ledger.site(frame))
+        ledger.publish()
+
+    def _changes(self, called: Called, taken: Taken) -> list[tuple[torch.Tensor, State, int]]:
+        """The arguments that were written into, with the records they had before; all have new ones now."""
+        ledger = self.ledger
         changed: list[tuple[torch.Tensor, State, int]] = []
         for tensor, state, before, version in taken:
-            if state.version == version and version_of(tensor) != version:
+            try:
+                now = tensor._version
+            except RuntimeError:
+                now = 0
+            if now != version and state.version == version:
                 if state.storage is not None:
                     state.storage.uninitialised = False
                 view = tensor._is_view()
                 ledger.renew(tensor, state, fresh=not view)
                 changed.append((tensor, state, before))
                 if view and tensor.requires_grad and (base := tensor._base) is not None and base.grad_fn is not None:
-                    walker.number(base.grad_fn)  # the CopySlices is this op's, though the base may have no name any more
-            elif state.role == "buffer" and called.name in _WRITES_BUFFERS and look(tensor).data != state.look.data:
+                    ledger.walker.number(base.grad_fn)  # the CopySlices is this op's, though the base may have no name any more
+            elif called.writes_buffers and state.role == "buffer" and look(tensor).data != state.look.data:
                 ledger.renew(tensor, state)
-        if type(result) is _Tensor:
-            outputs = (self._output(called, result, taken).id,)
-        elif result is not None:
-            outputs = tuple([self._output(called, tensor, taken).id for tensor in tensors_in(result)])
-        elif changed:
-            outputs = tuple([state.id for _, state, _ in changed])
-        if called.lends:
-            ledger.lend(taken, tensors_in(result))
-        if not outputs and not changed and called.quiet:
-            ledger.publish()
-            return
-        if changed:
-            flags |= IN_PLACE
-        elif outputs and taken and self._shares(result, taken):
-            flags |= VIEW
-        op = self._op(called, words, keywords, outputs, flags, started, frame, ended)
-        if changed:
-            self.observer.written(called, op, changed, taken, ledger.site(frame))
-        ledger.publish()
+        return changed
 
     def _output(self, called: Called, tensor: torch.Tensor, taken: Taken) -> State:
         ledger = self.ledger
-        state = ledger.state(tensor)
-        if state is not None:  # one of the arguments itself, or a member read again
-            if state.version != version_of(tensor):
-                return ledger.renew(tensor, state, fresh=not tensor._is_view())
-            if tensor.requires_grad != state.requires_grad:
-                if tensor.requires_grad and not is_tracked_leaf(tensor):
-                    return ledger.renew(
-                        tensor, state, fresh=True
-                    )  # a custom Function gave the result of an inner op a node
-                ledger.reconsider(tensor, state)
+        state = ledger.states.get(id(tensor))
+        if state is None or state.ref() is not tensor:
+            seen = look(tensor, called.uninitialised, taken[0][1].look if taken else None)
+            state = ledger.made(tensor, bool(taken), seen)
+            if called.uninitialised and state.storage is not None:
+                state.storage.uninitialised = True
             return state
-        seen = look(tensor, called.uninitialised, taken[0][1].look if taken else None)
-        state = ledger.create(tensor, "result" if taken else "constant", seen)
-        if seen.address:
-            ledger.walker.outputs[(tensor.data_ptr(), *tensor.shape)] = state.id
-        ledger.describe(tensor, state, fresh=True)
-        if called.uninitialised and state.storage is not None:
-            state.storage.uninitialised = True
-        if state.requires_grad and not state.node:
-            state.role = "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"
-        elif not taken:
-            state.role = "leaf"
-        ledger.finish(state)
+        # one of the arguments itself, or a member read again
+        if state.version != version_of(tensor):
+            return ledger.renew(tensor, state, fresh=not tensor._is_view())
+        if tensor.requires_grad != state.requires_grad:
+            if tensor.requires_grad and not is_tracked_leaf(tensor):
+                return ledger.renew(tensor, state, fresh=True)  # a custom Function gave the result of an inner op a node
+            ledger.reconsider(tensor, state)
         return state
 
-    def _shares(self, result: object, taken: Taken) -> bool:
+    @staticmethod
+    def _shares(result: torch.Tensor, state: State, taken: Taken) -> bool:
         """Whether the first output lies in an argument's memory without being that argument."""
-        first = result if type(result) is _Tensor else next(iter(tensors_in(result)), None)
-        if first is None:
+        storage = state.storage
+        if storage is None or len(storage.members) < 2:
             return False
-        state = self.ledger.state(first)
-        if state is None or state.storage is None:
-            return False
-        return any(other.storage is state.storage for _, other, _, _ in taken) and all(
-            first is not t for t, _, _, _ in taken
+        return any(other.storage is storage for _, other, _, _ in taken) and all(
+            result is not tensor for tensor, _, _, _ in taken
         )
 
 

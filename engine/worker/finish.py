@@ -39,7 +39,7 @@ class Finish:
         """Variables, modules, `.grad`s; each guarded, so that one odd value costs only itself."""
         mine = [(name, value) for name, value in names.items() if name not in self.before]
         walker = self.ledger.walker
-        walker.op, walker.since, walker.made_by = 0, 2**64, 0
+        walker.begin(0, 2**64)
         for name, value in mine:
             if isinstance(value, torch.nn.Module):
                 self._guard(name, partial(self._module, name, value))

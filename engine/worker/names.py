@@ -30,13 +30,15 @@ _LENDS = frozenset("""
     numpy dlpack numpy_force from_numpy as_tensor asarray frombuffer from_dlpack
 """.split())
 _PROPERTIES = frozenset(("data", "T", "mT", "H", "mH", "real", "imag"))
+_WRITES_BUFFERS = frozenset(("batch_norm", "instance_norm"))
+"""Kernels that write running statistics without raising their version."""
 _UNINITIALISED = frozenset(("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted"))
 
 
 class Called:
     """What is known of one function."""
 
-    __slots__ = ("function", "id", "lends", "name", "quiet", "special", "uninitialised")
+    __slots__ = ("function", "id", "lends", "name", "quiet", "special", "uninitialised", "writes_buffers")
 
     def __init__(self, name: str, function: str, special: str = "") -> None:
         self.id = 0
@@ -49,6 +51,7 @@ class Called:
         self.lends = name in _LENDS
         """Shares memory with code that PyTorch does not see."""
         self.uninitialised = name in _UNINITIALISED
+        self.writes_buffers = name in _WRITES_BUFFERS
 
 
 def learn(func: Callable[..., Any]) -> Called | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from types import CodeType, FrameType
 from typing import Any
 
+import msgspec
 import torch
 
 from engine.events import Role
@@ -31,17 +32,14 @@ class Reference(weakref.ref[torch.Tensor]):
     first: int
 
 
-class Storage:
+class Storage(msgspec.Struct, eq=False, gc=False):
     """Memory that several tensors may share."""
 
-    __slots__ = ("id", "lent", "members", "uninitialised")
-
-    def __init__(self, number: int, uninitialised: bool = False) -> None:
-        self.id = number
-        self.lent = False
-        self.uninitialised = uninitialised
-        """Nothing has been written into it yet."""
-        self.members: list[State] = []
+    id: int
+    members: list["State"]
+    lent: bool = False
+    uninitialised: bool = False
+    """Nothing has been written into it yet."""
 
     def alive(self) -> bool:
         """Whether one of its tensors still exists; of many, the last one met most likely does."""
@@ -51,30 +49,23 @@ class Storage:
         return False
 
 
-class State:
-    """The last recorded state of one tensor object."""
+class State(msgspec.Struct, eq=False, gc=False):
+    """The last recorded state of one tensor object. Kept from the collector, which would walk all of them again and again: a
+    storage lets go of its members when it ends."""
 
-    __slots__ = (
-        "base", "first", "grad", "grad_of", "id", "look", "node", "ref", "requires_grad", "role", "storage", "version", "watched",
-    )  # fmt: skip
-
-    def __init__(
-        self, tensor: torch.Tensor, number: int, role: Role, seen: Look, died: Callable[[Reference], None]
-    ) -> None:
-        self.ref = reference = Reference(tensor, died)
-        reference.first = number
-        self.id = number
-        self.first = number
-        self.role = role
-        self.look = seen
-        self.version = 0
-        self.requires_grad = False
-        self.node = 0
-        self.base = 0
-        self.storage: Storage | None = None
-        self.grad: State | None = None
-        self.grad_of: State | None = None
-        self.watched = False
+    ref: weakref.ref[torch.Tensor]
+    id: int
+    first: int
+    role: Role
+    look: Look
+    version: int = 0
+    requires_grad: bool = False
+    node: int = 0
+    storage: Storage | None = None
+    base: int = 0
+    grad: "State | None" = None
+    grad_of: "State | None" = None
+    watched: bool = False
 
 
 class Here(threading.local):
@@ -175,6 +166,9 @@ class Ledger:
         """Number of the place in the user's source that led to `frame`, 0 when none did."""
         while frame is not None:
             code = frame.f_code
+            number = self.site_numbers.get((id(code), frame.f_lasti))
+            if number is not None:
+                return number
             if code.co_filename == PROGRAM:
                 return self.place(code, frame.f_lasti)
             frame = frame.f_back
@@ -255,18 +249,62 @@ class Ledger:
     def create(self, tensor: torch.Tensor, role: Role, seen: Look) -> State:
         """A numbered state of a new object; `describe` and `finish` must follow."""
         self.tensors += 1
-        state = State(tensor, self.tensors, role, seen, self._died)
+        number = self.tensors
+        state = State(self._reference(tensor, number), number, number, role, seen)
         if len(self.states) >= self._next_purge:
             self._purge()
         self.states[id(tensor)] = state
         return state
 
+    def _reference(self, tensor: torch.Tensor, number: int) -> Reference:
+        reference = Reference(tensor, self._died)
+        reference.first = number
+        return reference
+
+    def made(self, tensor: torch.Tensor, of_tensors: bool, seen: Look) -> State:
+        """The recorded state of the fresh result of an op: `create`, `describe` and `finish` without their questions."""
+        number = self.tensors = self.tensors + 1
+        if len(self.states) >= self._next_purge:
+            self._purge()
+        requires_grad = tensor.requires_grad
+        state = State(
+            self._reference(tensor, number), number, number, "result", seen, version_of(tensor), requires_grad
+        )
+        self.states[id(tensor)] = state
+        node = output_nr = 0
+        if requires_grad:
+            grad_fn = tensor.grad_fn
+            if grad_fn is not None:
+                walker = self.walker
+                if seen.address:
+                    walker.results.append((tensor, number))
+                output_nr = tensor.output_nr
+                node = state.node = walker.number(grad_fn, seen if output_nr == 0 else None)
+            else:
+                state.role = "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"
+        if not (of_tensors or (requires_grad and not node)):
+            state.role = "leaf"
+        is_view = tensor._is_view()
+        if is_view:
+            base = tensor._base
+            known = None if base is None else self.state(base)
+            state.base = 0 if known is None else known.first
+        storage_id = 0
+        if seen.address:
+            storage_id = self._file(state, is_view).id
+        self.pending.append((
+            "t", number, state.role, seen.shape, seen.dtype, seen.size_bytes, seen.data, storage_id, state.version, requires_grad,
+            node, output_nr, 0, state.base, *seen.rest,
+        ))  # fmt: skip
+        return state
+
     def adopt(self, tensor: torch.Tensor, role: Role, number: int, seen: Look) -> State:
         """A state for an object whose record exists already."""
-        state = State(tensor, number, role, seen, self._died)
+        state = State(self._reference(tensor, number), number, number, role, seen)
         self.states[id(tensor)] = state
         state.version, state.requires_grad = version_of(tensor), tensor.requires_grad
-        self._file(state)
+        if seen.address:
+            self._file(state)
         return state
 
     def reconsider(self, tensor: torch.Tensor, state: State) -> None:
@@ -289,8 +327,8 @@ class Ledger:
 
     def _purge(self) -> None:
         self.states = {key: state for key, state in self.states.items() if state.ref() is not None}
-        for address in [a for a, s in self.storages.items() if all(m.ref() is None for m in s.members)]:
-            del self.storages[address]
+        for address in [a for a, s in self.storages.items() if not s.alive()]:
+            self.storages.pop(address).members.clear()
         self._next_purge = 2 * len(self.states) + 50_000
 
     def describe(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> None:
@@ -309,27 +347,29 @@ class Ledger:
             base = tensor._base
             known = None if base is None else self.state(base)
             state.base = 0 if known is None else known.first
-        if state.storage is None:
+        if state.storage is None and state.look.address:
             self._file(state, is_view or state.role == "saved")
 
-    def _file(self, state: State, partial: bool = False) -> None:
-        """Enters a state in its storage; `partial`: it may be less than all of it."""
+    def _file(self, state: State, partial: bool = False) -> Storage:
+        """Enters a state with memory in its storage; `partial`: it may be less than all of it."""
         address = state.look.address
-        if not address:
-            return
         storage = self.storages.get(address)
         if storage is None or not storage.alive():
+            if storage is not None:
+                storage.members.clear()
             self.storage_count += 1
-            storage = self.storages[address] = Storage(self.storage_count)
+            storage = state.storage = self.storages[address] = Storage(self.storage_count, [state])
             if partial and (tensor := state.ref()) is not None:
                 size_bytes = tensor.untyped_storage().nbytes()
                 if size_bytes != state.look.size_bytes:
                     self.pending.append(("room", storage.id, size_bytes))
-        elif len(storage.members) > 32:
+            return storage
+        if len(storage.members) > 32:
             storage.members = [member for member in storage.members if member.ref() is not None]
         storage.members.append(state)
         state.storage = storage
         state.watched = state.watched or storage.lent
+        return storage
 
     def finish(self, state: State) -> None:
         """Adds the row of a state."""
@@ -337,9 +377,9 @@ class Ledger:
         output_nr = 0 if not state.node or tensor is None else tensor.output_nr
         seen = state.look
         self.pending.append((
-            "t", state.id, 0 if state.first == state.id else state.first, state.role, seen.shape, seen.dtype,
-            0 if state.storage is None else state.storage.id, seen.size_bytes, state.version, state.requires_grad,
-            state.node, output_nr, state.base, seen.data, *seen.rest,
+            "t", state.id, state.role, seen.shape, seen.dtype, seen.size_bytes, seen.data,
+            0 if state.storage is None else state.storage.id, state.version, state.requires_grad, state.node, output_nr,
+            0 if state.first == state.id else state.first, state.base, *seen.rest,
         ))  # fmt: skip
 
     def renew(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> State:

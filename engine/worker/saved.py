@@ -65,12 +65,11 @@ def _first_sentence(error: Exception) -> str:
 
 def _tensor(name: str, value: torch.Tensor, walker: "Walker") -> SavedRow:
     ledger = walker.ledger
-    state = ledger.state(value)
-    number = 0 if state is None else state.id
-    if state is None:
+    state = ledger.states.get(id(value))
+    if state is not None and state.ref() is value:
+        number = state.id
+    else:
         if value.dim() == 0 and not value.requires_grad and value.is_cpu:
             return (name, 0, -1, plain_text(value.item()), value.element_size(), "")
-        number = walker.outputs.get((value.data_ptr(), *value.shape), 0) if value.layout is torch.strided else 0
-        if not number:
-            number = ledger.keep_saved(value)
+        number = walker.result(value) or ledger.keep_saved(value)
     return (name, number, version_of(value), "", extent(value) * value.element_size(), "")

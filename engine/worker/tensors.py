@@ -4,11 +4,12 @@ import binascii
 import ctypes
 import math
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
+import msgspec
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -62,7 +63,9 @@ def _kind(dtype: torch.dtype) -> Kind:
 
 
 _kinds: dict[torch.dtype, Kind] = {}
-_unpackers: dict[tuple[str, int], struct.Struct] = {}
+_readers: dict[tuple[str, int], "_Reader"] = {}
+_Reader = tuple[Callable[[Any], Data], Callable[[int], Any]]
+"""What unpacks so many elements, and what makes their memory readable at an address."""
 
 
 def kind_of(dtype: torch.dtype) -> Kind:
@@ -73,9 +76,10 @@ def kind_of(dtype: torch.dtype) -> Kind:
     return kind
 
 
-def _unpacker(code: str, count: int) -> struct.Struct:
-    unpacker = _unpackers[code, count] = struct.Struct(f"={count}{code}")
-    return unpacker
+def _reader(code: str, count: int) -> _Reader:
+    layout = struct.Struct(f"={count}{code}")
+    reader = _readers[code, count] = layout.unpack, (ctypes.c_char * layout.size).from_address
+    return reader
 
 
 def _spoken(data: Data, kind: Kind) -> Data:
@@ -154,16 +158,20 @@ def as_array(tensor: torch.Tensor) -> Array:
 def small_data(tensor: torch.Tensor, kind: Kind, count: int) -> Data:
     """All elements in row-major order, of at most `INLINE`."""
     if kind.code and tensor.is_contiguous() and not tensor.is_neg() and not (kind.parts == 2 and tensor.is_conj()):
-        items = count * kind.parts
-        unpacker = _unpackers.get((kind.code, items)) or _unpacker(kind.code, items)
-        data = unpacker.unpack(ctypes.string_at(tensor.data_ptr(), items * kind.size))
-        if items == 1 and kind.floating and data[0] - data[0] == 0:
-            return data
-        return _spoken(data, kind)
+        return _read(tensor.data_ptr(), kind, count * kind.parts)
     array = np.ascontiguousarray(as_array(tensor)).ravel()
     if kind.parts == 2:
         array = array.view(np.float32 if array.dtype == np.complex64 else np.float64)
     return _spoken(tuple(array.tolist()), kind)
+
+
+def _read(address: int, kind: Kind, items: int) -> Data:
+    """So many numbers that lie side by side; nothing there is read for none."""
+    unpack, at = _readers.get((kind.code, items)) or _reader(kind.code, items)
+    data = unpack(at(address)) if items else ()
+    if items == 1 and kind.floating and data[0] - data[0] == 0:  # type: ignore[operator]
+        return data
+    return _spoken(data, kind)
 
 
 def _histogram(values: Any, low: float, high: float) -> tuple[int, ...] | None:
@@ -348,7 +356,7 @@ def _edges(size: int, parts: int) -> tuple[NDArray[np.int64], NDArray[np.float32
     return edges, np.diff(np.append(edges, size)).astype(np.float32)
 
 
-class Look(NamedTuple):
+class Look(msgspec.Struct, frozen=True, gc=False):
     """What one look at a tensor gave: the fields of `TensorSeen` that come from the tensor itself."""
 
     shape: tuple[int, ...]
@@ -381,9 +389,13 @@ def look(tensor: torch.Tensor, uninitialised: bool = False, like: Look | None = 
         if count <= INLINE and kind.code and tensor.is_contiguous() and tensor.is_cpu and not uninitialised:
             address = tensor.data_ptr()
             if address or count == 0:
-                size = kind.size if kind.parts == 1 else 2 * kind.size
-                start = int(address - tensor.storage_offset() * size) if address else 0
-                return Look(tuple(tensor.shape), kind.name, start, count * size, small_data(tensor, kind, count), ())
+                size = kind.size * kind.parts
+                start = address - tensor.storage_offset() * size if address else 0
+                if tensor.is_neg() or (kind.parts == 2 and tensor.is_conj()):
+                    data = small_data(tensor, kind, count)
+                else:
+                    data = _read(address, kind, count * kind.parts)
+                return Look(tuple(tensor.shape), kind.name, start, count * size, data, ())
     except Exception:  # functorch wrappers, subclasses without memory: the slower look says why
         pass
     return _long_look(tensor, uninitialised, like)

@@ -45,6 +45,8 @@ _SPARE = 16
 """Then one turn in so many is recorded, for the sake of the last."""
 _ALWAYS = frozenset(("fn", "out", "w", "find", "m", "cut", "cv", "gone", "room"))
 """Rows that are said though their turn is forgotten."""
+_DATA, _NODE, _SUMMARY = 6, 10, 17
+"""Places in the row of a tensor."""
 _GONE = 12
 """Place of the tensors that ceased to exist in the row of an op."""
 _disabled = torch._C.DisableTorchFunction
@@ -401,7 +403,7 @@ class Thinning:
 
         Numbers above `floor`, and those carried over, are in these rows only."""
         ledger = self.ledger
-        tied = {row[1] for row in rows if row[0] == "t" and row[10]}
+        tied = {row[1] for row in rows if row[0] == "t" and len(row) > _NODE and row[_NODE]}
         needed = self._needed(floor, carried, tied)
         kept: list[Row] = []
         told: dict[object, Row] = {}
@@ -470,6 +472,7 @@ class Thinning:
             if leaf in needed or (leaf <= floor and leaf not in carried):
                 return True
             walker.sinks.pop(leaf, None)
+            walker.leaves.pop(number, None)
         elif row[3]:
             walker.numbers.pop(int(row[3]), None)  # type: ignore[call-overload]
         walker.edges.pop(number, None)
@@ -492,21 +495,26 @@ class Thinning:
     def _data(self, number: int, told: dict[object, "Row"]) -> Any:
         """All elements of a recorded tensor that is small."""
         if number in told:
-            return told[number][13]
+            return told[number][_DATA]
         states = self.ledger.states.values()
         return next((state.look.data for state in states if state.id == number), None)
 
 
 def _said_norm(row: Any) -> float:
     """Norm of a tensor from its record."""
-    if row[13] is not None:
-        return math.sqrt(sum(float(value) ** 2 for value in row[13]))
-    return float(row[17][4]) if len(row) > 17 and row[17] is not None else math.nan
+    data, summary = row[_DATA], row[_SUMMARY] if len(row) > _SUMMARY else None
+    return _norm_of(data, summary)
+
+
+def _norm_of(data: Any, summary: Any) -> float:
+    if data is not None:
+        return math.sqrt(sum(float(value) ** 2 for value in data))
+    return math.nan if summary is None else float(summary[4])
 
 
 def _norm(tensor: torch.Tensor) -> float:
     seen = look(tensor)
-    return _said_norm((*(None,) * 13, seen.data, *seen.rest))
+    return _norm_of(seen.data, seen.rest[3] if len(seen.rest) > 3 else None)
 
 
 def _loss(outputs: Sequence[Any]) -> float | str | None:

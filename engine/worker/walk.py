@@ -1,6 +1,8 @@
 """Numbers autograd nodes: a loop over `next_functions`, every edge kept."""
 
+import re
 import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
@@ -8,16 +10,16 @@ import torch
 from engine.events import OMITTED
 from engine.worker.functions import backward_place
 from engine.worker.saved import read_saved
-from engine.worker.tensors import kind_of
+from engine.worker.tensors import Look, _kinds, kind_of
 
 if TYPE_CHECKING:
-    from engine.worker.record import Ledger
+    from engine.worker.record import Ledger, State
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
 KEY = "gradgraph"
 """The node's number in `metadata`, used only once threads make sequence numbers ambiguous."""
 
-_NO_SEQUENCE = 2**64 - 1  # AccumulateGrad
+NO_SEQUENCE = 2**64 - 1  # AccumulateGrad
 _NEAREST = 1_000
 _ROOTS = 4
 
@@ -25,7 +27,7 @@ _ROOTS = 4
 class _Type:
     """What all nodes of one class have in common."""
 
-    __slots__ = ("accumulates", "code", "custom", "name", "saved", "shared")
+    __slots__ = ("accumulates", "code", "custom", "name", "saved", "shared", "single")
 
     def __init__(self, node: Node) -> None:
         cls = type(node)
@@ -35,17 +37,26 @@ class _Type:
         self.code = 0
         """Site of the user's own `backward`."""
         self.accumulates = self.name == "AccumulateGrad"
+        self.single = _SINGLE.fullmatch(self.name) is not None
         self.saved = tuple(field for field in dir(cls) if field.startswith("_saved_"))
 
+
+_SINGLE = re.compile(
+    r"(Add|Sub|Rsub|Mul|Div|Pow|Neg|Exp|Log|Sin|Cos|Tanh|Sigmoid|Relu|Sum|Mean|Mm|Bmm|Mv|Dot|Addmm|Sqrt|View|T|Transpose|Permute"
+    r"|Unsqueeze|Squeeze|Expand|Clone|Select|Slice|Abs|Where|Maximum|Minimum|Softmax|LogSoftmax|ReshapeAlias)Backward\d*"
+)
+"""Nodes whose op has one output, always."""
 
 _devices: dict[torch.device, str] = {}
 
 
 def _output(meta: Any) -> tuple[tuple[int, ...], str, str]:
-    device = _devices.get(meta.device)
+    place = meta.device
+    device = _devices.get(place)
     if device is None:
-        device = _devices[meta.device] = str(meta.device)
-    return tuple(meta.shape), kind_of(meta.dtype).name, device
+        device = _devices[place] = str(place)
+    dtype = meta.dtype
+    return tuple(meta.shape), (_kinds.get(dtype) or kind_of(dtype)).name, device
 
 
 class Walker:
@@ -57,6 +68,10 @@ class Walker:
         """By sequence number, which no two nodes of one thread ever share."""
         self.sinks: dict[int, int] = {}
         """AccumulateGrad of each leaf, by the leaf's first record: however often PyTorch makes it anew, it is one node."""
+        self.leaves: dict[int, State] = {}
+        """The leaf of each AccumulateGrad."""
+        self.hook: Callable[..., None] | None = None
+        """What runs after every node; set on a node twice it runs once."""
         self.home = 0
         """The thread whose sequence numbers `numbers` holds."""
         self.threaded = False
@@ -67,8 +82,11 @@ class Walker:
         self.op = 0
         self.since = 0
         self.made_by = 0
-        self.outputs: dict[tuple[int, ...], int] = {}
-        """Addresses and shapes of the running op's outputs, to recognise a saved result."""
+        self.results: list[tuple[torch.Tensor, int]] = []
+        """The running op's outputs and their records."""
+        self._places: dict[tuple[int, ...], int] = {}
+        self._placed = 0
+        """How many of the results `_places` holds, by address and shape."""
 
     def known(self, node: Node) -> int | None:
         """The node's number, if it has one."""
@@ -77,29 +95,57 @@ class Walker:
             if carried is not None:
                 return int(carried)
         sequence = node._sequence_nr()
-        if sequence == _NO_SEQUENCE and hasattr(node, "variable"):
+        if sequence == NO_SEQUENCE and hasattr(node, "variable"):
             return self.sinks.get(self.ledger.meet(node.variable, "leaf").first)
         if self.threaded and threading.get_ident() != self.home:
             return None  # numbered by the sequence of another thread, if at all
         return self.numbers.get(sequence)
+
+    def result(self, saved: torch.Tensor) -> int:
+        """The record of the running op's output that a node saved as another object; 0 when it is none."""
+        if not self.results or saved.layout is not torch.strided:
+            return 0
+        places = self._places
+        while len(self.results) > self._placed:
+            tensor, number = self.results[self._placed]
+            places[(tensor.data_ptr(), *tensor.shape)] = number
+            self._placed += 1
+        return places.get((saved.data_ptr(), *saved.shape), 0)
+
+    def begin(self, op: int, since: int, made_by: int = 0) -> None:
+        """Nodes numbered from here on that are as new as `since` come from this op, or from this node's backward."""
+        self.op, self.since, self.made_by = op, since, made_by
+
+    def end(self) -> None:
+        """The op is recorded: lets go of its outputs."""
+        if self.results:
+            self.results.clear()
+            if self._placed:
+                self._placed = 0
+                self._places.clear()
 
     def _assign(self, node: Node) -> int:
         ledger = self.ledger
         ledger.nodes += 1
         number = ledger.nodes
         sequence = node._sequence_nr()
-        if sequence == _NO_SEQUENCE and hasattr(node, "variable"):
-            self.sinks[ledger.meet(node.variable, "leaf").first] = number
+        if sequence == NO_SEQUENCE and hasattr(node, "variable"):
+            leaf = ledger.meet(node.variable, "leaf")
+            self.sinks[leaf.first] = number
+            self.leaves[number] = leaf
         elif self.threaded:
             node.metadata[KEY] = number
         else:
             self.numbers[sequence] = number
+        if self.hook is not None:
+            node.register_hook(self.hook)
         return number
 
-    def number(self, root: Node) -> int:
-        """The node's number; it and all new nodes behind it are recorded first."""
+    def number(self, root: Node, result: Look | None = None) -> int:
+        """The node's number; it and all new nodes behind it are recorded first. `result`: its first output, just made."""
         known = self.known(root)
         if known is not None:
+            self._renewed(root)
             return known
         number = self._assign(root)
         todo = [(root, number)]
@@ -115,7 +161,7 @@ class Walker:
                     edges.append(0)
                     continue
                 sequence = target._sequence_nr()
-                there = self.known(target) if threaded or sequence == _NO_SEQUENCE else numbers.get(sequence)
+                there = self.known(target) if threaded or sequence == NO_SEQUENCE else numbers.get(sequence)
                 if there is None:
                     if room <= 0:
                         edges.append(OMITTED)
@@ -124,10 +170,12 @@ class Walker:
                     room -= 1
                     there = self._assign(target)
                     todo.append((target, there))
+                elif sequence == NO_SEQUENCE:
+                    self._renewed(target)
                 edges.append(there)
                 edges.append(input_nr)
             self.edges[here] = tuple(edges)
-            rows.append(self._row(node, here))
+            rows.append(self._row(node, here, result if node is root else None))
         rows.reverse()  # targets before the nodes that lead to them
         self.ledger.pending.extend(rows)
         if room <= _NEAREST:
@@ -140,35 +188,51 @@ class Walker:
         left = ledger.limits.nodes - (ledger.nodes - ledger.thin.nodes_forgotten)
         return max(left, min(_NEAREST, left + _ROOTS * _NEAREST))
 
-    def _row(self, node: Node, number: int) -> tuple[object, ...]:
-        cls = type(node)
-        facts = self.types.get(cls)
-        if facts is None:
-            facts = self.types[cls] = _Type(node)
-            place = backward_place(cls) if facts.custom else None
-            facts.code = 0 if place is None else self.ledger.fixed_place(*place)
-        elif facts.shared:
+    def _renewed(self, node: Node) -> None:
+        """Hooks an AccumulateGrad that PyTorch may have made anew."""
+        if self.hook is not None and node._sequence_nr() == NO_SEQUENCE:
+            node.register_hook(self.hook)
+
+    def _row(self, node: Node, number: int, result: Look | None) -> tuple[object, ...]:
+        facts = self.types.get(type(node)) or self._learn(node)
+        if facts.shared:
             name = node.name()
             facts = self.types.get(name) or self.types.setdefault(name, _Type(node))
         edges = self.edges[number]
         reason = ""
-        try:
-            outputs = tuple([_output(meta) for meta in node._input_metadata])
-        except Exception as error:
-            outputs, reason = (), f"{type(error).__name__}: {error}"[:200]
-        sequence = node._sequence_nr()
+        outputs: tuple[tuple[tuple[int, ...], str, str], ...]
+        if result is not None and facts.single and not result.rest:
+            outputs = ((result.shape, result.dtype, "cpu"),)
+        else:
+            try:
+                outputs = tuple([_output(meta) for meta in node._input_metadata])
+            except Exception as error:
+                outputs, reason = (), f"{type(error).__name__}: {error}"[:200]
         if facts.accumulates:
             variable = self.ledger.meet(node.variable, "leaf")
             return ("n", number, facts.name, "", 0, edges, outputs, (), variable.first)
-        op = self.op if sequence >= self.since else 0
         saved: tuple[object, ...] = ()
-        try:
-            saved = read_saved(node, facts.saved, facts.custom, self)
-        except Exception as error:
-            reason = f"{type(error).__name__}: {error}"[:200]
-        stack = self.ledger.pass_stack
+        if facts.custom or facts.saved:
+            try:
+                saved = read_saved(node, facts.saved, facts.custom, self)
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}"[:200]
+        sequence = node._sequence_nr()
+        said = "" if sequence == NO_SEQUENCE else str(sequence)
+        fresh = sequence >= self.since
+        op = self.op if fresh else 0
+        passes = self.ledger.here.passes
+        if not (facts.custom or reason or (fresh and (self.made_by or passes))):
+            return ("n", number, facts.name, said, op, edges, outputs, saved)
         return (
-            "n", number, facts.name, "" if sequence == _NO_SEQUENCE else str(sequence), op, edges, outputs, saved, 0,
-            self.made_by if sequence >= self.since else 0, stack[-1] if stack and sequence >= self.since else 0,
-            facts.custom, reason, *((facts.code,) if facts.code else ()),
+            "n", number, facts.name, said, op, edges, outputs, saved, 0, self.made_by if fresh else 0,
+            passes[-1] if passes and fresh else 0, facts.custom, reason,
+            *((facts.code,) if facts.code else ()),
         )  # fmt: skip
+
+    def _learn(self, node: Node) -> _Type:
+        cls = type(node)
+        facts = self.types[cls] = _Type(node)
+        place = backward_place(cls) if facts.custom else None
+        facts.code = 0 if place is None else self.ledger.fixed_place(*place)
+        return facts

@@ -4,7 +4,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
 import msgspec
 
@@ -890,8 +889,8 @@ class _House:
             id=f"u{event.id}",
             kind=event.kind,
             changes=tuple(
-                self._change_word(word, group)
-                for word, group in zip_longest(event.changes, event.groups[: len(event.changes)], fillvalue=0)
+                self._change_word(word, event.groups[index] if index < len(event.groups) else 0)
+                for index, word in enumerate(event.changes)
             ),
             state=tuple(map(_state_word, event.state)),
             optimizer=event.optimizer or None,

@@ -335,10 +335,9 @@ class Backward:
         """Record of a gradient as a hook before a node is given it, or gave it back."""
         running = self.stacks[get_ident()][-1]
         key = (node, input_nr)
-        arrivals = running.arrived.get(key, ())
         address, version = address_of(grad), grad._version
-        for known in (*(arrivals if len(arrivals) == 1 else ()), running.entering.get(key)):
-            if known is not None and known[1] == address and known[2] == version:
+        for known in self._candidates(running, key, running.arrived.get(key)):
+            if known[1] == address and known[2] == version:
                 return known[0]
         kept = running.entering[key] = self._arrival(grad)
         return kept[0]
@@ -429,17 +428,21 @@ class Backward:
         running.sequence_nr = _sequence_nr()
         running.last_ns = perf_counter_ns()
 
+    @staticmethod
+    def _candidates(running: _Pass, key: tuple[int, int], arrivals: list[Arrival] | None) -> list[Arrival]:
+        """What a gradient at an input may be: the one that a hook gave last, or the only one that arrived."""
+        kept = running.entering.get(key)
+        alone = arrivals if arrivals is not None and len(arrivals) == 1 else []
+        return alone if kept is None else [kept, *alone]
+
     def _met_by_hooks(
         self, running: _Pass, key: tuple[int, int], grad: torch.Tensor, arrivals: list[Arrival] | None
     ) -> Arrival:
         """What entered a node at whose input hooks were. A leaf may have taken the gradient itself as its `.grad`, and a hook
         have written into it since."""
         address, version = address_of(grad), grad._version
-        known = [*(arrivals if arrivals is not None and len(arrivals) == 1 else ())]
-        if (kept := running.entering.pop(key, None)) is not None:
-            known.insert(0, kept)
         total = running.sums.get(key[0])
-        for arrival in known:
+        for arrival in self._candidates(running, key, arrivals):
             if arrival[1] == address and (arrival[2] == version or total is not None):
                 return arrival
         if total is not None and total[1] == address and total[2] != version:

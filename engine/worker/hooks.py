@@ -155,7 +155,7 @@ class Hooks:
             init(handle, hooks_dict, extra_dict=extra_dict)
             hooks.register(handle, hooks_dict, sys._getframe(1))
 
-        RemovableHandle.__init__ = __init__  # type: ignore[method-assign]
+        RemovableHandle.__init__ = __init__  # type: ignore[method-assign, assignment]
         self._wrap_backward_hooks()
         self._wrap_multi_hooks()
 
@@ -324,7 +324,7 @@ class Hooks:
         ledger = self.ledger
         kind = registered.kind if registered.kind != "node" or len(args) > 1 else "node_pre"
         self.fired += 1
-        current = None if kind in ("forward", "forward_pre") else torch._C._current_autograd_node()  # type: ignore[attr-defined]
+        current = None if kind in ("forward", "forward_pre") else torch._C._current_autograd_node()
         node = 0 if current is None else ledger.walker.known(current) or 0
         module = self.modules.number_of(args[0]) if args and isinstance(args[0], torch.nn.Module) else None
         firing = _Firing(self.fired, kind, node, self._span(hook))
@@ -398,7 +398,7 @@ class Hooks:
 
 def _given(kind: str, registered: Registered, args: tuple[Any, ...]) -> Iterator[tuple[int, torch.Tensor]]:
     """The gradients a hook may change, with their places; one on several tensors may change none."""
-    at = {"tensor": slice(0, 1), "node_pre": 0, "node": 0, "backward_pre": 1, "backward": 1}.get(kind)
+    at: Any = {"tensor": slice(0, 1), "node_pre": 0, "node": 0, "backward_pre": 1, "backward": 1}.get(kind)
     if at is None or (kind == "tensor" and not registered.tensor):
         return
     for place, grad in enumerate(args[at]):

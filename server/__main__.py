@@ -1,6 +1,8 @@
 """Serve: `python -m server [--host H] [--port N]`; every other option is an environment variable."""
 
 import argparse
+import contextlib
+import ctypes
 import dataclasses
 import logging
 import sys
@@ -9,6 +11,8 @@ import uvicorn
 
 from server.app import create_app
 from server.settings import BadSetting, Settings
+
+PR_SET_DUMPABLE = 4
 
 
 def main() -> None:
@@ -22,6 +26,7 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=settings.port, help="port to listen on")
     options = parser.parse_args()
     settings = dataclasses.replace(settings, host=options.host, port=options.port)
+    hide_memory()
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     uvicorn.run(
         create_app(settings),
@@ -32,6 +37,13 @@ def main() -> None:
         server_header=False,
         timeout_graceful_shutdown=5,
     )
+
+
+def hide_memory() -> None:
+    """Let no other process of this user read the server's memory or environment, and let no core be dumped."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 if __name__ == "__main__":

@@ -65,7 +65,7 @@ class Server:
         family = [self.pid, *descendants(self.pid)]
         return Holding(
             rss_bytes=resident(self.pid),
-            descriptors=len(list(Path(f"/proc/{self.pid}/fd").iterdir())),
+            descriptors=descriptors(self.pid),
             processes=len(family),
             folders=sum(1 for _ in self.temporary.rglob("*")),
         )
@@ -150,6 +150,13 @@ def descendants(pid: int) -> list[int]:
                 found += below
                 todo += below
     return found
+
+
+def descriptors(pid: int) -> int:
+    """Open descriptors of one process; 0 where its user may not see them, for the server hides its memory."""
+    with suppress(PermissionError):
+        return len(list(Path(f"/proc/{pid}/fd").iterdir()))
+    return 0
 
 
 def resident(pid: int) -> int:

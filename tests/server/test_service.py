@@ -1,5 +1,8 @@
 """Gallery, rules, health, metrics, and what the server says of itself."""
 
+import subprocess
+import sys
+
 import pytest
 
 from engine.trace import Isolation
@@ -74,3 +77,9 @@ def test_a_node_without_a_readable_rule_has_pytorchs_own_formula(served: Served)
     refused = served.http.get("/api/v1/rules/MineBackward")
     assert refused.status_code == 404
     assert refused.json()["type"].endswith("no-such-derivative")
+
+
+def test_the_servers_memory_is_hidden_from_its_user() -> None:
+    code = "import ctypes; from server.__main__ import hide_memory; hide_memory(); print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert said.stdout == "0\n"

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from engine.findings.code import Code
+from engine.findings.influence import lost_influence, set_aside, starved_leaves
 from engine.findings.story import Story, line
 from engine.graph.boxes import COPIES, DETACHES
 from engine.graph.escapes import READS
@@ -18,7 +19,8 @@ NO_GRADIENT = "does not require grad and does not have a grad_fn"
 
 def cut_gradients(story: Story) -> Iterator[Finding]:
     """Each cut between a leaf without gradient and the root of a pass."""
-    starved = _starved(story)
+    starved = starved_leaves(story)
+    starved -= set_aside(story, starved)
     failed = story.failed_pass()
     is_lost = failed is not None and story.trace.failure is not None and NO_GRADIENT in story.trace.failure.message
     told: set[tuple[str, str]] = set()
@@ -30,7 +32,7 @@ def cut_gradients(story: Story) -> Iterator[Finding]:
                 if key not in told:
                     told.add(key)
                     yield finding
-    if is_lost and not told and failed is not None:
+    if is_lost and not told and failed is not None and not any(lost_influence(story)):
         yield from _untracked(story, failed)
 
 
@@ -116,20 +118,6 @@ def _made(story: Story, tensor: str) -> tuple[Code, ast.expr] | None:
 
 
 _MAKERS = frozenset({"tensor", "ones", "zeros", "rand", "randn", "full", "linspace", "eye", "arange", "normal"})
-
-
-def _starved(story: Story) -> set[str]:
-    """Leaves that want a gradient and got none in any pass."""
-    fed = {one.tensor for each in story.trace.passes for one in each.accumulations if one.delta is not None}
-    return {
-        tensor.id
-        for tensor in story.trace.tensors
-        if tensor.identity is None
-        and tensor.requires_grad
-        and tensor.grad_fn is None
-        and tensor.role in ("leaf", "parameter")
-        and tensor.id not in fed
-    }
 
 
 def _may_cut(story: Story, op: Op) -> bool:
@@ -218,7 +206,9 @@ def _uncut(story: Story, cut: Link) -> tuple[Edit, ...]:
             pass
         case _:
             return ()
-    if node is None or (cut.reason == "item" and any(isinstance(one, ast.List | ast.Tuple) for one in code.around(node))):
+    if node is None or (
+        cut.reason == "item" and any(isinstance(one, ast.List | ast.Tuple) for one in code.around(node))
+    ):
         return ()
     text = code.text(inner)
     return (code.replace(node, f"({text})" if isinstance(inner, ast.BinOp | ast.UnaryOp) else text),)
@@ -227,7 +217,7 @@ def _uncut(story: Story, cut: Link) -> tuple[Edit, ...]:
 def unused_parameters(story: Story) -> Iterator[Finding]:
     """Parameters that no pass reached while others of the same model were trained."""
     fed = {one.tensor for each in story.trace.passes for one in each.accumulations if one.delta is not None}
-    starved = _starved(story)
+    starved = starved_leaves(story)
     ops = story.trace.ops if starved else ()
     used = {story.identity(tensor) for op in ops if not op.in_place for tensor in op.inputs}  # initialisers write only
     tops = {module.id: module.path.split(".")[0] for module in story.trace.modules}

@@ -15,6 +15,7 @@ from engine.findings.flow import (
     symmetric_units,
 )
 from engine.findings.growth import graphs_of_gradients, graphs_retained, losses_kept, totals_kept
+from engine.findings.influence import lost_influence
 from engine.findings.leaves import (
     compared_too_early,
     gradients_not_kept,
@@ -51,6 +52,7 @@ FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
     unused_parameters,
     data_edits,
     gradients_added_up,
+    lost_influence,
     first_nonfinite,
     gradients_not_kept,
     untracked_gradients,

@@ -85,6 +85,11 @@ class Story(Index):
         """Node to the number of the last pass that ran it."""
         return {visit.node: number for number, one in enumerate(self.trace.passes) for visit in one.visits}
 
+    def is_followed(self, tensor: str) -> bool:
+        """Whether autograd knows what it was computed from."""
+        record = self.tensors.get(tensor)
+        return record is not None and record.grad_fn is not None
+
     def reaches_a_pass(self, op: Op) -> bool:
         """Whether gradient came back through it."""
         return any(node in self.visited for node in op.nodes)

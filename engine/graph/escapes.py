@@ -25,7 +25,7 @@ def escapes(trace: Trace) -> dict[str, tuple[str, ...]]:
     for at, read in reads:
         if unused.get(read.span, 0) >= ENOUGH:
             continue
-        user = _user(trace, at, read)
+        user = user_of(trace, at, read)
         if user is None:
             unused[read.span] = unused.get(read.span, 0) + 1
         else:
@@ -33,7 +33,8 @@ def escapes(trace: Trace) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _user(trace: Trace, at: int, read: Op) -> str | None:
+def user_of(trace: Trace, at: int, read: Op) -> str | None:
+    """The op that the number or array of a read was given to."""
     if read.span is None:
         return None
     names = _bound_names(trace.program.code, read.span)

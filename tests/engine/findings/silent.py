@@ -117,6 +117,47 @@ r = x ** 0.5
 y = torch.where(x > 0, r, torch.zeros(2))
 y.sum().backward()
 """),
+    # Ways that lead around autograd
+    Case("cut_by_integer", 6, {"leaf": "w", "op": "long", "dtype": "int64"}, """w = torch.tensor([1., 2.], requires_grad=True)
+b = torch.tensor(1., requires_grad=True)
+k = (w * 2).long()
+loss = (k * b).sum()
+loss.backward()
+"""),
+    Case("cut_by_integer", 6, {"leaf": "limit", "op": "gt", "dtype": "bool"}, """limit = torch.tensor(1.5, requires_grad=True)
+x = torch.tensor([1., 2.], requires_grad=True)
+mask = x > limit
+(mask.float() * x).sum().backward()
+"""),
+    Case("cut_by_integer", 5, {"leaf": "z", "op": "topk"}, """z = torch.randn(4, 3, requires_grad=True)
+top = z.topk(1).indices
+c = torch.ones(1, requires_grad=True)
+(top.float() * c).mean().backward()
+"""),
+    Case("cut_by_numpy", 7, {"leaf": "w", "op": "detach"}, """import numpy as np
+w = torch.tensor([1., 2.], requires_grad=True)
+b = torch.tensor(1., requires_grad=True)
+h = (w * 3).detach().numpy()
+h = np.square(h)
+loss = (torch.from_numpy(h) * b).sum()
+loss.backward()
+"""),
+    Case("cut_by_numpy", 6, {"leaf": "w"}, """w = torch.tensor([1., 2.], requires_grad=True)
+c = torch.ones(2, requires_grad=True)
+loss = (torch.tensor((w * 3).detach().numpy() + 1) * c).sum()
+loss.backward()
+"""),
+    Case("leaf_recreated", 5, {"leaf": "w", "name": "h"}, """w = torch.tensor([1., 2.], requires_grad=True)
+h = (w * 2).detach().requires_grad_()
+loss = (h ** 2).sum()
+loss.backward()
+"""),
+    Case("leaf_recreated", 6, {"leaf": "w", "name": "v", "op": "tensor"}, """w = torch.tensor([1., 2.], requires_grad=True)
+b = torch.tensor(1., requires_grad=True)
+v = torch.tensor((w * 2).tolist(), requires_grad=True)
+loss = (v * b).sum()
+loss.backward()
+"""),
     # Leaves
     Case("leaf_made_non_leaf", 4, {"name": "w", "op": "mul"}, """w = torch.randn(3, requires_grad=True) * 0.01
 (w ** 2).sum().backward()
@@ -643,6 +684,13 @@ loss.backward()
 )  # fmt: skip
 
 NEAR_MISSES: tuple[tuple[str, str], ...] = (
+    ("cut_by_integer", "w = torch.tensor([1., 2.], requires_grad=True)\nloss = w[w.argmax()] * 2 + (w * (w > 0)).sum()\nloss.backward()\n"),
+    ("cut_by_integer", "teacher, model = nn.Linear(4, 3), nn.Linear(4, 3)\nopt = torch.optim.SGD(model.parameters(), lr=0.1)\nx = torch.randn(5, 4)\n"
+     "F.cross_entropy(model(x), teacher(x).argmax(1)).backward()\nopt.step()\n"),
+    ("cut_by_numpy", "w = torch.tensor([1., 2.], requires_grad=True)\nshown = w.detach().numpy()\nprint(shown)\n(w * 3).sum().backward()\n"),
+    ("leaf_recreated", "w = torch.tensor([1., 2.], requires_grad=True)\nh = w * 2\nz = h.detach().requires_grad_()\n(z ** 2).sum().backward()\nh.backward(z.grad)\n"),
+    ("cut_by_detach", "q, target = nn.Linear(4, 2), nn.Linear(4, 2)\nopt = torch.optim.SGD(q.parameters(), lr=0.1)\n"
+     "goal = target(torch.randn(3, 4)).detach()\nF.mse_loss(q(torch.randn(3, 4)), goal).backward()\nopt.step()\n"),
     ("log_of_zero", "p = torch.tensor([0.5, 1e-9], requires_grad=True)\nloss = -(p * torch.log(p)).sum()\nloss.backward()\n"),
     ("log_of_zero", "x = torch.zeros(2, requires_grad=True)\ny = x.log1p()\ny.sum().backward()\n"),
     ("log_of_negative", "x = torch.tensor([-1., 1.], requires_grad=True)\ny = x.abs().log()\ny.sum().backward()\n"),

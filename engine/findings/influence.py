@@ -1,0 +1,153 @@
+"""Leaves that took part in a pass's values and got no gradient: where what they gave stopped being followed."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from engine.findings.reading import Edits, called, dotted
+from engine.findings.story import Story, line
+from engine.graph.boxes import COPIES, DETACHES, NOT_DIFFERENTIABLE
+from engine.graph.escapes import READS, user_of
+from engine.trace import Finding, Op
+
+NO_EDITS: Edits = ()
+ARRAYS = frozenset(("numpy", "__array__"))
+
+
+def starved_leaves(story: Story) -> set[str]:
+    """Leaves that want a gradient and got none in any pass."""
+    fed = {one.tensor for each in story.trace.passes for one in each.accumulations if one.delta is not None}
+    return {
+        tensor.id
+        for tensor in story.trace.tensors
+        if tensor.identity is None
+        and tensor.requires_grad
+        and tensor.grad_fn is None
+        and tensor.role in ("leaf", "parameter")
+        and tensor.id not in fed
+    }
+
+
+def set_aside(story: Story, starved: set[str]) -> set[str]:
+    """The parameters of models that got no gradient at all while another was trained, and that no optimizer was given."""
+    by_model: dict[str, set[str]] = {}
+    for module in story.trace.modules:
+        leaves = by_model.setdefault(module.path.partition(".")[0], set())
+        leaves.update(story.identity(member.tensor) for member in module.parameters)
+    idle = {model: leaves for model, leaves in by_model.items() if leaves and leaves <= starved}
+    if len(idle) == len([model for model, leaves in by_model.items() if leaves]):
+        return set()
+    given = {
+        dotted(call.func).removesuffix(".parameters").partition(".")[0]
+        for call in story.code.calls
+        if called(call) in ("parameters", "named_parameters")
+    }
+    return {leaf for model, leaves in idle.items() if model not in given for leaf in leaves}
+
+
+class _Way(NamedTuple):
+    """How a leaf's influence came to a tensor or an op."""
+
+    leaf: str
+    cut: Op | None
+    """The first op that autograd did not follow."""
+    array: bool = False
+    """It went through a NumPy array."""
+
+
+def lost_influence(story: Story) -> Iterator[Finding]:
+    """Whole numbers, NumPy arrays and leaves made anew between a leaf without gradient and a pass."""
+    starved = starved_leaves(story) if story.visited or story.failed_pass() is not None else set()
+    starved -= set_aside(story, starved) if starved else set()
+    if not starved:
+        return
+    lost: dict[str, set[str]] = {}
+    ways: dict[str, _Way] = {}
+    for way in _arrivals(story, starved):
+        if way.cut is not None:
+            lost.setdefault(way.cut.id, set()).add(way.leaf)
+            ways[way.cut.id] = way
+    for cut, leaves in lost.items():
+        finding = _lost(story, story.ops[cut], ways[cut], sorted(leaves))
+        if finding is not None:
+            yield finding
+
+
+def _arrivals(story: Story, starved: set[str]) -> Iterator[_Way]:
+    """The ways that end in an op a pass went through, or in a root that a pass could not start from."""
+    failed = story.failed_pass()
+    roots = {root.tensor for root in failed.roots} if failed is not None else set()
+    to_tensor: dict[str, _Way] = {}
+    to_op: dict[str, _Way] = {}
+    for at, op in enumerate(story.trace.ops):
+        way = to_op.get(op.id) or _way(story, op.inputs, to_tensor, starved)
+        if way is None or op.raised or op.in_place:
+            continue
+        cut = way._replace(cut=op)
+        if (way.cut is None and not any(map(story.is_followed, op.outputs))) or (op.id in to_op and op.name in COPIES):
+            way = cut
+        if op.name in READS:
+            user = user_of(story.trace, at, op)
+            if user is not None:
+                to_op[user] = way._replace(array=way.array or op.name in ARRAYS)
+        if way.cut is not None and (story.reaches_a_pass(op) or not roots.isdisjoint(op.outputs)):
+            yield way
+        for output in op.outputs:
+            to_tensor.setdefault(output, way if way.cut is not None or story.is_followed(output) else cut)
+
+
+def _way(story: Story, inputs: Iterable[str], to_tensor: dict[str, _Way], starved: set[str]) -> _Way | None:
+    for one in inputs:
+        if one in to_tensor:
+            return to_tensor[one]
+        if story.identity(one) in starved and story.is_tracked_leaf(one):
+            return _Way(story.identity(one), None)
+    return None
+
+
+def _lost(story: Story, cut: Op, way: _Way, leaves: list[str]) -> Finding | None:
+    result = story.output_of(cut)
+    made = [story.tensors[one].dtype for one in cut.outputs if one in story.tensors]
+    whole = [dtype for dtype in made if dtype.startswith(NOT_DIFFERENTIABLE)]
+    parameters = {
+        "leaf": story.say_all(leaves),
+        "line": line(cut.span),
+        "op": cut.name,
+        "code": story.source.text(cut.span),
+        "value": story.say(cut.inputs[0] if cut.inputs else None),
+        "dtype": made[0] if made else "?",
+    }
+    code, fix = "", NO_EDITS
+    if way.array:
+        code = "cut_by_numpy"
+    elif result is not None and story.is_tracked_leaf(result.id) and cut.name in DETACHES | COPIES | READS:
+        code, fix = "leaf_recreated", _kept(story, cut)
+        parameters["name"] = story.say(result.id)
+    elif whole and cut.grad_mode == "grad" and story.failed_pass() is None:
+        code, parameters["dtype"] = "cut_by_integer", whole[0]
+    if not code:
+        return None
+    return Finding(
+        code=code,
+        severity="warning" if story.failed_pass() is None else "error",
+        span=cut.span,
+        tensors=(*leaves[:8], *cut.outputs[:1]),
+        parameters=parameters,
+        fix=fix,
+    )
+
+
+def _kept(story: Story, cut: Op) -> Edits:
+    """The tensor itself in place of `t.detach().requires_grad_()`."""
+    code = story.code
+    call = code.call_at(cut.span)
+    method = code.parents.get(call) if call is not None else None
+    around = code.parents.get(method) if method is not None else None
+    match call, method, around:
+        case (
+            ast.Call(func=ast.Attribute(attr="detach", value=inner)),
+            ast.Attribute(attr="requires_grad_"),
+            ast.Call() as whole,
+        ):
+            return (code.replace(whole, code.text(inner)),)
+    return ()

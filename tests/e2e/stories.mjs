@@ -50,6 +50,44 @@ first.backward()
 second = 3 * x
 second.backward()`
 
+const TRAINING = `import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Linear(2, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.5)
+x = torch.ones(3, 2)
+for _ in range(3):
+    loss = model(x).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+if loss is None:
+    print('never')`
+
+const CHANGED = `import torch
+x = torch.ones(3, requires_grad=True)
+y = x.exp()
+y += 1
+y.sum().backward()`
+
+const SILENT = `import torch
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+q = w * w
+w.data.mul_(10)
+q.sum().backward()`
+
+const HOOKED = `import torch
+from torch import nn
+
+def halve(module, inputs, output):
+    return output / 2
+
+model = nn.Linear(2, 1)
+model.register_forward_hook(halve)
+out = model(torch.ones(4, 2)).sum()
+out.backward()`
+
 function check(claim, sentence) {
   if (!claim) throw new Error(sentence)
 }
@@ -308,6 +346,92 @@ const stories = {
     await shoot(page, 'modules')
   },
 
+  async 'panels under the graph follow the step and stay in the address'(page) {
+    await open(page)
+    await run(page, TRAINING)
+    const dock = page.locator('.dock')
+    await dock.getByRole('button', { name: 'Memory' }).click()
+    await until(() => dock.locator('.legend').textContent(), (text) => text.includes('parameters') && text.includes('optimizer state'), 'the four parts of memory')
+    await dock.locator('.legend .link').click()
+    const step = await page.locator('[role=slider]').getAttribute('aria-valuenow')
+    check((await dock.locator('.legend').textContent()).includes(`after step ${step}`), 'the memory panel shows another step than the player')
+    await shoot(page, 'memory')
+    await dock.getByRole('button', { name: 'Training' }).click()
+    await page.locator('.player .count').click()
+    await page.keyboard.press('End')
+    await until(() => dock.textContent(), (text) => text.includes('momentum_buffer') && text.includes('lr=0.1') && text.includes('loss'), 'state and settings of the optimizer')
+    check((await dock.locator('figure').count()) >= 2, 'loss and gradient norm are not both drawn')
+    await until(() => page.url(), (url) => url.includes('panel=training'), 'the panel in the address')
+    await page.reload()
+    await dock.getByText('momentum_buffer').first().waitFor()
+    await shoot(page, 'training')
+    await dock.getByRole('button', { name: 'Close' }).click()
+    await until(() => page.url(), (url) => !url.includes('panel='), 'the address after closing')
+    same(await page.locator('.cm-line-idle').count(), 1, 'lines that did not run')
+  },
+
+  async 'the engine plays node by node'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    const dock = page.locator('.dock')
+    await dock.getByRole('button', { name: 'Engine' }).click()
+    await page.locator('.player .count').click()
+    await page.keyboard.press('Home')
+    await until(() => dock.textContent(), (text) => text.includes('0 of 5 nodes taken'), 'the engine before the pass')
+    for (let taken = 1; taken <= 3; taken += 1) await dock.getByRole('button', { name: 'Next node' }).click()
+    await until(() => dock.textContent(), (text) => text.includes('3 of 5 nodes taken') && text.includes('AddBackward0'), 'the engine after three nodes')
+    check((await page.locator('.player .text').textContent()).includes('y * y'), 'the player is not at the third node')
+    await page.locator('.gg-scene .beside', { hasText: 'ready 1' }).waitFor()
+    await shoot(page, 'engine')
+  },
+
+  async 'a fix is shown, applied and undone'(page) {
+    await open(page)
+    await run(page, CHANGED)
+    const inspector = page.locator('.inspector')
+    await inspector.locator('.diff .new').waitFor()
+    const before = await page.locator('.cm-content').textContent()
+    await page.locator('.cm-finding').getByRole('button', { name: 'Apply the fix' }).first().click()
+    const fixed = await until(() => page.locator('.cm-content').textContent(), (text) => text.includes('.clone()'), 'the program with the fix')
+    await page.locator('.cm-content').focus()
+    await page.keyboard.press('Control+z')
+    await until(() => page.locator('.cm-content').textContent(), (text) => !text.includes('.clone()'), 'the program after undoing')
+    check(before !== fixed, 'the fix changed nothing')
+    await inspector.getByRole('button', { name: 'Apply the fix' }).click()
+    await inspector.getByRole('button', { name: 'Run', exact: true }).click()
+    await until(() => head(page).textContent(), (text) => text.includes('nodes'), 'the graph of the fixed program')
+    await until(() => page.locator('.output .failure').count(), (n) => n === 0, 'failures of the fixed program')
+    await shoot(page, 'fixed')
+  },
+
+  async 'a write that autograd cannot see is red in its memory'(page) {
+    await open(page)
+    await run(page, SILENT)
+    const dock = page.locator('.dock')
+    await dock.getByRole('button', { name: 'Storage' }).click()
+    await until(() => dock.textContent(), (text) => text.includes('w.data') && text.includes('the values are others'), 'the silent write')
+    check((await dock.locator('.kept.bad').count()) === 2, 'the two saved tensors are not red')
+    await shoot(page, 'storage')
+  },
+
+  async 'hooks and modules tell of themselves'(page) {
+    await open(page)
+    await run(page, HOOKED)
+    const text = page.locator('.player .text')
+    await page.locator('.player .count').click()
+    await page.keyboard.press('Home')
+    const seen = []
+    for (let tries = 0; tries < 40; tries += 1) {
+      await page.keyboard.press('ArrowRight')
+      const told = await text.textContent()
+      seen.push(told)
+      if (told.includes('Hook halve on model')) break
+    }
+    check(seen.some((told) => told.includes('Enter module model (Linear)')), 'the module is not entered')
+    check(seen.at(-1).includes('changes what it got'), `the hook is not told: ${seen.at(-1)}`)
+    await until(() => page.locator('.inspector').textContent(), (all) => all.includes('halve') && all.includes('registered on line 8'), 'the hook in the inspector')
+  },
+
   async 'search finds a node by its type'(page) {
     await open(page)
     await run(page, PROGRAM)
@@ -395,9 +519,11 @@ const stories = {
     await box(page, 'y * y').click()
     await page.locator('.inspector math').first().waitFor()
     const made = /run=(\w+)/.exec(await until(() => page.url(), (url) => /run=\w+/.test(url), 'the run in the address'))[1]
+    const trained = (await (await page.request.post(`${server}/api/v1/runs`, { data: { code: TRAINING } })).json()).id
     const places = [
       ['page, light', async () => undefined],
       ['page, dark', async () => page.getByRole('button', { name: 'Switch between light and dark' }).click()],
+      ...['memory', 'training', 'engine', 'storage'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(`${server}/#run=${trained}&lang=en&theme=dark&panel=${panel}`), await page.reload(), page.locator('.dock .panel > *').waitFor())]),
       ['embed', async () => (await page.goto(`${server}/embed/${made}?lang=en`), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
     ]
     for (const [name, go] of places) {

@@ -19,7 +19,9 @@ IPYTHON = re.compile(r"^\s*In ?\[(?:\d+|\*| |None)?\]: ?")
 RESULT = re.compile(r"^\s*Out ?\[(?:\d+|\*| |None)?\]: ?")
 CONTINUED = re.compile(r"^ {2,}\.\.\.: ?")
 PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.)(?: |$)")
-PRINTED = re.compile(r"^\s*(?:tensor\(|Parameter containing:|torch\.Size\(\[|<\w+Backward\w* object|OrderedDict\(\[|\[tensor\(|\(tensor\()")
+PRINTED = re.compile(
+    r"^\s*(?:tensor\(|Parameter containing:|torch\.Size\(\[|<\w+Backward\w* object|OrderedDict\(\[|\[tensor\(|\(tensor\()"
+)
 _TERMINAL = re.compile(
     r"^\s*(?:\$ |[!%]|(?:sudo +)?(?:pip3?|conda|python3?|cd|ls|wget|curl|git|nvidia-smi|export|apt(?:-get)?|mkdir|unzip|source)"
     r"(?: +[-\w./]|$)(?!.*[=(]\s*\w+\())"
@@ -33,7 +35,7 @@ HALF = {
 }  # fmt: skip
 BLANK = frozenset("\u00a0\u3000\u2002\u2003\u2009\u202f\u205f")
 NOTHING = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")
-_QUOTES = {"“": "“”\"", "”": "“”\"", "‘": "‘’'", "’": "‘’'", "「": "」", "『": "』"}
+_QUOTES = {"“": '“”"', "”": '“”"', "‘": "‘’'", "’": "‘’'", "「": "」", "『": "』"}
 
 
 def half_width(character: str) -> str | None:
@@ -102,8 +104,9 @@ def prompts(code: str) -> list[Change]:
     lines = code.split("\n")
     session = any(line.lstrip().startswith(">>>") for line in lines)
     changes: list[Change] = []
-    inside_result = False
+    inside_result = begun = False
     for number, line in enumerate(lines, 1):
+        begun = begun or PROMPT.match(line) is not None
         prompt = IPYTHON.match(line) or CONTINUED.match(line) or (PROMPT.match(line) if session else None)
         if prompt is not None:
             changes.append(Change(number, 0, prompt.end(), ""))
@@ -111,7 +114,9 @@ def prompts(code: str) -> list[Change]:
         elif RESULT.match(line):
             changes.append(_commented(number, line))
             inside_result = True
-        elif (inside_result and line.startswith((" ", ")", "]"))) or (session and line.strip() and line[0] != "#"):
+        elif (inside_result and line.startswith((" ", ")", "]"))) or (
+            session and begun and line.strip() and line[0] != "#"
+        ):
             changes.append(_commented(number, line))
         else:
             inside_result = False

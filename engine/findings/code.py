@@ -152,7 +152,9 @@ class Code:
         behind = self.lines[span.end_line - 1][span.end_column :].lstrip()
         ahead = self.lines[span.line - 1][: span.column].rstrip()
         above = self.parents.get(node)
-        is_argument = isinstance(above, ast.Call) and (node in above.args or any(node is k.value for k in above.keywords))
+        is_argument = isinstance(above, ast.Call) and (
+            node in above.args or any(node is k.value for k in above.keywords)
+        )
         return ahead.endswith("(") and behind.startswith(")") and not is_argument
 
     def _after_brackets(self, node: ast.expr) -> tuple[int, int]:

@@ -76,9 +76,9 @@ def _retained(story: Story, first: Pass) -> tuple[Edit, ...]:
     call = code.at(first.span)
     if not isinstance(call, ast.Call) or any(word.arg == "retain_graph" for word in call.keywords):
         return ()
-    given = [*call.args, *call.keywords]
-    if given:
-        return (code.after(given[-1], ", retain_graph=True"),)
+    last = call.keywords[-1].value if call.keywords else call.args[-1] if call.args else None
+    if last is not None:
+        return (code.after(last, ", retain_graph=True"),)
     end = code.span(call)
     return (insertion(end.end_line, end.end_column - 1, "retain_graph=True"),)
 
@@ -158,7 +158,11 @@ def _elsewhere(story: Story, changer: Op) -> tuple[Edit, ...]:
         method = isinstance(func, ast.Attribute) and func.attr.endswith("_") and _alone(code, statement)
         if method and isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
             return (code.line_above(statement, f"{func.value.id} = {func.value.id}.clone()"),)
-    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript) and _alone(code, statement):
+    if (
+        isinstance(statement, ast.Assign)
+        and isinstance(statement.targets[0], ast.Subscript)
+        and _alone(code, statement)
+    ):
         owner = statement.targets[0].value
         if isinstance(owner, ast.Name):
             return (code.line_above(statement, f"{owner.id} = {owner.id}.clone()"),)
@@ -224,6 +228,6 @@ def _writers(story: Story) -> dict[str, list[_Writer]]:
             record = story.tensors.get(change.after or "")
             if record is not None:
                 name = f"{update.variable or update.optimizer}.step()"
-                written = _Writer(record.version, name, update.span)
-                writers.setdefault(record.identity or record.id, []).append(written)
+                for identity in by_storage.get(record.storage or "", {record.identity or record.id}):
+                    writers.setdefault(identity, []).append(_Writer(record.version, name, update.span))
     return writers

@@ -30,7 +30,11 @@ _PLACES = (
     "torch", "torch.nn", "torch.nn.functional", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data",
     "torch.linalg", "torch.nn.init", "torch.nn.utils", "torch.autograd", "torch.utils.checkpoint", "torch.distributions",
 )  # fmt: skip
-_CONSTANTS = {"true": "True", "false": "False", "none": "None", "null": "None", "nil": "None"}
+_KNOWN = {
+    "true": "True", "false": "False", "none": "None", "null": "None", "nil": "None", "xrange": "range", "raw_input": "input",
+    "unicode": "str", "unichr": "chr", "basestring": "str",
+}  # fmt: skip
+"""Names of other languages, and of Python 2."""
 
 
 class Clues:
@@ -100,10 +104,10 @@ class Clues:
     def _undefined(self, error: NameError) -> dict[str, str]:
         name = error.name or ""
         mine = [*self.frame.f_locals, *self.frame.f_globals]
-        if name.lower() in _CONSTANTS:
-            return {"name": name, "suggestion": _CONSTANTS[name.lower()], "only": "yes"}
+        if name.lower() in _KNOWN:
+            return {"name": name, "suggestion": _KNOWN[name.lower()], "only": "yes"}
         near_builtins = [one for one in dir(builtins) if len(name) > 3 and one[0] == name[0]]
-        facts = _near(name, "", [*mine, *near_builtins, *_CONSTANTS.values()])
+        facts = _near(name, "", [*mine, *near_builtins, "True", "False", "None"])
         facts["place"] = _home(name, "")
         if not facts["place"] and hasattr(torch.Tensor, name):
             facts["place"] = "torch.Tensor"
@@ -161,7 +165,11 @@ def _expressions(source: str, place: Place | None) -> list[ast.expr]:
         tree = ast.parse(source)
         around: ast.stmt | None = None
         for node in ast.walk(tree):
-            if isinstance(node, ast.expr) and _is_at(node, place) and not isinstance(node.__dict__.get("ctx"), ast.Store):
+            if (
+                isinstance(node, ast.expr)
+                and _is_at(node, place)
+                and not isinstance(node.__dict__.get("ctx"), ast.Store)
+            ):
                 return [node]
             if isinstance(node, ast.stmt) and node.lineno <= place[0] and place[1] <= (node.end_lineno or 0):
                 around = node

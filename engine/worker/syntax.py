@@ -259,7 +259,9 @@ def _colon(wrong: _Wrong, source: str) -> Fault | None:
 def _indentation(wrong: _Wrong, source: str) -> Fault | None:
     lines = source.split("\n")
     if wrong.is_tab or ("\t" in wrong.text[: len(wrong.text) - len(wrong.text.lstrip())] and "indent" in wrong.message):
-        tries = [[change for at, text in enumerate(lines, 1) for change in _untabbed(at, text, width)] for width in (4, 8)]
+        tries = [
+            [change for at, text in enumerate(lines, 1) for change in _untabbed(at, text, width)] for width in (4, 8)
+        ]
         return Fault("tabs_and_spaces", _whole(wrong), {}, _tried(wrong, source, *tries))
     block = re.match(r"expected an indented block after (.+?) on line (\d+)", wrong.message)
     if block:
@@ -276,7 +278,12 @@ def _indentation(wrong: _Wrong, source: str) -> Fault | None:
         fix = _tried(wrong, source, _dedented(lines), [Change(wrong.line, 0, own, " " * margin)])
         return Fault("indent_unexpected", _whole(wrong), {"spaces": str(own)}, fix)
     if wrong.message.startswith("unindent does not match"):
-        return Fault("indent_mismatch", _whole(wrong), {"spaces": str(len(wrong.text) - len(wrong.text.lstrip()))}, _unindented(wrong, source))
+        return Fault(
+            "indent_mismatch",
+            _whole(wrong),
+            {"spaces": str(len(wrong.text) - len(wrong.text.lstrip()))},
+            _unindented(wrong, source),
+        )
     return None
 
 
@@ -306,7 +313,9 @@ def _unindented(wrong: _Wrong, source: str) -> tuple[tuple[int, int, int, int, s
 def _equals(wrong: _Wrong, source: str) -> Fault | None:
     if "Maybe you meant '=='" not in wrong.message or wrong.end_line != wrong.line:
         return None
-    places = [match.start() for match in re.finditer(r"(?<![=!<>:+\-*/%])=(?!=)", wrong.text) if match.start() >= wrong.column]
+    places = [
+        match.start() for match in re.finditer(r"(?<![=!<>:+\-*/%])=(?!=)", wrong.text) if match.start() >= wrong.column
+    ]
     fix = _tried(wrong, source, *[[Change(wrong.line, at, at + 1, "==")] for at in places])
     return Fault("equals_in_condition", _here(wrong), {}, fix)
 
@@ -331,11 +340,14 @@ def _operators(wrong: _Wrong, source: str) -> Fault | None:
         at = wrong.text.find(mark)
         if at >= 0:
             changes = [
-                Change(wrong.line, found.start(), found.end(), word) for found in re.finditer(re.escape(mark), wrong.text)
+                Change(wrong.line, found.start(), found.end(), word)
+                for found in re.finditer(re.escape(mark), wrong.text)
             ]
             fix = _tried(wrong, source, changes)
             if fix:
-                return Fault("other_operator", (wrong.line, wrong.line, at, at + 2), {"operator": mark, "right": word}, fix)
+                return Fault(
+                    "other_operator", (wrong.line, wrong.line, at, at + 2), {"operator": mark, "right": word}, fix
+                )
     product = re.search(r"\b(\d+(?:\.\d*)?)([A-Za-z_]\w*)", wrong.text[max(wrong.column - 8, 0) :])
     if "decimal literal" in wrong.message and product:
         at = max(wrong.column - 8, 0) + product.start(2)
@@ -349,7 +361,9 @@ def _operators(wrong: _Wrong, source: str) -> Fault | None:
 def _comma(wrong: _Wrong, source: str) -> Fault | None:
     if "Perhaps you forgot a comma" not in wrong.message or wrong.end_line != wrong.line:
         return None
-    gaps = [found.start() for found in re.finditer(r"\s+", wrong.text) if wrong.column < found.start() < wrong.end_column]
+    gaps = [
+        found.start() for found in re.finditer(r"\s+", wrong.text) if wrong.column < found.start() < wrong.end_column
+    ]
     tries = [fix for at in gaps[:_TRIES] if (fix := _tried(wrong, source, [Change(wrong.line, at, at, ",")]))]
     return Fault("comma_missing", _here(wrong), {}, tries[0] if len(tries) == 1 else ())
 
@@ -360,13 +374,16 @@ def _strings(wrong: _Wrong, source: str) -> Fault | None:
     quote = wrong.text[wrong.column : wrong.column + 1]
     end = len(wrong.text.rstrip())
     tries = [[Change(wrong.line, end, end, quote)]]
-    for back in range(1, len(wrong.text) - len(wrong.text.rstrip(")]}: ")) + 1):
-        tries.append([Change(wrong.line, end - back, end - back, quote)])
+    brackets = len(wrong.text) - len(wrong.text.rstrip(")]}: "))
+    tries += [[Change(wrong.line, at, at, quote)] for at in range(end - 1, end - brackets - 1, -1)]
     return Fault("string_open", _here(wrong), {"quote": quote}, _tried(wrong, source, *tries))
 
 
 def _outside(wrong: _Wrong, source: str) -> Fault | None:
-    said = re.match(r"'(return|yield|await|break|continue)' (?:outside|not properly in) (function|loop|async function)", wrong.message)
+    said = re.match(
+        r"'(return|yield|await|break|continue)' (?:outside|not properly in) (function|loop|async function)",
+        wrong.message,
+    )
     if said is None:
         return None
     return Fault("outside_loop" if said[2] == "loop" else "outside_function", _here(wrong), {"word": said[1]})

@@ -1,6 +1,7 @@
 """Calls that do not fit: wrong arguments, brackets too many or too few, modules put together wrongly."""
 
 import ast
+import re
 
 from engine.findings.code import insertion
 from engine.findings.failing.case import Case
@@ -20,19 +21,7 @@ def module_called(case: Case) -> Finding | None:
     if operand is not None and operand.type == "torch":
         fix = (case.code.replace(call.func, f"{written}.tensor"),)
         return case.finding(receiver=written, suggestion=f"{written}.tensor", fix=fix)
-    name = _class_in(operand.type if operand is not None else "")
-    if name:
-        module = operand.type.rpartition(".")[2] if operand is not None else ""
-        right = f"{written[: -len(module)]}{name}" if written.endswith(module) and "." in written else ""
-        fix = (case.code.replace(call.func, right),) if right else ()
-        return case.finding("module_called_for_class", receiver=written, suggestion=right or name, fix=fix)
     return case.finding("other_module_called", receiver=written)
-
-
-def _class_in(module: str) -> str:
-    """The class that a module of the same name is about: `torch.optim.adam` holds `Adam`."""
-    known = {"sgd": "SGD", "adam": "Adam", "adamw": "AdamW", "rmsprop": "RMSprop", "adagrad": "Adagrad", "linear": "Linear"}
-    return known.get(module.rpartition(".")[2], "") if module.startswith("torch.") else ""
 
 
 def not_callable(case: Case) -> Finding | None:
@@ -48,7 +37,9 @@ def not_callable(case: Case) -> Finding | None:
     if isinstance(func, ast.Constant) and len(call.args) == 1:
         first = case.code.span(call)
         at = insertion(case.code.span(func).end_line, case.code.span(func).end_column, " * ")
-        return case.finding("product_sign", span=first, written=case.code.short(call), right=f"{case.code.short(func)} * (…)", fix=(at,))
+        return case.finding(
+            "product_sign", span=first, written=case.code.short(call), right=f"{case.code.short(func)} * (…)", fix=(at,)
+        )
     return case.finding("value_called", name=case.code.short(func))
 
 
@@ -93,10 +84,10 @@ def keyword(case: Case) -> Finding | None:
     suggestion = case.facts.get("suggestion", "")
     function = case.code.short(call.func)
     if suggestion:
-        fix = ()
+        fix: tuple[Edit, ...] = ()
         taken = {one.arg for one in call.keywords}
         if case.facts.get("only") == "yes" and suggestion not in taken:
-            fix = (case.code.replace(word, f"{suggestion}={case.code.text(word.value)}"),)  # type: ignore[assignment]
+            fix = (case.code.replace(word, f"{suggestion}={case.code.text(word.value)}"),)
         return case.finding("keyword_misspelt", function=function, suggestion=suggestion, fix=fix)
     return case.finding(function=function)
 
@@ -145,10 +136,10 @@ def _own_definition(case: Case, cls: ast.ClassDef, node: ast.FunctionDef) -> Fin
     if not is_static and (not arguments or arguments[0].arg != "self"):
         fix = (case.code.before(arguments[0], "self, "),) if arguments else ()
         span = case.code.span(node)
-        head = type(span)(line=span.line, end_line=span.line, column=span.column, end_column=len(case.code.lines[span.line - 1]))
-        return case.finding(
-            "self_missing", span=head, fix=fix, function=node.name, cls=cls.name
+        head = type(span)(
+            line=span.line, end_line=span.line, column=span.column, end_column=len(case.code.lines[span.line - 1])
         )
+        return case.finding("self_missing", span=head, fix=fix, function=node.name, cls=cls.name)
     return case.finding("arguments_many_own", function=f"{cls.name}.{node.name}", defined_line=str(node.lineno))
 
 
@@ -190,11 +181,17 @@ def super_init(case: Case) -> Finding | None:
     span = case.failure.span
     inner = case.code.statement_on(span.line) if span is not None else None
     function = case.code.function(inner) if inner is not None else None
-    cls = next((one for one in case.code.around(inner) if isinstance(one, ast.ClassDef)), None) if inner is not None else None
+    cls = (
+        next((one for one in case.code.around(inner) if isinstance(one, ast.ClassDef)), None)
+        if inner is not None
+        else None
+    )
     if function is None or function.name != "__init__":
         classes = case.code.classes(case.facts.get("owner", ""))
         cls = classes[0] if len(classes) == 1 else None
-        own = [node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"] if cls else []
+        own = (
+            [node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"] if cls else []
+        )
         function = own[0] if own else None
     if function is None or cls is None or inner is None or span is None:
         return None
@@ -229,7 +226,10 @@ def not_a_tensor(case: Case) -> Finding | None:
 def _is_floats(node: ast.expr) -> bool:
     """A literal whose numbers all make one floating tensor."""
     leaves = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
-    plain = all(isinstance(one, ast.List | ast.Tuple | ast.Constant | ast.Load | ast.UnaryOp | ast.USub) for one in ast.walk(node))
+    plain = all(
+        isinstance(one, ast.List | ast.Tuple | ast.Constant | ast.Load | ast.UnaryOp | ast.USub)
+        for one in ast.walk(node)
+    )
     return plain and any(isinstance(one.value, float) for one in leaves)
 
 
@@ -257,7 +257,13 @@ def operands(case: Case) -> Finding | None:
 def pair_returned(case: Case) -> Finding | None:
     """`max`, `min`, `sort` and `topk` along an axis give values and indices together."""
     node = case.node
-    sides = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.value] if isinstance(node, ast.Attribute) else []
+    sides = (
+        [node.left, node.right]
+        if isinstance(node, ast.BinOp)
+        else [node.value]
+        if isinstance(node, ast.Attribute)
+        else []
+    )
     for side in sides:
         call = side
         if isinstance(side, ast.Name):
@@ -356,28 +362,22 @@ def optimizer_not_leaf(case: Case) -> Finding | None:
 
 def state_dict(case: Case) -> Finding | None:
     """A state_dict whose names or shapes are not those of the model."""
-    import re
-
     message = case.failure.message
     missing = _quoted(re.search(r"Missing key\(s\) in state_dict: (.*?)\.\s", message + " "))
     unexpected = _quoted(re.search(r"Unexpected key\(s\) in state_dict: (.*?)\.\s", message + " "))
     sizes = re.findall(r"size mismatch for ([\w.]+): copying a param with shape torch\.Size\((\[[\d, ]*\])\) from checkpoint, the shape in current model is torch\.Size\((\[[\d, ]*\])\)", message)  # fmt: skip
     common = {"type": case.groups["type"]}
     if unexpected and all(one.startswith("module.") for one in unexpected):
-        return case.finding("state_dict_prefix", first=unexpected[0], **common)
+        return case.finding("state_dict_prefix", common, first=unexpected[0])
     if sizes:
         name, given, wanted = sizes[0]
-        return case.finding("state_dict_shape", name=name, given=given, wanted=wanted, count=str(len(sizes)), **common)
+        return case.finding("state_dict_shape", common, name=name, given=given, wanted=wanted, count=str(len(sizes)))
     if missing or unexpected:
-        return case.finding(
-            missing=_listed(missing), unexpected=_listed(unexpected), **common
-        )
+        return case.finding("", common, missing=_listed(missing), unexpected=_listed(unexpected))
     return None
 
 
-def _quoted(found) -> list[str]:  # type: ignore[no-untyped-def]
-    import re
-
+def _quoted(found: re.Match[str] | None) -> list[str]:
     return re.findall(r'"([^"]+)"', found[1]) if found else []
 
 

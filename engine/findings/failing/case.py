@@ -1,7 +1,7 @@
 """One failure and all that is known of it: what the rules for errors look at."""
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from engine.findings.code import Code
@@ -101,10 +101,10 @@ class Case:
         return self.story.say(tensor.id if tensor is not None else None)
 
     def finding(
-        self, code: str = "", /, *, span: Span | None = None, fix: Iterable[Edit] = (), tensors: Iterable[Tensor | None] = (),
+        self, code: str = "", given: Mapping[str, str] = {}, /, *, span: Span | None = None, fix: Iterable[Edit] = (), tensors: Iterable[Tensor | None] = (),
         nodes: Iterable[str] = (), **parameters: str,
     ) -> Finding:  # fmt: skip
-        """The diagnosis, at the failing place unless another is given."""
+        """The diagnosis, at the failing place unless another is given. Parameters come as a mapping, by name, or both."""
         where = span or self.failure.span
         common = {"line": line(where), "code": self.story.source.text(where)}
         return Finding(
@@ -113,7 +113,7 @@ class Case:
             span=where,
             tensors=tuple(one.id for one in tensors if one is not None),
             nodes=tuple(nodes),
-            parameters={**common, **self.groups, **parameters},
+            parameters={**common, **self.groups, **given, **parameters},
             fix=tuple(fix),
         )
 

@@ -25,7 +25,9 @@ def mixed(case: Case) -> Finding | None:
     odd = given[0] if op.name in _LAYERS or other.dtype == "float32" else other
     fits = other if odd is given[0] else given[0]
     node = case.written(odd)
-    fix = case.code.method(node, _CASTS[fits.dtype]) if node is not None and fits.dtype in ("float32", "float64") else ()
+    fix = (
+        case.code.method(node, _CASTS[fits.dtype]) if node is not None and fits.dtype in ("float32", "float64") else ()
+    )
     module = case.story.modules.get(op.module or "")
     return case.finding(
         tensors=pair, odd=case.say(odd), odd_dtype=odd.dtype, other=case.say(fits), other_dtype=fits.dtype,
@@ -112,6 +114,7 @@ def _target(case: Case, target: Tensor, dtype: str, code: str) -> Finding | None
 def indices(case: Case) -> Finding | None:
     """Indices that are not whole numbers."""
     node = case.node
+    place: ast.expr | None
     if isinstance(node, ast.Subscript):
         tensor, place = case.tensor_of(node.slice), node.slice
     elif case.op is not None:
@@ -221,12 +224,13 @@ def many_values(case: Case) -> Finding | None:
     if given is None:
         return None
     name = case.code.short(tested) if tested is not None else case.say(given)
-    return case.finding(name=name, shape=sizes(given.shape), tensors=(given,))
+    span = case.code.span(tested) if tested is not None else None
+    return case.finding(span=span, name=name, shape=sizes(given.shape), tensors=(given,))
 
 
 def _tested(case: Case) -> ast.expr | None:
     """What `if`, `while`, `and` or `not` asked for its truth: all of the failing expression, or a part of it."""
-    node = case.node
+    node = case.node.test if isinstance(case.node, ast.While | ast.If) else case.node
     if isinstance(node, ast.UnaryOp):
         return node.operand
     return node if isinstance(node, ast.Compare | ast.Name | ast.Attribute | ast.BinOp) else None

@@ -63,9 +63,16 @@ def _pasted(case: Case, name: str) -> Finding | None:
     text = case.code.lines[span.line - 1]
     if name in ("In", "Out") and paste.has_prompts(text):
         changes = paste.prompts(code)
-        return case.finding("notebook_prompt", span=case.code.span(statement), count=str(len(changes)), fix=_edits(changes))
+        return case.finding(
+            "notebook_prompt", span=case.code.span(statement), count=str(len(changes)), fix=_edits(changes)
+        )
     alone = isinstance(statement, ast.Expr)
-    if alone and name in ("tensor", "array", "Parameter") and not case.code.is_bound(name) and text.lstrip().startswith(name):
+    if (
+        alone
+        and name in ("tensor", "array", "Parameter")
+        and not case.code.is_bound(name)
+        and text.lstrip().startswith(name)
+    ):
         changes = paste.printed(code, span.line)
         return case.finding("pasted_output", span=case.code.span(statement), fix=_edits(changes)) if changes else None
     if alone and paste.is_prose(text) and statement.lineno == statement.end_lineno:
@@ -83,7 +90,18 @@ def _edits(changes: list[paste.Change]) -> tuple[Edit, ...]:
 
 def _is_method(name: str) -> bool:
     """Names that people know as methods of a tensor rather than as functions to import."""
-    return name in {"unsqueeze", "squeeze", "view", "reshape", "transpose", "permute", "flatten", "detach", "clone", "expand"}
+    return name in {
+        "unsqueeze",
+        "squeeze",
+        "view",
+        "reshape",
+        "transpose",
+        "permute",
+        "flatten",
+        "detach",
+        "clone",
+        "expand",
+    }
 
 
 def _missing_import(case: Case, name: str) -> str:
@@ -102,10 +120,10 @@ def _defined_later(case: Case, name: str) -> int | None:
     if span is None:
         return None
     for node in ast.walk(case.code.tree):
-        here = isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store)
-        made = isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name
-        if (here or made) and case.code.function(node) is None and node.lineno >= span.line:  # type: ignore[attr-defined]
-            return int(node.lineno)  # type: ignore[attr-defined]
+        match node:
+            case ast.Name(id=found, ctx=ast.Store()) | ast.FunctionDef(name=found) | ast.ClassDef(name=found):
+                if found == name and case.code.function(node) is None and node.lineno >= span.line:
+                    return node.lineno
     return None
 
 
@@ -133,21 +151,21 @@ def attribute(case: Case) -> Finding | None:
     node = case.node
     if isinstance(node, ast.Subscript) and owner == "ParameterDict":
         return case.finding("key_missing", key=repr(name), receiver=case.code.short(node.value))
-    if not name or name.startswith("_") or not isinstance(node, ast.Attribute) or node.attr != name:
+    if owner == "None" or not name or name.startswith("_") or not isinstance(node, ast.Attribute) or node.attr != name:
         return None
     common = {"name": name, "owner": owner, "receiver": case.code.short(node.value)}
     if place == "torch.Tensor" and not owner.startswith("torch"):
-        return case.finding("layer_for_result", **common)
+        return case.finding("layer_for_result", common)
     if place == "torch.Tensor":
         return _method_on_module(case, node, common)
     if owner == "Tensor" and name in REMOVED:
-        return case.finding("attribute_removed", **common)
+        return case.finding("attribute_removed", common)
     if place and not _is_only_case(name, suggestion):
         return _elsewhere(case, node, place, common)
     if suggestion:
         fix = (_end_of(case, node, suggestion),) if case.facts.get("only") == "yes" or owner == "torch" else ()
-        return case.finding("attribute_misspelt", suggestion=suggestion, fix=fix, **common)
-    return case.finding("attribute_missing", **common)
+        return case.finding("attribute_misspelt", common, suggestion=suggestion, fix=fix)
+    return case.finding("attribute_missing", common)
 
 
 def _is_only_case(name: str, suggestion: str) -> bool:
@@ -155,7 +173,7 @@ def _is_only_case(name: str, suggestion: str) -> bool:
     return bool(suggestion) and name.lower() == suggestion.lower()
 
 
-def _end_of(case: Case, node: ast.Attribute, name: str):  # type: ignore[no-untyped-def]
+def _end_of(case: Case, node: ast.Attribute, name: str) -> Edit:
     """Writes another attribute behind the same receiver."""
     return case.code.replace(node, f"{case.code.text(node.value)}.{name}")
 
@@ -163,13 +181,13 @@ def _end_of(case: Case, node: ast.Attribute, name: str):  # type: ignore[no-unty
 def _method_on_module(case: Case, node: ast.Attribute, common: dict[str, str]) -> Finding:
     """`torch.view(x, 6)` can only mean `x.view(6)`; `torch.new_ones(5)` does not say which tensor."""
     call = case.code.parents.get(node)
-    fix = ()
+    fix: tuple[Edit, ...] = ()
     if isinstance(call, ast.Call) and call.func is node and call.args:
         first, *rest = call.args
         if _is_tensor_name(case, first):
             words = [case.code.text(one) for one in rest] + [case.code.text(one) for one in call.keywords]
-            fix = (case.code.replace(call, f"{case.code.text(first)}.{node.attr}({', '.join(words)})"),)  # type: ignore[assignment]
-    return case.finding("tensor_method", fix=fix, **common)
+            fix = (case.code.replace(call, f"{case.code.text(first)}.{node.attr}({', '.join(words)})"),)
+    return case.finding("tensor_method", common, fix=fix)
 
 
 def _is_tensor_name(case: Case, node: ast.expr) -> bool:
@@ -179,17 +197,24 @@ def _is_tensor_name(case: Case, node: ast.expr) -> bool:
     )
 
 
+_OF_SEVERAL = frozenset("""
+    stack cat concat concatenate hstack vstack dstack column_stack row_stack meshgrid block_diag broadcast_tensors cartesian_prod einsum
+""".split())  # fmt: skip
+"""Functions of a list of tensors, or of something else first."""
+
+
 def _elsewhere(case: Case, node: ast.Attribute, place: str, common: dict[str, str]) -> Finding:
     """The name exists, in another module of PyTorch."""
     if common["owner"] == "Tensor":
         call = case.code.parents.get(node)
-        fix = ()
-        if isinstance(call, ast.Call) and call.func is node and case.code.is_bound("torch"):
-            words = [case.code.text(one) for one in (node.value, *call.args, *call.keywords)]
-            fix = (case.code.replace(call, f"{place}({', '.join(words)})"),)  # type: ignore[assignment]
-        return case.finding("function_not_method", place=place, fix=fix, **common)
-    fix = (case.code.replace(node, place),) if case.code.is_bound("torch") else ()  # type: ignore[assignment]
-    return case.finding("name_elsewhere", place=place, fix=fix, **common)
+        fix: tuple[Edit, ...] = ()
+        takes_one = node.attr not in _OF_SEVERAL
+        if isinstance(call, ast.Call) and call.func is node and takes_one and case.code.is_bound("torch"):
+            words = [case.code.text(node.value), *map(case.code.text, call.args), *map(case.code.text, call.keywords)]
+            fix = (case.code.replace(call, f"{place}({', '.join(words)})"),)
+        return case.finding("function_not_method", common, place=place, fix=fix)
+    fix = (case.code.replace(node, place),) if case.code.is_bound("torch") else ()
+    return case.finding("name_elsewhere", common, place=place, fix=fix)
 
 
 def mangled(case: Case) -> Finding | None:
@@ -232,7 +257,11 @@ def no_such_import(case: Case) -> Finding | None:
     only = alias is not None and len(statement.names) == 1
     bound = (alias.asname or alias.name) if alias is not None else name
     if suggestion and (not place or _is_only_case(name, suggestion)):
-        text = f"from {module} import {suggestion} as {bound}" if _uses(case, bound) else f"from {module} import {suggestion}"
+        text = (
+            f"from {module} import {suggestion} as {bound}"
+            if _uses(case, bound)
+            else f"from {module} import {suggestion}"
+        )
         fix = (case.code.replace(statement, text),) if only and case.facts.get("only") == "yes" else ()
         return case.finding("import_misspelt", suggestion=suggestion, fix=fix)
     if place:
@@ -253,11 +282,10 @@ def key(case: Case) -> Finding | None:
     suggestion = case.facts.get("suggestion", "")
     if not isinstance(node, ast.Subscript):
         return None
-    fix = ()
+    fix: tuple[Edit, ...] = ()
     if suggestion and case.facts.get("only") == "yes" and isinstance(node.slice, ast.Constant):
-        fix = (case.code.replace(node.slice, repr(suggestion)),)  # type: ignore[assignment]
+        fix = (case.code.replace(node.slice, repr(suggestion)),)
     receiver = case.code.short(node.value)
     if suggestion:
         return case.finding("key_misspelt", receiver=receiver, suggestion=suggestion, fix=fix)
     return case.finding(receiver=receiver)
-

@@ -5,7 +5,7 @@ import math
 import re
 
 from engine.findings.failing.case import Case, sizes
-from engine.trace import Edit, Finding, Tensor
+from engine.trace import Edit, Finding, Module, Tensor
 
 
 def product(case: Case) -> Finding | None:
@@ -52,14 +52,14 @@ def _linear(case: Case) -> Finding | None:
         "layer": layer, "shape": sizes(given.shape), "got": str(got), "wanted": str(wanted),
     }  # fmt: skip
     if len(given.shape) > 2 and math.prod(given.shape[1:]) == wanted:
-        return case.finding("flatten_missing", tensors=(given,), fix=_flattened(case, given, module), **common)
+        return case.finding("flatten_missing", common, tensors=(given,), fix=_flattened(case, given, module))
     made = layer_call(case, module.id) if module is not None and layer != "F.linear" else None
     fix = _first_number(case, made, "in_features", wanted, got)
     line_made = str(made.lineno) if made is not None else "–"
-    return case.finding("linear_shape", tensors=(given, weight), fix=fix, made_line=line_made, **common)
+    return case.finding("linear_shape", common, tensors=(given, weight), fix=fix, made_line=line_made)
 
 
-def _flattened(case: Case, given: Tensor, module) -> tuple[Edit, ...]:  # type: ignore[no-untyped-def]
+def _flattened(case: Case, given: Tensor, module: Module | None) -> tuple[Edit, ...]:
     call = case.call
     if call is not None and len(call.args) == 1 and case.written(given) is call.args[0]:
         operand = case.operand(ast.unparse(call.func))
@@ -235,12 +235,18 @@ def reshaped(case: Case) -> Finding | None:
         return None
     known = math.prod(one for one in wanted if one != -1)
     count = int(case.groups["count"])
-    common = {"name": name, "shape": str(wanted), "given_shape": sizes(given.shape), "count": str(count), "wanted": str(known)}
+    common = {
+        "name": name,
+        "shape": str(wanted),
+        "given_shape": sizes(given.shape),
+        "count": str(count),
+        "wanted": str(known),
+    }
     if count == 0:
         maker = case.story.maker.get(given.id)
         made = str(maker.span.line) if maker is not None and maker.span is not None else "?"
-        return case.finding("reshape_of_nothing", tensors=(given,), made_line=made, **common)
-    return case.finding(tensors=(given,), **common)
+        return case.finding("reshape_of_nothing", common, tensors=(given,), made_line=made)
+    return case.finding("", common, tensors=(given,))
 
 
 def not_contiguous(case: Case) -> Finding | None:
@@ -299,9 +305,9 @@ def index_of_scalar(case: Case) -> Finding | None:
     receiver = node.value
     if isinstance(receiver, ast.Attribute) and receiver.attr == "data":
         receiver = receiver.value
-    fix = ()
+    fix: tuple[Edit, ...] = ()
     if isinstance(node.slice, ast.Constant) and node.slice.value in (0, -1) and isinstance(node.ctx, ast.Load):
-        fix = (case.code.replace(node, f"{case.code.text(receiver)}.item()"),)  # type: ignore[assignment]
+        fix = (case.code.replace(node, f"{case.code.text(receiver)}.item()"),)
     return case.finding(name=case.code.short(receiver), fix=fix)
 
 
@@ -409,7 +415,9 @@ def target_axes(case: Case) -> Finding | None:
         return None
     node = case.written(target)
     extra = [axis for axis, size in enumerate(target.shape) if axis and size == 1]
-    fix = case.code.method(node, f".squeeze({extra[0]})") if node is not None and len(target.shape) == 2 and extra else ()
+    fix = (
+        case.code.method(node, f".squeeze({extra[0]})") if node is not None and len(target.shape) == 2 and extra else ()
+    )
     return case.finding(tensors=(target,), target=case.say(target), target_shape=sizes(target.shape), fix=fix)
 
 

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from engine.findings.failing.case import Case, sizes
+from engine.findings.failing.case import Case
 from engine.findings.story import line
 from engine.trace import Edit, Finding, Tensor, Update
 
@@ -43,23 +43,25 @@ def _no_gradient(case: Case, node: ast.Attribute) -> Finding | None:
     name = case.code.short(node.value)
     given = {"name": name, "grad": case.code.short(node)}
     if not tensor.requires_grad:
-        return case.finding("grad_none_untracked", tensors=(tensor,), **given)
+        return case.finding("grad_none_untracked", given, tensors=(tensor,))
     if not tensor.is_leaf:
         maker = case.story.maker.get(tensor.id)
         made = maker.span if maker is not None else None
         op = maker.name if maker is not None else "?"
-        return case.finding("grad_none_non_leaf", tensors=(tensor,), made_line=line(made), op=op, **given)
+        return case.finding("grad_none_non_leaf", given, tensors=(tensor,), made_line=line(made), op=op)
     identity = tensor.identity or tensor.id
     guard = _guarded(case, node)
     fed = [one for one in case.story.trace.passes if any(each.tensor == identity for each in one.accumulations)]
     if not case.story.trace.passes:
-        return case.finding("grad_none_before_backward", tensors=(tensor,), fix=guard, **given)
+        return case.finding("grad_none_before_backward", given, tensors=(tensor,), fix=guard)
     if not fed:
-        return case.finding("grad_none_unreached", tensors=(tensor,), pass_line=line(case.story.trace.passes[-1].span), **given)
+        return case.finding(
+            "grad_none_unreached", given, tensors=(tensor,), pass_line=line(case.story.trace.passes[-1].span)
+        )
     dropped = _dropped(case, identity)
     if dropped is not None:
         code = "grad_none_after_zero_grad" if dropped.kind == "zero_grad" else "grad_none_dropped"
-        return case.finding(code, tensors=(tensor,), reset_line=line(dropped.span), fix=guard, **given)
+        return case.finding(code, given, tensors=(tensor,), reset_line=line(dropped.span), fix=guard)
     return None
 
 
@@ -68,7 +70,7 @@ def _dropped(case: Case, identity: str) -> Update | None:
     kept = {each.after for one in case.story.trace.passes for each in one.accumulations if each.tensor == identity}
     kept_identities = {case.story.identity(one) for one in kept if one is not None}
     for update in reversed(case.story.trace.updates):
-        if update.kind in ("zero_grad", "grad_set"):
+        if update.kind in ("zero_grad", "grad_reset", "grad_set"):
             for change in update.changes:
                 if change.before is not None and case.story.identity(change.before) in kept_identities:
                     return update
@@ -129,7 +131,9 @@ def backward_of_number(case: Case) -> Finding | None:
     """`backward` of a Python number: `.item()` or `float()` took it out of the graph."""
     node = case.node
     if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name):
-        return case.finding(name=case.code.short(node.value), made_line="–") if isinstance(node, ast.Attribute) else None
+        return (
+            case.finding(name=case.code.short(node.value), made_line="–") if isinstance(node, ast.Attribute) else None
+        )
     name = node.value.id
     made = [one for one in case.code.assignments(name) if one.lineno <= node.lineno]
     if len(made) == 1:
@@ -207,10 +211,10 @@ def unused_in_grad(case: Case) -> Finding | None:
     output = case.code.short(call.args[0]) if call.args else "outputs"
     tensor = case.tensor_of(wanted)
     has_word = any(word.arg == "allow_unused" for word in call.keywords)
-    fix = ()
+    fix: tuple[Edit, ...] = ()
     if case.rule == "unused_in_grad" and not has_word:
         last = call.keywords[-1] if call.keywords else call.args[-1]
-        fix = (case.code.after(last, ", allow_unused=True"),)  # type: ignore[assignment]
+        fix = (case.code.after(last, ", allow_unused=True"),)
     return case.finding(name=case.code.short(wanted), output=output, tensors=(tensor,), fix=fix)
 
 
@@ -229,7 +233,7 @@ def inference(case: Case) -> Finding | None:
     for tensor in case.inputs():
         maker = case.story.maker.get(tensor.id)
         if maker is not None and maker.grad_mode == "inference":
-            fix = ()
+            fix: tuple[Edit, ...] = ()
             return case.finding(name=case.say(tensor), made_line=line(maker.span), tensors=(tensor,), fix=fix)
     return None
 
@@ -268,9 +272,15 @@ def custom_backward_missing(case: Case) -> Finding | None:
         start = text.find(near.name)
         name_span = type(span)(line=near.lineno, end_line=near.lineno, column=start, end_column=start + len(near.name))
         return case.finding(
-            "custom_backward_misspelt", span=name_span, cls=cls.name, name=near.name, fix=(Edit(span=name_span, text="backward"),)
+            "custom_backward_misspelt",
+            span=name_span,
+            cls=cls.name,
+            name=near.name,
+            fix=(Edit(span=name_span, text="backward"),),
         )
-    head = type(span)(line=cls.lineno, end_line=cls.lineno, column=span.column, end_column=len(case.code.lines[cls.lineno - 1]))
+    head = type(span)(
+        line=cls.lineno, end_line=cls.lineno, column=span.column, end_column=len(case.code.lines[cls.lineno - 1])
+    )
     return case.finding(span=head, cls=cls.name)
 
 
@@ -289,14 +299,9 @@ def deepcopied(case: Case) -> Finding | None:
     if call is None or not call.args:
         return None
     tensor = case.tensor_of(call.args[0])
-    fix = ()
+    fix: tuple[Edit, ...] = ()
     if tensor is not None:
         given = case.code.text(call.args[0])
         plain = isinstance(call.args[0], ast.Name | ast.Attribute | ast.Call)
-        fix = (case.code.replace(call, f"{given if plain else f'({given})'}.detach().clone()"),)  # type: ignore[assignment]
+        fix = (case.code.replace(call, f"{given if plain else f'({given})'}.detach().clone()"),)
     return case.finding(name=case.code.short(call.args[0]), tensors=(tensor,), fix=fix)
-
-
-def shape_of(tensor: Tensor) -> str:
-    """Its shape for a sentence."""
-    return sizes(tensor.shape)

@@ -1,0 +1,1066 @@
+"""Programs that fail, and what must be said of them.
+
+`#<` ends the line a finding must name. Each row: the program, parameters that must be among the finding's, and whether its
+fix must make the program run to its end.
+"""
+
+from typing import NamedTuple
+
+HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\nimport numpy as np\n"
+
+
+class Row(NamedTuple):
+    """A failing program and what is expected of its finding."""
+
+    program: str
+    parameters: dict[str, str]
+    mends: bool = False
+
+
+W = "w = torch.tensor([1., 2.], requires_grad=True)\n"
+X = "x = torch.ones(2, 3)\n"
+NET = "class Net(nn.Module):\n"
+
+
+AUTOGRAD: dict[str, list[Row]] = {
+    "second_backward": [
+        Row(W + "y = (w * w).sum()\ny.backward()\ny.backward() #<\n", {"first_line": "7", "shared": "y"}, True),
+        Row(
+            W + "h = w.exp()\na = h.sum()\nb = (h * h).sum()\na.backward(torch.tensor(1.))\nb.backward() #<\n",
+            {"shared": "h", "shared_line": "6"},
+            True,
+        ),
+    ],
+    "second_backward_in_loop": [
+        Row(
+            W + "h = torch.zeros(2)\nfor i in range(2):\n    h = torch.tanh(h * w)\n    h.sum().backward() #<\n",
+            {"shared": "h"},
+        ),
+        Row(W + "y = (w * w).sum()\nfor i in range(2):\n    y.backward() #<\n", {"shared": "y", "shared_line": "6"}),
+    ],
+    "non_scalar_backward": [
+        Row(
+            "def train(v):\n    y = v * 2\n    y.backward() #<\ntrain(torch.ones(3, requires_grad=True))\n",
+            {"name": "y", "count": "3"},
+            True,
+        ),
+        Row(W + "torch.autograd.grad(w * w, w) #<\n", {"name": "w * w", "shape": "2"}, True),
+    ],
+    "nothing_requires_grad": [
+        Row("x = torch.ones(3)\ny = (x * 2).sum()\ny.backward() #<\n", {"name": "y"}, True),
+        Row("a, b = torch.ones(3), torch.ones(3)\n(a * b).sum().backward() #<\n", {"line": "6"}),
+    ],
+    "parameters_frozen": [
+        Row(
+            X
+            + "net = nn.Linear(3, 1)\nfor p in net.parameters():\n    p.requires_grad = False\nnet(x).sum().backward() #<\n",
+            {"line": "9"},
+        ),
+        Row(
+            X + "net = nn.Linear(3, 1).requires_grad_(False)\nloss = net(x).mean()\nloss.backward() #<\n",
+            {"name": "loss"},
+        ),
+    ],
+    "cut_by_integer": [
+        Row(W + "y = w.argmax().float() #<\ny.backward()\n", {"op": "argmax", "dtype": "int64", "value": "w"}),
+        Row(W + "right = (w > 1) #<\nright.float().mean().backward()\n", {"op": "gt", "dtype": "bool"}),
+    ],
+    "cut_by_detach": [
+        Row(W + "y = (w * 2).detach().sum() #<\ny.backward()\n", {"leaf": "w"}, True),
+        Row(W + "y = w.data.sum() #<\ny.backward()\n", {"leaf": "w"}, True),
+    ],
+    "cut_by_tensor": [
+        Row(W + "loss = torch.tensor((w * 2).sum()) #<\nloss.backward()\n", {"leaf": "w"}, True),
+        Row(W + "v = torch.tensor(w + 1) #<\nv.sum().backward()\n", {"leaf": "w"}, True),
+    ],
+    "saved_tensor_changed": [
+        Row(W + "a = w.exp()\na += 1 #<\na.sum().backward()\n", {"name": "a", "saved_line": "6", "version": "1"}, True),
+        Row(
+            W + "h = w * 1\ny = h * h\nh[0] = 5 #<\ny.sum().backward()\n",
+            {"name": "h", "op": "mul", "change": "setitem"},
+            True,
+        ),
+        Row(
+            "net = nn.Sequential(nn.Linear(3, 3), nn.Sigmoid(), nn.ReLU(inplace=True))\nnet(torch.ones(2, 3)).sum().backward() #<\n",
+            {"op": "sigmoid"},
+            True,
+        ),
+    ],
+    "saved_changed_by_step": [
+        Row(
+            W
+            + "opt = torch.optim.SGD([w], lr=.1)\na = (w * w).sum()\nb = (w * w * 2).sum()\na.backward()\nopt.step() #<\nb.backward()\n",
+            {"name": "w", "change": "opt.step()"},
+        ),
+        Row(
+            "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\nadam = torch.optim.Adam(net.parameters())\nout = net(torch.ones(1, 2))\nout.sum().backward(retain_graph=True)\nadam.step() #<\nout.sum().backward()\n",
+            {"change": "adam.step()"},
+        ),
+    ],
+    "leaf_in_place": [
+        Row(W + "w -= 0.1 #<\n", {"name": "w"}, True),
+        Row(W + "for i in range(2):\n    w.mul_(0.5) #<\n", {"name": "w", "op": "mul_"}, True),
+    ],
+    "leaf_view_in_place": [
+        Row(W + "w[0] = 3. #<\n", {"name": "w"}, True),
+        Row(W + "w[:1].add_(1) #<\n", {"op": "add_"}, True),
+    ],
+    "only_floats_require_grad": [
+        Row("x = torch.tensor([1, 2], requires_grad=True) #<\n", {"line": "5"}, True),
+        Row("i = torch.arange(3)\ni.requires_grad_() #<\n", {"line": "6"}, True),
+        Row("x = torch.ones(2, dtype=torch.long, requires_grad=True) #<\n", {"line": "5"}, True),
+        Row("p = nn.Parameter(torch.arange(3)) #<\n", {"line": "5"}, True),
+    ],
+    "numpy_of_tracked": [
+        Row(W + "a = w.numpy() #<\n", {"name": "w"}, True),
+        Row(W + "a = np.array(w) #<\n", {"name": "w"}, True),
+        Row(W + "a = (w * 2).numpy() #<\n", {"name": "w * 2"}, True),
+    ],
+    "seed_shape": [
+        Row(W + "y = w * 2\ny.backward(torch.ones(3)) #<\n", {"name": "y", "given": "[3]", "wanted": "[2]"}),
+        Row(W + "torch.autograd.backward(w * 2, torch.tensor(1.)) #<\n", {"given": "[]", "wanted": "[2]"}),
+    ],
+    "unused_in_grad": [
+        Row(
+            W
+            + "v = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\ng = torch.autograd.grad(loss, [w, v]) #<\n",
+            {"name": "v", "output": "loss"},
+            True,
+        ),
+        Row(
+            W + "v = torch.ones(2, requires_grad=True)\ng = torch.autograd.grad(w.sum(), v, retain_graph=True) #<\n",
+            {"name": "v"},
+            True,
+        ),
+    ],
+    "grad_asked_untracked": [
+        Row(W + "v = torch.ones(2)\ntorch.autograd.grad((w * v).sum(), v) #<\n", {"name": "v"}),
+        Row(W + "c = w.detach()\ntorch.autograd.grad(w.sum(), inputs=c) #<\n", {"name": "c"}),
+    ],
+    "cannot_stop_tracking": [
+        Row(W + "v = w * 2\nv.requires_grad = False #<\n", {"name": "v"}, True),
+        Row(W + "v = w * 2\nv.requires_grad_(False) #<\n", {"name": "v"}),
+    ],
+    "untracked_asked": [
+        Row("x = torch.ones(2)\nx.retain_grad() #<\n", {"name": "x", "method": "retain_grad"}),
+        Row("x = torch.ones(2)\nx.register_hook(print) #<\n", {"method": "register_hook"}),
+    ],
+    "inference_tensor": [
+        Row(
+            W + "with torch.inference_mode():\n    a = torch.ones(2)\ny = (a * w).sum() #<\ny.backward()\n",
+            {"name": "a", "made_line": "7"},
+        ),
+        Row(
+            W + "with torch.inference_mode():\n    m = torch.ones(2, 2) * 3\n(m @ w).sum().backward() #<\n",
+            {"name": "m"},
+        ),
+    ],
+    "deepcopy_of_result": [
+        Row(W + "import copy\nb = w * 2\nc = copy.deepcopy(b) #<\n", {"name": "b"}, True),
+        Row(W + "from copy import deepcopy\nc = deepcopy(w + 1) #<\n", {"name": "w + 1"}, True),
+    ],
+    "grad_shape": [
+        Row(W + "w.grad = torch.ones(3) #<\n", {"name": "w", "given": "[3]", "wanted": "[2]"}),
+        Row("v = torch.ones(2, 2)\nv.grad = torch.ones(1) #<\n", {"name": "v"}),
+    ],
+    "custom_backward_count": [
+        Row(
+            W
+            + "class Twice(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n        return a * 2\n    @staticmethod\n    def backward(ctx, g):\n        return g, g #<\nTwice.apply(w).sum().backward()\n",
+            {"cls": "Twice", "expected": "1", "got": "2"},
+        ),
+        Row(
+            W
+            + "class Mul(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a, b):\n        return a * b\n    @staticmethod\n    def backward(ctx, g):\n        return g #<\nMul.apply(w, w).sum().backward()\n",
+            {"expected": "2", "got": "1"},
+        ),
+    ],
+    "custom_backward_missing": [
+        Row(
+            W
+            + "class Twice(torch.autograd.Function): #<\n    @staticmethod\n    def forward(ctx, a):\n        return a * 2\nTwice.apply(w).sum().backward()\n",
+            {"cls": "Twice"},
+        ),
+        Row(
+            "from torch.autograd import Function\n"
+            + W
+            + "class Half(Function): #<\n    @staticmethod\n    def forward(ctx, a):\n        return a / 2\ny = Half.apply(w)\ny.sum().backward()\n",
+            {"cls": "Half"},
+        ),
+    ],
+    "custom_backward_misspelt": [
+        Row(
+            W
+            + "class Twice(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n        return a * 2\n    @staticmethod\n    def backwards(ctx, g): #<\n        return g * 2\nTwice.apply(w).sum().backward()\n",
+            {"name": "backwards"},
+            True,
+        ),
+        Row(
+            W
+            + "class Id(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a):\n        return a * 1\n    @staticmethod\n    def backward_(ctx, g): #<\n        return g\nId.apply(w).sum().backward()\n",
+            {"cls": "Id"},
+            True,
+        ),
+    ],
+    "backward_of_number": [
+        Row(W + "loss = (w * w).sum().item()\nloss.backward() #<\n", {"name": "loss", "made_line": "6"}, True),
+        Row(W + "loss = float(w.sum())\nloss.backward() #<\n", {"name": "loss", "type": "float"}, True),
+    ],
+    "grad_none_untracked": [
+        Row("x = torch.ones(2)\nx.grad.zero_() #<\n", {"name": "x", "grad": "x.grad"}),
+        Row("x = torch.ones(2)\ny = x - 0.1 * x.grad #<\n", {"name": "x"}),
+    ],
+    "grad_none_non_leaf": [
+        Row(
+            W + "w = w * 2\nw.sum().backward()\nw.data -= w.grad * .1 #<\n",
+            {"name": "w", "made_line": "6", "op": "mul"},
+        ),
+        Row(
+            "x = torch.ones(2, requires_grad=True).double()\nx.sum().backward()\nprint(x.grad.sum()) #<\n",
+            {"name": "x", "op": "double"},
+        ),
+    ],
+    "grad_none_before_backward": [
+        Row(W + "for i in range(2):\n    w.grad.zero_() #<\n    (w * w).sum().backward()\n", {"grad": "w.grad"}, True),
+        Row(W + "with torch.no_grad():\n    w -= 0.1 * w.grad #<\n", {"name": "w"}),
+    ],
+    "grad_none_unreached": [
+        Row(
+            W + "v = torch.ones(2, requires_grad=True)\nw.sum().backward()\nprint(v.grad.sum()) #<\n",
+            {"name": "v", "pass_line": "7"},
+        ),
+        Row(
+            "net = nn.Linear(2, 1)\nother = nn.Linear(2, 1)\nnet(torch.ones(1, 2)).sum().backward()\nother.weight.grad.norm() #<\n",
+            {"name": "other.weight"},
+        ),
+    ],
+    "grad_none_after_zero_grad": [
+        Row(
+            W
+            + "opt = torch.optim.SGD([w], lr=.1)\n(w * w).sum().backward()\nopt.step()\nopt.zero_grad()\nw.grad.data.zero_() #<\n",
+            {"reset_line": "9"},
+            True,
+        ),
+        Row(
+            "net = nn.Linear(2, 1)\nnet(torch.ones(1, 2)).sum().backward()\nnet.zero_grad()\nprint(net.weight.grad.norm()) #<\n",
+            {"reset_line": "7"},
+        ),
+    ],
+    "grad_none_dropped": [
+        Row(W + "w.sum().backward()\nw.grad = None\nw.grad.zero_() #<\n", {"reset_line": "7"}, True),
+        Row(W + "w.sum().backward()\nw.grad = None\nprint(w.grad.sum()) #<\n", {"name": "w"}),
+    ],
+    "return_missing": [
+        Row(
+            "def double(v):\n    v * 2 #<\nprint(double(torch.ones(2)).sum())\n",
+            {"function": "double", "used_line": "7"},
+            True,
+        ),
+        Row(
+            NET
+            + "    def forward(self, x):\n        y = x * 2 #<\nnet = Net()\nout = net(torch.ones(2))\nprint(out.sum())\n",
+            {"function": "forward"},
+            True,
+        ),
+    ],
+    "pair_returned": [
+        Row(X + "print(x.max(1).sum()) #<\n", {"op": "max"}, True),
+        Row(X + "m = torch.sort(x, 1)\nprint(m.mean()) #<\n", {"op": "sort", "name": "m"}, True),
+    ],
+}
+
+SHAPES: dict[str, list[Row]] = {
+    "shape_mismatch_matmul": [
+        Row(
+            "a = torch.ones(4, 3)\nb = torch.ones(5, 3)\na @ b #<\n",
+            {"left": "a", "right": "b", "inner": "3", "outer": "5"},
+            True,
+        ),
+        Row(
+            "a = torch.ones(4, 3)\nv = torch.ones(2)\ntorch.mv(a, v) #<\n",
+            {"left_shape": "[4, 3]", "right_shape": "[2]"},
+        ),
+        Row("a = torch.ones(2, 3, 4)\nb = torch.ones(2, 5, 6)\na @ b #<\n", {"inner": "4", "outer": "5"}),
+    ],
+    "linear_shape": [
+        Row(
+            X + "net = nn.Linear(4, 2)\nnet(x) #<\n",
+            {"layer": "net", "got": "3", "wanted": "4", "made_line": "6"},
+            True,
+        ),
+        Row(
+            X
+            + NET
+            + "    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(3, 4)\n        self.b = nn.Linear(5, 2)\n    def forward(self, x):\n        return self.b(self.a(x)) #<\nnet = Net()\nnet(x)\n",
+            {"layer": "net.b", "got": "4", "made_line": "10"},
+            True,
+        ),
+        Row(
+            X
+            + "net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(in_features=5, out_features=2))\nnet(x) #<\n",
+            {"layer": "net.2"},
+            True,
+        ),
+    ],
+    "flatten_missing": [
+        Row(
+            "net = nn.Linear(784, 10)\nimages = torch.ones(2, 1, 28, 28)\nnet(images) #<\n",
+            {"layer": "net", "wanted": "784"},
+            True,
+        ),
+        Row(
+            "net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.Linear(72, 10))\nnet(torch.ones(4, 1, 8, 8)) #<\n",
+            {"shape": "[4, 2, 6, 6]"},
+            True,
+        ),
+    ],
+    "product_axes": [
+        Row("m = torch.ones(2, 4)\nv = torch.ones(4)\ntorch.mm(m, v) #<\n", {"op": "mm", "right_shape": "[4]"}, True),
+        Row(X + "torch.dot(x, x) #<\n", {"op": "dot"}),
+        Row(X + "torch.bmm(x, x.T) #<\n", {"op": "bmm"}, True),
+    ],
+    "shape_mismatch_broadcast": [
+        Row(
+            X + "b = torch.ones(4)\ny = x + b #<\n",
+            {"left": "x", "right": "b", "axis": "1", "a": "3", "b": "4", "back": "1"},
+        ),
+        Row(
+            "p = torch.ones(4, 2)\nt = torch.ones(3, 2)\nF.mse_loss(p, t) #<\n",
+            {"left": "p", "right": "t", "axis": "0"},
+        ),
+    ],
+    "in_place_shape": [
+        Row("a = torch.ones(3)\na += torch.ones(2, 3) #<\n", {"result": "[2, 3]"}),
+        Row("a = torch.zeros(1, 3)\na.add_(torch.ones(2, 3)) #<\n", {"name": "a", "left_shape": "[1, 3]"}),
+    ],
+    "cat_shapes": [
+        Row(
+            X + "y = torch.ones(2, 4)\ntorch.cat([x, y]) #<\n", {"first": "x", "other": "y", "axis": "1", "along": "0"}
+        ),
+        Row(X + "torch.cat((x, x, torch.ones(3, 3)), dim=1) #<\n", {"axis": "0", "at": "2"}),
+    ],
+    "cat_axes": [
+        Row(X + "torch.cat([x, torch.ones(3)]) #<\n", {"first": "x", "other_shape": "[3]"}),
+        Row(X + "torch.cat([torch.ones(2), x], 0) #<\n", {"first_shape": "[2]"}),
+    ],
+    "stack_shapes": [
+        Row(X + "torch.stack([x, torch.ones(3)]) #<\n", {"first_shape": "[2, 3]", "other_shape": "[3]"}),
+        Row("rows = [torch.ones(n) for n in (2, 3)]\nm = torch.stack(rows, 1) #<\n", {"other": "1"}),
+    ],
+    "batch_shapes": [
+        Row(
+            "from torch.utils.data import DataLoader\ndata = [torch.ones(2), torch.ones(3)]\nfor batch in DataLoader(data, batch_size=2): #<\n    pass\n",
+            {"first_shape": "[2]", "other_shape": "[3]"},
+        ),
+        Row(
+            "from torch.utils.data import DataLoader\nloader = DataLoader([torch.ones(1, 2), torch.ones(2, 2)], batch_size=2)\nfirst = next(iter(loader)) #<\n",
+            {"other_shape": "[2, 2]"},
+        ),
+    ],
+    "shape_invalid": [
+        Row(X + "x.view(4, 2) #<\n", {"name": "x", "count": "6", "shape": "[4, 2]"}),
+        Row(X + "torch.reshape(x, (4, -1)) #<\n", {"given_shape": "[2, 3]"}),
+    ],
+    "reshape_of_nothing": [
+        Row("x = torch.randn(0, 10).view(1, 10) #<\n", {"given_shape": "[0, 10]", "wanted": "10"}),
+        Row("e = torch.ones(0, 20)\ny = e.reshape(1, 10) #<\n", {"name": "e", "made_line": "5"}),
+    ],
+    "view_not_contiguous": [
+        Row(X + "y = x.t()\nz = y.view(6) #<\n", {"name": "y", "strides": "[1, 3]"}, True),
+        Row("x = torch.ones(2, 3, 4)\nx.permute(2, 0, 1).view(24) #<\n", {"shape": "[4, 2, 3]"}, True),
+    ],
+    "expand_size": [
+        Row(X + "x.expand(4, 3) #<\n", {"name": "x", "axis": "0", "wanted": "4", "got": "2"}),
+        Row("v = torch.ones(3)\nv.expand(2, 4) #<\n", {"name": "v", "target": "[2, 4]"}),
+    ],
+    "axis_out_of_range": [
+        Row(X + "x.sum(dim=2) #<\n", {"name": "x", "axis": "2", "axes": "2", "low": "-2"}),
+        Row(X + "F.softmax(x, dim=-3) #<\n", {"axis": "-3"}),
+    ],
+    "target_out_of_range": [
+        Row(
+            X + "t = torch.tensor([0, 3])\nF.cross_entropy(x, t) #<\n",
+            {"value": "3", "classes": "3", "last": "2", "target": "t"},
+        ),
+        Row("loss = nn.NLLLoss()\nloss(torch.zeros(1, 2), torch.tensor([2])) #<\n", {"value": "2", "classes": "2"}),
+    ],
+    "index_out_of_range": [
+        Row(X + "x[2] #<\n", {"name": "x", "axis": "0", "size": "2", "last": "1"}),
+        Row(X + "for j in range(4):\n    x[0, j] #<\n", {"axis": "1", "index": "3"}),
+    ],
+    "embedding_index": [
+        Row(
+            "emb = nn.Embedding(3, 2)\nids = torch.tensor([1, 5])\nemb(ids) #<\n",
+            {"name": "ids", "value": "5", "rows": "3"},
+        ),
+        Row("table = torch.ones(4, 2)\nF.embedding(torch.tensor([4]), table) #<\n", {"value": "4", "last": "3"}),
+    ],
+    "list_index": [
+        Row("layers = [1, 2]\nlayers[2] #<\n", {"name": "layers", "index": "2"}),
+        Row("blocks = nn.ModuleList([nn.ReLU()])\nblocks[1] #<\n", {"name": "blocks"}),
+    ],
+    "indices_many": [
+        Row(X + "x[0, 0, 0] #<\n", {"name": "x", "axes": "2"}),
+        Row("v = torch.ones(3)\nv[:, 1] #<\n", {"name": "v", "shape": "[3]"}),
+    ],
+    "index_of_scalar": [
+        Row(X + "loss = x.sum()\nprint(loss.data[0]) #<\n", {"name": "loss"}, True),
+        Row("t = torch.tensor(3.)\ny = t[0] #<\n", {"name": "t"}, True),
+    ],
+    "mask_shape": [
+        Row(
+            X + "m = torch.tensor([True, False, True])\nx[m] #<\n",
+            {"mask_shape": "[3]", "shape": "[2, 3]", "axis": "0"},
+        ),
+        Row("v = torch.ones(4)\nv[torch.ones(3) > 0] #<\n", {"mask_shape": "[3]"}),
+    ],
+    "iterate_scalar": [
+        Row("for v in torch.tensor(1.): #<\n    pass\n", {"line": "5"}),
+        Row("n = len(torch.ones(3).sum()) #<\n", {"line": "5"}),
+    ],
+    "unpack_count": [
+        Row("a, b = torch.ones(3) #<\n", {"expected": "2", "value": "torch.ones(3)"}),
+        Row(X + "a, b, c = x #<\n", {"expected": "3", "value": "x"}),
+    ],
+    "conv_channels": [
+        Row(
+            "conv = nn.Conv2d(3, 6, 5)\nconv(torch.ones(1, 1, 28, 28)) #<\n",
+            {"layer": "conv", "wanted": "3", "got": "1"},
+            True,
+        ),
+        Row(
+            "net = nn.Sequential(nn.Conv1d(2, 4, 3), nn.Conv1d(in_channels=8, out_channels=2, kernel_size=1))\nnet(torch.ones(1, 2, 9)) #<\n",
+            {"layer": "net.1", "got": "4"},
+            True,
+        ),
+    ],
+    "conv_axes": [
+        Row("conv = nn.Conv2d(1, 6, 5)\nconv(torch.ones(28, 28)) #<\n", {"op": "conv2d", "shape": "[28, 28]"}),
+        Row("x = torch.ones(5)\nF.conv1d(x, torch.ones(1, 1, 3)) #<\n", {"op": "conv1d", "name": "x"}),
+    ],
+    "kernel_too_large": [
+        Row("conv = nn.Conv2d(1, 6, 5)\nconv(torch.ones(1, 1, 3, 3)) #<\n", {"size": "3 x 3", "kernel": "5 x 5"}),
+        Row("x = torch.ones(1, 1, 2)\nF.conv1d(x, torch.ones(1, 1, 3)) #<\n", {"name": "x"}),
+    ],
+    "batch_norm_one_value": [
+        Row("bn = nn.BatchNorm1d(3)\nbn(torch.ones(1, 3)) #<\n", {"layer": "bn"}),
+        Row("net = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))\nnet(torch.ones(1, 2)) #<\n", {"layer": "net.1"}),
+    ],
+    "recurrent_input": [
+        Row("lstm = nn.LSTM(3, 4)\nlstm(torch.ones(5, 2, 7)) #<\n", {"layer": "lstm", "wanted": "3", "got": "7"}, True),
+        Row(
+            "x = torch.ones(5, 2, 6)\nrnn = nn.RNN(input_size=4, hidden_size=2)\nrnn(x) #<\n",
+            {"layer": "rnn", "got": "6"},
+            True,
+        ),
+    ],
+    "loss_batch": [
+        Row(
+            X + "t = torch.tensor([0, 1, 2])\nF.cross_entropy(x, t) #<\n",
+            {"samples": "2", "targets": "3", "target": "t"},
+        ),
+        Row("loss = nn.NLLLoss()\nloss(torch.zeros(4, 2), torch.zeros(2, dtype=torch.long)) #<\n", {"samples": "4"}),
+    ],
+    "target_axes": [
+        Row(
+            X + "t = torch.tensor([[0], [1]])\nF.cross_entropy(x, t) #<\n",
+            {"target": "t", "target_shape": "[2, 1]"},
+            True,
+        ),
+        Row(
+            X + "loss = nn.CrossEntropyLoss()\nloss(x, torch.zeros(2, 1, dtype=torch.long)) #<\n",
+            {"target_shape": "[2, 1]"},
+            True,
+        ),
+    ],
+    "target_shape": [
+        Row(
+            "p = torch.full((2, 1), .5)\nt = torch.ones(2)\nF.binary_cross_entropy(p, t) #<\n",
+            {"scores": "p", "target": "t"},
+            True,
+        ),
+        Row(
+            "p = torch.zeros(4)\nloss = nn.BCEWithLogitsLoss()\nloss(p, torch.ones(4, 1)) #<\n",
+            {"scores_shape": "[4]"},
+            True,
+        ),
+    ],
+    "ragged_list": [
+        Row("x = torch.tensor([[1, 2], [3]]) #<\n", {"expected": "2", "got": "1", "axis": "1"}),
+        Row("x = torch.tensor([[[1.], [2.]], [[3.]]]) #<\n", {"axis": "1"}),
+    ],
+}
+
+TYPES: dict[str, list[Row]] = {
+    "dtype_mismatch": [
+        Row(
+            X + "i = torch.ones(3, 2, dtype=torch.long)\nx @ i #<\n",
+            {"odd": "i", "odd_dtype": "int64", "cast": ".float()"},
+            True,
+        ),
+        Row(
+            "net = nn.Linear(3, 1)\nd = torch.from_numpy(np.ones((2, 3)))\nnet(d) #<\n",
+            {"odd": "d", "odd_dtype": "float64", "op": "net"},
+            True,
+        ),
+        Row("conv = nn.Conv1d(1, 1, 1)\nx = torch.ones(1, 1, 3).double()\nconv(x) #<\n", {"odd": "x"}, True),
+    ],
+    "mean_of_integers": [
+        Row("m = torch.arange(3).mean() #<\n", {"op": "mean", "dtype": "int64"}, True),
+        Row("c = torch.tensor([1, 2])\nm = torch.mean(c) #<\n", {"name": "c"}, True),
+    ],
+    "dtype_not_supported": [
+        Row("i = torch.arange(3)\ns = i.softmax(0) #<\n", {"name": "i", "op": "softmax", "dtype": "int64"}, True),
+        Row("i = torch.arange(4)\ns = F.log_softmax(i, 0) #<\n", {"name": "i"}, True),
+    ],
+    "in_place_dtype": [
+        Row("a = torch.arange(3)\na += 0.5 #<\n", {"name": "a", "own": "int64", "result": "float32"}, True),
+        Row("a = torch.tensor([1, 2])\na.div_(2) #<\n", {"op": "div_"}),
+    ],
+    "target_not_long": [
+        Row(
+            X + "loss = nn.CrossEntropyLoss()\nt = torch.tensor([0., 1.])\nloss(x, t) #<\n",
+            {"target": "t", "dtype": "float32"},
+            True,
+        ),
+        Row(X + "F.nll_loss(x, torch.tensor([0., 1.])) #<\n", {"op": "nll_loss"}, True),
+    ],
+    "target_not_float": [
+        Row(
+            "p = torch.full((2,), .5)\nt = torch.tensor([0, 1])\nF.binary_cross_entropy(p, t) #<\n",
+            {"target": "t", "dtype": "int64"},
+            True,
+        ),
+        Row(
+            "p = torch.zeros(2)\nloss = nn.BCEWithLogitsLoss()\nt = torch.tensor([0, 1])\nloss(p, t) #<\n",
+            {"target": "t"},
+            True,
+        ),
+    ],
+    "index_dtype": [
+        Row(
+            "emb = nn.Embedding(3, 2)\nids = torch.tensor([1., 2.])\nemb(ids) #<\n",
+            {"name": "ids", "dtype": "float32"},
+            True,
+        ),
+        Row(X + "i = torch.tensor([0.])\nx[i] #<\n", {"name": "i"}, True),
+    ],
+    "index_not_whole": [
+        Row(X + "x[0.5] #<\n", {"index": "0.5", "type": "float"}),
+        Row(X + "n = 2\nx[n / 2] #<\n", {"index": "n / 2"}, True),
+    ],
+    "device_mismatch": [
+        Row(
+            X + "y = torch.ones(2, 3, device='meta')\nx + y #<\n", {"first": "x", "other": "y", "other_device": "meta"}
+        ),
+        Row(X + "net = nn.Linear(3, 1, device='meta')\nnet(x) #<\n", {"first_device": "cpu", "other_device": "meta"}),
+    ],
+    "tensor_of_tensors": [
+        Row(X + "y = torch.tensor([x, x]) #<\n", {"line": "6"}, True),
+        Row("a, b = torch.ones(2), torch.zeros(2)\ny = torch.tensor((a, b)) #<\n", {"line": "6"}, True),
+    ],
+    "number_of_many": [
+        Row(X + "float(x) #<\n", {"name": "x", "function": "float"}),
+        Row("v = torch.tensor([1, 2])\nint(v) #<\n", {"function": "int"}),
+    ],
+    "scalar_of_many": [
+        Row(X + "x.item() #<\n", {"name": "x", "count": "6"}),
+        Row("v = torch.tensor([1., 2.])\nprint((v * 2).item()) #<\n", {"name": "v * 2", "count": "2"}),
+    ],
+    "bool_of_many": [
+        Row(X + "if x > 0: #<\n    pass\n", {"name": "x > 0", "shape": "[2, 3]"}),
+        Row(X + "while not x: #<\n    pass\n", {"name": "x"}),
+    ],
+    "loss_not_made": [
+        Row(X + "loss = nn.MSELoss(x, x) #<\n", {"name": "MSELoss"}, True),
+        Row("p, t = torch.zeros(2, 3), torch.ones(2, 3)\nnn.L1Loss(p, t).item() #<\n", {"name": "L1Loss"}, True),
+    ],
+}
+
+MODULES: dict[str, list[Row]] = {
+    "super_init_missing": [
+        Row(NET + "    def __init__(self):\n        self.a = nn.Linear(1, 1) #<\nNet()\n", {"cls": "Net"}, True),
+        Row(
+            NET
+            + "    def __init__(self):\n        super().__init__\n        self.w = nn.Parameter(torch.ones(2)) #<\nNet()\n",
+            {"cls": "Net"},
+            True,
+        ),
+        Row(
+            NET
+            + "    def __init__(self):\n        self.n = 3\n    def forward(self, x):\n        return x\nnet = Net()\nnet(torch.ones(2)) #<\n",
+            {"cls": "Net"},
+            True,
+        ),
+    ],
+    "super_init_late": [
+        Row(
+            NET + "    def __init__(self):\n        self.a = nn.Linear(1, 1)\n        super().__init__() #<\nNet()\n",
+            {"cls": "Net"},
+        ),
+        Row(
+            NET
+            + "    def __init__(self, n):\n        self.a = nn.Linear(n, 1)\n        super(Net, self).__init__() #<\nNet(2)\n",
+            {"cls": "Net"},
+        ),
+    ],
+    "super_underscores": [
+        Row(
+            NET + "    def __init__(self):\n        super().__init() #<\nNet()\n",
+            {"short": "__init", "right": "__init__"},
+            True,
+        ),
+        Row(
+            "class Conv(nn.Module):\n    def __init__(self):\n        super(Conv, self).__init() #<\n        self.a = nn.Linear(1, 1)\nConv()\n",
+            {"short": "__init"},
+            True,
+        ),
+    ],
+    "forward_missing": [
+        Row(
+            NET + "    def call(self, x):\n        return x\nnet = Net()\nnet(torch.ones(2)) #<\n",
+            {"type": "Net", "defined_line": "5"},
+        ),
+        Row(
+            "class Block(nn.Module):\n    def __init__(self):\n        super().__init__()\n        def forward(self, x):\n            return x\nBlock()(torch.ones(2)) #<\n",
+            {"type": "Block"},
+        ),
+    ],
+    "forward_misspelt": [
+        Row(NET + "    def foward(self, x): #<\n        return x\nNet()(torch.ones(2))\n", {"name": "foward"}, True),
+        Row(
+            NET + "    def Forward(self, x): #<\n        return x\nnet = Net()\nnet(torch.ones(2))\n",
+            {"cls": "Net"},
+            True,
+        ),
+    ],
+    "list_called": [
+        Row("layers = nn.ModuleList([nn.ReLU()])\nlayers(torch.ones(2)) #<\n", {"type": "ModuleList"}),
+        Row("heads = nn.ModuleDict({'a': nn.ReLU()})\nheads(torch.ones(2)) #<\n", {"type": "ModuleDict"}),
+    ],
+    "init_misspelt": [
+        Row(NET + "    def __int__(self, n): #<\n        super().__init__()\nNet(3)\n", {"name": "__int__"}, True),
+        Row(NET + "    def init(self, n): #<\n        super().__init__()\nNet(3)\n", {"cls": "Net"}, True),
+    ],
+    "self_missing": [
+        Row(NET + "    def forward(x): #<\n        return x\nNet()(torch.ones(2))\n", {"function": "forward"}, True),
+        Row("class Data:\n    def size(n): #<\n        return n\nd = Data()\nd.size(3)\n", {"cls": "Data"}, True),
+    ],
+    "arguments_many_own": [
+        Row(
+            NET + "    def forward(self, x):\n        return x\nNet()(torch.ones(2), 3) #<\n",
+            {"takes": "2", "given": "3", "defined_line": "6"},
+        ),
+        Row(
+            "class Data:\n    def __init__(self, n):\n        self.n = n\nData(1, 2) #<\n",
+            {"function": "Data.__init__"},
+        ),
+    ],
+    "arguments_many": [
+        Row("nn.Linear(2, 3, True, None, None, 7) #<\n", {"function": "Linear"}),
+        Row("def f(a):\n    return a\nf(1, 2) #<\n", {"takes": "1", "given": "2"}),
+    ],
+    "arguments_missing": [
+        Row("nn.Linear(3) #<\n", {"function": "Linear", "missing": "out_features"}),
+        Row(
+            NET + "    def forward(self, x, y):\n        return x + y\nNet()(torch.ones(2)) #<\n",
+            {"missing": "y", "defined_line": "6"},
+        ),
+    ],
+    "no_cuda": [
+        Row(X + "y = x.cuda() #<\n", {"line": "6"}, True),
+        Row("device = torch.device('cuda')\nx = torch.ones(2, device=device) #<\n", {"line": "6"}, True),
+        Row("net = nn.Linear(2, 1).to('cuda:0') #<\n", {"line": "5"}, True),
+    ],
+    "device_unknown": [
+        Row("d = torch.device('gpu') #<\n", {"name": "gpu"}, True),
+        Row("x = torch.ones(2).to('CUDA') #<\n", {"name": "CUDA"}, True),
+    ],
+    "pin_memory": [
+        Row("x = torch.tensor([1.], pin_memory=True) #<\n", {"line": "5"}),
+        Row("x = torch.ones(2, #<\n    pin_memory=True)\n", {"line": "5"}),
+    ],
+    "state_dict_keys": [
+        Row(
+            "net = nn.Linear(2, 2)\nnet.load_state_dict({'w': torch.ones(2, 2)}) #<\n",
+            {"missing": "weight, bias", "unexpected": "w"},
+        ),
+        Row(
+            "net = nn.Linear(2, 2)\nstate = nn.Linear(2, 2, bias=False).state_dict()\nnet.load_state_dict(state) #<\n",
+            {"missing": "bias", "unexpected": "–"},
+        ),
+    ],
+    "state_dict_shape": [
+        Row(
+            "net = nn.Linear(2, 2)\nnet.load_state_dict(nn.Linear(3, 2).state_dict()) #<\n",
+            {"name": "weight", "given": "[2, 3]", "wanted": "[2, 2]"},
+        ),
+        Row("a, b = nn.Linear(2, 2), nn.Linear(2, 5)\na.load_state_dict(b.state_dict()) #<\n", {"count": "2"}),
+    ],
+    "state_dict_prefix": [
+        Row(
+            "net = nn.Linear(2, 2)\nnet.load_state_dict({'module.' + k: v for k, v in net.state_dict().items()}) #<\n",
+            {"first": "module.weight"},
+        ),
+        Row(
+            "net = nn.Linear(1, 1, bias=False)\nnet.load_state_dict({'module.weight': torch.ones(1, 1)}) #<\n",
+            {"type": "Linear"},
+        ),
+    ],
+    "optimizer_empty": [
+        Row("opt = torch.optim.SGD([], lr=.1) #<\n", {"line": "5"}),
+        Row(
+            NET
+            + "    def __init__(self):\n        super().__init__()\n        self.layers = [nn.Linear(1, 1)]\nnet = Net()\nopt = torch.optim.Adam(net.parameters()) #<\n",
+            {"line": "10"},
+        ),
+    ],
+    "not_a_leaf_in_optimizer": [
+        Row(
+            "w = torch.ones(2, requires_grad=True).double()\nopt = torch.optim.SGD([w], lr=.1) #<\n",
+            {"name": "w", "op": "double", "made_line": "5"},
+        ),
+        Row(W + "v = w * 0.1\nopt = torch.optim.Adam([v]) #<\n", {"name": "v", "op": "mul"}),
+    ],
+    "optimizer_of_tensor": [
+        Row(W + "opt = torch.optim.SGD(w, lr=.1) #<\n", {"name": "w"}, True),
+        Row("p = nn.Parameter(torch.ones(2))\nopt = torch.optim.Adam(p) #<\n", {"name": "p"}, True),
+    ],
+    "optimizer_of_module": [
+        Row("net = nn.Linear(2, 2)\nopt = torch.optim.SGD(net, lr=.1) #<\n", {"name": "net", "module": "Linear"}, True),
+        Row(
+            NET
+            + "    def __init__(self):\n        super().__init__()\n        self.a = nn.Linear(1, 1)\nnet = Net()\nopt = torch.optim.Adam(net) #<\n",
+            {"module": "Net"},
+            True,
+        ),
+    ],
+}
+
+CALLS: dict[str, list[Row]] = {
+    "module_not_callable": [
+        Row("x = torch([5.5, 3]) #<\n", {"receiver": "torch"}, True),
+        Row("def make():\n    return torch(3.) #<\nmake()\n", {"suggestion": "torch.tensor"}, True),
+    ],
+    "other_module_called": [
+        Row("import math\nmath(3) #<\n", {"receiver": "math"}),
+        Row("import random\nx = random(0, 1) #<\n", {"receiver": "random"}),
+    ],
+    "size_not_callable": [
+        Row(X + "print(x.shape()) #<\n", {"name": "shape", "receiver": "x"}, True),
+        Row("k = torch.rand(5, 3)\nrows = k.T.shape()[0] #<\n", {"receiver": "k.T"}, True),
+    ],
+    "attribute_called": [
+        Row(X + "y = x.T() #<\n", {"name": "T"}, True),
+        Row(X + "n = x.ndim() #<\n", {"name": "ndim", "type": "int"}, True),
+    ],
+    "value_called": [
+        Row(X + "x(0) #<\n", {"name": "x", "type": "Tensor"}),
+        Row("lr = 0.1\nstep = lr(3) #<\n", {"name": "lr", "type": "float"}),
+    ],
+    "product_sign": [
+        Row(X + "y = 3(x.sum() + 1) #<\n", {"written": "3(x.sum() + 1)"}, True),
+        Row("x = 2\ny = 2x #<\n", {"written": "2x", "right": "2 * x"}, True),
+    ],
+    "method_as_value": [
+        Row(X + "y = x.mean + 1 #<\n", {"method": "x.mean"}, True),
+        Row(
+            "net = nn.Linear(2, 2)\nopt = torch.optim.SGD(net.parameters, lr=.1) #<\n",
+            {"method": "net.parameters"},
+            True,
+        ),
+        Row(X + "n = x.size[0] #<\n", {"method": "x.size"}, True),
+        Row(W + "w.sum.backward() #<\n", {"method": "w.sum"}, True),
+    ],
+    "method_without_tensor": [
+        Row("torch.zero_() #<\n", {"name": "zero_"}),
+        Row(X + "y = unsqueeze(x, 0) #<\n", {"name": "unsqueeze"}),
+    ],
+    "keyword_misspelt": [
+        Row(
+            "torch.tensor([1.], requires_gard=True) #<\n",
+            {"name": "requires_gard", "suggestion": "requires_grad"},
+            True,
+        ),
+        Row("torch.tensor([1.], pin_momemory=False) #<\n", {"suggestion": "pin_memory"}, True),
+        Row("nn.Linear(2, 3, biass=True) #<\n", {"function": "nn.Linear"}, True),
+        Row(
+            "def load(data, transform=None):\n    return data\nload(1, transfom=2) #<\n",
+            {"suggestion": "transform"},
+            True,
+        ),
+    ],
+    "keyword_unknown": [
+        Row(W + "opt = torch.optim.Adam([w], momentum=.9) #<\n", {"name": "momentum"}),
+        Row("nn.Linear(2, 3, activation='relu') #<\n", {"name": "activation"}),
+    ],
+    "arguments_invalid": [
+        Row("torch.rand(2.0, 3) #<\n", {"function": "rand", "got": "float, int"}),
+        Row(X + "torch.sum(x, 'rows') #<\n", {"function": "sum"}),
+    ],
+    "operand_types": [
+        Row(X + "y = x + [1., 2., 3.] #<\n", {"got": "list", "operator": "+"}, True),
+        Row(X + "y = x + 'a' #<\n", {"got": "str"}),
+    ],
+    "not_a_tensor": [
+        Row("y = torch.exp(2.0) #<\n", {"function": "exp", "got": "float"}, True),
+        Row("net = nn.Linear(2, 1)\nnet([1., 2.]) #<\n", {"argument": "input", "got": "list"}, True),
+        Row("net = nn.Linear(2, 1)\nnet(np.ones(2)) #<\n", {"got": "numpy.ndarray"}),
+    ],
+}
+
+NAMES: dict[str, list[Row]] = {
+    "unbound_local": [
+        Row(
+            "total = 0\ndef add(x):\n    total += x #<\nadd(1)\n",
+            {"name": "total", "function": "add", "assigned_line": "7"},
+        ),
+        Row("def f():\n    print(a) #<\n    a = 3\nf()\n", {"name": "a", "assigned_line": "7"}),
+    ],
+    "import_missing": [
+        Row("x = math.pi #<\n", {"statement": "import math"}, True),
+        Row("loader = DataLoader([1]) #<\n", {"statement": "from torch.utils.data import DataLoader"}, True),
+        Row("print(random.random()) #<\n", {"name": "random"}, True),
+    ],
+    "defined_later": [
+        Row("y = helper(2) #<\ndef helper(a):\n    return a\n", {"name": "helper", "defined_line": "6"}),
+        Row("x = x.new_ones(5, 3) #<\n", {"name": "x", "defined_line": "5"}),
+    ],
+    "name_misspelt": [
+        Row("loss = torch.ones(1)\nprint(los) #<\n", {"name": "los", "suggestion": "loss"}, True),
+        Row("y = torchy.mm #<\n", {"suggestion": "torch"}, True),
+        Row("flag = true #<\n", {"suggestion": "True"}, True),
+        Row("for i in xrange(3): #<\n    pass\n", {"suggestion": "range"}, True),
+    ],
+    "self_undefined": [
+        Row("self.x = 3 #<\n", {"name": "self"}),
+        Row(NET + "    def forward(this, x):\n        return self.w * x #<\nNet()(torch.ones(2))\n", {"line": "7"}),
+    ],
+    "name_not_defined": [
+        Row("model = Net() #<\n", {"name": "Net"}),
+        Row("for batch in get_batches(3): #<\n    pass\n", {"name": "get_batches"}),
+        Row("plt.plot([1]) #<\n", {"name": "plt"}),
+    ],
+    "no_module": [
+        Row("import torchvision #<\n", {"name": "torchvision"}),
+        Row("from pandas import DataFrame #<\n", {"name": "pandas"}),
+    ],
+    "module_misspelt": [
+        Row("import nmpy #<\n", {"suggestion": "numpy"}, True),
+        Row("import troch as t #<\n", {"suggestion": "torch"}, True),
+    ],
+    "import_misspelt": [
+        Row("from torch.nn import linear #<\nlayer = linear(2, 1)\n", {"suggestion": "Linear"}, True),
+        Row("from torch import optm #<\n", {"suggestion": "optim"}, True),
+    ],
+    "import_elsewhere": [
+        Row("from torch.nn import DataLoader #<\n", {"place": "torch.utils.data.DataLoader"}, True),
+        Row("from torch import Linear #<\n", {"place": "torch.nn.Linear"}, True),
+    ],
+    "no_such_import": [
+        Row("from torch import quickly_please #<\n", {"module": "torch"}),
+        Row("from math import gradient_descent #<\n", {"name": "gradient_descent"}),
+    ],
+    "attribute_removed": [
+        Row(X + "x.is_mlc #<\n", {"name": "is_mlc"}),
+        Row(X + "print(x.names) #<\n", {"name": "names"}),
+    ],
+    "tensor_method": [
+        Row("y = torch.new_ones(5, 3) #<\n", {"name": "new_ones"}),
+        Row(X + "y = torch.view(x, 6) #<\n", {"name": "view"}, True),
+        Row(X + "s = torch.size(x) #<\n", {"name": "size"}, True),
+    ],
+    "function_not_method": [
+        Row(X + "y = x.gelu() #<\n", {"place": "torch.nn.functional.gelu"}, True),
+        Row(X + "y = x.stack() #<\n", {"place": "torch.stack"}),
+    ],
+    "name_elsewhere": [
+        Row("layer = torch.Linear(2, 3) #<\n", {"place": "torch.nn.Linear"}, True),
+        Row(W + "opt = nn.SGD([w], lr=.1) #<\n", {"place": "torch.optim.SGD"}, True),
+    ],
+    "attribute_misspelt": [
+        Row("x = torch.one(2, 3) #<\n", {"suggestion": "ones"}, True),
+        Row("layer = nn.linear(2, 3) #<\n", {"suggestion": "Linear"}, True),
+        Row("y = F.softmx(torch.ones(2), 0) #<\n", {"owner": "torch.nn.functional"}, True),
+        Row(
+            "def train(v):\n    v.sum().backwrd() #<\ntrain(torch.ones(2, requires_grad=True))\n",
+            {"owner": "Tensor"},
+            True,
+        ),
+        Row(
+            NET
+            + "    def __init__(self):\n        super().__init__()\n        self.hidden = nn.Linear(1, 1)\n    def forward(self, x):\n        return self.hiden(x) #<\nNet()(torch.ones(1))\n",
+            {"suggestion": "hidden"},
+            True,
+        ),
+    ],
+    "attribute_missing": [
+        Row(X + "x.numpy().flurb #<\n", {"owner": "ndarray"}),
+        Row("net = nn.Linear(2, 2)\nnet.temperature #<\n", {"receiver": "net"}),
+    ],
+    "layer_for_result": [
+        Row(X + "y = nn.ReLU()\nprint(y.sum()) #<\n", {"owner": "ReLU", "receiver": "y"}),
+        Row(X + "h = nn.Softmax(1)\nh.backward() #<\n", {"name": "backward"}),
+    ],
+    "key_misspelt": [
+        Row("d = {'weight': 1}\nd['wieght'] #<\n", {"suggestion": "weight"}, True),
+        Row("state = nn.Linear(1, 1).state_dict()\nb = state['bais'] #<\n", {"receiver": "state"}, True),
+    ],
+    "key_missing": [
+        Row("d = {'a': 1}\nd['learning rate'] #<\n", {"receiver": "d"}),
+        Row("p = nn.ParameterDict({'first': nn.Parameter(torch.ones(2))})\np['second'] #<\n", {"receiver": "p"}),
+    ],
+}
+
+OUTSIDE: dict[str, list[Row]] = {
+    "no_file": [
+        Row("open('data.csv') #<\n", {"path": "data.csv"}),
+        Row("state = torch.load('model.pt') #<\n", {"path": "model.pt"}),
+    ],
+    "no_network": [
+        Row("import urllib.request\nurllib.request.urlopen('http://example.com') #<\n", {"line": "6"}),
+        Row("import socket\nsocket.create_connection(('127.0.0.1', 80), 1) #<\n", {"line": "6"}),
+    ],
+    "no_processes": [
+        Row("import subprocess\nsubprocess.run(['ls']) #<\n", {"line": "6"}),
+        Row("import multiprocessing as mp\np = mp.Process(target=print)\np.start() #<\n", {"line": "7"}),
+    ],
+    "out_of_memory": [
+        Row("x = torch.ones(1000000, 1000000) #<\n", {"amount": "4,000.0 GB"}),
+        Row("def big(n):\n    return torch.zeros(n) #<\nbig(10 ** 12)\n", {"code": "torch.zeros(n)"}),
+    ],
+    "input_not_available": [
+        Row("n = input() #<\n", {"line": "5"}),
+        Row("def ask():\n    return int(input('n')) #<\nask()\n", {"code": "input('n')"}),
+    ],
+    "recursion": [
+        Row("def f(n):\n    return f(n + 1) #<\nf(1)\n", {"function": "f", "defined_line": "5"}),
+        Row(
+            NET + "    def forward(self, x):\n        return self(x) #<\nNet()(torch.ones(1))\n",
+            {"function": "forward"},
+        ),
+    ],
+}
+
+SYNTAX: dict[str, list[Row]] = {
+    "notebook_prompt": [
+        Row("In [1]: x = torch.ones(2) #<\nIn [2]: print(x)\n", {"count": "2"}, True),
+        Row(
+            ">>> x = torch.ones(2) #<\n>>> print(x)\ntensor([1., 1.])\n>>> for i in range(2):\n...     print(i)\n",
+            {},
+            True,
+        ),
+        Row("In [None]: #<\nx = 1\nOut[2]: tensor([1.,\n        2.])\n", {}, True),
+    ],
+    "shell_line": [
+        Row("!pip install torch #<\nx = 1\n", {"word": "!pip"}, True),
+        Row("%matplotlib inline #<\n", {"word": "%matplotlib"}, True),
+        Row("x = 1\npip install numpy #<\n", {"word": "pip"}, True),
+        Row("python train.py --lr 0.1 #<\n", {"word": "python"}, True),
+    ],
+    "cuda_visible_shell": [
+        Row("CUDA_VISIBLE_DEVICES=0,1 python train.py\n#<", {"name": "CUDA_VISIBLE_DEVICES"}, True),
+        Row("x = 1\nexport CUDA_VISIBLE_DEVICE=0\n#<", {"right": "CUDA_VISIBLE_DEVICES"}, True),
+    ],
+    "pasted_output": [
+        Row("x = torch.ones(2)\ntensor(5., grad_fn=<AddBackward0>) #<\n", {}, True),
+        Row("x = torch.ones(2)\ntensor([[1., 1.], #<\n        [1., 1.]], grad_fn=<AddBackward0>)\ny = x\n", {}, True),
+        Row("tensor([1., 2.]) #<\n", {"name": "tensor"}, True),
+    ],
+    "full_width": [
+        Row(
+            "x = torch.tensor([1.，2.]) #<\n",
+            {"character": "，", "codepoint": "U+FF0C", "column": "21", "right": ","},
+            True,
+        ),
+        Row("x = torch.ones（3） #<\nprint（x）\n", {"character": "（", "count": "4"}, True),
+        Row("print(“你好”) #<\n", {"right": '"'}, True),
+        Row("x = 1 ＋ 2 #<\n", {"codepoint": "U+FF0B"}, True),
+    ],
+    "invisible_character": [
+        Row("x = torch.ones(2)\u00a0+ 1 #<\n", {"codepoint": "U+00A0", "column": "18"}, True),
+        Row("y\u200b = 3 #<\n", {"codepoint": "U+200B"}, True),
+    ],
+    "prose_line": [
+        Row("x = 1  # 设置\n显卡 编号 与 数量 #<\ny = 2\n", {}, True),
+        Row("下面我们创建一个张量 #<\nx = 1\n", {}, True),
+    ],
+    "print_statement": [
+        Row("x = 1\nprint x #<\n", {}, True),
+        Row("for i in range(2):\n    print 'a', i #<\nprint i\n", {}, True),
+    ],
+    "except_comma": [
+        Row("try:\n    pass\nexcept ValueError, e: #<\n    pass\n", {"name": "e"}, True),
+        Row("try:\n    x = 1\nexcept Exception, error: #<\n    print(error)\n", {"name": "error"}, True),
+    ],
+    "bracket_open": [
+        Row("x = torch.tensor([1., 2.  #<\ny = 3\n", {"bracket": "[", "right": "]"}, True),
+        Row("print(torch.ones(3) #<\ny = 3\n", {"bracket": "("}, True),
+    ],
+    "bracket_extra": [
+        Row("x = torch.randn(1, 10)).view(1, 10) #<\n", {"bracket": ")"}, True),
+        Row("x = torch.ones(3)) #<\n", {"bracket": ")"}, True),
+    ],
+    "bracket_mismatch": [
+        Row("x = torch.tensor([1., 2.) #<\n", {"bracket": ")", "open": "["}, True),
+        Row("x = (1, 2] #<\n", {"right": ")"}, True),
+    ],
+    "else_if": [
+        Row("x = 1\nif x:\n    pass\nelse if x > 2: #<\n    pass\n", {}, True),
+        Row("if 0:\n    y = 1\nelse  if 1: #<\n    y = 2\n", {}, True),
+    ],
+    "colon_missing": [
+        Row("for i in range(2) #<\n    print(i)\n", {"word": "for"}, True),
+        Row("class Net(nn.Module) #<\n    pass\n", {"word": "class"}, True),
+    ],
+    "tabs_and_spaces": [
+        Row("def f():\n\ta = 1\n        b = 2 #<\n", {}, True),
+        Row("if True:\n        x = 1\n\ty = 2 #<\n", {}, True),
+    ],
+    "block_missing": [
+        Row("for i in range(2):\nprint(i) #<\n", {"head": "for", "head_line": "5"}, True),
+        Row("def f(x):\nreturn x #<\nf(1)\n", {"head_line": "5"}),
+    ],
+    "indent_unexpected": [
+        Row("x = 1\n  y = 2 #<\n", {"spaces": "2"}, True),
+        Row("x = 1\n    print(x) #<\nz = 2\n", {"spaces": "4"}, True),
+    ],
+    "indent_mismatch": [
+        Row("if True:\n    x = 1\n   y = 2 #<\n", {"spaces": "3"}, True),
+        Row("if True:\n        x = 1\n    y = 2 #<\n", {"spaces": "4"}),
+    ],
+    "equals_in_condition": [
+        Row("x = 3\nif x = 3: #<\n    pass\n", {}, True),
+        Row("x = 3\nwhile x.real = 2: #<\n    pass\n", {}, True),
+    ],
+    "keyword_as_name": [
+        Row("lambda = 0.1 #<\n", {"name": "lambda"}),
+        Row("class = 3 #<\n", {"suggestion": "class_"}),
+    ],
+    "increment": [
+        Row("i = 0\ni++ #<\n", {"right": "i += 1"}, True),
+        Row("n = 3\nn--; #<\n", {"operator": "--"}, True),
+    ],
+    "other_operator": [
+        Row("if 1 && 2: #<\n    pass\n", {"right": "and"}, True),
+        Row("a = 1 || 0 #<\n", {"right": "or"}, True),
+    ],
+    "string_open": [
+        Row('print("abc) #<\n', {"quote": '"'}),
+        Row("name = 'abc\n#<", {"quote": "'"}, True),
+    ],
+    "comma_missing": [
+        Row("x = torch.tensor([1 2]) #<\n", {}, True),
+        Row("y = [3, 4 5] #<\n", {}, True),
+    ],
+    "outside_function": [
+        Row("return 3 #<\n", {"word": "return"}),
+        Row("x = 1\nyield x #<\n", {"word": "yield"}),
+    ],
+    "outside_loop": [
+        Row("break #<\n", {"word": "break"}),
+        Row("if True:\n    continue #<\n", {"word": "continue"}),
+    ],
+}
+
+TRIGGERS = AUTOGRAD | SHAPES | TYPES | MODULES | CALLS | NAMES | OUTSIDE | SYNTAX

@@ -1,0 +1,91 @@
+"""Programs that fail get the right finding on the right line, its fix mends them, and near misses get none."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from engine.findings.code import applied
+from engine.findings.errors import CODES
+from engine.local import Engine
+from engine.request import RunRequest
+from engine.trace import Finding, Program, Trace
+from tests.engine.findings.failing import HEAD, TRIGGERS, Row
+from tests.engine.findings.near_failing import NEAR_MISSES
+
+
+class Runs:
+    """All programs of this file, run beside each other from the start."""
+
+    def __init__(self, engine: Engine, threads: ThreadPoolExecutor) -> None:
+        self._engine = engine
+        self._traces = {code: threads.submit(self.run, code) for code in PROGRAMS}
+
+    def run(self, code: str) -> Trace:
+        return self._engine.run(RunRequest(program=Program(code=code)))
+
+    def trace(self, code: str) -> Trace:
+        return self._traces[code].result()
+
+
+@pytest.fixture(scope="module")
+def runs() -> Iterator[Runs]:
+    engine = Engine()
+    with ThreadPoolExecutor(3) as threads:
+        yield Runs(engine, threads)
+    engine.close()
+
+
+def errors(trace: Trace) -> list[Finding]:
+    return [finding for finding in trace.findings if finding.severity == "error"]
+
+
+def marked(code: str) -> int:
+    """The line that ends in `#<`; for a line of its own, the one above it."""
+    lines = code.split("\n")
+    at = next(number for number, line in enumerate(lines, 1) if line.endswith("#<"))
+    return at - 1 if lines[at - 1] == "#<" else at
+
+
+PROGRAMS = [
+    *(HEAD + row.program for rows in TRIGGERS.values() for row in rows),
+    *(HEAD + program for program in NEAR_MISSES.values()),
+]
+ROWS = [(code, row) for code, rows in TRIGGERS.items() for row in rows]
+
+
+@pytest.mark.parametrize(("code", "row"), ROWS, ids=[f"{code}-{at}" for at, (code, _) in enumerate(ROWS)])
+def test_the_error_is_explained(runs: Runs, code: str, row: Row) -> None:
+    program = HEAD + row.program
+    trace = runs.trace(program)
+    found = errors(trace)
+    assert [finding.code for finding in found] == [code]
+    (finding,) = found
+    assert finding.span is not None
+    assert finding.span.line == marked(program)
+    assert row.parameters.items() <= finding.parameters.items()
+    assert trace.failure is not None
+    assert trace.failure.explanation == code
+    assert bool(finding.fix) == row.mends
+    if row.mends:
+        mended = runs.run(applied(program, finding.fix))
+        assert mended.failure is None, mended.program.code
+
+
+@pytest.mark.parametrize("code", NEAR_MISSES)
+def test_the_near_miss_is_not(runs: Runs, code: str) -> None:
+    trace = runs.trace(HEAD + NEAR_MISSES[code])
+    assert code not in [finding.code for finding in trace.findings]
+
+
+def test_every_error_has_two_programs_and_a_near_miss() -> None:
+    assert [code for code, rows in TRIGGERS.items() if len(rows) < 2] == []
+    assert set(TRIGGERS) == set(NEAR_MISSES)
+
+
+def test_every_rule_is_met() -> None:
+    """Codes whose rules only ever lead to more exact ones are left out."""
+    assert set(CODES) - set(TRIGGERS) <= LEADS_ON
+
+
+LEADS_ON = {"grad_is_none", "none_in_arithmetic", "not_callable", "forbidden", "read_only_file"}

@@ -120,9 +120,9 @@ class Recording(TorchFunctionMode):
         try:
             if subclassed:
                 with _disabled():
-                    self._record(called, taken, words, keywords, result, since, started, ended, frame)
+                    self._record(called, taken, words, keywords, result, since, started, ended, frame, args, kwargs)
             else:
-                self._record(called, taken, words, keywords, result, since, started, ended, frame)
+                self._record(called, taken, words, keywords, result, since, started, ended, frame, args, kwargs)
         except RecursionError:
             ledger.pending.clear()
         except Exception as error:
@@ -149,7 +149,7 @@ class Recording(TorchFunctionMode):
         ended = perf_counter_ns()
         try:
             with ledger.lock, _disabled():
-                self._record(called, taken, words, keywords, result, since, started, ended, frame)
+                self._record(called, taken, words, keywords, result, since, started, ended, frame, args, kwargs)
         except Exception as error:
             ledger.trouble(called.name, error)
         return result
@@ -258,6 +258,7 @@ class Recording(TorchFunctionMode):
     def _record(
         self, called: Called, taken: Taken, words: tuple[object, ...],
         keywords: dict[str, object] | None, result: object, since: int, started: int, ended: int, frame: FrameType,
+        args: tuple[Any, ...], kwargs: dict[str, Any],
     ) -> None:  # fmt: skip
         ledger = self.ledger
         walker = ledger.walker
@@ -269,7 +270,7 @@ class Recording(TorchFunctionMode):
             except RuntimeError:
                 unchanged = True
             if not unchanged or called.writes_buffers:
-                changed = self._changes(called, taken)
+                changed = self._changes(called, taken, args, kwargs)
                 break
         flags = 0
         outputs: tuple[int, ...] = ()
@@ -297,7 +298,9 @@ class Recording(TorchFunctionMode):
             self.observer.written(called, op, changed, taken, ledger.site(frame))
         ledger.publish()
 
-    def _changes(self, called: Called, taken: Taken) -> list[tuple[torch.Tensor, State, int]]:
+    def _changes(
+        self, called: Called, taken: Taken, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> list[tuple[torch.Tensor, State, int]]:
         """The arguments that were written into, with the records they had before; all have new ones now."""
         ledger = self.ledger
         changed: list[tuple[torch.Tensor, State, int]] = []
@@ -307,8 +310,7 @@ class Recording(TorchFunctionMode):
             except RuntimeError:
                 now = 0
             if now != version and state.version == version:
-                if state.storage is not None:
-                    state.storage.uninitialised = False
+                ledger.wrote(called.name, tensor, state, args, kwargs)
                 view = tensor._is_view()
                 ledger.renew(tensor, state, fresh=not view)
                 changed.append((tensor, state, before))
@@ -322,10 +324,11 @@ class Recording(TorchFunctionMode):
         ledger = self.ledger
         state = ledger.states.get(id(tensor))
         if state is None or state.ref() is not tensor:
-            seen = look(tensor, called.uninitialised, taken[0][1].look if taken else None)
+            blank = called.uninitialised or (ledger.blanks > 0 and ledger.lies_in_blank(tensor, taken))
+            seen = look(tensor, blank, taken[0][1].look if taken else None)
             state = ledger.made(tensor, bool(taken), seen)
-            if called.uninitialised and state.storage is not None:
-                state.storage.uninitialised = True
+            if called.uninitialised:
+                ledger.find_blank(tensor, state)
             return state
         # one of the arguments itself, or a member read again
         if state.version != version_of(tensor):

@@ -8,9 +8,13 @@ that call nothing, add no name to any namespace, no frame and no line.
 import ast
 import re
 import warnings
+from collections.abc import Callable
 from types import CodeType
 from typing import Any, cast
 
+import torch
+
+from engine.worker.constructors import NOTE, gives_blank, wrap_constructors
 from engine.worker.record import PROGRAM
 
 _KEY = "gradgraph mark"
@@ -34,8 +38,10 @@ class Mark:
 class Lines:
     """The marks of one program."""
 
-    def __init__(self) -> None:
+    def __init__(self, found: Callable[[torch.Tensor], None] | None = None) -> None:
         self.marks: list[Mark] = []
+        self.found = found
+        """Told of a tensor over memory that nothing was written into."""
 
     def compile(self, source: str) -> CodeType:
         """The program's code with marks; without any for one whose code is looked at, or run by something else than Python.
@@ -48,6 +54,7 @@ class Lines:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # those of the program were shown just now
                 tree = ast.parse(source, PROGRAM)
+                wrap_constructors(tree, source)
                 self._mark(tree)
                 return self._bind(compile(tree, PROGRAM, "exec", dont_inherit=True))
         except (RecursionError, MemoryError, SyntaxError, ValueError):  # nested too deep for a tree
@@ -97,7 +104,15 @@ class Lines:
             return self._bind(constant)
         if type(constant) is tuple and len(constant) == 2 and type(constant[0]) is str and constant[0] == _KEY:
             return self.marks[cast(int, constant[1])]
+        if type(constant) is tuple and constant == NOTE:
+            return self._note
         return constant
+
+    def _note(self, made: object, kind: object, *sizes: object) -> object:
+        """Stands around a call of `torch.FloatTensor` and its kin."""
+        if type(made) is torch.Tensor and self.found is not None and gives_blank(kind, sizes):
+            self.found(made)
+        return made
 
 
 def _first(statement: ast.stmt) -> ast.stmt | ast.expr:

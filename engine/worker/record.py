@@ -15,6 +15,7 @@ import torch
 
 from engine.events import Role
 from engine.trace import RunLimits
+from engine.worker.blank import Blank
 from engine.worker.tensors import Look, is_tracked_leaf, look, start_of, version_of
 from engine.worker.thin import Thinning
 from engine.worker.walk import Walker
@@ -38,8 +39,8 @@ class Storage(msgspec.Struct, eq=False, gc=False):
     id: int
     members: list["State"]
     lent: bool = False
-    uninitialised: bool = False
-    """Nothing has been written into it yet."""
+    blank: Blank | None = None
+    """What nothing has been written into yet."""
 
     def alive(self) -> bool:
         """Whether one of its tensors still exists; of many, the last one met most likely does."""
@@ -84,6 +85,12 @@ class Here(threading.local):
         """Which of the program's own threads; 0 for the first."""
 
 
+def is_blank(tensor: torch.Tensor, state: State) -> bool:
+    """Whether some of a tensor is memory as it was found."""
+    storage = state.storage
+    return storage is not None and storage.blank is not None and storage.blank.covers(tensor)
+
+
 class Ledger:
     """Numbers and rows of one run."""
 
@@ -95,6 +102,8 @@ class Ledger:
         """Where rows are put; while a turn of a long loop is held back, another list."""
         self.pending: list[Row] = []
         self.states: dict[int, State] = {}
+        self.blanks = 0
+        """Storages in which something is undefined."""
         self.dead: list[Reference] = []
         """Of tensors that ceased to exist since that was last said."""
         self._died = self.dead.append
@@ -212,6 +221,8 @@ class Ledger:
         if state is None or state.ref() is not tensor:
             return self.introduce(tensor, role)
         if state.version != version_of(tensor):
+            if state.version >= 0 and state.storage is not None:
+                state.storage.blank = None  # written where no op was recorded
             return self.renew(tensor, state)
         if state.watched and look(tensor).data != state.look.data:
             return self.outside(tensor, state)
@@ -227,14 +238,14 @@ class Ledger:
         lent = self._lent(tensor)
         # an `nn.Parameter` over `torch.empty` is a new object in memory whose first tensor is gone
         storage = self.storages.get(seen.address)
-        blank = storage is not None and storage.uninitialised and not lent
-        if blank:
+        blank = None if storage is None or lent else storage.blank
+        if blank is not None and blank.covers(tensor):
             seen = look(tensor, True)
         state = self.create(tensor, role, seen)
         state.watched = lent
         self.describe(tensor, state)
-        if blank and state.storage is not None:
-            state.storage.uninitialised = True
+        if blank is not None and state.storage is not None:
+            state.storage.blank = blank
         self.finish(state)
         return state
 
@@ -255,6 +266,43 @@ class Ledger:
             self._purge()
         self.states[id(tensor)] = state
         return state
+
+    def found(self, tensor: torch.Tensor) -> None:
+        """Records a new tensor whose memory is as it was found."""
+        state = self.create(tensor, "leaf", look(tensor, True))
+        self.describe(tensor, state, fresh=True)
+        self.find_blank(tensor, state)
+        self.finish(state)
+        self.publish()
+
+    def find_blank(self, tensor: torch.Tensor, state: State) -> None:
+        """Notes that nothing was written into the memory of a new tensor."""
+        if state.storage is not None:
+            state.storage.blank = Blank(tensor)
+            self.blanks += 1
+
+    def wrote(
+        self, name: str, tensor: torch.Tensor, state: State, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Takes note of an op that wrote."""
+        storage = state.storage
+        if storage is None or storage.blank is None:
+            return
+        if name in ("setitem", "copy_") and isinstance(args[-1], torch.Tensor):
+            source = self.state(args[-1])
+            if source is not None and is_blank(args[-1], source):
+                return  # `x[0] += 1` ends by putting there what is there
+        if not storage.blank.write(name, tensor, args, kwargs):
+            storage.blank = None
+            self.blanks -= 1
+
+    def lies_in_blank(self, made: torch.Tensor, taken: Iterable[tuple[torch.Tensor, State, int, int]]) -> bool:
+        """Whether a result is a view of memory that nothing was written into."""
+        return any(
+            state.storage is not None and state.storage.blank is not None
+            and state.look.address == start_of(made) and state.storage.blank.covers(made)
+            for _, state, _, _ in taken
+        )  # fmt: skip
 
     def _reference(self, tensor: torch.Tensor, number: int) -> Reference:
         reference = Reference(tensor, self._died)
@@ -386,7 +434,7 @@ class Ledger:
         """A new record of an object whose contents changed."""
         self.tensors += 1
         state.id = self.tensors
-        state.look = look(tensor, state.storage is not None and state.storage.uninitialised)
+        state.look = look(tensor, is_blank(tensor, state))
         state.node = 0
         if (
             state.storage is not None
@@ -444,6 +492,7 @@ class Ledger:
         for state in states:
             if state.storage is not None:
                 state.storage.lent = True
+                state.storage.blank = None  # whether that code wrote cannot be told
                 for member in state.storage.members:
                     member.watched = True
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from engine.findings.flow import is_zero
+from engine.findings.reading import Edits
 from engine.findings.story import Story, line
 from engine.trace import Finding, Pass
 
@@ -85,7 +86,26 @@ def _added(story: Story, now: Pass, before: Pass, leaves: list[str], *, is_mista
             "first_line": line(before.span),
             "count": str(sum(1 for one in story.trace.passes if any(a.tensor == leaves[0] for a in one.accumulations))),
         },
+        fix=_zeroed(story, now, leaves) if is_mistake else (),
     )
+
+
+def _zeroed(story: Story, now: Pass, leaves: list[str]) -> Edits:
+    """The gradients dropped before the pass: by the one optimizer that moves them, or by hand."""
+    movers = {
+        update.variable
+        for update in story.trace.updates
+        if update.kind in ("step", "data")
+        for change in update.changes
+        if change.before is not None and story.identity(change.before) in leaves
+    }
+    names = [story.name(leaf) for leaf in leaves]
+    text = ""
+    if len(movers) == 1 and (variable := next(iter(movers))):
+        text = f"{variable}.zero_grad()"
+    elif movers == {None} and all(name.isidentifier() for name in names):
+        text = " = ".join([*(f"{name}.grad" for name in names), "None"])
+    return story.code.line_before(story.code.statement_at(now.span), text) if text else ()
 
 
 def _by_number(tensor: str) -> tuple[int, str]:

@@ -15,7 +15,7 @@ ARRAYS = frozenset(("numpy", "__array__"))
 
 
 def starved_leaves(story: Story) -> set[str]:
-    """Leaves that want a gradient and got none in any pass."""
+    """Leaves with a name that want a gradient and got none in any pass."""
     fed = {one.tensor for each in story.trace.passes for one in each.accumulations if one.delta is not None}
     return {
         tensor.id
@@ -25,6 +25,7 @@ def starved_leaves(story: Story) -> set[str]:
         and tensor.grad_fn is None
         and tensor.role in ("leaf", "parameter")
         and tensor.id not in fed
+        and story.has_names(tensor.id)
     }
 
 
@@ -118,12 +119,14 @@ def _lost(story: Story, cut: Op, way: _Way, leaves: list[str]) -> Finding | None
         "dtype": made[0] if made else "?",
     }
     code, fix = "", NO_EDITS
+    call = story.code.call_at(cut.span)
+    is_written = call is not None and called(call) == cut.name
     if way.array:
         code = "cut_by_numpy"
-    elif result is not None and story.is_tracked_leaf(result.id) and cut.name in DETACHES | COPIES | READS:
+    elif result is not None and story.is_tracked_leaf(result.id) and is_written and cut.name in DETACHES | COPIES | READS:
         code, fix = "leaf_recreated", _kept(story, cut)
         parameters["name"] = story.say(result.id)
-    elif whole and cut.grad_mode == "grad" and story.failed_pass() is None:
+    elif whole and cut.grad_mode == "grad" and not story.is_inside_library(cut) and story.failed_pass() is None:
         code, parameters["dtype"] = "cut_by_integer", whole[0]
     if not code:
         return None

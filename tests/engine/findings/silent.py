@@ -367,6 +367,17 @@ adam = torch.optim.Adam(net.parameters(), lr=0.1)
 net(torch.ones(4, 2)).pow(2).mean().backward()
 adam.step()
 """),
+    Case("step_without_zero_grad", 9, {"names": "model.0.weight, model.0.bias, model.2.weight (+1)"}, TRAIN + """for i in range(3):
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    opt.step()
+"""),
+    Case("step_without_zero_grad", 6, {"names": "w"}, """w = torch.ones(2, requires_grad=True)
+for i in range(3):
+    (w ** 2).sum().backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+"""),
     # Modes
     Case("trained_in_eval", 9, {"module": "model.1", "type": "Dropout", "eval_line": "12"}, DROP + """for epoch in range(2):
     opt.zero_grad()
@@ -684,6 +695,11 @@ loss.backward()
 )  # fmt: skip
 
 NEAR_MISSES: tuple[tuple[str, str], ...] = (
+    ("step_without_zero_grad", TRAIN + "for i in range(3):\n    F.mse_loss(model(x), y).backward()\n    opt.step()\n"
+     "    for p in model.parameters():\n        p.grad.zero_()\n"),
+    ("step_without_zero_grad", TRAIN + LOOP),
+    ("leaf_recreated", "x = torch.randn(3, requires_grad=True)\nJ = torch.autograd.functional.jacobian(lambda t: t ** 2, x)\n"),
+    ("cut_by_no_grad", "net = nn.Sequential(torch.nn.utils.parametrizations.spectral_norm(nn.Linear(3, 4)), nn.ReLU())\nnet(torch.randn(5, 3)).sum().backward()\n"),
     ("cut_by_integer", "w = torch.tensor([1., 2.], requires_grad=True)\nloss = w[w.argmax()] * 2 + (w * (w > 0)).sum()\nloss.backward()\n"),
     ("cut_by_integer", "teacher, model = nn.Linear(4, 3), nn.Linear(4, 3)\nopt = torch.optim.SGD(model.parameters(), lr=0.1)\nx = torch.randn(5, 4)\n"
      "F.cross_entropy(model(x), teacher(x).argmax(1)).backward()\nopt.step()\n"),

@@ -20,7 +20,7 @@ WORDS = Path(package.__file__).parents[1] / "frontend" / "words"
 CASES = [pytest.param(case, id=f"{case.code}-{at}") for at, case in enumerate(TRIGGERS)]
 MISSES = [pytest.param(code, program, id=f"{code}-{at}") for at, (code, program) in enumerate(NEAR_MISSES)]
 MENDED = {
-    "leaf_recreated", "log_of_zero", "log_of_negative", "root_of_negative", "root_at_zero", "leaf_made_non_leaf", "grad_of_non_leaf",
+    "leaf_recreated", "step_without_zero_grad", "log_of_zero", "log_of_negative", "root_of_negative", "root_at_zero", "leaf_made_non_leaf", "grad_of_non_leaf",
     "grad_of_untracked", "leaf_rebound", "modules_in_plain_list", "zero_grad_before_step", "step_without_backward",
     "optimizer_holds_others", "not_in_optimizer", "backward_without_step", "method_not_called", "scheduler_before_step",
     "frozen_in_optimizer", "evaluated_in_train", "evaluated_with_grad", "loss_broadcast", "difference_broadcast",

@@ -18,6 +18,8 @@ test('numbers far apart get a logarithmic axis, unless one is not positive', () 
   expect(axis.at(0)).toBeNull()
   expect(axis.ticks.length).toBeLessThanOrEqual(7)
   expect(axisOf([0, 1e-4, 50]).log).toBe(false)
+  expect(axisOf([-1, 1e-4, 50]).log).toBe(false)
+  expect(axisOf([...Array.from({ length: 20 }, (_, at) => 10 ** -at), 0]).log).toBe(true)
 })
 
 test('one number, none and non-finite ones still make an axis', () => {

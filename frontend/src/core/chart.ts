@@ -7,17 +7,22 @@ export interface Axis {
   ticks: readonly number[]
 }
 
-/** An axis over finite numbers. Logarithmic when all are positive and the largest is more than `ratio` times the smallest. */
+/** An axis over finite numbers. Logarithmic when all are positive, but for a few zeros, and the largest is more than `ratio`
+ * times the smallest of them. */
 export function axisOf(values: readonly number[], ratio = 300, count = 3): Axis {
   const finite = values.filter(Number.isFinite)
   let low = Infinity
   let high = -Infinity
+  let least = Infinity
+  let zeros = 0
   for (const value of finite) {
     low = Math.min(low, value)
     high = Math.max(high, value)
+    if (value > 0) least = Math.min(least, value)
+    if (value === 0) zeros += 1
   }
   if (finite.length === 0) [low, high] = [0, 1]
-  if (low > 0 && high / low > ratio) return logarithmic(low, high)
+  if (low >= 0 && zeros <= finite.length / 10 && high / least > ratio) return logarithmic(least, high)
   return linear(low, high, count)
 }
 

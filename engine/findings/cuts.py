@@ -11,7 +11,7 @@ from engine.graph.boxes import COPIES, DETACHES
 from engine.graph.escapes import READS
 from engine.graph.types import Box, Graph, Link
 from engine.graph.view import view
-from engine.trace import Edit, Finding, Op, Pass
+from engine.trace import Edit, Finding, Op, Pass, Span
 
 PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
@@ -40,8 +40,12 @@ def _untracked(story: Story, failed: Pass) -> Iterator[Finding]:
     """Nothing was cut: nothing that the root was made of is tracked."""
     tensors = tuple(root.tensor for root in failed.roots if root.tensor is not None and root.node is None)
     sources, last = _sources(story, tensors)
+    graphless = _pass_without_graph(story, tensors)
+    if graphless is not None:
+        yield _no_second_order(story, failed, graphless)
+        return
     if last:
-        if len(last) == 1 and last[0].grad_mode == "grad":
+        if len(last) == 1 and last[0].grad_mode == "grad" and _is_whole(story, last[0]):
             yield _not_differentiable(story, last[0])
         return
     frozen = [one for one in sources if story.is_parameter(one)]
@@ -59,6 +63,56 @@ def _untracked(story: Story, failed: Pass) -> Iterator[Finding]:
         },
         fix=fix,
     )
+
+
+def _pass_without_graph(story: Story, tensors: tuple[str, ...]) -> Pass | None:
+    """The `autograd.grad` whose results the root was computed from and that recorded nothing."""
+    results = {
+        story.identity(one): each
+        for each in story.trace.passes
+        if each.kind == "grad" and not each.create_graph
+        for one in each.results
+        if one is not None
+    }
+    seen, pending = set(tensors), list(tensors)
+    while pending:
+        tensor = pending.pop()
+        if story.identity(tensor) in results:
+            return results[story.identity(tensor)]
+        maker = story.maker.get(tensor)
+        for one in maker.inputs if maker is not None else ():
+            if one not in seen:
+                seen.add(one)
+                pending.append(one)
+    return None
+
+
+def _no_second_order(story: Story, failed: Pass, first: Pass) -> Finding:
+    """Gradients that were computed without recording how."""
+    code = Code(story.trace.program.code)
+    call = code.at(first.span)
+    fix: tuple[Edit, ...] = ()
+    if isinstance(call, ast.Call) and call.args and not any(word.arg == "create_graph" for word in call.keywords):
+        last = call.keywords[-1].value if call.keywords else call.args[-1]
+        fix = (code.after(last, ", create_graph=True"),)
+    return Finding(
+        code="create_graph_missing",
+        severity="error",
+        span=failed.span,
+        tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
+        parameters={
+            "name": story.say(next((root.tensor for root in failed.roots), None)),
+            "line": line(failed.span),
+            "first_line": line(first.span),
+            "code": story.source.text(first.span),
+        },
+        fix=fix,
+    )
+
+
+def _is_whole(story: Story, op: Op) -> bool:
+    made = [story.tensors[one].dtype for one in op.outputs if one in story.tensors]
+    return bool(made) and all(dtype.startswith(("int", "uint", "bool")) for dtype in made)
 
 
 def _not_differentiable(story: Story, op: Op) -> Finding:
@@ -223,6 +277,7 @@ def unused_parameters(story: Story) -> Iterator[Finding]:
     tops = {module.id: module.path.split(".")[0] for module in story.trace.modules}
     trained: set[str] = set()
     idle: dict[str, list[str]] = defaultdict(list)
+    attributes: dict[str, str] = {}
     for module in story.trace.modules:
         for member in module.parameters:
             leaf = story.identity(member.tensor)
@@ -230,14 +285,27 @@ def unused_parameters(story: Story) -> Iterator[Finding]:
                 trained.add(tops[module.id])
             elif leaf in starved and leaf not in used:
                 idle[tops[module.id]].append(leaf)
+                below = module.path.split(".")[1:]
+                attributes.setdefault(tops[module.id], below[0] if below else member.name)
     for top, leaves in idle.items():
         if top in trained:
             yield Finding(
                 code="unused_parameters",
                 severity="warning",
+                span=_defined(story, attributes[top]),
                 tensors=tuple(leaves),
                 parameters={"model": top, "names": story.say_all(leaves), "count": str(len(leaves))},
             )
+
+
+def _defined(story: Story, attribute: str) -> Span | None:
+    """Where the program gives a module that attribute; None when that is not one place."""
+    found = [
+        one.value
+        for one in story.code.bindings
+        if isinstance(one.targets[0], ast.Attribute) and one.targets[0].attr == attribute
+    ]
+    return story.code.span(found[0]) if len(found) == 1 else None
 
 
 def _by_number(tensor: str) -> tuple[int, str]:

@@ -378,6 +378,26 @@ for i in range(3):
     with torch.no_grad():
         w -= 0.1 * w.grad
 """),
+    Case("unused_parameters", 8, {"model": "net", "count": "2"}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.used = nn.Linear(2, 1)
+        self.spare = nn.Linear(2, 1)
+    def forward(self, x):
+        return self.used(x)
+net = Net()
+net(torch.ones(3, 2)).sum().backward()
+"""),
+    Case("unused_parameters", 8, {"model": "net", "count": "1", "names": "net.b"}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a = nn.Parameter(torch.ones(2))
+        self.b = nn.Parameter(torch.ones(2))
+    def forward(self, x):
+        return self.a * x
+net = Net()
+net(torch.ones(2)).sum().backward()
+"""),
     # Modes
     Case("trained_in_eval", 9, {"module": "model.1", "type": "Dropout", "eval_line": "12"}, DROP + """for epoch in range(2):
     opt.zero_grad()
@@ -700,6 +720,7 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("step_without_zero_grad", TRAIN + LOOP),
     ("leaf_recreated", "x = torch.randn(3, requires_grad=True)\nJ = torch.autograd.functional.jacobian(lambda t: t ** 2, x)\n"),
     ("cut_by_no_grad", "net = nn.Sequential(torch.nn.utils.parametrizations.spectral_norm(nn.Linear(3, 4)), nn.ReLU())\nnet(torch.randn(5, 3)).sum().backward()\n"),
+    ("unused_parameters", "model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\nmodel(torch.ones(3, 2)).sum().backward()\n"),
     ("cut_by_integer", "w = torch.tensor([1., 2.], requires_grad=True)\nloss = w[w.argmax()] * 2 + (w * (w > 0)).sum()\nloss.backward()\n"),
     ("cut_by_integer", "teacher, model = nn.Linear(4, 3), nn.Linear(4, 3)\nopt = torch.optim.SGD(model.parameters(), lr=0.1)\nx = torch.randn(5, 4)\n"
      "F.cross_entropy(model(x), teacher(x).argmax(1)).backward()\nopt.step()\n"),

@@ -63,7 +63,7 @@ export function shortType(type: string): string {
 
 export function passName(index: TraceIndex, pass: Pass, t: Words): string {
   const call = pass.kind === 'grad' ? 'autograd.grad()' : 'backward()'
-  return t('pass.name', { call, n: index.trace.passes.indexOf(pass) + 1 })
+  return t('pass.name', { call, n: pass.id.slice(1) })
 }
 
 /** A tensor in a few letters: its number, the number all its elements are, its few values, or its norm. */

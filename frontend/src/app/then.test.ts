@@ -91,3 +91,14 @@ test('every step of every fixture can be told', () => {
 test('the graph of the fixture is the one these tests speak of', () => {
   expect(graph.run).toBe(trace.id)
 })
+
+test('a ledger says where passes of a loop were left out', () => {
+  const at = trace.timeline.findIndex((step) => step.kind === 'pass' && step.pass === 'p3')
+  const timeline = [...trace.timeline.slice(0, at), { kind: 'gap' as const, index: 0 }, ...trace.timeline.slice(at)]
+  const thinned = new TraceIndex({ ...trace, timeline, gaps: [{ passes: 7, ops: 21, updates: 7, first: 3, last: 9 }] })
+  const entries = new Then(thinned).accounts[0]!.entries
+  expect(entries.map((entry) => entry.gap ?? 0)).toEqual([0, 0, 0, 7])
+  const t = words('en')
+  expect(tell(thinned, at + 1, t).text).toBe('Left out: passes 3–9 (7)')
+  expect(marksOf(thinned, 0, 4000, true, t)[at]).toMatchObject({ shape: 'gap', label: '… 7' })
+})

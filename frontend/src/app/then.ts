@@ -4,9 +4,13 @@ import type { Accumulation, Pass, Tensor, Update, Variable } from '../api/types'
 import { push, type TraceIndex } from '../core/trace'
 import { tensorName } from './naming'
 
-export type Entry =
+export type Entry = (
   | { kind: 'pass'; step: number; pass: Pass; accumulation: Accumulation }
   | { kind: 'reset'; step: number; update: Update; before: string | null; after: string | null }
+) & {
+  /** Passes that were left out since the entry before. */
+  gap?: number
+}
 
 export interface Account {
   /** Identity of the leaf. */
@@ -52,6 +56,12 @@ export class Then {
     for (const tensor of trace.tensors) {
       push(this.statesOf, index.identity(tensor.id), tensor)
       for (const name of tensor.names ?? []) if (!name.includes('.')) push(this.byName, name, tensor)
+    }
+    let latest = 0
+    for (const tensor of trace.tensors) {
+      const born = this.births.get(tensor.id)
+      if (born !== undefined) latest = Math.max(latest, born)
+      else if (tensor.identity != null) this.births.set(tensor.id, latest) // a state whose maker was left out
     }
     this.accounts = this.openAccounts()
     for (const account of this.accounts) this.accountOf.set(account.leaf, account)
@@ -146,10 +156,22 @@ export class Then {
     for (const tensor of index.trace.tensors) {
       const leaf = index.identity(tensor.id)
       if (accounts.has(leaf) || !tensor.requires_grad || tensor.is_leaf === false || tensor.role === 'gradient' || tensor.role === 'state') continue
-      const list = (entries.get(leaf) ?? []).sort((a, b) => a.step - b.step)
+      const list = this.withGaps((entries.get(leaf) ?? []).sort((a, b) => a.step - b.step))
       const name = tensorName(index, tensor)
       if (list.length > 0 || tensor.names?.length) accounts.set(leaf, { leaf, name, entries: list })
     }
     return [...accounts.values()]
+  }
+
+  private withGaps(entries: Entry[]): Entry[] {
+    const gaps = this.index.gaps
+    if (gaps.length === 0) return entries
+    let at = gaps.findIndex(({ step }) => step > (entries[0]?.step ?? Infinity))
+    if (at < 0) return entries
+    return entries.map((entry) => {
+      let gap = 0
+      for (; at < gaps.length && gaps[at]!.step < entry.step; at += 1) gap += gaps[at]!.gap.passes
+      return gap > 0 ? { ...entry, gap } : entry
+    })
   }
 }

@@ -1,6 +1,6 @@
 // An index over one trace: everything by id, and where in the timeline each thing happened.
 
-import type { Accumulation, Graph, HookCall, Module, ModuleCall, Node, Op, Pass, Span, Step, Tensor, Trace, Update, Visit } from '../api/types'
+import type { Accumulation, Gap, Graph, HookCall, Module, ModuleCall, Node, Op, Pass, Span, Step, Tensor, Trace, Update, Visit } from '../api/types'
 
 export interface VisitAt {
   pass: Pass
@@ -36,6 +36,8 @@ export class TraceIndex {
   readonly visitsOfNode: ReadonlyMap<string, readonly VisitAt[]>
   readonly accumulationsOf: ReadonlyMap<string, readonly AccumulationAt[]>
   readonly updatesInOrder: readonly UpdateAt[]
+  /** Where turns of long loops were left out. */
+  readonly gaps: { gap: Gap; step: number }[] = []
   private readonly stepOfSum = new Map<string, number>()
   private readonly stepOfSeed = new Map<string, number>()
   private readonly startOfPass = new Map<string, number>()
@@ -73,6 +75,8 @@ export class TraceIndex {
       if (event.hook != null && !stepOfHook.has(event.hook)) stepOfHook.set(event.hook, step)
       const update = event.update != null ? this.updates.get(event.update) : undefined
       if (update) updates.push({ update, step })
+      const gap = event.kind === 'gap' ? trace.gaps?.[event.index ?? -1] : undefined
+      if (gap) this.gaps.push({ gap, step })
     })
     this.stepOfOp = stepOfOp
     this.stepOfHook = stepOfHook

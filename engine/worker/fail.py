@@ -9,6 +9,7 @@ from types import FrameType, TracebackType
 import torch
 
 from engine.worker.clues import Clues, Operand
+from engine.worker.plain import class_name
 from engine.worker.record import PROGRAM, Ledger, Row
 from engine.worker.syntax import fault
 from engine.worker.tracebacks import plain
@@ -54,7 +55,7 @@ def failure_row(error: BaseException, ledger: Ledger, source: str) -> Row | None
         frames.append((code.co_name, here, "" if here else _library(code.co_filename), 0 if here else line))
     raised, op = ledger.raised
     failing, pass_id = ledger.raised_pass
-    kind, name, message, printed = "exception", type(error).__name__, _text(error), ""
+    kind, name, message, printed = "exception", class_name(error), _text(error), ""
     if isinstance(error, SystemExit):
         kind = "exit"
         printed = "" if isinstance(error.code, int) else f"{error.code}\n"
@@ -114,7 +115,7 @@ def syntax_row(error: Exception, ledger: Ledger) -> Row:
         end_column = max((error.end_offset or 0) - 1, 0) or column + 1
         site = ledger.fixed_place(error.lineno, max(end, error.lineno), column, end_column)
     message = error.msg if isinstance(error, SyntaxError) else str(error)
-    return ("fail", "syntax", type(error).__name__, message, site, (), printed)
+    return ("fail", "syntax", class_name(error), message, site, (), printed)
 
 
 def fault_row(error: Exception, source: str, ledger: Ledger) -> Row | None:

@@ -12,7 +12,7 @@ import torch
 
 from engine.worker.backward import Backward
 from engine.worker.modules import Modules
-from engine.worker.plain import plain_text
+from engine.worker.plain import class_name, plain_text
 from engine.worker.record import Ledger, State, is_blank
 from engine.worker.tensors import INLINE, as_array, look, start_of
 
@@ -37,6 +37,7 @@ class Finish:
 
     def tell(self, names: dict[str, Any]) -> None:
         """Variables, modules, `.grad`s; each guarded, so that one odd value costs only itself."""
+        self.ledger.bury()
         mine = [(name, value) for name, value in names.items() if name not in self.before]
         walker = self.ledger.walker
         walker.begin(0, 2**64)
@@ -84,7 +85,7 @@ class Finish:
             self.ledger.say(*row)
 
     def _row(self, name: str, value: Any) -> tuple[Any, ...] | None:
-        cls = type(value).__name__
+        cls = class_name(value)
         if isinstance(value, torch.Tensor):
             return ("var", name, "tensor", cls, self._last(value, name), 0, None, ())
         if isinstance(value, torch.nn.Module):
@@ -207,7 +208,7 @@ def _value_text(value: object) -> str:
     try:
         text = repr(value)
     except BaseException:  # a program may raise anything here
-        text = f"<{type(value).__name__}>"
+        text = f"<{class_name(value)}>"
     text = _ADDRESS.sub(" at 0x0", text)
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
 

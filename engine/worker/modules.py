@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from engine.events import INFERENCE, NO_GRAD, TRAINING
+from engine.worker.plain import class_name
 from engine.worker.record import PROGRAM, Ledger
 
 _LONGEST_PATH = 1000
@@ -86,7 +87,7 @@ class Modules:
                     parent = stack[-1] if stack else 0
                     prefix = self.paths[parent][0] + "." if parent and self.paths[parent][0] else ""
                     name = self._name(module)
-                    self.tell(module, name or (f"{prefix}({type(module).__name__})"), 0 if name else parent)
+                    self.tell(module, name or (f"{prefix}({class_name(module)})"), 0 if name else parent)
                     number = self.number_of(module)
                 self.fast[id(module)] = (weakref.ref(module), number or 0)
                 return number or 0
@@ -157,7 +158,7 @@ class Modules:
                     ledger.pending.append(("tc", state.id, "buffer"))
                 buffers.append((name, state.id, False))
         ledger.pending.append((
-            "m", number, place, type(module).__name__, above, tuple(parameters), tuple(buffers), bool(module.training),
+            "m", number, place, class_name(module), above, tuple(parameters), tuple(buffers), bool(module.training),
             _description(module), self.calls.get(number, 0),
         ))  # fmt: skip
         ledger.publish()

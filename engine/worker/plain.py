@@ -1,5 +1,7 @@
 """Short text of values that are not tensors, without running any code of the user's."""
 
+import types
+
 import torch
 
 _REPR = (
@@ -7,7 +9,17 @@ _REPR = (
     torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size,
 )  # fmt: skip
 _EXACT = frozenset(_REPR)
+_NAMED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.ModuleType)
 _LONGEST = 80
+
+
+_name_of = type.__dict__["__name__"].__get__  # a metaclass may answer `__name__` as it likes
+
+
+def class_name(value: object) -> str:
+    """The real name of a value's class."""
+    name: str = _name_of(type(value))
+    return name
 
 
 def plain_text(value: object, longest: int = _LONGEST) -> str:
@@ -21,8 +33,13 @@ def plain_text(value: object, longest: int = _LONGEST) -> str:
     elif isinstance(value, torch.Tensor):
         text = f"tensor{tuple(value.shape)}"
     elif isinstance(value, type):
-        text = value.__name__
+        text = _name_of(value)
     else:
-        text = getattr(value, "__name__", None) or f"<{kind.__name__}>"
-        text = text if type(text) is str else f"<{kind.__name__}>"
+        text = _own_name(value) or f"<{class_name(value)}>"
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _own_name(value: object) -> str:
+    """The name of a function or method; whatever else answers `__name__` may run code of the user's."""
+    name = getattr(value, "__name__", "") if isinstance(value, _NAMED) else ""
+    return name if type(name) is str else ""

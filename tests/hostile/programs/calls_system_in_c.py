@@ -1,0 +1,2 @@
+import ctypes
+assert ctypes.CDLL(None).system(b'id > id.txt') == 0, 'no shell'

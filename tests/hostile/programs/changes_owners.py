@@ -1,0 +1,3 @@
+import os
+open('x', 'w').close()
+os.chown('x', 0, 0)

@@ -1,0 +1,2 @@
+import os
+os.setpriority(os.PRIO_PROCESS, 0, -20)

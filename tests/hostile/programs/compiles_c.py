@@ -1,0 +1,2 @@
+from torch.utils.cpp_extension import load_inline
+load_inline('x', ['int f() { return 1; }'], functions=['f'])

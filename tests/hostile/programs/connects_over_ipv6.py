@@ -1,0 +1,2 @@
+import socket
+socket.create_connection(('::1', 80), timeout=1)

@@ -1,0 +1,4 @@
+import threading
+lock = threading.Lock()
+lock.acquire()
+lock.acquire()

@@ -1,0 +1,3 @@
+import sys
+while True:
+    print('x' * 1000, file=sys.stderr)

@@ -1,0 +1,2 @@
+import ctypes
+ctypes.CFUNCTYPE(None)(1)()

@@ -1,0 +1,3 @@
+import os
+import torch
+os.link(torch.__file__, 'torch.py')

@@ -1,0 +1,2 @@
+import os
+os.memfd_create('x')

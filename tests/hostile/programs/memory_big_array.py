@@ -1,0 +1,2 @@
+import numpy
+x = numpy.ones(10 ** 10)

@@ -1,0 +1,3 @@
+x = {}
+while True:
+    x[len(x)] = str(len(x)) * 50

@@ -1,0 +1,3 @@
+x = 'a'
+while True:
+    x += x

@@ -1,0 +1,7 @@
+import atexit
+
+def again():
+    while True:
+        pass
+
+atexit.register(again)

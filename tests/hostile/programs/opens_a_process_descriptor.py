@@ -1,0 +1,2 @@
+import os
+os.pidfd_open(os.getppid())

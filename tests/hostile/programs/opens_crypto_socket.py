@@ -1,0 +1,2 @@
+import socket
+socket.socket(socket.AF_ALG, socket.SOCK_SEQPACKET, 0)

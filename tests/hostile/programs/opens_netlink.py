@@ -1,0 +1,2 @@
+import socket
+socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)

@@ -1,0 +1,1 @@
+open('/dev/ptmx', 'w')

@@ -1,0 +1,2 @@
+import ctypes
+ctypes.memset(id(None), 0, 16)

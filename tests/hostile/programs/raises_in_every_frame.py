@@ -1,0 +1,7 @@
+def f():
+    try:
+        f()
+    finally:
+        f()
+
+f()

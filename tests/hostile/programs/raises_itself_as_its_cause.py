@@ -1,0 +1,3 @@
+error = ValueError('round')
+error.__cause__ = error
+raise error

@@ -1,0 +1,5 @@
+class Odd(Exception):
+    def __str__(self):
+        raise Odd
+
+raise Odd

@@ -1,0 +1,1 @@
+open('/dev/sda', 'rb').read(1)

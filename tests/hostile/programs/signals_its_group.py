@@ -1,0 +1,3 @@
+import os
+import signal
+os.killpg(os.getpgid(os.getppid()), signal.SIGKILL)

@@ -1,0 +1,2 @@
+import torch.multiprocessing as mp
+mp.spawn(print, nprocs=1)

@@ -1,0 +1,2 @@
+import os
+os.posix_spawn('/bin/ls', ['ls'], {})

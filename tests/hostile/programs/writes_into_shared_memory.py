@@ -1,0 +1,1 @@
+open('/dev/shm/left', 'w').write('x')

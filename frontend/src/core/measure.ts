@@ -83,8 +83,14 @@ export function headOf(box: Box, measure: Measure): Head {
   const title = measure.embedded ? box.title.replace(/Backward\d*$/, '') || box.title : box.title
   const parameters = parametersOf(box, measure)
   const module = measure.sheet.moduleOf.get(box.id)
-  const aside = module ? [module.title, module.type].filter(Boolean).join(' ') : ''
+  const aside = module ? [module.title, module.type].filter(Boolean).join(' ') : reasonOf(box, measure)
   return parameters ? { title, aside: aside || box.name, right: parameters } : { title, aside, right: box.name }
+}
+
+/** Why a ghost was not recorded, where its title does not say so. */
+function reasonOf(box: Box, measure: Measure): string {
+  if (box.kind !== 'ghost' || measure.embedded) return ''
+  return box.reason === 'no_grad' || box.reason === 'integer' ? measure.words(`graph.reason.${box.reason}`) : ''
 }
 
 export function headOfGroup(group: Group, measure: Measure): Head {

@@ -314,6 +314,8 @@ def symmetric_units(story: Story) -> Iterator[Finding]:
 
 def _are_copies(story: Story, one: Pass, leaf: str, delta: str | None, use: int) -> bool:
     weight, gradient = _before(story, one, leaf), story.tensors.get(delta or "")
+    if leaf not in story.tensors:
+        return False
     axis = _axis(story, story.trace.ops[use], leaf)
     if weight is None or gradient is None or weight.shape[axis] < 2:
         return False

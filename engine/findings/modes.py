@@ -26,7 +26,7 @@ def trained_in_eval(story: Story) -> Iterator[Finding]:
     steps = [story.update_step.get(one.id, 0) for one in story.trace.updates if one.kind == "step"]
     before: set[str | None] = set()
     for op in sorted(story.ops_named(DROPOUTS | NORMS), key=lambda one: story.op_step.get(one.id, 0)) if steps else ():
-        if op.grad_mode != "grad" or op.module is None:
+        if op.grad_mode != "grad" or op.module not in story.modules:
             continue
         if _is_training(op):
             if story.reaches_a_pass(op):
@@ -72,7 +72,7 @@ def evaluated_in_train(story: Story) -> Iterator[Finding]:
     if not any(one.kind == "step" for one in story.trace.updates) or _switch(code, "train") is not None:
         return
     found = [op for op in story.ops_named(sorted(DROPOUTS | NORMS)) if op.grad_mode != "grad" and _is_training(op)]
-    found = [op for op in found if op.module is not None and (op.name in NORMS or _drops(op))]
+    found = [op for op in found if op.module in story.modules and (op.name in NORMS or _drops(op))]
     if not found or _feeds_training(story):
         return
     first = min(found, key=lambda one: story.op_step.get(one.id, 0))

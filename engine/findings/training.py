@@ -220,7 +220,7 @@ def left_out_of_optimizers(story: Story) -> Iterator[Finding]:
     for variable, models in whole.items():
         for module in models:
             mine = _leaves_under(story, module)
-            still = [leaf for leaf in mine if leaf in fed and leaf not in moved]
+            still = [leaf for leaf in fed if leaf in mine and leaf not in moved]
             if not still or not mine & moved:
                 continue
             made = _made(story, variable)

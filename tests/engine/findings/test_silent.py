@@ -5,10 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
+import msgspec
 import pytest
 
 import engine as package
+from engine.findings import find
 from engine.findings.code import applied
 from engine.local import Engine
 from engine.request import RunRequest
@@ -29,6 +32,8 @@ MENDED = {
     "total_kept", "retain_graph_needless", "create_graph_in_backward",
 }  # fmt: skip
 """Codes that have a certain fix for at least one of their programs."""
+
+HOLES = ("tensors", "ops", "nodes", "passes", "updates", "modules", "variables", "timeline", "calls", "warnings")
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +95,21 @@ def test_a_near_miss_is_left_alone(engine: Engine, traces: dict[str, Trace], cod
     trace = run(engine, HEAD + program, traces)
     assert trace.status == "ok"
     assert found(trace, code) is None
+
+
+def test_a_trace_with_holes_is_read_all_the_same(engine: Engine, traces: dict[str, Trace]) -> None:
+    draw = Random(0)
+    for case in TRIGGERS:
+        trace = run(engine, HEAD + case.program, traces)
+        for _ in range(3):
+            shares = {name: draw.choice((0.0, 0.1, 0.5, 1.0)) for name in HOLES}
+            kept = {
+                name: tuple(one for one in getattr(trace, name) if draw.random() >= share)
+                for name, share in shares.items()
+            }
+            holed = msgspec.structs.replace(trace, **kept)
+            known = {one.id for part in (holed.tensors, holed.nodes, trace.tensors, trace.nodes) for one in part}
+            assert all(known.issuperset((*finding.tensors, *finding.nodes)) for finding in find(holed))
 
 
 def test_every_code_has_two_programs_and_a_near_miss() -> None:

@@ -664,12 +664,13 @@ class _House:
         change = self.changes.get(event.id) or _NOTHING
         node = change.node or event.node
         requires_grad = event.requires_grad if change.requires_grad is None else change.requires_grad
+        role = change.role or event.role
         figures, cells = event.summary, event.thumbnail
         return Tensor(
             id=f"t{event.id}",
             shape=event.shape,
             dtype=event.dtype,
-            role=change.role or event.role,
+            role=role,
             identity=f"t{event.identity}" if event.identity else None,
             names=tuple(self.shared.get(event.identity or event.id, ())),
             device="cpu" if event.device == "cpu" else event.device,  # msgspec leaves out the default object only
@@ -679,7 +680,7 @@ class _House:
             size_bytes=event.size_bytes,
             version=max(event.version, 0),
             requires_grad=requires_grad,
-            is_leaf=not node,
+            is_leaf=not node and not (requires_grad and role == "result"),  # a written view's node is not asked for
             grad_fn=OutputOf(node=f"n{node}", output_nr=change.output_nr or event.output_nr) if node else None,
             base=_t(change.base or event.base),
             data=event.data,

@@ -8,6 +8,7 @@ give what PyTorch left in each `.grad`.
 import math
 from collections.abc import Iterator, Sequence
 
+from engine.derive.laws import broken_parts
 from engine.trace import Node, Number, Pass, Sum, Tensor, Term, Trace, Visit
 
 _RELATIVE = {
@@ -24,7 +25,8 @@ _RELATIVE = {
 def broken(trace: Trace) -> list[str]:
     """Every breach of every law; empty for a right trace."""
     looked = _Looked(trace)
-    return [*_unique(looked), *_ends(looked), *_graph(looked), *_gaps(looked), *_timeline(looked), *_replay(looked)]
+    structure = [*_unique(looked), *_ends(looked), *_graph(looked), *_gaps(looked), *_timeline(looked)]
+    return [*structure, *_replay(looked), *broken_parts(trace)]
 
 
 class _Looked:

@@ -17,32 +17,47 @@ def link_regrown(
     nodes: dict[int, ev.NodeSeen],
     ops: Mapping[int, ev.OpRan],
     functions: Mapping[int, ev.Called],
-    tensors: Mapping[int, ev.TensorSeen],
+    tensors: dict[int, ev.TensorSeen],
 ) -> None:
-    """Links such nodes to the op that wrote, in place of the one that asked."""
-    for node in [node for node in nodes.values() if node.type == _TYPE and node.edges[:1] > (0,) and not node.pass_id]:
+    """Links such nodes to the op that wrote, in place of the one that asked, and the view to its node."""
+    regrown = [node for node in nodes.values() if node.type == _TYPE and node.edges[:1] > (0,) and not node.pass_id]
+    users = _users(nodes, {node.id for node in regrown})
+    for node in regrown:
         written = nodes.get(node.edges[0])
         writer = None if written is None else ops.get(written.op)
-        if writer is not None and writer.flags & ev.IN_PLACE and _asked_only(node, ops, functions, tensors):
+        if writer is None or not writer.flags & ev.IN_PLACE:
+            continue
+        asked = ops.get(node.op)
+        views = () if asked is None else _views(node, asked, tensors)
+        if asked is None or (views and not _makes_one(asked, functions)):
             nodes[node.id] = msgspec.structs.replace(node, op=writer.id)
+            user = ops.get(users.get(node.id, 0))
+            used = () if user is None else _views(node, user, tensors)
+            if len(used) == 1 and not used[0].node:
+                tensors[used[0].id] = msgspec.structs.replace(used[0], node=node.id)
 
 
-def _asked_only(
-    node: ev.NodeSeen,
-    ops: Mapping[int, ev.OpRan],
-    functions: Mapping[int, ev.Called],
-    tensors: Mapping[int, ev.TensorSeen],
-) -> bool:
-    """Whether the op it was found in took the view, instead of making one."""
-    op = ops.get(node.op)
-    if op is None:
-        return True
+def _users(nodes: Mapping[int, ev.NodeSeen], wanted: set[int]) -> dict[int, int]:
+    """For each node the op of the first node that leads to it."""
+    found: dict[int, int] = {}
+    for node in nodes.values() if wanted else ():
+        for target in node.edges[::2]:
+            if target in wanted:
+                found.setdefault(target, node.op)
+    return found
+
+
+def _makes_one(op: ev.OpRan, functions: Mapping[int, ev.Called]) -> bool:
     called = functions.get(op.function)
-    if called is not None and "as_strided" in called.name:
-        return False
+    return called is not None and "as_strided" in called.name
+
+
+def _views(node: ev.NodeSeen, op: ev.OpRan, tensors: Mapping[int, ev.TensorSeen]) -> tuple[ev.TensorSeen, ...]:
+    """The views that an op took and that the node may be of."""
     shape = node.outputs[0][0] if node.outputs else None
     words = (*op.arguments, *(op.keywords or {}).values())
-    given = (
-        number for word in words for number in ((word,) if isinstance(word, int) else word) if isinstance(number, int)
-    )
-    return any((seen := tensors.get(number)) is not None and seen.base and seen.shape == shape for number in given)
+    given = {
+        number for word in words if not isinstance(word, str) for number in ((word,) if isinstance(word, int) else word)
+    }
+    seen = (tensors[number] for number in sorted(given) if number in tensors)
+    return tuple(one for one in seen if one.base and one.shape == shape)

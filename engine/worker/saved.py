@@ -1,5 +1,6 @@
 """What one node keeps for backward, by field, read the moment the node is met: after its backward it is gone."""
 
+import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
@@ -14,6 +15,7 @@ Node: TypeAlias = Any  # PyTorch's nodes have no static type
 SavedRow = tuple[str, int, int, str, int, str]
 
 _PREFIX = len("_saved_")
+_EXPECTED = re.compile(r"expected version (\d+)")
 
 
 def read_saved(node: Node, fields: tuple[str, ...], custom: bool, walker: "Walker") -> tuple[SavedRow, ...]:
@@ -30,7 +32,7 @@ def read_saved(node: Node, fields: tuple[str, ...], custom: bool, walker: "Walke
         try:
             value = getattr(node, field)
         except Exception as error:
-            rows.append((name, 0, -1, "", 0, _first_sentence(error)))
+            rows.append((name, 0, _expected_version(error), "", 0, _first_sentence(error)))
             continue
         if value is None:
             continue
@@ -57,6 +59,12 @@ def _custom(node: Node, walker: "Walker") -> tuple[SavedRow, ...]:
     return tuple(
         _tensor(f"saved_tensors[{i}]", item, walker) for i, item in enumerate(kept) if isinstance(item, torch.Tensor)
     )
+
+
+def _expected_version(error: Exception) -> int:
+    """The version that was saved, told by PyTorch when the tensor has another one now; else -1."""
+    said = _EXPECTED.search(str(error))
+    return -1 if said is None else int(said[1])
 
 
 def _first_sentence(error: Exception) -> str:

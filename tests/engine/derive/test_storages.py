@@ -198,6 +198,20 @@ def test_a_write_through_a_view_is_linked_to_its_op_and_base(read: str) -> None:
     assert base[-1].grad_fn.node == _node(trace, "CopySlices").id
 
 
+def test_a_saved_tensor_changed_before_its_node_was_read_tells_its_version() -> None:
+    trace = record(
+        HEAD + "x = torch.ones(4, requires_grad=True)\ny = x * 2\nv = y[:2]\nv.exp_()\nv.mul_(2)\nz = v * v\n"
+        "with torch.no_grad():\n    y.add_(1)\nz.sum()\n"
+    )
+    last = [tensor for tensor in trace.tensors if "v" in tensor.names and tensor.requires_grad]
+    assert not any(tensor.is_leaf for tensor in last)
+    product = next(node for node in trace.nodes if node.type == "MulBackward0" and len(node.saved) == 2)
+    assert [saved.version for saved in product.saved] == [2, 2]
+    used = next(tensor for tensor in trace.tensors if tensor.id == product.saved[0].tensor)
+    assert used.grad_fn is not None
+    assert next(node.type for node in trace.nodes if node.id == used.grad_fn.node) == "AsStridedBackward0"
+
+
 def test_as_strided_of_the_program_is_its_own_op() -> None:
     trace = record(
         HEAD

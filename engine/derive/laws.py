@@ -1,0 +1,119 @@
+"""What holds of the parts that are derived, each told again from the records by another way."""
+
+from collections.abc import Iterable, Iterator
+
+from engine.derive.memory import MOST_POINTS
+from engine.derive.storages import MOST_WRITES
+from engine.trace import Storage, Tensor, Trace
+
+
+def broken_parts(trace: Trace) -> Iterator[str]:
+    """Every breach in them."""
+    tensors = {tensor.id: tensor for tensor in trace.tensors}
+    yield from _storages(trace, tensors)
+    yield from _memory(trace)
+    if trace.status == "ok" and not trace.truncated and trace.memory:
+        yield from _memory_at_the_end(trace, tensors)
+    yield from _lines(trace)
+    yield from _reruns(trace)
+    yield from _code(trace)
+
+
+def _storages(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
+    members: dict[str, set[str]] = {}
+    for tensor in trace.tensors:
+        if tensor.storage is not None:
+            members.setdefault(tensor.storage, set()).add(tensor.identity or tensor.id)
+    told = {storage.id for storage in trace.storages}
+    if len(told) != len(trace.storages):
+        yield "a storage is told twice"
+    for name, group in members.items():
+        if len(group) > 1 and name not in told:
+            yield f"storage {name} is shared by {len(group)} tensors and not told of"
+    for storage in trace.storages:
+        if set(storage.tensors) != members.get(storage.id, set()):
+            yield f"storage {storage.id} names other tensors than those that say they are in it"
+        yield from _writes(storage, tensors)
+    for variable in trace.variables:
+        if variable.storage is not None and variable.storage not in told:
+            yield f"array {variable.name} lies in storage {variable.storage}, which is not told of"
+
+
+def _writes(storage: Storage, tensors: dict[str, Tensor]) -> Iterator[str]:
+    """Versions rise along the writes that raised the counter of the storage's first tensor, and those alone."""
+    last = 0
+    if len(storage.writes) > MOST_WRITES or (storage.writes_omitted and len(storage.writes) < MOST_WRITES):
+        yield f"storage {storage.id} tells {len(storage.writes)} writes and leaves out {storage.writes_omitted}"
+    for write in storage.writes:
+        tensor = tensors.get(write.tensor)
+        if tensor is None or tensor.storage != storage.id or tensor.version != write.version:
+            yield f"a write into storage {storage.id} names {write.tensor}, which is not what it left"
+        elif write.bumped:
+            if write.version <= last:
+                yield f"storage {storage.id} has version {write.version} after version {last}"
+            last = write.version
+
+
+def _memory(trace: Trace) -> Iterator[str]:
+    last = -1
+    if len(trace.memory) > MOST_POINTS:
+        yield f"memory has {len(trace.memory)} points"
+    for point in trace.memory:
+        if not last < point.step < len(trace.timeline):
+            yield f"memory tells of step {point.step} after step {last}, of {len(trace.timeline)}"
+        last = point.step
+        if min(point.parameters, point.gradients, point.optimizer, point.activations) < 0:
+            yield f"after step {point.step} less than nothing is held"
+
+
+def _memory_at_the_end(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
+    """The last point holds at least what the program's names lead to, and its gradients are those of the leaves."""
+    last = trace.memory[-1]
+    sizes: dict[str, int] = {}
+    for tensor in trace.tensors:
+        key = tensor.storage or tensor.id
+        sizes[key] = max(sizes.get(key, 0), tensor.size_bytes)
+
+    def taken(ids: Iterable[str | None]) -> int:
+        held = [tensors[number] for number in ids if number in tensors]
+        return sum(sizes[key] for key in {tensor.storage or tensor.id for tensor in held})
+
+    named = {variable.module for variable in trace.variables if variable.module is not None}
+    reached = [module for module in trace.modules if module.id in named]
+    parameters = [member.tensor for module in reached for member in module.parameters]
+    if last.parameters < (held := taken(parameters)):
+        yield f"{last.parameters} bytes of parameters at the end, but the named modules have {held}"
+    grads = [
+        tensor.grad for tensor in trace.tensors if tensor.grad is not None and tensor.role in ("leaf", "parameter")
+    ]
+    if last.gradients > (held := taken(grads)):
+        yield f"{last.gradients} bytes of gradients at the end, but the leaves have {held}"
+
+
+def _lines(trace: Trace) -> Iterator[str]:
+    count = len(trace.program.code.splitlines())
+    lines = trace.lines_not_run
+    if list(lines) != sorted(set(lines)) or any(not 0 < line <= count for line in lines):
+        yield f"lines not run: {lines}, of {count}"
+    ran = {op.span.line for op in trace.ops if op.span is not None and op.span.line == op.span.end_line}
+    for line in ran.intersection(lines):
+        yield f"line {line} did not run, but an op of it did"
+
+
+def _reruns(trace: Trace) -> Iterator[str]:
+    before: dict[str, tuple[str, str | None]] = {}
+    for op in trace.ops:
+        if op.rerun_of is not None:
+            name, pass_id = before.get(op.rerun_of, ("", None))
+            if op.pass_id is None or (name, pass_id) != (op.function, None):
+                yield f"op {op.id} repeats {op.rerun_of}, which is not the same call before its pass"
+        before[op.id] = op.function, op.pass_id
+
+
+def _code(trace: Trace) -> Iterator[str]:
+    count = len(trace.program.code.splitlines())
+    for node in trace.nodes:
+        if node.code is not None and not (node.custom and 0 < node.code.line <= node.code.end_line <= count):
+            yield f"node {node.id} has lines of a backward that is not there"
+        if node.type == "CopySlices" and node.op is None and not trace.truncated:
+            yield f"node {node.id} is a CopySlices, and no op wrote"

@@ -109,3 +109,28 @@ def test_the_documents_can_be_printed(module: str) -> None:
 
 def test_the_table_of_problems_is_complete() -> None:
     assert all(f"`{key}`" in table() for key in TABLE)
+
+
+def test_every_attack_that_is_said_to_be_stopped_is_tried() -> None:
+    page = (ROOT / "docs" / "security.md").read_text("utf-8")
+    table = page[page.index("## What a program cannot do") : page.index("## What a program can do, on purpose")]
+    tried = set(
+        re.findall(r"`(\w+)`", "".join(row.rpartition("|")[0].rpartition("|")[2] for row in table.splitlines()))
+    )
+    programs = {file.stem for file in (ROOT / "tests" / "hostile" / "programs").glob("*.py")}
+    tests = {
+        name
+        for file in (ROOT / "tests").rglob("test_*.py")
+        for name in re.findall(r"def (test_\w+)", file.read_text("utf-8"))
+    }
+    assert not tried - programs - tests
+    assert not programs - tried - WITHOUT_A_ROW
+
+
+WITHOUT_A_ROW = {
+    "exits_with_a_code",
+    "looks_for_inherited_descriptors",
+    "raises_itself_as_its_cause",
+    "starts_many_threads",
+}
+"""Programs that only look odd."""

@@ -20,7 +20,7 @@ RESULT = re.compile(r"^\s*Out ?\[(?:\d+|\*| |None)?\]: ?")
 CONTINUED = re.compile(r"^ {2,}\.\.\.: ?")
 PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.)(?: |$)")
 PRINTED = re.compile(
-    r"^\s*(?:tensor\(|Parameter containing:|torch\.Size\(\[|<\w+Backward\w* object|OrderedDict\(\[|\[tensor\(|\(tensor\()"
+    r"^\s*(?:[\[(]?tensor\((?=[\[\-\d.]|nan|inf|True|False)|array\(\[|Parameter containing:|torch\.Size\(\[|<\w+Backward\w* object|OrderedDict\(\[)"
 )
 _TERMINAL = re.compile(
     r"^\s*(?:\$ |[!%]|(?:sudo +)?(?:pip3?|conda|python3?|cd|ls|wget|curl|git|nvidia-smi|export|apt(?:-get)?|mkdir|unzip|source)"

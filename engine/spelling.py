@@ -9,7 +9,7 @@ LONGEST_NAME = 60
 def nearest(name: str, candidates: Iterable[str]) -> tuple[str, bool]:
     """The real name that was most likely meant, empty when none is near, and whether no other is as likely.
 
-    Of several equally near, the one that begins with the same letter is the likelier."""
+    Of several equally near, one that begins with the same letter is likelier, and of those one where letters were left out."""
     if not 1 < len(name) <= LONGEST_NAME:
         return "", False
     best: list[str] = []
@@ -25,11 +25,18 @@ def nearest(name: str, candidates: Iterable[str]) -> tuple[str, bool]:
     if not best:
         return "", False
     alike = [one for one in best if one[0] == name[0]] or best
+    alike = [one for one in alike if _lacks_letters(name, one) or _lacks_letters(one, name)] or alike
     return min(alike, key=lambda one: (len(one) != len(name), one)), len(alike) == 1
 
 
+def _lacks_letters(short: str, name: str) -> bool:
+    """Whether letters left out are all that tells the two apart."""
+    letters = iter(name)
+    return all(letter in letters for letter in short)
+
+
 def _farthest(name: str) -> float:
-    return 1.5 if len(name) <= 4 else 2 if len(name) <= 9 else 3
+    return 1.5 if len(name) <= 6 else 2 if len(name) <= 9 else 3
 
 
 def distance(one: str, other: str) -> float:

@@ -116,12 +116,13 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("not_callable", "TypeError", r"'(?P<type>torch\.Size|Tensor|int|float|bool|torch\.dtype|torch\.device|NoneType)' object is not callable", calls.not_callable),
     ("method_as_value", "", r"'(?:method|builtin_function_or_method|method_descriptor)'", calls.method_not_called),
     ("method_without_tensor", "TypeError", r"^(?P<name>\w+)\(\) missing 1 required positional arguments: \"input\"", _plain),
-    ("operand_types", "TypeError", r"unsupported operand type\(s\) for (?P<operator>\S+): '(?P<left>\w+)' and '(?P<right>\w+)'", calls.operands),
+    ("operand_types", "TypeError", r"unsupported operand type\(s\) for (?P<operator>.+?): '(?P<left>\w+)' and '(?P<right>\w+)'", calls.operands),
     ("arguments_invalid", "TypeError", r"^(?P<function>\w+)\(\) received an invalid combination of arguments - got \((?P<got>.*?)\), but expected", calls.made_wrong),
     ("keyword_unknown", "TypeError", r"got an unexpected keyword argument '(?P<name>\w+)'", calls.keyword),
-    ("arguments_missing", "TypeError", r"^(?P<function>[\w.]+)\(\) missing (?P<count>\d+) required positional arguments?: (?P<names>'.*)", calls.arguments_missing),
+    ("arguments_missing", "TypeError", r"^(?P<function>[\w.]+)\(\) missing (?P<count>\d+) required positional arguments?: (?P<names>['\"].*)", calls.arguments_missing),
     ("arguments_many", "TypeError", r"^(?P<function>[\w.]+)\(\) takes (?:from \d+ to )?(?P<takes>\d+) positional arguments? but (?P<given>\d+) (?:was|were) given", calls.arguments_many),
     ("not_a_tensor", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)' \(position (?P<position>\d+)\) must be Tensor, not (?P<got>[\w.]+)", calls.not_a_tensor),
+    ("argument_type", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)'(?: \(position \d+\))? must be (?P<wanted>[\w. ]+), not (?P<got>[\w.]+)", calls.made_wrong),
     # Names
     ("unbound_local", "UnboundLocalError", r"local variable '(?P<name>\w+)'", names.unbound_local),
     ("name_not_defined", "NameError", r"name '(?P<name>\w+)' is not defined", names.undefined),
@@ -141,13 +142,15 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
 
 RULES = tuple(Rule(code, kind, re.compile(pattern), explain) for code, kind, pattern, explain in _TABLE)
 CODES = tuple(dict.fromkeys(rule.code for rule in RULES))
+_LONGEST = 4000  # a program may raise a message of any length
+_RAISED = frozenset({"exception", "memory", "forbidden"})
 LIMITS = {"limit": "limit", "memory": "memory", "forbidden": "forbidden"}
 
 
 def errors(story: Story) -> Iterator[Finding]:
     """What the exception that ended the program says about its line."""
     failure = story.trace.failure
-    if failure is None or failure.span is None or failure.kind == "syntax":
+    if failure is None or failure.span is None or failure.kind not in _RAISED:
         return
     for rule in RULES:
         found = _matches(rule, failure)
@@ -165,7 +168,7 @@ def errors(story: Story) -> Iterator[Finding]:
 
 
 def _matches(rule: Rule, failure: Failure) -> re.Match[str] | None:
-    return rule.pattern.search(failure.message) if rule.type in ("", failure.type) else None
+    return rule.pattern.search(failure.message[:_LONGEST]) if rule.type in ("", failure.type) else None
 
 
 def explanation(failure: Failure, findings: tuple[Finding, ...]) -> str | None:

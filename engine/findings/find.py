@@ -1,5 +1,6 @@
 """All families of findings, asked in turn."""
 
+import logging
 from collections.abc import Callable, Iterable
 
 from engine.findings.accumulation import gradients_added_up
@@ -90,6 +91,7 @@ FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
     symmetric_units,
     flat_ops,
 )
+_log = logging.getLogger(__name__)
 _RANK = {"error": 0, "warning": 1, "note": 2}
 
 
@@ -98,5 +100,14 @@ def find(trace: Trace) -> tuple[Finding, ...]:
     if not trace.ops and trace.failure is None and trace.status != "ok":
         return ()
     story = Story(trace)
-    found = [finding for family in FAMILIES for finding in family(story)]
+    found = [finding for family in FAMILIES for finding in _asked(family, story)]
     return tuple(sorted(found, key=lambda one: (_RANK[one.severity], one.span.line if one.span is not None else 0)))
+
+
+def _asked(family: Callable[[Story], Iterable[Finding]], story: Story) -> tuple[Finding, ...]:
+    """What one family finds; a bug in it, or a program too deep for it, costs no more than its findings."""
+    try:
+        return tuple(family(story))
+    except Exception:
+        _log.exception("%s failed on run %s", family.__name__, story.trace.id)
+        return ()

@@ -151,7 +151,7 @@ def _strange(wrong: _Wrong, source: str) -> Fault | None:
     first = (exact or here)[0]
     character = wrong.text[first.column]
     fix = _tried(wrong, source, found, here)
-    if not fix:
+    if not fix and not exact:
         return None
     right = half_width(character) or ""
     kind = "invisible_character" if character in BLANK | NOTHING else "full_width"
@@ -300,12 +300,12 @@ def _dedented(lines: list[str]) -> list[Change]:
 
 
 def _unindented(wrong: _Wrong, source: str) -> tuple[tuple[int, int, int, int, str], ...]:
-    """Only when one margin in use above is as near as none other."""
+    """Only for a line that is one space off a margin in use above, and far from all others."""
     lines = source.split("\n")
     own = len(wrong.text) - len(wrong.text.lstrip())
     used = {len(text) - len(text.lstrip()) for text in lines[: wrong.line - 1] if text.strip()}
     near = sorted(used, key=lambda margin: abs(margin - own))
-    if not near or (len(near) > 1 and abs(near[0] - own) == abs(near[1] - own)):
+    if not near or abs(near[0] - own) > 1 or (len(near) > 1 and abs(near[1] - own) < 3):
         return ()
     return _tried(wrong, source, [Change(wrong.line, 0, own, " " * near[0])])
 

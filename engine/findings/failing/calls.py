@@ -96,7 +96,7 @@ def arguments_missing(case: Case) -> Finding | None:
     """A call with fewer arguments than the function needs."""
     if case.call is None:
         return None
-    missing = case.groups["names"].replace(" and ", ", ").replace("'", "").replace(",,", ",")
+    missing = case.groups["names"].replace(" and ", ", ").replace("'", "").replace('"', "").replace(",,", ",")
     function = case.groups["function"]
     made = _class_of_forward(case, function)
     return case.finding(
@@ -362,7 +362,7 @@ def optimizer_not_leaf(case: Case) -> Finding | None:
 
 def state_dict(case: Case) -> Finding | None:
     """A state_dict whose names or shapes are not those of the model."""
-    message = case.failure.message
+    message = case.failure.message[:4000]
     missing = _quoted(re.search(r"Missing key\(s\) in state_dict: (.*?)\.\s", message + " "))
     unexpected = _quoted(re.search(r"Unexpected key\(s\) in state_dict: (.*?)\.\s", message + " "))
     sizes = re.findall(r"size mismatch for ([\w.]+): copying a param with shape torch\.Size\((\[[\d, ]*\])\) from checkpoint, the shape in current model is torch\.Size\((\[[\d, ]*\])\)", message)  # fmt: skip

@@ -65,6 +65,17 @@ AUTOGRAD: dict[str, list[Row]] = {
         Row(W + "y = w.argmax().float() #<\ny.backward()\n", {"op": "argmax", "dtype": "int64", "value": "w"}),
         Row(W + "right = (w > 1) #<\nright.float().mean().backward()\n", {"op": "gt", "dtype": "bool"}),
     ],
+    "create_graph_missing": [
+        Row(
+            W + "(g,) = torch.autograd.grad((w**3).sum(), w)\n(g * g).sum().backward()  #<\n", {"first_line": "6"}, True
+        ),
+        Row(
+            "x = torch.tensor(2., requires_grad=True)\ny = x**3\nslope = torch.autograd.grad(y, x, retain_graph=True)[0]\n"
+            "torch.autograd.grad(slope, x)  #<\n",
+            {"name": "slope", "first_line": "7"},
+            True,
+        ),
+    ],
     "cut_by_detach": [
         Row(W + "y = (w * 2).detach().sum() #<\ny.backward()\n", {"leaf": "w"}, True),
         Row(W + "y = w.data.sum() #<\ny.backward()\n", {"leaf": "w"}, True),
@@ -801,6 +812,13 @@ CALLS: dict[str, list[Row]] = {
     "operand_types": [
         Row(X + "y = x + [1., 2., 3.] #<\n", {"got": "list", "operator": "+"}, True),
         Row(X + "y = x + 'a' #<\n", {"got": "str"}),
+    ],
+    "argument_type": [
+        Row(
+            "x = torch.ones(2, requires_grad=torch)  #<\n",
+            {"argument": "requires_grad", "wanted": "bool", "got": "module"},
+        ),
+        Row("x = torch.full((2,), fill_value='a')  #<\n", {"function": "full", "got": "str"}),
     ],
     "not_a_tensor": [
         Row("y = torch.exp(2.0) #<\n", {"function": "exp", "got": "float"}, True),

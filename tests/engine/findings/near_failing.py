@@ -10,6 +10,9 @@ NEAR_MISSES: dict[str, str] = {
     "nothing_requires_grad": W + "y = w.argmax().float()\ny.backward()\n",
     "parameters_frozen": X + "net = nn.Linear(3, 1)\nnet.bias.requires_grad = False\nnet(x).sum().backward()\n",
     "cut_by_integer": W + "right = (w > 1).float().mean()\nw.sum().backward()\n",
+    "create_graph_missing": W
+    + "(g,) = torch.autograd.grad((w**3).sum(), w, create_graph=True)\n(g * g).sum().backward()\n",
+    "argument_type": "torch.ones(2, requires_grad=True)\ntorch.exp(2.0)\n",
     "cut_by_detach": W + "y = (w.detach() * w).sum()\ny.backward()\n",
     "cut_by_tensor": W + "y = (torch.tensor([1., 2.]) * w).sum()\ny.backward()\n",
     "saved_tensor_changed": W + "a = w + 1\na += 1\na.sum().backward()\n",

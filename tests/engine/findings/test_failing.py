@@ -1,5 +1,6 @@
 """Programs that fail get the right finding on the right line, its fix mends them, and near misses get none."""
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +13,7 @@ from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
 from tests.engine.findings.failing import HEAD, TRIGGERS, Row
 from tests.engine.findings.near_failing import NEAR_MISSES
+from tests.engine.findings.test_words import PARTS, words
 
 
 class Runs:
@@ -89,3 +91,44 @@ def test_every_rule_is_met() -> None:
 
 
 LEADS_ON = {"grad_is_none", "none_in_arithmetic", "not_callable", "forbidden", "read_only_file"}
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+@pytest.mark.parametrize("code", TRIGGERS)
+def test_the_sentences_ask_only_for_what_the_findings_say(runs: Runs, code: str, language: str) -> None:
+    texts = words(language)
+    for row in TRIGGERS[code]:
+        (finding,) = errors(runs.trace(HEAD + row.program))
+        for part in PARTS:
+            asked = set(re.findall(r"\{(\w+)\}", texts[f"finding.{code}.{part}"]))
+            assert asked <= set(finding.parameters)
+
+
+HOSTILE = {
+    "a message that is no text": "class Odd(Exception):\n    def __str__(self):\n        return 3\nraise Odd()\n",
+    "a long message": "raise RuntimeError('[' * 2_000_000)\n",
+    "names bound to anything": "class Odd:\n    def __getattr__(self, name):\n        1 / 0\nodd = Odd()\nodd.x @ odd.y\n",
+    "a class with its own dir": "class Odd:\n    def __dir__(self):\n        while True: pass\n    __slots__ = ()\nOdd().missing\n",
+    "a deep expression": "x = torch.ones(1)\nx.missing(" + "(" * 90 + "1" + ")" * 90 + ")\n",
+    "a property with effects": "class Odd:\n    @property\n    def x(self):\n        print('seen')\n        return 1\nodd = Odd()\nodd.x + odd.y\n",
+    "wide characters before the error": "名字 = torch.ones(2); 另一个 = 名字 @ torch.ones(3)\n",
+    "an error inside a lambda": "f = lambda v: v @ torch.ones(5)\nf(torch.ones(2))\n",
+    "an error from a comprehension": "rows = [torch.ones(2)[i] for i in range(3)]\n",
+    "an error of an error": "try:\n    torch.ones(2)[5]\nexcept IndexError as error:\n    raise ValueError('mine') from error\n",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_odd_failures_are_told_without_a_bug(runs: Runs, name: str, caplog: pytest.LogCaptureFixture) -> None:
+    trace = runs.run(HEAD + HOSTILE[name])
+    assert trace.failure is not None
+    assert trace.failure.span is not None
+    assert caplog.text == ""
+    printed = "".join(output.text for output in trace.output)
+    assert printed.count("seen") <= 1
+
+
+def test_a_column_counts_characters_not_bytes(runs: Runs) -> None:
+    (finding,) = errors(runs.run(HEAD + "名字 = 1; torch.one(2)\n"))
+    assert finding.fix[0].span.column == 8
+    assert applied(HEAD + "名字 = 1; torch.one(2)\n", finding.fix).endswith("名字 = 1; torch.ones(2)\n")

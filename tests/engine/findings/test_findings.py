@@ -1,10 +1,12 @@
 """Each diagnosis is made of programs that have the fault, names the right line, and is not made of near misses."""
 
+import importlib
 from collections.abc import Iterator
 
 import pytest
 
 from engine.findings import explanation, find
+from engine.findings.story import Story
 from engine.local import Engine
 from engine.request import RunRequest
 from engine.trace import Failure, Finding, Program, Trace
@@ -101,7 +103,9 @@ def test_a_common_error_is_explained_where_no_finding_is_sure(kind: str, message
 
 def test_an_error_nobody_knows_has_none() -> None:
     assert explanation(Failure(kind="exception", type="ValueError", message="mine"), ()) is None
-    assert explanation(Failure(kind="exception", type="KeyError'", message="'module' object is not callable"), ()) is None
+    assert (
+        explanation(Failure(kind="exception", type="KeyError'", message="'module' object is not callable"), ()) is None
+    )
 
 
 def test_the_finding_explains_the_failure() -> None:
@@ -123,3 +127,16 @@ for i in range(2):
     of_g.step()
 """
     assert "step_without_zero_grad" not in findings(engine, program)
+
+
+def test_a_bug_in_one_family_costs_only_its_own_findings(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(story: Story) -> tuple[Finding, ...]:
+        raise RuntimeError("a bug")
+
+    trace = run(engine, "x = torch.ones(3, requires_grad=True)\n(x * 2).backward()\n")
+    module = importlib.import_module("engine.findings.find")
+    monkeypatch.setattr(module, "FAMILIES", (broken, *module.FAMILIES))
+    assert "non_scalar_backward" in [finding.code for finding in find(trace)]
+    assert "a bug" in caplog.text

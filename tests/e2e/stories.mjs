@@ -333,7 +333,7 @@ const stories = {
     await run(page, MODEL)
     await page.getByRole('tab', { name: 'Modules' }).click()
     const rows = page.locator('.wrap tbody tr')
-    check((await rows.count()) >= 6, 'the module tree is short')
+    await until(() => rows.count(), (n) => n >= 6, 'rows of the module tree')
     await rows.nth(0).locator('.name').click()
     await page.locator('.inspector').getByText('Sequential').first().waitFor()
     const boxes = () => page.locator('.gg-scene .box').count()

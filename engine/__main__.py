@@ -5,12 +5,14 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
 import msgspec
 
 from engine.expression import BadInput, program_of
 from engine.local import run
-from engine.trace import Program, Trace
+from engine.request import CheckKind
+from engine.trace import Check, Program, Tensor, Trace
 
 _SEEDS = 2**32
 
@@ -23,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         program = _program(given)
     except BadInput as wrong:
         parser.error(str(wrong))
-    trace = run(program)
+    trace = run(program, checks=tuple(sorted(set(given.check))))
     _print(trace, summary=given.summary, pretty=given.pretty)
     return 1 if given.fail and trace.status != "ok" else 0
 
@@ -39,6 +41,10 @@ def _parser() -> argparse.ArgumentParser:
         "--seed", type=_seed, default=0, metavar="N", help="seed of torch, numpy and random (default 0)"
     )
     parser.add_argument("--device", default="cpu", metavar="D", help="auto, cpu, cuda or cuda:N (default cpu)")
+    parser.add_argument(
+        "--check", action="append", default=[], choices=get_args(CheckKind), metavar="WHAT",
+        help="finite-difference compares gradients with differences, jacobian gives Jacobians; repeatable",
+    )  # fmt: skip
     parser.add_argument("--summary", action="store_true", help="a few lines of text instead of JSON")
     parser.add_argument("--pretty", action="store_true", help="indented JSON")
     parser.add_argument("--fail", action="store_true", help="exit with 1 when the program did not end well")
@@ -105,7 +111,22 @@ def _summary(trace: Trace) -> str:
         if gradient and tensor.names:
             value = json.dumps(gradient.data) if gradient.data else "×".join(map(str, gradient.shape))
             lines.append(f"{tensor.names[0]}.grad {value}")
+    lines += [_checked(check, records[check.tensor]) for check in trace.checks if check.tensor in records]
     return "\n".join(lines)
+
+
+def _checked(check: Check, leaf: Tensor) -> str:
+    """One line: the verdict, what explains it, how large the gap is."""
+    words = [
+        check.reason,
+        *check.parameters.values(),
+        *check.nodes,
+        *([f"line {check.span.line}"] if check.span else []),
+    ]
+    why = f" ({', '.join(filter(None, words))})" if any(words) else ""
+    gap = f", relative error {check.relative_error:.2g}" if isinstance(check.relative_error, float) else ""
+    checked = f"{gap}, {len(check.elements)} elements" if check.elements else ""
+    return f"check of {leaf.names[0] if leaf.names else leaf.id}.grad: {check.verdict}{why}{checked}"
 
 
 if __name__ == "__main__":

@@ -25,6 +25,8 @@ from engine.trace import (
     Argument,
     Broadcast,
     Change,
+    Check,
+    CheckedElement,
     CurvePoint,
     Edge,
     Edit,
@@ -32,6 +34,7 @@ from engine.trace import (
     Failure,
     Finding,
     Frame,
+    Jacobian,
     Gap,
     Member,
     Module,
@@ -163,6 +166,8 @@ class _House:
         self.findings: list[Finding] = []
         self.cuts: dict[str, ev.Omitted] = {}
         self.gaps: list[Gap] = []
+        self.checked: list[ev.LeafChecked] = []
+        self.jacobians: list[ev.JacobianSeen] = []
         self.nodes_omitted = False
         """Some node leads to one that was left out, from which a gradient may arrive unseen."""
         self.skipped: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
@@ -267,6 +272,10 @@ class _House:
                 self._updated(event)
             case ev.Printed():
                 self._printed(event)
+            case ev.LeafChecked():
+                self.checked.append(event)
+            case ev.JacobianSeen():
+                self.jacobians.append(event)
             case ev.Warned():
                 span = self._span(event.site)
                 self.steps.append(Step(kind="warning", index=len(self.warnings), span=span))
@@ -611,6 +620,8 @@ class _House:
             passes=tuple(self._pass(one) for one in self.runs.values()),
             updates=tuple(self._update(event) for event in self.updates),
             modules=tuple(self._module(event) for event in self.modules.values()),
+            checks=tuple(self._check(event) for event in self.checked if event.tensor in self.tensors),
+            jacobians=tuple(self._jacobian(event) for event in self.jacobians),
             calls=self.calls.finish(self.modules),
             hooks=tuple(self.hooks.finish(self.nodes, self.modules, self.runs)),
             memory=(),
@@ -946,6 +957,37 @@ class _House:
             module=f"m{event.module}" if event.module else None,
             text=event.text,
             tensors=tuple(f"t{number}" for number in event.tensors),
+        )
+
+    def _check(self, event: ev.LeafChecked) -> Check:
+        return Check(
+            pass_id=f"p{event.pass_id}",
+            tensor=f"t{event.tensor}",
+            verdict=event.verdict,
+            relative_error=event.relative_error,
+            step=event.step,
+            elements=tuple(
+                CheckedElement(index=index, autograd=autograd, difference=difference)
+                for index, autograd, difference in event.elements
+            ),
+            reason=event.reason,
+            parameters=event.parameters,
+            nodes=(f"n{event.node}",) if event.node in self.nodes else (),
+            span=self._span(event.site),
+        )
+
+    def _jacobian(self, event: ev.JacobianSeen) -> Jacobian:
+        return Jacobian(
+            pass_id=f"p{event.pass_id}",
+            rows=event.rows,
+            columns=event.columns,
+            values=event.values,
+            output=_t(event.output),
+            input=_t(event.input),
+            node=f"n{event.node}" if event.node in self.nodes else None,
+            slot=event.slot,
+            rows_checked=event.rows_checked,
+            largest_error=event.largest_error,
         )
 
     def _truncated(self) -> Iterator[Truncation]:

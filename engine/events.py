@@ -253,6 +253,41 @@ class Updated(_Event, frozen=True, tag="u"):
     hook: int = 0
 
 
+CheckedWord = tuple[tuple[int, ...], float | str, float | str]
+"""place, what autograd gave, difference quotient."""
+Verdict = Literal["agrees", "kink", "float32", "cut", "random", "differs", "not_checked"]
+
+
+class LeafChecked(_Event, frozen=True, tag="ck"):
+    """A leaf's gradient was compared with finite differences."""
+
+    pass_id: int
+    tensor: int
+    verdict: Verdict
+    relative_error: float | str
+    step: float
+    elements: tuple[CheckedWord, ...]
+    reason: str
+    parameters: dict[str, str]
+    node: int
+    site: int
+
+
+class JacobianSeen(_Event, frozen=True, tag="jac"):
+    """The Jacobian of a root by a leaf, or of a node by one slot."""
+
+    pass_id: int
+    rows: int
+    columns: int
+    values: tuple[float | str, ...]
+    output: int
+    input: int
+    node: int
+    slot: int
+    rows_checked: int
+    largest_error: float | str
+
+
 class Printed(_Event, frozen=True, tag="out"):
     """A piece of output."""
 
@@ -468,6 +503,8 @@ Event = (
     | Visited
     | Accumulated
     | PassEnded
+    | LeafChecked
+    | JacobianSeen
     | Updated
     | Printed
     | Warned

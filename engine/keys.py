@@ -32,7 +32,11 @@ def versions() -> Versions:
 def run_id(request: RunRequest, of: Versions) -> str:
     """26 letters and digits of the SHA-256 over everything that decides the trace."""
     # Every field is spelled out: msgspec drops a default by identity, and an equal text from a body is another object.
-    asked = {name: msgspec.structs.asdict(getattr(request, name)) for name in request.__struct_fields__}
+    asked = {
+        "program": msgspec.structs.asdict(request.program),
+        "limits": msgspec.structs.asdict(request.limits),
+        "checks": sorted(set(request.checks)),
+    }
     content = b"\0".join((_ENCODE(asked), of.torch.encode(), of.engine.encode()))
     return base64.b32encode(hashlib.sha256(content).digest())[:26].decode().lower()
 

@@ -12,7 +12,7 @@ import msgspec
 from engine.assemble import assemble
 from engine.keys import run_id, versions
 from engine.limits import DEFAULT_LIMITS
-from engine.request import RunRequest
+from engine.request import CheckKind, RunRequest
 from engine.sandbox.pool import Pool
 from engine.trace import Program, RunLimits, Trace
 
@@ -83,12 +83,13 @@ class _Shared:
 _shared = _Shared()
 
 
-def run(program: Program | str, limits: RunLimits = DEFAULT_LIMITS) -> Trace:
+def run(program: Program | str, limits: RunLimits = DEFAULT_LIMITS, checks: tuple[CheckKind, ...] = ()) -> Trace:
     """Run a program in the sandbox and give its trace.
 
     A program that fails, or that a limit stops, has a trace too: `status` and `failure` say so. The first call takes
-    the seconds that importing PyTorch takes. Thread-safe.
+    the seconds that importing PyTorch takes. `checks` compares its gradients with finite differences or gives Jacobians.
+    Thread-safe.
     """
     if isinstance(program, str):
         program = Program(code=program)
-    return _shared.get().run(RunRequest(program=program, limits=limits))
+    return _shared.get().run(RunRequest(program=program, limits=limits, checks=checks))

@@ -804,7 +804,7 @@ class CheckedElement(Record, frozen=True):
     """One element of a leaf's gradient, computed twice."""
 
     index: tuple[int, ...]
-    """Place in the leaf."""
+    """Place in the leaf; for a complex one a last 0 stands for the real and 1 for the imaginary part."""
     autograd: float | str
     """What the pass gave."""
     difference: float | str
@@ -825,11 +825,17 @@ class Check(Record, frozen=True):
     relative_error: float | str = 0.0
     """Largest |autograd − difference| / max(|autograd|, |difference|, tiny)."""
     step: float = 0.0
-    """h."""
+    """h, for elements of size 1 or less; larger ones are shifted in proportion."""
     elements: tuple[CheckedElement, ...] = ()
-    """The elements checked: all of a small leaf, a sample of a larger one."""
+    """The elements checked: all of a leaf of at most 16; of a larger one 15 evenly spread and the largest of the gradient."""
     reason: str = ""
-    """Why it was not checked, or what explains the gap."""
+    """Why it was not checked, or what explains the gap: a key of the word lists under `checks.reason`."""
+    parameters: dict[str, str] = {}
+    """Words to put into that sentence."""
+    nodes: tuple[str, ...] = ()
+    """The node of the custom Function whose backward does not fit its forward."""
+    span: Span | None = None
+    """Where the path is cut."""
 
 
 class Jacobian(Record, frozen=True):

@@ -111,6 +111,10 @@ RUNS = Body(
             "value": {"expression": "((x + 2)**2 * 3).mean()", "inputs": {"x": [[1, 1], [1, 1]]}},
         },
         "program": {"summary": "A program", "value": {"code": _RECORDED.program.code}},
+        "check": {
+            "summary": "An expression whose gradient is checked",
+            "value": {"expression": "x.abs().sum()", "inputs": {"x": [0, 1]}, "check": "finite-difference"},
+        },
         "limits": {
             "summary": "A program with lower limits",
             "value": {"code": "while True: pass", "limits": {"wall_s": 1}},

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
+from engine.request import CheckKind
 from engine.trace import RunLimits
 
 DEVICE = r"^(auto|cpu|cuda(:[0-9]{1,2})?)$"
@@ -55,6 +56,9 @@ class RunBody(Body):
     """Given to torch, numpy and random before the first line."""
     limits: LimitsBody = LimitsBody()
     """Lower limits for this run."""
+    check: CheckKind | Annotated[list[CheckKind], Field(max_length=2)] = []
+    """What to check after the program has ended: `finite-difference` compares the gradients of its leaves, `jacobian` gives
+    Jacobians of small roots; one word or a list."""
 
     @model_validator(mode="after")
     def _one_program(self) -> Self:

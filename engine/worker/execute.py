@@ -25,6 +25,7 @@ from engine.request import RunRequest
 from engine.trace import Program
 from engine.worker.backward import Backward
 from engine.worker.calls import Recording
+from engine.worker.check import Checker
 from engine.worker.fail import failure_row, fault_row, syntax_row
 from engine.worker.finish import Finish
 from engine.worker.hooks import Hooks
@@ -88,6 +89,9 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     job.program = request.program
     ledger = job.ledger
     ledger.limits = request.limits
+    if request.checks:
+        job.checker = Checker(ledger, request)
+        job.checker.install()
     ledger.thin.begin()
     sender = Sender(ledger, emit, request.program.code)
     thread = _start(job.run)
@@ -157,6 +161,8 @@ def _device() -> str:
 
 
 def _out_of_time(job: "Job", thread: threading.Thread, sender: Sender, wall_s: float) -> None:
+    if job.ended:
+        os._exit(0)  # only a check is under way
     ledger = job.ledger
     frame = sys._current_frames().get(thread.ident or 0)
     site = ledger.site(frame)
@@ -186,6 +192,8 @@ class Job:
         self.modules = Modules(ledger, self.names)
         self.hooks = Hooks(ledger, self.modules)
         self.backward = Backward(ledger, self.mode, self.hooks)
+        self.checker: Checker | None = None
+        self.ended = False
         self.finish = Finish(
             ledger, self.modules, self.backward, self.given | {"__annotations__", "__warningregistry__"}
         )
@@ -206,6 +214,10 @@ class Job:
             message = "memory ran out, and what the program held left none to tell where; make its data smaller"
             ledger.say("fail", "memory", "memory_bytes", message, 0, (), "", 0, 0, "memory_bytes")
         ledger.say("end", (time.perf_counter() - started) * 1000)
+        self.ended = True
+        if self.checker is not None:
+            self.backward.uninstall()
+            self.checker.tell()
 
     def _execute(self) -> None:
         self._enter()

@@ -134,7 +134,8 @@ def request_of(body: RunBody, service: Service) -> RunRequest:
         raise Problem("limit-raised", name=name, value=value, limit=bound)
     check_device(body.device, service.runner.devices)
     try:
-        return RunRequest(program=program_in(body, settings.code_bytes), limits=limits)
+        checks = (body.check,) if isinstance(body.check, str) else tuple(sorted(set(body.check)))
+        return RunRequest(program=program_in(body, settings.code_bytes), limits=limits, checks=checks)
     except UnicodeEncodeError:
         reason = "half of a surrogate pair is no character"
         raise Problem("bad-request", field="body", reason=reason) from None

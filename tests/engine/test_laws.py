@@ -1,12 +1,14 @@
 """Each law can fail: a right trace, broken in one place, is found out."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from engine import laws
-from engine.trace import Edge, Trace
+from engine.local import run
+from engine.trace import CheckedElement, Edge, Trace
 from tests.engine.worker.forked import record
 
 CODE = """import torch
@@ -70,3 +72,40 @@ def test_a_recorded_trace_breaks_no_law(trace: Trace) -> None:
 ])  # fmt: skip
 def test_a_broken_trace_is_found_out(trace: Trace, change: Callable[[Trace], Trace]) -> None:
     assert laws.broken(change(trace)) != []
+
+
+@pytest.fixture(scope="module")
+def checked() -> Trace:
+    return run(CODE, checks=("finite-difference", "jacobian"))
+
+
+def test_a_checked_trace_breaks_no_law(checked: Trace) -> None:
+    assert checked.checks
+    assert checked.jacobians
+    assert laws.broken(checked) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"tensor": "t999"},
+        {"pass_id": "p999"},
+        {"nodes": ("n999",)},
+        {"elements": (CheckedElement(index=(2,), autograd=1.0, difference=1.0),)},
+        {"elements": ()},
+        {"reason": "kink"},
+        {"verdict": "differs"},
+    ],
+    ids=str,
+)
+def test_a_broken_check_is_found_out(checked: Trace, change: dict[str, Any]) -> None:
+    assert len(laws.broken(replace(checked, checks=(replace(checked.checks[0], **change),)))) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"pass_id": "p999"}, {"rows": 3}, {"rows_checked": 9}, {"output": None}, {"input": "t999"}, {"node": "n999"}],
+    ids=str,
+)
+def test_a_broken_jacobian_is_found_out(checked: Trace, change: dict[str, Any]) -> None:
+    assert laws.broken(replace(checked, jacobians=(replace(checked.jacobians[0], **change),)))

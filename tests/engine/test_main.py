@@ -83,3 +83,18 @@ def test_bad_arguments_get_a_sentence(arguments: list[str], says: str, capsys: p
         main(arguments)
     assert stopped.value.code == 2
     assert says in capsys.readouterr().err
+
+
+def test_checks_are_made_when_asked_for(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main([str(program), "--summary", "--check", "finite-difference"])
+    assert "check of x.grad: agrees, relative error 0, 2 elements" in capsys.readouterr().out
+    main([str(program), "--check", "jacobian"])
+    trace = json.loads(capsys.readouterr().out)
+    assert "checks" not in trace
+    assert [one["values"] for one in trace["jacobians"] if "output" in one] == [[3.0, 3.0]]
+
+
+def test_an_unknown_check_is_refused(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([str(program), "--check", "everything"])
+    assert "finite-difference" in capsys.readouterr().err

@@ -58,6 +58,21 @@ def test_what_decides_a_trace_decides_its_id(served: Served, change: dict[str, o
     assert served.run("x = 1")["id"] != served.run(**{"code": "x = 1", **change})["id"]  # type: ignore[arg-type]
 
 
+def test_checks_are_asked_for_by_one_word_or_a_list(served: Served) -> None:
+    one = served.http.post("/api/v1/runs", json={**EXPRESSION, "check": "finite-difference"}).json()
+    assert [check["verdict"] for check in one["checks"]] == ["agrees"]
+    assert "jacobians" not in one
+    both = served.http.post("/api/v1/runs", json={**EXPRESSION, "check": ["jacobian", "finite-difference"]}).json()
+    assert both["jacobians"]
+    assert both["checks"] == one["checks"]
+    assert len({one["id"], both["id"], served.http.post("/api/v1/runs", json=EXPRESSION).json()["id"]}) == 3
+
+
+@pytest.mark.parametrize("check", ["gradcheck", ["finite-difference", "all"], ["jacobian"] * 3, True])
+def test_a_check_nobody_knows_is_refused(served: Served, check: object) -> None:
+    served.problem(served.http.post("/api/v1/runs", json={**EXPRESSION, "check": check}), 422, "bad-request")
+
+
 def test_a_run_that_a_limit_stopped_is_not_stored(served: Served) -> None:
     trace = served.run("while True: pass", limits={"wall_s": 0.5})
     assert (trace["status"], trace["failure"]["limit"]) == ("limited", "wall_s")

@@ -619,15 +619,25 @@ export interface ModuleCall {
  */
 export interface Check {
   /**
-   * The elements checked: all of a small leaf, a sample of a larger one.
+   * The elements checked: all of a leaf of at most 16; of a larger one 15 evenly spread and the largest of the gradient.
    */
   elements?: CheckedElement[];
+  /**
+   * The node of the custom Function whose backward does not fit its forward.
+   */
+  nodes?: string[];
+  /**
+   * Words to put into that sentence.
+   */
+  parameters?: {
+    [k: string]: string;
+  };
   /**
    * The pass checked.
    */
   pass: string;
   /**
-   * Why it was not checked, or what explains the gap.
+   * Why it was not checked, or what explains the gap: a key of the word lists under `checks.reason`.
    */
   reason?: string;
   /**
@@ -635,7 +645,11 @@ export interface Check {
    */
   relative_error?: number | string;
   /**
-   * h.
+   * Where the path is cut.
+   */
+  span?: Span | null;
+  /**
+   * h, for elements of size 1 or less; larger ones are shifted in proportion.
    */
   step?: number;
   /**
@@ -663,7 +677,7 @@ export interface CheckedElement {
    */
   difference: number | string;
   /**
-   * Place in the leaf.
+   * Place in the leaf; for a complex one a last 0 stands for the real and 1 for the imaginary part.
    */
   index: number[];
 }
@@ -2106,7 +2120,7 @@ export interface Truncation {
    */
   omitted?: number | null;
   /**
-   * What was left out: `ops`, `nodes`, `passes`, `visits`, `output`, `values`, `steps`, `calls`, `hooks`, `curve`.
+   * What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`.
    */
   what: string;
 }

@@ -1023,16 +1023,17 @@ class _House:
             for accumulation in run.accumulations:
                 leaf = self.shared.get(int(accumulation.tensor[1:]))
                 if leaf and accumulation.after is not None:
-                    self._share(int(accumulation.after[1:]), [f"{leaf[0]}.grad"])
+                    self._share(int(accumulation.after[1:]), [f"{leaf[0]}.grad"], first=True)
 
-    def _share(self, number: int, names: Iterable[str]) -> None:
+    def _share(self, number: int, names: Iterable[str], first: bool = False) -> None:
         seen = self.tensors.get(number)
         if seen is not None:
             key = seen.identity or number
             known = self.shared.get(key)
             if known is None:
                 known = self.shared[key] = []
-            known += [name for name in names if name not in known][: _MOST_NAMES - len(known)]
+            new = [name for name in names if name not in known]
+            known[:] = [*new, *known][:_MOST_NAMES] if first else [*known, *new][:_MOST_NAMES]
 
     # Failure
 

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from engine.derive.laws import broken_parts
+from engine.laws_observed import observed
 from engine.trace import Node, Number, Pass, Sum, Tensor, Term, Trace, Visit
 
 _RELATIVE = {
@@ -26,7 +27,7 @@ def broken(trace: Trace) -> list[str]:
     """Every breach of every law; empty for a right trace."""
     looked = _Looked(trace)
     structure = [*_unique(looked), *_ends(looked), *_graph(looked), *_gaps(looked), *_checks(looked), *_timeline(looked)]
-    return [*structure, *_replay(looked), *broken_parts(trace)]
+    return [*structure, *_replay(looked), *broken_parts(trace), *observed(trace)]
 
 
 class _Looked:

@@ -288,12 +288,16 @@ class Backward:
     def sync_grad(self, leaf: torch.Tensor, state: State) -> int:
         """Record of the leaf's `.grad` as it is now, 0 for None."""
         grad = leaf.grad
+        last = 0 if state.grad is None else state.grad.id
         if grad is None:
             state.grad = None
-            return 0
-        kept = self.ledger.meet(grad, "gradient")
-        self.ledger.keeps(kept, state)
-        return kept.id
+        else:
+            kept = self.ledger.meet(grad, "gradient")
+            self.ledger.keeps(kept, state)
+        now = 0 if state.grad is None else state.grad.id
+        if now != last and self.ledger.thin.full:  # by code that nothing of ours sees, such as `set_`
+            self.ledger.update("outside", [(last, now, "", 0)], 0)
+        return now
 
     # Visits
 

@@ -295,7 +295,7 @@ class Recording(TorchFunctionMode):
             return
         op = self._op(called, words, keywords, outputs, IN_PLACE if changed else flags, started, frame, ended)
         if changed:
-            self.observer.written(called, op, changed, taken, ledger.site(frame))
+            self.observer.written(op, changed, ledger.site(frame))
         ledger.publish()
 
     def _changes(

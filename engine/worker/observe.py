@@ -12,7 +12,8 @@ from engine.worker.tensors import is_tracked_leaf, look, version_of
 if TYPE_CHECKING:
     from engine.worker.names import Called
 
-Taken = list[tuple[torch.Tensor, State, int, int]]
+
+SKIPPED = object()
 
 
 class Observer:
@@ -24,7 +25,10 @@ class Observer:
     # Calls that are no ops
 
     def before_call(self, called: "Called", args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> Any:
-        """What `after_call` must know of the time before."""
+        """What `after_call` must know of the time before; `SKIPPED` when it is to say nothing."""
+        if called.special in ("set_grad", "set_data") and self.ledger.thin.skips_update():
+            self.ledger.thin.gap.updates += 1
+            return SKIPPED
         try:
             if called.special == "set_grad":
                 return self._grad_record(args[0])
@@ -47,6 +51,8 @@ class Observer:
         frame: FrameType,
     ) -> Any:
         """Records what the call changed and hands its result on."""
+        if before is SKIPPED:
+            return result
         try:
             if called.special == "set_grad":
                 self._grad_set(args, before, frame)
@@ -72,8 +78,10 @@ class Observer:
         if kept is not None:
             kept.grad_of = state
         state.grad = kept
-        kind = "grad_reset" if kept is None else "grad_set"
         after = 0 if kept is None else kept.id
+        if after == before:
+            return  # `x.grad *= 2` ends by setting what is there already
+        kind = "grad_reset" if kept is None or _is_zero(kept) else "grad_set"
         self.ledger.update(kind, [(before, after, "", 0)], self.ledger.site(frame), set_to_none=kept is None)
 
     def _data_set(self, tensor: torch.Tensor, before: int, frame: FrameType) -> None:
@@ -83,30 +91,29 @@ class Observer:
             if (seen.address, seen.data, seen.rest) == (state.look.address, state.look.data, state.look.rest):
                 return  # `x.data *= 2` ends by setting what is there already
             self.ledger.renew(tensor, state, fresh=True)
-        self.ledger.update("data", [(before, state.id, "", 0)], self.ledger.site(frame))
+        kind = "data" if state.grad_of is None else "grad_reset" if _is_zero(state) else "grad_set"
+        self.ledger.update(kind, [(before, state.id, "", 0)], self.ledger.site(frame))
 
     # Writes
 
-    def written(
-        self, called: "Called", op: int, changed: list[tuple[torch.Tensor, State, int]], taken: Taken, site: int
-    ) -> None:
+    def written(self, op: int, changed: list[tuple[torch.Tensor, State, int]], site: int) -> None:
         """An op wrote into tensors: says what kind of change it was and which other tensors it reached."""
         kind = "in_place"
         changes: list[tuple[int, int, str, int]] = []
         for tensor, state, before in changed:
             changes.append((before, state.id, "", 0))
-            kind = self._kind(called, state, tensor, kind)
+            kind = self._kind(state, tensor, kind)
             for other, alias in self.ledger.others(state):
                 shown = self._reach(other, alias)
                 if shown:
                     changes.append(shown)
-                    kind = self._kind(called, alias, other, "data")
+                    kind = self._kind(alias, other, "data")
         self.ledger.update(kind, changes, site, op)
 
     @staticmethod
-    def _kind(called: "Called", state: State, tensor: torch.Tensor, otherwise: str) -> str:
+    def _kind(state: State, tensor: torch.Tensor, otherwise: str) -> str:
         if state.grad_of is not None:
-            return "grad_reset" if called.name in ("zero_", "zero") else "grad_set"
+            return "grad_reset" if _is_zero(state) else "grad_set"
         if not torch.is_grad_enabled() and is_tracked_leaf(tensor):
             return "data"
         return otherwise
@@ -123,3 +130,12 @@ class Observer:
         before = state.id
         self.ledger.renew(tensor, state)
         return before, state.id, "", 0
+
+
+def _is_zero(state: State) -> bool:
+    """Whether all elements are zero; a gradient is reset however that was done."""
+    seen = state.look
+    if seen.data is not None:
+        return not any(seen.data)
+    summary: Any = seen.rest[3] if len(seen.rest) > 3 else None
+    return summary is not None and summary[0] == summary[1] == summary[6] == summary[7] == 0

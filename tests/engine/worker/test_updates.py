@@ -1,0 +1,191 @@
+"""Changes of values outside the graph: of which kind, on which line, before and after."""
+
+import pytest
+
+from engine import laws
+from engine.trace import Trace, Update
+from tests.engine.worker.forked import record
+
+HEAD = """import torch, copy, threading
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+def go(): (x * x).sum().backward()
+go()
+"""
+
+
+def _trace(code: str) -> Trace:
+    trace = record(HEAD + code)
+    assert trace.failure is None, trace.failure.traceback
+    assert [finding for finding in trace.findings if finding.code == "not_recorded"] == []
+    assert laws.broken(trace) == []
+    return trace
+
+
+def _data(trace: Trace, tensor: str | None) -> tuple[object, ...] | None:
+    return next((one.data for one in trace.tensors if one.id == tensor), None)
+
+
+def _of(trace: Trace, name: str) -> list[tuple[str, tuple[object, ...] | None, tuple[object, ...] | None]]:
+    """Kind, before and after of every update of a tensor, by its name."""
+    return [
+        (update.kind, _data(trace, change.before), _data(trace, change.after))
+        for update in trace.updates
+        for change in update.changes
+        if change.name == name
+    ]
+
+
+RESETS = [
+    "x.grad = None", "del x.grad", "setattr(x, 'grad', None)", "x.grad.zero_()", "x.grad.data.zero_()", "x.grad *= 0",
+    "x.grad.mul_(0)", "x.grad.fill_(0)", "x.grad[:] = 0", "x.grad.copy_(torch.zeros(2))", "x.grad = torch.zeros_like(x)",
+    "torch._foreach_zero_([x.grad])", "x.grad.sub_(x.grad)", "x.grad.data = torch.zeros(2)", "x.grad.detach().zero_()",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", RESETS)
+def test_a_gradient_reset_by_hand(line: str) -> None:
+    trace = _trace(f"{line}\ngo()\n")
+    ((kind, before, after),) = _of(trace, "x.grad")
+    none = line in RESETS[:3]
+    assert (kind, before, after) == ("grad_reset", (2.0, 4.0), None if none else (0.0, 0.0))
+    (update,) = [update for update in trace.updates if update.kind == "grad_reset"]
+    assert update.span is not None and update.span.line == 5
+    assert update.set_to_none == none
+    assert [step.kind for step in trace.timeline if step.update == update.id] == ["reset"]
+    assert trace.passes[1].accumulations[0].before == update.changes[-1].after
+
+
+@pytest.mark.parametrize(("line", "after"), [
+    ("x.grad = torch.ones(2)", (1.0, 1.0)), ("x.grad = x.grad / 2", (1.0, 2.0)), ("x.grad /= 2", (1.0, 2.0)),
+    ("x.grad.data *= 0.5", (1.0, 2.0)), ("x.grad.clamp_(max=3.0)", (2.0, 3.0)), ("x.grad[1] = 0", (2.0, 0.0)),
+    ("torch.nn.utils.clip_grad_value_([x], 1.0)", (1.0, 1.0)), ("x.grad.data = torch.ones(2)", (1.0, 1.0)),
+    ("torch._foreach_mul_([x.grad], 0.5)", (1.0, 2.0)), ("x.grad.copy_(torch.ones(2))", (1.0, 1.0)),
+])  # fmt: skip
+def test_a_gradient_set_by_hand(line: str, after: tuple[float, float]) -> None:
+    trace = _trace(f"{line}\ngo()\n")
+    updates = _of(trace, "x.grad")
+    assert {kind for kind, _, _ in updates} == {"grad_set"}
+    assert (updates[0][1], updates[-1][2]) == ((2.0, 4.0), after)
+    assert _data(trace, trace.passes[1].accumulations[0].before) == after
+
+
+def test_a_clipped_gradient_is_set_once() -> None:
+    trace = _trace("norm = torch.nn.utils.clip_grad_norm_([x], 1.0)\ngo()\n")
+    ((kind, before, after),) = _of(trace, "x.grad")
+    assert (kind, before) == ("grad_set", (2.0, 4.0))
+    assert after is not None and [round(float(str(one)), 4) for one in after] == [0.4472, 0.8944]
+
+
+@pytest.mark.parametrize(
+    "line", ["x.grad", "y = x.grad * 2", "x.grad.detach_()", "x.grad = x.grad", "x.grad.requires_grad_(False)"]
+)
+def test_a_gradient_that_is_only_read_is_no_update(line: str) -> None:
+    assert _trace(f"{line}\ngo()\n").updates == ()
+
+
+def test_zero_grad_of_modules_and_optimizers_each_once() -> None:
+    trace = _trace("""
+net = torch.nn.Linear(1, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for reset in (net.zero_grad, opt.zero_grad, lambda: opt.zero_grad(set_to_none=False), lambda: net.zero_grad(False)):
+    net(torch.ones(1, 1)).sum().backward()
+    reset()
+""")
+    resets = [update for update in trace.updates if update.kind == "zero_grad"]
+    assert [(one.owner, one.set_to_none, len(one.changes)) for one in resets] == [
+        ("module", True, 2), ("optimizer", True, 2), ("optimizer", False, 2), ("module", False, 2),
+    ]  # fmt: skip
+    assert [step.kind for step in trace.timeline if step.update is not None] == ["reset"] * 4
+
+
+@pytest.mark.parametrize(("code", "after"), [
+    ("with torch.no_grad(): x -= 0.5 * x.grad", (0.0, 0.0)),
+    ("x.data -= 0.5 * x.grad", (0.0, 0.0)),
+    ("x.data = x.data - 0.5 * x.grad", (0.0, 0.0)),
+    ("x.data.add_(x.grad, alpha=-0.5)", (0.0, 0.0)),
+    ("x.data[0] = 7", (7.0, 2.0)),
+    ("x.detach().mul_(3)", (3.0, 6.0)),
+    ("with torch.no_grad(): x.copy_(torch.ones(2))", (1.0, 1.0)),
+    ("with torch.no_grad(): x[1] = 9", (1.0, 9.0)),
+    ("with torch.no_grad(): torch._foreach_add_([x], [x.grad], alpha=-0.5)", (0.0, 0.0)),
+    ("with torch.no_grad(): torch.add(x, 1, out=x)", (2.0, 3.0)),
+    ("with torch.inference_mode(): x.mul_(2)", (2.0, 4.0)),
+])  # fmt: skip
+def test_a_leaf_changed_by_hand(code: str, after: tuple[float, float]) -> None:
+    trace = _trace(code + "\n")
+    ((kind, before, now),) = _of(trace, "x")
+    assert (kind, before, now) == ("data", (1.0, 2.0), after)
+    (update,) = [update for update in trace.updates if any(change.name == "x" for change in update.changes)]
+    assert update.span is not None and update.span.line == 5
+
+
+def test_initialising_a_leaf_is_an_op_that_wrote_in_place() -> None:
+    trace = _trace("torch.nn.init.constant_(x, 4.0)\n")
+    assert _of(trace, "x") == [("in_place", (1.0, 2.0), (4.0, 4.0))]
+
+
+def test_a_new_tensor_under_the_old_name_is_no_update() -> None:
+    trace = _trace("x = x - 0.5 * x.grad\n")
+    assert trace.updates == ()
+    last = next(variable.tensor for variable in trace.variables if variable.name == "x")
+    assert next(tensor for tensor in trace.tensors if tensor.id == last).grad_fn is not None
+
+
+def test_a_moving_average_of_parameters() -> None:
+    trace = _trace("""
+net = torch.nn.Linear(1, 1, bias=False)
+mean = copy.deepcopy(net)
+with torch.no_grad():
+    net.weight.fill_(3.0)
+    mean.weight.fill_(1.0)
+    for kept, now in zip(mean.parameters(), net.parameters()):
+        kept.mul_(0.5).add_(now, alpha=0.5)
+""")
+    assert [after for _, _, after in _of(trace, "mean.weight")] == [(1.0,), (0.5,), (2.0,)]
+
+
+def test_updates_of_threads() -> None:
+    trace = _trace("""
+leaves = [torch.ones(1, requires_grad=True) for _ in range(4)]
+def work(leaf):
+    for turn in range(3):
+        (leaf * 2).sum().backward()
+        with torch.no_grad(): leaf -= leaf.grad
+        leaf.grad.zero_()
+threads = [threading.Thread(target=work, args=(leaf,)) for leaf in leaves]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+""")
+    kinds = [update.kind for update in trace.updates]
+    assert (kinds.count("data"), kinds.count("grad_reset")) == (12, 12)
+    values = {_data(trace, variable) for variable in _last(trace, "leaves")}
+    assert values == {(-5.0,)}
+
+
+def _last(trace: Trace, name: str) -> tuple[str, ...]:
+    return next(variable.tensors for variable in trace.variables if variable.name == name)
+
+
+def test_a_gradient_changed_by_code_that_nothing_sees_is_told_at_the_next_pass() -> None:
+    trace = _trace("x.grad.set_(torch.ones(2))\ngo()\n")
+    (update,) = [update for update in trace.updates if isinstance(update, Update)]
+    assert (update.kind, _data(trace, update.changes[0].after)) == ("outside", (1.0, 1.0))
+
+
+def test_gradients_that_are_undefined_stay_null() -> None:
+    trace = record("""import torch
+a = torch.ones(2, requires_grad=True)
+class Pick(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, one, two): return one * 1, two * 1
+    @staticmethod
+    def backward(ctx, first, second): return first, None
+b = torch.ones(2, requires_grad=True)
+one, two = Pick.apply(a, b)
+one.sum().backward()
+""")
+    (pick,) = [visit for visit in trace.passes[0].visits if any(n.id == visit.node and n.custom for n in trace.nodes)]
+    assert (pick.entered[0] is not None, pick.left) == (True, (pick.left[0], None))
+    assert [added.tensor for added in trace.passes[0].accumulations] == [
+        next(tensor.id for tensor in trace.tensors if "a" in tensor.names)
+    ]

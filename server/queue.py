@@ -78,6 +78,12 @@ class LiveRun:
         self.said.append((number, event))
         self.wake()
 
+    @property
+    def progress(self) -> Progressed:
+        """Its last word on how far it is."""
+        words = (event for _, event in reversed(self.said) if isinstance(event, Progressed))
+        return next(words, Progressed(elapsed_s=0.0, line=0, ops=0))
+
     def wake(self) -> None:
         """Let followers look again."""
         news, self.news = self.news, asyncio.Event()

@@ -165,6 +165,12 @@ class Place(Answer):
     """Runs whose turn is before its own; 0 once it is being performed."""
     expected_s: float
     """Seconds until it begins, if runs go on taking as long as of late; 0 once it is being performed."""
+    elapsed_s: float
+    """Seconds it has been performed, as of its last word; told after the first quarter of a second."""
+    line: int
+    """Line of the program it was at; 0 when unknown."""
+    ops: int
+    """Forward operations recorded by then."""
 
 
 class ValuesPage(Answer):

@@ -76,6 +76,7 @@ async def mine(request: Request, service: ServiceOf) -> Response:
         state=live.state,
         ahead=service.queue.ahead(live) if waits else 0,
         expected_s=service.queue.expected_s(live) if waits else 0.0,
+        **msgspec.structs.asdict(live.progress),
     )
     return Response(place.model_dump_json(), media_type=JSON, headers={"Cache-Control": NEVER})
 

@@ -116,9 +116,21 @@ export function run(order: RunOrder, lang: Lang, signal: AbortSignal): Promise<T
 
 /** Where this browser's newest run stands in the queue. */
 export interface Place {
+  run: string
   state: 'waiting' | 'running' | 'finished'
-  /** Runs that came before it and are not over. */
+  /** Runs whose turn is before its own. */
   ahead: number
+  /** Seconds until it begins, if runs go on taking as long as of late. */
+  expected_s: number
+  /** Seconds it has been performed, the line it was at (0: unknown) and the ops recorded by then. */
+  elapsed_s: number
+  line: number
+  ops: number
+}
+
+/** Ends a run; whoever waits for it gets its trace so far, if it had begun. */
+export async function cancel(run: string, lang: Lang): Promise<void> {
+  await fetch(traceUrl(run), { method: 'DELETE', headers: { 'Accept-Language': lang } })
 }
 
 export function place(lang: Lang, signal: AbortSignal): Promise<Place> {

@@ -24,7 +24,8 @@ interface Shown {
 }
 
 const SHOW_RUNNING_MS = 300
-const LOOK_AGAIN_MS = 1000
+const LOOK_AGAIN_MS = 500
+const HALT_MS = 3000
 
 export class Playground {
   t: Words = $state.raw(wordsOf({}))
@@ -41,7 +42,8 @@ export class Playground {
   /** `quiet` for the first 300 ms, so that a quick run never flickers. */
   running: 'no' | 'quiet' | 'shown' = $state('no')
   /** Programs in the queue before the one on its way. */
-  ahead = $state(0)
+  /** Where the run under way stands, once it takes long. */
+  place: api.Place | null = $state.raw(null)
   problem: string | null = $state(null)
   hoveredLine: number | null = $state(null)
   litLines: ReadonlySet<number> = $state.raw(new Set())
@@ -285,15 +287,22 @@ export class Playground {
     }
   }
 
-  /** Looks now and then how many programs are ahead, until this one is performed. */
+  /** The person has seen enough: a run that has begun gives what it recorded so far. */
+  async halt(): Promise<void> {
+    const { abort, place } = this
+    if (place?.state !== 'running') return this.stop()
+    await api.cancel(place.run, this.view.lang).catch(() => undefined)
+    setTimeout(() => this.abort === abort && this.stop(), HALT_MS) // the answer should be here by then
+  }
+
+  /** Looks now and then where the run stands: how many are ahead, then which line it is at. */
   private async followQueue(abort: AbortController): Promise<void> {
-    this.ahead = 0
+    this.place = null
     try {
       while (this.abort === abort) {
-        const { state, ahead } = await api.place(this.view.lang, abort.signal)
+        const place = await api.place(this.view.lang, abort.signal)
         if (this.abort !== abort) return
-        this.ahead = ahead
-        if (state !== 'waiting') return
+        this.place = place
         await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
       }
     } catch {

@@ -43,6 +43,7 @@ function ending(trace: Trace, t: Words, lang: Lang): Notice | null {
   const steps = grouped(trace.timeline.length, lang)
   const line = failure.span?.line
   const at = line === undefined ? {} : { line }
+  if (failure.type === 'cancelled') return { text: t('state.cancelled', { steps }), tone: 'note' }
   if (failure.kind === 'syntax' && line !== undefined) return { text: t('state.syntax', { line }), tone: 'err', ...at }
   if (trace.status === 'limited' && failure.limit === 'wall_s') return { text: t('state.limited_time', { s: trace.limits.wall_s, steps }), tone: 'note', ...at }
   if (trace.status === 'limited') return { text: t('state.limited', { limit: t.has(`limit.${failure.limit}`) ? t(`limit.${failure.limit}`) : failure.type, steps }), tone: 'note', ...at }

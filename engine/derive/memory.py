@@ -2,10 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 
 from engine.derive.told import Told
-from engine.trace import Change, MemoryPoint, Node, Op, Pass, Tensor, Trace, Update
+from engine.trace import Change, MemoryPoint, Op, Pass, Tensor, Trace, Update
 
 MOST_POINTS = 1980
 _BUCKETS = MOST_POINTS // 3
@@ -94,7 +93,10 @@ class _Ledger:
         last = len(trace.timeline) - 1
         for step, numbers in told.gone:
             self.gone[min(step, last)] += [f"t{number}" for number in numbers]
-        self.coming = sorted((int(t.id[1:]), t) for t in trace.tensors if t.storage is not None and _matters(t))
+        self.kept = self._kept()
+        self.followed = self._followed()
+        self.coming = [tensor for tensor in trace.tensors if tensor.storage is not None and self._matters(tensor)]
+        self.order = {tensor.id: index for index, tensor in enumerate(self.coming)}
         self.come = 0
         self.node_of: dict[str, str] = {}
         """The node a living tensor holds."""
@@ -102,7 +104,7 @@ class _Ledger:
         """Living tensors and nodes that hold a node; nodes that are not in it do not exist."""
         self.dead: set[str] = set()
         self.keeping: dict[str, list[str]] = {}
-        """Memory that a living node keeps."""
+        """Memory that an existing node keeps."""
         self.made_in: dict[str, list[str]] = defaultdict(list)
         self.made_by: dict[tuple[str, str], list[str]] = defaultdict(list)
         for node in trace.nodes:
@@ -110,6 +112,48 @@ class _Ledger:
                 self.made_in[node.pass_id].append(node.id)
                 if node.made_by is not None:
                     self.made_by[node.pass_id, node.made_by].append(node.id)
+
+    def _kept(self) -> dict[str, list[str]]:
+        """Memory that nodes keep for backward."""
+        kept: dict[str, list[str]] = {}
+        for node in self.trace.nodes:
+            keys = []
+            for saved in node.saved:
+                if saved.tensor is not None and saved.tensor in self.tensors:
+                    keys.append(self.tensors[saved.tensor].storage or saved.tensor)
+                elif 1 < saved.size_bytes < 8:  # of 8 or more it is a Python number
+                    keys.append(key := f"{node.id}.{saved.field}")
+                    self.bytes.sizes[key] = saved.size_bytes
+            if keys:
+                kept[node.id] = keys
+        return kept
+
+    def _followed(self) -> set[str]:
+        """Nodes whose life must be followed: those that keep something no visit frees, and all that lead to them."""
+        freed = {visit.node for one in self.trace.passes if not one.retain_graph for visit in one.visits}
+        todo = [
+            node
+            for node in self.kept
+            if node not in freed or (self.nodes[node].op is None and self.nodes[node].made_by is None)
+        ]
+        followed = set(todo)
+        users: dict[str, list[str]] = defaultdict(list)
+        for node in self.trace.nodes if todo else ():
+            for edge in node.edges:
+                if edge.to is not None:
+                    users[edge.to].append(node.id)
+        while todo:
+            for user in users.get(todo.pop(), ()):
+                if user not in followed:
+                    followed.add(user)
+                    todo.append(user)
+        return followed
+
+    def _matters(self, tensor: Tensor) -> bool:
+        """Whether it holds a node that is followed, or is what a program trains."""
+        if tensor.grad_fn is not None:
+            return tensor.grad_fn.node in self.followed
+        return tensor.role == "parameter" or (tensor.role == "leaf" and tensor.requires_grad)
 
     def points(self) -> Iterator[MemoryPoint]:
         """A point for each change, in order."""
@@ -132,7 +176,7 @@ class _Ledger:
             elif step.update is not None:
                 self._update(self.updates[step.update])
             if number == last:
-                self._meet(None)
+                self._meet(len(self.coming))
                 for tensor in self.gone.get(number, ()):
                     self._gone(tensor)
             if totals != before:
@@ -146,7 +190,8 @@ class _Ledger:
     def _op(self, op: Op) -> None:
         for node in op.nodes:
             self._bear(node)
-        self._mentioned(chain(op.inputs, op.outputs))
+        self._mentioned(op.inputs)
+        self._mentioned(op.outputs)
 
     def _visit(self, one: Pass, index: int) -> None:
         visit = one.visits[index]
@@ -164,7 +209,7 @@ class _Ledger:
 
     def _pass_end(self, one: Pass) -> None:
         """What the pass made and nobody has now does not live on."""
-        self._mentioned(result for result in one.results if result is not None)
+        self._mentioned(one.results)
         for result in one.results:
             if result is not None:
                 self._attach(self.tensors[result])
@@ -179,26 +224,25 @@ class _Ledger:
                 self._gradient(change.before, change.after)
         for change in update.state:
             self._state(change)
-        ends = chain.from_iterable((change.before, change.after) for change in (*update.changes, *update.state))
-        self._mentioned(end for end in ends if end is not None)
+        for change in (*update.changes, *update.state):
+            self._mentioned((change.before, change.after))
 
     # Tensors
 
-    def _mentioned(self, tensors: Iterable[str]) -> None:
-        latest = max([int(tensor[1:]) for tensor in tensors if tensor in self.tensors], default=0)
-        if latest:
-            self._meet(latest)
+    def _mentioned(self, tensors: Iterable[str | None]) -> None:
+        """Records are told in the order they were made: those up to the latest that is named exist by now."""
+        for tensor in tensors:
+            index = self.order.get(tensor or "", -1)
+            if index >= self.come:
+                self._meet(index + 1)
 
-    def _meet(self, latest: int | None) -> None:
-        """Records are numbered in the order they were made: those up to the latest exist by now."""
-        coming = self.coming
-        while self.come < len(coming) and (latest is None or coming[self.come][0] <= latest):
-            tensor = coming[self.come][1]
-            self.come += 1
+    def _meet(self, count: int) -> None:
+        for tensor in self.coming[self.come : count]:
             if tensor.grad_fn is not None:
                 self._attach(tensor)
             else:
                 self._own(_PARAMETERS, tensor.id)
+        self.come = count
 
     def _identity(self, tensor: str) -> str:
         return self.tensors[tensor].identity or tensor if tensor in self.tensors else tensor
@@ -248,11 +292,11 @@ class _Ledger:
 
     def _attach(self, tensor: Tensor) -> None:
         """A tensor holds its grad_fn, and no longer the one it had before it was written."""
-        if tensor.grad_fn is None or tensor.grad_fn.node not in self.nodes:
+        if tensor.grad_fn is None or tensor.grad_fn.node not in self.followed:
             return
         identity, node = tensor.identity or tensor.id, tensor.grad_fn.node
         before = self.node_of.get(identity)
-        if before == node:
+        if before == node or node in self.dead:
             return
         self._bear(node)
         self.holders[node] += 1
@@ -262,33 +306,28 @@ class _Ledger:
 
     def _bear(self, root: str) -> None:
         """A node comes to be, and with it what it leads to that was not known yet."""
+        if root not in self.followed:
+            self._keep(root)
+            return
         if root in self.holders or root in self.dead:
             return
         self.holders[root] = 0
         todo = [root]
         while todo:
             name = todo.pop()
-            node = self.nodes[name]
-            self._keep(node)
-            for edge in node.edges:
+            self._keep(name)
+            for edge in self.nodes[name].edges:
                 target = edge.to
-                if target is None or target in self.dead or target not in self.nodes:
+                if target is None or target not in self.followed or target in self.dead:
                     continue
                 if target not in self.holders:
                     self.holders[target] = 0
                     todo.append(target)
                 self.holders[target] += 1
 
-    def _keep(self, node: Node) -> None:
-        kept = []
-        for saved in node.saved:
-            if saved.tensor is not None and saved.tensor in self.tensors:
-                kept.append(self.tensors[saved.tensor].storage or saved.tensor)
-            elif 1 < saved.size_bytes < 8:  # of 8 or more it is a Python number
-                kept.append(key := f"{node.id}.{saved.field}")
-                self.bytes.sizes[key] = saved.size_bytes
-        if kept:
-            self.keeping[node.id] = kept
+    def _keep(self, node: str) -> None:
+        if node in self.kept and node not in self.keeping:
+            kept = self.keeping[node] = self.kept[node]
             for key in kept:
                 self.bytes.hold(_ACTIVATIONS, key)
 
@@ -314,8 +353,3 @@ class _Ledger:
         if node.variable is None:  # the AccumulateGrad of a leaf is made anew
             self.dead.add(name)
         return [edge.to for edge in node.edges if edge.to is not None]
-
-
-def _matters(tensor: Tensor) -> bool:
-    """Whether it holds a node, or is what a program trains."""
-    return tensor.grad_fn is not None or tensor.role == "parameter" or (tensor.role == "leaf" and tensor.requires_grad)

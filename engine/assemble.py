@@ -572,7 +572,8 @@ class _House:
         span = self._span(event.site)
         if self.steps and self.steps[-1].kind == "output" and self.outputs:
             last = self.printing[-1]
-            if last.stream == event.stream and last.site == event.site and not last.text.endswith("\n"):
+            goes_on = last.site == event.site and not last.text.endswith("\n")
+            if last.stream == event.stream and (goes_on or len(self.outputs) >= _MOST_OUTPUTS):
                 self.printing.append(event)
                 return
         self._end_print()
@@ -996,9 +997,11 @@ class _House:
         for what, kept, omitted in (
             ("passes", len(self.runs), sum(gap.passes for gap in self.gaps)),
             ("ops", len(self.ops), sum(gap.ops for gap in self.gaps)),
+            ("updates", len(self.updates), sum(gap.updates for gap in self.gaps)),
         ):
             if omitted:
-                yield Truncation(what=what, limit="sample", kept=kept, omitted=omitted)
+                limit = "sample" if any(gap.passes for gap in self.gaps) else "ops"
+                yield Truncation(what=what, limit=limit, kept=kept, omitted=omitted)
         visits = sum(run.start.omitted for run in self.runs.values())
         if visits:
             kept = sum(len(run.visits) for run in self.runs.values())
@@ -1095,6 +1098,8 @@ def _state_word(word: ev.StateWord) -> Change:
 
 _NOTHING = _Change()
 _MOST_NAMES = 4
+_MOST_OUTPUTS = 10_000
+"""Prints that are told apart; what follows on them at once is joined to the last."""
 _BATCH = 2000
 
 _BROADCASTING = frozenset("""

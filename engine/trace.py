@@ -961,7 +961,7 @@ class Truncation(Record, frozen=True):
     """Something that was left out."""
 
     what: str
-    """What was left out: `ops`, `nodes`, `passes`, `visits`, `output`, `values`, `steps`, `calls`, `hooks`, `curve`."""
+    """What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`."""
     limit: str
     """The limit that was reached; `sample` for turns of a long loop of which only a sample was kept."""
     kept: int

@@ -66,7 +66,7 @@ class Optimizers:
         thin.turn(frame)
         if any(outer is not None and outer.optimizer is optimizer for outer in here.steps):
             return run(optimizer, *args, **kwargs)  # `super().step()` is part of the step
-        begun = None if thin.muted else self._begin(optimizer, frame)
+        begun = None if thin.skips_update() else self._begin(optimizer, frame)
         args, kwargs = self._open(begun, args, kwargs)
         steps = here.steps
         steps.append(begun)

@@ -168,7 +168,8 @@ def _wrap_zero_grad(
     @functools.wraps(original)
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
         ledger.thin.turn(sys._getframe(1))
-        if mode.here.muted or mode.over:
+        if mode.here.muted or mode.over or ledger.thin.skips_update():
+            ledger.thin.gap.updates += 1
             original(self, set_to_none)
             return
         before: list[Any] = []

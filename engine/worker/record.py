@@ -120,6 +120,8 @@ class Ledger:
         """The program has ended: what is still printed is not its own."""
         self.here = Here()
         self.walker = Walker(self)
+        self.said_bytes = 0
+        """Bytes of events sent so far."""
         self.thin = Thinning(self)
         self.attention = limits.ops
         """From this number of ops on, each op asks `thin` whether it is recorded."""

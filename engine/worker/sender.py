@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from engine.worker.record import Ledger, Row
+from engine.worker.thin import OPS_BYTES
 
 _RESERVE_BYTES = 1 << 20
 _LAST_WORDS = frozenset(("site", "out", "w", "fail", "end", "cut", "pe", "lines"))
@@ -46,6 +47,9 @@ class Sender:
                 chunk = [row for row in chunk if row[0] in _LAST_WORDS]
             piece = _encode(chunk)
             self.bytes_sent += len(piece)
+            self.ledger.said_bytes = self.bytes_sent
+            if self.bytes_sent >= OPS_BYTES:
+                self.ledger.attention = -1
             if not self.full and self.bytes_sent > self.ledger.limits.trace_bytes - _RESERVE_BYTES:
                 self.full = True
                 piece = _encode(

@@ -34,6 +34,8 @@ Place = tuple[CodeType, int]
 
 FULL = 16_000
 """Operations, tensors and nodes that are recorded before anything is left out: a trace of some 6 MB."""
+FULL_BYTES, OPS_BYTES = 12 << 20, 24 << 20
+"""Bytes of events after which loops are sampled, and after which no more operations are recorded."""
 SAMPLE = 8_000
 """How many more the sample may take."""
 _CURVE = 1_000
@@ -110,7 +112,7 @@ class Thinning:
         self.anchor = 0
         """The line whose pass ends a turn."""
         self.outermost = self.inside = 0
-        self.spent = self.ops_forgotten = self.nodes_forgotten = 0
+        self.spent = self.ops_forgotten = self.nodes_forgotten = self.updates_forgotten = 0
         self.volume = 0
         """What was recorded when the block began."""
         self.provisional = False
@@ -158,6 +160,10 @@ class Thinning:
         self.since += 1
         return True
 
+    def skips_update(self) -> bool:
+        """Whether a change outside the graph is to go unrecorded."""
+        return self.muted or self.ledger.updates - self.updates_forgotten >= self.ledger.limits.ops
+
     def turn(self, frame: FrameType, again: bool = False) -> None:
         """Begins a new turn when the program has jumped back; `again`: here a pass is called."""
         if self.armed is not None and self._may_turn() and _went_back(self.armed, self.ledger.stack(frame), again):
@@ -172,7 +178,7 @@ class Thinning:
     def _at_limit(self) -> bool:
         ledger = self.ledger
         ops, nodes = ledger.ops - self.ops_forgotten, ledger.nodes - self.nodes_forgotten
-        if ops < ledger.limits.ops and nodes < ledger.limits.nodes:
+        if ops < ledger.limits.ops and nodes < ledger.limits.nodes and ledger.said_bytes < OPS_BYTES:
             return False
         if not ledger.ops_omitted:
             ledger.say("cut", "ops", "ops", ops, 0)  # should the run be killed
@@ -182,7 +188,8 @@ class Thinning:
     def _attend(self) -> None:
         """Sets from which op on the calls ask."""
         ledger = self.ledger
-        asks = self.armed is not None or self.muted or ledger.nodes - self.nodes_forgotten >= ledger.limits.nodes
+        full = ledger.nodes - self.nodes_forgotten >= ledger.limits.nodes or ledger.said_bytes >= OPS_BYTES
+        asks = full or self.muted or self.armed is not None
         ledger.attention = -1 if asks else ledger.limits.ops + self.ops_forgotten
 
     # Passes
@@ -204,7 +211,7 @@ class Thinning:
         calls.last = self.outermost
         calls.count += 1
         if self.full:
-            if ledger.tensors + ledger.ops + ledger.nodes < FULL:
+            if ledger.tensors + ledger.ops + ledger.nodes < FULL and ledger.said_bytes < FULL_BYTES:
                 return
             self.full = False
         self.anchor = self._anchor()
@@ -277,13 +284,16 @@ class Thinning:
         """The anchor's loop goes round."""
         number = self.calls[self.anchor].count + 1
         late = perf_counter() - self.started > _SHARE * self.ledger.limits.wall_s
-        if self.spent < SAMPLE and number % _step(number, self._fineness()) == 0:
+        if self._may_keep() and number % _step(number, self._fineness()) == 0:
             self._open(provisional=False)
         elif not late or number % _SPARE == 0:
             self._open(provisional=True)
         elif not self.muted:
             self._mute()
         self._attend()
+
+    def _may_keep(self) -> bool:
+        return self.spent < SAMPLE and self.ledger.said_bytes < OPS_BYTES
 
     def _fineness(self) -> int:
         """How many of each further doubling the sample can afford."""
@@ -429,6 +439,7 @@ class Thinning:
                     ledger.outbox.append(("gone", row[_GONE]))
             elif kind == "u":
                 self.gap.updates += 1
+                self.updates_forgotten += 1
             elif kind == "p":
                 self.gap.add_pass(row[1])  # type: ignore[arg-type]
                 passes[row[1]] = (row, [])

@@ -217,7 +217,7 @@ def value(trace: Trace, name: str) -> list[Any]:
 @pytest.mark.parametrize("name", LOOPS)
 def test_long_loops_keep_every_law(name: str, small: str) -> None:
     code = HEAD + LOOPS[name]
-    trace = record(code)
+    trace = record(code, patient())
     assert trace.status == "ok"
     assert laws.broken(trace) == []
     assert {cut.what for cut in trace.truncated} >= {"passes"}
@@ -230,7 +230,7 @@ def test_long_loops_keep_every_law(name: str, small: str) -> None:
 @pytest.mark.parametrize("name", LOOPS)
 def test_what_is_left_at_the_end_is_exact(name: str, small: str) -> None:
     code = HEAD + LOOPS[name]
-    trace = record(code)
+    trace = record(code, patient())
     tensors = {tensor.id: tensor for tensor in trace.tensors}
     for variable in trace.variables:
         if variable.kind != "tensor":
@@ -244,7 +244,7 @@ def test_what_is_left_at_the_end_is_exact(name: str, small: str) -> None:
 
 def test_the_last_turn_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thin, "FULL", 300)
-    trace = record(HEAD + LOOPS["by hand"])
+    trace = record(HEAD + LOOPS["by hand"], patient())
     assert trace.passes[0].id == "p1"
     assert trace.passes[-1].id == "p120"
     assert len(trace.passes) < 60
@@ -256,7 +256,7 @@ def test_the_last_turn_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_iterations_are_the_true_ones(small: str) -> None:
-    trace = record(HEAD + LOOPS["by hand"])
+    trace = record(HEAD + LOOPS["by hand"], patient())
     line = next(op.span.line for op in trace.ops if op.span is not None and op.name == "sum")
     by_pass = {}
     for step in trace.timeline:
@@ -270,7 +270,7 @@ def test_iterations_are_the_true_ones(small: str) -> None:
 
 
 def test_norms_of_the_curve_are_those_of_the_gradients(small: str) -> None:
-    trace = record(HEAD + LOOPS["by hand"])
+    trace = record(HEAD + LOOPS["by hand"], patient())
     names: dict[str, Any] = {}
     norms: list[float] = []
     exec(
@@ -309,7 +309,7 @@ for i in range(200):
 after = w.detach().cos()
 """
     )
-    trace = record(code)
+    trace = record(code, patient())
     assert laws.broken(trace) == []
     assert [op.name for op in trace.ops if op.name in ("exp", "cos")] == ["exp", "cos"]
 
@@ -317,7 +317,7 @@ after = w.detach().cos()
 def test_passes_from_many_lines_are_no_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thin, "FULL", 100)
     code = HEAD + "w = torch.ones(2, requires_grad=True)\n" + "(w * w).sum().backward()\n" * 100
-    trace = record(code)
+    trace = record(code, patient())
     assert len(trace.passes) == 100
     assert trace.gaps == ()
     assert laws.broken(trace) == []
@@ -342,7 +342,7 @@ for i in range(40):
     (w * 3).sum().backward()
 """
     )
-    trace = record(code)
+    trace = record(code, patient())
     assert trace.status == "ok"
     assert [breach for breach in laws.broken(trace) if "curve" not in breach] == []
     assert len(trace.curve) == 120
@@ -392,3 +392,45 @@ def test_the_time_limit_shows_the_latest_turn(monkeypatch: pytest.MonkeyPatch) -
     kept = len(trace.passes) + sum(gap.passes for gap in trace.gaps)
     assert kept - 1 <= trace.curve[-1].number <= kept + 1
     assert trace.curve[-1].number > 200
+
+
+def test_changes_without_passes_are_bounded() -> None:
+    """An optimizer that steps, zeroes and sets for ever without a backward."""
+    code = (
+        HEAD
+        + """
+w = torch.ones(2, requires_grad=True)
+w.grad = torch.ones(2)
+optimizer = torch.optim.SGD([w], lr=0.001)
+for i in range(400):
+    optimizer.step()
+    w.grad = torch.ones(2)
+    w.data = w.data * 1
+    optimizer.zero_grad(set_to_none=False)
+"""
+    )
+    trace = record(code, patient(ops=300))
+    assert trace.status == "ok"
+    assert laws.broken(trace) == []
+    assert 250 < len(trace.updates) <= 330  # an op that writes is within the limit of ops
+    assert len(trace.updates) + sum(gap.updates for gap in trace.gaps) >= 1600
+    assert value(trace, "w") == pytest.approx([0.999, 0.999], rel=1e-5)  # only the first step had a gradient
+
+
+def test_wide_tensors_end_the_recording_of_ops_before_the_trace_is_huge(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thin, "OPS_BYTES", 300_000)
+    monkeypatch.setattr("engine.worker.sender.OPS_BYTES", 300_000)
+    code = HEAD + "import time\nx = torch.rand(16, 16)\nfor i in range(600):\n    y = x * i\n    time.sleep(0.001)\n"
+    trace = record(code, patient())
+    assert trace.status == "ok"
+    assert laws.broken(trace) == []
+    assert 20 < len(trace.ops) < 400
+    assert {cut.what for cut in trace.truncated} == {"ops"}
+
+
+def test_prints_without_end_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.assemble._MOST_OUTPUTS", 50)
+    trace = record(HEAD + "for i in range(200):\n    print(i)\n")
+    assert len(trace.output) == 50
+    assert "".join(output.text for output in trace.output) == "".join(f"{i}\n" for i in range(200))
+    assert laws.broken(trace) == []

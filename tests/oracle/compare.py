@@ -158,7 +158,7 @@ def _variable(reader: Reader, fact: VariableFact, variable: Variable) -> Iterato
             yield from _root(reader, fact.graph, reader.tensors[variable.tensor])
     if fact.kind == "module":
         yield from _members(reader, fact, variable)
-    if fact.kind == "value":
+    if fact.kind in ("value", "array"):
         yield from _value(reader, fact, variable)
 
 

@@ -59,7 +59,7 @@ class GraphFact(Fact, frozen=True):
 class VariableFact(Fact, frozen=True):
     """A global name at the end of the program."""
 
-    kind: Literal["tensor", "module", "optimizer", "function", "class", "value"]
+    kind: Literal["tensor", "array", "module", "optimizer", "function", "class", "value"]
     type: str
     tensor: TensorFact | None = None
     graph: GraphFact | None = None

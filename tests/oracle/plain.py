@@ -292,7 +292,10 @@ def variable_fact(value: Any) -> VariableFact:
     if isinstance(value, types.FunctionType | types.BuiltinFunctionType | types.MethodType):
         return VariableFact(kind="function", type=name)
     return VariableFact(
-        kind="value", type=name, text=read_repr(value), items=tuple(values(item) for item in held_tensors(value))
+        kind="array" if isinstance(value, np.ndarray) else "value",
+        type=name,
+        text=read_repr(value),
+        items=tuple(values(item) for item in held_tensors(value)),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from engine.worker.tape import Entry, Impossible, Leaf, Operand, Value, _peeked, _tensors
+from engine.worker.tape import Entry, Impossible, Leaf, Operand, Value, peeked, tensors_among
 
 _WIDE = {
     torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.float32: torch.float64,
@@ -121,13 +121,15 @@ class Player:
         self._constants: dict[int, torch.Tensor] = {}
         self._begins: dict[int, torch.Tensor] = {}
 
-    def play(self, base: "Player | None" = None, again: set[int] | None = None) -> "Player":
-        """Computes the roots; with `base` and `again` only entries that touch the memory in `again`."""
+    def play(self, base: "Player | None" = None, again: set[int] | None = None, until: Entry | None = None) -> "Player":
+        """Computes the roots; with `base` and `again` only entries that touch the memory in `again`; stops before `until`."""
         if base is not None and again is not None and not self._graph:
             self._given, self._constants = base.env, base._constants
         else:
             again = None
         for entry in self._problem.entries:
+            if entry is until:
+                break
             if again is None or not again.isdisjoint(entry.groups):
                 if time.perf_counter() > self._deadline:
                     raise Impossible("time")
@@ -165,7 +167,7 @@ class Player:
 
     def _perform(self, entry: Entry) -> None:
         fresh = entry.writes or entry.name in _WRITES_BUFFERS
-        args, kwargs = self._filled(entry.args, fresh), self._filled(entry.kwargs, fresh)
+        args, kwargs = self.filled(entry.args, fresh), self.filled(entry.kwargs, fresh)
         func = entry.func
         if self._way.wide and entry.name in _TO_REAL:
             func = torch.Tensor.double
@@ -178,10 +180,10 @@ class Player:
         recording = self._graph and (entry.grad_mode or self._way.healed)
         with torch.set_grad_enabled(recording), self._precision(entry):
             result = func(*args, **kwargs)
-        tensors = _tensors(_peeked(result))
+        tensors = tensors_among(peeked(result))
         if len(tensors) != len(entry.outputs):
             raise Impossible("replay", what=entry.name)
-        given = {id(tensor) for tensor in _tensors((args, kwargs))}
+        given = {id(tensor) for tensor in tensors_among((args, kwargs))}
         for slot, tensor in zip(entry.outputs, tensors, strict=True):
             if slot:
                 self.env[slot] = tensor.clone() if id(tensor) in given else tensor
@@ -191,7 +193,7 @@ class Player:
             return contextlib.nullcontext()
         return torch.autocast("cpu", dtype=entry.autocast)
 
-    def _filled(self, item: Any, fresh: bool) -> Any:
+    def filled(self, item: Any, fresh: bool) -> Any:
         """Arguments with tensors in the place of operands."""
         if isinstance(item, Operand):
             return self._resolved(item, fresh)
@@ -200,12 +202,12 @@ class Player:
         if isinstance(item, torch.Size):
             return item
         if isinstance(item, tuple):
-            inner = [self._filled(each, fresh) for each in item]
+            inner = [self.filled(each, fresh) for each in item]
             return type(item)(*inner) if hasattr(item, "_fields") else tuple(inner)
         if isinstance(item, list):
-            return [self._filled(each, fresh) for each in item]
+            return [self.filled(each, fresh) for each in item]
         if isinstance(item, dict):
-            return {key: self._filled(each, fresh) for key, each in item.items()}
+            return {key: self.filled(each, fresh) for key, each in item.items()}
         return item
 
     def _resolved(self, operand: Operand, fresh: bool = False) -> torch.Tensor:

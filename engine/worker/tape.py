@@ -227,7 +227,7 @@ class Tape:
             self.hooks = True
         if name in _HOOKS:
             return None
-        if not name or name in _NOT_VALUES or not any(map(self._interesting, _tensors((args, kwargs)))):
+        if not name or name in _NOT_VALUES or not any(map(self._interesting, tensors_among((args, kwargs)))):
             return None
         if self.ledger.walker.threaded:
             raise Impossible("threads")
@@ -339,7 +339,7 @@ class Tape:
                 self._wrote(tensor, operand, entry)
         given = {id(tensor) for tensor, _, _ in call.tensors}
         starts = {start_of(tensor): operand for tensor, operand, _ in call.tensors}
-        found = _tensors(_peeked(result))
+        found = tensors_among(peeked(result))
         if entry.name in _SHAPE_ONLY:
             return
         for tensor in found:
@@ -412,7 +412,12 @@ def differs(value: Value, tensor: torch.Tensor) -> bool:
     return not torch.equal(value.of(value.copied), tensor.detach())
 
 
-def _tensors(item: Any) -> list[torch.Tensor]:
+def dense(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor with all its elements in memory."""
+    return tensor if tensor.layout is torch.strided else tensor.to_dense()
+
+
+def tensors_among(item: Any) -> list[torch.Tensor]:
     return list(_each(item))
 
 
@@ -427,7 +432,7 @@ def _each(item: Any) -> Iterator[torch.Tensor]:
             yield from _each(inner)
 
 
-def _peeked(result: Any) -> Any:
+def peeked(result: Any) -> Any:
     """What an iterator over rows will give, without taking it."""
     return list(copy.copy(result)) if type(result) in _ITERATORS else result
 

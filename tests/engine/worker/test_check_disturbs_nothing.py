@@ -13,6 +13,7 @@ OWN_TIMES = ("id", "timings", "checks", "jacobians")
 UNLIKE_ITSELF = {
     "error_recursion": "the depth at which the stack ends counts frames of ours",
     "grad_fn_printed": "prints addresses",
+    "threads": "prints the numbers of threads",
     "more_losses": "shows memory nobody wrote",
     "typed_constructors": "shows memory nobody wrote",
     "model_lstm": "shows memory nobody wrote",

@@ -1,6 +1,7 @@
 """The modules the program uses: numbers, paths from the user's variables, calls."""
 
 import weakref
+from collections import defaultdict
 from collections.abc import Mapping
 from types import CodeType, FrameType
 from typing import Any
@@ -11,6 +12,7 @@ from engine.events import INFERENCE, NO_GRAD, TRAINING
 from engine.worker.plain import class_name
 from engine.worker.record import PROGRAM, Ledger
 
+_grad_enabled = torch.is_grad_enabled
 _LONGEST_PATH = 1000
 _LONGEST_TEXT = 200
 
@@ -26,7 +28,7 @@ class Modules:
         """The code through which every module is called."""
         self.begun = self.omitted = 0
         self.fast: dict[int, tuple[Any, int]] = {}
-        self.calls: dict[int, int] = {}
+        self.calls: defaultdict[int, int] = defaultdict(int)
         self.paths: dict[int, tuple[str, int]] = {}
         self.seconds: dict[tuple[int, str], int] = {}
         self.count = 0
@@ -40,31 +42,39 @@ class Modules:
             self._enter(module, frame)
 
     def _enter(self, module: torch.nn.Module, frame: FrameType) -> None:
-        ledger, here = self.ledger, self.here
-        stack = here.modules
+        ledger, here = self.ledger, self.here.__dict__  # asked once: reading an attribute of a thread's own object is slow
+        stack, calls = here["modules"], here["calls"]
         known = self.fast.get(id(module))
         number = known[1] if known is not None and known[0]() is module else self._meet(module, stack)
-        self.calls[number] = self.calls.get(number, 0) + 1
         stack.append(number)
-        parent, above = here.calls[-1] if here.calls else (0, 0)
-        if self.begun - ledger.thin.ops_forgotten >= ledger.limits.ops or ledger.closed or here.muted:
-            self.omitted += not here.muted
-            here.calls.append((0, above))
+        self.calls[number] += 1
+        parent, above = calls[-1] if calls else (0, 0)
+        if here["muted"] or ledger.closed or self._full():
+            calls.append((0, above))
             return
-        self.begun += 1
-        site = self._site(frame, above)
+        self.begun = begun = self.begun + 1
+        code = frame.f_code
+        site = ledger.place(code, frame.f_lasti) if code.co_filename == PROGRAM else self._site(frame, above)
         flags = TRAINING if module.__dict__.get("training", True) else 0  # a module may lack all that its __init__ makes
-        if not torch.is_grad_enabled():
+        if not _grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
-        row = ("c", self.begun, number, parent, flags, site, here.passes[-1] if here.passes else 0)
-        ledger.rows.append(row if not here.number else (*row, here.number))
-        here.calls.append((self.begun, site))
+        passes, thread = here["passes"], here["number"]
+        row = ("c", begun, number, parent, flags, site, passes[-1] if passes else 0)
+        ledger.rows.append((*row, thread) if thread else row)
+        calls.append((begun, site))
+
+    def _full(self) -> bool:
+        limit = self.ledger.limits.ops
+        if self.begun < limit or self.begun - self.ledger.thin.ops_forgotten < limit:
+            return False
+        self.omitted += 1
+        return True
 
     def leave(self, raised: bool) -> None:
         """Notes that the forward entered last has ended."""
-        here = self.here
-        here.modules.pop()
-        call, _ = here.calls.pop()
+        here = self.here.__dict__
+        here["modules"].pop()
+        call, _ = here["calls"].pop()
         if call:
             self.ledger.rows.append(("ce", call, raised))
 

@@ -1,7 +1,9 @@
 """How far two names are from each other, and which of many is nearest to one that does not exist. Pure."""
 
+import re
 from collections.abc import Iterable
 
+_DIGITS = re.compile(r"\d")
 MOST_CANDIDATES = 6000
 LONGEST_NAME = 60
 
@@ -18,6 +20,8 @@ def nearest(name: str, candidates: Iterable[str]) -> tuple[str, bool]:
         if other == name or other.startswith("_") != name.startswith("_") or abs(len(other) - len(name)) > least:
             continue
         far = distance(name, other)
+        if _is_another(name, other, far):
+            continue
         if far < least or (far == least and not best):
             best, least = [other], far
         elif far == least:
@@ -27,6 +31,12 @@ def nearest(name: str, candidates: Iterable[str]) -> tuple[str, bool]:
     alike = [one for one in best if one[0] == name[0]] or best
     alike = [one for one in alike if _lacks_letters(name, one) or _lacks_letters(one, name)] or alike
     return min(alike, key=lambda one: (len(one) != len(name), one)), len(alike) == 1
+
+
+def _is_another(name: str, other: str, far: float) -> bool:
+    """Whether two names are near and yet two things: `conv1` and `conv2`, `encoder` and `decoder`."""
+    numbered = _DIGITS.sub("", name) == _DIGITS.sub("", other) and name[-1].isdigit() and other[-1].isdigit()
+    return numbered or (far > 1 and name[0].lower() != other[0].lower())
 
 
 def _lacks_letters(short: str, name: str) -> bool:

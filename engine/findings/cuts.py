@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from engine.findings.code import Code
-from engine.findings.influence import lost_influence, set_aside, starved_leaves
+from engine.findings.influence import lost_influence, set_aside, starved_leaves, wanting_leaves
 from engine.findings.story import Story, line
 from engine.graph.boxes import COPIES, DETACHES
 from engine.graph.escapes import READS
@@ -27,7 +27,8 @@ def cut_gradients(story: Story) -> Iterator[Finding]:
     if (starved or is_lost) and any(_may_cut(story, op) for op in story.trace.ops):
         for one in [one for one in story.trace.passes if one.parent is None][-PASSES_LOOKED_AT:]:
             severity_is_error = is_lost and one is failed
-            for finding in _cuts_of(story, one, starved, is_error=severity_is_error):
+            lost = wanting_leaves(story) if severity_is_error else starved
+            for finding in _cuts_of(story, one, lost, is_error=severity_is_error):
                 key = (finding.code, line(finding.span))
                 if key not in told:
                     told.add(key)
@@ -260,12 +261,18 @@ def _uncut(story: Story, cut: Link) -> tuple[Edit, ...]:
             pass
         case _:
             return ()
-    if node is None or (
-        cut.reason == "item" and any(isinstance(one, ast.List | ast.Tuple) for one in code.around(node))
-    ):
+    if node is None or (cut.reason == "item" and any(_makes_anew(one) for one in code.around(node))):
         return ()
     text = code.text(inner)
     return (code.replace(node, f"({text})" if isinstance(inner, ast.BinOp | ast.UnaryOp) else text),)
+
+
+def _makes_anew(node: ast.AST) -> bool:
+    """Whether the number would be made into a new tensor, or a number again, even without the `.item()`."""
+    if isinstance(node, ast.Call):
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        return name in ("tensor", "as_tensor", "float", "int", "full")
+    return isinstance(node, ast.List | ast.Tuple)
 
 
 def unused_parameters(story: Story) -> Iterator[Finding]:

@@ -108,6 +108,8 @@ class Clues:
             return {"name": name, "suggestion": _KNOWN[name.lower()], "only": "yes"}
         near_builtins = [one for one in dir(builtins) if len(name) > 3 and one[0] == name[0]]
         facts = _near(name, "", [*mine, *near_builtins, "True", "False", "None"])
+        if facts.get("suggestion", "").lower() == name.lower():
+            facts.pop("only", None)  # `Net` beside `net` are most often a class and its object
         facts["place"] = _home(name, "")
         if not facts["place"] and hasattr(torch.Tensor, name):
             facts["place"] = "torch.Tensor"
@@ -192,7 +194,7 @@ def _stored(owner: object, name: str) -> Any:
     """An attribute, read without running a property or a `__getattr__` of the user's."""
     if isinstance(owner, torch.Tensor):
         if name == "grad":
-            return owner._grad  # `grad` of a tensor that keeps none would warn
+            return owner.grad if owner.is_leaf or owner.retains_grad else None  # asked, it would warn
         method = getattr(torch.Tensor, name, _MISSING)
         return method if callable(method) else _MISSING
     held = getattr(owner, "__dict__", None)

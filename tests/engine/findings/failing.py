@@ -76,6 +76,10 @@ AUTOGRAD: dict[str, list[Row]] = {
             True,
         ),
     ],
+    "cut_by_item": [
+        Row(W + "loss = w.sum().item() * torch.ones(1)  #<\nloss.backward()\n", {"leaf": "w"}, True),
+        Row(W + "loss = torch.tensor((w.sum().item() - 10) ** 2)  #<\nloss.backward()\n", {"leaf": "w"}),
+    ],
     "cut_by_detach": [
         Row(W + "y = (w * 2).detach().sum() #<\ny.backward()\n", {"leaf": "w"}, True),
         Row(W + "y = w.data.sum() #<\ny.backward()\n", {"leaf": "w"}, True),

@@ -13,6 +13,7 @@ NEAR_MISSES: dict[str, str] = {
     "create_graph_missing": W
     + "(g,) = torch.autograd.grad((w**3).sum(), w, create_graph=True)\n(g * g).sum().backward()\n",
     "argument_type": "torch.ones(2, requires_grad=True)\ntorch.exp(2.0)\n",
+    "cut_by_item": W + "print(w.sum().item())\n(w * 2).sum().backward()\n",
     "cut_by_detach": W + "y = (w.detach() * w).sum()\ny.backward()\n",
     "cut_by_tensor": W + "y = (torch.tensor([1., 2.]) * w).sum()\ny.backward()\n",
     "saved_tensor_changed": W + "a = w + 1\na += 1\na.sum().backward()\n",
@@ -132,7 +133,7 @@ NEAR_MISSES: dict[str, str] = {
     "unbound_local": "total = 0\ndef add(x):\n    global total\n    total += x\nadd(1)\n",
     "import_missing": "import math\nmath.pie\n",
     "defined_later": "def f():\n    helper = 3\n    return helper\nhelper(2)\n",
-    "name_misspelt": "learning_rate = .1\nmomentum\n",
+    "name_misspelt": "encoder = nn.Linear(1, 1)\nconv1 = encoder\nprint(conv1, decoder)\n",
     "self_undefined": NET + "    def forward(self, x):\n        return self.w * x\nNet()(torch.ones(2))\n",
     "name_not_defined": "loss = torch.ones(1)\nprint(los)\n",
     "no_module": "import json, collections\n",
@@ -144,7 +145,8 @@ NEAR_MISSES: dict[str, str] = {
     "tensor_method": "torch.one(3)\n",
     "function_not_method": X + "x.relu()\nx.flurb()\n",
     "name_elsewhere": "nn.linear(2, 3)\n",
-    "attribute_misspelt": X + "x.flurb\n",
+    "attribute_misspelt": NET
+    + "    def __init__(self):\n        super().__init__()\n        self.conv1 = nn.Linear(1, 1)\nNet().conv2\n",
     "attribute_missing": "torch.one(2, 3)\n",
     "layer_for_result": X + "y = nn.ReLU()(x)\nprint(y.sum())\n",
     "key_misspelt": "d = {'a': 1}\nd['learning rate']\n",

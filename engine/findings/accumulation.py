@@ -94,8 +94,7 @@ def _zeroed(story: Story, now: Pass, leaves: list[str]) -> Edits:
     """The gradients dropped before the pass: by the one optimizer that moves them, or by hand."""
     movers = {
         update.variable
-        for update in story.trace.updates
-        if update.kind in ("step", "data")
+        for update in story.moves
         for change in update.changes
         if change.before is not None and story.identity(change.before) in leaves
     }

@@ -280,11 +280,7 @@ def _share_at_the_ends(tensor: Tensor, low: float, high: float) -> float:
 def symmetric_units(story: Story) -> Iterator[Finding]:
     """Hidden units with equal weights that got equal gradients: they stay copies of each other."""
     stepped = {
-        story.identity(change.before)
-        for one in story.trace.updates
-        if one.kind in ("step", "data")
-        for change in one.changes
-        if change.before is not None
+        story.identity(change.before) for one in story.moves for change in one.changes if change.before is not None
     }
     passes = [one for one in story.trace.passes if one.parent is None and not one.failed]
     if not stepped or not passes:

@@ -14,9 +14,8 @@ NO_EDITS: Edits = ()
 ARRAYS = frozenset(("numpy", "__array__"))
 
 
-def starved_leaves(story: Story) -> set[str]:
-    """Leaves with a name that want a gradient and got none in any pass."""
-    fed = {one.tensor for each in story.trace.passes for one in each.accumulations if one.delta is not None}
+def wanting_leaves(story: Story) -> set[str]:
+    """Leaves with a name that want a gradient."""
     return {
         tensor.id
         for tensor in story.trace.tensors
@@ -24,9 +23,15 @@ def starved_leaves(story: Story) -> set[str]:
         and tensor.requires_grad
         and tensor.grad_fn is None
         and tensor.role in ("leaf", "parameter")
-        and tensor.id not in fed
         and story.has_names(tensor.id)
     }
+
+
+def starved_leaves(story: Story) -> set[str]:
+    """Those of them that got none in any pass, neither kept nor handed out."""
+    fed = {one.tensor for each in story.trace.passes for one in each.accumulations if one.delta is not None}
+    fed.update(story.identity(one) for each in story.trace.passes for one in each.inputs or () if one is not None)
+    return wanting_leaves(story) - fed
 
 
 def set_aside(story: Story, starved: set[str]) -> set[str]:
@@ -123,7 +128,9 @@ def _lost(story: Story, cut: Op, way: _Way, leaves: list[str]) -> Finding | None
     is_written = call is not None and called(call) == cut.name
     if way.array:
         code = "cut_by_numpy"
-    elif result is not None and story.is_tracked_leaf(result.id) and is_written and cut.name in DETACHES | COPIES | READS:
+    elif (
+        result is not None and story.is_tracked_leaf(result.id) and is_written and cut.name in DETACHES | COPIES | READS
+    ):
         code, fix = "leaf_recreated", _kept(story, cut)
         parameters["name"] = story.say(result.id)
     elif whole and cut.grad_mode == "grad" and not story.is_inside_library(cut) and story.failed_pass() is None:

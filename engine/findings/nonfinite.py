@@ -195,8 +195,8 @@ def _diverged(story: Story, op: Op) -> Cause | None:
     now = story.op_step.get(op.id, 0)
     first: dict[str, Tensor] = {}
     last: dict[str, Tensor] = {}
-    for update in story.trace.updates:
-        if update.kind not in ("step", "data") or story.update_step.get(update.id, now) >= now:
+    for update in story.moves:
+        if story.update_step.get(update.id, now) >= now:
             continue
         for change in update.changes:
             before, after = story.tensors.get(change.before or ""), story.tensors.get(change.after or "")
@@ -222,9 +222,7 @@ def _size(tensor: Tensor) -> float:
 def _rate(story: Story, op: Op) -> dict[str, str]:
     """The step before the op: its line and its learning rate."""
     now = story.op_step.get(op.id, 0)
-    steps = [
-        one for one in story.trace.updates if one.kind in ("step", "data") and story.update_step.get(one.id, now) < now
-    ]
+    steps = [one for one in story.moves if story.update_step.get(one.id, now) < now]
     settings = steps[-1].settings if steps else ()
     return {
         "step_line": line(steps[-1].span if steps else None),

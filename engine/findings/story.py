@@ -6,7 +6,7 @@ from functools import cached_property
 
 from engine.findings.reading import Reading
 from engine.graph.index import Index
-from engine.trace import Op, Pass, Span, Tensor, Trace
+from engine.trace import Op, Pass, Span, Tensor, Trace, Update
 
 NAMED = 3  # names in one sentence
 
@@ -63,6 +63,13 @@ class Story(Index):
     def last(self) -> dict[str, Tensor]:
         """The last state of each tensor object, by its identity."""
         return {tensor.identity or tensor.id: tensor for tensor in self.trace.tensors}
+
+    @cached_property
+    def moves(self) -> list[Update]:
+        """Steps and updates by hand since the first pass; what was written before it is initialisation."""
+        first = min(self.pass_step.values(), default=0)
+        moves = [one for one in self.trace.updates if one.kind in ("step", "data")]
+        return [one for one in moves if self.update_step.get(one.id, -1) > first]
 
     @cached_property
     def dtypes(self) -> frozenset[str]:

@@ -203,11 +203,7 @@ def left_out_of_optimizers(story: Story) -> Iterator[Finding]:
     if not steps:
         return
     moved = {
-        story.identity(change.before)
-        for one in story.trace.updates
-        if one.kind in ("step", "data")
-        for change in one.changes
-        if change.before is not None
+        story.identity(change.before) for one in story.moves for change in one.changes if change.before is not None
     }
     last = max(story.update_step.get(one.id, 0) for one in steps)
     fed = {

@@ -597,4 +597,220 @@ for _ in range(4):
     loss.backward()
     opt.step()
 """, frozenset()),
+    "inside a function": ("""
+def main():
+    model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+    opt = torch.optim.Adam(model.parameters())
+    for _ in range(3):
+        x, y = torch.randn(8, 4), torch.randn(8, 1)
+        opt.zero_grad()
+        loss = F.mse_loss(model(x), y)
+        loss.backward()
+        opt.step()
+    return loss.item()
+print(main())
+""", frozenset()),
+    "steps by a helper": ("""
+G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+def step(opt, loss):
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+og, od = torch.optim.SGD(G.parameters(), lr=.1), torch.optim.SGD(D.parameters(), lr=.1)
+for i in range(3):
+    step(od, D(torch.randn(3, 2)).mean() - D(G(torch.randn(3, 2)).detach()).mean())
+    step(og, -D(G(torch.randn(3, 2))).mean())
+""", frozenset({"gradient_added_up"})),
+    "two optimizers in turn": ("""
+class Trainer:
+    def __init__(self):
+        self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 1)
+        self.oa = torch.optim.Adam(self.a.parameters())
+        self.ob = torch.optim.Adam(self.b.parameters())
+    def fit(self):
+        for i in range(4):
+            loss = self.b(torch.tanh(self.a(torch.randn(5, 3)))).pow(2).mean()
+            self.oa.zero_grad(); self.ob.zero_grad()
+            loss.backward()
+            if i % 2 == 0:
+                self.oa.step()
+            else:
+                self.ob.step()
+Trainer().fit()
+""", frozenset()),
+    "gradients set by hand": ("""
+w = torch.randn(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for i in range(3):
+    loss = (w ** 2).sum()
+    (g,) = torch.autograd.grad(loss, w)
+    opt.zero_grad()
+    w.grad = g
+    opt.step()
+""", frozenset()),
+    "a sum over elements": ("""
+s = 0
+x = torch.randn(4, requires_grad=True)
+for v in x:
+    s = s + v * v
+s.backward()
+""", frozenset()),
+    "deep mlp": ("""
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(10, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 2))
+opt = torch.optim.Adam(net.parameters())
+for i in range(10):
+    opt.zero_grad()
+    F.cross_entropy(net(torch.randn(32, 10)), torch.randint(2, (32,))).backward()
+    opt.step()
+""", frozenset()),
+    "fit a sine": ("""
+# optimizer state
+x = torch.linspace(-3, 3, 200).unsqueeze(1)
+y = torch.sin(x)
+net = nn.Sequential(nn.Linear(1, 32), nn.Tanh(), nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for e in range(30):
+    p = net(x)
+    loss = ((p - y) ** 2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+print(loss.item())
+""", frozenset()),
+    "states kept for the loss": ("""
+h = torch.randn(2, 3)
+W = nn.Linear(3, 3)
+hs = []
+for t in range(15):
+    h = torch.tanh(W(h))
+    hs.append(h)
+loss = torch.stack(hs).pow(2).mean()
+loss.backward()
+""", frozenset()),
+    "rosenbrock": ("""
+# Adam on rosenbrock
+p = torch.tensor([-1.5, 2.0], requires_grad=True)
+opt = torch.optim.Adam([p], lr=0.1)
+path = []
+for i in range(20):
+    opt.zero_grad()
+    f = (1 - p[0]) ** 2 + 100 * (p[1] - p[0] ** 2) ** 2
+    f.backward()
+    opt.step()
+    path.append(p.detach().clone())
+print(torch.stack(path)[-1])
+""", frozenset()),
+    "checkpointing": ("""
+# one step of checkpoint
+from torch.utils.checkpoint import checkpoint
+lin = nn.Linear(3, 3)
+x = torch.randn(2, 3, requires_grad=True)
+y = checkpoint(lambda t: torch.relu(lin(t)), x, use_reentrant=False)
+y.sum().backward()
+""", frozenset()),
+    "custom function": ("""
+class Exp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.exp()
+        ctx.save_for_backward(y)
+        return y
+    @staticmethod
+    def backward(ctx, g):
+        (y,) = ctx.saved_tensors
+        return g * y
+x = torch.randn(3, requires_grad=True)
+Exp.apply(x).sum().backward()
+""", frozenset()),
+    "jacobian and hessian": ("""
+x = torch.randn(3, requires_grad=True)
+J = torch.autograd.functional.jacobian(lambda t: t ** 2, x)
+H = torch.autograd.functional.hessian(lambda t: (t ** 3).sum(), x)
+print(J, H)
+""", frozenset()),
+    "same graph twice, zeroed": ("""
+x = torch.ones(2, 2, requires_grad=True)
+z = (x * x).sum()
+z.backward(retain_graph=True)
+print(x.grad)
+x.grad.zero_()
+z.backward()
+print(x.grad)
+""", frozenset()),
+    "k-means": ("""
+# kmeans
+x = torch.randn(20, 2)
+c = x[:3].clone()
+for i in range(3):
+    d = ((x.unsqueeze(1) - c) ** 2).sum(-1)
+    a = d.argmin(1)
+    c = torch.stack([x[a == k].mean(0) for k in range(3)])
+""", frozenset()),
+    "embedding": ("""
+emb = nn.Embedding(10, 4, padding_idx=0)
+lin = nn.Linear(4, 1)
+opt = torch.optim.SparseAdam(list(nn.Embedding(10, 4, sparse=True).parameters()))
+loss = lin(emb(torch.tensor([[1, 2, 0]])).mean(1)).sum()
+loss.backward()
+""", frozenset()),
+    "parametrised weights": ("""
+# spectral norm, weight norm
+from torch.nn.utils.parametrizations import spectral_norm, weight_norm
+net = nn.Sequential(spectral_norm(nn.Linear(3, 4)), nn.ReLU(), weight_norm(nn.Linear(4, 1)))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(2):
+    opt.zero_grad()
+    net(torch.randn(5, 3)).pow(2).mean().backward()
+    opt.step()
+""", frozenset()),
+    "functional calls": ("""
+# functional_call / vmap
+from torch.func import functional_call, grad, vmap
+m = nn.Linear(3, 1)
+ps = dict(m.named_parameters())
+def loss(ps, x, y):
+    return ((functional_call(m, ps, (x,)) - y) ** 2).mean()
+g = grad(loss)(ps, torch.randn(4, 3), torch.randn(4, 1))
+gs = vmap(grad(loss), in_dims=(None, 0, 0))(ps, torch.randn(4, 3), torch.randn(4, 1))
+""", frozenset()),
+    "weight averaging": ("""
+# swa
+model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Linear(4, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+swa = torch.optim.swa_utils.AveragedModel(model)
+for i in range(3):
+    opt.zero_grad()
+    model(torch.randn(6, 3)).pow(2).mean().backward()
+    opt.step()
+    swa.update_parameters(model)
+torch.optim.swa_utils.update_bn([torch.randn(6, 3)], swa)
+""", frozenset()),
+    "autocast, clipping, schedule": ("""
+# warmup scheduler + clip + amp
+model = nn.Linear(3, 1)
+opt = torch.optim.AdamW(model.parameters(), lr=1e-3)
+sched = torch.optim.lr_scheduler.OneCycleLR(opt, 0.1, total_steps=4)
+for i in range(3):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = F.mse_loss(model(torch.randn(4, 3)), torch.zeros(4, 1))
+    opt.zero_grad(set_to_none=True)
+    loss.backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+    opt.step()
+    sched.step()
+""", frozenset()),
+    "multi-label": ("""
+# multi-label with pos_weight
+model = nn.Linear(4, 3)
+loss = nn.BCEWithLogitsLoss(pos_weight=torch.ones(3))(model(torch.randn(5, 4)), (torch.rand(5, 3) > 0.5).float())
+loss.backward()
+""", frozenset()),
+    "validation kept": ("""
+# validation loss in python list of tensors detached
+model = nn.Linear(2, 1)
+history = []
+for i in range(3):
+    with torch.no_grad():
+        history.append(model(torch.randn(3, 2)).mean())
+print(torch.stack(history).mean())
+""", frozenset()),
 }  # fmt: skip

@@ -721,6 +721,8 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("leaf_recreated", "x = torch.randn(3, requires_grad=True)\nJ = torch.autograd.functional.jacobian(lambda t: t ** 2, x)\n"),
     ("cut_by_no_grad", "net = nn.Sequential(torch.nn.utils.parametrizations.spectral_norm(nn.Linear(3, 4)), nn.ReLU())\nnet(torch.randn(5, 3)).sum().backward()\n"),
     ("unused_parameters", "model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\nmodel(torch.ones(3, 2)).sum().backward()\n"),
+    ("leaf_recreated", "w = torch.tensor([0.5, 1.5], requires_grad=True)\nfor i in range(3):\n    (g,) = torch.autograd.grad(((w - 1) ** 2).sum(), w)\n"
+     "    w = (w - 0.2 * g).detach().requires_grad_()\n(w ** 2).sum().backward()\n"),
     ("cut_by_integer", "w = torch.tensor([1., 2.], requires_grad=True)\nloss = w[w.argmax()] * 2 + (w * (w > 0)).sum()\nloss.backward()\n"),
     ("cut_by_integer", "teacher, model = nn.Linear(4, 3), nn.Linear(4, 3)\nopt = torch.optim.SGD(model.parameters(), lr=0.1)\nx = torch.randn(5, 4)\n"
      "F.cross_entropy(model(x), teacher(x).argmax(1)).backward()\nopt.step()\n"),

@@ -1,5 +1,6 @@
 """Watches what happens outside the graph: `.grad` and `.data` set by hand, writes into memory."""
 
+from collections.abc import Sequence
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +97,7 @@ class Observer:
 
     # Writes
 
-    def written(self, op: int, changed: list[tuple[torch.Tensor, State, int]], site: int) -> None:
+    def written(self, op: int, changed: Sequence[tuple[torch.Tensor, State, int]], site: int) -> None:
         """An op wrote into tensors: says what kind of change it was and which other tensors it reached."""
         kind = "in_place"
         changes: list[tuple[int, int, str, int]] = []

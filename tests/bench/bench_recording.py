@@ -103,7 +103,7 @@ i = torch.randint(512, (2, 64))
 }
 
 
-def _cpu_s(work: Callable[[], float]) -> tuple[float, float]:
+def processor_s(work: Callable[[], float]) -> tuple[float, float]:
     """Processor seconds of the program's thread, as the work gives them, and of all threads, in a fork of its own."""
     read, write = os.pipe()
     child = os.fork()
@@ -130,7 +130,9 @@ def _plain(code: str) -> Callable[[], float]:
     return work
 
 
-def _recorded(code: str, bare: bool = False) -> Callable[[], float]:
+def recorded(code: str, bare: bool = False) -> Callable[[], float]:
+    """Runs a program recorded; gives what its own thread spent. For a fork of its own."""
+
     def work() -> float:
         job = make_ready()
         call, spent = job.call, []
@@ -164,9 +166,9 @@ def main(names: list[str]) -> None:
         part = f"{head}{step}"
         rows = []
         for _ in range(samples):
-            plain = (_cpu_s(_plain(whole))[1] - _cpu_s(_plain(part))[1]) / repeat
-            long, short = _cpu_s(_recorded(whole)), _cpu_s(_recorded(part))
-            bare = (_cpu_s(_recorded(whole, True))[0] - _cpu_s(_recorded(part, True))[0]) / repeat
+            plain = (processor_s(_plain(whole))[1] - processor_s(_plain(part))[1]) / repeat
+            long, short = processor_s(recorded(whole)), processor_s(recorded(part))
+            bare = (processor_s(recorded(whole, True))[0] - processor_s(recorded(part, True))[0]) / repeat
             own, total = (long[0] - short[0]) / repeat, (long[1] - short[1]) / repeat
             rows.append((plain * 1e3, total * 1e3, own / plain, bare / plain, total / plain))
         plain_ms, total_ms, *ratios = [statistics.median(column) for column in zip(*rows, strict=True)]

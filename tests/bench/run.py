@@ -24,6 +24,10 @@ def command_for(bench: Path) -> list[str]:
 
 def main(names: list[str]) -> int:
     """Runs the benches named, or all of them; gives 1 when one of them failed."""
+    if names[:1] == ["--peers"]:
+        from tests.bench.peers import main as compare
+
+        return compare(names[1:])
     failed = 0
     places = [*HERE.glob("bench_*.py"), *(ROOT / "frontend" / "bench").glob("bench_*.mjs")]
     for bench in sorted(places, key=lambda place: place.stem):
@@ -38,4 +42,5 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    sys.path.insert(0, str(ROOT))
     sys.exit(main(sys.argv[1:]))

@@ -48,6 +48,8 @@ def _used_by(story: Story, node: str, update: Update) -> Pass | None:
     edited = story.update_step.get(update.id)
     if op is None or edited is None or story.op_step.get(op.id, edited) >= edited:
         return None
+    if op.span == update.span and story.is_inside_library(op):
+        return None  # such as `gradcheck`, which moves its inputs and puts them back
     for one in story.trace.passes:
         if story.pass_step.get(one.id, -1) > edited and any(visit.node == node for visit in one.visits):
             return one

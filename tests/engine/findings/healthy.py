@@ -813,4 +813,158 @@ for i in range(3):
         history.append(model(torch.randn(3, 2)).mean())
 print(torch.stack(history).mean())
 """, frozenset()),
+    "language model": ("""
+# LSTM language model eval
+class LM(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.e, self.l, self.o = nn.Embedding(20, 8), nn.LSTM(8, 8, num_layers=2, dropout=0.1, batch_first=True), nn.Linear(8, 20)
+    def forward(self, x, s=None):
+        h, s = self.l(self.e(x), s)
+        return self.o(h), s
+m = LM()
+opt = torch.optim.Adam(m.parameters())
+state = None
+for i in range(3):
+    x = torch.randint(20, (2, 9))
+    out, state = m(x[:, :-1], state)
+    state = tuple(s.detach() for s in state)
+    loss = F.cross_entropy(out.reshape(-1, 20), x[:, 1:].reshape(-1))
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+m.eval()
+with torch.no_grad():
+    t = torch.randint(20, (1, 1))
+    for _ in range(3):
+        o, s = m(t)
+        t = o[:, -1].argmax(-1, keepdim=True)
+""", frozenset()),
+    "tied autoencoder": ("""
+# autoencoder with tied transposed weights
+W = nn.Parameter(torch.randn(6, 3) * 0.1)
+opt = torch.optim.SGD([W], lr=0.1)
+for _ in range(3):
+    x = torch.randn(4, 6)
+    loss = ((torch.sigmoid(x @ W) @ W.t() - x) ** 2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", frozenset()),
+    "logistic regression by hand": ("""
+# logistic regression, labels bool
+X = torch.randn(30, 2); y = (X[:, 0] > 0).float()
+w = torch.zeros(2, requires_grad=True); b = torch.zeros((), requires_grad=True)
+for _ in range(20):
+    p = torch.sigmoid(X @ w + b)
+    loss = F.binary_cross_entropy(p, y)
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.5 * w.grad; b -= 0.5 * b.grad
+    w.grad = None; b.grad = None
+""", frozenset()),
+    "gumbel": ("""
+# gumbel, softplus, entropy
+z = torch.randn(4, 3, requires_grad=True)
+g = F.gumbel_softmax(z, tau=0.5, hard=True)
+(g * torch.randn(4, 3)).sum().backward()
+""", frozenset()),
+    "sort and cumsum": ("""
+# quantile + sort + cumsum
+x = torch.randn(10, requires_grad=True)
+s, i = x.sort()
+(s.cumsum(0)[i] * 0.1).sum().backward()
+""", frozenset()),
+    "data normalised, .data update": ("""
+# normalising data with .data and std
+data = torch.randn(20, 3) * 4 + 1
+data = (data - data.mean(0)) / data.std(0)
+model = nn.Linear(3, 1)
+loss = model(data).squeeze().pow(2).mean()
+loss.backward()
+for p in model.parameters():
+    p.data -= 0.01 * p.grad
+    p.grad.zero_()
+""", frozenset()),
+    "hinge without errors": ("""
+# max-margin with hinge where all inactive
+w = torch.tensor([5.0, 5.0], requires_grad=True)
+x = torch.tensor([[1., 1.], [2., 1.]])
+loss = F.relu(1 - x @ w).sum()
+loss.backward()
+print(w.grad)
+""", frozenset()),
+    "shortest paths": ("""
+# log barrier stays finite, masks with inf min
+d = torch.full((4,), float("inf"))
+d[0] = 0.0
+for i in range(3):
+    d = torch.minimum(d, torch.tensor([0., 1., 2., float("inf")]))
+print(d)
+""", frozenset()),
+    "key padding": ("""
+# attention scores with key padding, one head
+q = torch.randn(2, 5, 4, requires_grad=True)
+pad = torch.tensor([[0, 0, 0, 1, 1], [0, 0, 0, 0, 0]]).bool()
+a = (q @ q.transpose(1, 2)).masked_fill(pad[:, None], float("-inf")).softmax(-1)
+(a @ q).sum().backward()
+""", frozenset()),
+    "alternate losses": ("""
+# two models, shared optimizer, alternate losses
+a, b = nn.Linear(2, 2), nn.Linear(2, 1)
+opt = torch.optim.Adam(list(a.parameters()) + list(b.parameters()))
+for i in range(4):
+    loss = a(torch.randn(3, 2)).pow(2).mean() if i % 2 else b(a(torch.randn(3, 2))).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+""", frozenset()),
+    "class weights": ("""
+# label counts as ints
+y = torch.randint(3, (12,))
+counts = torch.bincount(y)
+w = 1.0 / counts.clamp(min=1).float()
+z = torch.randn(12, 3, requires_grad=True)
+F.cross_entropy(z, y, weight=w).backward()
+""", frozenset()),
+    "bytes of an image": ("""
+# image bytes
+img = torch.randint(0, 256, (3, 4, 4), dtype=torch.uint8)
+x = img.float() / 255
+back = (x * 255).round().to(torch.uint8)
+idx = (torch.rand(5) * 10).long()
+""", frozenset({"fraction_lost"})),
+    "running average": ("""
+# running average
+m = nn.BatchNorm1d(3)
+for i in range(3):
+    m(torch.randn(6, 3))
+m.eval()
+print(m(torch.randn(2, 3)))
+""", frozenset()),
+    "no optimizer at all": ("""
+# Dropout training without optimizer
+net = nn.Sequential(nn.Linear(2, 4), nn.Dropout(), nn.Linear(4, 1))
+net(torch.randn(3, 2)).sum().backward()
+net.eval()
+net(torch.randn(3, 2)).sum().backward()
+""", frozenset({"gradient_added_up"})),
+    "losses detached": ("""
+# backprop twice with accumulate param histories
+losses = {"a": [], "b": []}
+m = nn.Linear(2, 1)
+opt = torch.optim.SGD(m.parameters(), lr=0.1)
+for i in range(3):
+    l = m(torch.randn(3, 2)).pow(2).mean()
+    opt.zero_grad(); l.backward(); opt.step()
+    losses["a"].append(float(l)); losses["b"].append(l.detach())
+""", frozenset()),
+    "derivative of a curve": ("""
+x = torch.linspace(0, 6.28, 50, requires_grad=True)
+y = torch.sin(x)
+y.sum().backward()
+print(torch.allclose(x.grad, torch.cos(x)))
+""", frozenset()),
+    "gradcheck": ("""
+# float64 gradcheck
+f = nn.Linear(3, 2).double()
+x = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
+print(torch.autograd.gradcheck(f, x))
+""", frozenset()),
 }  # fmt: skip

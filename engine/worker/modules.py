@@ -42,7 +42,10 @@ class Modules:
             self._enter(module, frame)
 
     def _enter(self, module: torch.nn.Module, frame: FrameType) -> None:
-        ledger, here = self.ledger, self.here.__dict__  # asked once: reading an attribute of a thread's own object is slow
+        ledger, here = (
+            self.ledger,
+            self.here.__dict__,
+        )  # asked once: reading an attribute of a thread's own object is slow
         stack, calls = here["modules"], here["calls"]
         known = self.fast.get(id(module))
         number = known[1] if known is not None and known[0]() is module else self._meet(module, stack)
@@ -55,7 +58,9 @@ class Modules:
         self.begun = begun = self.begun + 1
         code = frame.f_code
         site = ledger.place(code, frame.f_lasti) if code.co_filename == PROGRAM else self._site(frame, above)
-        flags = TRAINING if module.__dict__.get("training", True) else 0  # a module may lack all that its __init__ makes
+        flags = (
+            TRAINING if module.__dict__.get("training", True) else 0
+        )  # a module may lack all that its __init__ makes
         if not _grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
         passes, thread = here["passes"], here["number"]

@@ -414,6 +414,18 @@ const stories = {
     await shoot(page, 'storage')
   },
 
+  async 'gradients are checked and Jacobians shown when they are asked for'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    const dock = page.locator('.dock')
+    await dock.getByRole('button', { name: 'Checks' }).click()
+    await dock.getByRole('button', { name: 'Check the gradients' }).click()
+    await until(() => dock.textContent(), (text) => text.includes('The gradient of x agrees with finite differences'), 'the verdict')
+    await dock.getByRole('button', { name: 'Jacobians' }).click()
+    await until(() => dock.textContent(), (text) => text.includes('Jacobian of out with respect to x') && text.includes('vᵀJ'), 'the Jacobian')
+    await shoot(page, 'checks')
+  },
+
   async 'hooks and modules tell of themselves'(page) {
     await open(page)
     await run(page, HOOKED)
@@ -519,11 +531,11 @@ const stories = {
     await box(page, 'y * y').click()
     await page.locator('.inspector math').first().waitFor()
     const made = /run=(\w+)/.exec(await until(() => page.url(), (url) => /run=\w+/.test(url), 'the run in the address'))[1]
-    const trained = (await (await page.request.post(`${server}/api/v1/runs`, { data: { code: TRAINING } })).json()).id
+    const trained = (await (await page.request.post(`${server}/api/v1/runs`, { data: { code: TRAINING, check: ['finite-difference', 'jacobian'] } })).json()).id
     const places = [
       ['page, light', async () => undefined],
       ['page, dark', async () => page.getByRole('button', { name: 'Switch between light and dark' }).click()],
-      ...['memory', 'training', 'engine', 'storage'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(`${server}/#run=${trained}&lang=en&theme=dark&panel=${panel}`), await page.reload(), page.locator('.dock .panel > *').waitFor())]),
+      ...['memory', 'training', 'engine', 'storage', 'checks'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(`${server}/#run=${trained}&lang=en&theme=dark&panel=${panel}`), await page.reload(), page.locator('.dock .panel > *').waitFor())]),
       ['embed', async () => (await page.goto(`${server}/embed/${made}?lang=en`), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
     ]
     for (const [name, go] of places) {

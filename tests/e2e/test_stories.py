@@ -39,6 +39,7 @@ STORIES = (
     "the engine plays node by node",
     "a fix is shown, applied and undone",
     "a write that autograd cannot see is red in its memory",
+    "gradients are checked and Jacobians shown when they are asked for",
     "hooks and modules tell of themselves",
     "search finds a node by its type",
     "level and lesson are chosen from the page",

@@ -7,7 +7,11 @@ export interface RunOrder {
   code: string
   device: string
   seed: number
+  /** What to work out once the program has ended. */
+  check: CheckKind[]
 }
+
+export type CheckKind = 'finite-difference' | 'jacobian'
 
 /** What a lesson is called and about, in one language. */
 export interface LessonText {

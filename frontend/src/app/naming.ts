@@ -61,7 +61,7 @@ export function shortType(type: string): string {
   return type.replace(/Backward\d*$/, '') || type
 }
 
-export function passName(index: TraceIndex, pass: Pass, t: Words): string {
+export function passName(pass: Pass, t: Words): string {
   const call = pass.kind === 'grad' ? 'autograd.grad()' : 'backward()'
   return t('pass.name', { call, n: pass.id.slice(1) })
 }

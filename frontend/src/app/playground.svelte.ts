@@ -32,6 +32,8 @@ export class Playground {
   code = $state('')
   device = $state('cpu')
   seed = $state(0)
+  /** What to work out once a program has ended: its gradients by differences, Jacobians. */
+  checks: api.CheckKind[] = $state([])
   autoRun = $state(remembered('autoRun') === 'yes')
   view: ViewState = $state.raw(firstView())
   shown: Shown | null = $state.raw(null)
@@ -249,11 +251,21 @@ export class Playground {
     clearTimeout(this.autoTimer)
     this.play(false)
     this.phone = 'graph'
-    const order = { code: this.code, device: this.device, seed: this.seed }
+    const order = { code: this.code, device: this.device, seed: this.seed, check: [...this.checks] }
     await this.attempt(async (signal) => {
       const trace = await api.run(order, this.view.lang, signal)
       await this.show(trace, keepView ? 'keep' : 'compare', signal)
+      if (order.check.length > 0 && this.view.panel === null) this.change({ panel: 'checks' })
     })
+  }
+
+  /** Runs the program again, this time with a check. */
+  async check(kind: api.CheckKind): Promise<void> {
+    if (!this.checks.includes(kind)) this.checks = [...this.checks, kind]
+    const { phone } = this
+    const done = this.run()
+    this.phone = phone
+    await done
   }
 
   private async load(id: string): Promise<void> {

@@ -8,7 +8,7 @@ const has: Record<Panel, (trace: Trace) => boolean> = {
   training: (trace) => (trace.curve ?? []).length > 1 || trace.updates.some((update) => update.kind === 'step'),
   engine: (trace) => trace.passes.some((pass) => pass.visits.length > 0),
   storage: (trace) => (trace.storages ?? []).length > 0,
-  checks: (trace) => (trace.checks ?? []).length + (trace.jacobians ?? []).length > 0,
+  checks: (trace) => trace.passes.some((pass) => pass.visits.length > 0),
 }
 
 export function offered(trace: Trace, panel: Panel): boolean {

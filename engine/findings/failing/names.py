@@ -3,6 +3,7 @@
 import ast
 
 from engine import paste
+from engine.findings.failing.calls import PROPERTIES
 from engine.findings.failing.case import Case
 from engine.trace import Edit, Finding, Span
 
@@ -35,6 +36,8 @@ def undefined(case: Case) -> Finding | None:
         fix = (case.code.line_above(case.code.tree.body[0], imported),) if _can_lead(case) else ()
         return case.finding("import_missing", statement=imported, fix=fix)
     later = _defined_later(case, name)
+    if later is not None and case.failure.span is not None and later == case.failure.span.line:
+        return case.finding("used_to_make_itself")
     if later is not None:
         return case.finding("defined_later", defined_line=str(later))
     place = facts.get("place", "")
@@ -186,7 +189,8 @@ def _method_on_module(case: Case, node: ast.Attribute, common: dict[str, str]) -
         first, *rest = call.args
         if _is_tensor_name(case, first):
             words = [case.code.text(one) for one in rest] + [case.code.text(one) for one in call.keywords]
-            fix = (case.code.replace(call, f"{case.code.text(first)}.{node.attr}({', '.join(words)})"),)
+            arguments = "" if node.attr in PROPERTIES else f"({', '.join(words)})"
+            fix = (case.code.replace(call, f"{case.code.text(first)}.{node.attr}{arguments}"),)
     return case.finding("tensor_method", common, fix=fix)
 
 

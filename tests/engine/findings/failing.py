@@ -846,7 +846,11 @@ NAMES: dict[str, list[Row]] = {
     ],
     "defined_later": [
         Row("y = helper(2) #<\ndef helper(a):\n    return a\n", {"name": "helper", "defined_line": "6"}),
-        Row("x = x.new_ones(5, 3) #<\n", {"name": "x", "defined_line": "5"}),
+        Row("print(rate) #<\nrate = 0.1\n", {"name": "rate", "defined_line": "6"}),
+    ],
+    "used_to_make_itself": [
+        Row("x = x.new_ones(5, 3)  #<\n", {"name": "x"}),
+        Row("for i in range(2):\n    total = total + i  #<\n", {"name": "total"}),
     ],
     "name_misspelt": [
         Row("loss = torch.ones(1)\nprint(los) #<\n", {"name": "los", "suggestion": "loss"}, True),
@@ -888,6 +892,7 @@ NAMES: dict[str, list[Row]] = {
         Row(X + "print(x.names) #<\n", {"name": "names"}),
     ],
     "tensor_method": [
+        Row(X + "s = torch.shape(x)  #<\n", {"name": "shape"}, True),
         Row("y = torch.new_ones(5, 3) #<\n", {"name": "new_ones"}),
         Row(X + "y = torch.view(x, 6) #<\n", {"name": "view"}, True),
         Row(X + "s = torch.size(x) #<\n", {"name": "size"}, True),

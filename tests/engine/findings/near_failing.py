@@ -133,6 +133,7 @@ NEAR_MISSES: dict[str, str] = {
     "unbound_local": "total = 0\ndef add(x):\n    global total\n    total += x\nadd(1)\n",
     "import_missing": "import math\nmath.pie\n",
     "defined_later": "def f():\n    helper = 3\n    return helper\nhelper(2)\n",
+    "used_to_make_itself": "total = 0\ntotal = total + 1\nprint(rate)\nrate = 1\n",
     "name_misspelt": "encoder = nn.Linear(1, 1)\nconv1 = encoder\nprint(conv1, decoder)\n",
     "self_undefined": NET + "    def forward(self, x):\n        return self.w * x\nNet()(torch.ones(2))\n",
     "name_not_defined": "loss = torch.ones(1)\nprint(los)\n",

@@ -34,7 +34,7 @@ function sample(trace: Trace, t: Words, lang: Lang): Notice | null {
   const first = trace.gaps?.find((gap) => gap.first != null)?.first
   if (!cut || first == null) return null
   const all = cut.kept + (cut.omitted ?? 0)
-  return { text: t('truncated.sample', { all: grouped(all, lang), kept: grouped(cut.kept, lang), first: grouped(first - 1, lang) }), tone: 'note' }
+  return { text: t('truncated.sample', { all: grouped(all, lang), kept: grouped(cut.kept, lang), first: grouped(first - 1, lang), last: grouped(Number(trace.passes.at(-1)?.id.slice(1) ?? 0), lang) }), tone: 'note' }
 }
 
 function ending(trace: Trace, t: Words, lang: Lang): Notice | null {

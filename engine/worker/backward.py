@@ -86,13 +86,13 @@ class Backward:
     def install(self) -> None:
         """Replaces the names, and has the walker hook what it numbers."""
         self.ledger.walker.hook = self.hook
-        torch.autograd.Function._register_hook = staticmethod(self.register_hook)
+        torch.autograd.Function._register_hook = staticmethod(self.register_hook)  # type: ignore[method-assign]
         torch.autograd._engine_run_backward = self.run  # type: ignore[attr-defined, assignment]
         torch.autograd._make_grads = self.make_grads
 
     def uninstall(self) -> None:
         """Puts them back."""
-        torch.autograd.Function._register_hook = staticmethod(self.register)
+        torch.autograd.Function._register_hook = staticmethod(self.register)  # type: ignore[method-assign]
         torch.autograd._engine_run_backward = self.engine  # type: ignore[attr-defined]
         torch.autograd._make_grads = self.make
 
@@ -376,7 +376,7 @@ class Backward:
         if self.hooks.fresh:
             self.hooks.look_again()
         walker = ledger.walker
-        node = _current_node()
+        node: Any = _current_node()
         sequence = node._sequence_nr()
         number = walker.known(node) if walker.threaded or sequence == NO_SEQUENCE else walker.numbers.get(sequence)
         if number is None:  # left out, or forgotten

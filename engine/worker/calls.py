@@ -191,15 +191,16 @@ class Recording(TorchFunctionMode):
         for arg in args:
             kind = type(arg)
             if kind is _Tensor or kind is _Parameter:
+                tensor: torch.Tensor = arg
                 state = states.get(id(arg))
-                if state is not None and state.ref() is arg and not state.watched:  # as `meet` does
+                if state is not None and state.ref() is tensor and not state.watched:  # as `meet` does
                     try:
-                        version = arg._version
+                        version = tensor._version
                     except RuntimeError:
                         version = 0
                     if version == state.version:
                         number = state.id
-                        taken.append((arg, state, number, version))
+                        taken.append((tensor, state, number, version))
                         words.append(number)
                         continue
             elif kind is float or kind is int:
@@ -263,7 +264,7 @@ class Recording(TorchFunctionMode):
         ledger = self.ledger
         walker = ledger.walker
         walker.begin(ledger.ops + 1, since)
-        changed: Sequence[tuple[torch.Tensor, State, int]] = ()
+        changed: list[tuple[torch.Tensor, State, int]] | None = None
         for tensor, _, _, version in taken:
             try:
                 unchanged = tensor._version == version
@@ -315,7 +316,8 @@ class Recording(TorchFunctionMode):
                 ledger.renew(tensor, state, fresh=not view)
                 changed.append((tensor, state, before))
                 if view and tensor.requires_grad and (base := tensor._base) is not None and base.grad_fn is not None:
-                    ledger.walker.number(base.grad_fn)  # the CopySlices is this op's, though the base may have no name any more
+                    # the CopySlices is this op's, though the base may have no name any more
+                    ledger.walker.number(base.grad_fn)
             elif called.writes_buffers and state.role == "buffer" and look(tensor).data != state.look.data:
                 ledger.renew(tensor, state)
         return changed
@@ -335,7 +337,9 @@ class Recording(TorchFunctionMode):
             return ledger.renew(tensor, state, fresh=not tensor._is_view())
         if tensor.requires_grad != state.requires_grad:
             if tensor.requires_grad and not is_tracked_leaf(tensor):
-                return ledger.renew(tensor, state, fresh=True)  # a custom Function gave the result of an inner op a node
+                return ledger.renew(
+                    tensor, state, fresh=True
+                )  # a custom Function gave the result of an inner op a node
             ledger.reconsider(tensor, state)
         return state
 

@@ -16,7 +16,6 @@ import types
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
-from threading import get_ident
 from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -137,19 +136,17 @@ class Hooks:
         self.dressed: dict[int, tuple[Dictionary, int]] = {}
         """Dictionaries of modules whose hooks are stood in for, with the calls that need it."""
         self.fired = self.omitted = 0
-        self.own = 0
-        """The thread that registers hooks of ours."""
         self.spans: dict[int, tuple[CodeType, int]] = {}
 
     # Registration
 
     def install(self) -> None:
         """Watches the making of handles, and the two places where PyTorch hands a user's hook on."""
-        init, hooks, numbers = RemovableHandle.__init__, self, itertools.count(-1, -1)
+        init, hooks, numbers = RemovableHandle.__init__, self, itertools.count(-2, -1)
 
         @functools.wraps(init)
         def __init__(handle: Any, hooks_dict: Any, *, extra_dict: Any = None) -> None:  # noqa: N807
-            if hooks.own == get_ident():  # the numbers a program can see are those it would see without us
+            if hooks.ledger.here.ours:  # the numbers a program can see are those it would see without us
                 handle.hooks_dict_ref, handle.id, handle.extra_dict_ref = weakref.ref(hooks_dict), next(numbers), ()
                 return
             init(handle, hooks_dict, extra_dict=extra_dict)

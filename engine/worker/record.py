@@ -6,7 +6,7 @@ and never raise.
 
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from types import CodeType, FrameType
 from typing import Any
 
@@ -81,6 +81,8 @@ class Here(threading.local):
         """Optimizer steps, innermost last."""
         self.muted = 0
         """Reasons not to record."""
+        self.ours = False
+        """The hook that is registered is recording's, not the program's."""
         self.number = 0
         """Which of the program's own threads; 0 for the first."""
 

@@ -390,7 +390,7 @@ def look(tensor: torch.Tensor, uninitialised: bool = False, like: Look | None = 
             address = tensor.data_ptr()
             if address or count == 0:
                 size = kind.size * kind.parts
-                start = address - tensor.storage_offset() * size if address else 0
+                start = address - int(tensor.storage_offset()) * size if address else 0
                 if tensor.is_neg() or (kind.parts == 2 and tensor.is_conj()):
                     data = small_data(tensor, kind, count)
                 else:

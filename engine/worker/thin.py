@@ -249,9 +249,12 @@ class Thinning:
             with _disabled():
                 if kwargs.get("accumulate_grad", True) and self.inside == 1:
                     self.squares = 0.0
+                    ledger.here.ours = True
                     handles = [node.register_hook(self._arrived) for node in _sinks(outputs)]
+                ledger.here.ours = False
             return engine(outputs, *args, **kwargs)
         finally:
+            ledger.here.ours = False
             for handle in handles:
                 handle.remove()
             self.inside -= 1

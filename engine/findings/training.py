@@ -30,12 +30,13 @@ class _Steps:
 
 def idle_steps(story: Story) -> Iterator[Finding]:
     """Steps that moved nothing: before a backward, after a `zero_grad`, or of an optimizer that holds other tensors."""
+    is_whole = not any(one.what in ("passes", "updates") for one in story.trace.truncated)
     for steps in _steps(story).values():
         if not steps.idle:
             continue
         update, reason, wasted, leaves = steps.idle[0]
         always = len(steps.idle) == steps.all
-        if reason == "holds_others" and not always:
+        if not always and (reason == "holds_others" or not is_whole):
             continue
         if reason == "zeroed" and wasted is not None:
             yield _zeroed_too_early(story, update, wasted)

@@ -26,7 +26,14 @@ _RELATIVE = {
 def broken(trace: Trace) -> list[str]:
     """Every breach of every law; empty for a right trace."""
     looked = _Looked(trace)
-    structure = [*_unique(looked), *_ends(looked), *_graph(looked), *_gaps(looked), *_checks(looked), *_timeline(looked)]
+    structure = [
+        *_unique(looked),
+        *_ends(looked),
+        *_graph(looked),
+        *_gaps(looked),
+        *_checks(looked),
+        *_timeline(looked),
+    ]
     return [*structure, *_replay(looked), *broken_parts(trace), *observed(trace)]
 
 
@@ -212,7 +219,9 @@ def _checks(looked: _Looked) -> Iterator[str]:
             yield f"{where} names a node that does not exist"
         shape = (*leaf.shape, 2) if leaf.dtype.startswith("complex") else leaf.shape
         for element in check.elements:
-            if len(element.index) != len(shape) or any(at >= size for at, size in zip(element.index, shape, strict=False)):
+            if len(element.index) != len(shape) or any(
+                at >= size for at, size in zip(element.index, shape, strict=False)
+            ):
                 yield f"{where} has the place {element.index} in a leaf of shape {shape}"
         if (check.verdict == "not_checked") != (not check.elements) and check.verdict != "random":
             yield f"{where} is {check.verdict} with {len(check.elements)} elements"

@@ -70,7 +70,9 @@ PROBLEM = _content(
     msgspec.json.decode(Problem("no-such-run", run="abc").body("en", "/api/v1/runs/abc")),
 )
 ACCEPTED = shown(Accepted(id=_RECORDED.id, location=_RUN, events=f"{_RUN}/events").model_dump())
-PLACE = shown(Place(run=_RECORDED.id, state="waiting", ahead=3, expected_s=0.12, elapsed_s=0.0, line=0, ops=0).model_dump())
+PLACE = shown(
+    Place(run=_RECORDED.id, state="waiting", ahead=3, expected_s=0.12, elapsed_s=0.0, line=0, ops=0).model_dump()
+)
 VALUES = shown(
     {"id": "t1", "shape": [3], "dtype": "float32", "offset": 0, "values": [1.0, "nan"], "next": 2},
 )

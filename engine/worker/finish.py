@@ -38,7 +38,6 @@ class Finish:
     def tell(self, names: dict[str, Any]) -> None:
         """Variables, modules, `.grad`s; each guarded, so that one odd value costs only itself."""
         self.ledger.bury()
-        self.ledger.bury()
         mine = [(name, value) for name, value in names.items() if name not in self.before]
         walker = self.ledger.walker
         walker.begin(0, 2**64)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Edit } from '../api/types'
-import { applyEdits, changedLines } from './fix'
+import { changedLines } from './changes'
+import { applyEdits } from './fix'
 
 const edit = (line: number, column: number, endColumn: number, text: string, endLine = line): Edit => ({
   span: { line, end_line: endLine, column, end_column: endColumn },

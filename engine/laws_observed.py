@@ -13,7 +13,7 @@ def observed(trace: Trace) -> Iterator[str]:
     yield from _reductions(trace)
     yield from _calls(trace)
     yield from _hooks(trace)
-    if not trace.truncated:
+    if not trace.truncated and not _at_once(trace):
         yield from _ledger(trace)
 
 
@@ -123,6 +123,20 @@ def _chains(
         entered = one_pass.visits[visit].entered
         if input_nr < len(entered) and entered[input_nr] != changes[-1].after:
             yield f"hooks left {changes[-1].after} at input {input_nr}, but {entered[input_nr]} entered"
+
+
+def _at_once(trace: Trace) -> bool:
+    """Whether passes of several threads ran at once: two may add to one leaf before the first is told."""
+    running: list[str] = []
+    parents = {one.id: one.parent for one in trace.passes}
+    for step in trace.timeline:
+        if step.kind == "pass" and step.pass_id is not None:
+            if running and parents.get(step.pass_id) != running[-1]:
+                return True
+            running.append(step.pass_id)
+        elif step.kind == "pass_end" and step.pass_id in running:
+            running.remove(step.pass_id)
+    return False
 
 
 def _ledger(trace: Trace) -> Iterator[str]:

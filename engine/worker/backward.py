@@ -295,7 +295,7 @@ class Backward:
             kept = self.ledger.meet(grad, "gradient")
             self.ledger.keeps(kept, state)
         now = 0 if state.grad is None else state.grad.id
-        if now != last and self.ledger.thin.full:  # by code that nothing of ours sees, such as `set_`
+        if now != last and self.ledger.thin.full and not self.ledger.walker.threaded:  # by code that nothing of ours sees, such as `set_`
             self.ledger.update("outside", [(last, now, "", 0)], 0)
         return now
 
@@ -335,22 +335,22 @@ class Backward:
 
     # Gradients the user's hooks are given
 
-    def entering(self, node: int, input_nr: int, grad: torch.Tensor) -> int:
-        """Record of a gradient as a hook before a node is given it, or gave it back."""
+    def entering(self, node: int, input_nr: int, grad: torch.Tensor, new: bool) -> int:
+        """Record of a gradient as a hook before a node is given it; `new`: that it gave back, maybe a view of the other."""
         running = self.stacks[get_ident()][-1]
         key = (node, input_nr)
         address, version = address_of(grad), grad._version
-        for known in self._candidates(running, key, running.arrived.get(key)):
+        for known in () if new else self._candidates(running, key, running.arrived.get(key)):
             if known[1] == address and known[2] == version:
                 return known[0]
         kept = running.entering[key] = self._arrival(grad)
         return kept[0]
 
-    def leaving(self, grad: torch.Tensor) -> int:
+    def leaving(self, grad: torch.Tensor, new: bool) -> int:
         """Record of a gradient as a hook after a node is given it, or gave it back."""
         leaving = self.stacks[get_ident()][-1].leaving
         known = leaving.get(id(grad))
-        if known is None or known[1] != address_of(grad) or known[2] != grad._version:
+        if new or known is None or known[1] != address_of(grad) or known[2] != grad._version:
             known = leaving[id(grad)] = self._arrival(grad)
         return known[0]
 
@@ -366,8 +366,10 @@ class Backward:
         if leaf is not None and node not in running.sums:
             grad = leaf.grad
             if grad is not None:
+                state = self.ledger.meet(leaf, "leaf")
+                running.before[node] = 0 if state.grad is None else state.grad.id
                 kept = self.ledger.meet(grad, "gradient")
-                self.ledger.keeps(kept, self.ledger.meet(leaf, "leaf"))
+                self.ledger.keeps(kept, state)
                 running.sums[node] = (kept.id, address_of(grad), version_of(grad), kept.look)
 
     def _visit(self, running: _Pass, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
@@ -393,10 +395,10 @@ class Backward:
                 ins.append(0)
                 continue
             address, version = address_of(grad), grad._version
-            if arrivals is not None and len(arrivals) == 1 and arrivals[0][1] == address and arrivals[0][2] == version:
+            if running.entering or running.sums:
+                arrival = self._met_by_hooks(running, (number, input_nr), grad, arrivals, sequence == NO_SEQUENCE)
+            elif arrivals is not None and len(arrivals) == 1 and arrivals[0][1] == address and arrivals[0][2] == version:
                 arrival = arrivals[0]
-            elif running.entering or running.sums:
-                arrival = self._met_by_hooks(running, (number, input_nr), grad, arrivals)
             else:
                 seen = look(grad)
                 arrival = (self._say(grad, seen), address, version, seen)
@@ -440,14 +442,14 @@ class Backward:
         return alone if kept is None else [kept, *alone]
 
     def _met_by_hooks(
-        self, running: _Pass, key: tuple[int, int], grad: torch.Tensor, arrivals: list[Arrival] | None
+        self, running: _Pass, key: tuple[int, int], grad: torch.Tensor, arrivals: list[Arrival] | None, at_leaf: bool
     ) -> Arrival:
         """What entered a node at whose input hooks were. A leaf may have taken the gradient itself as its `.grad`, and a hook
         have written into it since."""
         address, version = address_of(grad), grad._version
         total = running.sums.get(key[0])
         for arrival in self._candidates(running, key, arrivals):
-            if arrival[1] == address and (arrival[2] == version or total is not None):
+            if arrival[1] == address and (arrival[2] == version or at_leaf):
                 return arrival
         if total is not None and total[1] == address and total[2] != version:
             return total
@@ -465,6 +467,7 @@ class Backward:
         ledger = self.ledger
         state = ledger.meet(leaf, "leaf")
         before = running.before.get(number, 0)
+        last = 0 if state.grad is None else state.grad.id
         grad = leaf.grad
         after = 0
         if grad is not None:
@@ -481,6 +484,8 @@ class Backward:
         running.before[number] = after
         if running.sums and (total := running.sums.pop(number, None)) is not None:
             after = total[0]
+        elif last != after:
+            before = last  # another thread, or a hook of another node, may have changed it since the pass began
         ledger.pending.append(("a", running.id, number, state.first, before, delta[0], after))
 
     # End

@@ -339,10 +339,10 @@ class Hooks:
         ledger.publish()
         return firing
 
-    def _record(self, firing: _Firing, place: int, grad: torch.Tensor) -> int:
+    def _record(self, firing: _Firing, place: int, grad: torch.Tensor, new: bool = False) -> int:
         if firing.kind in ("tensor", "node_pre"):
-            return self.backward.entering(firing.node, place, grad)
-        return self.backward.leaving(grad)
+            return self.backward.entering(firing.node, place, grad, new)
+        return self.backward.leaving(grad, new)
 
     def _end(self, firing: _Firing, args: tuple[Any, ...], result: Any, raised: bool) -> None:
         try:
@@ -378,7 +378,7 @@ class Hooks:
             if not isinstance(now, torch.Tensor):
                 now = grad
             if now is not grad or grad._version != version:
-                yield place, before, self._record(firing, place, now)
+                yield place, before, self._record(firing, place, now, new=True)
 
     # Where a hook's code stands
 

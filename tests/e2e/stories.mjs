@@ -323,7 +323,7 @@ const stories = {
     await page.click('.cm-content')
     await page.keyboard.insertText(`${PROGRAM}\nprint(${Date.now()})`)
     await page.keyboard.press('Control+Enter')
-    await page.getByText(`${workers} ${workers === 1 ? 'program' : 'programs'} ahead of yours.`).waitFor()
+    await page.getByText(new RegExp(`${workers} ${workers === 1 ? 'program' : 'programs'} ahead of yours`)).waitFor()
     await box(page, 'MeanBackward0').waitFor()
     await Promise.all(blockers)
   },

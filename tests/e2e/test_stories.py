@@ -74,7 +74,11 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]
     address = f"http://127.0.0.1:{port}"
-    environment = {**os.environ, "GRADGRAPH_DATA_DIR": str(tmp_path_factory.mktemp("data"))}
+    environment = {
+        **os.environ,
+        "GRADGRAPH_DATA_DIR": str(tmp_path_factory.mktemp("data")),
+        "GRADGRAPH_SLOW_WORKERS": "0",  # one story fills the workers
+    }
     command = [sys.executable, "-m", "server", "--port", str(port)]
     with subprocess.Popen(command, cwd=ROOT, env=environment) as server:
         try:

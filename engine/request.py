@@ -5,7 +5,6 @@ from typing import Literal
 from engine.limits import DEFAULT_LIMITS
 from engine.trace import Program, Record, RunLimits
 
-
 CheckKind = Literal["finite-difference", "jacobian"]
 
 

@@ -295,7 +295,9 @@ class Backward:
             kept = self.ledger.meet(grad, "gradient")
             self.ledger.keeps(kept, state)
         now = 0 if state.grad is None else state.grad.id
-        if now != last and self.ledger.thin.full and not self.ledger.walker.threaded:  # by code that nothing of ours sees, such as `set_`
+        if (
+            now != last and self.ledger.thin.full and not self.ledger.walker.threaded
+        ):  # by code that nothing of ours sees, such as `set_`
             self.ledger.update("outside", [(last, now, "", 0)], 0)
         return now
 
@@ -397,7 +399,9 @@ class Backward:
             address, version = address_of(grad), grad._version
             if running.entering or running.sums:
                 arrival = self._met_by_hooks(running, (number, input_nr), grad, arrivals, sequence == NO_SEQUENCE)
-            elif arrivals is not None and len(arrivals) == 1 and arrivals[0][1] == address and arrivals[0][2] == version:
+            elif (
+                arrivals is not None and len(arrivals) == 1 and arrivals[0][1] == address and arrivals[0][2] == version
+            ):
                 arrival = arrivals[0]
             else:
                 seen = look(grad)

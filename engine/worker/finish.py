@@ -64,7 +64,9 @@ class Finish:
         if self.modules.omitted:
             self.ledger.pending.append(("cut", "calls", "ops", self.modules.begun, self.modules.omitted))
         if self.ledger.ops_omitted:
-            self.ledger.pending.append(("cut", "ops", "ops", self.ledger.ops - self.ledger.thin.ops_forgotten, self.ledger.ops_omitted))
+            self.ledger.pending.append(
+                ("cut", "ops", "ops", self.ledger.ops - self.ledger.thin.ops_forgotten, self.ledger.ops_omitted)
+            )
         if self.ledger.output_bytes > self.ledger.limits.output_bytes:
             kept = self.ledger.limits.output_bytes
             cut = ("cut", "output", "output_bytes", kept, self.ledger.output_bytes - kept)

@@ -28,7 +28,7 @@ _UNSEEN = frozenset("""
 _READS = frozenset(("item", "tolist", "numpy"))
 _LENDS = frozenset("""
     numpy dlpack numpy_force from_numpy as_tensor asarray frombuffer from_dlpack
-""".split())
+""".split())  # fmt: skip
 _PROPERTIES = frozenset(("data", "T", "mT", "H", "mH", "real", "imag"))
 _WRITES_BUFFERS = frozenset(("batch_norm", "instance_norm"))
 """Kernels that write running statistics without raising their version."""

@@ -4,6 +4,7 @@
 import { Graph, layout as dagre } from '@dagrejs/dagre'
 import { extent, placeLabels, type LabelPlace } from './labels'
 import { portsAlong, type PortWish } from './ports'
+import { partsOf, shelve } from './shelves'
 import { push } from './trace'
 
 export interface Size {
@@ -339,7 +340,37 @@ class Sheet {
     this.holdPins(graph, level, 'in')
     this.holdPins(graph, level, 'out')
     dagre(graph)
-    return this.read(graph, level, pairs)
+    const shape = this.read(graph, level, pairs)
+    return level.id === '' ? this.shelved(level, shape, pairs) : shape
+  }
+
+  /** Parts that nothing joins stand on lines under each other where one row of them would be too long. */
+  private shelved(level: Level, shape: Shape, pairs: readonly { from: number; to: number; reserve: number }[]): Shape {
+    const partOf = partsOf(level.nodes.length, pairs)
+    const extents: { left: number; right: number; top: number; bottom: number }[] = []
+    const cover = (part: number, left: number, right: number, top: number, bottom: number) => {
+      const extent = (extents[part] ??= { left, right, top, bottom })
+      Object.assign(extent, { left: Math.min(extent.left, left), right: Math.max(extent.right, right), top: Math.min(extent.top, top), bottom: Math.max(extent.bottom, bottom) })
+    }
+    level.nodes.forEach(({ size }, at) => {
+      const [x, y] = shape.nodes[at]!
+      cover(partOf[at]!, x - size.w / 2, x + size.w / 2, y, y + size.h)
+    })
+    pairs.forEach(({ from, to, reserve }, at) => {
+      const points = shape.pairs[at]!.length > 0 ? shape.pairs[at]! : [[(shape.nodes[from]![0] + shape.nodes[to]![0]) / 2, shape.nodes[to]![1]] as const]
+      for (const [x, y] of points) cover(partOf[from]!, x - reserve / 2, x + reserve / 2, y, y)
+    })
+    const moves = shelve(extents.map(({ left, right, top, bottom }) => ({ x: left, y: top, w: right - left, h: bottom - top })))
+    if (!moves) return shape
+    const move = ([x, y]: Knot, part: number): Knot => [round(x + moves[part]!.dx), round(y + moves[part]!.dy)]
+    const ends = extents.map((extent, part) => [extent.right + moves[part]!.dx, extent.bottom + moves[part]!.dy] as const)
+    return {
+      ...shape,
+      w: round(Math.max(...ends.map(([x]) => x))),
+      h: round(Math.max(...ends.map(([, y]) => y))),
+      nodes: shape.nodes.map((knot, at) => move(knot, partOf[at]!)),
+      pairs: shape.pairs.map((points, at) => points.map((knot) => move(knot, partOf[pairs[at]!.from]!))),
+    }
   }
 
   /** Keeps all in-ports on the first rank and all out-ports on the last. */

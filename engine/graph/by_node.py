@@ -55,8 +55,20 @@ def _draft(drawing: Drawing, node: Node, place: Place) -> Draft:
         output_nr=number,
         reason="unreached" if node.id in drawing.visible.unreached else "",
         span=op.span if op is not None else None,
-        module=op.module if op is not None else None,
+        module=op.module if op is not None else _module_around(index, node, place),
     )
+
+
+def _module_around(index: Index, node: Node, place: Place) -> str | None:
+    """Where a node without an op was made: what calls a module's backward hooks stands between the ops of modules."""
+    at = place[0]
+    ops = index.trace.ops
+    if node.made_by is not None or not 0 <= at < len(ops) - 1:
+        return None
+    before = index.module_chain(ops[at].module)
+    after = index.module_chain(ops[at + 1].module)
+    shared = [one for one, other in zip(before, after, strict=False) if one == other]
+    return shared[-1] if shared else None
 
 
 def _name_of_derivative(index: Index, made_by: str) -> str:

@@ -67,7 +67,7 @@ def _by_module(index: Index, drafts: Sequence[Draft]) -> Bundle:
     whole = Bundle("module")
     stay: list[Bundle] = []
     for draft in drafts:
-        if draft.kind == "leaf" or draft.op is None:
+        if draft.kind == "leaf" or (draft.op is None and draft.module is None):
             whole.items.append(draft)
             continue
         chain = index.module_chain(draft.module)

@@ -62,7 +62,8 @@ def _key(index: Index, item: "Bundle | Draft") -> Key:
         return module
     nodes = item.op.nodes
     ordinal = nodes.index(item.id) if 1 < len(nodes) <= FEW and item.id in nodes else 0
-    return (item.span.line, item.span.column, item.title, ordinal, module is not None)
+    span = item.span  # its end too: all sums of `a + b + c` begin where `a` does
+    return (span.line, span.column, span.end_line, span.end_column, item.title, ordinal, module is not None)
 
 
 def _places(keys: Sequence[Key]) -> dict[Key, list[int]]:

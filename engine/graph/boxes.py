@@ -87,7 +87,8 @@ class Drawing:
         if op.name in COPIES and op.inputs:
             return "tensor"
         if op.grad_mode != "grad":
-            return "no_grad"
+            inside = op.span is not None and self.index.source.is_in_function_forward(op.span.line)
+            return "function" if inside else "no_grad"
         if op.name in DETACHES:
             return "detach"
         tensors = self.index.tensors
@@ -132,7 +133,7 @@ class Drawing:
                     target=op.id,
                     kind="cut" if cut else "ghost",
                     tensor=tensor,
-                    reason=draft.reason if cut else "",
+                    reason=("data" if op.name == "data" else draft.reason) if cut else "",
                     span=op.span if cut else None,
                 )
             )

@@ -17,6 +17,7 @@ class Source:
     def __init__(self, code: str, *, parsed_in_sandbox: bool) -> None:
         self._lines = code.split("\n")
         self._loops = _loops(code) if parsed_in_sandbox else ()
+        self._forwards = _forwards(code) if parsed_in_sandbox else ()
 
     def text(self, span: Span | None) -> str:
         """The code of a span on one line, shortened."""
@@ -43,6 +44,10 @@ class Source:
         head = self.line(min(inside)[1]) if inside else self.line(number)
         return head.removesuffix(":")
 
+    def is_in_function_forward(self, number: int) -> bool:
+        """Whether a line is in the `forward` of a custom `autograd.Function`, which PyTorch runs without recording."""
+        return any(first <= number <= last for first, last in self._forwards)
+
 
 def shorten(text: str) -> str:
     """One line of at most `NAME_CHARACTERS` characters."""
@@ -58,3 +63,19 @@ def _loops(code: str) -> tuple[tuple[int, int], ...]:
         for node in (ast.walk(tree) if tree else ())
         if isinstance(node, ast.For | ast.While | ast.AsyncFor)
     )
+
+
+@lru_cache(maxsize=16)
+def _forwards(code: str) -> tuple[tuple[int, int], ...]:
+    tree = parse(code)
+    return tuple(
+        (method.lineno, method.end_lineno or method.lineno)
+        for node in (ast.walk(tree) if tree else ())
+        if isinstance(node, ast.ClassDef) and any(_is_function(base) for base in node.bases)
+        for method in node.body
+        if isinstance(method, ast.FunctionDef) and method.name == "forward"
+    )
+
+
+def _is_function(base: ast.expr) -> bool:
+    return (base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")) == "Function"

@@ -57,7 +57,7 @@ class Box(Record, frozen=True):
     folded: tuple[str, ...] = ()
     """Nodes drawn inside this box, such as the transpose of a folded weight."""
     reason: str = ""
-    """For a ghost: `no_grad`, `detach`, `item`, `tensor`, `integer`, `untracked`; `unused` for leaves that took part in nothing. For another box `unreached`: no edge
+    """For a ghost: `no_grad`, `function` (inside the forward of a custom Function), `detach`, `item`, `tensor`, `integer`, `untracked`; `unused` for leaves that took part in nothing. For another box `unreached`: no edge
     leads to it from the root, only a cut."""
     span: Span | None = None
     """The user's code."""
@@ -85,7 +85,7 @@ class Link(Record, frozen=True):
     broadcast: tuple[int, ...] = ()
     """Axes over which the gradient is summed on the way back."""
     reason: str = ""
-    """What cut it: `detach`, `item`, `no_grad`, `tensor`."""
+    """What cut it: `detach`, `data`, `item`, `no_grad`, `tensor`."""
     span: Span | None = None
     """The code that cut it."""
 

@@ -186,7 +186,7 @@ function headWidth(head: Head): number {
 function groupItem(group: Group, measure: Measure): LayoutGroup {
   const { story, sheet } = measure
   const value = story.index.tensor(group.tensor)
-  const shown = value ? [display(value)] : []
+  const shown = [...(value ? [value] : []), ...story.gradientsAt(group.node)].map(display)
   const head = headOfGroup(group, measure)
   const widest = Math.max(30, ...shown.map((entry) => entry.width))
   const w = upTo4(Math.max(NARROWEST, Math.min(WIDEST, headWidth(head)), 2 * (widest + 20)))
@@ -267,8 +267,10 @@ function badgeSize(link: DrawnLink, measure: Measure): LayoutLink['badge'] {
   return null
 }
 
+const CAUSES: Readonly<Record<string, string>> = { no_grad: 'no_grad', data: '.data', tensor: 'torch.tensor()' }
+
 export function cutText(link: DrawnLink, { words }: Measure): string[] {
-  const cause = link.reason === 'no_grad' ? 'no_grad' : link.reason === 'tensor' ? 'torch.tensor()' : `${link.reason || 'detach'}()`
+  const cause = CAUSES[link.reason ?? ''] ?? `${link.reason || 'detach'}()`
   const line = link.span?.line
   return [words('graph.cut', { reason: cause }), ...(line ? [words('graph.cut_line', { line })] : [])]
 }

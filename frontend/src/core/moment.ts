@@ -204,6 +204,11 @@ export class Story {
     return this.seeds.has(id)
   }
 
+  /** Every gradient that will ever enter the node a folded group is shown by. */
+  gradientsAt(node: string | null | undefined): readonly Tensor[] {
+    return (this.boxOfNode.get(node ?? '') ?? []).flatMap((box) => this.contents(box).gradients)
+  }
+
   /** Everything the cells and the strip of a box will ever hold, for measuring; made once, a leaf may live through many passes. */
   contents(id: string): Contents {
     let known = this.known.get(id)
@@ -394,7 +399,7 @@ export class Story {
   private trouble(life: Life, step: number): BoxPaint['trouble'] {
     if (this.raisedHere(life, step)) return 'raised'
     if (step >= life.forwardStep && this.isFirstNonFinite(life)) return 'nonfinite'
-    if (this.isLeftOut(life, step) && this.isFound(life)) return 'cut'
+    if (this.isLeftOut(life, step) && this.isConcerned(life)) return 'cut'
     return ''
   }
 
@@ -420,7 +425,12 @@ export class Story {
     return !sources.some(troubled)
   }
 
-  private isFound(life: Life): boolean {
+  /** Whether a finding is about the code that cut a link; a cut that nothing suffers from is no alarm. */
+  isFound(link: DrawnLink): boolean {
+    return this.index.trace.findings.some((finding) => finding.severity !== 'note' && finding.span != null && finding.span.line <= (link.span?.line ?? 0) && (link.span?.line ?? 0) <= finding.span.end_line)
+  }
+
+  private isConcerned(life: Life): boolean {
     const { box } = life
     return this.index.trace.findings.some((finding) => finding.nodes?.includes(box.node ?? '') || finding.tensors?.some((id) => this.index.identity(id) === this.index.identity(box.tensor ?? '')))
   }

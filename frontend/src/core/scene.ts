@@ -168,10 +168,11 @@ export class Painter {
     const x = wire.badge!.x - ox
     const y = wire.badge!.y - oy
     if (link.kind === 'cut') {
-      if (bar > 0) marks.push({ k: 'path', c: 'bar', d: `M${x - bar} ${y}H${x - 18}M${x + 18} ${y}H${x + bar}` })
-      marks.push({ k: 'rect', c: 'scissors', x: x - 13, y: y - 13, w: 26, h: 26, r: 13 }, iconMark('icon-err', 'cut', x - 7, y - 7, 14))
+      const calm = this.measure.story.isFound(link) ? '' : '-calm'
+      if (bar > 0) marks.push({ k: 'path', c: `bar${calm}`, d: `M${x - bar} ${y}H${x - 18}M${x + 18} ${y}H${x + bar}` })
+      marks.push({ k: 'rect', c: `scissors${calm}`, x: x - 13, y: y - 13, w: 26, h: 26, r: 13 }, iconMark(calm ? 'icon-ghost' : 'icon-err', 'cut', x - 7, y - 7, 14))
       const rows = room > 0 ? cutText(link, this.measure) : []
-      rows.forEach((row, at) => marks.push({ k: 'text', c: at === 0 ? 'cut-title' : 'cut-line', x: x + side * (bar + 8), y: y + (rows.length === 1 ? 4 : -4 + at * 16), s: row, a: side > 0 ? undefined : 'end' }))
+      rows.forEach((row, at) => marks.push({ k: 'text', c: at > 0 ? 'cut-line' : calm ? 'cut-calm' : 'cut-title', x: x + side * (bar + 8), y: y + (rows.length === 1 ? 4 : -4 + at * 16), s: row, a: side > 0 ? undefined : 'end' }))
       return
     }
     const text = capsuleText(link, this.measure)
@@ -243,7 +244,7 @@ export class Painter {
     const top = h - STRIP
     if (strip.kind === 'error') {
       marks.push({ k: 'rect', c: 'strip-err', x: 0.5, y: top, w: w - 1, h: STRIP - 0.5, r: 3 }, iconMark('icon-err', 'warn', 8, top + 3.5, 12))
-      marks.push({ k: 'text', c: 'strip-fail', x: 25, y: top + 13, s: cutEnd(this.measure.story.index.trace.failure?.message ?? '', ASIDE, w - 33) })
+      marks.push({ k: 'text', c: 'strip-fail', x: 25, y: top + 13, s: cutEnd(this.failureWords(), ASIDE, w - 33) })
       return
     }
     const text = stripText(strip, this.measure.words)
@@ -254,6 +255,15 @@ export class Painter {
     marks.push({ k: 'text', c: lit ? 'sum-label' : 'strip-label', x: 25, y: top + 13, s: label })
     if (lit) marks.push({ k: 'text', c: 'sum', x: w - 8, y: top + 13.5, s: cutMiddle(text, 11, w - 42 - textWidth(label, ASIDE)), a: 'end' })
     else if (leftOut) marks.push({ k: 'text', c: 'strip-label', x: w - 8, y: top + 13, s: this.measure.words('graph.no_arrival'), a: 'end' })
+  }
+
+  /** In the reader's language where a finding explains the failure; else PyTorch's own message. */
+  private failureWords(): string {
+    const { failure, findings } = this.measure.story.index.trace
+    const finding = findings.find((one) => one.severity === 'error')
+    const key = `finding.${finding?.code}.title`
+    const said = finding ? this.measure.words(key, finding.parameters ?? {}).replaceAll('`', '') : key
+    return said === key ? (failure?.message ?? '') : said
   }
 
   private cell(marks: Mark[], cell: Cell, area: Area, tone: Tone): void {

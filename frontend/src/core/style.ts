@@ -116,6 +116,9 @@ function rules(t: Tokens): Record<string, string> {
     bar: line(t.err, 1.6, 'stroke-dasharray:4 2.5;'),
     'cut-title': ui(t.err, 12, 'font-weight:700'),
     'cut-line': ui(t.ink2, 11),
+    'scissors-calm': `fill:${t.panel};stroke:${t.ink3};stroke-width:1.2`,
+    'bar-calm': line(t.ink3, 1.3, 'stroke-dasharray:4 2.5;'),
+    'cut-calm': ui(t.ink2, 12, 'font-weight:600'),
   }
 }
 

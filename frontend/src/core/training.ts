@@ -70,15 +70,25 @@ function parametersOf(index: TraceIndex, update: Update): string[] {
   return update.changes.flatMap((change) => (change.after ?? change.before ? [index.identity((change.after ?? change.before)!)] : []))
 }
 
-/** A name for each: the variable, where it tells them apart; else the class; else the class and the settings that differ. */
+/** A setting that is off says nothing about an optimizer. */
+function isOn(setting: string | undefined): setting is string {
+  return setting !== undefined && setting !== 'None' && setting !== 'False'
+}
+
+/** A name for each: the variable, where it tells them apart; else the class; else the class and the settings that differ
+ * between optimizers of one class. */
 function named(courses: readonly Course[]): Course[] {
   const tells = (labels: readonly string[]): boolean => new Set(labels).size === labels.length
   const variables = courses.map((course) => course.label)
   if (tells(variables)) return [...courses]
   const classes = courses.map((course) => course.optimizer)
   const settings = courses.map((course) => course.steps[0]?.update.settings?.[0] ?? {})
-  const differing = [...new Set(settings.flatMap((one) => Object.keys(one)))].filter((key) => new Set(settings.map((one) => one[key])).size > 1)
-  const detailed = classes.map((name, at) => [name, ...differing.slice(0, 2).map((key) => `${key}=${settings[at]![key] ?? ''}`)].join(' '))
+  const detailed = classes.map((name, at) => {
+    const alike = settings.filter((_, other) => classes[other] === name)
+    const differing = Object.keys(settings[at]!).filter((key) => new Set(alike.map((one) => one[key])).size > 1)
+    const said = differing.filter((key) => isOn(settings[at]![key])).map((key) => (settings[at]![key] === 'True' ? key : `${key}=${settings[at]![key]}`))
+    return [name, ...said].join(' ')
+  })
   const labels = tells(classes) ? classes : tells(detailed) ? detailed : detailed.map((label, at) => `${label} (${at + 1})`)
   return courses.map((course, at) => ({ ...course, label: labels[at]! }))
 }

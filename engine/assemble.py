@@ -10,6 +10,7 @@ import msgspec
 from engine import events as ev
 from engine.broadcasting import may_sum, shape_before, summed_axes
 from engine.calls import Calls
+from engine.collector import uncollected
 from engine.derivatives import slot_names
 from engine.derive import Told, derive, link_regrown
 from engine.findings import explanation, find
@@ -71,6 +72,11 @@ def assemble(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Out
     A line that is no event ends the reading; a line may hold several events separated by newlines. What the supervisor
     saw wins over what the worker said. Blob events are passed over: their tensors are marked `stored`.
     """
+    with uncollected():
+        return _assembled(run, request, lines, outcome)
+
+
+def _assembled(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Outcome) -> Trace:
     house = _House()
     bad = house.read(lines)
     return _diagnosed(derive(house.finish(run, request, outcome, bad), house.told))
@@ -100,6 +106,18 @@ def _t(number: int) -> str | None:
     return f"t{number}" if number else None
 
 
+class _Ids(dict[int, str]):
+    """Ids by number, each text made once: a trace names a tensor many times."""
+
+    def __init__(self, letter: str) -> None:
+        super().__init__()
+        self._letter = letter
+
+    def __missing__(self, number: int) -> str:
+        text = self[number] = f"{self._letter}{number}"
+        return text
+
+
 @dataclass(slots=True)
 class _Change:
     """What later events said of a tensor."""
@@ -123,6 +141,7 @@ class _Run:
     """A pass while it is put together."""
 
     start: ev.PassStarted
+    id: str
     visits: list[ev.Visited] = field(default_factory=list)
     sums: list[tuple[Sum, ...]] = field(default_factory=list)
     reduced: dict[int, tuple[Reduction, ...]] = field(default_factory=dict)
@@ -170,6 +189,7 @@ class _House:
         self.jacobians: list[ev.JacobianSeen] = []
         self.nodes_omitted = False
         """Some node leads to one that was left out, from which a gradient may arrive unseen."""
+        self.t, self.n, self.o = _Ids("t"), _Ids("n"), _Ids("o")
         self.skipped: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
         """By place: after how many of all recorded ops how many were left out."""
         self.told = Told()
@@ -226,7 +246,7 @@ class _House:
         if self.calls.running:
             self.calls.ran(event.id, event.thread)
         self.steps.append(
-            Step(kind="op", op=f"o{event.id}", pass_id=_p(event.pass_id), span=self.sites.get(event.site))
+            Step(kind="op", op=self.o[event.id], pass_id=_p(event.pass_id), span=self.sites.get(event.site))
         )
 
     def _tensor_seen(self, event: ev.TensorSeen) -> None:
@@ -252,8 +272,6 @@ class _House:
                 names = self._change(event.tensor).names
                 if event.name not in names:
                     names.append(event.name)
-            case ev.Gone():
-                self.told.gone.append((len(self.steps), event.tensors))
             case ev.Gone():
                 self.told.gone.append((len(self.steps), event.tensors))
             case ev.Room():
@@ -375,8 +393,8 @@ class _House:
     # Passes
 
     def _pass_started(self, event: ev.PassStarted) -> None:
-        run = self.runs[event.id] = _Run(event)
         pass_id = f"p{event.id}"
+        run = self.runs[event.id] = _Run(event, pass_id)
         self.steps.append(Step(kind="pass", pass_id=pass_id, span=self._span(event.site)))
         for index, (node, input_nr, _, seed, _) in enumerate(event.roots):
             if seed:
@@ -389,7 +407,7 @@ class _House:
         if run is None:
             return
         visit = len(run.visits)
-        pass_id = f"p{event.pass_id}"
+        pass_id = run.id
         sums: list[Sum] = []
         steps: list[Step] = []
         for input_nr, entered in enumerate(event.entered):
@@ -460,7 +478,7 @@ class _House:
         """A hook is given the sum: it is told first."""
         run.hooked.add(key)
         if len(run.arrived.get(key, ())) > 1 and key not in run.summed:
-            run.summed[key] = Step(kind="sum", pass_id=f"p{run.start.id}", visit=visit, input_nr=key[1])
+            run.summed[key] = Step(kind="sum", pass_id=run.id, visit=visit, input_nr=key[1])
             self.steps.append(run.summed[key])
 
     def _hook_done(self, event: ev.HookDone) -> None:
@@ -475,12 +493,13 @@ class _House:
         node = self.nodes.get(event.node)
         if node is None or not may_sum(node.type):
             return ()
-        outputs = tuple([shape for shape, _, _ in node.outputs])
+        shape = node.outputs[0][0] if len(node.outputs) == 1 and node.type != "CopySlices" else None
         found = []
         for slot, gradient in enumerate(event.left):
             seen = self.tensors.get(gradient)
-            if seen is None or seen.contents == "unreadable":
+            if seen is None or seen.shape == shape or seen.contents == "unreadable":
                 continue
+            outputs = tuple([shape for shape, _, _ in node.outputs])
             before = shape_before(node.type, slot, outputs, self._written(node))
             if before is not None and before != seen.shape and (axes := summed_axes(before, seen.shape)):
                 found.append(Reduction(slot=slot, axes=axes, shape=before))
@@ -677,35 +696,22 @@ class _House:
         node = change.node or event.node
         requires_grad = event.requires_grad if change.requires_grad is None else change.requires_grad
         role = change.role or event.role
-        figures, cells = event.summary, event.thumbnail
-        return Tensor(
-            id=f"t{event.id}",
+        usual = Tensor(
+            id=self.t[event.id],
             shape=event.shape,
             dtype=event.dtype,
             role=role,
-            identity=f"t{event.identity}" if event.identity else None,
-            names=tuple(self.shared.get(event.identity or event.id, ())),
-            device="cpu" if event.device == "cpu" else event.device,  # msgspec leaves out the default object only
-            layout="strided" if event.layout == "strided" else event.layout,
-            strides=event.strides,
+            identity=self.t[event.identity] if event.identity else None,
+            names=tuple(names) if (names := self.shared.get(event.identity or event.id)) else (),
             storage=f"s{event.storage}" if event.storage else None,
             size_bytes=event.size_bytes,
-            version=max(event.version, 0),
+            version=event.version if event.version > 0 else 0,
             requires_grad=requires_grad,
             is_leaf=not node and not (requires_grad and role == "result"),  # a written view's node is not asked for
-            grad_fn=OutputOf(node=f"n{node}", output_nr=change.output_nr or event.output_nr) if node else None,
-            base=_t(change.base or event.base),
+            grad_fn=OutputOf(node=self.n[node], output_nr=change.output_nr or event.output_nr) if node else None,
             data=event.data,
-            summary=None if figures is None else Summary(
-                min=figures[0], max=figures[1], mean=figures[2], std=figures[3], norm=figures[4], zeros=figures[5],
-                nan=figures[6], inf=figures[7], histogram=figures[8], over=figures[9] or None,
-            ),
-            thumbnail=None if cells is None else Thumbnail(rows=cells[0], columns=cells[1], cells=cells[2], scale=cells[3]),
-            stored=change.stored,
-            contents=event.contents,
-            reason=event.reason,
-            grad=_t(change.grad),
-        )  # fmt: skip
+        )
+        return usual if change is _NOTHING and _is_usual(event) else _with_the_rest(usual, event, change)
 
     def _all_ops(self, by_op: Mapping[int, list[ev.NodeSeen]]) -> Iterator[Op]:
         seen: dict[tuple[int, int, int], int] = {}
@@ -725,36 +731,42 @@ class _House:
         arguments = [self._argument("", word, inputs) for word in event.arguments]
         if event.keywords is not None:
             arguments += [self._argument(name, word, inputs) for name, word in event.keywords.items()]
-        mode = "inference" if event.flags & ev.INFERENCE else "no_grad" if event.flags & ev.NO_GRAD else "grad"
         in_order = nodes if len(nodes) < 2 else sorted(nodes, key=lambda node: int(node.sequence_nr or 0))
-        return Op(
-            id=f"o{event.id}",
+        tensors = self.t
+        made = Op(
+            id=self.o[event.id],
             name="" if called is None else called.name,
             function="" if called is None else called.function,
             arguments=tuple(arguments),
-            inputs=tuple([f"t{number}" for number in inputs]),
-            outputs=tuple([f"t{number}" for number in event.outputs]),
-            nodes=tuple([f"n{node.id}" for node in in_order]),
-            span=self._span(event.site),
+            inputs=tuple([tensors[number] for number in inputs]),
+            outputs=tuple([tensors[number] for number in event.outputs]),
+            nodes=tuple([self.n[node.id] for node in in_order]),
+            span=self.sites.get(event.site),
             module=f"m{event.module}" if event.module in self.modules else None,
             iteration=iteration,
-            grad_mode=mode,  # type: ignore[arg-type]
-            in_place=bool(event.flags & ev.IN_PLACE),
-            view=bool(event.flags & ev.VIEW),
             broadcast=self._broadcast(inputs, event.outputs)
             if called is not None and called.name in _BROADCASTING
             else (),
-            pass_id=_p(event.pass_id),
-            raised=bool(event.flags & ev.RAISED),
             time_us=event.time_us,
             saved_bytes=self._newly_saved(in_order),
+        )
+        if not event.flags and not event.pass_id:
+            return made
+        mode = "inference" if event.flags & ev.INFERENCE else "no_grad" if event.flags & ev.NO_GRAD else "grad"
+        return msgspec.structs.replace(
+            made,
+            grad_mode=mode,
+            in_place=bool(event.flags & ev.IN_PLACE),
+            view=bool(event.flags & ev.VIEW),
+            pass_id=_p(event.pass_id),
+            raised=bool(event.flags & ev.RAISED),
         )
 
     def _argument(self, name: str, word: ev.Word, inputs: list[int]) -> Argument:
         """The argument; its tensors are added to `inputs`."""
         if isinstance(word, int):
             inputs.append(word)
-            return Argument(name=name, tensor=f"t{word}")
+            return Argument(name=name, tensor=self.t[word])
         if isinstance(word, tuple):
             inputs += [number for number in word if number]
             return Argument(name=name, tensors=tuple(map(_t, word)))
@@ -802,16 +814,21 @@ class _House:
                 for shape, dtype, device in event.outputs
             )
         saved, rule = self._saved_and_rule(event)
-        return Node(
-            id=f"n{event.id}",
+        made = Node(
+            id=self.n[event.id],
             type=event.type,
             edges=self._edges(event),
             outputs=outputs,
-            op=f"o{event.op}" if event.op in self.ops else None,
+            op=self.o[event.op] if event.op in self.ops else None,
             sequence_nr=event.sequence_nr or None,
             saved=saved,
-            variable=_t(event.variable),
             rule=rule,
+        )
+        if not (event.variable or event.made_by or event.pass_id or event.custom or event.code or event.reason):
+            return made
+        return msgspec.structs.replace(
+            made,
+            variable=_t(event.variable),
             made_by=f"n{event.made_by}" if event.made_by else None,
             pass_id=_p(event.pass_id),
             custom=event.custom,
@@ -827,7 +844,7 @@ class _House:
             names = self._slots[key] = slot_names(*key)
         return tuple(
             [
-                Edge(to=f"n{to}", input_nr=input_nr, name=name) if to > 0 else self._missing_edge(to, input_nr, name)
+                Edge(to=self.n[to], input_nr=input_nr, name=name) if to > 0 else self._missing_edge(to, input_nr, name)
                 for to, input_nr, name in zip(edges[::2], edges[1::2], names, strict=False)
             ]
         )
@@ -864,22 +881,24 @@ class _House:
     def _pass(self, run: _Run) -> Pass:
         start, end = run.start, run.end
         return Pass(
-            id=f"p{start.id}",
+            id=run.id,
             kind=start.kind,
             roots=tuple(
                 Root(node=f"n{node}" if node else None, input_nr=nr, tensor=_t(tensor), seed=_t(seed), implicit=implicit)
                 for node, nr, tensor, seed, implicit in start.roots
             ),
             visits=tuple(
-                Visit(
-                    node=f"n{visit.node}",
-                    entered=tuple([f"t{number}" if number else None for number in visit.entered]),
-                    left=tuple([f"t{number}" if number else None for number in visit.left]),
-                    sums=sums,
-                    reduced=run.reduced.get(index, ()),
-                    time_us=visit.time_us,
-                )
-                for index, (visit, sums) in enumerate(zip(run.visits, run.sums, strict=True))
+                [
+                    Visit(
+                        node=self.n[visit.node],
+                        entered=tuple([self.t[number] if number else None for number in visit.entered]),
+                        left=tuple([self.t[number] if number else None for number in visit.left]),
+                        sums=sums,
+                        reduced=run.reduced.get(index, ()) if run.reduced else (),
+                        time_us=visit.time_us,
+                    )
+                    for index, (visit, sums) in enumerate(zip(run.visits, run.sums, strict=True))
+                ]
             ),
             accumulations=tuple(run.accumulations),
             span=self._span(start.site),
@@ -1011,30 +1030,31 @@ class _House:
 
     def _name(self, source: Source, ops: Iterable[Op]) -> None:
         """Names from the code, after those the program has at its end; all states of one tensor share them."""
-        names = {number: change.names for number, change in self.changes.items()}
+        names = {self.t[number]: change.names for number, change in self.changes.items()}
         for op in ops:
             for tensor, name in source.names(op):
-                known = names.get(number := int(tensor[1:]))
+                known = names.get(tensor)
                 if known is None:
-                    names[number] = [name]
+                    names[tensor] = [name]
                 elif name not in known:
                     known.append(name)
-        for number, given in names.items():
+        for tensor, given in names.items():
             if given:
-                self._share(number, given)
+                self._share(int(tensor[1:]), given)
         for run in self.runs.values():
             for accumulation in run.accumulations:
                 leaf = self.shared.get(int(accumulation.tensor[1:]))
                 if leaf and accumulation.after is not None:
                     self._share(int(accumulation.after[1:]), [f"{leaf[0]}.grad"], first=True)
 
-    def _share(self, number: int, names: Iterable[str], first: bool = False) -> None:
+    def _share(self, number: int, names: list[str], first: bool = False) -> None:
         seen = self.tensors.get(number)
         if seen is not None:
             key = seen.identity or number
             known = self.shared.get(key)
             if known is None:
-                known = self.shared[key] = []
+                self.shared[key] = names[:_MOST_NAMES]
+                return
             new = [name for name in names if name not in known]
             known[:] = [*new, *known][:_MOST_NAMES] if first else [*known, *new][:_MOST_NAMES]
 
@@ -1088,6 +1108,40 @@ class _House:
         )
 
 
+def _is_usual(event: ev.TensorSeen) -> bool:
+    """Whether a tensor has only what nearly all of them have: records with many fields take long to make."""
+    return not (
+        event.summary is not None
+        or event.base
+        or event.strides is not None
+        or event.thumbnail is not None
+        or event.device != "cpu"
+        or event.contents != "known"
+        or event.layout != "strided"
+        or event.reason
+    )
+
+
+def _with_the_rest(usual: Tensor, event: ev.TensorSeen, change: _Change) -> Tensor:
+    figures, cells = event.summary, event.thumbnail
+    return msgspec.structs.replace(
+        usual,
+        device="cpu" if event.device == "cpu" else event.device,  # msgspec leaves out the default object only
+        layout="strided" if event.layout == "strided" else event.layout,
+        strides=event.strides,
+        base=_t(change.base or event.base),
+        summary=None if figures is None else Summary(
+            min=figures[0], max=figures[1], mean=figures[2], std=figures[3], norm=figures[4], zeros=figures[5],
+            nan=figures[6], inf=figures[7], histogram=figures[8], over=figures[9] or None,
+        ),
+        thumbnail=None if cells is None else Thumbnail(rows=cells[0], columns=cells[1], cells=cells[2], scale=cells[3]),
+        stored=change.stored,
+        contents=event.contents,
+        reason=event.reason,
+        grad=_t(change.grad),
+    )  # fmt: skip
+
+
 def _state_word(word: ev.StateWord) -> Change:
     before, after, name, parameter, text_before, text_after = word
     return Change(
@@ -1110,10 +1164,17 @@ _BROADCASTING = frozenset("""
 
 
 def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
     for piece in lines:
-        given = [line for line in piece.split(b"\n") if line]
-        for start in range(0, len(given), _BATCH):
-            yield given[start : start + _BATCH]
+        if b"\n" in piece:
+            batch += [line for line in piece.split(b"\n") if line]
+        elif piece:
+            batch.append(piece)
+        while len(batch) >= _BATCH:
+            yield batch[:_BATCH]
+            del batch[:_BATCH]
+    if batch:
+        yield batch
 
 
 def _p(number: int) -> str | None:

@@ -20,8 +20,10 @@ class _Plan(NamedTuple):
     """Names at one place of the code, the same each time it runs."""
 
     outputs: tuple[tuple[int, str], ...]
-    written: tuple[_Names, ...]
-    """Of the positional arguments."""
+    positions: int
+    """How many positional arguments are written."""
+    written: tuple[tuple[int, _Names], ...]
+    """Of those that have any, by position."""
     keywords: tuple[tuple[str, _Names], ...]
 
 
@@ -76,8 +78,10 @@ class Source:
         if plan is None:
             plan = self._plans[key] = self._plan(op, op.span)
         found = [(op.outputs[at], name) for at, name in plan.outputs]
-        if plan.written or plan.keywords:
-            found.extend(_given(plan, op))
+        if plan.written:
+            _add_positional(found, plan, op)
+        if plan.keywords:
+            found.extend(_by_keyword(plan, op))
         return found
 
     def _plan(self, op: Op, span: Span) -> "_Plan":
@@ -90,9 +94,11 @@ class Source:
             assigned += self._assigned(expression.target, outputs)
         written = [] if expression is None else _written(expression, op.name)
         keywords = expression.keywords if isinstance(expression, ast.Call) else []
+        names = [self._names_in(node) for node in written]
         return _Plan(
             tuple(assigned),
-            tuple(self._names_in(node) for node in written),
+            len(names),
+            tuple((at, one) for at, one in enumerate(names) if one[0] or any(one[1])),
             tuple((word.arg, self._names_in(word.value)) for word in keywords if word.arg),
         )
 
@@ -120,16 +126,18 @@ class Source:
         return known
 
 
-def _given(plan: _Plan, op: Op) -> Iterator[tuple[str, str]]:
+def _add_positional(found: list[tuple[str, str]], plan: _Plan, op: Op) -> None:
     positional = [argument for argument in op.arguments if not argument.name]
-    if len(plan.written) <= len(positional):
-        for names, argument in zip(plan.written, positional, strict=False):
-            yield from _of_argument(names, argument)
-    if plan.keywords:
-        by_name = {argument.name: argument for argument in op.arguments if argument.name}
-        for keyword, names in plan.keywords:
-            if keyword in by_name:
-                yield from _of_argument(names, by_name[keyword])
+    if plan.positions <= len(positional):
+        for at, names in plan.written:
+            found += _of_argument(names, positional[at])
+
+
+def _by_keyword(plan: _Plan, op: Op) -> Iterator[tuple[str, str]]:
+    by_name = {argument.name: argument for argument in op.arguments if argument.name}
+    for keyword, names in plan.keywords:
+        if keyword in by_name:
+            yield from _of_argument(names, by_name[keyword])
 
 
 def _of_argument(names: _Names, argument: Argument) -> Iterable[tuple[str, str]]:

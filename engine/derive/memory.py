@@ -89,12 +89,16 @@ class _Ledger:
         self.owned: tuple[dict[str, str], dict[str, str], dict[str, str]] = ({}, {}, {})
         """Storage by tensor, for parameters, gradients and optimizer state."""
         self.grads_of: dict[str, list[str]] = {}
-        self.gone: dict[int, list[str]] = defaultdict(list)
+        self.gone: dict[int, list[int]] = defaultdict(list)
         last = len(trace.timeline) - 1
         for step, numbers in told.gone:
-            self.gone[min(step, last)] += [f"t{number}" for number in numbers]
+            self.gone[min(step, last)] += numbers
+        self.holding: set[int] = set()
+        """Numbers of the tensors that ever held something followed here."""
         self.kept = self._kept()
         self.followed = self._followed()
+        self.lives = bool(self.kept or self.followed)
+        """Whether the life of any node matters."""
         self.coming = [tensor for tensor in trace.tensors if tensor.storage is not None and self._matters(tensor)]
         self.order = {tensor.id: index for index, tensor in enumerate(self.coming)}
         self.come = 0
@@ -164,7 +168,7 @@ class _Ledger:
             if number in self.gone:
                 for tensor in self.gone[number]:
                     self._gone(tensor)
-            one = self.passes.get(step.pass_id or "")
+            one = self.passes.get(step.pass_id) if step.pass_id is not None else None
             if step.op is not None and step.kind == "op":
                 self._op(self.ops[step.op])
             elif step.kind == "visit" and one is not None and step.visit is not None:
@@ -188,16 +192,19 @@ class _Ledger:
     # Steps
 
     def _op(self, op: Op) -> None:
-        for node in op.nodes:
-            self._bear(node)
-        self._mentioned(op.inputs)
-        self._mentioned(op.outputs)
+        if self.lives:
+            for node in op.nodes:
+                self._bear(node)
+        if self.come < len(self.coming):
+            self._mentioned(op.inputs)
+            self._mentioned(op.outputs)
 
     def _visit(self, one: Pass, index: int) -> None:
         visit = one.visits[index]
-        for node in self.made_by.get((one.id, visit.node), ()):
-            self._bear(node)
-        if not one.retain_graph:
+        if self.made_by:
+            for node in self.made_by.get((one.id, visit.node), ()):
+                self._bear(node)
+        if not one.retain_graph and visit.node in self.keeping:
             self._release(visit.node)
 
     def _accumulate(self, one: Pass, index: int) -> None:
@@ -205,6 +212,7 @@ class _Ledger:
         self._gradient(added.before, added.after)
         if added.after is not None:
             self.grads_of.setdefault(added.tensor, []).append(self._identity(added.after))
+            self.holding.add(int(added.tensor[1:]))
             self._mentioned((added.after,))
 
     def _pass_end(self, one: Pass) -> None:
@@ -256,6 +264,7 @@ class _Ledger:
         if before != key:
             self.bytes.hold(part, key)
             self.owned[part][identity] = key
+            self.holding.add(int(identity[1:]))
             if before is not None:
                 self.bytes.drop(part, before)
 
@@ -278,7 +287,10 @@ class _Ledger:
         ):
             self._disown(_OPTIMIZER, self._identity(change.before))
 
-    def _gone(self, identity: str) -> None:
+    def _gone(self, number: int) -> None:
+        if number not in self.holding:
+            return
+        identity = f"t{number}"
         self._disown(_PARAMETERS, identity)
         self._disown(_GRADIENTS, identity)
         self._disown(_OPTIMIZER, identity)
@@ -301,6 +313,7 @@ class _Ledger:
         self._bear(node)
         self.holders[node] += 1
         self.node_of[identity] = node
+        self.holding.add(int(identity[1:]))
         if before is not None:
             self._let_go(before)
 

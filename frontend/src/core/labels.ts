@@ -29,7 +29,7 @@ export function placeLabels(wires: Wire[], boxes: readonly Placed[], headers: re
     const { badge } = links.get(wire.links[0]!)!
     if (!badge) continue
     const [x, y] = middleOf(wire.knots)
-    wire.badge = badgeAt({ ...badge, x, y, bar: 0, side: 1 }, [taken, badges])
+    wire.badge = badgeAt({ ...badge, x, y, bar: 0, side: 1, lift: 0 }, [taken, badges])
     for (const rect of badgeRects(wire.badge)) {
       taken.add(rect)
       badges.add(rect)
@@ -40,16 +40,21 @@ export function placeLabels(wires: Wire[], boxes: readonly Placed[], headers: re
 }
 
 const BARS = [70, 44, 26]
+/** Words beside a lane that runs level stand above or below it. */
+const LIFTS = [0, 26, -26]
 
 /** A cut's bar as long as there is room for, its words on the side that is free; rather over a lane than over another cut's
  * words, and rather without words than that. */
 function badgeAt(badge: Badge, grids: readonly Grid[]): Badge {
   if (badge.text === 0) return badge
   for (const taken of grids) {
-    for (const bar of BARS) {
-      for (const side of [1, -1] as const) {
-        const tried = { ...badge, bar, side }
-        if (!badgeRects(tried).slice(1).some((rect) => taken.hits(rect, MARGIN))) return tried
+    for (const lift of LIFTS) {
+      for (const bar of BARS) {
+        for (const side of [1, -1] as const) {
+          const tried = { ...badge, bar, side, lift }
+          const [, left, right, words] = badgeRects(tried)
+          if (![words!, ...(lift === 0 ? [left!, right!] : [])].some((rect) => taken.hits(rect, MARGIN))) return tried
+        }
       }
     }
   }
@@ -57,11 +62,11 @@ function badgeAt(badge: Badge, grids: readonly Grid[]): Badge {
 }
 
 /** The badge's core, its bar on both sides, and the words beyond it. */
-function badgeRects({ x, y, w, h, text, bar, side }: Badge): Rect[] {
+function badgeRects({ x, y, w, h, text, bar, side, lift }: Badge): Rect[] {
   if (text === 0) return [{ x: x - w / 2, y: y - h / 2, w, h }]
   const core = { x: x - h / 2, y: y - h / 2, w: h, h }
   const arm = (at: number): Rect => ({ x: at, y: y - 2, w: bar - h / 2, h: 4 })
-  return [core, arm(x - bar), arm(x + h / 2), { x: side > 0 ? x + bar + 6 : x - bar - 6 - text, y: y - 16, w: text, h: 34 }]
+  return [core, arm(x - bar), arm(x + h / 2), { x: side > 0 ? x + bar + 6 : x - bar - 6 - text, y: y - 16 + lift, w: text, h: 34 }]
 }
 
 /** What a wire covers, labels and badge included. */

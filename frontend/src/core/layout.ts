@@ -80,13 +80,14 @@ export interface Wire {
   badge: Badge | null
 }
 
-/** `bar` is half the length of a cut's bar; its words stand right (1) or left (−1) of it. */
+/** `bar` is half the length of a cut's bar; its words stand right (1) or left (−1) of it, `lift` below its height. */
 export interface Badge extends Size {
   x: number
   y: number
   text: number
   bar: number
   side: 1 | -1
+  lift: number
 }
 
 export interface Layout {

@@ -31,6 +31,8 @@ export interface BoxPaint {
   trouble: '' | 'raised' | 'nonfinite' | 'cut'
   /** A leaf that all passes have left without a gradient. */
   leftOut: boolean
+  /** Gradient came here, but `autograd.grad()` returned it instead of adding it to `.grad`. */
+  returned: boolean
 }
 
 export interface LinkPaint {
@@ -293,7 +295,8 @@ export class Story {
       gradient: this.gradientCell(life, visit, step),
       strip: this.stripAt(life, step, event, isCurrent),
       trouble: this.trouble(life, step),
-      leftOut: this.isLeftOut(life, step),
+      leftOut: this.isLeftOut(life, step) && !this.isReturned(life, step),
+      returned: this.isReturned(life, step),
     }
   }
 
@@ -399,12 +402,17 @@ export class Story {
   private trouble(life: Life, step: number): BoxPaint['trouble'] {
     if (this.raisedHere(life, step)) return 'raised'
     if (step >= life.forwardStep && this.isFirstNonFinite(life)) return 'nonfinite'
-    if (this.isLeftOut(life, step) && this.isConcerned(life)) return 'cut'
+    if (this.isLeftOut(life, step) && !this.isReturned(life, step) && this.isConcerned(life)) return 'cut'
     return ''
   }
 
   private isLeftOut(life: Life, step: number): boolean {
     return life.box.kind === 'leaf' && life.box.node != null && life.grads.length === 0 && this.isOver(step)
+  }
+
+  private isReturned(life: Life, step: number): boolean {
+    if (life.box.kind !== 'leaf' || life.box.node == null || life.grads.length > 0) return false
+    return this.linksOut(life.box.id).some((link) => link.kind === 'data' && this.crossings(link).some((visit) => visit.step > 0 && visit.step <= step && visit.pass.kind === 'grad' && visit.visit.left[link.slot ?? -1] != null))
   }
 
   private raisedHere(life: Life, step: number): boolean {

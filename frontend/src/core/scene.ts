@@ -120,6 +120,7 @@ export class Painter {
       gradient: lastPaint?.gradient ?? { kind: 'blank' },
       strip: null,
       leftOut: false,
+      returned: false,
       trouble: paints.find((paint) => paint.trouble !== '')?.trouble ?? '',
     }
   }
@@ -164,7 +165,7 @@ export class Painter {
   }
 
   private badge(marks: Mark[], wire: Wire, link: DrawnLink, ox: number, oy: number): void {
-    const { bar, side, text: room } = wire.badge!
+    const { bar, side, lift, text: room } = wire.badge!
     const x = wire.badge!.x - ox
     const y = wire.badge!.y - oy
     if (link.kind === 'cut') {
@@ -172,7 +173,7 @@ export class Painter {
       if (bar > 0) marks.push({ k: 'path', c: `bar${calm}`, d: `M${x - bar} ${y}H${x - 18}M${x + 18} ${y}H${x + bar}` })
       marks.push({ k: 'rect', c: `scissors${calm}`, x: x - 13, y: y - 13, w: 26, h: 26, r: 13 }, iconMark(calm ? 'icon-ghost' : 'icon-err', 'cut', x - 7, y - 7, 14))
       const rows = room > 0 ? cutText(link, this.measure) : []
-      rows.forEach((row, at) => marks.push({ k: 'text', c: at > 0 ? 'cut-line' : calm ? 'cut-calm' : 'cut-title', x: x + side * (bar + 8), y: y + (rows.length === 1 ? 4 : -4 + at * 16), s: row, a: side > 0 ? undefined : 'end' }))
+      rows.forEach((row, at) => marks.push({ k: 'text', c: at > 0 ? 'cut-line' : calm ? 'cut-calm' : 'cut-title', x: x + side * (bar + 8), y: y + lift + (rows.length === 1 ? 4 : -4 + at * 16), s: row, a: side > 0 ? undefined : 'end' }))
       return
     }
     const text = capsuleText(link, this.measure)
@@ -239,7 +240,7 @@ export class Painter {
     marks.push({ k: 'path', c: ghost ? 'hair-ghost' : 'hair', d: `M0 ${HEAD}H${w}M${w / 2} ${HEAD}V${h - strip}${under}` })
   }
 
-  private strip(marks: Mark[], { strip, leftOut }: BoxPaint, w: number, h: number): void {
+  private strip(marks: Mark[], { strip, leftOut, returned }: BoxPaint, w: number, h: number): void {
     if (!strip) return
     const top = h - STRIP
     if (strip.kind === 'error') {
@@ -248,7 +249,7 @@ export class Painter {
       return
     }
     const text = stripText(strip, this.measure.words)
-    const label = stripLabel(strip)
+    const label = returned ? cutEnd(this.measure.words('graph.returned'), ASIDE, w - 33) : stripLabel(strip)
     const lit = text !== ''
     if (lit) marks.push({ k: 'rect', c: 'strip-done', x: 0.5, y: top, w: w - 1, h: STRIP - 0.5, r: 3 })
     marks.push(iconMark(lit ? 'icon-grad' : 'icon-ghost', strip.kind === 'hook' ? 'hook' : 'acc', 8, top + 3.5, 12))

@@ -1,7 +1,6 @@
 // Findings as blocks under their line: what is wrong, in one sentence, and a way to the rest.
 
 import type { Finding, Trace } from '../api/types'
-import { normOf } from '../core/display'
 import { formatNumber, formatShape } from '../core/format'
 import { pieces, type Words } from '../core/sentences'
 import type { TraceIndex } from '../core/trace'
@@ -28,9 +27,8 @@ export interface Evidence {
 const MOST_TENSORS = 6
 /** Findings about who gets a gradient; what the tensors are to autograd proves them. */
 const ABOUT_TRACKING = /^cut_by_|^grad_(none|of|asked)|^nothing_requires_grad|^leaf_|untracked|^(unused|frozen|parameters)_|requires_grad|^not_a_leaf|^not_in_optimizer|^optimizer_|^number_wrapped|^tensor_of_tensors/
-const ABOUT_SIZES = /^gradient_(vanishes|explodes)/
 
-/** What the named tensors of a finding are: to autograd, by the size of their gradients, or by shape and type. */
+/** What the named tensors of a finding are to autograd, or their shape and type. */
 export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
   const tensors = (finding.tensors ?? []).flatMap((id) => index.tensor(id) ?? [])
   const named = tensors.filter((tensor) => (tensor.names ?? []).length > 0).slice(0, MOST_TENSORS)
@@ -43,9 +41,6 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
         { what: `${name}.requires_grad`, is: tensor.requires_grad ? 'True' : 'False', wrong: !tensor.requires_grad },
       ]
     }
-    const last = index.trace.tensors.findLast((one) => one.grad != null && index.identity(one.id) === index.identity(tensor.id))
-    const gradient = index.tensor(last?.grad)
-    if (ABOUT_SIZES.test(finding.code)) return gradient ? [{ what: `‖${name}.grad‖`, is: formatNumber(normOf(gradient)), wrong: false }] : []
     return [{ what: name, is: `${formatShape(tensor.shape)} ${tensor.dtype}`, wrong: false }]
   })
 }

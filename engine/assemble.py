@@ -132,6 +132,18 @@ class _Change:
     names: list[str] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class _Place:
+    """What the ops of one place in the source, function and module have in common."""
+
+    name: str
+    function: str
+    span: Span | None
+    module: str | None
+    broadcasts: bool
+    ran: int = 0
+
+
 _Arrival = tuple[int, int, int]
 """A gradient on its way: tensor, the node it came from (0: a seed), slot."""
 
@@ -412,7 +424,7 @@ class _House:
         steps: list[Step] = []
         for input_nr, entered in enumerate(event.entered):
             arrived = run.arrived.pop((event.node, input_nr), None)
-            if arrived is None or (len(arrived) == 1 and arrived[0][0] == entered):
+            if arrived is None or (arrived[0][0] == entered and len(arrived) == 1):
                 continue
             terms = tuple(map(_term, arrived))
             key = (event.node, input_nr)
@@ -425,10 +437,12 @@ class _House:
         steps.append(Step(kind="visit", pass_id=pass_id, visit=visit))
         run.visits.append(event)
         run.sums.append(tuple(sums))
-        self._send_on(run, event)
-        if reduced := self._reductions(event):
-            run.reduced[visit] = reduced
-            steps += [Step(kind="reduce", pass_id=pass_id, visit=visit, slot=one.slot) for one in reduced]
+        node = self.nodes.get(event.node)
+        if node is not None:
+            self._send_on(run, event, node)
+            if may_sum(node.type) and (reduced := self._reductions(event, node)):
+                run.reduced[visit] = reduced
+                steps += [Step(kind="reduce", pass_id=pass_id, visit=visit, slot=one.slot) for one in reduced]
         run.place = run.held.pop(event.node, None) if run.held else None
         self._insert(run, steps)
         if run.hooked:
@@ -488,11 +502,8 @@ class _House:
             for input_nr, before, _ in event.changes:
                 run.totals.setdefault((fired.node, input_nr), before)
 
-    def _reductions(self, event: ev.Visited) -> tuple[Reduction, ...]:
+    def _reductions(self, event: ev.Visited, node: ev.NodeSeen) -> tuple[Reduction, ...]:
         """Gradients that were summed over the axes of a broadcast before they left."""
-        node = self.nodes.get(event.node)
-        if node is None or not may_sum(node.type):
-            return ()
         shape = node.outputs[0][0] if len(node.outputs) == 1 and node.type != "CopySlices" else None
         found = []
         for slot, gradient in enumerate(event.left):
@@ -512,15 +523,17 @@ class _House:
         called = self.functions.get(op.function) if op is not None else None
         return (called.name, view.shape) if view is not None and called is not None else None
 
-    def _send_on(self, run: _Run, event: ev.Visited) -> None:
-        node = self.nodes.get(event.node)
-        if node is None:
-            return
+    @staticmethod
+    def _send_on(run: _Run, event: ev.Visited, node: ev.NodeSeen) -> None:
         edges = node.edges
         for slot, gradient in enumerate(event.left):
             if gradient and 2 * slot + 1 < len(edges) and edges[2 * slot] > 0:
                 key = (edges[2 * slot], edges[2 * slot + 1])
-                run.arrived.setdefault(key, []).append((gradient, event.node, slot))
+                arrived = run.arrived.get(key)
+                if arrived is None:
+                    run.arrived[key] = [(gradient, event.node, slot)]
+                else:
+                    arrived.append((gradient, event.node, slot))
 
     def _sum(self, input_nr: int, terms: tuple[Term, ...], entered: int, given: int) -> Sum:
         """Where gradients met, or one changed on its way in; `given` is what the hook that changed it first was given."""
@@ -705,7 +718,7 @@ class _House:
             names=tuple(names) if (names := self.shared.get(event.identity or event.id)) else (),
             storage=f"s{event.storage}" if event.storage else None,
             size_bytes=event.size_bytes,
-            version=event.version if event.version > 0 else 0,
+            version=max(event.version, 0),
             requires_grad=requires_grad,
             is_leaf=not node and not (requires_grad and role == "result"),  # a written view's node is not asked for
             grad_fn=OutputOf(node=self.n[node], output_nr=change.output_nr or event.output_nr) if node else None,
@@ -714,41 +727,56 @@ class _House:
         return usual if change is _NOTHING and _is_usual(event) else _with_the_rest(usual, event, change)
 
     def _all_ops(self, by_op: Mapping[int, list[ev.NodeSeen]]) -> Iterator[Op]:
-        seen: dict[tuple[int, int, int], int] = {}
+        places: dict[tuple[int, int, int], _Place] = {}
         skipped = self.skipped
         for number, event in enumerate(self.ops.values()):
-            place = (event.site, event.function, event.module)
-            iteration = seen.get(place, 0)
-            if skipped and (gaps := skipped.get(place)):
+            key = (event.site, event.function, event.module)
+            place = places.get(key)
+            if place is None:
+                place = places[key] = self._place(event)
+            if skipped and (gaps := skipped.get(key)):
                 while gaps and gaps[0][0] <= number:
-                    iteration += gaps.pop(0)[1]
-            seen[place] = iteration + 1
-            yield self._op(event, iteration, by_op.get(event.id, ()))
+                    place.ran += gaps.pop(0)[1]
+            yield self._op(event, place, by_op.get(event.id, ()))
+            place.ran += 1
 
-    def _op(self, event: ev.OpRan, iteration: int, nodes: Sequence[ev.NodeSeen]) -> Op:
+    def _place(self, event: ev.OpRan) -> "_Place":
         called = self.functions.get(event.function)
+        return _Place(
+            name="" if called is None else called.name,
+            function="" if called is None else called.function,
+            span=self._span(event.site),
+            module=f"m{event.module}" if event.module in self.modules else None,
+            broadcasts=called is not None and called.name in _BROADCASTING,
+        )
+
+    def _op(self, event: ev.OpRan, place: "_Place", nodes: Sequence[ev.NodeSeen]) -> Op:
+        tensors = self.t
         inputs: list[int] = []
-        arguments = [self._argument("", word, inputs) for word in event.arguments]
+        arguments: list[Argument] = []
+        for word in event.arguments:
+            if type(word) is int:
+                inputs.append(word)
+                arguments.append(Argument(tensor=tensors[word]))
+            else:
+                arguments.append(self._argument("", word, inputs))
         if event.keywords is not None:
             arguments += [self._argument(name, word, inputs) for name, word in event.keywords.items()]
         in_order = nodes if len(nodes) < 2 else sorted(nodes, key=lambda node: int(node.sequence_nr or 0))
-        tensors = self.t
         made = Op(
             id=self.o[event.id],
-            name="" if called is None else called.name,
-            function="" if called is None else called.function,
+            name=place.name,
+            function=place.function,
             arguments=tuple(arguments),
             inputs=tuple([tensors[number] for number in inputs]),
             outputs=tuple([tensors[number] for number in event.outputs]),
             nodes=tuple([self.n[node.id] for node in in_order]),
-            span=self.sites.get(event.site),
-            module=f"m{event.module}" if event.module in self.modules else None,
-            iteration=iteration,
-            broadcast=self._broadcast(inputs, event.outputs)
-            if called is not None and called.name in _BROADCASTING
-            else (),
+            span=place.span,
+            module=place.module,
+            iteration=place.ran,
+            broadcast=self._broadcast(inputs, event.outputs) if place.broadcasts else (),
             time_us=event.time_us,
-            saved_bytes=self._newly_saved(in_order),
+            saved_bytes=self._newly_saved(in_order) if in_order else 0,
         )
         if not event.flags and not event.pass_id:
             return made
@@ -780,7 +808,7 @@ class _House:
         total = 0
         for node in nodes:
             for _, number, _, _, size, _ in node.saved:
-                seen = self.tensors.get(number)
+                seen = self.tensors.get(number) if number else None
                 if seen is None or seen.role in ("leaf", "parameter", "buffer"):
                     continue
                 storage = seen.storage or -number

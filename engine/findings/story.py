@@ -17,16 +17,33 @@ class Story(Index):
     def __init__(self, trace: Trace) -> None:
         super().__init__(trace)
         self.passes: dict[str, Pass] = {one.id: one for one in trace.passes}
-        self.op_step: dict[str, int] = {}
-        self.pass_step: dict[str, int] = {}
-        self.update_step: dict[str, int] = {}
-        for number, step in enumerate(trace.timeline):
-            if step.kind == "op" and step.op is not None:
-                self.op_step[step.op] = number
-            elif step.kind == "pass" and step.pass_id is not None:
-                self.pass_step[step.pass_id] = number
-            elif step.update is not None:
-                self.update_step.setdefault(step.update, number)
+
+    @cached_property
+    def op_step(self) -> dict[str, int]:
+        """Place in the timeline at which each op ran."""
+        return {
+            step.op: number
+            for number, step in enumerate(self.trace.timeline)
+            if step.op is not None and step.kind == "op"
+        }
+
+    @cached_property
+    def pass_step(self) -> dict[str, int]:
+        """Place in the timeline at which each pass began."""
+        return {
+            step.pass_id: number
+            for number, step in enumerate(self.trace.timeline)
+            if step.pass_id is not None and step.kind == "pass"
+        }
+
+    @cached_property
+    def update_step(self) -> dict[str, int]:
+        """Place in the timeline of the first word of each update."""
+        found: dict[str, int] = {}
+        for number, step in enumerate(self.trace.timeline) if self.trace.updates else ():
+            if step.update is not None:
+                found.setdefault(step.update, number)
+        return found
 
     @cached_property
     def code(self) -> Reading:

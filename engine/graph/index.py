@@ -1,6 +1,7 @@
 """Look-ups in one trace, built once for a view."""
 
 import math
+from functools import cached_property
 
 from engine.graph.escapes import escapes
 from engine.graph.source import Source
@@ -19,15 +20,41 @@ class Index:
         self.nodes: dict[str, Node] = {node.id: node for node in trace.nodes}
         self.modules: dict[str, Module] = {module.id: module for module in trace.modules}
         self.ops: dict[str, Op] = {op.id: op for op in trace.ops}
-        self.op_at: dict[str, int] = {op.id: at for at, op in enumerate(trace.ops)}
-        self.maker: dict[str, Op] = _makers(trace)
-        self.values: dict[tuple[str, int], str] = _values(trace)
-        self.leaf_nodes: dict[str, str] = {node.variable: node.id for node in trace.nodes if node.variable is not None}
-        self._names = _names(trace)
         self._chains: dict[str, tuple[str, ...]] = {}
-        self.escapes = escapes(trace)
         self._texts: dict[Span | None, str] = {}
-        self._inner_spans = _shared_spans(trace)
+
+    @cached_property
+    def op_at(self) -> dict[str, int]:
+        """Where each op stands among all."""
+        return {op.id: at for at, op in enumerate(self.trace.ops)}
+
+    @cached_property
+    def maker(self) -> dict[str, Op]:
+        """The op each tensor came out of."""
+        return _makers(self.trace)
+
+    @cached_property
+    def values(self) -> dict[tuple[str, int], str]:
+        """Which tensor is which output of which node."""
+        return _values(self.trace)
+
+    @cached_property
+    def leaf_nodes(self) -> dict[str, str]:
+        """The AccumulateGrad of each leaf that has one."""
+        return {node.variable: node.id for node in self.trace.nodes if node.variable is not None}
+
+    @cached_property
+    def escapes(self) -> dict[str, tuple[str, ...]]:
+        """Op to the reads whose number it was given."""
+        return escapes(self.trace)
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return _names(self.trace)
+
+    @cached_property
+    def _inner_spans(self) -> frozenset[Span]:
+        return _shared_spans(self.trace)
 
     def identity(self, tensor: str) -> str:
         """Id of the first record of the same tensor object."""
@@ -123,11 +150,16 @@ def _makers(trace: Trace) -> dict[str, Op]:
 def _values(trace: Trace) -> dict[tuple[str, int], str]:
     """Which tensor is which output of which node; results before copies that a node saved."""
     values: dict[tuple[str, int], str] = {}
+    copies: list[Tensor] = []
     for tensor in trace.tensors:
         made = tensor.grad_fn
-        if made is not None and tensor.role != "saved":
+        if made is None:
+            continue
+        if tensor.role == "saved":
+            copies.append(tensor)
+        else:
             values.setdefault((made.node, made.output_nr), tensor.id)
-    for tensor in trace.tensors:
+    for tensor in copies:
         made = tensor.grad_fn
         if made is not None:
             values.setdefault((made.node, made.output_nr), tensor.id)

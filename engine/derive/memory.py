@@ -157,7 +157,14 @@ class _Ledger:
         """Whether it holds a node that is followed, or is what a program trains."""
         if tensor.grad_fn is not None:
             return tensor.grad_fn.node in self.followed
-        return tensor.role == "parameter" or (tensor.role == "leaf" and tensor.requires_grad)
+        return tensor.role == "parameter" or (
+            tensor.role == "leaf" and tensor.requires_grad and not self._of_result(tensor)
+        )
+
+    def _of_result(self, tensor: Tensor) -> bool:
+        """Whether it is a view of what an operation made: inside a custom Function, which a module's backward hooks are too."""
+        base = self.tensors.get(tensor.base or "")
+        return base is not None and base.grad_fn is not None
 
     def points(self) -> Iterator[MemoryPoint]:
         """A point for each change, in order."""

@@ -214,6 +214,14 @@ def test_a_frozen_or_shared_parameter_counts_once() -> None:
     assert trace.memory[-1].parameters == 64
 
 
+def test_what_a_backward_hook_looks_through_is_no_parameter() -> None:
+    trace = record(
+        HEAD + "m = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\n"
+        "m[2].register_full_backward_hook(lambda module, left, entered: None)\nm(torch.ones(2, 2)).sum().backward()\n"
+    )
+    assert max(point.parameters for point in trace.memory) == 4 * sum((6, 3, 3, 1))
+
+
 def test_many_points_are_thinned_and_keep_the_peak() -> None:
     trace = record(
         "import torch\nx = torch.ones(3, requires_grad=True)\nfor i in range(1500):\n    y = x.exp()\n    y.sum().backward()\n"

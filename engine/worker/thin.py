@@ -38,7 +38,7 @@ FULL_BYTES, OPS_BYTES = 12 << 20, 24 << 20
 """Bytes of events after which loops are sampled, and after which no more operations are recorded."""
 SAMPLE = 8_000
 """How many more the sample may take."""
-_CURVE = 1_000
+_CURVE = 2_000
 """Points of the curve that are said at one distance; then the distance doubles."""
 _LONGEST_PERIOD = 64
 _SHARE = 0.3

@@ -282,6 +282,16 @@ def test_norms_of_the_curve_are_those_of_the_gradients(small: str) -> None:
     assert [point.gradient_norm for point in trace.curve] == pytest.approx(norms, rel=1e-5)
 
 
+def test_the_curve_is_whole_up_to_two_thousand_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(thin, "FULL", 200)
+    monkeypatch.setattr(thin, "_SHARE", 0.0)
+    trace = record(
+        HEAD + "w = torch.ones(1, requires_grad=True)\nfor i in range(2000):\n    (w * i).backward()\n", patient()
+    )
+    assert len(trace.passes) < 2000
+    assert [point.loss for point in trace.curve] == list(range(2000))
+
+
 def test_the_curve_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thin, "FULL", 200)
     monkeypatch.setattr(thin, "_SHARE", 0.0)

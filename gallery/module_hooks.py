@@ -1,0 +1,20 @@
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+
+
+def double(module, inputs, output):
+    return output * 2
+
+
+def watch(module, grad_input, grad_output):
+    print(f"into Tanh: {grad_output[0].norm():.4f}, out of it: {grad_input[0].norm():.4f}")
+
+
+model[0].register_forward_hook(double)
+model[1].register_full_backward_hook(watch)
+
+loss = model(torch.ones(4, 2)).pow(2).mean()
+loss.backward()

@@ -33,15 +33,15 @@ def draw_nodes(drawing: Drawing, *, fold_weights: bool) -> None:
 def _draft(drawing: Drawing, node: Node, place: Place) -> Draft:
     index = drawing.index
     op = index.ops.get(node.op) if node.op is not None else None
-    is_last = op is not None and bool(op.nodes) and op.nodes[-1] == node.id
     number, tensor = _value(index, node)
-    if tensor is None and is_last and op is not None and op.outputs:
-        tensor = op.outputs[0]
     name = index.name(tensor)
-    if not name and op is not None and is_last:
-        name = index.text_of(op)
-    if not name and node.made_by is not None and op is None:
-        name = _name_of_derivative(index, node.made_by)
+    if not name:
+        if op is not None and op.nodes and op.nodes[-1] == node.id:
+            if tensor is None and op.outputs:
+                tensor = op.outputs[0]
+            name = index.name(tensor) or index.text_of(op)
+        elif op is None and node.made_by is not None:
+            name = _name_of_derivative(index, node.made_by)
     return Draft(
         id=node.id,
         kind="op",
@@ -89,10 +89,10 @@ def _value(index: Index, node: Node) -> tuple[int, str | None]:
 
 def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hidden: "_Hidden | None") -> None:
     index = drawing.index
-    targets = [edge.to for edge in node.edges if edge.to is not None] if len(node.edges) > 1 else []
+    nodes = index.nodes
     for slot, edge in enumerate(node.edges):
         to = edge.to
-        if to is None or to not in index.nodes:
+        if to is None or to not in nodes:
             continue
         if hidden is not None and to in hidden.parameters:
             draft.parameters.extend(
@@ -101,7 +101,7 @@ def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hid
             )
             draft.folded.extend(hidden.chains[to])
             continue
-        leaf = index.nodes[to].variable
+        leaf = nodes[to].variable
         if leaf is None:
             tensor = index.values.get((to, edge.input_nr))
             source = to
@@ -121,10 +121,15 @@ def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hid
                 tensor=tensor,
                 node=node.id,
                 slot=slot,
-                label=(edge.name or str(slot)) if targets.count(to) > 1 else "",
+                label=(edge.name or str(slot)) if _is_parallel(node, to) else "",
                 broadcast=given.axes(tensor),
             )
         )
+
+
+def _is_parallel(node: Node, to: str) -> bool:
+    """Whether several of a node's edges lead to the same node."""
+    return len(node.edges) > 1 and [edge.to for edge in node.edges].count(to) > 1
 
 
 class _Hidden:

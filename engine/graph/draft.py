@@ -35,7 +35,7 @@ class Draft(msgspec.Struct, eq=False, gc=False):
 def freeze(draft: Draft, group: str | None, order: int) -> Box:
     """The finished box."""
     constants = draft.constants
-    return Box(
+    box = Box(
         id=draft.id,
         kind=draft.kind,
         title=draft.title,
@@ -44,15 +44,20 @@ def freeze(draft: Draft, group: str | None, order: int) -> Box:
         op=draft.op.id if draft.op is not None else None,
         node=draft.node,
         tensor=draft.tensor,
-        output_nr=draft.output_nr,
         group=group,
-        parameters=tuple(draft.parameters) if draft.parameters else (),
         constants=tuple([text for text, _ in constants]) if constants else (),
-        constant_tensors=_tensors(constants) if constants else (),
-        folded=tuple(draft.folded) if draft.folded else (),
-        reason=draft.reason,
         span=draft.span,
         order=order,
+    )
+    if not (draft.output_nr or draft.parameters or draft.folded or draft.reason or any(one for _, one in constants)):
+        return box
+    return msgspec.structs.replace(
+        box,
+        output_nr=draft.output_nr,
+        parameters=tuple(draft.parameters),
+        constant_tensors=_tensors(constants),
+        folded=tuple(draft.folded),
+        reason=draft.reason,
     )
 
 

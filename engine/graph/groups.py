@@ -70,6 +70,10 @@ def _by_module(index: Index, drafts: Sequence[Draft]) -> Bundle:
         if draft.kind == "leaf" or (draft.op is None and draft.module is None):
             whole.items.append(draft)
             continue
+        if draft.module is None:
+            stay.clear()
+            whole.items.append(draft)
+            continue
         chain = index.module_chain(draft.module)
         depth = 0
         while depth < len(chain) and depth < len(stay) and stay[depth].module == chain[depth]:

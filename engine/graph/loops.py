@@ -24,7 +24,7 @@ def find_loops(
     """The items with each loop replaced by what `make` makes of its iterations."""
     if len(items) < REPEATS:
         return items
-    keys = [_key(index, item) for item in items]
+    keys = _numbered([_key(index, item) for item in items])
     places = _places(keys)
     found: list[Bundle | Draft] = []
     refused: set[Key] = set()
@@ -66,6 +66,12 @@ def _key(index: Index, item: "Bundle | Draft") -> Key:
     return (span.line, span.column, span.end_line, span.end_column, item.title, ordinal, module is not None)
 
 
+def _numbered(keys: Sequence[Key]) -> list[Key]:
+    """A number for each key: numbers are quicker to compare and to hash than places."""
+    numbers: dict[Key, int] = {}
+    return [None if key is None else numbers.setdefault(key, len(numbers)) for key in keys]
+
+
 def _places(keys: Sequence[Key]) -> dict[Key, list[int]]:
     places: dict[Key, list[int]] = defaultdict(list)
     for at, key in enumerate(keys):
@@ -81,6 +87,9 @@ def _iterations(keys: Sequence[Key], starts: list[int]) -> tuple[list[int], int]
     kept = [starts[0]]
     for at, start in enumerate(starts[1:], 1):
         last = starts[at + 1] if at + 1 < len(starts) else _end(keys, start, body)
+        if last == start + 1:  # the head alone, which all iterations share
+            kept.append(start)
+            continue
         run = set(keys[start:last])
         if 2 * len(run & body) < len(run):
             break

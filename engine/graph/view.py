@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from engine.collector import uncollected
 from engine.graph.boxes import Drawing
 from engine.graph.by_node import draw_nodes
 from engine.graph.by_op import draw_ops
@@ -34,6 +35,11 @@ def view(
     left out.
     """
     check_level(level)
+    with uncollected():
+        return _graph(trace, root, pass_id, level, max_boxes)
+
+
+def _graph(trace: Trace, root: str | None, pass_id: str | None, level: Level, max_boxes: int) -> Graph:
     index = Index(trace)
     roots = root_choices(index)
     chosen = choose(index, roots, root, pass_id)

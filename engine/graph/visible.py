@@ -191,13 +191,16 @@ def _everything(index: Index) -> tuple[Op, ...]:
 
 def _era(index: Index, chosen: Chosen, reached: set[str]) -> Era:
     since = done = 0
+    latest: str | None = None
     until: int | None = None
     spent: set[str] = set()
     visits = {one.id: one.visits for one in index.trace.passes}
     for step in index.trace.timeline:
         if step.kind == "op" and step.op is not None:
-            done = index.op_at.get(step.op, done) + 1
+            latest = step.op
         elif step.kind == "pass" and step.pass_id is not None:
+            if latest is not None:
+                done = index.op_at.get(latest, done - 1) + 1
             if chosen.of is not None and step.pass_id == chosen.of.id:
                 until = done
                 break

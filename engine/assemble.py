@@ -1,6 +1,5 @@
 """Events to trace: pure, needs no PyTorch, and gives a valid trace of any stream, cut wherever it was cut."""
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from engine.calls import Calls
 from engine.collector import uncollected
 from engine.derivatives import slot_names
 from engine.derive import Told, derive, link_regrown
+from engine.ending import ended_by_signal, line_span, stopped_by
 from engine.findings import explanation, find
 from engine.hooks import AFTER, BEFORE, HookCalls
 from engine.keys import versions
@@ -178,6 +178,8 @@ class _House:
     def __init__(self) -> None:
         self.started: ev.Started | None = None
         self.ended: ev.Ended | None = None
+        self.line = 0
+        """The line a run that takes long was last seen at."""
         self.failed: ev.Failed | None = None
         self.sites: dict[int, Span] = {}
         self.functions: dict[int, ev.Called] = {}
@@ -362,7 +364,9 @@ class _House:
                 self.started = event
             case ev.Ended():
                 self.ended = event
-            case ev.BlobSaid() | ev.Going():
+            case ev.Going():
+                self.line = event.line
+            case ev.BlobSaid():
                 pass
 
     def _gap(self, event: ev.Skipped) -> None:
@@ -625,7 +629,7 @@ class _House:
     def finish(self, run: str, request: RunRequest, outcome: Outcome, bad: str) -> Trace:
         """Everything together."""
         self._end_print()
-        failure, status = self._failure(outcome, request.program.code, bad)
+        failure, status = self._failure(outcome, request, bad)
         if failure is not None:
             self.steps.append(Step(kind="failure", op=failure.op, pass_id=failure.pass_id, span=failure.span))
         link_regrown(self.nodes, self.ops, self.functions, self.tensors)
@@ -1088,14 +1092,15 @@ class _House:
 
     # Failure
 
-    def _failure(self, outcome: Outcome, code: str, bad: str) -> tuple[Failure | None, str]:
+    def _failure(self, outcome: Outcome, request: RunRequest, bad: str) -> tuple[Failure | None, str]:
         """What the supervisor saw comes first, then what the worker said."""
+        code = request.program.code
         stopped = outcome.stopped_by
         said = None if self.failed is None else self._said(self.failed)
         if stopped is not None:
             if said is not None and said.kind == "limit":
                 return said, "limited"
-            return _stopped(stopped, said), "limited"
+            return stopped_by(stopped, request.limits, self._last_place(stopped, said, code)), "limited"
         if bad:
             return Failure(
                 kind="crash", type="events", message=f"the worker said something that is no event: {bad}"
@@ -1103,7 +1108,7 @@ class _House:
         if said is not None:
             return said, "limited" if said.kind in ("limit", "memory") and said.limit else "failed"
         if outcome.signal is not None:
-            return _signalled(outcome, code), "crashed"
+            return ended_by_signal(outcome, code), "crashed"
         if outcome.exit_code is None:
             message = "the process that ran the program was lost, through no fault of the program; run it again"
             return Failure(kind="lost", type="worker", message=message), "crashed"
@@ -1113,6 +1118,14 @@ class _House:
         if self.ended is None:
             return Failure(kind="exit", type="SystemExit", message="the process ended before the program did"), "failed"
         return None, "ok"
+
+    def _last_place(self, stopped: str, said: Failure | None, code: str) -> Span | None:
+        """Where a program was when it was stopped, as far as it said so."""
+        if said is not None:
+            return said.span
+        if stopped == "output" and self.outputs:
+            return self.outputs[-1].span
+        return line_span(code, self.line)
 
     def _said(self, event: ev.Failed) -> Failure:
         return Failure(
@@ -1227,53 +1240,3 @@ def _close(total: tuple[float, ...], given: ev.Data) -> bool:
         if abs(mine - theirs) > 1e-5 * abs(theirs) + 1e-6 * scale:
             return False
     return True
-
-
-_LIMITS = {"wall": "wall_s", "cpu": "cpu_s", "memory": "memory_bytes", "output": "output_bytes", "trace": "trace_bytes"}
-
-
-def _stopped(stopped: str, said: Failure | None) -> Failure:
-    limit = _LIMITS.get(stopped)
-    span = None if said is None else said.span
-    if stopped == "files":
-        message = "the program put too much into its folder; write fewer and smaller files"
-        return Failure(kind="limit", type="files", message=message, span=span, limit="files")
-    if limit is None:
-        return Failure(kind="lost", type="cancelled", message="the run was cancelled", span=span)
-    kind = "memory" if stopped == "memory" else "limit"
-    message = f"the limit `{limit}` was reached; make the program smaller or ask for a larger `{limit}`"
-    return Failure(kind=kind, type=limit, message=message, span=span, limit=limit)  # type: ignore[arg-type]
-
-
-def _signalled(outcome: Outcome, code: str) -> Failure:
-    names = {
-        4: "SIGILL",
-        6: "SIGABRT",
-        7: "SIGBUS",
-        8: "SIGFPE",
-        9: "SIGKILL",
-        11: "SIGSEGV",
-        15: "SIGTERM",
-        31: "SIGSYS",
-    }
-    name = names.get(outcome.signal or 0, f"signal {outcome.signal}")
-    span = _crash_span(outcome.stderr_tail, code)
-    if outcome.signal == 31:
-        message = "the program made a system call that the sandbox forbids, and was ended by SIGSYS"
-        return Failure(kind="forbidden", type=name, message=message, span=span)
-    if outcome.signal == 9:
-        message = "the process was killed from outside, most likely because the machine ran out of memory; run it again"
-        return Failure(kind="crash", type=name, message=message, span=span)
-    message = f"the process crashed inside native code and was ended by {name}; what it said before is kept"
-    return Failure(kind="crash", type=name, message=message, span=span)
-
-
-def _crash_span(stderr_tail: str, code: str) -> Span | None:
-    """The innermost line of the program that Python's fault handler named."""
-    named = re.search(r'^  File "<program>", line (\d+) in', stderr_tail, re.MULTILINE)
-    lines = code.splitlines()
-    if named is None or not 0 < int(named[1]) <= len(lines):
-        return None
-    number = int(named[1])
-    text = lines[number - 1]
-    return Span(line=number, end_line=number, column=len(text) - len(text.lstrip()), end_column=len(text))

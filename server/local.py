@@ -4,6 +4,7 @@ import asyncio
 import base64
 import binascii
 import gzip
+import logging
 import math
 import os
 import time
@@ -14,6 +15,7 @@ import msgspec
 
 from engine import events
 from engine.assemble import assemble
+from engine.ending import stacks
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.sandbox.nursery import SandboxBroken, ZygoteLost
@@ -22,6 +24,8 @@ from engine.trace import Isolation, Trace
 from server import npy
 from server.runner import Finished, Printed, Progressed, RunEvent, RunnerDown, Started
 from server.store import Stored, etag
+
+log = logging.getLogger("gradgraph.runs")
 
 LARGE_BYTES = 256 * 1024
 """Traces above this size are compressed less hard."""
@@ -130,6 +134,8 @@ def _finish(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outc
     began = time.perf_counter()
     trace = assemble(run, request, lines, outcome)
     trace = _timed(trace, waited_ms, (time.perf_counter() - began) * 1000)
+    if trace.failure and trace.failure.limit == "wall_s" and not trace.failure.span:
+        log.warning("run %s ran out of time outside the program: %s", run, "; ".join(stacks(outcome.stderr_tail)))
     body = msgspec.json.encode(trace)
     return Finished(
         status=trace.status,

@@ -135,7 +135,7 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("read_only_file", "OSError", r"Read-only file system: '(?P<path>[^']*)'", outside.read_only),
     ("no_network", "", r"Temporary failure in name resolution|urlopen error|Network is unreachable", outside.no_network),
     ("forbidden", "", r"Operation not permitted|Permission denied", outside.forbidden),
-    ("out_of_memory", "", r"can't allocate memory|out of memory", outside.memory),
+    ("out_of_memory", "", r"can't allocate memory|[Oo]ut of memory|Unable to allocate", outside.memory),
     ("input_not_available", "EOFError", r"EOF when reading a line", _plain),
     ("recursion", "RecursionError", r"", outside.recursion),
 )  # fmt: skip

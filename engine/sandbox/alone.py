@@ -12,6 +12,8 @@ from engine.request import RunRequest
 from engine.worker import execute
 from engine.worker.warm import warm
 
+_end = os._exit
+
 
 def main() -> None:
     """One run."""
@@ -37,7 +39,7 @@ def main() -> None:
             resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
         execute.run(request, emit, job)
     sys.stdout.flush()
-    os._exit(0)
+    _end(0)
 
 
 if __name__ == "__main__":

@@ -103,6 +103,12 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
+    def wake(self) -> None:
+        """Let it go on if it has stopped itself."""
+        if self._pidfd >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGCONT)
+
     def yield_processor(self) -> None:
         """From now on it gets only the processor time that nobody else wants."""
         idle = os.sched_param(0)

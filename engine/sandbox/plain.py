@@ -54,6 +54,12 @@ class PlainChild:
                 else:
                     os.killpg(self.pid, signal.SIGKILL)
 
+    def wake(self) -> None:
+        """Let it go on if it has stopped itself."""
+        if sys.platform != "win32" and self._process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGCONT)
+
     def yield_processor(self) -> None:
         """From now on it lets others go first, where the system has a word for it."""
         if sys.platform != "win32":

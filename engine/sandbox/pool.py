@@ -19,7 +19,7 @@ from engine.request import RunRequest
 from engine.sandbox.canary import WRITTEN, Report, Targets, judge
 from engine.sandbox.nursery import Child, Nursery, SandboxBroken, ZygoteLost
 from engine.sandbox.plain import PlainChild, PlainNursery
-from engine.sandbox.supervision import GRACE_S, Supervision
+from engine.sandbox.supervision import GRACE_S, LATE_S, Supervision
 from engine.trace import Isolation, Program, Timings
 
 _WATCH_S = 0.03
@@ -136,7 +136,7 @@ class Pool:
         control.hold(child, run)
         before = child.own_bytes()
         sent = time.perf_counter()
-        deadline = loop.call_later(request.limits.wall_s + GRACE_S, run.stop, "wall")
+        deadline = loop.call_later(request.limits.wall_s + LATE_S, _hurry, run, child)
         watch = loop.create_task(_watch_memory(child, run, before))
         exited = None
         try:
@@ -203,7 +203,10 @@ class Pool:
         if not self._zygote:
             return PlainNursery()
         slots = self.capacity + self._spares_wanted + 1  # one more while the last one is cleaned up
-        return await Nursery.start(slots, namespaces=self._namespaces)
+        try:
+            return await Nursery.start(slots, namespaces=self._namespaces)
+        except (OSError, TimeoutError) as trouble:  # no process, folder or memory to be had
+            raise ZygoteLost(f"the warm process could not be started: {type(trouble).__name__}: {trouble}") from trouble
 
     def _refill(self) -> None:
         if self._refilling is None or self._refilling.done():
@@ -243,6 +246,12 @@ def _targets(readable: str) -> Iterator[Targets]:
             yield Targets(readable=readable, secret=secret.name, port=server.getsockname()[1], server=os.getpid())
         finally:
             Path(secret.name + WRITTEN).unlink(missing_ok=True)
+
+
+def _hurry(run: Supervision, child: Child | PlainChild) -> None:
+    """It should have stopped itself: one that is stopped by a signal is let go on, to say where it was."""
+    child.wake()
+    run.stop("wall", after_s=GRACE_S - LATE_S)
 
 
 async def _watch_memory(child: Child | PlainChild, run: Supervision, before: int) -> None:

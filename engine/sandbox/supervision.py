@@ -9,8 +9,10 @@ from engine.outcome import Outcome, StoppedBy
 from engine.sandbox.messages import OUT_OF_MEMORY, Exited
 from engine.trace import Isolation, RunLimits, Timings
 
-GRACE_S = 0.5
+GRACE_S = 0.8
 """The worker stops itself at the limit and says where the program was; after this it is killed."""
+LATE_S = 0.1
+"""After this it is certain that the limit ends the run."""
 FLUSH_S = 0.15
 """The worker says what the program printed a little later than the program prints it."""
 OUTPUT_BYTES = 1 * MIB
@@ -78,10 +80,13 @@ class Supervision:
     def outcome(self, exited: Exited | None, timings: Timings, isolation: Isolation | None) -> Outcome:
         """How it ended; `exited` is None when its supervisor was lost with it."""
         code = os.waitstatus_to_exitcode(exited.status) if exited else None
+        ends = dict(_ENDS)
+        if exited and exited.cpu_s >= self._limits.cpu_s:  # native code left no moment to stop by itself
+            ends[-9] = "cpu"
         return Outcome(
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
-            stopped_by=self._stopped_by or ("files" if exited and exited.overfilled else _ENDS.get(code)),
+            stopped_by=self._stopped_by or ("files" if exited and exited.overfilled else ends.get(code)),
             peak_rss_bytes=exited.peak_rss_bytes if exited else 0,
             stderr_tail=self._tail.decode(errors="replace"),
             timings=timings,

@@ -3,12 +3,14 @@
 import atexit
 import builtins
 import contextlib
+import faulthandler
 import gc
 import io
 import linecache
 import os
 import platform
 import random
+import signal
 import sys
 import threading
 import time
@@ -29,6 +31,7 @@ from engine.worker.check import Checker
 from engine.worker.fail import failure_row, fault_row, syntax_row
 from engine.worker.finish import Finish
 from engine.worker.hooks import Hooks
+from engine.worker.last import call_at, keep_last_words, stand_aside
 from engine.worker.lines import Lines
 from engine.worker.modules import Modules
 from engine.worker.observe import Observer
@@ -48,7 +51,10 @@ from engine.worker.sender import Sender
 from engine.worker.streams import Below, Stream, watch_warnings
 from engine.worker.tracebacks import clean_tracebacks
 
-_FLUSH_S = 0.05
+_FLUSH_S = 0.01  # what a process killed from outside may leave unsaid; shorter costs time
+_LATE_S = 0.05  # when the program leaves no other thread its turn
+_TOLD_S = 0.5
+_end = os._exit
 _TELL_S = 0.25  # between two words on where the program is
 _COLLECTED = 14_000  # the objects of recording live on, and at 700 would set the collector off again and again
 _STACKS = (512 << 20, 64 << 20, 16 << 20)
@@ -94,7 +100,11 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
         job.checker.install()
     ledger.thin.begin()
     sender = Sender(ledger, emit, request.program.code)
+    keep_last_words(lambda: _crashes(job, sender), lambda code, frame: _exits(job, sender, code, frame))
+    worn = _watch_processor()
+    call_at(request.limits.wall_s + _LATE_S, lambda: _out_of_time(job, thread, sender, "wall_s"))
     thread = _start(job.run)
+    stand_aside()
     started = time.monotonic()
     deadline, tell = started + request.limits.wall_s, started + _TELL_S
     while thread.is_alive():
@@ -106,8 +116,10 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
             ledger.rows.append(("at", _line(thread), ledger.ops))
             tell = now + _TELL_S
         sender.flush()
+        if worn:
+            _out_of_time(job, thread, sender, "cpu_s")
         if now > deadline:
-            _out_of_time(job, thread, sender, request.limits.wall_s)
+            _out_of_time(job, thread, sender, "wall_s")
     sender.flush()
     for row in job.blobs():
         ledger.say(*row)
@@ -160,18 +172,55 @@ def _device() -> str:
     return f"cuda:{torch.cuda.current_device()}" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
 
 
-def _out_of_time(job: "Job", thread: threading.Thread, sender: Sender, wall_s: float) -> None:
+def _watch_processor() -> list[int]:
+    """Filled once the processor time is used up; without it the process would end at once, and not say where."""
+    worn: list[int] = []
+    if hasattr(signal, "SIGXCPU") and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGXCPU, lambda number, frame: worn.append(number))
+    return worn
+
+
+_TIMES = {"wall_s": "time limit of {:g} s", "cpu_s": "limit of {:g} s of processor time"}
+
+
+def _out_of_time(job: "Job", thread: threading.Thread, sender: Sender, limit: str) -> None:
     if job.ended:
-        os._exit(0)  # only a check is under way
+        _end(0)  # only a check is under way
+    if not job.stopping.acquire(blocking=False):
+        time.sleep(_TOLD_S)  # the other thread that noticed needs its turn
+        return
     ledger = job.ledger
     frame = sys._current_frames().get(thread.ident or 0)
     site = ledger.site(frame)
+    line = _line(thread)
     job.stopped()
-    message = f"time limit of {wall_s:g} s reached; make the loop shorter or ask for a larger `wall_s`"
     job.tell_lines()
-    ledger.rows.append(("fail", "limit", "wall_s", message, site, (), "", 0, 0, "wall_s"))
+    what = _TIMES[limit].format(getattr(ledger.limits, limit))
+    if line:
+        message = f"{what} reached at line {line}; make the loop shorter or ask for a larger `{limit}`"
+    else:
+        message = f"{what} reached outside the program's own lines; let it do less or ask for a larger `{limit}`"
+        faulthandler.dump_traceback(2)  # for the operator
+    ledger.rows.append(("fail", "limit", limit, message, site, (), "", 0, 0, limit))
     sender.flush()
-    os._exit(0)
+    _end(0)
+
+
+def _exits(job: "Job", sender: Sender, code: int, frame: types.FrameType) -> None:
+    """The program calls `os._exit`."""
+    if not job.ended:
+        ledger = job.ledger
+        job.stopped()
+        job.tell_lines()
+        message = f"the process ended with exit code {code} before the program did: `os._exit` ends it at once"
+        ledger.rows.append(("fail", "exit", "SystemExit", message, ledger.site(frame), (), "", 0, 0, ""))
+    sender.flush()
+
+
+def _crashes(job: "Job", sender: Sender) -> None:
+    """Native code has crashed."""
+    job.stopped()
+    sender.flush()
 
 
 class Job:
@@ -194,6 +243,8 @@ class Job:
         self.backward = Backward(ledger, self.mode, self.hooks)
         self.checker: Checker | None = None
         self.ended = False
+        self.stopping = threading.Lock()
+        """Held by the thread that says where the program was when its time was over."""
         self.finish = Finish(
             ledger, self.modules, self.backward, self.given | {"__annotations__", "__warningregistry__"}
         )

@@ -6,6 +6,7 @@ import traceback
 from pathlib import Path
 from types import FrameType, TracebackType
 
+import numpy
 import torch
 
 from engine.worker.clues import Clues, Operand
@@ -64,11 +65,17 @@ def failure_row(error: BaseException, ledger: Ledger, source: str) -> Row | None
             printed = _LIBRARY_FILE.sub(_shorter, "".join(traceback.format_exception(error)))
         except BaseException as trouble:
             printed = f"{name}: {message}\n({type(trouble).__name__} while printing the traceback)\n"
+    asked: dict[str, str] = {}
     if _is_out_of_memory(error, message):
         kind = "memory"
+        asked = _asked_bytes(error, message)
+        limit = ledger.limits.memory_bytes
+        message = message or f"memory ran out: a program may add {limit:,} bytes; make its data smaller"
     elif isinstance(error, PermissionError) and error.errno in (errno.EPERM, errno.EACCES):
         kind = "forbidden"
-    operands, facts = ((), {}) if kind == "memory" or innermost is None else _clues(error, ledger, source, *innermost)
+    operands, facts = (
+        ((), asked) if kind == "memory" or innermost is None else _clues(error, ledger, source, *innermost)
+    )
     return (
         "fail", kind, name, message, site, tuple(frames[:_MOST_FRAMES]), printed, op if raised is error else 0,
         pass_id if failing is error else 0, "", operands, facts,
@@ -96,6 +103,19 @@ def _is_out_of_memory(error: BaseException, message: str) -> bool:
         or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
         or (isinstance(error, RuntimeError) and ("can't allocate memory" in message or "bad_alloc" in message))
     )
+
+
+_UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_ARRAY_TOO_LARGE = vars(numpy)["_core"]._exceptions._ArrayMemoryError  # numpy 2 has no public name for it
+_ASKED = re.compile(r"[Tt]ried to allocate ([\d.]+) (bytes|[KMGT]iB)")
+
+
+def _asked_bytes(error: BaseException, message: str) -> dict[str, str]:
+    """How many bytes were asked for, when PyTorch or NumPy says so."""
+    size = getattr(error, "_total_size", None) if type(error) is _ARRAY_TOO_LARGE else None
+    if size is None and (found := _ASKED.search(message)):
+        size = round(float(found[1]) * _UNITS[found[2]])
+    return {} if size is None else {"asked_bytes": str(int(size))}
 
 
 def _text(error: BaseException) -> str:

@@ -20,7 +20,7 @@ def read_only(case: Case) -> Finding | None:
 
 
 def forbidden(case: Case) -> Finding | None:
-    """Network or other processes: which of them is told by the call."""
+    """Network, other processes, or else the call itself."""
     if case.failure.kind != "forbidden" or case.node is None:
         return None
     files = [frame.file for frame in case.failure.frames]
@@ -30,7 +30,7 @@ def forbidden(case: Case) -> Finding | None:
     processes = any("multiprocessing" in one or one.endswith("subprocess.py") for one in files)
     if processes or _PROCESSES.search(text):
         return case.finding("no_processes")
-    return None
+    return case.finding("not_allowed") if case.call is not None else None
 
 
 def no_network(case: Case) -> Finding | None:
@@ -54,12 +54,12 @@ def recursion(case: Case) -> Finding | None:
 
 
 def memory(case: Case) -> Finding | None:
-    """More memory than there is; the line and, when PyTorch says so, how many bytes it asked for."""
+    """More memory than there is; the line and, when PyTorch or NumPy says so, how many bytes it asked for."""
     if case.failure.kind != "memory" or case.failure.span is None:
         return None
-    asked = re.search(r"you tried to allocate (\d+) bytes", case.failure.message)
-    if asked is None:
+    asked = case.facts.get("asked_bytes", "")
+    if not asked.isdecimal():
         return None
-    given = int(asked[1])
+    given = int(asked)
     amount = f"{given / 1e9:,.1f} GB" if given >= 1e9 else f"{given / 1e6:,.1f} MB"
     return case.finding(amount=amount)

@@ -259,7 +259,7 @@ export interface Box {
    */
   parameters?: BoxParameter[];
   /**
-   * For a ghost: `no_grad`, `detach`, `item`, `tensor`, `integer`, `untracked`; `unused` for leaves that took part in nothing. For another box `unreached`: no edge leads to it from the root, only a cut.
+   * For a ghost: `no_grad`, `function` (inside the forward of a custom Function), `detach`, `item`, `tensor`, `integer`, `untracked`; `unused` for leaves that took part in nothing. For another box `unreached`: no edge leads to it from the root, only a cut.
    */
   reason?: string;
   /**
@@ -407,7 +407,7 @@ export interface Link {
    */
   node?: string | null;
   /**
-   * What cut it: `detach`, `item`, `no_grad`, `tensor`.
+   * What cut it: `detach`, `data`, `item`, `no_grad`, `tensor`.
    */
   reason?: string;
   /**
@@ -774,7 +774,7 @@ export interface Failure {
    */
   explanation?: string | null;
   /**
-   * What only the running program could tell: `name` not found, `owner` it was looked for in, `suggestion` (the nearest real name) and whether it is the `only` one as near, `place` where that very name does exist.
+   * What only the running program could tell: `name` not found, `owner` it was looked for in, `suggestion` (the nearest real name) and whether it is the `only` one as near, `place` where that very name does exist; `asked_bytes` of memory there was not.
    */
   facts?: {
     [k: string]: string;

@@ -952,7 +952,12 @@ OUTSIDE: dict[str, list[Row]] = {
         Row("import subprocess\nsubprocess.run(['ls']) #<\n", {"line": "6"}),
         Row("import multiprocessing as mp\np = mp.Process(target=print)\np.start() #<\n", {"line": "7"}),
     ],
+    "not_allowed": [
+        Row("import os\nos.kill(1, 9) #<\n", {"code": "os.kill(1, 9)"}),
+        Row("import os\nopen('mine', 'w').close()\nos.chmod('mine', 0o777) #<\n", {"line": "7"}),
+    ],
     "out_of_memory": [
+        Row("import numpy\nnumpy.ones(10 ** 12) #<\n", {"amount": "8,000.0 GB"}),
         Row("x = torch.ones(1000000, 1000000) #<\n", {"amount": "4,000.0 GB"}),
         Row("def big(n):\n    return torch.zeros(n) #<\nbig(10 ** 12)\n", {"code": "torch.zeros(n)"}),
     ],

@@ -137,9 +137,8 @@ async def again(pool: Pool) -> tuple[list[bytes], Outcome]:
 
 def test_the_supervisor_kills_what_does_not_stop_itself(on: On) -> None:
     limits = msgspec.structs.replace(DEFAULT_LIMITS, wall_s=0.3)
-    request = RunRequest(
-        program=Program(code="import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n"), limits=limits
-    )
+    code = "import re, signal\nsignal.setitimer(signal.ITIMER_REAL, 0)\nre.match('(a+)+$', 'a' * 60 + 'b')\n"
+    request = RunRequest(program=Program(code=code), limits=limits)
 
     async def check(pool: Pool) -> None:
         _, outcome = await pool.run(request)
@@ -154,8 +153,20 @@ def test_processor_time_is_limited(on: On) -> None:
     request = RunRequest(program=Program(code="while True:\n    pass\n"), limits=limits)
 
     async def check(pool: Pool) -> None:
+        lines, outcome = await pool.run(request)
+        assert b'["fail","limit","cpu_s"' in b"".join(lines)
+        assert outcome.exit_code == 0
+
+    on(check)
+
+
+def test_processor_time_is_limited_where_native_code_gives_python_no_turn(on: On) -> None:
+    limits = msgspec.structs.replace(DEFAULT_LIMITS, cpu_s=1.0)
+    request = RunRequest(program=Program(code="import re\nre.match('(a+)+$', 'a' * 60 + 'b')\n"), limits=limits)
+
+    async def check(pool: Pool) -> None:
         _, outcome = await pool.run(request)
-        assert outcome.stopped_by == "cpu"
+        assert (outcome.stopped_by, outcome.signal) == ("cpu", signal.SIGKILL)
 
     on(check)
 

@@ -1,0 +1,97 @@
+"""Last words of a process that ends before its program does: what was recorded is sent first."""
+
+import ctypes
+import faulthandler
+import functools
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from types import FrameType
+
+_SIGNALS = tuple(
+    getattr(signal, name) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL") if hasattr(signal, name)
+)
+_ALLOWED_S = 2
+"""A crash may have left a lock held that Python needs."""
+
+_process = 0
+_send: Callable[[], None] | None = None
+_late: Callable[[], None] | None = None
+_late_at = 0.0
+
+
+def keep_last_words(send: Callable[[], None], exits: Callable[[int, FrameType], None]) -> None:
+    """Have `send` called when native code crashes, and `exits`, with code and caller, before `os._exit` ends the process.
+
+    Neither happens in processes that the program forks.
+    """
+    global _send, _process
+    _send, _process = send, os.getpid()
+    _watch_exit(exits)
+    if _libc is not None:
+        faulthandler.disable()  # it tells where first, and then does as was done before it
+        for number in _SIGNALS:
+            _libc.signal(number, _crashed)
+        faulthandler.enable()
+
+
+def call_at(seconds: float, late: Callable[[], None]) -> None:
+    """Have `late` called then by a thread that has not stood aside, although native code lets no other have its turn."""
+    global _late, _late_at
+    _late, _late_at = late, time.monotonic() + seconds
+    if _libc is not None:
+        _libc.signal(int(signal.SIGALRM), _rang)
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def stand_aside() -> None:
+    """Leave alarms to the other threads: those of the program."""
+    if _libc is not None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+
+
+def _ring(number: int) -> None:
+    assert _libc is not None
+    _libc.signal(number, None)
+    if _late is not None and time.monotonic() >= _late_at and os.getpid() == _process:
+        _late()
+    else:
+        getattr(_libc, "raise")(number)  # the program's own
+
+
+def _watch_exit(exits: Callable[[int, FrameType], None]) -> None:
+    end = os._exit
+
+    @functools.wraps(end)
+    def _exit(status: int) -> None:
+        if os.getpid() == _process and isinstance(status, int):
+            try:
+                exits(status, sys._getframe(1))
+            except Exception:  # nothing may keep it from ending
+                end(status)
+        end(status)
+
+    os._exit = _exit  # type: ignore[assignment]
+
+
+def _last_words(number: int) -> None:
+    assert _libc is not None
+    _libc.signal(number, None)
+    _libc.signal(int(signal.SIGALRM), None)
+    _libc.alarm(_ALLOWED_S)
+    try:
+        if _send is not None and os.getpid() == _process:
+            _send()
+    finally:
+        getattr(_libc, "raise")(number)
+
+
+# made here and not for each run: the warm process has them ready
+_libc = ctypes.CDLL(None) if sys.platform == "linux" else None
+if _libc is not None:
+    _libc.signal.argtypes = (ctypes.c_int, ctypes.c_void_p)
+    _libc.signal.restype = ctypes.c_void_p
+_crashed = ctypes.CFUNCTYPE(None, ctypes.c_int)(_last_words)
+_rang = ctypes.CFUNCTYPE(None, ctypes.c_int)(_ring)

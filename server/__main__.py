@@ -1,10 +1,12 @@
 """Serve: `python -m server [--host H] [--port N]`; every other option is an environment variable."""
 
 import argparse
+import asyncio
 import contextlib
 import ctypes
 import dataclasses
 import logging
+import socket
 import sys
 
 import uvicorn
@@ -13,6 +15,8 @@ from server.app import create_app
 from server.settings import BadSetting, Settings
 
 PR_SET_DUMPABLE = 4
+PATIENCE_S = 3.0
+"""What a run may still take once the server is told to stop."""
 
 
 def main() -> None:
@@ -28,7 +32,7 @@ def main() -> None:
     settings = dataclasses.replace(settings, host=options.host, port=options.port)
     hide_memory()
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
-    uvicorn.run(
+    config = uvicorn.Config(
         create_app(settings),
         host=settings.host,
         port=settings.port,
@@ -37,6 +41,20 @@ def main() -> None:
         server_header=False,
         timeout_graceful_shutdown=5,
     )
+    server = _Server(config)
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run()
+    if not server.started:
+        sys.exit(3)
+
+
+class _Server(uvicorn.Server):
+    """Lets nobody wait in vain when it is told to stop."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        ending = asyncio.create_task(self.config.app.state.service.queue.wind_down(PATIENCE_S))  # type: ignore[union-attr]
+        await super().shutdown(sockets)
+        ending.cancel()
 
 
 def hide_memory() -> None:

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 from engine.request import RunRequest
@@ -180,6 +181,16 @@ class Queue:
         self._runner.cancel(live.id)
         return True
 
+    async def wind_down(self, patience_s: float) -> None:
+        """The server is to stop: refuse those who wait, end those who run longer than this with what they recorded."""
+        self.length = 0
+        for live in list(self._waiting):
+            self._refuse(live, Problem("cancelled", run=live.id))
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=patience_s)
+        for live in self._running:
+            self._runner.cancel(live.id)
+
     async def close(self) -> None:
         """Refuse those who wait, cancel those who run."""
         for live in list(self._waiting):
@@ -208,7 +219,9 @@ class Queue:
             self._waiting.remove(live)
             live.state = "running"
             self._serve(live.client)
-            self._running[live] = asyncio.create_task(self._perform(live))
+            self._running[live] = task = asyncio.create_task(self._perform(live))
+            # not in the task's own `finally`: one that is cancelled before its first step never gets there
+            task.add_done_callback(partial(self._over, live))
 
     def _quick(self) -> int:
         """Runs that have a worker for themselves."""
@@ -282,8 +295,13 @@ class Queue:
         finally:
             patience.cancel()
             self._turn_s += (min(time.monotonic() - began, self._quick_s) - self._turn_s) / 20
-            live.wake()
-            self._left(live)
+
+    def _over(self, live: LiveRun, task: "asyncio.Task[None]") -> None:
+        """Its task has ended, in whatever way."""
+        if task.cancelled():
+            self._refuse(live, Problem("cancelled", run=live.id))
+        live.wake()
+        self._left(live)
 
     async def _attempt(self, live: LiveRun) -> Finished | None:
         waited_ms = (time.monotonic() - live.since) * 1000

@@ -73,8 +73,8 @@ class Store:
     def __init__(self, folder: Path, max_bytes: int, memory_bytes: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._file = folder / "gradgraph.sqlite3"
-        self.trouble = ""
-        """What the file's last use failed with; empty when it went well."""
+        self._troubles: dict[str, str] = {}
+        """What the last use of each kind failed with: one that is locked can still be read."""
         self._size = (0, 0)
         self._generation = 0
         self._max_bytes = max_bytes
@@ -91,6 +91,11 @@ class Store:
                 raise
             self._set_aside(trouble)
             self._connection()
+
+    @property
+    def trouble(self) -> str:
+        """What the last use failed with, to read or to write; empty when both went well."""
+        return next(iter(self._troubles.values()), "")
 
     async def get(self, run: str) -> Stored | None:
         """The trace of a run, or None when it was never made or was evicted."""
@@ -145,10 +150,10 @@ class Store:
                 self._set_aside(trouble)
                 done = work(*args, **kwargs)
         except (sqlite3.Error, OSError) as trouble:
-            self.trouble = f"{type(trouble).__name__}: {trouble}"
-            log.warning("the store cannot be used: %s", self.trouble)
-            raise StoreDown(self.trouble) from trouble
-        self.trouble = ""
+            self._troubles[work.__name__] = why = f"{type(trouble).__name__}: {trouble}"
+            log.warning("the store cannot be used: %s", why)
+            raise StoreDown(why) from trouble
+        self._troubles.pop(work.__name__, None)
         return done
 
     def _set_aside(self, trouble: sqlite3.DatabaseError) -> None:

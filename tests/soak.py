@@ -139,16 +139,30 @@ def _send(at: Server, until: float, numbers: Iterator[int], seed: int, outcomes:
             outcomes[name if status in ends else f"UNEXPECTED {name}: {status}"] += 1
 
 
+def children(pid: int) -> list[int]:
+    """Processes right below one."""
+    found: list[int] = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        with suppress(OSError):
+            found += [int(child) for child in task.read_text().split()]
+    return found
+
+
+def is_alive(pid: int) -> bool:
+    """Whether a process still runs; one that only waits to be looked at does not."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    return False
+
+
 def descendants(pid: int) -> list[int]:
     """All processes below one."""
     found: list[int] = []
     todo = [pid]
     while todo:
-        for task in Path(f"/proc/{todo.pop()}/task").glob("*/children"):
-            with suppress(OSError):
-                below = [int(child) for child in task.read_text().split()]
-                found += below
-                todo += below
+        below = children(todo.pop())
+        found += below
+        todo += below
     return found
 
 

@@ -1,5 +1,6 @@
 """The queue in front of one worker: bounded, fair, never performing a run twice."""
 
+import asyncio
 import os
 import signal
 import threading
@@ -11,9 +12,15 @@ from pathlib import Path
 import httpx
 import pytest
 
+from engine import Program, RunRequest
+from server.local import LocalRunner
+from server.metrics import Metrics
+from server.problems import Problem
+from server.queue import Client, Queue
 from server.routes.pages import SESSION
 from server.runner import Printed
 from server.settings import Settings
+from server.store import Store
 from tests.server.conftest import Served, serving, wait_until
 
 SLEEP = "import time\ntime.sleep({s})\nprint({n})"
@@ -211,6 +218,26 @@ def test_a_run_others_asked_for_too_goes_on(narrow: Served, clients: ThreadPoolE
     wait_until(lambda: len(live.askers) == 2)
     assert narrow.http.delete(f"/api/v1/runs/{live.id}").status_code == 204
     assert [call.result().json()["status"] for call in (ours, theirs)] == ["ok", "ok"]
+
+
+def test_a_run_cancelled_in_the_moment_it_is_given_a_worker_frees_its_place(tmp_path: Path) -> None:
+    """Its task then never takes a first step, so nothing in it can tidy up."""
+
+    class Busy(LocalRunner):
+        capacity = 1
+
+    async def check() -> None:
+        store = Store(tmp_path, 1 << 20, 1 << 20)
+        queue = Queue(Busy(1, 0, 1 << 30), store, Metrics(), Settings())
+        live = queue.enter("run", RunRequest(program=Program(code="print(1)")), Client("here", None))
+        assert queue.running == 1
+        queue._cancel(live)
+        with pytest.raises(Problem, match="cancelled"):
+            await queue.wait(live)
+        assert (queue.running, queue.waiting) == (0, 0)
+        await store.close()
+
+    asyncio.run(check())
 
 
 def children() -> set[int]:

@@ -1,0 +1,321 @@
+"""Things break while people use the service: every answer is a trace or a clear refusal, and it recovers by itself.
+
+A server process of its own, so that all it holds can be counted: processes, descriptors, temporary files, memory.
+"""
+
+import asyncio
+import json
+import os
+import random
+import resource
+import signal
+import sqlite3
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests import soak
+from tests.soak import Server, wait_for
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
+
+Json = dict[str, Any]
+
+QUIET = {"warm_gallery": 0, "rate_per_s": 0}
+STORE_FILES = 12
+"""The store opens its file for each of its four threads when the thread is first needed, with two files beside it."""
+REFUSALS = {429: ("too-many-runs",), 503: ("queue-full", "no-worker", "cancelled")}
+
+
+def lesson(number: int) -> str:
+    return f"import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x * x * {number}).backward()\nprint(x.grad.item())\n"
+
+
+def sleeps(number: int, seconds: float = 30) -> str:
+    return f"import time\nprint('begun', {number}, flush=True)\ntime.sleep({seconds})\n"
+
+
+@pytest.fixture
+def at(tmp_path: Path) -> Iterator[Server]:
+    with soak.server(tmp_path / "store", workers=2, **QUIET) as started:
+        yield started
+
+
+@pytest.fixture
+def fresh(at: Server) -> soak.Holding:
+    """What the server holds after its first runs."""
+    for number in range(4):
+        works(at, number)
+    time.sleep(0.5)
+    return at.holding()
+
+
+def run(at: Server, code: str, **more: object) -> httpx.Response:
+    return httpx.post(f"{at.address}/api/v1/runs", json={"code": code, **more}, timeout=60)
+
+
+def works(at: Server, number: int) -> None:
+    """A lesson gets its right answer."""
+    answer = run(at, lesson(number))
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["output"][0]["text"] == f"{6.0 * number}\n", answer.json()["failure"]
+
+
+def outcome(answer: httpx.Response) -> str:
+    """What came of a run in one word; fails for what is neither a trace nor a clear refusal."""
+    body: Json = answer.json()
+    if answer.status_code == 200:
+        failure = body["failure"]
+        return str(body["status"]) if failure is None else f"{body['status']} {failure['kind']} {failure['type']}"
+    key = body["type"].removeprefix("urn:gradgraph:problem:")
+    assert key in REFUSALS[answer.status_code], answer.text
+    assert body["detail"]
+    assert int(answer.headers["retry-after"]) > 0
+    return str(key)
+
+
+def held_as_before(at: Server, fresh: soak.Holding, numbers: tuple[int, ...] = (1001, 1002)) -> None:
+    """It works, and holds no more than it did."""
+    for number in numbers:
+        works(at, number)
+    wait_for(lambda: at.holding().processes <= fresh.processes, 20)
+    wait_for(lambda: at.holding().descriptors <= fresh.descriptors + STORE_FILES, 10)
+    assert at.holding().folders <= fresh.folders + 2
+    health = httpx.get(f"{at.address}/api/v1/health").json()
+    assert (health["status"], health["running"], health["waiting"]) == ("ok", 0, 0)
+
+
+def zygote(at: Server) -> int:
+    """The warm process: the only child of the server that has children."""
+    wait_for(lambda: any(map(soak.descendants, soak.children(at.pid))), 20)
+    return next(pid for pid in soak.children(at.pid) if soak.descendants(pid))
+
+
+def kill(pid: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGKILL)
+
+
+def test_workers_killed_before_they_get_a_program(at: Server, fresh: soak.Holding) -> None:
+    for number in range(6):
+        for child in soak.children(zygote(at)):
+            kill(child)
+        works(at, number + 10)
+    held_as_before(at, fresh)
+
+
+def test_a_worker_killed_in_the_middle_keeps_what_it_said(at: Server, fresh: soak.Holding) -> None:
+    with ThreadPoolExecutor(1) as clients:
+        call = clients.submit(run, at, sleeps(1))
+        wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["running"] == 1, 10)
+        time.sleep(0.5)
+        for child in soak.children(zygote(at)):
+            kill(child)
+        trace = call.result().json()
+    assert (trace["status"], trace["failure"]["kind"], trace["failure"]["type"]) == ("crashed", "crash", "SIGKILL")
+    assert trace["output"][0]["text"] == "begun 1\n"
+    held_as_before(at, fresh)
+
+
+def test_workers_killed_at_any_moment(at: Server, fresh: soak.Holding) -> None:
+    choose = random.Random(4)
+    over = threading.Event()
+
+    def murder() -> None:
+        while not over.is_set():
+            time.sleep(choose.uniform(0, 0.04))
+            if victims := soak.children(zygote(at)):
+                kill(choose.choice(victims))
+
+    murderer = threading.Thread(target=murder)
+    murderer.start()
+    try:
+        with ThreadPoolExecutor(4) as clients:
+            came = Counter(map(outcome, clients.map(lambda number: run(at, lesson(number)), range(100, 250))))
+    finally:
+        over.set()
+        murderer.join()
+    assert set(came) <= {"ok", "crashed crash SIGKILL", "no-worker", "crashed lost worker"}, came
+    assert came["ok"] > 20, came
+    held_as_before(at, fresh)
+
+
+def test_the_warm_process_killed_while_nothing_runs(at: Server, fresh: soak.Holding) -> None:
+    for number in range(3):
+        kill(zygote(at))
+        works(at, number + 20)
+    held_as_before(at, fresh)
+
+
+def test_the_warm_process_killed_under_load(at: Server, fresh: soak.Holding) -> None:
+    with ThreadPoolExecutor(6) as clients:
+        calls = [clients.submit(run, at, lesson(number)) for number in range(300, 420)]
+        for _ in range(2):
+            time.sleep(0.4)
+            kill(zygote(at))
+        came = Counter(outcome(call.result()) for call in calls)
+    assert set(came) <= {"ok", "no-worker", "crashed lost worker"}, came
+    assert came["ok"] >= 100, came  # a run whose worker was lost is tried once more
+    held_as_before(at, fresh)
+
+
+def test_clients_that_go_away_in_the_middle(at: Server, fresh: soak.Holding) -> None:
+    choose = random.Random(7)
+
+    def go(number: int) -> None:
+        code = sleeps(number) if number % 2 else lesson(number)
+        with suppress(httpx.TransportError):
+            httpx.post(f"{at.address}/api/v1/runs", json={"code": code}, timeout=choose.uniform(0.005, 0.3))
+
+    with ThreadPoolExecutor(16) as clients:
+        list(clients.map(go, range(500, 700)))
+    wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["running"] == 0, 15)
+    held_as_before(at, fresh)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_a_server_that_is_stopped_leaves_no_process(tmp_path: Path, how: signal.Signals) -> None:
+    with soak.server(tmp_path / "store", workers=2, **QUIET) as at, ThreadPoolExecutor(4) as clients:
+        calls = [clients.submit(run, at, sleeps(number)) for number in range(4)]
+        wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["running"] >= 2, 20)
+        family = soak.descendants(at.pid)
+        assert len(family) > 2
+        os.kill(at.pid, how)
+        wait_for(lambda: not any(map(soak.is_alive, family)), 20)
+        for call in calls:
+            with suppress(httpx.TransportError):
+                assert call.result().status_code in (200, 503)
+        if how != signal.SIGKILL:
+            wait_for(lambda: not soak.is_alive(at.pid), 20)
+            assert not list(at.temporary.rglob("*"))
+
+
+def test_a_burst_of_thousands(tmp_path: Path) -> None:
+    """2,400 runs at once for a queue of 64."""
+    with soak.server(tmp_path / "store", workers=2, queue=64, per_address=10**6, **QUIET) as at:
+        works(at, 1)
+        before = at.holding()
+        came, wrong = asyncio.run(burst(at, 2_400, 300))
+        assert not wrong, wrong[:3]
+        assert set(came) <= {"right", "queue-full"}, came
+        assert came["right"] >= 64, came
+        assert came["queue-full"] > 0, came
+        held_as_before(at, before)
+        assert at.holding().rss_bytes - before.rss_bytes < 80 * 1024**2
+
+
+async def burst(at: Server, count: int, connections: int) -> tuple[Counter[str], list[str]]:
+    """Different runs over some connections as fast as it goes; how often what came of them."""
+    host, port = at.address.removeprefix("http://").split(":")
+    came: Counter[str] = Counter()
+    wrong: list[str] = []
+    numbers = iter(range(10_000, 10_000 + count))
+
+    async def press() -> None:
+        reader, writer = await asyncio.open_connection(host, int(port))
+        for number in numbers:
+            body = json.dumps({"code": lesson(number)}).encode()
+            head = f"POST /api/v1/runs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            writer.write(head.encode() + body)
+            said = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+            length = int(said.split("content-length:")[1].split("\r\n")[0])
+            answer = json.loads(await reader.readexactly(length))
+            if " 200 " in said.splitlines()[0]:
+                right = answer["status"] == "ok" and answer["output"][0]["text"] == f"{6.0 * number}\n"
+                came["right" if right else "wrong"] += 1
+                if not right:
+                    wrong.append(str(answer["failure"]))
+            else:
+                came[answer["type"].removeprefix("urn:gradgraph:problem:")] += 1
+                if "retry-after" not in said:
+                    wrong.append(said)
+        writer.close()
+
+    await asyncio.gather(*(press() for _ in range(connections)))
+    return came, wrong
+
+
+def test_more_connections_than_descriptors(tmp_path: Path) -> None:
+    """While they are all taken, runs wait or are refused; afterwards it goes on."""
+    with soak.server(tmp_path / "store", workers=2, **QUIET) as at:
+        works(at, 1)
+        fresh = at.holding()
+        used = fresh.descriptors or 60
+        resource.prlimit(at.pid, resource.RLIMIT_NOFILE, (used + 12, used + 12))
+        open_connections = []
+        with ThreadPoolExecutor(4) as clients:
+            calls = [clients.submit(run, at, sleeps(number, 0.2)) for number in range(8)]
+            for _ in range(40):
+                client = httpx.Client()
+                with suppress(httpx.TransportError):
+                    client.get(f"{at.address}/api/v1/health", timeout=0.2)
+                open_connections.append(client)
+            for client in open_connections:
+                client.close()
+            came = Counter(outcome(call.result()) for call in calls)
+        assert set(came) <= {"ok", "no-worker", "crashed lost worker"}, came
+        held_as_before(at, fresh)
+
+
+def test_a_store_that_is_locked(at: Server, tmp_path: Path, fresh: soak.Holding) -> None:
+    stored = run(at, lesson(30)).headers["content-location"]
+    other = sqlite3.connect(tmp_path / "store" / "gradgraph.sqlite3", timeout=1)
+    other.execute("BEGIN EXCLUSIVE")
+    works(at, 31)
+    wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["store"] != "ok", 10)
+    assert httpx.get(f"{at.address}{stored}").status_code == 200
+    other.rollback()
+    other.close()
+    works(at, 32)
+    wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["store"] == "ok", 10)
+    held_as_before(at, fresh)
+
+
+def test_a_store_that_is_damaged(at: Server, tmp_path: Path, fresh: soak.Holding) -> None:
+    file = tmp_path / "store" / "gradgraph.sqlite3"
+    for ending in ("-wal", "-shm", ""):
+        with suppress(FileNotFoundError):
+            size = Path(f"{file}{ending}").stat().st_size
+            Path(f"{file}{ending}").write_bytes(os.urandom(max(size, 8192)))
+    for number in range(40, 44):
+        works(at, number)
+    wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["store"] == "ok", 10)
+    assert list(file.parent.glob("*.damaged-*")), "it was not set aside"
+    stored = run(at, lesson(44)).headers["content-location"]
+    assert httpx.get(f"{at.address}{stored}").json()["status"] == "ok"
+    held_as_before(at, fresh)
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """No file of the server may grow beyond what the store has."""
+    with soak.server(tmp_path / "store", workers=2, memory_cache_bytes=0, **QUIET) as at:
+        stored = run(at, lesson(50)).headers["content-location"]
+        works(at, 51)
+        fresh = at.holding()
+        largest = max(one.stat().st_size for one in (tmp_path / "store").iterdir())
+        resource.prlimit(at.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
+        for number in range(60, 70):
+            works(at, number)
+        assert httpx.get(f"{at.address}{stored}").json()["status"] == "ok"
+        resource.prlimit(at.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        works(at, 70)
+        wait_for(lambda: httpx.get(f"{at.address}/api/v1/health").json()["store"] == "ok", 10)
+        held_as_before(at, fresh)
+
+
+def test_no_place_for_temporary_files(at: Server, fresh: soak.Holding) -> None:
+    """The warm process is lost and another cannot get its folder: a clear refusal, until there is room again."""
+    moved = at.temporary.with_name(at.temporary.name + "-moved")
+    at.temporary.rename(moved)
+    kill(zygote(at))
+    assert outcome(run(at, lesson(80))) == "no-worker"
+    moved.rename(at.temporary)
+    held_as_before(at, fresh)

@@ -1,6 +1,7 @@
 // Findings as blocks under their line: what is wrong, in one sentence, and a way to the rest.
 
 import type { Finding, Trace } from '../api/types'
+import { brief } from '../core/display'
 import { formatNumber, formatShape } from '../core/format'
 import { pieces, type Words } from '../core/sentences'
 import type { TraceIndex } from '../core/trace'
@@ -27,12 +28,13 @@ export interface Evidence {
 const MOST_TENSORS = 6
 /** Findings about who gets a gradient; what the tensors are to autograd proves them. */
 const ABOUT_TRACKING = /^cut_by_|^grad_(none|of|asked)|^nothing_requires_grad|^leaf_|untracked|^(unused|frozen|parameters)_|requires_grad|^not_a_leaf|^not_in_optimizer|^optimizer_|^number_wrapped|^tensor_of_tensors/
+const ABOUT_VALUES = /^saved_|nan|inf|zero|negative|dead|overflow|fraction|saturated/
 
 /** What the named tensors of a finding are to autograd, or their shape and type. */
 export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
   const tensors = (finding.tensors ?? []).flatMap((id) => index.tensor(id) ?? [])
   const named = tensors.filter((tensor) => (tensor.names ?? []).length > 0).slice(0, MOST_TENSORS)
-  return named.flatMap((tensor): Evidence[] => {
+  const rows = named.flatMap((tensor): Evidence[] => {
     const name = tensorName(index, tensor)
     if (ABOUT_TRACKING.test(finding.code)) {
       const type = tensor.grad_fn ? (index.node(tensor.grad_fn.node)?.type ?? '') : 'None'
@@ -41,8 +43,9 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
         { what: `${name}.requires_grad`, is: tensor.requires_grad ? 'True' : 'False', wrong: !tensor.requires_grad },
       ]
     }
-    return [{ what: name, is: `${formatShape(tensor.shape)} ${tensor.dtype}`, wrong: false }]
+    return [{ what: name, is: `${formatShape(tensor.shape)} ${tensor.dtype}${ABOUT_VALUES.test(finding.code) ? ` · ${brief(tensor)}` : ''}`, wrong: false }]
   })
+  return rows.filter((row, at) => rows.findIndex((other) => other.what === row.what && other.is === row.is) === at)
 }
 
 function unmarked(sentence: string): string {

@@ -97,6 +97,9 @@ function ghostSentence(index: TraceIndex, box: Box, t: Words): string {
 }
 
 /** One sentence in plain words. The rule's own sentence is used when there is one. */
+/** Beside a module with a full backward hook; a custom Function only by its making. */
+const BACKWARD_HOOK = 'BackwardHookFunctionBackward'
+
 export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, t: Words): string {
   const name = box.name || box.title
   if (box.kind === 'ghost') return ghostSentence(index, box, t)
@@ -108,6 +111,7 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
   const twice = node ? sameTwice(node) : null
   if (node && twice) return t('say.same_twice', { name: nodeName(index, index.node(twice.edge.to)), n: twice.n })
   if (node?.type === 'CopySlices') return t('say.copy_slices', { name })
+  if (node?.type === BACKWARD_HOOK) return t('say.backward_hook')
   if (node?.custom) return t('say.custom')
   if (ruleWords) return ruleWords
   const key = plain[node?.type ?? ''] ?? `say.${box.family}`

@@ -35,8 +35,8 @@ export function placeLabels(wires: Wire[], boxes: readonly Placed[], headers: re
       badges.add(rect)
     }
   }
-  for (const wire of labelled) wire.gradient = put(wire.knots, links.get(wire.links[0]!)!.gradient, 1, taken)
-  for (const wire of labelled) wire.forward = put(wire.knots, links.get(wire.links[0]!)!.forward, -1, taken)
+  for (const wire of labelled) wire.gradient = put(wire, links.get(wire.links[0]!)!.gradient, 1, taken)
+  for (const wire of labelled) wire.forward = put(wire, links.get(wire.links[0]!)!.forward, -1, taken)
 }
 
 const BARS = [70, 44, 26]
@@ -81,7 +81,7 @@ export function extent(wire: Wire): Rect {
   return { x: left, y: top, w: right - left, h: bottom - top }
 }
 
-function put(knots: readonly Knot[], variants: readonly Size[], side: -1 | 1, taken: Grid): LabelPlace | null {
+function put({ knots, badge }: Wire, variants: readonly Size[], side: -1 | 1, taken: Grid): LabelPlace | null {
   if (variants.length === 0) return null
   const spots = [...spotsAlong(knots, side)]
   for (const [variant, size] of variants.entries()) {
@@ -96,7 +96,8 @@ function put(knots: readonly Knot[], variants: readonly Size[], side: -1 | 1, ta
     }
   }
   const [x, y] = middleOf(knots)
-  return { x: x + (side > 0 ? LANE + 4 : -LANE - 4 - DOT), y: y - DOT / 2, w: DOT, h: DOT, variant: -1 }
+  const away = badge ? badge.w / 2 + 4 : LANE + 4
+  return { x: x + (side > 0 ? away : -away - DOT), y: y - DOT / 2, w: DOT, h: DOT, variant: -1 }
 }
 
 interface Spot {

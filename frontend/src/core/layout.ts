@@ -438,7 +438,7 @@ class Sheet {
     const tallest = Math.max(0, forward[0]?.h ?? 0, gradient[0]?.h ?? 0)
     const bare = this.input.gap + Math.max(0, tallest - LABEL_LINE)
     const parallel = bundle.parallel && tallest > 2 * LABEL_LINE ? 20 : 0
-    return bare + parallel + (leaning ? (this.input.gap > LEAST_GAP ? 24 : 10) : 0) + (badge ? badge.h + (badge.h > LABEL_LINE + 4 ? 12 : tallest) : 0)
+    return bare + parallel + (leaning ? (this.input.gap > LEAST_GAP ? 24 : 10) : 0) + (badge ? badge.h + (badge.h > LABEL_LINE + 4 ? 12 : tallest + LABEL_LINE) : 0)
   }
 
   private place(id: string, x: number, y: number): void {

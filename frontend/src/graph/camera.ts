@@ -45,8 +45,10 @@ export function opened(bounds: Rect, view: Viewport, focus: Rect | null, least: 
 
 const LEGEND = 156
 
-/** Makes room for the legend at the right, as far as there is room to spare at the left. */
-export function besideLegend(camera: Camera, bounds: Rect, view: Viewport): Camera {
+/** Makes room for the legend at the right: smaller where the whole graph still fits beside it, else as far as there is room to spare at the left. */
+export function besideLegend(opening: Camera, bounds: Rect, view: Viewport, least: number): Camera {
+  const narrow = fitZoom(bounds, { ...view, width: view.width - LEGEND + EDGE })
+  const camera = least <= narrow && narrow < opening.zoom ? centred(bounds, view, narrow) : opening
   const hidden = camera.x + (bounds.x + bounds.w) * camera.zoom - (view.width - LEGEND)
   const spare = camera.x + bounds.x * camera.zoom - EDGE
   return { ...camera, x: camera.x - Math.max(0, Math.min(hidden, spare)) }

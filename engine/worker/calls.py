@@ -223,9 +223,9 @@ class Recording(TorchFunctionMode):
                 return "<unreadable>"
             taken.append((arg, state, state.id, state.version))
             return state.id
-        if kind in (list, tuple) and arg and self._holds_tensors(arg):  # type: ignore[arg-type]
+        if isinstance(arg, list | tuple) and arg and self._holds_tensors(arg):
             ids = []
-            for item in arg:  # type: ignore[attr-defined]
+            for item in arg:
                 word = self._word(item, taken)
                 ids.append(word if type(word) is int else 0)
             return tuple(ids)
@@ -270,7 +270,7 @@ class Recording(TorchFunctionMode):
                 unchanged = tensor._version == version
             except RuntimeError:
                 unchanged = True
-            if not unchanged or called.writes_buffers:
+            if not unchanged or called.writes_silently:
                 changed = self._changes(called, taken, args, kwargs)
                 break
         flags = 0
@@ -318,8 +318,12 @@ class Recording(TorchFunctionMode):
                 if view and tensor.requires_grad and (base := tensor._base) is not None and base.grad_fn is not None:
                     # the CopySlices is this op's, though the base may have no name any more
                     ledger.walker.number(base.grad_fn)
-            elif called.writes_buffers and state.role == "buffer" and look(tensor).data != state.look.data:
-                ledger.renew(tensor, state)
+            elif called.writes_silently and (state.role == "buffer" or state.grad_of is not None):
+                seen = look(tensor)
+                if (seen.data, seen.rest) != (state.look.data, state.look.rest):
+                    ledger.renew(tensor, state)
+                    if state.grad_of is not None:
+                        changed.append((tensor, state, before))
         return changed
 
     def _output(self, called: Called, tensor: torch.Tensor, taken: Taken) -> State:

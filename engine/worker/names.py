@@ -30,15 +30,15 @@ _LENDS = frozenset("""
     numpy dlpack numpy_force from_numpy as_tensor asarray frombuffer from_dlpack
 """.split())  # fmt: skip
 _PROPERTIES = frozenset(("data", "T", "mT", "H", "mH", "real", "imag"))
-_WRITES_BUFFERS = frozenset(("batch_norm", "instance_norm"))
-"""Kernels that write running statistics without raising their version."""
+_WRITES_SILENTLY = frozenset(("batch_norm", "instance_norm", "_amp_foreach_non_finite_check_and_unscale_"))
+"""Kernels that write running statistics, or the gradients a GradScaler made larger, without raising a version."""
 _UNINITIALISED = frozenset(("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted"))
 
 
 class Called:
     """What is known of one function."""
 
-    __slots__ = ("function", "id", "lends", "name", "quiet", "special", "uninitialised", "writes_buffers")
+    __slots__ = ("function", "id", "lends", "name", "quiet", "special", "uninitialised", "writes_silently")
 
     def __init__(self, name: str, function: str, special: str = "") -> None:
         self.id = 0
@@ -51,7 +51,7 @@ class Called:
         self.lends = name in _LENDS
         """Shares memory with code that PyTorch does not see."""
         self.uninitialised = name in _UNINITIALISED
-        self.writes_buffers = name in _WRITES_BUFFERS
+        self.writes_silently = name in _WRITES_SILENTLY
 
 
 def learn(func: Callable[..., Any]) -> Called | None:

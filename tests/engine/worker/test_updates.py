@@ -189,3 +189,38 @@ one.sum().backward()
     assert [added.tensor for added in trace.passes[0].accumulations] == [
         next(tensor.id for tensor in trace.tensors if "a" in tensor.names)
     ]
+
+
+def test_a_gradient_that_a_scaler_makes_smaller_again_is_told_on_its_line() -> None:
+    code = """import torch
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.5)
+scaler = torch.amp.GradScaler("cpu", init_scale=8.0)
+scaler.scale((w * w).sum()).backward()
+scaler.unscale_(optimizer)
+scaler.step(optimizer)
+"""
+    trace = record(code)
+    assert laws.broken(trace) == []
+    found = [one for one in trace.updates if one.kind == "grad_set"]
+    assert [one.span.line for one in found if one.span is not None] == [6]
+    assert _of(trace, "w.grad") == [("grad_set", (16.0, 32.0), (2.0, 4.0))]
+
+
+def test_running_statistics_of_any_size_are_those_after_each_call() -> None:
+    code = "import torch\nnorm = torch.nn.BatchNorm1d(300)\nfor i in range(3):\n    norm(torch.randn(4, 300))\n"
+    trace = record(code)
+    first = next(one.id for one in trace.tensors if "norm.running_mean" in one.names)
+    sizes = [one.summary.norm for one in trace.tensors if first in (one.id, one.identity) and one.summary is not None]
+    assert len(set(sizes)) == 4
+    assert sizes == sorted(sizes)
+
+
+def test_a_write_into_several_results_at_once_is_told() -> None:
+    code = "import torch\npair = torch.rand(3).sort()\ntorch.sort(torch.tensor([3.0, 1.0, 2.0]), out=pair)\n"
+    trace = record(code)
+    [update] = trace.updates
+    assert update.kind == "in_place"
+    assert update.span is not None
+    assert update.span.line == 3
+    assert [_data(trace, change.after) for change in update.changes] == [(1.0, 2.0, 3.0), (1, 2, 0)]

@@ -8,7 +8,7 @@ from engine.findings.reading import Edits, called, dotted
 from engine.findings.story import Story, line
 from engine.graph.boxes import COPIES, DETACHES, NOT_DIFFERENTIABLE
 from engine.graph.escapes import READS, user_of
-from engine.trace import Finding, Op
+from engine.trace import Finding, Op, Tensor
 
 NO_EDITS: Edits = ()
 ARRAYS = frozenset(("numpy", "__array__"))
@@ -24,7 +24,14 @@ def wanting_leaves(story: Story) -> set[str]:
         and tensor.grad_fn is None
         and tensor.role in ("leaf", "parameter")
         and story.has_names(tensor.id)
+        and not _is_view_of_tracked(story, tensor)
     }
+
+
+def _is_view_of_tracked(story: Story, tensor: Tensor) -> bool:
+    """A view taken under no_grad says that it requires a gradient and is a leaf, but stands for its base."""
+    base = story.tensors.get(tensor.base or "")
+    return base is not None and base.requires_grad
 
 
 def starved_leaves(story: Story) -> set[str]:

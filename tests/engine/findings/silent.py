@@ -720,6 +720,8 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("step_without_zero_grad", TRAIN + LOOP),
     ("leaf_recreated", "x = torch.randn(3, requires_grad=True)\nJ = torch.autograd.functional.jacobian(lambda t: t ** 2, x)\n"),
     ("cut_by_no_grad", "net = nn.Sequential(torch.nn.utils.parametrizations.spectral_norm(nn.Linear(3, 4)), nn.ReLU())\nnet(torch.randn(5, 3)).sum().backward()\n"),
+    ("cut_by_no_grad", "net = torch.nn.utils.parametrizations.spectral_norm(nn.Linear(3, 4))\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nnet(torch.randn(5, 3)).sum().backward()\nopt.step()\n"),
+    ("cut_by_no_grad", "w = torch.ones(2, 2, requires_grad=True)\nwith torch.no_grad():\n    row = w[0]\n    scale = row.sum() * 2\n(w * scale).sum().backward()\n"),
     ("unused_parameters", "model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\nmodel(torch.ones(3, 2)).sum().backward()\n"),
     ("leaf_recreated", "w = torch.tensor([0.5, 1.5], requires_grad=True)\nfor i in range(3):\n    (g,) = torch.autograd.grad(((w - 1) ** 2).sum(), w)\n"
      "    w = (w - 0.2 * g).detach().requires_grad_()\n(w ** 2).sum().backward()\n"),

@@ -28,7 +28,7 @@ class Rate:
         if bucket is None:
             self._forget(now)
             bucket = self._buckets[name] = _Bucket(self.burst, now)
-        bucket.tokens = min(self.burst, bucket.tokens + (now - bucket.at) * self.per_s)
+        bucket.tokens = min(self.burst, bucket.tokens + max(0.0, now - bucket.at) * self.per_s)
         bucket.at = now
         if bucket.tokens < 1:
             return (1 - bucket.tokens) / self.per_s

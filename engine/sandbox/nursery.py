@@ -22,6 +22,7 @@ _PACKET = 64 * 1024
 _PIPE_BYTES = 1024 * 1024
 _READ_BYTES = 1024 * 1024
 _POLL_S = 0.002
+_DESCRIPTORS = 4
 _ENGINE_PARENT = str(Path(__file__).resolve().parents[2])
 
 ENVIRONMENT = {
@@ -239,7 +240,7 @@ class Nursery:
         with contextlib.suppress(BlockingIOError):
             while True:
                 try:
-                    packet, descriptors, _, _ = socket.recv_fds(self._control, _PACKET, 4)
+                    packet, descriptors, _, _ = socket.recv_fds(self._control, _PACKET, _DESCRIPTORS)
                 except ConnectionError:
                     packet, descriptors = b"", []
                 if not packet:
@@ -251,6 +252,13 @@ class Nursery:
         match message:
             case Ready():
                 self.ready.set_result(message)
+            case Spawned() if len(descriptors) < _DESCRIPTORS:
+                # this process has none left; the child finds nobody at the other end and ends by itself
+                for descriptor in descriptors:
+                    os.close(descriptor)
+                expected = self._expected.pop(message.id)
+                if not expected.cancelled():
+                    expected.set_exception(SandboxBroken("the server has too many files open"))
             case Spawned():
                 child = Child(message.pid, descriptors)
                 self._children[message.id] = child
@@ -260,7 +268,8 @@ class Nursery:
                 else:
                     expected.set_result(child)
             case Exited():
-                self._children.pop(message.id).end(message)
+                if child := self._children.pop(message.id, None):
+                    child.end(message)
                 self._empty.set()
 
     def _lose(self) -> None:

@@ -213,7 +213,7 @@ class Pool:
             self._refilling = asyncio.get_running_loop().create_task(self._fill_spares())
 
     async def _fill_spares(self) -> None:
-        with contextlib.suppress(ZygoteLost, OSError, TimeoutError):  # the next run tries again, and tells
+        with contextlib.suppress(ZygoteLost, SandboxBroken, OSError, TimeoutError):  # the next run tries again, and tells
             nursery = await self._live_nursery()
             while len(self._spares) < self._spares_wanted:
                 self._spares.append(await nursery.spawn())

@@ -98,7 +98,7 @@ ENDS = {
     "floods_print": End("limited", "limit", ("output_bytes",)),
     "floods_stderr": End("limited", "limit", ("output_bytes",)),
     "floods_warnings": End("limited", "limit", ("output_bytes", "trace_bytes", "wall_s")),
-    "forges_a_result": End("failed", "exception", ("Forged",)),
+    "forges_a_result": End("failed", "exception|exit", ("Forged", "SystemExit")),
     "fork_bomb": forbidden(4),
     "fork_by_multiprocessing": forbidden(4),
     "forks_in_c": End("failed", "exception", ("AssertionError",), 3),

@@ -39,6 +39,18 @@ def test_addresses_that_rested_are_forgotten(monkeypatch: pytest.MonkeyPatch) ->
     assert len(rate._buckets) <= 10
 
 
+def test_a_clock_that_jumps_locks_nobody_out_and_gives_no_more_than_a_burst() -> None:
+    clock = Clock()
+    rate = Rate(2.0, 3, clock)
+    rate.wait_s("a")
+    clock.now -= 86_400
+    assert [rate.wait_s("a") for _ in range(2)] == [0.0, 0.0]
+    assert rate.wait_s("a") == pytest.approx(0.5)
+    clock.now += 10 * 86_400
+    assert [rate.wait_s("a") for _ in range(3)] == [0.0, 0.0, 0.0]
+    assert rate.wait_s("a") == pytest.approx(0.5)
+
+
 def test_no_rate_is_no_limit() -> None:
     rate = Rate(0.0, 0, Clock())
     assert {rate.wait_s("a") for _ in range(1000)} == {0.0}

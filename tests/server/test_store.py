@@ -191,6 +191,19 @@ def test_a_locked_file_costs_only_what_was_to_be_written(tmp_path: Path, monkeyp
     use(tmp_path, keep, memory_bytes=10**6)
 
 
+def test_a_clock_that_jumps_loses_no_pinned_and_no_newest_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def jump(store: Store) -> None:
+        await store.keep("pinned", trace("p", 2_000), pinned=True)
+        for number, now in enumerate((2e9, 1e9, 3e9, 0.0)):
+            monkeypatch.setattr("server.store.time.time", lambda now=now: now)
+            await store.keep(f"run{number}", trace(str(number), 2_000))
+            for run in ("pinned", f"run{number}"):
+                assert await store.get(run) is not None
+        assert (await store.size())[0] == 5
+
+    use(tmp_path, jump)
+
+
 def test_a_full_disk_loses_no_trace_that_was_stored(tmp_path: Path) -> None:
     async def fill(store: Store) -> None:
         await store.keep("a", trace("a"))

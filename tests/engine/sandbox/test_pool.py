@@ -1,7 +1,9 @@
 """A pool as its callers see it: many at once, cancelled, its warm process killed, closed."""
 
 import asyncio
+import contextlib
 import os
+import resource
 import signal
 import sys
 import time
@@ -13,7 +15,7 @@ import pytest
 
 from engine import DEFAULT_LIMITS, Program, RunRequest
 from engine.outcome import Outcome
-from engine.sandbox.nursery import ZygoteLost
+from engine.sandbox.nursery import SandboxBroken, ZygoteLost
 from engine.sandbox.pool import Pool
 
 if sys.platform != "linux":
@@ -123,6 +125,29 @@ def test_a_lost_warm_process_loses_its_runs_and_is_replaced(on: On) -> None:
         lines, outcome = await again(pool)
         assert outcome.exit_code == 0
         assert int(printed(lines).split()[0]) != zygote
+
+    on(check)
+
+
+def test_without_descriptors_left_runs_are_refused_and_later_they_are_not(on: On) -> None:
+    async def check(pool: Pool) -> None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        await pool.run(QUICK)
+        await asyncio.sleep(0.3)
+        used = max(int(name) for name in os.listdir("/proc/self/fd"))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (used + 8, hard))
+        taken: list[int] = []
+        with contextlib.suppress(OSError):
+            while True:
+                taken.append(os.open("/dev/null", os.O_RDONLY))
+        try:
+            ends = await asyncio.wait_for(asyncio.gather(*map(pool.run, [QUICK] * 6), return_exceptions=True), 20)
+        finally:
+            for descriptor in taken:
+                os.close(descriptor)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert any(isinstance(end, SandboxBroken) for end in ends), ends
+        assert printed((await pool.run(QUICK))[0]) == "1\n"
 
     on(check)
 

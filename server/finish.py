@@ -1,0 +1,89 @@
+"""The trace of a finished run as it is kept and sent."""
+
+import base64
+import binascii
+import gzip
+import logging
+import math
+import time
+from collections.abc import Sequence
+
+import msgspec
+
+from engine import events
+from engine.assemble import assemble
+from engine.ending import stacks
+from engine.outcome import Outcome
+from engine.request import RunRequest
+from engine.trace import Trace
+from server import npy
+from server.runner import Finished
+from server.store import Stored, etag
+
+log = logging.getLogger("gradgraph.runs")
+
+LARGE_BYTES = 256 * 1024
+"""Traces above this size are compressed less hard."""
+STORED_STATUS = ("ok", "failed")
+"""A run that a limit stopped, that crashed or was lost may end otherwise the next time."""
+
+
+def finish(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outcome, waited_ms: float) -> Finished:
+    """The trace of a run as it is kept and sent."""
+    began = time.perf_counter()
+    trace = assemble(run, request, lines, outcome)
+    trace = _timed(trace, waited_ms, (time.perf_counter() - began) * 1000)
+    if trace.failure and trace.failure.limit == "wall_s" and not trace.failure.span:
+        log.warning("run %s ran out of time outside the program: %s", run, "; ".join(stacks(outcome.stderr_tail)))
+    body = msgspec.json.encode(trace)
+    return Finished(
+        status=trace.status,
+        lost=trace.failure is not None and trace.failure.kind == "lost" and outcome.stopped_by != "cancelled",
+        stored=Stored(
+            body=gzip.compress(body, 6 if len(body) < LARGE_BYTES else 3, mtime=0),
+            etag=etag(body),
+            tensors=_files(trace, lines),
+            kept=trace.status in STORED_STATUS,
+        ),
+    )
+
+
+def _timed(trace: Trace, waited_ms: float, assemble_ms: float) -> Trace:
+    timings = msgspec.structs.replace(
+        trace.timings,
+        total_ms=trace.timings.total_ms + waited_ms + assemble_ms,
+        queued_ms=trace.timings.queued_ms + waited_ms,
+        assemble_ms=assemble_ms,
+    )
+    return msgspec.structs.replace(trace, timings=timings)
+
+
+def _files(trace: Trace, lines: Sequence[bytes]) -> dict[str, bytes]:
+    """The larger tensors whose elements were kept, as compressed .npy files; a blob that fits no tensor is dropped."""
+    shapes = {tensor.id: tensor.shape for tensor in trace.tensors if tensor.stored}
+    files = {}
+    for blob in map(_blob, reversed(lines)):  # they are the last words
+        if blob is None or not shapes:
+            break
+        if shapes.pop(f"t{blob.tensor}", None) == blob.shape and (file := _file(blob)):
+            files[f"t{blob.tensor}"] = gzip.compress(file, 3, mtime=0)
+    return files
+
+
+def _blob(line: bytes) -> events.BlobSaid | None:
+    try:
+        event = events.decode(line)
+    except msgspec.DecodeError:
+        return None
+    return event if isinstance(event, events.BlobSaid) else None
+
+
+def _file(blob: events.BlobSaid) -> bytes | None:
+    layout = npy.layout(blob.dtype)
+    try:
+        data = base64.b64decode(blob.data)
+    except binascii.Error:
+        return None
+    if layout is None or len(data) != math.prod(blob.shape) * layout.size_bytes:
+        return None
+    return npy.write(data, blob.shape, layout)

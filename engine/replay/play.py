@@ -22,7 +22,9 @@ class Replay:
         self._nodes = nodes
         self._pass = one
         self._queue = ReadyQueue()
-        self._arrived: dict[str, list[Arrived]] = {}
+        self._arrived: dict[str, list[tuple[int, Arrived]]] = {}
+        """By node, each with the number of its delivery."""
+        self._delivered = 0
         self.reason: Reason = ""
         """Why it cannot go on, once it cannot."""
         self.agrees = True
@@ -116,7 +118,8 @@ class Replay:
     def _deliver(self, gradient: Arrived) -> bool:
         """Puts a gradient into a buffer; whether its node became ready."""
         node = gradient.node
-        self._arrived.setdefault(node, []).append(gradient)
+        self._delivered += 1
+        self._arrived.setdefault(node, []).append((self._delivered, gradient))
         left = self._open.get(node, 0) - 1
         if left > 0:
             self._open[node] = left
@@ -129,9 +132,10 @@ class Replay:
 
     def state(self) -> EngineState:
         """What the engine holds now."""
+        waiting = sorted((each for buffer in self._arrived.values() for each in buffer), key=lambda each: each[0])
         return EngineState(
             open=tuple([Open(node=node, count=count) for node, count in self._open.items()]),
-            arrived=tuple([gradient for waiting in self._arrived.values() for gradient in waiting]),
+            arrived=tuple([gradient for _, gradient in waiting]),
             queue=self._queue.in_order(),
         )
 

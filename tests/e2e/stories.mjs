@@ -88,6 +88,17 @@ model.register_forward_hook(halve)
 out = model(torch.ones(4, 2)).sum()
 out.backward()`
 
+const MANY = `import torch
+${Array.from('abcdefghij', (name) => `${name} = torch.arange(4.)`).join('\n')}`
+
+const ENDLESS = `import time
+import torch
+x = torch.ones(2, requires_grad=True)
+y = x * 2
+while True:
+    y = y * 1.01
+    time.sleep(0.02)`
+
 function check(claim, sentence) {
   if (!claim) throw new Error(sentence)
 }
@@ -412,6 +423,55 @@ const stories = {
     await until(() => dock.textContent(), (text) => text.includes('w.data') && text.includes('the values are others'), 'the silent write')
     check((await dock.locator('.kept.bad').count()) === 2, 'the two saved tensors are not red')
     await shoot(page, 'storage')
+  },
+
+  async 'optimizers are compared on one picture'(page) {
+    await open(page, '#lesson=optimizers_compared&lang=en&panel=training')
+    const dock = page.locator('.dock')
+    await until(() => dock.locator('.key li').allTextContents(), (all) => all.length === 4, 'four optimizers in the key')
+    const key = (await dock.locator('.key').textContent()).replace(/\s+/g, ' ')
+    for (const name of ['SGD lr=0.045 momentum=0', 'SGD lr=0.02 momentum=0.8', 'RMSprop', 'Adam']) check(key.includes(name), `${name} is not in the key: ${key}`)
+    await until(() => dock.locator('figure .line.passed').count(), (n) => n >= 4, 'four paths')
+    await until(() => dock.locator('.state').textContent(), (text) => text.includes('exp_avg_sq'), "Adam's state")
+    await shoot(page, 'optimizers')
+  },
+
+  async 'a silent mistake is mended from its lesson'(page) {
+    await open(page, '#lesson=silent_broadcast&lang=en')
+    await until(() => page.getByRole('region', { name: 'Output' }).textContent(), (text) => text.includes('loss 10.0'), 'the wrong loss')
+    const inspector = page.locator('.inspector')
+    await inspector.getByRole('button', { name: 'Apply the fix' }).click()
+    await inspector.getByRole('button', { name: 'Run', exact: true }).click()
+    await until(() => page.getByRole('region', { name: 'Output' }).textContent(), (text) => text.includes('loss 0.0'), 'the loss of the mended program')
+  },
+
+  async 'a cut is red only where something suffers'(page) {
+    await open(page, '#lesson=detach&lang=en')
+    await until(() => page.locator('.gg-scene .scissors-calm').count(), (n) => n === 1, 'the calm cut')
+    same(await page.locator('.gg-scene .scissors').count(), 0, 'red cuts where nothing suffers')
+    await run(page, CUT)
+    await until(() => page.locator('.gg-scene .scissors').count(), (n) => n === 1, 'the red cut')
+  },
+
+  async 'parts that nothing joins stand on lines'(page) {
+    await open(page)
+    await run(page, MANY)
+    await until(() => page.locator('.gg-scene .box').count(), (n) => n === 10, 'ten boxes in sight')
+    const tops = await page.locator('.gg-scene g:has(> .box)').evaluateAll((all) => [...new Set(all.map((one) => Math.round(one.getBoundingClientRect().top)))].length)
+    check(tops >= 3, `ten unjoined tensors stand on ${tops} lines`)
+    await shoot(page, 'lines')
+  },
+
+  async 'a long run is stopped and keeps what it did'(page) {
+    await open(page)
+    await page.click('.cm-content')
+    await page.keyboard.insertText(ENDLESS)
+    await page.keyboard.press('Control+Enter')
+    await page.waitForTimeout(1500)
+    await page.getByRole('button', { name: 'Stop', exact: true }).click()
+    await until(() => page.getByRole('region', { name: 'Graph' }).textContent(), (text) => /stopped/i.test(text), 'that the run was stopped')
+    await page.waitForSelector('.gg-scene .box', { state: 'attached' })
+    await shoot(page, 'stopped')
   },
 
   async 'gradients are checked and Jacobians shown when they are asked for'(page) {

@@ -105,7 +105,8 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
   if (box.kind === 'ghost') return ghostSentence(index, box, t)
   if (box.kind === 'leaf') {
     const tensor = index.tensor(box.tensor)
-    return t(!box.node ? 'say.leaf_plain' : tensor?.role === 'parameter' ? 'say.parameter' : 'say.leaf', { name })
+    const computed = tensor?.role === 'leaf' && index.trace.ops.some((op) => op.inputs.length > 0 && !op.in_place && op.name !== 'requires_grad_' && op.outputs.includes(index.identity(tensor.id)))
+    return t(!box.node ? 'say.leaf_plain' : tensor?.role === 'parameter' ? 'say.parameter' : computed ? 'say.leaf_turned' : 'say.leaf', { name })
   }
   const node = index.node(box.node)
   const twice = node ? sameTwice(node) : null

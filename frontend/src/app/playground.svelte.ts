@@ -334,6 +334,8 @@ export class Playground {
     this.graphAbort?.abort()
     this.shown = { trace, graph }
     this.keepDraft()
+    // A phone shows one view: with nothing to draw, the line that failed says more.
+    if (trace.failure && graph.boxes.length === 0) this.phone = 'program'
     // Where the inspector has a place of its own, what went wrong is told without being asked.
     this.findingOpen = matchMedia('(min-width: 1280px)').matches && trace.findings.some((one) => one.severity !== 'note') ? 0 : null
     const asBefore = kept || same

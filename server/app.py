@@ -92,7 +92,7 @@ def create_app(settings: Settings) -> FastAPI:
 def build(settings: Settings, metrics: Metrics) -> Service:
     """The parts of one server, not started."""
     store = Store(settings.data_dir, settings.store_bytes, settings.memory_cache_bytes)
-    runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes)
+    runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
     drawing = Drawing()
     return Service(
         settings=settings,

@@ -24,11 +24,11 @@ _AT_ONCE = (b'["out"', b'["at"')
 class LocalRunner:
     """Runs programs in a `Pool` on this machine."""
 
-    def __init__(self, workers: int, slow_workers: int, memory_bytes: int) -> None:
+    def __init__(self, workers: int, slow_workers: int, memory_bytes: int, cuda_share: float = 0.4) -> None:
         """`workers` 0 takes one for each processor core; `slow_workers` are fewer where their memory would not do."""
         self._workers = workers or max(2, os.cpu_count() or 1)
         self._slow_workers = min(slow_workers, max(0, machine_bytes() // memory_bytes - self._workers))
-        self._pool = Pool(self._workers + self._slow_workers)
+        self._pool = Pool(self._workers + self._slow_workers, cuda_share=min(1.0, max(0.05, cuda_share)))
         self._controls: dict[str, Control] = {}
         self._started = False
         self._aside = Aside()

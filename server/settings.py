@@ -52,6 +52,8 @@ class Settings:
     """Most processor time one run may take, in seconds over all its threads."""
     memory_bytes: int = DEFAULT_LIMITS.memory_bytes
     """Most bytes one run may add to the warm process."""
+    cuda_share: float = 0.4
+    """Share of a GPU's memory one run may take, from 0.05 to 1; as many go on at once as these shares fit into it."""
     output_bytes: int = DEFAULT_LIMITS.output_bytes
     """Most bytes of printed output that are kept."""
     ops: int = DEFAULT_LIMITS.ops

@@ -37,7 +37,7 @@ class Layers:
         readable = self._readable = readable_paths()
         self._filter = compile_filter() if _seccomp_works() else None  # libseccomp is not found from the private root
         self._cuda_filter = compile_filter(cuda=True) if cuda and self._filter else None
-        # the CUDA driver looks at /proc, /sys and /dev, so machines with a GPU keep the file tree they have
+        # the CUDA driver looks at /proc, /sys and /dev, so runs on a GPU keep the file tree there is
         entered = _enter_private_root(staging, readable) if namespaces and not cuda else ()
         self._private_root = "mount" in entered
         self.has_quota = self._private_root

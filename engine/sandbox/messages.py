@@ -20,6 +20,8 @@ class Config(Record, frozen=True):
     """Where the engine is imported from; taken off `sys.path` before any program runs."""
     namespaces: bool = True
     """Whether to use namespaces where the machine allows."""
+    cuda_share: float = 0.0
+    """Share of a GPU's memory each run may take; 0 for a warm process whose runs get no GPU."""
 
 
 class Spawn(Record, frozen=True, tag=True):

@@ -181,12 +181,18 @@ class Nursery:
         asyncio.get_running_loop().add_reader(control, self._receive)
 
     @classmethod
-    async def start(cls, slots: int, *, namespaces: bool) -> Self:
+    async def start(cls, slots: int, *, namespaces: bool, cuda_share: float = 0.0) -> Self:
         """A warm zygote, after the seconds that PyTorch takes to import."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
         staging = Path(tempfile.mkdtemp(prefix="gradgraph-"))
-        config = Config(staging=str(staging), slots=slots, import_path=_ENGINE_PARENT, namespaces=namespaces)
+        config = Config(
+            staging=str(staging),
+            slots=slots,
+            import_path=_ENGINE_PARENT,
+            namespaces=namespaces,
+            cuda_share=cuda_share,
+        )
         with theirs:
             process = subprocess.Popen(
                 [sys.executable, "-m", "engine.sandbox.zygote", encode(config).decode()],
@@ -268,8 +274,8 @@ class Nursery:
                 else:
                     expected.set_result(child)
             case Exited():
-                if child := self._children.pop(message.id, None):
-                    child.end(message)
+                if message.id in self._children:
+                    self._children.pop(message.id).end(message)
                 self._empty.set()
 
     def _lose(self) -> None:

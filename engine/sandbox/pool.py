@@ -17,6 +17,7 @@ import msgspec
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.sandbox.canary import WRITTEN, Report, Targets, judge
+from engine.sandbox.cuda import is_cuda
 from engine.sandbox.nursery import Child, Nursery, SandboxBroken, ZygoteLost
 from engine.sandbox.plain import PlainChild, PlainNursery
 from engine.sandbox.supervision import GRACE_S, LATE_S, Supervision
@@ -60,6 +61,8 @@ class Pool:
     """Runs up to `capacity` programs at once, further ones wait their turn.
 
     `spares` children wait forked, sandboxed and warm. `outer` names a sandbox the operator put around the service.
+    A run on a GPU may take `cuda_share` of its memory, and as many go on at once as these shares fit into it; once a GPU was
+    asked for, one process waits with it initialised. Their warm process is another: the driver needs to see more of the machine.
     Without a `zygote` each run is an ordinary process, not isolated: for systems other than Linux.
     """
 
@@ -71,23 +74,28 @@ class Pool:
         namespaces: bool = True,
         outer: Literal["gvisor"] | None = None,
         zygote: bool = sys.platform == "linux",
+        cuda_share: float = 0.4,
     ) -> None:
         self.capacity = capacity or max(2, os.cpu_count() or 1)
         self.cuda_devices = 0
         self.isolation = Isolation(profile="none", layers=())
-        self._spares_wanted = spares
+        self._cuda_share = cuda_share
+        self._spares_wanted = {"cpu": spares}
+        """By device."""
         self._namespaces = namespaces
         self._outer = outer
         self._zygote = zygote
         self._turns = asyncio.Semaphore(self.capacity)
-        self._spares: deque[Child | PlainChild] = deque()
-        self._nursery: Nursery | PlainNursery | None = None
+        self._device_turns: dict[str, asyncio.Semaphore] = {}
+        self._spares: dict[str, deque[Child | PlainChild]] = {}
+        self._nurseries: dict[bool, Nursery | PlainNursery] = {}
+        """By whether their runs get a GPU."""
         self._starting = asyncio.Lock()
         self._refilling: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Warm up and find out, by attacks from inside, which layers hold on this machine."""
-        nursery = await self._live_nursery()
+        nursery = await self._live_nursery("cpu")
         try:
             if isinstance(nursery, Nursery):
                 self.isolation = await self._test_isolation(nursery)
@@ -102,9 +110,10 @@ class Pool:
         """The lines a program's worker said and the facts of its end. Cancelling the caller kills the run."""
         control = control or Control()
         asked = time.perf_counter()
-        async with self._turns:
+        device = self._device(request)
+        async with self._device_turn(device), self._turns:
             turn = time.perf_counter()
-            child = await self._take(self._device(request))
+            child = await self._take(device)
             try:
                 return await self._supervise(child, request, on_event, control, asked, turn)
             finally:
@@ -117,9 +126,9 @@ class Pool:
             self._refilling.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._refilling
-        if self._nursery:
-            await self._nursery.close()
-            self._nursery = None
+        for nursery in self._nurseries.values():
+            await nursery.close()
+        self._nurseries.clear()
         self._spares.clear()
 
     async def _supervise(
@@ -169,10 +178,17 @@ class Pool:
         except (ZygoteLost, SandboxBroken):
             return await self._ready_child(device)
 
+    def _device_turn(self, device: str) -> contextlib.AbstractAsyncContextManager[None]:
+        """A place on a GPU: waited for before one in the pool, so that runs on the CPU need not wait for GPUs."""
+        if not is_cuda(device):
+            return contextlib.nullcontext()
+        self._spares_wanted.setdefault(device, 1)
+        return self._device_turns.setdefault(device, asyncio.Semaphore(max(1, int(1 / self._cuda_share))))
+
     async def _ready_child(self, device: str) -> Child | PlainChild:
-        child = self._spare() if device == "cpu" else None
+        child = self._spare(device)
         if child is None:
-            child = await (await self._live_nursery()).spawn(device)
+            child = await (await self._live_nursery(device)).spawn(device)
         self._refill()
         try:
             await asyncio.shield(child.closed)
@@ -181,30 +197,34 @@ class Pool:
             raise
         return child
 
-    def _spare(self) -> Child | PlainChild | None:
-        while self._spares:
-            child = self._spares.popleft()
+    def _spare(self, device: str) -> Child | PlainChild | None:
+        spares = self._spares.setdefault(device, deque())
+        while spares:
+            child = spares.popleft()
             if not child.exited.done():
                 return child
         return None
 
-    async def _live_nursery(self) -> Nursery | PlainNursery:
-        """The zygote, started anew when it was lost."""
+    async def _live_nursery(self, device: str) -> Nursery | PlainNursery:
+        """The zygote for a device, started anew when it was lost."""
+        cuda = is_cuda(device)
         async with self._starting:
-            if self._nursery and self._nursery.lost:
-                await self._nursery.close()
-                self._nursery = None
-            if not self._nursery:
-                self._nursery = await self._start_nursery()
-                self.cuda_devices = self._nursery.ready.result().cuda_devices
-            return self._nursery
+            nursery = self._nurseries.get(cuda)
+            if nursery and nursery.lost:
+                await self._nurseries.pop(cuda).close()
+                nursery = None
+            if not nursery:
+                nursery = self._nurseries[cuda] = await self._start_nursery(cuda)
+                self.cuda_devices = max(self.cuda_devices, nursery.ready.result().cuda_devices)
+            return nursery
 
-    async def _start_nursery(self) -> Nursery | PlainNursery:
+    async def _start_nursery(self, cuda: bool) -> Nursery | PlainNursery:
         if not self._zygote:
             return PlainNursery()
-        slots = self.capacity + self._spares_wanted + 1  # one more while the last one is cleaned up
+        slots = self.capacity + sum(self._spares_wanted.values()) + 1  # one more while the last one is cleaned up
+        share = self._cuda_share if cuda else 0.0
         try:
-            return await Nursery.start(slots, namespaces=self._namespaces)
+            return await Nursery.start(slots, namespaces=self._namespaces, cuda_share=share)
         except (OSError, TimeoutError) as trouble:  # no process, folder or memory to be had
             raise ZygoteLost(f"the warm process could not be started: {type(trouble).__name__}: {trouble}") from trouble
 
@@ -213,10 +233,13 @@ class Pool:
             self._refilling = asyncio.get_running_loop().create_task(self._fill_spares())
 
     async def _fill_spares(self) -> None:
-        with contextlib.suppress(ZygoteLost, SandboxBroken, OSError, TimeoutError):  # the next run tries again, and tells
-            nursery = await self._live_nursery()
-            while len(self._spares) < self._spares_wanted:
-                self._spares.append(await nursery.spawn())
+        with contextlib.suppress(
+            ZygoteLost, SandboxBroken, OSError, TimeoutError
+        ):  # the next run tries again, and tells
+            for device, wanted in list(self._spares_wanted.items()):
+                spares = self._spares.setdefault(device, deque())
+                while len(spares) < wanted:
+                    spares.append(await (await self._live_nursery(device)).spawn(device))
 
     async def _test_isolation(self, nursery: Nursery) -> Isolation:
         with _targets(nursery.ready.result().canary) as targets:

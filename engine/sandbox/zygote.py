@@ -45,7 +45,10 @@ class Zygote:
     def __init__(self, config: Config) -> None:
         self._control = socket.socket(fileno=_CONTROL)
         self._proc = os.open("/proc", os.O_PATH | os.O_CLOEXEC)
-        self._layers = Layers(config.staging, config.slots, namespaces=config.namespaces, cuda=cuda_devices() > 0)
+        self._cuda_share = config.cuda_share
+        self._cuda_devices = cuda_devices()  # a private root hides them
+        cuda = self._cuda_devices > 0 and config.cuda_share > 0
+        self._layers = Layers(config.staging, config.slots, namespaces=config.namespaces, cuda=cuda)
         self._free = list(range(config.slots))
         self._asked: deque[Spawn] = deque()
         self._processes: dict[int, _Process] = {}  # by pidfd
@@ -56,7 +59,7 @@ class Zygote:
 
     def serve(self) -> None:
         """Until the server hangs up."""
-        ready = Ready(layers=self._layers.names, canary=self._layers.canary, cuda_devices=cuda_devices())
+        ready = Ready(layers=self._layers.names, canary=self._layers.canary, cuda_devices=self._cuda_devices)
         self._control.send(encode(ready))
         while True:
             for fd, _ in self._poll.poll(None if self._layers.has_quota or not self._processes else _LOOK_MS):
@@ -91,7 +94,7 @@ class Zygote:
     def _make_ready(self, asked: Spawn, slot: int) -> Callable[[RunRequest], None]:
         """In the child: close the sandbox; gives what to do with the request."""
         if is_cuda(asked.device):
-            start_cuda(asked.device)
+            start_cuda(asked.device, self._cuda_share)
         self._layers.close(slot, asked.device)
         targets = asked.canary
         if targets:

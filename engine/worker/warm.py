@@ -45,12 +45,15 @@ def cuda_devices() -> int:
     return torch.cuda.device_count() if torch.cuda.is_available() else 0
 
 
-def start_cuda(device: str) -> None:
+def start_cuda(device: str, share: float) -> None:
     """Create the CUDA context and load the libraries a run will use. Only in a fork that ends: CUDA survives no fork.
+
+    PyTorch gives a run no more than its share of the device's memory, and says so as it does when there is no more.
 
     No backward here: the device threads it starts would be outside the sandbox and later run the user's code there.
     """
     torch.cuda.set_device(torch.device(device))
+    torch.cuda.set_per_process_memory_fraction(share, torch.device(device))
     x = torch.ones(8, 8, device=device)
     (x @ x).sum().item()
 

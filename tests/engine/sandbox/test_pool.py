@@ -134,7 +134,7 @@ def test_without_descriptors_left_runs_are_refused_and_later_they_are_not(on: On
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
         await pool.run(QUICK)
         await asyncio.sleep(0.3)
-        used = max(int(name) for name in os.listdir("/proc/self/fd"))
+        used = max(int(entry.name) for entry in Path("/proc/self/fd").iterdir())
         resource.setrlimit(resource.RLIMIT_NOFILE, (used + 8, hard))
         taken: list[int] = []
         with contextlib.suppress(OSError):

@@ -1,0 +1,222 @@
+"""GPUs in the pool: which warm process, how many at once, one ready ahead. The device alone is a fake."""
+
+import asyncio
+import sys
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+import pytest
+
+from engine import Program, RunRequest
+from engine.sandbox.messages import Exited, Ready
+from engine.sandbox.nursery import ZygoteLost
+from engine.sandbox.plain import PlainNursery
+from engine.sandbox.pool import Pool
+
+if sys.platform != "linux":
+    pytest.skip("the sandbox is Linux's", allow_module_level=True)
+
+import torch
+
+from engine.limits import DEFAULT_LIMITS
+from engine.sandbox.cuda import device_files
+from engine.sandbox.layers import Layers
+from engine.worker import warm
+from engine.worker.fail import failure_row
+from engine.worker.record import Ledger
+
+ON_GPU = RunRequest(program=Program(code="x", device="cuda:0"))
+ON_CPU = RunRequest(program=Program(code="x"))
+
+
+class FakeChild:
+    """A process that ends when it is told to."""
+
+    def __init__(self, device: str) -> None:
+        loop = asyncio.get_running_loop()
+        self.device = device
+        self.closed: asyncio.Future[None] = loop.create_future()
+        self.closed.set_result(None)
+        self.exited: asyncio.Future[Exited] = loop.create_future()
+        self.asked = False
+
+    async def send(self, request: bytes, hear: Callable[[bytes], None], see: Callable[[bytes], None]) -> None:
+        self.asked = True
+
+    def finish(self) -> None:
+        self.exited.set_result(Exited(id=1, status=0, cpu_s=0, peak_rss_bytes=0))
+
+    def kill(self) -> None:
+        if not self.exited.done():
+            self.finish()
+
+    def wake(self) -> None: ...
+
+    def yield_processor(self) -> None: ...
+
+    def own_bytes(self) -> int:
+        return 0
+
+
+class FakeNursery(PlainNursery):
+    """A warm process on a machine with a GPU."""
+
+    def __init__(self, cuda: bool) -> None:
+        super().__init__()
+        self.cuda = cuda
+        self.lost = False
+        self.ready = asyncio.get_running_loop().create_future()
+        self.ready.set_result(Ready(layers=(), canary="", cuda_devices=1))
+        self.born: list[FakeChild] = []
+
+    async def spawn(self, device: str = "cpu", canary: object = None) -> FakeChild:  # type: ignore[override]
+        if self.lost:
+            raise ZygoteLost
+        self.born.append(FakeChild(device))
+        return self.born[-1]
+
+    async def close(self) -> None: ...
+
+
+class FakePool(Pool):
+    """Its warm processes are fakes."""
+
+    def __init__(self, capacity: int, cuda_share: float) -> None:
+        super().__init__(capacity, spares=1, cuda_share=cuda_share)
+        self.started: list[FakeNursery] = []
+
+    async def _start_nursery(self, cuda: bool) -> FakeNursery:
+        self.started.append(FakeNursery(cuda))
+        return self.started[-1]
+
+
+def use(check: Callable[[FakePool], Coroutine[Any, Any, None]], capacity: int = 8, cuda_share: float = 0.4) -> None:
+    async def run() -> None:
+        pool = FakePool(capacity, cuda_share)
+        await pool.start()
+        await settle()
+        await check(pool)
+        await pool.close()
+
+    asyncio.run(asyncio.wait_for(run(), 20))
+
+
+async def settle() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def test_runs_on_the_cpu_keep_the_warm_process_with_a_private_root() -> None:
+    async def check(pool: FakePool) -> None:
+        assert [nursery.cuda for nursery in pool.started] == [False]
+        runs = [asyncio.create_task(pool.run(request)) for request in (ON_CPU, ON_GPU)]
+        await settle()
+        assert [nursery.cuda for nursery in pool.started] == [False, True]
+        cpu, gpu = pool.started
+        assert {child.device for child in cpu.born} == {"cpu"}
+        assert {child.device for child in gpu.born} == {"cuda:0"}
+        for child in (*cpu.born, *gpu.born):
+            child.kill()
+        await asyncio.gather(*runs)
+
+    use(check)
+
+
+@pytest.mark.parametrize(("share", "places"), [(0.4, 2), (0.3, 3), (1.0, 1)])
+def test_as_many_run_at_once_as_shares_fit_and_the_cpu_is_not_kept_waiting(share: float, places: int) -> None:
+    async def check(pool: FakePool) -> None:
+        runs = [asyncio.create_task(pool.run(ON_GPU)) for _ in range(6)]
+        await settle()
+        asked = [child for child in pool.started[1].born if child.asked]
+        assert len(asked) == places
+        on_cpu = asyncio.create_task(pool.run(ON_CPU))
+        await settle()
+        child = next(child for child in pool.started[0].born if child.asked)
+        child.finish()
+        await on_cpu
+        while not all(run.done() for run in runs):
+            for child in pool.started[1].born:
+                if child.asked:
+                    child.kill()
+            await settle()
+
+    use(check, capacity=4, cuda_share=share)
+
+
+def test_once_a_gpu_was_asked_for_a_process_waits_with_it_initialised() -> None:
+    async def check(pool: FakePool) -> None:
+        first = asyncio.create_task(pool.run(ON_GPU))
+        await settle()
+        gpu = pool.started[1]
+        assert [child.asked for child in gpu.born] == [True, False]
+        second = asyncio.create_task(pool.run(ON_GPU))
+        await settle()
+        assert [child.asked for child in gpu.born] == [True, True, False]
+        for child in gpu.born:
+            child.kill()
+        await asyncio.gather(first, second)
+
+    use(check)
+
+
+def test_a_lost_gpu_process_is_replaced_and_the_cpu_s_is_not() -> None:
+    async def check(pool: FakePool) -> None:
+        first = asyncio.create_task(pool.run(ON_GPU))
+        await settle()
+        pool.started[1].lost = True
+        for child in pool.started[1].born:
+            child.kill()
+        await first
+        second = asyncio.create_task(pool.run(ON_GPU))
+        await settle()
+        assert [nursery.cuda for nursery in pool.started] == [False, True, True]
+        for child in pool.started[2].born:
+            child.kill()
+        await second
+
+    use(check)
+
+
+def test_a_run_s_share_is_set_before_its_sandbox_closes(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[object, ...]] = []
+    monkeypatch.setattr(torch.cuda, "set_device", lambda device: told.append(("device", device)))
+    monkeypatch.setattr(torch.cuda, "set_per_process_memory_fraction", lambda *share: told.append(("share", *share)))
+    zeros = torch.zeros
+
+    def on_the_cpu(*size: int, device: str) -> torch.Tensor:
+        assert device == "cuda:0"
+        return zeros(*size)
+
+    monkeypatch.setattr(torch, "ones", on_the_cpu)
+    warm.start_cuda("cuda:0", 0.4)
+    assert told == [("device", torch.device("cuda:0")), ("share", 0.4, torch.device("cuda:0"))]
+
+
+def test_memory_that_a_gpu_does_not_have_is_told_with_the_bytes_asked_for() -> None:
+    said = "CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 31.36 GiB"
+    row = failure_row(torch.OutOfMemoryError(said), Ledger(DEFAULT_LIMITS), "")
+    assert row is not None
+    assert row[1] == "memory"
+    assert row[-1] == {"asked_bytes": str(20 << 30)}
+
+
+def test_one_gpu_s_files_are_reached_and_no_other_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pathlib.Path.exists", lambda path: True)
+    files = device_files("cuda:1")
+    assert "/dev/nvidia1" in files
+    assert "/dev/nvidia0" not in files
+
+
+def test_runs_on_a_gpu_have_no_private_root(tmp_path: Any) -> None:
+    """In a fork: layers are for good."""
+    import os
+
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            layers = Layers(str(tmp_path), 1, namespaces=True, cuda=True)
+            code = 0 if "mount" not in layers.names and "landlock" in layers.names else 2
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0

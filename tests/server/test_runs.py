@@ -6,6 +6,7 @@ import socket
 
 import pytest
 
+from engine.trace import RunLimits
 from tests.server.conftest import Served, wait_until
 
 EXPRESSION = {"expression": "((x + 2)**2 * 3).mean()", "inputs": {"x": [[1, 1], [1, 1]]}}
@@ -237,3 +238,18 @@ def test_a_run_that_takes_long_tells_where_it_is(served: Served) -> None:
     assert {(one["line"], one["ops"]) for one in progress} == {(5, 2)}
     elapsed = [one["elapsed_s"] for one in progress]
     assert elapsed == sorted(elapsed)
+
+
+@pytest.mark.parametrize("name", RunLimits.__struct_fields__)
+def test_every_limit_may_be_lowered_and_none_raised(served: Served, name: str) -> None:
+    bound = getattr(served.service.settings.limits, name)
+    body = {"code": f"print('{name}')", "limits": {name: bound}}
+    trace = served.http.post("/api/v1/runs", json=body).json()
+    assert trace["limits"][name] == bound
+    answer = served.http.post("/api/v1/runs", json={**body, "limits": {name: bound + 1}})
+    detail = served.problem(answer, 422, "limit-raised")
+    assert name in detail
+    assert str(bound) in detail
+    lower = bound - 1 if isinstance(bound, int) else bound / 2
+    trace = served.http.post("/api/v1/runs", json={**body, "limits": {name: lower}}).json()
+    assert trace["limits"][name] == lower

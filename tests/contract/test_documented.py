@@ -127,6 +127,17 @@ def test_every_attack_that_is_said_to_be_stopped_is_tried() -> None:
     assert not programs - tried - WITHOUT_A_ROW
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the sandbox is Linux's")
+def test_the_sandbox_s_own_bounds_are_as_said() -> None:
+    from engine.limits import MIB
+    from engine.sandbox import layers
+
+    page = (ROOT / "docs" / "security.md").read_text("utf-8").replace("\n", " ")
+    said = f"{layers.HOME_BYTES // MIB} MiB and {layers.HOME_FILES:,} files in a run's folder, {layers.OPEN_FILES} open files"
+    assert said in page
+    assert f"{layers.THREADS} threads" in page
+
+
 WITHOUT_A_ROW = {
     "exits_with_a_code",
     "looks_for_inherited_descriptors",

@@ -44,7 +44,7 @@ SHAPES: list[Rule] = [
          en="Positions that were overwritten get no gradient; the values written get theirs."),
     Rule("GatherBackward0", f("gather", x, dim, index), {"self": f("scatter_add", g, dim, index)},
          letters={**UNARY, "index": "i"},
-         zh="gather 的反向是 scatter_add。", en="The reverse of gather is scatter_add."),
+         zh="每个梯度回到它被读出的位置；一处被读了几次，就把几份加起来。", en="Each gradient goes back to the place that was read; where a place was read several times, they add up."),
     Rule("CatBackward0", f("cat", Symbol("tensors"), dim), {"tensors": f("piece", g, dim)},
          letters={**UNARY, "tensors": "xᵢ"},
          zh="拼接的反向是按原来的长度切开。", en="The reverse of concatenation is cutting at the old lengths."),

@@ -48,6 +48,28 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
   return rows.filter((row, at) => rows.findIndex((other) => other.what === row.what && other.is === row.is) === at)
 }
 
+/** Shapes written under each other from the right, as broadcasting reads them. */
+export interface AlignedShapes {
+  rows: readonly { name: string; sizes: readonly (number | null)[] }[]
+  /** The column where they do not fit, if one does not. */
+  clash: number | null
+  /** Columns where one is stretched. */
+  stretched: readonly boolean[]
+}
+
+const ABOUT_BROADCASTING: ReadonlySet<string> = new Set(['shape_mismatch_broadcast', 'difference_broadcast', 'loss_broadcast'])
+
+export function shapesUnderEachOther(index: TraceIndex, finding: Finding): AlignedShapes | null {
+  if (!ABOUT_BROADCASTING.has(finding.code)) return null
+  const tensors = (finding.tensors ?? []).flatMap((id) => index.tensor(id) ?? []).slice(0, 2)
+  if (tensors.length < 2) return null
+  const width = Math.max(...tensors.map((tensor) => tensor.shape.length))
+  const rows = tensors.map((tensor) => ({ name: tensorName(index, tensor), sizes: [...Array.from({ length: width - tensor.shape.length }, () => null), ...tensor.shape] }))
+  const columns = Array.from({ length: width }, (_, at) => rows.map((row) => row.sizes[at] ?? null))
+  const clash = columns.findIndex(([a, b]) => a !== null && b !== null && a !== b && a !== 1 && b !== 1)
+  return { rows, clash: clash < 0 ? null : clash, stretched: columns.map(([a, b]) => a !== b) }
+}
+
 function unmarked(sentence: string): string {
   return pieces(sentence)
     .map((piece) => piece.text)

@@ -122,6 +122,19 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
   return t(key, { name, n: before && after ? Math.max(1, Math.round(elements(before) / Math.max(1, elements(after)))) : 1 })
 }
 
+/** Ops that copy only when they must. */
+const COPIES_IF_NEEDED: ReadonlySet<string> = new Set(['reshape', 'contiguous', 'flatten', 'reshape_as'])
+
+/** Whether an op had to copy, and why; nothing for ops that always or never do. */
+export function copySentence(index: TraceIndex, box: Box, t: Words): string {
+  const op = index.op(box.op)
+  const before = index.tensor(op?.inputs[0])
+  const after = index.tensor(op?.outputs[0])
+  if (!op || !COPIES_IF_NEEDED.has(op.name) || before?.storage == null || after?.storage == null) return ''
+  const name = tensorName(index, before)
+  return before.storage === after.storage ? t('say.not_copied', { name }) : t('say.copied', { name, strides: `(${(before.strides ?? []).join(', ')})` })
+}
+
 export interface SavedLine {
   saved: Saved
   tensor: Tensor | undefined

@@ -173,6 +173,8 @@ function tellCall(index: TraceIndex, step: Step, t: Words): Told {
   if (!call || !module) return told('')
   const values = { name: module.path, type: module.type }
   if (step.kind === 'call') return told(t('step.call', values))
+  // Checkpointing leaves a recomputation by raising once it has what backward needs.
+  if (call.raised && call.pass != null && !index.trace.failure) return told(t('step.call_enough', values), '', 'plain')
   if (call.raised) return told(t('step.call_raised', values), '', 'error')
   const result = index.tensor(index.op(call.last_op)?.outputs[0])
   return told(t(result ? 'step.call_end_with' : 'step.call_end', values), result ? brief(result) : '')

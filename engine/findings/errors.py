@@ -144,7 +144,7 @@ RULES = tuple(Rule(code, kind, re.compile(pattern), explain) for code, kind, pat
 CODES = tuple(dict.fromkeys(rule.code for rule in RULES))
 _LONGEST = 4000  # a program may raise a message of any length
 _RAISED = frozenset({"exception", "memory", "forbidden"})
-LIMITS = {"limit": "limit", "memory": "memory", "forbidden": "forbidden"}
+ENDS = {name: name for name in ("limit", "memory", "forbidden", "crash", "lost", "exit")}
 
 
 def errors(story: Story) -> Iterator[Finding]:
@@ -176,6 +176,6 @@ def explanation(failure: Failure, findings: tuple[Finding, ...]) -> str | None:
     told = next((one.code for one in findings if one.severity == "error"), None)
     if told is not None or failure.kind == "syntax":
         return told
-    if failure.kind in LIMITS:
-        return LIMITS[failure.kind]
+    if failure.kind in ENDS:
+        return ENDS[failure.kind]
     return next((rule.code for rule in RULES if _matches(rule, failure) is not None), None)

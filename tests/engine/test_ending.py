@@ -91,6 +91,7 @@ def test_a_run_that_ends_badly_keeps_what_came_before(trace: TraceOf, name: str)
     if name != "one that stops itself":  # it may come to its next line before it is stopped
         assert (failure.span.line if failure.span else None) == end.line
     assert end.words in failure.message
+    assert failure.explanation, "nothing explains it"
     assert [op.name for op in found.ops][:3] == ["ones", "mul", "sum"]
     assert len(found.passes) == 1
     assert found.output[0].text.startswith("said\n")

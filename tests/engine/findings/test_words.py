@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import engine
-from engine.findings.errors import CODES
+from engine.findings.errors import CODES, ENDS
 from engine.local import Engine
 from engine.request import RunRequest
-from engine.trace import Program
+from engine.trace import Program, RunLimits
 from tests.engine.findings.programs import HEAD, TRIGGERS
 
 WORDS = Path(engine.__file__).parents[1] / "frontend" / "words"
@@ -45,3 +45,10 @@ def test_the_sentences_ask_only_for_what_the_finding_says(running: Engine, code:
 def test_every_common_error_has_words(language: str) -> None:
     texts = words(language)
     assert [code for code in CODES if f"explain.{code}" not in texts and f"finding.{code}.title" not in texts] == []
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_every_end_that_is_no_exception_is_explained(language: str) -> None:
+    texts = words(language)
+    assert all(texts[f"explain.{code}"] for code in ENDS.values())
+    assert all(texts[f"limit.{name}"] for name in (*RunLimits.__struct_fields__, "files") if name not in ("ops", "nodes"))

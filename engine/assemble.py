@@ -1063,6 +1063,10 @@ class _House:
     def _name(self, source: Source, ops: Iterable[Op]) -> None:
         """Names from the code, after those the program has at its end; all states of one tensor share them."""
         names = {self.t[number]: change.names for number, change in self.changes.items()}
+        for tensor, name in self._member_names():
+            told = names.setdefault(tensor, [])
+            if name not in told:
+                told.append(name)
         for op in ops:
             for tensor, name in source.names(op):
                 known = names.get(tensor)
@@ -1078,6 +1082,14 @@ class _House:
                 leaf = self.shared.get(int(accumulation.tensor[1:]))
                 if leaf and accumulation.after is not None:
                     self._share(int(accumulation.after[1:]), [f"{leaf[0]}.grad"], first=True)
+
+    def _member_names(self) -> Iterator[tuple[str, str]]:
+        """Paths of parameters and buffers: of shared ones each, and also those of a run that did not come to its end."""
+        for event in self.modules.values():
+            if "(" not in event.path:  # else nothing in the program leads to it
+                for name, number, _ in (*event.parameters, *event.buffers):
+                    if number in self.tensors:
+                        yield self.t[number], f"{event.path}.{name}"
 
     def _share(self, number: int, names: list[str], first: bool = False) -> None:
         seen = self.tensors.get(number)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from engine import Trace
+from tests.engine.worker.forked import said, traced
 
 PROGRAM = """
 import torch
@@ -36,3 +37,25 @@ def test_updates_name_the_variable_of_the_optimizer(trace: Callable[[str], Trace
     made = trace(PROGRAM)
     named = [(update.kind, update.variable) for update in made.updates if update.optimizer]
     assert named == [("zero_grad", "sgd"), ("step", "sgd")]
+
+
+STOPPED = """
+import torch
+net = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2), torch.nn.Linear(2, 2))
+net[2].weight = net[0].weight
+for _ in range(3):
+    net(torch.ones(2, 2)).sum().backward()
+"""
+
+
+def test_parameters_have_their_paths_wherever_a_run_stops() -> None:
+    lines = said(STOPPED)
+    whole = traced(STOPPED, lines)
+    assert whole.variables
+    traces = [traced(STOPPED, lines[:count]) for count in range(len(lines))]
+    assert any(not one.variables and one.modules for one in traces)
+    for one in (whole, *traces):
+        names = {tensor.id: tensor.names for tensor in one.tensors}
+        for module in one.modules:
+            for member in (*module.parameters, *module.buffers):
+                assert f"{module.path}.{member.name}" in names[member.tensor]

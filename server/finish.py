@@ -24,6 +24,8 @@ log = logging.getLogger("gradgraph.runs")
 
 LARGE_BYTES = 256 * 1024
 """Traces above this size are compressed less hard."""
+_KILLED = 9
+"""A process killed from outside before its first word: most likely it never had its program."""
 STORED_STATUS = ("ok", "failed")
 """A run that a limit stopped, that crashed or was lost may end otherwise the next time."""
 
@@ -38,7 +40,7 @@ def finish(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outco
     body = msgspec.json.encode(trace)
     return Finished(
         status=trace.status,
-        lost=trace.failure is not None and trace.failure.kind == "lost" and outcome.stopped_by != "cancelled",
+        lost=outcome.stopped_by is None and (_is_lost(trace) or (outcome.signal == _KILLED and not lines)),
         stored=Stored(
             body=gzip.compress(body, 6 if len(body) < LARGE_BYTES else 3, mtime=0),
             etag=etag(body),
@@ -46,6 +48,10 @@ def finish(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outco
             kept=trace.status in STORED_STATUS,
         ),
     )
+
+
+def _is_lost(trace: Trace) -> bool:
+    return trace.failure is not None and trace.failure.kind == "lost"
 
 
 def _timed(trace: Trace, waited_ms: float, assemble_ms: float) -> Trace:

@@ -83,6 +83,9 @@ class Supervision:
         ends = dict(_ENDS)
         if exited and exited.cpu_s >= self._limits.cpu_s:  # native code left no moment to stop by itself
             ends[-9] = "cpu"
+        late = code is not None and code < 0 and timings.run_ms > self._limits.wall_s * 1000
+        if late:  # its last words may end it too, said in the middle of native code
+            ends.setdefault(code, "wall")
         return Outcome(
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,

@@ -530,6 +530,7 @@ const stories = {
     await open(page)
     const health = await (await page.request.get(`${server}/api/v1/health`)).json()
     await page.getByRole('button', { name: 'Run options' }).click()
+    await page.locator('input[name=device]').first().waitFor()
     const offered = await page.locator('input[name=device]').count()
     if (health.cuda) check(offered > 1, 'the CUDA device is not offered')
     else await page.getByText('This server has no CUDA device').waitFor()

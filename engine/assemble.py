@@ -118,6 +118,9 @@ class _Ids(dict[int, str]):
         return text
 
 
+_Takers = Mapping[type[ev.Event], Callable[..., None]]
+
+
 @dataclass(slots=True)
 class _Change:
     """What later events said of a tensor."""
@@ -216,7 +219,28 @@ class _House:
         self._node_outputs: dict[tuple[tuple[tuple[int, ...], str, str], ...], tuple[NodeOutput, ...]] = {}
         self._numbers_saved: dict[tuple[str, tuple[ev.SavedWord, ...]], tuple[tuple[Saved, ...], str | None]] = {}
         self._slots: dict[tuple[str, int], tuple[str, ...]] = {}
-        self._takers: dict[type[ev.Event], Callable[..., None]] = defaultdict(
+
+    # Reading
+
+    def read(self, lines: Iterable[bytes]) -> str:
+        """Takes events until the first line that is none; says what was wrong with it."""
+        takers = self._takers()
+        for batch in _batches(lines):
+            try:
+                events = ev.decode_all(batch)
+                if len(events) != len(batch):
+                    raise msgspec.DecodeError("a line holds more than one value")
+            except (msgspec.DecodeError, UnicodeDecodeError):
+                if bad := self._read_singly(batch, takers):
+                    return bad
+            else:
+                for event in events:
+                    takers[type(event)](event)
+        return ""
+
+    def _takers(self) -> _Takers:
+        """What takes each kind of event. Not kept: with its own methods the house would live until the next collection."""
+        return defaultdict(
             lambda: self._take,
             {
                 ev.TensorSeen: self._tensor_seen,
@@ -226,31 +250,13 @@ class _House:
             },
         )
 
-    # Reading
-
-    def read(self, lines: Iterable[bytes]) -> str:
-        """Takes events until the first line that is none; says what was wrong with it."""
-        for batch in _batches(lines):
-            try:
-                events = ev.decode_all(batch)
-                if len(events) != len(batch):
-                    raise msgspec.DecodeError("a line holds more than one value")
-            except (msgspec.DecodeError, UnicodeDecodeError):
-                if bad := self._read_singly(batch):
-                    return bad
-            else:
-                takers = self._takers
-                for event in events:
-                    takers[type(event)](event)
-        return ""
-
-    def _read_singly(self, lines: Iterable[bytes]) -> str:
+    def _read_singly(self, lines: Iterable[bytes], takers: _Takers) -> str:
         for line in lines:
             try:
                 event = ev.decode(line)
             except (msgspec.DecodeError, UnicodeDecodeError) as error:
                 return str(error) or "not an event"
-            self._takers[type(event)](event)
+            takers[type(event)](event)
         return ""
 
     def _op_ran(self, event: ev.OpRan) -> None:

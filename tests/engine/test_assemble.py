@@ -1,8 +1,12 @@
 """A stream of events may be cut anywhere, and may say nonsense: the trace is whole all the same."""
 
+import gc
+import weakref
+
 import pytest
 
-from engine import laws
+from engine import assemble, laws
+from engine import events as ev
 from tests.engine.worker.forked import said, traced
 
 CODE = """import torch
@@ -36,6 +40,33 @@ def test_a_stream_cut_anywhere_still_assembles(lines: list[bytes]) -> None:
 
 def test_events_joined_by_newlines_are_read_one_by_one(lines: list[bytes]) -> None:
     assert traced(CODE, [b"\n".join(lines)]) == traced(CODE, lines)
+
+
+@pytest.mark.parametrize("nonsense", [[], [b'["t", "no such tensor"]']])
+def test_events_do_not_wait_for_a_collection(
+    lines: list[bytes], nonsense: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a long run they are as large as its trace."""
+
+    class Held(list[ev.Event]):
+        """A list that can be asked whether it lives."""
+
+    class House(assemble._House):
+        def __init__(self) -> None:
+            super().__init__()
+            held = Held()
+            self.updates = held  # type: ignore[assignment]
+            kept.append(weakref.ref(held))
+
+    kept: list[weakref.ref[Held]] = []
+    monkeypatch.setattr(assemble, "_House", House)
+    gc.collect()
+    gc.disable()
+    try:
+        traced(CODE, [*lines, *nonsense])
+        assert [reference() for reference in kept] == [None]
+    finally:
+        gc.enable()
 
 
 def test_nonsense_ends_the_reading_and_keeps_what_came_before(lines: list[bytes]) -> None:

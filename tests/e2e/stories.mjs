@@ -453,6 +453,14 @@ const stories = {
     await until(() => page.locator('.gg-scene .scissors').count(), (n) => n === 1, 'the red cut')
   },
 
+  async 'a gradient that grad() returned is not called missing'(page) {
+    await open(page)
+    await run(page, 'import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x ** 3\ng, = torch.autograd.grad(y, x, create_graph=True)\nh, = torch.autograd.grad(g, x)')
+    await until(() => box(page, 'leaf').textContent(), (text) => text.includes('autograd.grad() returned it'), 'what became of the gradient')
+    await box(page, 'PowBackward0').click()
+    await until(() => page.locator('.inspector').textContent(), (text) => text.includes('belongs to a derivative'), 'where the node comes from')
+  },
+
   async 'parts that nothing joins stand on lines'(page) {
     await open(page)
     await run(page, MANY)

@@ -42,6 +42,7 @@ STORIES = (
     "optimizers are compared on one picture",
     "a silent mistake is mended from its lesson",
     "a cut is red only where something suffers",
+    "a gradient that grad() returned is not called missing",
     "parts that nothing joins stand on lines",
     "a long run is stopped and keeps what it did",
     "gradients are checked and Jacobians shown when they are asked for",

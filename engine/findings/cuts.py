@@ -232,7 +232,7 @@ def _leaves(story: Story, boxes: dict[str, Box], ids: Iterable[str]) -> set[str]
 def _cut(story: Story, cut: Link, boxes: dict[str, Box], leaves: list[str], *, is_error: bool) -> Finding:
     ghost = boxes[cut.target]
     return Finding(
-        code=f"cut_by_{cut.reason}",
+        code="cut_by_detach" if cut.reason == "data" else f"cut_by_{cut.reason}",
         severity="error" if is_error else "warning",
         span=cut.span,
         tensors=tuple(leaves),
@@ -253,7 +253,7 @@ def _uncut(story: Story, cut: Link) -> tuple[Edit, ...]:
     code = Code(story.trace.program.code)
     node = code.at(cut.span)
     match cut.reason, node:
-        case "detach", ast.Attribute(attr="data", value=inner):
+        case "data", ast.Attribute(attr="data", value=inner):
             pass
         case "detach" | "item", ast.Call(func=ast.Attribute(attr="detach" | "item", value=inner), args=[], keywords=[]):
             pass

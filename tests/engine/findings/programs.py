@@ -25,11 +25,8 @@ LEAVES = "w = torch.tensor([1., 2., 3.], requires_grad=True)\nb = torch.tensor(0
 TRIGGERS: dict[str, list[str]] = {
     "cut_by_detach": [
         LEAVES + "h = w * 2\ns = h.detach().sum()\nloss = (s + b) ** 2\nloss.backward()\n",
-        LEAVES + "h = (w * w).sum().detach()\nh.backward()\n",
-    ],
-    "cut_by_data": [
         LEAVES + "h = (w * w).sum()\nloss = h.data * b\nloss.backward()\n",
-        LEAVES + "h = w.exp()\nloss = (h.data * 2).sum() + b\nloss.backward()\n",
+        LEAVES + "h = (w * w).sum().detach()\nh.backward()\n",
     ],
     "cut_by_no_grad": [
         LEAVES + "with torch.no_grad():\n    s = (w * 2).sum()\nloss = s * b\nloss.backward()\n",
@@ -102,7 +99,6 @@ TRIGGERS: dict[str, list[str]] = {
 
 NEAR_MISSES: dict[str, str] = {
     "cut_by_detach": LEAVES + "h = (w * 2).sum()\nfrozen = h.detach()\nloss = frozen * b + h\nloss.backward()\n",
-    "cut_by_data": LEAVES + "loss = (w * b).sum()\nloss.backward()\nshown = w.data * 3\n",
     "cut_by_no_grad": LEAVES + "loss = (w * b).sum()\nloss.backward()\nwith torch.no_grad():\n    shown = w * 3\n",
     "cut_by_item": LEAVES + "loss = (w * b).sum()\nprint(loss.item())\nloss.backward()\n",
     "cut_by_tensor": LEAVES + "s = torch.tensor([1., 2., 3.])\nloss = (s * w * b).sum()\nloss.backward()\n",

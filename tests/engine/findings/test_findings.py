@@ -52,6 +52,7 @@ def test_every_diagnosis_has_two_programs_and_a_near_miss() -> None:
     ("code", "program", "line", "parameters"),
     [
         ("cut_by_detach", 0, 6, {"leaf": "w", "line": "6", "value": "h", "code": "h.detach()"}),
+        ("cut_by_detach", 1, 6, {"leaf": "w", "line": "6", "op": "data", "code": "h.data"}),
         ("cut_by_item", 0, 5, {"leaf": "w", "line": "5"}),
         ("cut_by_no_grad", 1, 6, {"leaf": "w", "line": "6"}),
         ("second_backward", 0, 6, {"first_line": "5", "line": "6"}),
@@ -140,3 +141,8 @@ def test_a_bug_in_one_family_costs_only_its_own_findings(
     monkeypatch.setattr(module, "FAMILIES", (broken, *module.FAMILIES))
     assert "non_scalar_backward" in [finding.code for finding in find(trace)]
     assert "a bug" in caplog.text
+
+
+def test_a_cut_by_data_is_mended_by_the_tensor_itself(engine: Engine) -> None:
+    [edit] = findings(engine, TRIGGERS["cut_by_detach"][1])["cut_by_detach"].fix
+    assert (edit.span.line, edit.text) == (6, "h")

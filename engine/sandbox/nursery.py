@@ -86,14 +86,14 @@ class Child:
         loop = asyncio.get_running_loop()
         rest = memoryview(request)
         try:
-            while rest:
+            while rest and (descriptor := self._request) >= 0:  # closed when it has died already; `exited` tells how
                 try:
-                    rest = rest[os.write(self._request, rest) :]
+                    rest = rest[os.write(descriptor, rest) :]
                 except BlockingIOError:
                     writable = loop.create_future()
-                    loop.add_writer(self._request, _settle, writable)
+                    loop.add_writer(descriptor, _settle, writable)
                     await asyncio.wait((writable, self.exited), return_when=asyncio.FIRST_COMPLETED)
-                    loop.remove_writer(self._request)
+                    loop.remove_writer(descriptor)
         except BrokenPipeError:
             pass  # it died; `exited` tells how
         self._close("_request")

@@ -30,6 +30,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(240)]
 Json = dict[str, Any]
 
 QUIET = {"warm_gallery": 0, "rate_per_s": 0}
+SPARES = 2
 STORE_FILES = 12
 """The store opens its file for each of its four threads when the thread is first needed, with two files beside it."""
 REFUSALS = {429: ("too-many-runs",), 503: ("queue-full", "no-worker", "cancelled")}
@@ -54,7 +55,12 @@ def fresh(at: Server) -> soak.Holding:
     """What the server holds after its first runs."""
     for number in range(4):
         works(at, number)
-    time.sleep(0.5)
+    return settled(at)
+
+
+def settled(at: Server) -> soak.Holding:
+    """What it holds when nothing runs and its spare processes are there again."""
+    wait_for(lambda: len(soak.children(zygote(at))) == SPARES, 20)
     return at.holding()
 
 
@@ -128,11 +134,12 @@ def test_a_worker_killed_in_the_middle_keeps_what_it_said(at: Server, fresh: soa
 def test_workers_killed_at_any_moment(at: Server, fresh: soak.Holding) -> None:
     choose = random.Random(4)
     over = threading.Event()
+    warm = zygote(at)
 
     def murder() -> None:
         while not over.is_set():
             time.sleep(choose.uniform(0, 0.04))
-            if victims := soak.children(zygote(at)):
+            if victims := soak.children(warm):
                 kill(choose.choice(victims))
 
     murderer = threading.Thread(target=murder)
@@ -202,7 +209,7 @@ def test_a_burst_of_thousands(tmp_path: Path) -> None:
     """2,400 runs at once for a queue of 64."""
     with soak.server(tmp_path / "store", workers=2, queue=64, per_address=10**6, **QUIET) as at:
         works(at, 1)
-        before = at.holding()
+        before = settled(at)
         came, wrong = asyncio.run(burst(at, 2_400, 300))
         assert not wrong, wrong[:3]
         assert set(came) <= {"right", "queue-full"}, came
@@ -247,7 +254,7 @@ def test_more_connections_than_descriptors(tmp_path: Path) -> None:
     """While they are all taken, runs wait or are refused; afterwards it goes on."""
     with soak.server(tmp_path / "store", workers=2, **QUIET) as at:
         works(at, 1)
-        fresh = at.holding()
+        fresh = settled(at)
         used = fresh.descriptors or 60
         resource.prlimit(at.pid, resource.RLIMIT_NOFILE, (used + 12, used + 12))
         open_connections = []
@@ -299,7 +306,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     with soak.server(tmp_path / "store", workers=2, memory_cache_bytes=0, **QUIET) as at:
         stored = run(at, lesson(50)).headers["content-location"]
         works(at, 51)
-        fresh = at.holding()
+        fresh = settled(at)
         largest = max(one.stat().st_size for one in (tmp_path / "store").iterdir())
         resource.prlimit(at.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
         for number in range(60, 70):

@@ -5,8 +5,9 @@ import weakref
 
 import pytest
 
-from engine import assemble, laws
 from engine import events as ev
+from engine import laws
+from engine.assemble import house, whole
 from tests.engine.worker.forked import said, traced
 
 CODE = """import torch
@@ -51,7 +52,7 @@ def test_events_do_not_wait_for_a_collection(
     class Held(list[ev.Event]):
         """A list that can be asked whether it lives."""
 
-    class House(assemble._House):
+    class House(house.House):
         def __init__(self) -> None:
             super().__init__()
             held = Held()
@@ -59,7 +60,7 @@ def test_events_do_not_wait_for_a_collection(
             kept.append(weakref.ref(held))
 
     kept: list[weakref.ref[Held]] = []
-    monkeypatch.setattr(assemble, "_House", House)
+    monkeypatch.setattr(whole, "House", House)
     gc.collect()
     gc.disable()
     try:

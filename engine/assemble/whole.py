@@ -1,0 +1,50 @@
+"""The whole way of a run: events read, put together, derived from, diagnosed."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from engine.assemble.house import House
+from engine.collector import uncollected
+from engine.derive import derive
+from engine.findings import explanation, find
+from engine.outcome import Outcome
+from engine.replay import failed_node
+from engine.request import RunRequest
+from engine.trace import Pass, Trace
+
+
+def assemble(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Outcome) -> Trace:
+    """The trace of one run.
+
+    A line that is no event ends the reading; a line may hold several events separated by newlines. What the supervisor
+    saw wins over what the worker said. Blob events are passed over: their tensors are marked `stored`.
+    """
+    with uncollected():
+        return _assembled(run, request, lines, outcome)
+
+
+def _assembled(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Outcome) -> Trace:
+    house = House()
+    bad = house.read(lines)
+    return _diagnosed(derive(house.finish(run, request, outcome, bad), house.told))
+
+
+def _diagnosed(trace: Trace) -> Trace:
+    """The trace with what can be concluded from it."""
+    trace = msgspec.structs.replace(trace, passes=_placed(trace))
+    findings = (*trace.findings, *find(trace))
+    failure = trace.failure
+    if failure is not None and failure.explanation is None:
+        failure = msgspec.structs.replace(failure, explanation=explanation(failure, findings))
+    return msgspec.structs.replace(trace, failure=failure, findings=findings)
+
+
+def _placed(trace: Trace) -> tuple[Pass, ...]:
+    """The passes, the failed ones with the node that raised."""
+    if not any(one.failed for one in trace.passes):
+        return trace.passes
+    nodes = {node.id: node for node in trace.nodes}
+    return tuple(
+        msgspec.structs.replace(one, failed_node=failed_node(nodes, one)) if one.failed else one for one in trace.passes
+    )

@@ -67,7 +67,7 @@ class Aside:
         """Have it ready."""
         self._process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "server.aside", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": _ROOT}, start_new_session=True,
+            cwd=_ROOT, start_new_session=True,
         )  # fmt: skip
 
     async def finish(

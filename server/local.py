@@ -55,6 +55,10 @@ class LocalRunner:
         if control := self._controls.get(run):
             control.yield_processor()
 
+    def take_processor(self, run: str) -> None:
+        if control := self._controls.get(run):
+            control.take_processor()
+
     @property
     def isolation(self) -> Isolation | None:
         return self._pool.isolation if self._started else None

@@ -28,6 +28,8 @@ from server.settings import Settings
 from server.store import Store, Stored, StoreDown
 
 RETRY_AFTER_S = 2
+RELIEF_S = 0.5
+"""Seconds without a newer run after which the slow ones have their share again."""
 _REMEMBERED = 4096
 """Addresses and clients whose last turn is kept in mind."""
 
@@ -63,7 +65,9 @@ class LiveRun:
     """All who asked for it and have not cancelled it."""
     state: Literal["waiting", "running", "finished"] = "waiting"
     slow: bool = False
-    """It has taken long and goes on at low priority."""
+    """It has taken long and goes on beside the workers."""
+    yielded: bool = False
+    """It has only the processor time that newer runs leave."""
     overdue: bool = False
     """It has taken long, and would yield if there were room beside the workers."""
     since: float = field(default_factory=time.monotonic)
@@ -115,6 +119,7 @@ class Queue:
         self._quick_s = settings.quick_s
         self._waiting: list[LiveRun] = []
         self._running: dict[LiveRun, asyncio.Task[None]] = {}
+        self._relief: asyncio.TimerHandle | None = None
         self._turns = itertools.count()
         self._served: dict[str | Client, int] = {}
         """The last turn of each address and of each client."""
@@ -222,6 +227,7 @@ class Queue:
             self._running[live] = task = asyncio.create_task(self._perform(live))
             # not in the task's own `finally`: one that is cancelled before its first step never gets there
             task.add_done_callback(partial(self._over, live))
+            self._press()
 
     def _quick(self) -> int:
         """Runs that have a worker for themselves."""
@@ -257,8 +263,27 @@ class Queue:
         live.overdue = True
         if live in self._running and not live.slow and len(self._running) - self._quick() < self._runner.slow_capacity:
             live.slow = True
-            self._runner.yield_processor(live.id)
+            if self._quick():
+                self._press()
             self._dispatch()
+
+    def _press(self) -> None:
+        """Newer runs are there: the slow ones let them go first."""
+        if self._relief is not None:
+            self._relief.cancel()
+            self._relief = None
+        for live in self._running:
+            if live.slow and not live.yielded:
+                live.yielded = True
+                self._runner.yield_processor(live.id)
+
+    def _relieve(self) -> None:
+        """No newer run has come for a while: the slow ones have the machine."""
+        self._relief = None
+        for live in self._running:
+            if live.yielded:
+                live.yielded = False
+                self._runner.take_processor(live.id)
 
     def _left(self, live: LiveRun) -> None:
         """A run is over: what it leaves free goes to one that is overdue, then to those that wait."""
@@ -267,6 +292,8 @@ class Queue:
             if overdue:
                 self._yield(overdue)
         self._dispatch()
+        if self._relief is None and not self._quick() and any(other.yielded for other in self._running):
+            self._relief = asyncio.get_running_loop().call_later(RELIEF_S, self._relieve)
 
     async def _perform(self, live: LiveRun) -> None:
         began = time.monotonic()

@@ -71,6 +71,9 @@ class Runner(Protocol):
     def yield_processor(self, run: str) -> None:
         """Let a run have only what the others leave: it has taken long."""
 
+    def take_processor(self, run: str) -> None:
+        """Let a run have its full share again: nobody else wants it."""
+
     @property
     def capacity(self) -> int:
         """Runs it performs at the same time with their full share; 0 before `start`."""

@@ -112,12 +112,18 @@ class Child:
 
     def yield_processor(self) -> None:
         """From now on it gets only the processor time that nobody else wants."""
-        idle = os.sched_param(0)
+        self._schedule(os.SCHED_IDLE, 19)
+
+    def take_processor(self) -> None:
+        """It gets its share again, where the kernel lets us give it back."""
+        self._schedule(os.SCHED_OTHER, 0)
+
+    def _schedule(self, policy: int, nice: int) -> None:
         for thread in Path(f"/proc/{self.pid}/task").glob("*"):  # threads it starts later do as these
             with contextlib.suppress(OSError):
-                os.sched_setscheduler(int(thread.name), os.SCHED_IDLE, idle)
+                os.sched_setscheduler(int(thread.name), policy, os.sched_param(0))
         with contextlib.suppress(OSError):  # where the kernel weighs sessions and not processes
-            Path(f"/proc/{self.pid}/autogroup").write_text("19")
+            Path(f"/proc/{self.pid}/autogroup").write_text(str(nice))
 
     def own_bytes(self) -> int:
         """Memory it holds that is not a file's: what grows when it allocates. 0 when it is gone."""

@@ -62,9 +62,16 @@ class PlainChild:
 
     def yield_processor(self) -> None:
         """From now on it lets others go first, where the system has a word for it."""
+        self._prefer(19)
+
+    def take_processor(self) -> None:
+        """It gets its share again, where the system lets us give it back."""
+        self._prefer(0)
+
+    def _prefer(self, nice: int) -> None:
         if sys.platform != "win32":
             with contextlib.suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, self.pid, 19)
+                os.setpriority(os.PRIO_PROCESS, self.pid, nice)
 
     @staticmethod
     def own_bytes() -> int:

@@ -46,6 +46,11 @@ class Control:
         if self._child is not None:
             self._child.yield_processor()
 
+    def take_processor(self) -> None:
+        """Let it have its share again."""
+        if self._child is not None:
+            self._child.take_processor()
+
     def hold(self, child: Child | PlainChild, run: Supervision) -> None:
         """The run has begun in this process."""
         self._child, self._run = child, run

@@ -259,3 +259,21 @@ def test_a_run_whose_worker_was_lost_is_tried_once_more(tmp_path: Path) -> None:
         trace = call.result().json()
         assert (trace["status"], trace.get("failure")) == ("ok", None)
         assert server.run("print('and on')")["status"] == "ok"
+
+
+def test_a_long_run_yields_only_to_newer_ones(tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, workers=1, slow_workers=1, quick_s=0.1, warm_gallery=False)
+    with serving(settings) as server, ThreadPoolExecutor(2) as clients:
+        queue = server.service.queue
+        body = {"code": "while True:\n    pass", "limits": {"wall_s": 5}}
+        endless = clients.submit(server.http.post, "/api/v1/runs", json=body)
+        wait_until(lambda: any(live.slow for live in queue._running))
+        (long,) = queue._running
+        control = server.service.runner._controls[long.id]  # type: ignore[attr-defined]
+        pid = control._child.pid
+        assert os.sched_getscheduler(pid) == os.SCHED_OTHER
+        short = clients.submit(server.http.post, "/api/v1/runs", json={"code": "import time\ntime.sleep(0.05)"})
+        wait_until(lambda: os.sched_getscheduler(pid) == os.SCHED_IDLE)
+        assert short.result().json()["status"] == "ok"
+        wait_until(lambda: os.sched_getscheduler(pid) == os.SCHED_OTHER or os.getuid() != 0)
+        assert endless.result().json()["status"] == "limited"

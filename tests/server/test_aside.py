@@ -22,7 +22,12 @@ from tests.server.conftest import Served
 
 MANY = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x\nfor _ in range(900):\n    y = y + x.sin()\n    y.detach()\ny.sum().backward()\nprint('done')\n"
 REQUEST = RunRequest(program=Program(code=MANY + "#" * 9_000))
-LINES = [b'["start","3","2","cpu","2",null,1]', b'["out","stdout","a\\ud83d\\ude00",0,false]', b"no event", b'["end",1.0]']
+LINES = [
+    b'["start","3","2","cpu","2",null,1]',
+    b'["out","stdout","a\\ud83d\\ude00",0,false]',
+    b"no event",
+    b'["end",1.0]',
+]
 OUTCOME = Outcome(
     exit_code=0, signal=None, stopped_by=None, peak_rss_bytes=0, stderr_tail="", timings=Timings(total_ms=1.0),
     isolation=None, blobs=0,
@@ -93,7 +98,9 @@ def test_one_who_no_longer_waits_does_not_get_the_answers_mixed_up() -> None:
 
 @pytest.mark.slow
 def test_a_large_run_survives_its_loss(served: Served) -> None:
-    helper = next(pid for pid in soak.children(os.getpid()) if b"server.aside" in Path(f"/proc/{pid}/cmdline").read_bytes())
+    helper = next(
+        pid for pid in soak.children(os.getpid()) if b"server.aside" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    )
     trace = served.run(MANY)
     assert trace["status"] == "ok"
     assert len(trace["ops"]) > 1000

@@ -191,7 +191,9 @@ def test_a_locked_file_costs_only_what_was_to_be_written(tmp_path: Path, monkeyp
     use(tmp_path, keep, memory_bytes=10**6)
 
 
-def test_a_clock_that_jumps_loses_no_pinned_and_no_newest_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clock_that_jumps_loses_no_pinned_and_no_newest_trace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def jump(store: Store) -> None:
         await store.keep("pinned", trace("p", 2_000), pinned=True)
         for number, now in enumerate((2e9, 1e9, 3e9, 0.0)):

@@ -51,4 +51,6 @@ def test_every_common_error_has_words(language: str) -> None:
 def test_every_end_that_is_no_exception_is_explained(language: str) -> None:
     texts = words(language)
     assert all(texts[f"explain.{code}"] for code in ENDS.values())
-    assert all(texts[f"limit.{name}"] for name in (*RunLimits.__struct_fields__, "files") if name not in ("ops", "nodes"))
+    assert all(
+        texts[f"limit.{name}"] for name in (*RunLimits.__struct_fields__, "files") if name not in ("ops", "nodes")
+    )

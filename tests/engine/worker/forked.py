@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 
 import torch
+from torch.utils.hooks import RemovableHandle
 
 from engine.assemble import assemble
 from engine.limits import DEFAULT_LIMITS
@@ -27,6 +28,7 @@ def said(code: str, limits: RunLimits = DEFAULT_LIMITS) -> list[bytes]:
                 for stream in (0, 1, 2):
                     os.dup2(nothing, stream)
                 warnings.resetwarnings()  # those of a program, not of a test
+                RemovableHandle.next_id = 0  # as in a new process
                 with path.open("wb", buffering=0) as events:
 
                     def emit(piece: bytes) -> None:

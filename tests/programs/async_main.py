@@ -7,7 +7,7 @@ async def step(x, delay):
 
 async def main():
     x = torch.tensor([1.0], requires_grad=True)
-    a, b = await asyncio.gather(step(x, 0.002), step(x + 1, 0.001))
+    a, b = await asyncio.gather(step(x, 0.2), step(x + 1, 0.001))
     (a * b).sum().backward()
     return x.grad
 

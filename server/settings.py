@@ -29,7 +29,7 @@ class Settings:
     workers: int = 0
     """Runs at the same time; 0 takes one for each processor core."""
     slow_workers: int = 8
-    """Runs that may go on at low priority beside those after `quick_s`; fewer where the memory would not do."""
+    """Runs that may go on beside those after `quick_s`, giving way to newer ones; fewer where the memory would not do."""
     quick_s: float = 0.5
     """Seconds a run has a worker for itself; after them it yields to newer runs."""
     queue: int = 1024

@@ -136,6 +136,16 @@ class OpRan(_Event, frozen=True, tag="o"):
     """First records of tensors that had ceased to exist by then."""
 
 
+class CellsRead(_Event, frozen=True, tag="r"):
+    """An op picked cells; the fields of `Reads`."""
+
+    op: int
+    input: int
+    output: int
+    position: bool
+    cells: tuple[int, ...]
+
+
 class Gone(_Event, frozen=True, tag="gone"):
     """Tensors ceased to exist since the last word of it."""
 
@@ -540,3 +550,4 @@ def decode_all(lines: Sequence[bytes]) -> list[Event]:
     """The events of many lines at once, four times faster; raises when one of them holds none."""
     events: list[Event] = _many.decode(b"[" + b",".join(lines) + b"]")
     return events
+    | CellsRead

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from engine.broadcasting import summed_axes
-from engine.trace import Accumulation, Change, HookCall, Pass, Step, Trace, Update
+from engine.trace import Accumulation, Change, HookCall, Number, Pass, Reads, Step, Tensor, Trace, Update
 
 
 def observed(trace: Trace) -> Iterator[str]:
@@ -14,6 +14,7 @@ def observed(trace: Trace) -> Iterator[str]:
     yield from _calls(trace)
     yield from _hooks(trace)
     if not trace.truncated and not _at_once(trace):
+    yield from _reads(trace)
         yield from _ledger(trace)
 
 
@@ -47,6 +48,43 @@ def _ends(trace: Trace) -> Iterator[str]:
 
 
 def _reductions(trace: Trace) -> Iterator[str]:
+def _reads(trace: Trace) -> Iterator[str]:
+    """A cell that was read holds what came out of it, or is where it is said to be."""
+    tensors = {tensor.id: tensor for tensor in trace.tensors}
+    for op in trace.ops:
+        for reads in op.reads:
+            if not (0 <= reads.input < len(op.inputs) and 0 <= reads.output < len(op.outputs)):
+                yield f"op {op.id} reads from what is not there"
+                continue
+            given, made = tensors.get(op.inputs[reads.input]), tensors.get(op.outputs[reads.output])
+            if given is None or made is None:
+                continue  # another law says so
+            if len(reads.cells) != prod(made.shape) or not all(-1 <= cell < prod(given.shape) for cell in reads.cells):
+                yield f"op {op.id} does not say of each cell where it came from"
+            elif broken := _misread(reads, given, made):
+                yield f"op {op.id}: {broken}"
+
+
+def _misread(reads: Reads, given: Tensor, made: Tensor) -> str:
+    if made.data is None or "complex" in made.dtype:
+        return ""
+    for at, cell in enumerate(reads.cells):
+        if cell < 0:
+            continue
+        if reads.position:
+            if made.data[at] not in (cell, *_places(cell, given.shape)):
+                return f"cell {at} says {made.data[at]} of cell {cell} in {given.shape}"
+        elif given.data is not None and given.dtype == made.dtype and made.data[at] != given.data[cell]:
+            return f"cell {at} is {made.data[at]} and came from {given.data[cell]}"
+    return ""
+
+
+def _places(cell: int, shape: tuple[int, ...]) -> Iterator[Number]:
+    for size in reversed(shape):
+        cell, place = divmod(cell, size)
+        yield place
+
+
     """What left is what is left of the shape before, and each sum over broadcast axes is a step."""
     shapes = {tensor.id: tensor.shape for tensor in trace.tensors}
     told = {(step.pass_id, step.visit, step.slot) for step in trace.timeline if step.kind == "reduce"}

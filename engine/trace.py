@@ -341,6 +341,20 @@ class Broadcast(Record, frozen=True):
     """Axes of the result along which it was stretched or added."""
 
 
+class Reads(Record, frozen=True):
+    """Where the cells of an output came from: for ops that pick, such as indexing, `gather` or `masked_select`."""
+
+    input: int
+    """Index into the op's `inputs`."""
+    cells: tuple[int, ...]
+    """For each cell of the output, in row-major order, the number of the input's cell in that order; −1 for one that did not
+    come from this input."""
+    output: int = 0
+    """Index into the op's `outputs`."""
+    position: bool = False
+    """The output does not hold the cell's value but says where it is: `nonzero`, the indices of `max`."""
+
+
 class Op(Record, frozen=True):
     """One forward operation as the user's code called it, recorded by autograd or not."""
 
@@ -372,6 +386,9 @@ class Op(Record, frozen=True):
     """The output shares storage with an input."""
     broadcast: tuple[Broadcast, ...] = ()
     """Inputs that were stretched."""
+    reads: tuple[Reads, ...] = ()
+    """Which cells of its inputs an op that picks has read or, in place, kept; for tensors of at most 4,096 elements, and of a
+    run only the first 2,000 such ops and 100,000 cells."""
     pass_id: str | None = msgspec.field(default=None, name="pass")
     """The pass during which it ran: a custom backward, a hook, a recomputation."""
     raised: bool = False
@@ -962,7 +979,8 @@ class Truncation(Record, frozen=True):
     """Something that was left out."""
 
     what: str
-    """What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`."""
+    """What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`,
+    `reads`."""
     limit: str
     """The limit that was reached; `sample` for turns of a long loop of which only a sample was kept."""
     kept: int

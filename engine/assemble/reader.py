@@ -89,6 +89,8 @@ class Reader(Passes):
                 )
             case ev.Called():
                 self.functions[event.id] = event
+            case ev.CellsRead():
+                self.reads.setdefault(event.op, []).append(event)
             case ev.TensorChanged():
                 self._changed(event)
             case ev.Named():

@@ -17,6 +17,7 @@ from engine.trace import (
     NodeOutput,
     Op,
     OutputOf,
+    Reads,
     Saved,
     Summary,
     Tensor,
@@ -60,7 +61,8 @@ class Records(Reader):
             if skipped and (gaps := skipped.get(key)):
                 while gaps and gaps[0][0] <= number:
                     place.ran += gaps.pop(0)[1]
-            yield self._op(event, place, by_op.get(event.id, ()))
+            made = self._op(event, place, by_op.get(event.id, ()))
+            yield made if event.id not in self.reads else self._with_reads(made, self.reads[event.id])
             place.ran += 1
 
     def _place(self, event: ev.OpRan) -> "Place":
@@ -112,6 +114,15 @@ class Records(Reader):
             pass_id=of_pass(event.pass_id),
             raised=bool(event.flags & ev.RAISED),
         )
+
+    @staticmethod
+    def _with_reads(made: Op, reads: Iterable[ev.CellsRead]) -> Op:
+        told = tuple(
+            Reads(input=one.input, cells=one.cells, output=one.output, position=one.position)
+            for one in reads
+            if 0 <= one.input < len(made.inputs) and 0 <= one.output < len(made.outputs)
+        )
+        return msgspec.structs.replace(made, reads=told)
 
     def _argument(self, name: str, word: ev.Word, inputs: list[int]) -> Argument:
         """The argument; its tensors are added to `inputs`."""

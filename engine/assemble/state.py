@@ -116,6 +116,8 @@ class State:
         self.changes: dict[int, Known] = {}
         self.ops: dict[int, ev.OpRan] = {}
         self.nodes: dict[int, ev.NodeSeen] = {}
+        self.reads: dict[int, list[ev.CellsRead]] = {}
+        """By op."""
         self.runs: dict[int, Run] = {}
         self.updates: list[ev.Updated] = []
         self.modules: dict[int, ev.ModuleSeen] = {}

@@ -20,6 +20,7 @@ from engine.worker.names import Called, learn
 from engine.worker.observe import Observer
 from engine.worker.plain import plain_text
 from engine.worker.record import Ledger, State
+from engine.worker.reads import Reading
 from engine.worker.tensors import is_tracked_leaf, look, version_of
 
 _Tensor = torch.Tensor
@@ -44,6 +45,7 @@ class Recording(TorchFunctionMode):
         self.known: dict[object, Called | None] = {}
         self.here = ledger.here
         self.over = False
+        self.reading = Reading()
         """The program has ended, though threads of its own may go on."""
 
     def __torch_function__(
@@ -299,6 +301,10 @@ class Recording(TorchFunctionMode):
             self.observer.written(op, changed, ledger.site(frame))
         ledger.publish()
 
+        if called.picks:
+            ledger.pending += self.reading.rows(
+                op, called.name, called.function, args, kwargs, tensors_in(result), taken
+            )
     def _changes(
         self, called: Called, taken: Taken, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> list[tuple[torch.Tensor, State, int]]:

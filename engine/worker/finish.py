@@ -67,6 +67,9 @@ class Finish:
             self.ledger.pending.append(
                 ("cut", "ops", "ops", self.ledger.ops - self.ledger.thin.ops_forgotten, self.ledger.ops_omitted)
             )
+        reading = self.backward.mode.reading
+        if reading.omitted:
+            self.ledger.pending.append(("cut", "reads", "cells", reading.kept, reading.omitted))
         if self.ledger.output_bytes > self.ledger.limits.output_bytes:
             kept = self.ledger.limits.output_bytes
             cut = ("cut", "output", "output_bytes", kept, self.ledger.output_bytes - kept)

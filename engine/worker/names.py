@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from engine.worker.reads import READERS
+
 _OPERATORS = {
     "__truediv__": "div", "__itruediv__": "div_", "__rtruediv__": "rdiv", "__div__": "div", "__rdiv__": "rdiv",
     "__floordiv__": "floor_divide", "__rfloordiv__": "floor_divide", "__ifloordiv__": "floor_divide_", "__mod__": "remainder",
@@ -38,7 +40,7 @@ _UNINITIALISED = frozenset(("empty", "empty_like", "new_empty", "empty_strided",
 class Called:
     """What is known of one function."""
 
-    __slots__ = ("function", "id", "lends", "name", "quiet", "special", "uninitialised", "writes_silently")
+    __slots__ = ("function", "id", "lends", "name", "picks", "quiet", "special", "uninitialised", "writes_silently")
 
     def __init__(self, name: str, function: str, special: str = "") -> None:
         self.id = 0
@@ -50,6 +52,8 @@ class Called:
         """Not worth an op when no tensor comes out."""
         self.lends = name in _LENDS
         """Shares memory with code that PyTorch does not see."""
+        self.picks = name in READERS and function.startswith("torch.")
+        """Its results are cells of its arguments."""
         self.uninitialised = name in _UNINITIALISED
         self.writes_silently = name in _WRITES_SILENTLY
 

@@ -369,7 +369,8 @@ class Look(msgspec.Struct, frozen=True, gc=False):
     """Fields from `strides` on, empty when all of them hold their defaults."""
 
 
-def _unreadable(tensor: torch.Tensor) -> str:
+def unreadable(tensor: torch.Tensor) -> str:
+    """Why a tensor's elements cannot be read; empty when they can."""
     if tensor.is_meta:
         return "a meta tensor has no memory"
     if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
@@ -410,7 +411,7 @@ def _long_look(tensor: torch.Tensor, uninitialised: bool, like: Look | None = No
     try:
         device, layout = str(tensor.device), str(tensor.layout).removeprefix("torch.")
         shape = tuple(int(n) for n in tensor.shape)
-        reason = _unreadable(tensor)
+        reason = unreadable(tensor)
         if not reason and tensor.layout is not torch.strided:
             dense = _contents(tensor.detach().to_dense(), shape, dtype, 0, 0, None, "cpu")
             said = dense.rest[3:5] if dense.rest else (None, None)

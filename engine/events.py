@@ -506,6 +506,7 @@ Event = (
     | Named
     | GradKept
     | OpRan
+    | CellsRead
     | Gone
     | Room
     | NodeSeen
@@ -550,4 +551,3 @@ def decode_all(lines: Sequence[bytes]) -> list[Event]:
     """The events of many lines at once, four times faster; raises when one of them holds none."""
     events: list[Event] = _many.decode(b"[" + b",".join(lines) + b"]")
     return events
-    | CellsRead

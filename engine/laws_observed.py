@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
+from math import prod
 
 from engine.broadcasting import summed_axes
 from engine.trace import Accumulation, Change, HookCall, Number, Pass, Reads, Step, Tensor, Trace, Update

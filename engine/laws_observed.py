@@ -14,8 +14,8 @@ def observed(trace: Trace) -> Iterator[str]:
     yield from _reductions(trace)
     yield from _calls(trace)
     yield from _hooks(trace)
-    if not trace.truncated and not _at_once(trace):
     yield from _reads(trace)
+    if not trace.truncated and not _at_once(trace):
         yield from _ledger(trace)
 
 
@@ -48,7 +48,6 @@ def _ends(trace: Trace) -> Iterator[str]:
             yield f"{where} names {end}, which does not exist"
 
 
-def _reductions(trace: Trace) -> Iterator[str]:
 def _reads(trace: Trace) -> Iterator[str]:
     """A cell that was read holds what came out of it, or is where it is said to be."""
     tensors = {tensor.id: tensor for tensor in trace.tensors}
@@ -86,6 +85,7 @@ def _places(cell: int, shape: tuple[int, ...]) -> Iterator[Number]:
         yield place
 
 
+def _reductions(trace: Trace) -> Iterator[str]:
     """What left is what is left of the shape before, and each sum over broadcast axes is a step."""
     shapes = {tensor.id: tensor.shape for tensor in trace.tensors}
     told = {(step.pass_id, step.visit, step.slot) for step in trace.timeline if step.kind == "reduce"}

@@ -115,9 +115,9 @@ class State:
         self.tensors: dict[int, ev.TensorSeen] = {}
         self.changes: dict[int, Known] = {}
         self.ops: dict[int, ev.OpRan] = {}
-        self.nodes: dict[int, ev.NodeSeen] = {}
         self.reads: dict[int, list[ev.CellsRead]] = {}
         """By op."""
+        self.nodes: dict[int, ev.NodeSeen] = {}
         self.runs: dict[int, Run] = {}
         self.updates: list[ev.Updated] = []
         self.modules: dict[int, ev.ModuleSeen] = {}

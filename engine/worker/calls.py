@@ -19,8 +19,8 @@ from engine.events import IN_PLACE, INFERENCE, NO_GRAD, RAISED, VIEW
 from engine.worker.names import Called, learn
 from engine.worker.observe import Observer
 from engine.worker.plain import plain_text
-from engine.worker.record import Ledger, State
 from engine.worker.reads import Reading
+from engine.worker.record import Ledger, State
 from engine.worker.tensors import is_tracked_leaf, look, version_of
 
 _Tensor = torch.Tensor
@@ -44,8 +44,8 @@ class Recording(TorchFunctionMode):
         self.observer = observer
         self.known: dict[object, Called | None] = {}
         self.here = ledger.here
-        self.over = False
         self.reading = Reading()
+        self.over = False
         """The program has ended, though threads of its own may go on."""
 
     def __torch_function__(

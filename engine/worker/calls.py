@@ -299,12 +299,12 @@ class Recording(TorchFunctionMode):
         op = self._op(called, words, keywords, outputs, IN_PLACE if changed else flags, started, frame, ended)
         if changed:
             self.observer.written(op, changed, ledger.site(frame))
-        ledger.publish()
-
         if called.picks:
             ledger.pending += self.reading.rows(
                 op, called.name, called.function, args, kwargs, tensors_in(result), taken
             )
+        ledger.publish()
+
     def _changes(
         self, called: Called, taken: Taken, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> list[tuple[torch.Tensor, State, int]]:

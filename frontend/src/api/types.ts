@@ -1401,6 +1401,10 @@ export interface Op {
    */
   raised?: boolean;
   /**
+   * Which cells of its inputs an op that picks has read or, in place, kept; for tensors of at most 4,096 elements, and of a run only the first 2,000 such ops and 100,000 cells.
+   */
+  reads?: Reads[];
+  /**
    * For a recomputation by checkpointing: the op it repeats.
    */
   rerun_of?: string | null;
@@ -1460,6 +1464,30 @@ export interface Broadcast {
    * Index into the op's `inputs`.
    */
   input: number;
+}
+/**
+ * Where the cells of an output came from: for ops that pick, such as indexing, `gather` or `masked_select`.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Reads".
+ */
+export interface Reads {
+  /**
+   * For each cell of the output, in row-major order, the number of the input's cell in that order; −1 for one that did not come from this input.
+   */
+  cells: number[];
+  /**
+   * Index into the op's `inputs`.
+   */
+  input: number;
+  /**
+   * Index into the op's `outputs`.
+   */
+  output?: number;
+  /**
+   * The output does not hold the cell's value but says where it is: `nonzero`, the indices of `max`.
+   */
+  position?: boolean;
 }
 /**
  * Something the program printed.
@@ -2120,7 +2148,7 @@ export interface Truncation {
    */
   omitted?: number | null;
   /**
-   * What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`.
+   * What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`, `reads`.
    */
   what: string;
 }

@@ -537,6 +537,9 @@ Event = (
     | BlobSaid
 )
 
+BLOB = b'["blob",'
+"""How a worker's line with the elements of a tensor begins."""
+
 _decoder = msgspec.json.Decoder(Event, strict=True)
 _many = msgspec.json.Decoder(list[Event], strict=True)
 

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 
 import msgspec
 
@@ -27,7 +28,7 @@ class Reader(Passes):
 
     def read(self, lines: Iterable[bytes]) -> str:
         """Takes events until the first line that is none; says what was wrong with it."""
-        takers = self._takers()
+        takers, tensors = self._takers(), self.tensors
         for batch in _batches(lines):
             try:
                 events = ev.decode_all(batch)
@@ -38,7 +39,10 @@ class Reader(Passes):
                     return bad
             else:
                 for event in events:
-                    takers[type(event)](event)
+                    if type(event) is ev.TensorSeen:  # every other one
+                        tensors[event.id] = event
+                    else:
+                        takers[type(event)](event)
         return ""
 
     def _takers(self) -> _Takers:
@@ -243,14 +247,11 @@ _BATCH = 2000
 
 
 def _batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    batch: list[bytes] = []
-    for piece in lines:
-        if b"\n" in piece:
-            batch += [line for line in piece.split(b"\n") if line]
-        elif piece:
-            batch.append(piece)
-        while len(batch) >= _BATCH:
-            yield batch[:_BATCH]
-            del batch[:_BATCH]
-    if batch:
-        yield batch
+    """Lines, many at a time; a piece may hold several. Tensors' elements are left out: nobody asks for them here."""
+    pieces = iter(lines)
+    while taken := list(islice(pieces, _BATCH)):
+        together = b"".join(taken)
+        if b"\n" in together or ev.BLOB in together or not all(taken):
+            taken = [line for piece in taken for line in piece.split(b"\n") if line and not line.startswith(ev.BLOB)]
+        for start in range(0, len(taken), _BATCH):
+            yield taken[start : start + _BATCH]

@@ -127,10 +127,15 @@ class Source:
 
 
 def _add_positional(found: list[tuple[str, str]], plan: _Plan, op: Op) -> None:
-    positional = [argument for argument in op.arguments if not argument.name]
-    if plan.positions <= len(positional):
+    """Positional arguments come before those by keyword."""
+    arguments = op.arguments
+    if plan.positions <= len(arguments) and not arguments[plan.positions - 1].name:
         for at, names in plan.written:
-            found += _of_argument(names, positional[at])
+            argument = arguments[at]
+            if argument.tensor is None:
+                found += _of_argument(names, argument)
+            elif names[0]:
+                found.append((argument.tensor, names[0]))
 
 
 def _by_keyword(plan: _Plan, op: Op) -> Iterator[tuple[str, str]]:

@@ -66,7 +66,7 @@ class House(Records):
             failure=failure,
             output=tuple(self.outputs),
             warnings=tuple(self.warnings),
-            tensors=tuple(self._tensor(event) for event in self.tensors.values()),
+            tensors=tuple(self._all_tensors()),
             variables=tuple(self._variable(event, dict(self.told.arrays)) for event in self.variables),
             ops=ops,
             nodes=tuple(self._node(self.nodes[number]) for number in sorted(self.nodes)),

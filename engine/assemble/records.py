@@ -28,27 +28,34 @@ from engine.trace import (
 class Records(Reader):
     """Tensors, ops and nodes, as the trace has them."""
 
-    def _tensor(self, event: ev.TensorSeen) -> Tensor:
-        change = self.changes.get(event.id) or _NOTHING
-        node = change.node or event.node
-        requires_grad = event.requires_grad if change.requires_grad is None else change.requires_grad
-        role = change.role or event.role
-        usual = Tensor(
-            id=self.t[event.id],
-            shape=event.shape,
-            dtype=event.dtype,
-            role=role,
-            identity=self.t[event.identity] if event.identity else None,
-            names=tuple(names) if (names := self.shared.get(event.identity or event.id)) else (),
-            storage=f"s{event.storage}" if event.storage else None,
-            size_bytes=event.size_bytes,
-            version=max(event.version, 0),
-            requires_grad=requires_grad,
-            is_leaf=not node and not (requires_grad and role == "result"),  # a written view's node is not asked for
-            grad_fn=OutputOf(node=self.n[node], output_nr=change.output_nr or event.output_nr) if node else None,
-            data=event.data,
-        )
-        return usual if change is _NOTHING and _is_usual(event) else _with_the_rest(usual, event, change)
+    def _all_tensors(self) -> Iterator[Tensor]:
+        ids, nodes, shared, changes = self.t, self.n, self.shared, self.changes
+        for number, event in self.tensors.items():
+            change = changes.get(number)
+            if change is None:
+                node, nr, role, requires_grad = event.node, event.output_nr, event.role, event.requires_grad
+            else:
+                node, nr = change.node or event.node, change.output_nr or event.output_nr
+                role = change.role or event.role
+                requires_grad = event.requires_grad if change.requires_grad is None else change.requires_grad
+            identity = event.identity
+            names = shared.get(identity or number)
+            usual = Tensor(
+                id=ids[number],
+                shape=event.shape,
+                dtype=event.dtype,
+                role=role,
+                identity=ids[identity] if identity else None,
+                names=tuple(names) if names else (),
+                storage=f"s{event.storage}" if event.storage else None,
+                size_bytes=event.size_bytes,
+                version=version if (version := event.version) > 0 else 0,
+                requires_grad=requires_grad,
+                is_leaf=not node and not (requires_grad and role == "result"),  # a written view's node is not asked for
+                grad_fn=OutputOf(node=nodes[node], output_nr=nr) if node else None,
+                data=event.data,
+            )
+            yield usual if change is None and _is_usual(event) else _with_the_rest(usual, event, change or _NOTHING)
 
     def _all_ops(self, by_op: Mapping[int, list[ev.NodeSeen]]) -> Iterator[Op]:
         places: dict[tuple[int, int, int], Place] = {}
@@ -62,7 +69,7 @@ class Records(Reader):
                 while gaps and gaps[0][0] <= number:
                     place.ran += gaps.pop(0)[1]
             made = self._op(event, place, by_op.get(event.id, ()))
-            yield made if event.id not in self.reads else self._with_reads(made, self.reads[event.id])
+            yield self._with_reads(made, self.reads[event.id]) if self.reads and event.id in self.reads else made
             place.ran += 1
 
     def _place(self, event: ev.OpRan) -> "Place":

@@ -12,6 +12,7 @@ import msgspec
 
 from engine import events
 from engine.assemble import assemble
+from engine.collector import uncollected
 from engine.ending import stacks
 from engine.outcome import Outcome
 from engine.request import RunRequest
@@ -24,6 +25,8 @@ log = logging.getLogger("gradgraph.runs")
 
 LARGE_BYTES = 256 * 1024
 """Traces above this size are compressed less hard."""
+_TRIED_BYTES = 16 * 1024
+_PAYS = 0.8
 _KILLED = 9
 """A process killed from outside before its first word: most likely it never had its program."""
 STORED_STATUS = ("ok", "failed")
@@ -32,21 +35,28 @@ STORED_STATUS = ("ok", "failed")
 
 def finish(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outcome, waited_ms: float) -> Finished:
     """The trace of a run as it is kept and sent."""
+    with uncollected():
+        return packed(traced(run, request, lines, outcome, waited_ms), lines, outcome)
+
+
+def traced(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outcome, waited_ms: float) -> Trace:
+    """The trace of a run, with the time that took."""
     began = time.perf_counter()
     trace = assemble(run, request, lines, outcome)
     trace = _timed(trace, waited_ms, (time.perf_counter() - began) * 1000)
     if trace.failure and trace.failure.limit == "wall_s" and not trace.failure.span:
         log.warning("run %s ran out of time outside the program: %s", run, "; ".join(stacks(outcome.stderr_tail)))
-    body = msgspec.json.encode(trace)
+    return trace
+
+
+def packed(trace: Trace, lines: Sequence[bytes], outcome: Outcome) -> Finished:
+    """A trace as it is kept and sent."""
+    text = msgspec.json.encode(trace)
+    body = gzip.compress(text, 6 if len(text) < LARGE_BYTES else 3, mtime=0)
     return Finished(
         status=trace.status,
         lost=outcome.stopped_by is None and (_is_lost(trace) or (outcome.signal == _KILLED and not lines)),
-        stored=Stored(
-            body=gzip.compress(body, 6 if len(body) < LARGE_BYTES else 3, mtime=0),
-            etag=etag(body),
-            tensors=_files(trace, lines),
-            kept=trace.status in STORED_STATUS,
-        ),
+        stored=Stored(body=body, etag=etag(body), tensors=_files(trace, lines), kept=trace.status in STORED_STATUS),
     )
 
 
@@ -72,8 +82,15 @@ def _files(trace: Trace, lines: Sequence[bytes]) -> dict[str, bytes]:
         if blob is None or not shapes:
             break
         if shapes.pop(f"t{blob.tensor}", None) == blob.shape and (file := _file(blob)):
-            files[f"t{blob.tensor}"] = gzip.compress(file, 3, mtime=0)
+            files[f"t{blob.tensor}"] = _zipped(file)
     return files
+
+
+def _zipped(file: bytes) -> bytes:
+    """Compressed where that pays: random numbers, such as fresh weights, would take long and hardly shrink."""
+    start = file[:_TRIED_BYTES]
+    pays = len(gzip.compress(start, 1, mtime=0)) < _PAYS * len(start)
+    return gzip.compress(file, 3 if pays else 0, mtime=0)
 
 
 def _blob(line: bytes) -> events.BlobSaid | None:

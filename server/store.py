@@ -51,7 +51,7 @@ class Stored:
     body: bytes
     """The trace's JSON, gzip-compressed."""
     etag: str
-    """Strong entity tag of the JSON."""
+    """Strong entity tag of the body."""
     tensors: Mapping[str, bytes] = field(default_factory=dict)
     """Values of the larger tensors that were kept, compressed, by tensor id; not filled in by `get`."""
     kept: bool = True

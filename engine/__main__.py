@@ -43,7 +43,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", default="cpu", metavar="D", help="auto, cpu, cuda or cuda:N (default cpu)")
     parser.add_argument(
         "--check", action="append", default=[], choices=get_args(CheckKind), metavar="WHAT",
-        help="finite-difference compares gradients with differences, jacobian gives Jacobians; repeatable",
+        help="finite-difference compares gradients with differences, jacobian gives Jacobians, surface a function of two "
+        "numbers, calls the calls of the program's own functions; repeatable",
     )  # fmt: skip
     parser.add_argument("--summary", action="store_true", help="a few lines of text instead of JSON")
     parser.add_argument("--pretty", action="store_true", help="indented JSON")

@@ -298,6 +298,76 @@ class JacobianSeen(_Event, frozen=True, tag="jac"):
     largest_error: float | str
 
 
+AxisWord = tuple[int, tuple[int, ...], tuple[float, ...]]
+"""tensor, place, where it was evaluated."""
+
+
+class SurfaceSeen(_Event, frozen=True, tag="surf"):
+    """A pass's value over a grid of two numbers; axes are missing where there is a reason."""
+
+    pass_id: int
+    across: AxisWord | None
+    up: AxisWord | None
+    values: tuple[float | str, ...]
+    numbers: int
+    compared: int
+    fitting: int
+    reason: str
+    parameters: dict[str, str]
+
+
+MovedKind = Literal["parameter", "gradient", "buffer"]
+MovedWord = tuple[MovedKind, str, tuple[int, ...], str, str, str, str, bool, bool, int]
+"""kind, name, shape, dtype and device before, dtype and device after, same object, same memory, tensor."""
+VisitWord = tuple[str, str, int, int, int, tuple[MovedWord, ...]]
+"""path, type, module, parent (-1: none), how many had been left, what moved."""
+
+
+class Walked(_Event, frozen=True, tag="walk"):
+    """`Module._apply` went over a tree."""
+
+    site: int
+    visits: tuple[VisitWord, ...]
+    omitted: int
+    raised: bool
+
+
+AssignedWord = tuple[str, str]
+"""target, text."""
+
+
+class FunctionEntered(_Event, frozen=True, tag="fc"):
+    """One of the program's own functions was called."""
+
+    id: int
+    parent: int
+    function: str
+    line: int
+    site: int
+    through: str
+    arguments: tuple[AssignedWord, ...]
+    at: int
+
+
+class StatementRan(_Event, frozen=True, tag="fs"):
+    """A statement of it ended, or was cut short (`done` is 0)."""
+
+    call: int
+    line: int
+    at: int
+    done: int
+    assigned: tuple[AssignedWord, ...]
+
+
+class FunctionLeft(_Event, frozen=True, tag="fe"):
+    """It returned or raised."""
+
+    id: int
+    at: int
+    returned: str | None
+    raised: str
+
+
 class Printed(_Event, frozen=True, tag="out"):
     """A piece of output."""
 
@@ -516,6 +586,11 @@ Event = (
     | PassEnded
     | LeafChecked
     | JacobianSeen
+    | SurfaceSeen
+    | Walked
+    | FunctionEntered
+    | StatementRan
+    | FunctionLeft
     | Updated
     | Printed
     | Warned

@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from engine.derive.laws import broken_parts
+from engine.laws_asked import asked
 from engine.laws_observed import observed
 from engine.trace import Node, Number, Pass, Sum, Tensor, Term, Trace, Visit
 
@@ -34,7 +35,7 @@ def broken(trace: Trace) -> list[str]:
         *_checks(looked),
         *_timeline(looked),
     ]
-    return [*structure, *_replay(looked), *broken_parts(trace), *observed(trace)]
+    return [*structure, *_replay(looked), *broken_parts(trace), *observed(trace), *asked(trace)]
 
 
 class _Looked:

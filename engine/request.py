@@ -5,7 +5,7 @@ from typing import Literal
 from engine.limits import DEFAULT_LIMITS
 from engine.trace import Program, Record, RunLimits
 
-CheckKind = Literal["finite-difference", "jacobian"]
+CheckKind = Literal["finite-difference", "jacobian", "surface", "calls"]
 
 
 class RunRequest(Record, frozen=True):
@@ -16,4 +16,5 @@ class RunRequest(Record, frozen=True):
     limits: RunLimits = DEFAULT_LIMITS
     """Limits; never above the operator's."""
     checks: tuple[CheckKind, ...] = ()
-    """What is to be checked after the program has ended: its gradients by `finite-difference`, and `jacobian`s."""
+    """What is to be worked out beside the run: after its end the gradients by `finite-difference`, `jacobian`s and the
+    `surface` of a function of two numbers; while it runs, the `calls` of its own functions."""

@@ -2,7 +2,7 @@
 
 Every field is documented by the string under it; `docs/trace.md` and the JSON schema are made from those strings.
 Optional fields that hold their default value are left out of the JSON. Ids are strings: `t` tensor, `o` op, `n` node,
-`p` pass, `u` update, `m` module, `c` module call, `h` hook call, `s` storage.
+`p` pass, `u` update, `m` module, `c` module call, `h` hook call, `s` storage, `f` call of one of the program's own functions.
 """
 
 from typing import Literal
@@ -788,6 +788,112 @@ class ModuleCall(Record, frozen=True):
     """It raised."""
 
 
+class Moved(Record, frozen=True):
+    """A parameter, its gradient or a buffer as `Module._apply` went over it."""
+
+    kind: Literal["parameter", "gradient", "buffer"]
+    """What it is."""
+    name: str
+    """Its name in that module."""
+    shape: tuple[int, ...]
+    """Sizes."""
+    dtype: str
+    """Element type before."""
+    dtype_after: str
+    """Element type after."""
+    device: str = "cpu"
+    """Where it lived before."""
+    device_after: str = "cpu"
+    """Where it lived after."""
+    same_object: bool = True
+    """The module holds the very same tensor object as before."""
+    same_memory: bool = True
+    """Its elements lie where they lay."""
+    tensor: str | None = None
+    """The tensor's identity, when it was met elsewhere."""
+
+
+class WalkVisit(Record, frozen=True):
+    """One module on a walk."""
+
+    path: str
+    """Path from the module the walk began at, which itself has the empty one."""
+    type: str
+    """Class name."""
+    module: str | None = None
+    """The module, when it is among the modules of the trace."""
+    parent: int | None = None
+    """Index of the visit that led to it."""
+    left: int = 0
+    """How many visits had ended before this one: those of its children all have."""
+    moved: tuple[Moved, ...] = ()
+    """Its own tensors in the order PyTorch takes them: each parameter with its gradient, then the buffers."""
+
+
+class Walk(Record, frozen=True):
+    """One `model.to()`, `.half()`, `.cuda()`, `.double()`: `Module._apply` over a tree, children first."""
+
+    visits: tuple[WalkVisit, ...]
+    """The modules in the order they were entered; at most 500."""
+    span: Span | None = None
+    """The call."""
+    omitted: int = 0
+    """Modules that were walked over and left out."""
+    raised: bool = False
+    """It raised; the visits are those that had begun."""
+
+
+class Assigned(Record, frozen=True):
+    """What a statement gave a value to."""
+
+    target: str
+    """As written: `self.creator`, `a, b` gives two."""
+    text: str
+    """The value then; of an object its class, number and plain attributes."""
+
+
+class Statement(Record, frozen=True):
+    """A statement of one of the program's functions that was run."""
+
+    line: int
+    """The line it begins at."""
+    at: int
+    """When it began, on the count that all calls share."""
+    done: int = 0
+    """When it ended; 0 when the recording did not come to that."""
+    assigned: tuple[Assigned, ...] = ()
+    """What it gave values to."""
+
+
+class PythonCall(Record, frozen=True):
+    """A call of one of the program's own Python functions."""
+
+    id: str
+    """Its id."""
+    function: str
+    """Qualified name: `Value.__sub__`."""
+    line: int
+    """Line where the function is defined."""
+    at: int
+    """When it was entered, on the count that all calls share."""
+    left: int = 0
+    """When it was left; 0 when the recording did not come to that."""
+    parent: str | None = None
+    """The call during which it was called."""
+    span: Span | None = None
+    """The place in the program that led to it: `a - b` for an operator, also where PyTorch's own code lies between."""
+    through: str = ""
+    """The library function between the program and it: `torch.nn.modules.module.Module._call_impl`."""
+    arguments: tuple[Assigned, ...] = ()
+    """Its parameters and what they were bound to."""
+    statements: tuple[Statement, ...] = ()
+    """What ran in it."""
+    returned: str | None = None
+    """What it returned or yielded; absent when it raised or was not left."""
+    raised: str = ""
+    """The exception that left it."""
+
+
 class CurvePoint(Record, frozen=True):
     """One call of the engine in a few numbers, told also of passes that were left out."""
 
@@ -879,6 +985,40 @@ class Jacobian(Record, frozen=True):
     """Rows that were compared with a backward of their own."""
     largest_error: float | str = 0.0
     """Largest absolute difference found in that comparison."""
+
+
+class SurfaceAxis(Record, frozen=True):
+    """One of the two numbers of a surface."""
+
+    tensor: str
+    """The leaf (its identity)."""
+    place: tuple[int, ...]
+    """Which of its elements."""
+    values: tuple[float, ...]
+    """Where the function was evaluated, ascending."""
+
+
+class Surface(Record, frozen=True):
+    """What a pass differentiates as a function of two numbers: its forward played again at each point of a grid."""
+
+    pass_id: str | None = msgspec.field(default=None, name="pass")
+    """The pass; all other values are as they were in it."""
+    across: SurfaceAxis | None = None
+    """The number that changes along a row."""
+    up: SurfaceAxis | None = None
+    """The number that changes along a column."""
+    values: tuple[float | str, ...] = ()
+    """The values, row after row of `across`."""
+    numbers: int = 0
+    """How many numbers the function has in all; with more than two, those that moved most were chosen."""
+    compared: int = 0
+    """Other passes whose own value was compared with this function at their numbers."""
+    fitting: int = 0
+    """How many of them had the value of this function; others computed something else, such as on other data."""
+    reason: str = ""
+    """Why there are no values: a key of the word lists under `checks.reason`."""
+    parameters: dict[str, str] = {}
+    """Words to put into that sentence."""
 
 
 class MemoryPoint(Record, frozen=True):
@@ -980,7 +1120,7 @@ class Truncation(Record, frozen=True):
 
     what: str
     """What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`,
-    `reads`."""
+    `reads`, `python_calls`, `walks`."""
     limit: str
     """The limit that was reached; `sample` for turns of a long loop of which only a sample was kept."""
     kept: int
@@ -1041,6 +1181,13 @@ class Trace(Record, frozen=True, kw_only=True):
     """Gradients beside finite differences, when that was asked for."""
     jacobians: tuple[Jacobian, ...] = ()
     """Jacobians, when they were asked for."""
+    surface: Surface | None = None
+    """The function of two numbers under the ways of the optimizers, when it was asked for."""
+    walks: tuple[Walk, ...] = ()
+    """Walks of `Module._apply` over module trees; at most 32."""
+    python_calls: tuple[PythonCall, ...] = ()
+    """Calls of the program's own functions in the order of entering, when they were asked for; at most 600, with at most
+    6,000 statements."""
     lines_not_run: tuple[int, ...] = ()
     """Lines, from 1, where statements begin none of which ran; of a statement over several lines only the first. Not told
     when the process died, or for a program that looks at its own code or traces itself."""

@@ -56,9 +56,10 @@ class RunBody(Body):
     """Given to torch, numpy and random before the first line."""
     limits: LimitsBody = LimitsBody()
     """Lower limits for this run."""
-    check: CheckKind | Annotated[list[CheckKind], Field(max_length=2)] = []
-    """What to check after the program has ended: `finite-difference` compares the gradients of its leaves, `jacobian` gives
-    Jacobians of small roots; one word or a list."""
+    check: CheckKind | Annotated[list[CheckKind], Field(max_length=4)] = []
+    """What to work out beside the run: `finite-difference` compares the gradients of its leaves, `jacobian` gives Jacobians
+    of small roots, `surface` a function of two numbers on a grid, `calls` the calls of the program's own functions; one
+    word or a list."""
 
     @model_validator(mode="after")
     def _one_program(self) -> Self:

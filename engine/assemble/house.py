@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import msgspec
 
+from engine import asked
 from engine import events as ev
 from engine.assemble.records import Records
 from engine.assemble.state import Run, of_op, of_pass, of_tensor
@@ -75,6 +76,9 @@ class House(Records):
             modules=tuple(self._module(event) for event in self.modules.values()),
             checks=tuple(self._check(event) for event in self.checked if event.tensor in self.tensors),
             jacobians=tuple(self._jacobian(event) for event in self.jacobians),
+            surface=None if self.surface is None else asked.surface(self.surface, self.tensors),
+            walks=tuple(asked.walk(one, self._span(one.site), self.modules, self.tensors) for one in self.walked),
+            python_calls=self.python_calls.finish(),
             calls=self.calls.finish(self.modules),
             hooks=tuple(self.hooks.finish(self.nodes, self.modules, self.runs)),
             memory=(),

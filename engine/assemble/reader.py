@@ -123,6 +123,16 @@ class Reader(Passes):
                 self.checked.append(event)
             case ev.JacobianSeen():
                 self.jacobians.append(event)
+            case ev.SurfaceSeen():
+                self.surface = event
+            case ev.Walked():
+                self.walked.append(event)
+            case ev.FunctionEntered():
+                self.python_calls.enter(event, self._span(event.site))
+            case ev.StatementRan():
+                self.python_calls.ran(event)
+            case ev.FunctionLeft():
+                self.python_calls.leave(event)
             case ev.Warned():
                 span = self._span(event.site)
                 self.steps.append(Step(kind="warning", index=len(self.warnings), span=span))

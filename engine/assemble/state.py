@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from engine import events as ev
+from engine.asked import PythonCalls
 from engine.calls import Calls
 from engine.derive import Told
 from engine.hooks import HookCalls
@@ -132,6 +133,9 @@ class State:
         self.gaps: list[Gap] = []
         self.checked: list[ev.LeafChecked] = []
         self.jacobians: list[ev.JacobianSeen] = []
+        self.surface: ev.SurfaceSeen | None = None
+        self.walked: list[ev.Walked] = []
+        self.python_calls = PythonCalls()
         self.nodes_omitted = False
         """Some node leads to one that was left out, from which a gradient may arrive unseen."""
         self.t, self.n, self.o = Ids("t"), Ids("n"), Ids("o")

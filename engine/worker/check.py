@@ -4,6 +4,7 @@ While the program runs only its tape is kept and what each pass added to each le
 happens after its last word, so that a check changes nothing it does.
 """
 
+import contextlib
 import math
 import time
 import warnings
@@ -19,10 +20,13 @@ from engine.request import RunRequest
 from engine.worker.jacobian import jacobians
 from engine.worker.play import Problem, Reached, Root, needed, playing
 from engine.worker.record import Ledger
+from engine.worker.surface import Points, surface
 from engine.worker.tape import Impossible, Leaf, Tape, Value, dense, differs, quiet
 from engine.worker.tensors import spoken
 from engine.worker.verdict import STEP, Looked, Verdict, error_of, place_of, unchecked
 
+CHECKED = frozenset(("finite-difference", "jacobian", "surface"))
+"""What needs the tape."""
 MOST_PASSES = 8
 MOST_LEAVES = 8
 MOST_UNCHECKED = 64
@@ -60,6 +64,7 @@ class Checker:
         self.limits = request.limits
         self.tape = Tape(ledger)
         self.problems: list[tuple[Problem, Impossible | None]] = []
+        self.points = Points() if "surface" in self.asked else None
         self.passes = 0
         self._engine: Engine = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
         self._begun = time.perf_counter()
@@ -72,6 +77,9 @@ class Checker:
     def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Runs the engine as it was called, and notes what it gave the leaves."""
         watch = None
+        if self.points is not None and not self.ledger.pass_stack:
+            with contextlib.suppress(Exception), quiet():
+                self.points.note(self.ledger.passes + 1, outputs)
         if self.passes < MOST_PASSES and not self.ledger.pass_stack:
             self.passes += 1
             watch = _Watch(self.ledger.passes + 1, entries=len(self.tape.entries))
@@ -178,6 +186,8 @@ class Checker:
                 leaf.number = self.ledger.meet(tensor, "leaf").first
                 reached.append(Reached(leaf, watch.gradients[key], value, changed))
         reached.sort(key=lambda each: each.leaf.number)
+        if self.points is not None:
+            self.points.watched(watch.number, watch.leaves)
         watch.nodes.clear()
         watch.leaves.clear()
         if not reached:
@@ -224,6 +234,8 @@ class Checker:
                 if why is None:
                     with playing(wide=False):
                         jacobians(problem, self.ledger, now + 0.5 * (deadline - now))
+        if self.points is not None:
+            surface(self.problems, self.points, self.tape, self.ledger, now + 0.5 * (deadline - now))
         if "finite-difference" in self.asked:
             self._differences(deadline)
 

@@ -27,9 +27,10 @@ from engine.request import RunRequest
 from engine.trace import Program
 from engine.worker.backward import Backward
 from engine.worker.calls import Recording
-from engine.worker.check import Checker
+from engine.worker.check import CHECKED, Checker
 from engine.worker.fail import failure_row, fault_row, syntax_row
 from engine.worker.finish import Finish
+from engine.worker.follow import Follower
 from engine.worker.hooks import Hooks
 from engine.worker.last import call_at, keep_last_words, stand_aside
 from engine.worker.lines import Lines
@@ -50,6 +51,7 @@ from engine.worker.record import PROGRAM, Ledger
 from engine.worker.sender import Sender
 from engine.worker.streams import Below, Stream, watch_warnings
 from engine.worker.tracebacks import clean_tracebacks
+from engine.worker.walks import Walks
 
 _FLUSH_S = 0.01  # what a process killed from outside may leave unsaid; shorter costs time
 _LATE_S = 0.05  # when the program leaves no other thread its turn
@@ -95,9 +97,11 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     job.program = request.program
     ledger = job.ledger
     ledger.limits = request.limits
-    if request.checks:
+    if CHECKED.intersection(request.checks):
         job.checker = Checker(ledger, request)
         job.checker.install()
+    if "calls" in request.checks:
+        job.follower = Follower(ledger, request.program.code)
     ledger.thin.begin()
     sender = Sender(ledger, emit, request.program.code)
     keep_last_words(lambda: _crashes(job, sender), lambda code, frame: _exits(job, sender, code, frame))
@@ -241,7 +245,9 @@ class Job:
         self.modules = Modules(ledger, self.names)
         self.hooks = Hooks(ledger, self.modules)
         self.backward = Backward(ledger, self.mode, self.hooks)
+        self.walks = Walks(ledger, self.modules)
         self.checker: Checker | None = None
+        self.follower: Follower | None = None
         self.ended = False
         self.stopping = threading.Lock()
         """Held by the thread that says where the program was when its time was over."""
@@ -320,6 +326,7 @@ class Job:
         wrap_steps(optimizers)
         wrap_modules(self.modules, self.hooks)
         self.hooks.install()
+        self.walks.install()
         wrap_functions(self.mode)
         wrap_from_numpy(self.mode)
         keep_fast_paths(self.mode)
@@ -347,6 +354,7 @@ class Job:
         self.ledger.thin.end()
         with torch._C.DisableTorchFunction():
             self.finish.tell(self.names)
+            self.walks.tell()
         self.tell_lines()
 
     def stopped(self) -> None:
@@ -355,6 +363,8 @@ class Job:
             self.ledger.thin.end()
         with contextlib.suppress(Exception):
             self.finish.cuts()
+        with contextlib.suppress(Exception):
+            self.walks.tell()
 
     def _found(self, tensor: Any) -> None:
         ledger = self.ledger
@@ -376,10 +386,14 @@ class Job:
         """Runs it; gives what it raised."""
         try:
             with self.mode:
+                if self.follower is not None:
+                    self.follower.begin()
                 exec(code, self.names)
         except BaseException as error:
             return error
         finally:
+            if self.follower is not None:
+                self.follower.end()
             while torch._C._len_torch_function_stack():
                 torch._C._pop_torch_function_stack()
         return None

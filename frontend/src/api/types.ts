@@ -530,6 +530,10 @@ export interface Trace {
   passes: Pass[];
   program: Program;
   /**
+   * Calls of the program's own functions in the order of entering, when they were asked for; at most 600, with at most 6,000 statements.
+   */
+  python_calls?: PythonCall[];
+  /**
    * `ok`; `failed`: the user's program raised; `limited`: a limit stopped it; `crashed`: the process died.
    */
   status: "crashed" | "failed" | "limited" | "ok";
@@ -537,6 +541,10 @@ export interface Trace {
    * Memory that more than one tensor or array shares, or that was written into.
    */
   storages?: Storage[];
+  /**
+   * The function of two numbers under the ways of the optimizers, when it was asked for.
+   */
+  surface?: Surface | null;
   /**
    * Every tensor state, in the order of meeting.
    */
@@ -558,6 +566,10 @@ export interface Trace {
    * Its global names at the end, in the order of definition.
    */
   variables: Variable[];
+  /**
+   * Walks of `Module._apply` over module trees; at most 32.
+   */
+  walks?: Walk[];
   /**
    * What it was warned of.
    */
@@ -1789,6 +1801,102 @@ export interface Program {
   seed?: number;
 }
 /**
+ * A call of one of the program's own Python functions.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "PythonCall".
+ */
+export interface PythonCall {
+  /**
+   * Its parameters and what they were bound to.
+   */
+  arguments?: Assigned[];
+  /**
+   * When it was entered, on the count that all calls share.
+   */
+  at: number;
+  /**
+   * Qualified name: `Value.__sub__`.
+   */
+  function: string;
+  /**
+   * Its id.
+   */
+  id: string;
+  /**
+   * When it was left; 0 when the recording did not come to that.
+   */
+  left?: number;
+  /**
+   * Line where the function is defined.
+   */
+  line: number;
+  /**
+   * The call during which it was called.
+   */
+  parent?: string | null;
+  /**
+   * The exception that left it.
+   */
+  raised?: string;
+  /**
+   * What it returned or yielded; absent when it raised or was not left.
+   */
+  returned?: string | null;
+  /**
+   * The place in the program that led to it: `a - b` for an operator, also where PyTorch's own code lies between.
+   */
+  span?: Span | null;
+  /**
+   * What ran in it.
+   */
+  statements?: Statement[];
+  /**
+   * The library function between the program and it: `torch.nn.modules.module.Module._call_impl`.
+   */
+  through?: string;
+}
+/**
+ * What a statement gave a value to.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Assigned".
+ */
+export interface Assigned {
+  /**
+   * As written: `self.creator`, `a, b` gives two.
+   */
+  target: string;
+  /**
+   * The value then; of an object its class, number and plain attributes.
+   */
+  text: string;
+}
+/**
+ * A statement of one of the program's functions that was run.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Statement".
+ */
+export interface Statement {
+  /**
+   * What it gave values to.
+   */
+  assigned?: Assigned[];
+  /**
+   * When it began, on the count that all calls share.
+   */
+  at: number;
+  /**
+   * When it ended; 0 when the recording did not come to that.
+   */
+  done?: number;
+  /**
+   * The line it begins at.
+   */
+  line: number;
+}
+/**
  * Memory and all that shares it: an alias group.
  *
  * This interface was referenced by `Wire`'s JSON-Schema
@@ -1851,6 +1959,72 @@ export interface Write {
    * That tensor's version counter after it.
    */
   version: number;
+}
+/**
+ * What a pass differentiates as a function of two numbers: its forward played again at each point of a grid.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Surface".
+ */
+export interface Surface {
+  /**
+   * The number that changes along a row.
+   */
+  across?: SurfaceAxis | null;
+  /**
+   * Other passes whose own value was compared with this function at their numbers.
+   */
+  compared?: number;
+  /**
+   * How many of them had the value of this function; others computed something else, such as on other data.
+   */
+  fitting?: number;
+  /**
+   * How many numbers the function has in all; with more than two, those that moved most were chosen.
+   */
+  numbers?: number;
+  /**
+   * Words to put into that sentence.
+   */
+  parameters?: {
+    [k: string]: string;
+  };
+  /**
+   * The pass; all other values are as they were in it.
+   */
+  pass?: string | null;
+  /**
+   * Why there are no values: a key of the word lists under `checks.reason`.
+   */
+  reason?: string;
+  /**
+   * The number that changes along a column.
+   */
+  up?: SurfaceAxis | null;
+  /**
+   * The values, row after row of `across`.
+   */
+  values?: (number | string)[];
+}
+/**
+ * One of the two numbers of a surface.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "SurfaceAxis".
+ */
+export interface SurfaceAxis {
+  /**
+   * Which of its elements.
+   */
+  place: number[];
+  /**
+   * The leaf (its identity).
+   */
+  tensor: string;
+  /**
+   * Where the function was evaluated, ascending.
+   */
+  values: number[];
 }
 /**
  * One state of one tensor object: an in-place write makes a new record with the same `identity`.
@@ -2148,7 +2322,7 @@ export interface Truncation {
    */
   omitted?: number | null;
   /**
-   * What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`, `reads`.
+   * What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`, `reads`, `python_calls`, `walks`.
    */
   what: string;
 }
@@ -2297,6 +2471,110 @@ export interface Variable {
    * Class name of the value.
    */
   type: string;
+}
+/**
+ * One `model.to()`, `.half()`, `.cuda()`, `.double()`: `Module._apply` over a tree, children first.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Walk".
+ */
+export interface Walk {
+  /**
+   * Modules that were walked over and left out.
+   */
+  omitted?: number;
+  /**
+   * It raised; the visits are those that had begun.
+   */
+  raised?: boolean;
+  /**
+   * The call.
+   */
+  span?: Span | null;
+  /**
+   * The modules in the order they were entered; at most 500.
+   */
+  visits: WalkVisit[];
+}
+/**
+ * One module on a walk.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "WalkVisit".
+ */
+export interface WalkVisit {
+  /**
+   * How many visits had ended before this one: those of its children all have.
+   */
+  left?: number;
+  /**
+   * The module, when it is among the modules of the trace.
+   */
+  module?: string | null;
+  /**
+   * Its own tensors in the order PyTorch takes them: each parameter with its gradient, then the buffers.
+   */
+  moved?: Moved[];
+  /**
+   * Index of the visit that led to it.
+   */
+  parent?: number | null;
+  /**
+   * Path from the module the walk began at, which itself has the empty one.
+   */
+  path: string;
+  /**
+   * Class name.
+   */
+  type: string;
+}
+/**
+ * A parameter, its gradient or a buffer as `Module._apply` went over it.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Moved".
+ */
+export interface Moved {
+  /**
+   * Where it lived before.
+   */
+  device?: string;
+  /**
+   * Where it lived after.
+   */
+  device_after?: string;
+  /**
+   * Element type before.
+   */
+  dtype: string;
+  /**
+   * Element type after.
+   */
+  dtype_after: string;
+  /**
+   * What it is.
+   */
+  kind: "buffer" | "gradient" | "parameter";
+  /**
+   * Its name in that module.
+   */
+  name: string;
+  /**
+   * Its elements lie where they lay.
+   */
+  same_memory?: boolean;
+  /**
+   * The module holds the very same tensor object as before.
+   */
+  same_object?: boolean;
+  /**
+   * Sizes.
+   */
+  shape: number[];
+  /**
+   * The tensor's identity, when it was met elsewhere.
+   */
+  tensor?: string | null;
 }
 /**
  * A Python warning the program caused.

@@ -9,7 +9,7 @@ from engine import run
 from engine.trace import Trace
 from tests.oracle.test_oracle import PROGRAMS
 
-OWN_TIMES = ("id", "timings", "checks", "jacobians")
+OWN_TIMES = ("id", "timings", "checks", "jacobians", "surface", "python_calls")
 UNLIKE_ITSELF = {
     "error_recursion": "the depth at which the stack ends counts frames of ours",
     "grad_fn_printed": "prints addresses",
@@ -31,7 +31,9 @@ def _said(trace: Trace) -> object:
 
 def _compare(path: Path) -> None:
     code = path.read_text("utf-8-sig")
-    assert _said(run(code)) == _said(run(code, checks=("finite-difference", "jacobian")))
+    plain = _said(run(code))
+    assert _said(run(code, checks=("finite-difference", "jacobian", "surface"))) == plain
+    assert _said(run(code, checks=("calls",))) == plain
 
 
 SAMPLE = ("destructor_order", "dispatch_mode_of_the_user", "identity_and_refcounts", "in_place_on_views", "tensor_hooks",

@@ -1,0 +1,98 @@
+import torch
+
+
+class Number:
+    def __init__(self, data, maker=None):
+        self.data = data
+        self.maker = maker
+        self.grad = 0.0
+
+    def __sub__(self, other):
+        return Sub()(self, other)
+
+    def __mul__(self, other):
+        return Mul()(self, other)
+
+    def __truediv__(self, other):
+        return Div()(self, other)
+
+
+class Rule:
+    def __call__(self, *numbers):
+        plain = [number.data for number in numbers]
+        result = self.forward(*plain)
+        self.numbers = numbers
+        self.before = [number.maker for number in numbers]
+        return Number(result, maker=self)
+
+
+class Sub(Rule):
+    def forward(self, a, b):
+        return a - b
+
+    def backward(self, g):
+        return g, -g
+
+
+class Mul(Rule):
+    def forward(self, a, b):
+        self.a, self.b = a, b
+        return a * b
+
+    def backward(self, g):
+        return g * self.b, g * self.a
+
+
+class Div(Rule):
+    def forward(self, a, b):
+        self.a, self.b = a, b
+        return a / b
+
+    def backward(self, g):
+        return g / self.b, -g * self.a / self.b**2
+
+
+def count_uses(last):
+    uses, found = {last: 0}, [last]
+    for rule in found:
+        for maker in rule.before:
+            if maker is None:
+                continue
+            if maker not in uses:
+                uses[maker] = 0
+                found.append(maker)
+            uses[maker] += 1
+    return uses
+
+
+def run_backward(root):
+    uses = count_uses(root.maker)
+    arrived = {root.maker: 1.0}
+    ready = [root.maker]
+    while ready:
+        rule = ready.pop()
+        for number, g in zip(rule.numbers, rule.backward(arrived[rule]), strict=True):
+            maker = number.maker
+            if maker is None:
+                number.grad += g
+                continue
+            arrived[maker] = arrived.get(maker, 0.0) + g
+            uses[maker] -= 1
+            if uses[maker] == 0:
+                ready.append(maker)
+
+
+def formula(w, x, y):
+    error = w * x - y
+    return error * error / w
+
+
+toy = [Number(2.0), Number(3.0), Number(4.0)]
+run_backward(formula(*toy))
+
+real = [torch.tensor(each.data, requires_grad=True) for each in toy]
+formula(*real).backward()
+
+for name, mine, torchs in zip("wxy", toy, real, strict=True):
+    print(name, mine.grad, torchs.grad.item())
+    assert mine.grad == torchs.grad.item()

@@ -355,6 +355,31 @@ class Reads(Record, frozen=True):
     """The output does not hold the cell's value but says where it is: `nonzero`, the indices of `max`."""
 
 
+class PromotedOperand(Record, frozen=True):
+    """One operand of an op that brings its operands to one dtype."""
+
+    dtype: str
+    """Its element type; for a plain number the one it counts as."""
+    kind: Literal["tensor", "zero_dim", "number"] = "tensor"
+    """A tensor with axes; one without; a number of Python's. Within a category (bool, whole, floating, complex) only the highest
+    of these ranks decides."""
+    tensor: str | None = None
+    """The tensor."""
+    text: str | None = None
+    """The number as written."""
+
+
+class Promotion(Record, frozen=True):
+    """Operands of different dtypes, and the one they were brought to."""
+
+    operands: tuple[PromotedOperand, ...]
+    """The operands, in order."""
+    common: str
+    """What `torch.result_type` says of them."""
+    result: str
+    """Element type of the result: another one for comparisons (bool), `/` of whole numbers (floating) and in-place ops (kept)."""
+
+
 class Op(Record, frozen=True):
     """One forward operation as the user's code called it, recorded by autograd or not."""
 
@@ -389,6 +414,8 @@ class Op(Record, frozen=True):
     reads: tuple[Reads, ...] = ()
     """Which cells of its inputs an op that picks has read or, in place, kept; for tensors of at most 4,096 elements, and of a
     run only the first 2,000 such ops and 100,000 cells."""
+    promotion: Promotion | None = None
+    """Its operands had different dtypes, or `/` made whole numbers floating."""
     pass_id: str | None = msgspec.field(default=None, name="pass")
     """The pass during which it ran: a custom backward, a hook, a recomputation."""
     raised: bool = False

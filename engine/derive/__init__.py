@@ -5,6 +5,7 @@ import msgspec
 from engine.derive.curve import curve
 from engine.derive.lines import lines_that_exist
 from engine.derive.memory import memory
+from engine.derive.promotion import with_promotions
 from engine.derive.regrown import link_regrown
 from engine.derive.reruns import with_reruns
 from engine.derive.storages import storages
@@ -21,6 +22,6 @@ def derive(trace: Trace, told: Told) -> Trace:
         curve=curve(trace, told.points),
         lines_not_run=lines_that_exist(told.lines_not_run, trace.program.code),
         memory=memory(trace, told),
-        ops=with_reruns(trace),
+        ops=with_promotions(with_reruns(trace), trace),
         storages=storages(trace, told),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from engine.derive.memory import MOST_POINTS
+from engine.derive.promotion import COMPARING, DIVIDING
 from engine.derive.storages import MOST_WRITES
 from engine.trace import Storage, Tensor, Trace
 
@@ -16,6 +17,7 @@ def broken_parts(trace: Trace) -> Iterator[str]:
         yield from _memory_at_the_end(trace, tensors)
     yield from _lines(trace)
     yield from _reruns(trace)
+    yield from _promotions(trace, tensors)
     yield from _code(trace)
 
 
@@ -108,6 +110,26 @@ def _reruns(trace: Trace) -> Iterator[str]:
             if op.pass_id is None or (name, pass_id) != (op.function, None):
                 yield f"op {op.id} repeats {op.rerun_of}, which is not the same call before its pass"
         before[op.id] = op.function, op.pass_id
+
+
+def _promotions(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
+    """PyTorch computed in the dtype that is told."""
+    for op in trace.ops:
+        told = op.promotion
+        if told is None:
+            continue
+        dtypes = {number: tensors[number].dtype for number in (*op.inputs, *op.outputs) if number in tensors}
+        for operand in told.operands:
+            if operand.tensor is not None and dtypes.get(operand.tensor) != operand.dtype:
+                yield f"op {op.id} takes {operand.tensor} for {operand.dtype}"
+        if op.in_place:
+            right = told.result == dtypes.get(op.inputs[0])
+        elif op.name in COMPARING:
+            right = told.result == "bool"
+        else:
+            right = told.result == told.common or (op.name in DIVIDING and "float" in told.result)
+        if not right or told.result != dtypes.get(op.outputs[0]):
+            yield f"op {op.id} computed in {told.common} and gave {told.result}"
 
 
 def _code(trace: Trace) -> Iterator[str]:

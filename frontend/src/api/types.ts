@@ -1409,6 +1409,10 @@ export interface Op {
    */
   pass?: string | null;
   /**
+   * Its operands had different dtypes, or `/` made whole numbers floating.
+   */
+  promotion?: Promotion | null;
+  /**
    * It raised instead of returning.
    */
   raised?: boolean;
@@ -1476,6 +1480,50 @@ export interface Broadcast {
    * Index into the op's `inputs`.
    */
   input: number;
+}
+/**
+ * Operands of different dtypes, and the one they were brought to.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Promotion".
+ */
+export interface Promotion {
+  /**
+   * What `torch.result_type` says of them.
+   */
+  common: string;
+  /**
+   * The operands, in order.
+   */
+  operands: PromotedOperand[];
+  /**
+   * Element type of the result: another one for comparisons (bool), `/` of whole numbers (floating) and in-place ops (kept).
+   */
+  result: string;
+}
+/**
+ * One operand of an op that brings its operands to one dtype.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "PromotedOperand".
+ */
+export interface PromotedOperand {
+  /**
+   * Its element type; for a plain number the one it counts as.
+   */
+  dtype: string;
+  /**
+   * A tensor with axes; one without; a number of Python's. Within a category (bool, whole, floating, complex) only the highest of these ranks decides.
+   */
+  kind?: "number" | "tensor" | "zero_dim";
+  /**
+   * The tensor.
+   */
+  tensor?: string | null;
+  /**
+   * The number as written.
+   */
+  text?: string | null;
 }
 /**
  * Where the cells of an output came from: for ops that pick, such as indexing, `gather` or `masked_select`.

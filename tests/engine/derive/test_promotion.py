@@ -116,9 +116,13 @@ def _ops(trace: Trace) -> list[Op]:
 
 
 def test_ops_tell_what_their_operands_became() -> None:
-    for code, wanted in PROMOTIONS.items():
-        (told,) = [op.promotion for op in _ops(record(f"{START}{code}\n")) if op.promotion is not None]
-        assert (_said(told), told.common, told.result) == wanted, code
+    told: dict[int, list[Promotion]] = {}
+    for op in _ops(record(START + "\n".join(PROMOTIONS) + "\n")):
+        if op.promotion is not None and op.span is not None:
+            told.setdefault(op.span.line, []).append(op.promotion)
+    for line, (code, wanted) in enumerate(PROMOTIONS.items(), len(START.splitlines()) + 1):
+        (one,) = told[line]
+        assert (_said(one), one.common, one.result) == wanted, code
 
 
 def test_the_default_dtype_is_that_of_the_run() -> None:

@@ -221,6 +221,8 @@ class Follower:
         return f"{class_name(value)}{number}{self._attributes(value) if depth < 2 else ''}"
 
     def _tensor(self, tensor: torch.Tensor) -> str:
+        if torch._C._get_tracing_state() is not None:
+            return "tensor"  # `jit.trace` would follow what is asked of it
         shape = "×".join(str(size) for size in tensor.shape)
         state = self.ledger.state(tensor)
         if state is not None and is_blank(tensor, state):

@@ -6,6 +6,7 @@ import { childrenOf, type DrawnLink, type Sheet, type Stub } from './fold'
 import { formatCount, formatNumber, formatShape, textWidth } from './format'
 import type { LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Size } from './layout'
 import type { Story, Strip } from './moment'
+import { promotionText } from './promotion'
 import type { Values } from './words'
 
 export const TITLE = 11.5
@@ -83,8 +84,14 @@ export function headOf(box: Box, measure: Measure): Head {
   const title = measure.embedded ? box.title.replace(/Backward\d*$/, '') || box.title : box.title
   const parameters = parametersOf(box, measure)
   const module = measure.sheet.moduleOf.get(box.id)
-  const aside = module ? [module.title, module.type].filter(Boolean).join(' ') : reasonOf(box, measure)
+  const aside = module ? [module.title, module.type].filter(Boolean).join(' ') : promotionOf(box, measure) || reasonOf(box, measure)
   return parameters ? { title, aside: aside || box.name, right: parameters } : { title, aside, right: box.name }
+}
+
+/** What its operands' dtypes were brought to. */
+function promotionOf(box: Box, { story, embedded }: Measure): string {
+  const op = story.index.op(box.op)
+  return op?.promotion && !embedded ? promotionText(op) : ''
 }
 
 /** Why a ghost was not recorded, where its title does not say so. */

@@ -380,6 +380,39 @@ class Promotion(Record, frozen=True):
     """Element type of the result: another one for comparisons (bool), `/` of whole numbers (floating) and in-place ops (kept)."""
 
 
+class WindowAxis(Record, frozen=True):
+    """The numbers that give the size of a result along one axis."""
+
+    size: int
+    """Size of the input."""
+    kernel: int
+    """Size of the window."""
+    stride: int
+    """Cells from one window to the next."""
+    padding: int
+    """Cells added at each end."""
+    out: int
+    """Size of the result."""
+    padding_end: int = 0
+    """One more at the end: `padding="same"` with a window of even size."""
+    dilation: int = 1
+    """Cells from one of the window to the next."""
+    output_padding: int = 0
+    """For a transposed convolution: cells added to the result."""
+
+
+class Window(Record, frozen=True):
+    """A window that slid over an input. The size along an axis is `floor((size + 2·padding + padding_end − dilation·(kernel − 1)
+    − 1) / stride) + 1`; of a transposed convolution `(size − 1)·stride − 2·padding + dilation·(kernel − 1) + output_padding + 1`."""
+
+    kind: Literal["conv", "transpose", "pool"]
+    """A convolution, a transposed one, a pooling."""
+    axes: tuple[WindowAxis, ...]
+    """The last axes of the input, in order."""
+    ceil: bool = False
+    """The quotient was rounded up, windows that would begin beyond the input and its left padding left out."""
+
+
 class Op(Record, frozen=True):
     """One forward operation as the user's code called it, recorded by autograd or not."""
 
@@ -416,6 +449,8 @@ class Op(Record, frozen=True):
     run only the first 2,000 such ops and 100,000 cells."""
     promotion: Promotion | None = None
     """Its operands had different dtypes, or `/` made whole numbers floating."""
+    window: Window | None = None
+    """For convolutions and poolings: how the size of the result came about."""
     pass_id: str | None = msgspec.field(default=None, name="pass")
     """The pass during which it ran: a custom backward, a hook, a recomputation."""
     raised: bool = False

@@ -10,6 +10,7 @@ from engine.derive.regrown import link_regrown
 from engine.derive.reruns import with_reruns
 from engine.derive.storages import storages
 from engine.derive.told import Told
+from engine.derive.windows import with_windows
 from engine.trace import Trace
 
 __all__ = ["Told", "derive", "link_regrown"]
@@ -22,6 +23,6 @@ def derive(trace: Trace, told: Told) -> Trace:
         curve=curve(trace, told.points),
         lines_not_run=lines_that_exist(told.lines_not_run, trace.program.code),
         memory=memory(trace, told),
-        ops=with_promotions(with_reruns(trace), trace),
+        ops=with_windows(with_promotions(with_reruns(trace), trace), trace),
         storages=storages(trace, told),
     )

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from engine.derive.memory import MOST_POINTS
 from engine.derive.promotion import COMPARING, DIVIDING
 from engine.derive.storages import MOST_WRITES
+from engine.derive.windows import size_after
 from engine.trace import Storage, Tensor, Trace
 
 
@@ -18,6 +19,7 @@ def broken_parts(trace: Trace) -> Iterator[str]:
     yield from _lines(trace)
     yield from _reruns(trace)
     yield from _promotions(trace, tensors)
+    yield from _windows(trace, tensors)
     yield from _code(trace)
 
 
@@ -130,6 +132,17 @@ def _promotions(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
             right = told.result == told.common or (op.name in DIVIDING and "float" in told.result)
         if not right or told.result != dtypes.get(op.outputs[0]):
             yield f"op {op.id} computed in {told.common} and gave {told.result}"
+
+
+def _windows(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
+    """The formula gives the size that the result has."""
+    for op in trace.ops:
+        if op.window is None:
+            continue
+        made = tensors.get(op.outputs[0])
+        sizes = tuple(size_after(op.window, axis) for axis in op.window.axes)
+        if made is None or sizes != made.shape[-len(sizes) :] or sizes != tuple(axis.out for axis in op.window.axes):
+            yield f"op {op.id} should have made {sizes} of {op.window}"
 
 
 def _code(trace: Trace) -> Iterator[str]:

@@ -1440,6 +1440,10 @@ export interface Op {
    * The output shares storage with an input.
    */
   view?: boolean;
+  /**
+   * For convolutions and poolings: how the size of the result came about.
+   */
+  window?: Window | null;
 }
 /**
  * One argument of an op as the call gave it.
@@ -1548,6 +1552,67 @@ export interface Reads {
    * The output does not hold the cell's value but says where it is: `nonzero`, the indices of `max`.
    */
   position?: boolean;
+}
+/**
+ * A window that slid over an input. The size along an axis is `floor((size + 2·padding + padding_end − dilation·(kernel − 1)
+ *     − 1) / stride) + 1`; of a transposed convolution `(size − 1)·stride − 2·padding + dilation·(kernel − 1) + output_padding + 1`.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Window".
+ */
+export interface Window {
+  /**
+   * The last axes of the input, in order.
+   */
+  axes: WindowAxis[];
+  /**
+   * The quotient was rounded up, windows that would begin beyond the input and its left padding left out.
+   */
+  ceil?: boolean;
+  /**
+   * A convolution, a transposed one, a pooling.
+   */
+  kind: "conv" | "pool" | "transpose";
+}
+/**
+ * The numbers that give the size of a result along one axis.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "WindowAxis".
+ */
+export interface WindowAxis {
+  /**
+   * Cells from one of the window to the next.
+   */
+  dilation?: number;
+  /**
+   * Size of the window.
+   */
+  kernel: number;
+  /**
+   * Size of the result.
+   */
+  out: number;
+  /**
+   * For a transposed convolution: cells added to the result.
+   */
+  output_padding?: number;
+  /**
+   * Cells added at each end.
+   */
+  padding: number;
+  /**
+   * One more at the end: `padding="same"` with a window of even size.
+   */
+  padding_end?: number;
+  /**
+   * Size of the input.
+   */
+  size: number;
+  /**
+   * Cells from one window to the next.
+   */
+  stride: number;
 }
 /**
  * Something the program printed.

@@ -5,6 +5,7 @@ and asyncio were seen to need; what is missing from it on purpose is named in `t
 """
 
 import errno
+import functools
 import struct
 import tempfile
 
@@ -80,14 +81,22 @@ def compile_filter(cuda: bool = False) -> bytes:
     with tempfile.TemporaryFile() as file:
         rules.export_bpf(file)
         file.seek(0)
-        return file.read()
+        program = file.read()
+    _marks(program)  # looked for here, forks of this process know them
+    return program
 
 
 def for_pid(program: bytes, pid: int) -> bytes:
     """The program for one process: it may signal itself and nobody else."""
-    mark = struct.pack("<HBBI", _JUMP_IF_EQUAL, 0, 0, _OWN_PID)
     patched = bytearray(program)
-    for at in range(0, len(program), 8):
-        if program[at : at + 2] == mark[:2] and program[at + 4 : at + 8] == mark[4:]:
-            patched[at + 4 : at + 8] = struct.pack("<I", pid)
+    for at in _marks(program):
+        patched[at + 4 : at + 8] = pid.to_bytes(4, "little")
     return bytes(patched)
+
+
+@functools.cache
+def _marks(program: bytes) -> tuple[int, ...]:
+    """Where the instructions are that compare with the pid."""
+    mark = struct.pack("<HBBI", _JUMP_IF_EQUAL, 0, 0, _OWN_PID)
+    places = range(0, len(program), 8)
+    return tuple(at for at in places if (program[at : at + 2], program[at + 4 : at + 8]) == (mark[:2], mark[4:]))

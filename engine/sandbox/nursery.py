@@ -218,14 +218,14 @@ class Nursery:
             staging.rmdir()
         return nursery
 
-    async def spawn(self, device: str = "cpu", canary: Targets | None = None) -> Child:
-        """A new child; it closes its sandbox while the caller goes on."""
+    async def spawn(self, device: str = "cpu", canary: Targets | None = None, *, practise: bool = False) -> Child:
+        """A new child; it closes its sandbox while the caller goes on, and then practises if there is time."""
         if self.lost:
             raise ZygoteLost
         number = next(self._numbers)
         self._expected[number] = asyncio.get_running_loop().create_future()
         try:
-            self._control.send(encode(Spawn(id=number, device=device, canary=canary)))
+            self._control.send(encode(Spawn(id=number, device=device, practise=practise, canary=canary)))
         except OSError as gone:
             self._lose()
             raise ZygoteLost from gone

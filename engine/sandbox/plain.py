@@ -115,7 +115,7 @@ class PlainNursery:
         self.ready.set_result(Ready(layers=(), canary="", cuda_devices=0))
         self._children: list[PlainChild] = []
 
-    async def spawn(self, device: str = "cpu", canary: Targets | None = None) -> PlainChild:
+    async def spawn(self, device: str = "cpu", canary: Targets | None = None, *, practise: bool = False) -> PlainChild:
         """A new child; it imports PyTorch while the caller goes on."""
         assert canary is None, "there is no isolation to test"
         self._children = [child for child in self._children if not child.exited.done()]

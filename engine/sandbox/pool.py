@@ -97,6 +97,9 @@ class Pool:
         """By whether their runs get a GPU."""
         self._starting = asyncio.Lock()
         self._refilling: asyncio.Task[None] | None = None
+        self._performing = 0
+        self._at_leisure = max(2, os.cpu_count() or 1)
+        """With fewer runs than this the machine has time to make the next process readier than it must be."""
 
     async def start(self) -> None:
         """Warm up and find out, by attacks from inside, which layers hold on this machine."""
@@ -118,12 +121,16 @@ class Pool:
         device = self._device(request)
         async with self._device_turn(device), self._turns:
             turn = time.perf_counter()
-            child = await self._take(device)
+            self._performing += 1
             try:
-                return await self._supervise(child, request, on_event, control, asked, turn)
+                child = await self._take(device)
+                try:
+                    return await self._supervise(child, request, on_event, control, asked, turn)
+                finally:
+                    control.let_go()
+                    child.kill()
             finally:
-                control.let_go()
-                child.kill()
+                self._performing -= 1
 
     async def close(self) -> None:
         """End all runs; no process, descriptor or file of the pool stays."""
@@ -244,7 +251,8 @@ class Pool:
             for device, wanted in list(self._spares_wanted.items()):
                 spares = self._spares.setdefault(device, deque())
                 while len(spares) < wanted:
-                    spares.append(await (await self._live_nursery(device)).spawn(device))
+                    nursery = await self._live_nursery(device)
+                    spares.append(await nursery.spawn(device, practise=self._performing < self._at_leisure))
 
     async def _test_isolation(self, nursery: Nursery) -> Isolation:
         with _targets(nursery.ready.result().canary) as targets:

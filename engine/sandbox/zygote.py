@@ -5,6 +5,7 @@ Started by the server as `python -m engine.sandbox.zygote CONFIG` with a control
 
 import faulthandler
 import gc
+import logging
 import os
 import select
 import signal
@@ -42,12 +43,13 @@ class _Process(NamedTuple):
 class Zygote:
     """Forks children on demand, reaps them, cleans up after them."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, devices: int, job: execute.Job | None) -> None:
         self._control = socket.socket(fileno=_CONTROL)
         self._proc = os.open("/proc", os.O_PATH | os.O_CLOEXEC)
+        self._job = job
         self._cuda_share = config.cuda_share
-        self._cuda_devices = cuda_devices()  # a private root hides them
-        cuda = self._cuda_devices > 0 and config.cuda_share > 0
+        self._cuda_devices = devices
+        cuda = devices > 0 and config.cuda_share > 0
         self._layers = Layers(config.staging, config.slots, namespaces=config.namespaces, cuda=cuda)
         self._free = list(range(config.slots))
         self._asked: deque[Spawn] = deque()
@@ -92,14 +94,16 @@ class Zygote:
         self._watch(pidfd, _Process(pid, slot, asked.id))
 
     def _make_ready(self, asked: Spawn, slot: int) -> Callable[[RunRequest], None]:
-        """In the child: close the sandbox; gives what to do with the request."""
+        """In the child: close the sandbox, use the time there is; gives what to do with the request."""
         if is_cuda(asked.device):
             start_cuda(asked.device, self._cuda_share)
         self._layers.close(slot, asked.device)
         targets = asked.canary
         if targets:
             return lambda _: child.emit(msgspec.json.encode(canary.attack(targets)))
-        job = execute.make_ready()
+        job = self._job or execute.make_ready()
+        if asked.practise and job is self._job:
+            execute.practise(job)
         return lambda request: execute.run(request, child.emit, job)
 
     def _watch(self, pidfd: int, process: _Process) -> None:
@@ -162,6 +166,17 @@ class Zygote:
             return {int(pid) for pid in file.read().split()}
 
 
+def _job(config: Config, devices: int) -> execute.Job | None:
+    """What records the one program of each fork; for a GPU every fork makes its own, once it has initialised CUDA.
+
+    A backward asks CUDA for its devices and starts a thread for each (pytorch 2.13, `Engine::start_device_threads`)."""
+    if devices:
+        if config.cuda_share:
+            return None
+        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    return execute.make_ready()
+
+
 def main() -> None:
     """Warm up, take the layers, serve."""
     libc.prctl(libc.PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -172,9 +187,13 @@ def main() -> None:
     warm()
     if config.import_path not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
         sys.path[:] = [path for path in sys.path if path != config.import_path]
+    devices = cuda_devices()  # a private root hides them
+    job = _job(config, devices)
     if len(list(Path("/proc/self/task").iterdir())) > 1:
         raise RuntimeError("something that was imported has started a thread; forks of this process could hang")
-    zygote = Zygote(config)
+    zygote = Zygote(config, devices, job)
+    # one thread holds no lock that a fork would have to free; Python would visit all of PyTorch's loggers
+    logging._at_fork_reinit_lock_weakset.clear()  # type: ignore[attr-defined]
     gc.collect()
     gc.freeze()  # a collection in a child would write to, and so copy, every page
     zygote.serve()

@@ -32,7 +32,7 @@ from engine.worker.fail import failure_row, fault_row, syntax_row
 from engine.worker.finish import Finish
 from engine.worker.follow import Follower
 from engine.worker.hooks import Hooks
-from engine.worker.last import call_at, keep_last_words, stand_aside
+from engine.worker.last import call_at, keep_last_words, stand_aside, stand_by
 from engine.worker.lines import Lines
 from engine.worker.modules import Modules
 from engine.worker.observe import Observer
@@ -68,22 +68,28 @@ import torch
 x = torch.ones(2, 2, requires_grad=True)
 y = ((x + 2) ** 2 * 3).mean()
 y.backward()
+text = repr(x.grad)
 """
 
 
 def make_ready() -> "Job":
-    """Does all that recording needs before the program is known, and copies the pages of a fork that recording writes to.
-
-    Half the time of a small run, so a process that waits for its program does it while it waits.
-    """
-    handles = RemovableHandle.next_id
+    """Does all that recording needs before the program is known. Forks of this process have it done."""
     _rehearse()
-    RemovableHandle.next_id = handles
     job = Job()
     job.install()
+    stand_by()
     gc.freeze()  # what is here now stays: the collector need not walk it again and again while events pile up
     gc.set_threshold(_COLLECTED)
     return job
+
+
+def practise(job: "Job") -> None:
+    """Copies the pages that recording writes to: half the time of a small run in a fork, which a process that waits for its
+    program can spend while it waits."""
+    job.backward.uninstall()
+    _rehearse()
+    job.backward.install()
+    gc.freeze()
 
 
 def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = None) -> None:
@@ -140,12 +146,24 @@ def _line(thread: threading.Thread) -> int:
 
 def _rehearse() -> None:
     """Records a small program and forgets it."""
+    handles = RemovableHandle.next_id
     job = Job()
     job.backward.install()
-    job.call(compile(_REHEARSAL, PROGRAM, "exec"))
+    _seed(0)
+    job.call(job.lines.compile(_REHEARSAL))
     job.backward.uninstall()
     job.tell()
     Sender(job.ledger, lambda piece: None, _REHEARSAL).flush()
+    RemovableHandle.next_id = handles
+
+
+def _seed(seed: int) -> None:
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        torch.manual_seed(seed)
+    else:  # the same for the one generator there is, without a look at each kind of device
+        torch.default_generator.manual_seed(seed)
+    numpy.random.seed(seed % 2**32)
+    random.seed(seed)
 
 
 def _start(target: Callable[[], None]) -> threading.Thread:
@@ -320,7 +338,6 @@ class Job:
 
     def install(self) -> None:
         """Puts the recording between programs and PyTorch; nothing is recorded before a program runs."""
-        watch_warnings(self.ledger)
         clean_tracebacks()
         optimizers = Optimizers(self.ledger, self.mode, self.names)
         wrap_steps(optimizers)
@@ -336,10 +353,8 @@ class Job:
         self.backward.install()
 
     def _enter(self) -> None:
-        seed = self.program.seed
-        torch.manual_seed(seed)
-        numpy.random.seed(seed % 2**32)
-        random.seed(seed)
+        watch_warnings(self.ledger)
+        _seed(self.program.seed)
         sys.modules["__main__"] = self.module
         sys.argv = [PROGRAM]
         wrap_threads(self.mode)

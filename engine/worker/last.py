@@ -18,6 +18,7 @@ _ALLOWED_S = 2
 
 _process = 0
 _send: Callable[[], None] | None = None
+_exits: Callable[[int, FrameType], None] | None = None
 _late: Callable[[], None] | None = None
 _late_at = 0.0
 
@@ -25,11 +26,15 @@ _late_at = 0.0
 def keep_last_words(send: Callable[[], None], exits: Callable[[int, FrameType], None]) -> None:
     """Have `send` called when native code crashes, and `exits`, with code and caller, before `os._exit` ends the process.
 
-    Neither happens in processes that the program forks.
+    Neither happens in processes that the program forks, nor before `stand_by`.
     """
-    global _send, _process
-    _send, _process = send, os.getpid()
-    _watch_exit(exits)
+    global _send, _exits, _process
+    _send, _exits, _process = send, exits, os.getpid()
+
+
+def stand_by() -> None:
+    """Watch for ends of this process and of its forks."""
+    _watch_exit()
     if _libc is not None:
         faulthandler.disable()  # it tells where first, and then does as was done before it
         for number in _SIGNALS:
@@ -61,14 +66,14 @@ def _ring(number: int) -> None:
         getattr(_libc, "raise")(number)  # the program's own
 
 
-def _watch_exit(exits: Callable[[int, FrameType], None]) -> None:
+def _watch_exit() -> None:
     end = os._exit
 
     @functools.wraps(end)
     def _exit(status: int) -> None:
-        if os.getpid() == _process and isinstance(status, int):
+        if _exits is not None and os.getpid() == _process and isinstance(status, int):
             try:
-                exits(status, sys._getframe(1))
+                _exits(status, sys._getframe(1))
             except Exception:  # nothing may keep it from ending
                 end(status)
         end(status)

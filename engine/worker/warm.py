@@ -1,4 +1,4 @@
-"""What a process does before its first run: import PyTorch and its lazy parts, touch what every run touches."""
+"""What a process does before its first run: import PyTorch and its lazy parts."""
 
 import importlib
 
@@ -37,7 +37,7 @@ def warm() -> None:
     for backend in (torch.cuda, torch.xpu, torch.mtia):
         if not backend.is_available():
             setattr(backend, "manual_seed_all", _seed_nothing)  # noqa: B010 - the modules do not all declare it
-    _practise()
+    repr((torch.ones(2, 2) + 2).mean())  # the first operation looks at files about the machine that no run sees
 
 
 def cuda_devices() -> int:
@@ -60,9 +60,3 @@ def start_cuda(device: str, share: float) -> None:
 
 def _seed_nothing(seed: int) -> None:
     """PyTorch would note the seed, and the whole call stack as text, for a device that may come later: 4 ms a fork."""
-
-
-def _practise() -> None:
-    x = torch.ones(2, 2, requires_grad=True)
-    torch.autograd.backward(((x + 2) ** 2 * 3).mean())
-    repr(x.grad)

@@ -32,9 +32,10 @@ ON_CPU = RunRequest(program=Program(code="x"))
 class FakeChild:
     """A process that ends when it is told to."""
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str, practises: bool) -> None:
         loop = asyncio.get_running_loop()
         self.device = device
+        self.practises = practises
         self.closed: asyncio.Future[None] = loop.create_future()
         self.closed.set_result(None)
         self.exited: asyncio.Future[Exited] = loop.create_future()
@@ -69,10 +70,12 @@ class FakeNursery(PlainNursery):
         self.ready.set_result(Ready(layers=(), canary="", cuda_devices=1))
         self.born: list[FakeChild] = []
 
-    async def spawn(self, device: str = "cpu", canary: object = None) -> FakeChild:  # type: ignore[override]
+    async def spawn(  # type: ignore[override]
+        self, device: str = "cpu", canary: object = None, *, practise: bool = False
+    ) -> FakeChild:
         if self.lost:
             raise ZygoteLost
-        self.born.append(FakeChild(device))
+        self.born.append(FakeChild(device, practise))
         return self.born[-1]
 
     async def close(self) -> None: ...
@@ -173,6 +176,23 @@ def test_a_lost_gpu_process_is_replaced_and_the_cpu_s_is_not() -> None:
         for child in pool.started[2].born:
             child.kill()
         await second
+
+    use(check)
+
+
+def test_a_process_practises_while_the_machine_has_time_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+
+    async def check(pool: FakePool) -> None:
+        runs = []
+        for _ in range(3):
+            runs.append(asyncio.create_task(pool.run(ON_CPU)))
+            await settle()
+        # the spare made at the start, then one in the place of each that was taken
+        assert [child.practises for child in pool.started[0].born] == [True, True, False, False]
+        for child in pool.started[0].born:
+            child.kill()
+        await asyncio.gather(*runs)
 
     use(check)
 

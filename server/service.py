@@ -35,12 +35,12 @@ class Service:
     lessons: dict[str, Lesson]
 
 
-def _service(request: Request) -> Service:
+async def _service(request: Request) -> Service:
     service: Service = request.app.state.service
     return service
 
 
-def _language(request: Request) -> Language:
+async def _language(request: Request) -> Language:
     return language_of(request.headers.get("accept-language", ""))
 
 

@@ -147,9 +147,19 @@ class CellsRead(_Event, frozen=True, tag="r"):
 
 
 class Gone(_Event, frozen=True, tag="gone"):
-    """Tensors ceased to exist since the last word of it."""
+    """Tensors, and what else held some, ceased to exist since the last word of it."""
 
     tensors: tuple[int, ...]
+
+
+class Held(_Event, frozen=True, tag="held"):
+    """From now on something that is no node, such as a checkpoint, holds tensors for backward until it is gone."""
+
+    id: int
+    """From the numbers of tensors."""
+    tensors: tuple[int, ...]
+    by_nodes: bool
+    """Nodes hold the holder: it is gone as soon as one of them has been visited, though said with what comes next."""
 
 
 class Room(_Event, frozen=True, tag="room"):
@@ -215,6 +225,8 @@ class Visited(_Event, frozen=True, tag="v"):
     entered: tuple[int, ...]
     left: tuple[int, ...]
     time_us: float
+    gone: tuple[int, ...] = ()
+    """First records of what had ceased to exist by then."""
 
 
 class Accumulated(_Event, frozen=True, tag="a"):
@@ -578,6 +590,7 @@ Event = (
     | OpRan
     | CellsRead
     | Gone
+    | Held
     | Room
     | NodeSeen
     | PassStarted

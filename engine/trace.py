@@ -501,7 +501,13 @@ class Saved(Record, frozen=True):
     size_bytes: int = 0
     """Bytes of the tensor."""
     reason: str = ""
-    """Why it could not be read, such as already freed."""
+    """Why it could not be read, such as already freed; or that it is not kept as it was."""
+
+
+KEPT_BY_HOOKS = "kept by saved_tensors_hooks"
+NOT_LOOKED_INTO = "kept by saved_tensors_hooks in an object that is not looked into"
+RECOMPUTED = "not kept: checkpoint computes it again"
+"""What `Saved.reason` says of tensors that were packed."""
 
 
 class Node(Record, frozen=True):
@@ -1091,11 +1097,12 @@ class MemoryPoint(Record, frozen=True):
     parameters: int
     """Parameters."""
     gradients: int
-    """`.grad` of leaves."""
+    """`.grad` of leaves, also after the leaf has another one or none while something still holds it."""
     optimizer: int
     """Optimizer state."""
     activations: int
-    """Tensors kept for backward that are none of the others."""
+    """Tensors kept for backward that are none of the others: by nodes, in what pack hooks gave, as inputs of a checkpoint, and
+    computed again by one."""
 
 
 class Step(Record, frozen=True):

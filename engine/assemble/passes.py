@@ -48,6 +48,8 @@ class Passes(State):
                 steps.append(Step(kind="sum", pass_id=pass_id, visit=visit, input_nr=input_nr))
             if made.hooked and key not in run.hooked:  # by a hook that the program did not register itself
                 steps.append(Step(kind="hook", pass_id=pass_id, visit=visit, input_nr=input_nr))
+        if event.gone:
+            self._gone(event.gone, len(self.steps) + len(steps))
         steps.append(Step(kind="visit", pass_id=pass_id, visit=visit))
         run.visits.append(event)
         run.sums.append(tuple(sums))

@@ -69,7 +69,7 @@ class Reader(Passes):
     def _op_ran(self, event: ev.OpRan) -> None:
         self.ops[event.id] = event
         if event.gone:
-            self.told.gone.append((len(self.steps), event.gone))
+            self._gone(event.gone, len(self.steps))
         if self.calls.running:
             self.calls.ran(event.id, event.thread)
         self.steps.append(
@@ -102,7 +102,11 @@ class Reader(Passes):
                 if event.name not in names:
                     names.append(event.name)
             case ev.Gone():
-                self.told.gone.append((len(self.steps), event.tensors))
+                self._gone(event.tensors, len(self.steps))
+            case ev.Held():
+                self.told.held.append((len(self.steps), event.id, event.tensors))
+                if event.by_nodes:
+                    self.held_by_nodes.add(event.id)
             case ev.Room():
                 self.told.rooms[f"s{event.storage}"] = event.size_bytes
             case ev.GradKept():

@@ -142,6 +142,8 @@ class State:
         self.skipped: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
         """By place: after how many of all recorded ops how many were left out."""
         self.told = Told()
+        self.held_by_nodes: set[int] = set()
+        """Holders that a node lets go of when its visit is over."""
         self.steps: list[Step] = []
         self.shared: dict[int, list[str]] = {}
         """Names by a tensor's first record."""
@@ -154,6 +156,16 @@ class State:
 
     def _span(self, site: int) -> Span | None:
         return self.sites.get(site)
+
+    def _gone(self, numbers: tuple[int, ...], step: int) -> None:
+        """Things ceased to exist by the end of a step that is to come; what only nodes held, by that of the last one."""
+        late = tuple([number for number in numbers if number in self.held_by_nodes]) if self.held_by_nodes else ()
+        if late:
+            before = len(self.steps) - 1
+            while before > 0 and self.steps[before].kind in ("reduce", "accumulate"):
+                before -= 1
+            self.told.gone.append((max(before, 0), late))
+        self.told.gone.append((step, numbers))
 
     def _change(self, tensor: int) -> Known:
         change = self.changes.get(tensor)

@@ -90,8 +90,21 @@ def _memory_at_the_end(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str
     grads = [
         tensor.grad for tensor in trace.tensors if tensor.grad is not None and tensor.role in ("leaf", "parameter")
     ]
-    if last.gradients > (held := taken(grads)):
-        yield f"{last.gradients} bytes of gradients at the end, but the leaves have {held}"
+    ever = {tensor.grad for tensor in trace.tensors} | _ever_gradients(trace)
+    if last.gradients > (held := taken(ever)):
+        yield f"{last.gradients} bytes of gradients at the end, but all there ever were had {held}"
+    of_leaves = taken(set(grads) - set(parameters))
+    if last.gradients + last.parameters < of_leaves:
+        yield f"{last.gradients} bytes of gradients at the end, but the leaves have {of_leaves}"
+
+
+def _ever_gradients(trace: Trace) -> set[str | None]:
+    """All that were the `.grad` of a leaf: the program may hold them still."""
+    kept: set[str | None] = {added.after for one in trace.passes for added in one.accumulations}
+    for update in trace.updates:
+        if update.kind in ("zero_grad", "grad_reset", "grad_set"):
+            kept.update(change.after for change in update.changes)
+    return kept
 
 
 def _lines(trace: Trace) -> Iterator[str]:

@@ -88,17 +88,23 @@ class _Ledger:
         self.bytes = _Bytes(trace.tensors, told.rooms)
         self.owned: tuple[dict[str, str], dict[str, str], dict[str, str]] = ({}, {}, {})
         """Storage by tensor, for parameters, gradients and optimizer state."""
-        self.grads_of: dict[str, list[str]] = {}
         self.gone: dict[int, list[int]] = defaultdict(list)
         last = len(trace.timeline) - 1
         for step, numbers in told.gone:
             self.gone[min(step, last)] += numbers
+        self.told_held: dict[int, list[tuple[int, tuple[int, ...]]]] = defaultdict(list)
+        for step, holder, held in told.held:
+            self.told_held[min(step, last)].append((holder, held))
+        self.held_by: dict[int, list[str]] = {}
+        """Memory that is held by something else than nodes."""
         self.holding: set[int] = set()
         """Numbers of the tensors that ever held something followed here."""
         self.kept = self._kept()
         self.followed = self._followed()
         self.lives = bool(self.kept or self.followed)
         """Whether the life of any node matters."""
+        self.inner = {one for op in trace.ops if op.pass_id is not None for one in op.outputs if one not in op.inputs}
+        """What ops made while a pass ran."""
         self.coming = [tensor for tensor in trace.tensors if tensor.storage is not None and self._matters(tensor)]
         self.order = {tensor.id: index for index, tensor in enumerate(self.coming)}
         self.come = 0
@@ -157,9 +163,11 @@ class _Ledger:
         """Whether it holds a node that is followed, or is what a program trains."""
         if tensor.grad_fn is not None:
             return tensor.grad_fn.node in self.followed
-        return tensor.role == "parameter" or (
-            tensor.role == "leaf" and tensor.requires_grad and not self._of_result(tensor)
-        )
+        if tensor.role == "parameter":
+            return True
+        is_leaf = tensor.role == "leaf" and tensor.requires_grad
+        # a reentrant checkpoint computes again from leaves of its own
+        return is_leaf and tensor.id not in self.inner and not self._of_result(tensor)
 
     def _of_result(self, tensor: Tensor) -> bool:
         """Whether it is a view of what an operation made: inside a custom Function, which a module's backward hooks are too."""
@@ -172,6 +180,8 @@ class _Ledger:
         before = [0, 0, 0, 0]
         last = len(self.trace.timeline) - 1
         for number, step in enumerate(self.trace.timeline):
+            for holder, held in self.told_held.get(number, ()):
+                self._held(holder, held)
             if number in self.gone:
                 for tensor in self.gone[number]:
                     self._gone(tensor)
@@ -216,11 +226,8 @@ class _Ledger:
 
     def _accumulate(self, one: Pass, index: int) -> None:
         added = one.accumulations[index]
-        self._gradient(added.before, added.after)
-        if added.after is not None:
-            self.grads_of.setdefault(added.tensor, []).append(self._identity(added.after))
-            self.holding.add(int(added.tensor[1:]))
-            self._mentioned((added.after,))
+        self._gradient(added.after)
+        self._mentioned((added.after,))
 
     def _pass_end(self, one: Pass) -> None:
         """What the pass made and nobody has now does not live on."""
@@ -236,7 +243,7 @@ class _Ledger:
     def _update(self, update: Update) -> None:
         if update.kind in ("zero_grad", "grad_reset", "grad_set"):
             for change in update.changes:
-                self._gradient(change.before, change.after)
+                self._gradient(change.after)
         for change in update.state:
             self._state(change)
         for change in (*update.changes, *update.state):
@@ -280,11 +287,10 @@ class _Ledger:
         if key is not None:
             self.bytes.drop(part, key)
 
-    def _gradient(self, before: str | None, after: str | None) -> None:
-        if after is not None:
-            self._own(_GRADIENTS, after)
-        if before is not None and (after is None or self._identity(before) != self._identity(after)):
-            self._disown(_GRADIENTS, self._identity(before))
+    def _gradient(self, gradient: str | None) -> None:
+        """A `.grad` is one until it is gone: setting another in its place frees nothing that the program still holds."""
+        if gradient is not None:
+            self._own(_GRADIENTS, gradient)
 
     def _state(self, change: Change) -> None:
         if change.after is not None:
@@ -294,15 +300,22 @@ class _Ledger:
         ):
             self._disown(_OPTIMIZER, self._identity(change.before))
 
+    def _held(self, holder: int, tensors: tuple[int, ...]) -> None:
+        """Something holds tensors for backward that no node shows."""
+        found = (self.tensors.get(f"t{number}") for number in tensors)
+        keys = self.held_by[holder] = list({tensor.storage or tensor.id for tensor in found if tensor is not None})
+        for key in keys:
+            self.bytes.hold(_ACTIVATIONS, key)
+
     def _gone(self, number: int) -> None:
+        for key in self.held_by.pop(number, ()):
+            self.bytes.drop(_ACTIVATIONS, key)
         if number not in self.holding:
             return
         identity = f"t{number}"
         self._disown(_PARAMETERS, identity)
         self._disown(_GRADIENTS, identity)
         self._disown(_OPTIMIZER, identity)
-        for gradient in self.grads_of.pop(identity, ()):
-            self._disown(_GRADIENTS, gradient)
         node = self.node_of.pop(identity, None)
         if node is not None:
             self._let_go(node)

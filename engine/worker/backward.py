@@ -429,7 +429,11 @@ class Backward:
                 arrived[key].append(known)
             else:
                 arrived[key] = [known]
-        ledger.pending.append(("v", running.id, number, ins, outs, (now - running.last_ns) / 1000))
+        took_us = (now - running.last_ns) / 1000
+        if ledger.dead:
+            ledger.pending.append(("v", running.id, number, ins, outs, took_us, ledger.take_dead()))
+        else:
+            ledger.pending.append(("v", running.id, number, ins, outs, took_us))
         if sequence == NO_SEQUENCE and ins and ins[0] and number in walker.leaves:
             self._accumulated(number, node.variable, said[id(entered[0])], running)
         running.leaving.clear()

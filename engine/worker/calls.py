@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
+from torch.utils.checkpoint import _StopRecomputationError
 
 from engine.events import IN_PLACE, INFERENCE, NO_GRAD, RAISED, VIEW
 from engine.worker.names import Called, learn
@@ -163,7 +164,8 @@ class Recording(TorchFunctionMode):
         try:
             op = self._op(called, words, keywords, (), RAISED, started, frame)
             self.ledger.publish()
-            if self.ledger.raised[0] is not error:
+            # the end of a recomputation is caught: held, it would keep all that its frames have
+            if self.ledger.raised[0] is not error and not isinstance(error, _StopRecomputationError):
                 self.ledger.raised = (error, op)
         except RecursionError:
             self.ledger.pending.clear()

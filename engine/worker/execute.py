@@ -28,6 +28,7 @@ from engine.trace import Program
 from engine.worker.backward import Backward
 from engine.worker.calls import Recording
 from engine.worker.check import CHECKED, Checker
+from engine.worker.checkpoints import watch_checkpoints
 from engine.worker.fail import failure_row, fault_row, syntax_row
 from engine.worker.finish import Finish
 from engine.worker.follow import Follower
@@ -345,6 +346,7 @@ class Job:
         self.hooks.install()
         self.walks.install()
         wrap_functions(self.mode)
+        watch_checkpoints(self.ledger)
         wrap_from_numpy(self.mode)
         keep_fast_paths(self.mode)
         replace_compile(self.ledger)

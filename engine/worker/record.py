@@ -27,7 +27,7 @@ Row = tuple[object, ...]
 
 
 class Reference(weakref.ref[torch.Tensor]):
-    """To a tensor; says which one it was when the tensor is gone."""
+    """To a tensor, or what holds some; says which one it was when that is gone."""
 
     __slots__ = ("first",)
     first: int
@@ -41,13 +41,15 @@ class Storage(msgspec.Struct, eq=False, gc=False):
     lent: bool = False
     blank: Blank | None = None
     """What nothing has been written into yet."""
+    kept: weakref.ref[torch.UntypedStorage] | None = None
+    """The memory itself, where a node may keep it when no tensor in it exists any more."""
 
     def alive(self) -> bool:
         """Whether one of its tensors still exists; of many, the last one met most likely does."""
-        for member in reversed(self.members):  # noqa: SIM110  # a generator costs more than the answer
+        for member in reversed(self.members):
             if member.ref() is not None:
                 return True
-        return False
+        return self.kept is not None and self.kept() is not None
 
 
 class State(msgspec.Struct, eq=False, gc=False):
@@ -109,6 +111,8 @@ class Ledger:
         self.dead: list[Reference] = []
         """Of tensors that ceased to exist since that was last said."""
         self._died = self.dead.append
+        self.holders: dict[int, Reference] = {}
+        """What holds tensors for backward and is no node."""
         self.storages: dict[int, Storage] = {}
         self.site_numbers: dict[tuple[int, int], int] = {}
         self.site_codes: list[tuple[CodeType, int] | tuple[int, int, int, int]] = []
@@ -172,6 +176,18 @@ class Ledger:
         """Says which tensors ceased to exist, where no op says it."""
         if self.dead:
             self.pending.append(("gone", self.take_dead()))
+
+    def holds(self, holder: object, tensors: tuple[int, ...], by_nodes: bool) -> None:
+        """Notes that an object, of any class that weak references know, holds recorded tensors for backward."""
+        if tensors:
+            number = self.tensors = self.tensors + 1
+            reference = self.holders[number] = Reference(holder, self._freed)  # type: ignore[arg-type]
+            reference.first = number
+            self.pending.append(("held", number, tensors, by_nodes))
+
+    def _freed(self, reference: Reference) -> None:
+        self.holders.pop(reference.first, None)
+        self.dead.append(reference)
 
     # Places
 

@@ -1,10 +1,14 @@
 """What one node keeps for backward, by field, read the moment the node is met: after its backward it is gone."""
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy
 import torch
+from torch.utils.checkpoint import _Holder
 
+from engine.trace import KEPT_BY_HOOKS, NOT_LOOKED_INTO, RECOMPUTED
 from engine.worker.plain import plain_text
 from engine.worker.tensors import extent, version_of
 
@@ -16,6 +20,8 @@ SavedRow = tuple[str, int, int, str, int, str]
 
 _PREFIX = len("_saved_")
 _EXPECTED = re.compile(r"expected version (\d+)")
+_PLAIN = (str, bytes, int, float, complex, type(None))
+_DEEPEST, _MOST_LOOKED_AT = 4, 256
 
 
 def read_saved(node: Node, fields: tuple[str, ...], custom: bool, walker: "Walker") -> tuple[SavedRow, ...]:
@@ -24,8 +30,8 @@ def read_saved(node: Node, fields: tuple[str, ...], custom: bool, walker: "Walke
         return _custom(node, walker)
     if not fields:
         return ()
-    if _packed():  # unpacking would run the user's hook
-        return tuple((field[_PREFIX:], 0, -1, "", 0, "kept by saved_tensors_hooks") for field in fields)
+    if _hooked() and (packed := _packed(node, fields)):
+        return tuple(_of_hooks(node, fields, packed, walker))
     rows: list[SavedRow] = []
     for field in fields:
         name = field[_PREFIX:]
@@ -45,13 +51,11 @@ def read_saved(node: Node, fields: tuple[str, ...], custom: bool, walker: "Walke
     return tuple(rows)
 
 
-def _packed() -> bool:
-    return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
-
-
 def _custom(node: Node, walker: "Walker") -> tuple[SavedRow, ...]:
-    if _packed():
-        return ()
+    if _hooked():
+        packed = _each("saved_tensors", node._raw_saved_tensors)
+        if any(raw.unpack_hook is not None for _, raw in packed):
+            return tuple(row for name, raw in packed for row in _kept(name, raw, walker))
     try:
         kept = node.saved_tensors
     except Exception as error:
@@ -59,6 +63,84 @@ def _custom(node: Node, walker: "Walker") -> tuple[SavedRow, ...]:
     return tuple(
         _tensor(f"saved_tensors[{i}]", item, walker) for i, item in enumerate(kept) if isinstance(item, torch.Tensor)
     )
+
+
+# Under `saved_tensors_hooks`
+
+Raw: TypeAlias = Any
+"""PyTorch's `SavedTensor`: what a pack hook gave is its `data`."""
+
+
+def _hooked() -> bool:
+    return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+
+
+def _packed(node: Node, fields: tuple[str, ...]) -> dict[str, list[tuple[str, Raw]]]:
+    """Fields whose tensors a hook packed: reading those as usual would run the user's unpack hook."""
+    found = {field: _each(field[_PREFIX:], getattr(node, f"_raw{field}", None)) for field in fields}
+    if any(raw.unpack_hook is not None for parts in found.values() for _, raw in parts):
+        return found
+    return {}
+
+
+def _each(name: str, raw: Any) -> list[tuple[str, Raw]]:
+    if type(raw) is tuple:
+        return [(f"{name}[{i}]", one) for i, one in enumerate(raw)]
+    return [] if raw is None else [(name, raw)]
+
+
+def _of_hooks(
+    node: Node, fields: tuple[str, ...], packed: dict[str, list[tuple[str, Raw]]], walker: "Walker"
+) -> Iterator[SavedRow]:
+    for field in fields:
+        if packed[field]:
+            for name, raw in packed[field]:
+                yield from _kept(name, raw, walker)
+        elif not hasattr(node, f"_raw{field}") and (value := getattr(node, field)) is not None:
+            yield field[_PREFIX:], 0, -1, plain_text(value), 0, ""
+
+
+def _kept(name: str, raw: Raw, walker: "Walker") -> Iterator[SavedRow]:
+    """What is kept in the place of one tensor: all the tensors that what the hook gave holds."""
+    given = raw.data
+    if raw.unpack_hook is None:
+        return  # there was no tensor
+    if isinstance(given, _Holder):
+        yield name, 0, -1, "", 0, RECOMPUTED
+        return
+    tensors = tensors_held(given)
+    for tensor in tensors:
+        _, number, version, text, size_bytes, _ = _tensor(name, tensor, walker)
+        yield name, number, version, text, size_bytes, KEPT_BY_HOOKS
+    if not tensors:
+        yield name, 0, -1, "", 0, KEPT_BY_HOOKS if isinstance(given, _PLAIN) else NOT_LOOKED_INTO
+
+
+def tensors_held(given: object) -> list[torch.Tensor]:
+    """The tensors that something holds, as far as they are found without running code of the program's."""
+    found: list[torch.Tensor] = []
+    todo: list[tuple[object, int]] = [(given, 0)]
+    for item, depth in todo:
+        if isinstance(item, torch.Tensor):
+            found.append(item)
+        elif depth < _DEEPEST and len(todo) < _MOST_LOOKED_AT:
+            todo.extend((inner, depth + 1) for inner in _inside(item))
+    return found
+
+
+def _inside(item: object) -> list[object]:
+    if type(item) in (tuple, list):
+        return list(item)  # type: ignore[call-overload, no-any-return]
+    if type(item) is dict:
+        return list(item.values())
+    if isinstance(item, numpy.ndarray):
+        return [item.base]
+    if isinstance(item, type):
+        return []
+    try:
+        return list(object.__getattribute__(item, "__dict__").values())
+    except AttributeError:
+        return []
 
 
 def _expected_version(error: Exception) -> int:
@@ -79,5 +161,5 @@ def _tensor(name: str, value: torch.Tensor, walker: "Walker") -> SavedRow:
     else:
         if value.dim() == 0 and not value.requires_grad and value.is_cpu:
             return (name, 0, -1, plain_text(value.item()), value.element_size(), "")
-        number = walker.result(value) or ledger.keep_saved(value)
+        number = walker.record_of(value)
     return (name, number, version_of(value), "", extent(value) * value.element_size(), "")

@@ -51,6 +51,8 @@ _DATA, _NODE, _SUMMARY = 6, 10, 17
 """Places in the row of a tensor."""
 _GONE = 12
 """Place of the tensors that ceased to exist in the row of an op."""
+_GONE_BY_VISIT = 6
+"""The same in the row of a visit."""
 _disabled = torch._C.DisableTorchFunction
 
 
@@ -440,6 +442,9 @@ class Thinning:
                 self.ops_forgotten += 1
                 if len(row) > _GONE:
                     ledger.outbox.append(("gone", row[_GONE]))
+            elif kind == "v":
+                if len(row) > _GONE_BY_VISIT:
+                    ledger.outbox.append(("gone", row[_GONE_BY_VISIT]))
             elif kind == "u":
                 self.gap.updates += 1
                 self.updates_forgotten += 1

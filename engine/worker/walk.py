@@ -2,6 +2,7 @@
 
 import re
 import threading
+import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -10,7 +11,7 @@ import torch
 from engine.events import OMITTED
 from engine.worker.functions import backward_place
 from engine.worker.saved import read_saved
-from engine.worker.tensors import Look, _kinds, kind_of
+from engine.worker.tensors import Look, _kinds, kind_of, start_of
 
 if TYPE_CHECKING:
     from engine.worker.record import Ledger, State
@@ -84,6 +85,10 @@ class Walker:
         self.made_by = 0
         self.results: list[tuple[torch.Tensor, int]] = []
         """The running op's outputs and their records."""
+        self.outliving: list[torch.Tensor] = []
+        """What nodes keep of them, as objects of their own."""
+        self.recomputed: list[tuple[weakref.ref[Any], weakref.ref[torch.Tensor]]] = []
+        """What a checkpoint computed again in the running op, behind what it is kept for."""
         self._places: dict[tuple[int, ...], int] = {}
         self._placed = 0
         """How many of the results `_places` holds, by address and shape."""
@@ -118,11 +123,42 @@ class Walker:
 
     def end(self) -> None:
         """The op is recorded: lets go of its outputs."""
+        if self.recomputed:
+            self.keep_recomputed()
         if self.results:
             self.results.clear()
+            while self.outliving:
+                self._outlives(self.outliving.pop())
             if self._placed:
                 self._placed = 0
                 self._places.clear()
+
+    def keep_recomputed(self) -> None:
+        """Says what is held of what the running op computed again, now that its results have records."""
+        found, self.recomputed = self.recomputed, []
+        for holder, kept in found:
+            tensor, holding = kept(), holder()
+            if tensor is not None and holding is not None:
+                self.ledger.holds(holding, (self.record_of(tensor),), by_nodes=False)
+
+    def record_of(self, kept: torch.Tensor) -> int:
+        """The record of a tensor that is kept for backward, maybe as an object that nobody else has."""
+        ledger = self.ledger
+        state = ledger.state(kept)
+        if state is not None:
+            return state.id
+        number = self.result(kept)
+        if number:
+            self.outliving.append(kept)  # its storage is not entered yet
+            return number
+        number = ledger.keep_saved(kept)
+        self._outlives(kept)
+        return number
+
+    def _outlives(self, kept: torch.Tensor) -> None:
+        storage = self.ledger.storages.get(start_of(kept))
+        if storage is not None and (storage.kept is None or storage.kept() is None):
+            storage.kept = weakref.ref(kept.untyped_storage())
 
     def _assign(self, node: Node) -> int:
         ledger = self.ledger

@@ -108,6 +108,44 @@ for i in range(50):
     s = s * x + i
 s.backward()
 """,
+    "saved results behind a graph of gradients": """
+x = torch.randn(7, requires_grad=True)
+y = x.exp()
+s = y.sigmoid().sum()
+del y
+(g,) = torch.autograd.grad(s, x, create_graph=True)
+(gg,) = torch.autograd.grad(g.sum(), x, create_graph=True)
+gg.sum().backward()
+""",
+    "two graphs of gradients": """
+x = torch.randn(7, requires_grad=True)
+def grad_of():
+    y = (x.exp() * x.tanh()).sum()
+    (g,) = torch.autograd.grad(y, x, create_graph=True)
+    return g
+h = grad_of()
+(h * h).sum().backward()
+""",
+    "gradient penalty": """
+net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+x = torch.randn(5, 4, requires_grad=True)
+out = net(x).sum()
+(g,) = torch.autograd.grad(out, x, create_graph=True)
+loss = ((g.norm(dim=1) - 1) ** 2).mean()
+loss.backward()
+""",
+    "batch norm twice": """
+bn = nn.BatchNorm1d(3)
+x = torch.randn(6, 3, requires_grad=True)
+(g,) = torch.autograd.grad(bn(x).pow(3).sum(), x, create_graph=True)
+g.pow(2).sum().backward()
+""",
+    "frozen and in place": """
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(inplace=True), nn.Linear(8, 3))
+net[0].requires_grad_(False)
+x = torch.randn(5, 4)
+net(x).pow(2).sum().backward()
+""",
     "losses kept in a list": """
 x = torch.randn(5, requires_grad=True)
 losses = []
@@ -204,6 +242,42 @@ def test_gradients_go_with_their_leaf_and_when_set_to_none() -> None:
 
 def _changes(values: list[int]) -> list[int]:
     return [value for value, before in zip(values, [None, *values], strict=False) if value != before]
+
+
+def test_a_gradient_that_the_program_holds_is_held() -> None:
+    trace = record(
+        "import torch\nx = torch.ones(8, requires_grad=True)\n(x * x).sum().backward()\nkept = x.grad\nx.grad = None\n"
+        "(x * 2).sum().backward()\nx.grad = None\ndel kept\nz = torch.zeros(1)\n"
+    )
+    assert _changes([one.gradients for one in trace.memory]) == [0, 32, 64, 32, 0]
+
+
+@pytest.mark.parametrize("to_none", [True, False])
+def test_zero_grad_frees_gradients_or_not(to_none: bool) -> None:
+    trace = record(
+        HEAD + NET + "opt = torch.optim.SGD(net.parameters())\nfor _ in range(2):\n"
+        f"    opt.zero_grad(set_to_none={to_none})\n    net(x).sum().backward()\n    opt.step()\n"
+    )
+    size = 4 * (6 * 8 + 8 + 8 * 5 + 5)
+    resets = [number for number, step in enumerate(trace.timeline) if step.kind == "reset"]
+    assert _at(trace.memory, resets[-1]).gradients == (0 if to_none else size)
+    assert max(one.gradients for one in trace.memory) == size
+
+
+def test_a_leaf_of_a_reentrant_checkpoint_is_no_parameter() -> None:
+    trace = record(
+        HEAD + "from torch.utils.checkpoint import checkpoint\nx = torch.ones(8, requires_grad=True)\n"
+        "checkpoint(torch.sin, x * 2, use_reentrant=True).sum().backward()\n"
+    )
+    assert {one.parameters for one in trace.memory} == {32}
+
+
+def test_a_leaf_that_moves_while_a_pass_runs_stays_a_parameter() -> None:
+    trace = record(
+        "import torch\nx = torch.ones(8, requires_grad=True)\ny = x * 2\n"
+        "y.register_hook(lambda g: g + 0 * x.to('cpu').detach())\ny.sum().backward()\n"
+    )
+    assert trace.memory[-1].parameters == 32
 
 
 def test_a_frozen_or_shared_parameter_counts_once() -> None:

@@ -1,7 +1,9 @@
 """Memory while backward runs, beside the storages that really live then, at every node: with checkpoints, pack hooks and without."""
 
+import msgspec
 import pytest
 
+from engine.limits import DEFAULT_LIMITS
 from engine.trace import Trace
 from tests.engine.derive.alive import alive_in_pytorch
 from tests.engine.worker.forked import record
@@ -238,12 +240,15 @@ for i in range(3):
 }
 
 
+LIMITS = msgspec.structs.replace(DEFAULT_LIMITS, wall_s=120.0, cpu_s=120.0)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_activations_are_what_lives(name: str) -> None:
     """Before each node of each pass, at the height of each pass, and at the end."""
     source = HEAD + PROGRAMS[name]
     alive = alive_in_pytorch(source)
-    trace = record(source)
+    trace = record(source, LIMITS)
     assert trace.status == "ok"
     assert all(finding.code != "not_recorded" for finding in trace.findings)
     assert [_before_each_node(trace, one.id) for one in trace.passes] == [living.before for living in alive.passes]
@@ -279,8 +284,8 @@ def test_segments_cost_what_theory_says(layers: int, segments: int) -> None:
         f"net = nn.Sequential(*[nn.Sequential(nn.Linear(8, 8), nn.Tanh()) for _ in range({layers})])\n"
         "x = torch.randn(16, 8, requires_grad=True)\n"
     )
-    plain = record(head + "net(x).sum().backward()\n")
-    less = record(head + f"checkpoint_sequential(net, {segments}, x, use_reentrant=False).sum().backward()\n")
+    plain = record(head + "net(x).sum().backward()\n", LIMITS)
+    less = record(head + f"checkpoint_sequential(net, {segments}, x, use_reentrant=False).sum().backward()\n", LIMITS)
     assert max(point.activations for point in plain.memory) == layers * width
     long = layers // segments
     before = (segments - 1 + long) * width

@@ -11,7 +11,7 @@ export interface RunOrder {
   check: CheckKind[]
 }
 
-export type CheckKind = 'finite-difference' | 'jacobian'
+export type CheckKind = 'finite-difference' | 'jacobian' | 'surface' | 'calls'
 
 /** What a lesson is called and about, in one language. */
 export interface LessonText {

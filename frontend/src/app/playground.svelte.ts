@@ -255,7 +255,8 @@ export class Playground {
     await this.attempt(async (signal) => {
       const trace = await api.run(order, this.view.lang, signal)
       await this.show(trace, keepView ? 'keep' : 'compare', signal)
-      if (order.check.length > 0 && this.view.panel === null) this.change({ panel: 'checks' })
+      const [check] = order.check
+      if (check && this.view.panel === null) this.change({ panel: check === 'surface' ? 'training' : check === 'calls' ? 'calls' : 'checks' })
     })
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { axisOf, byteTicks, linePath, niceStep } from './chart'
+import { axisFrom, axisOf, byteTicks, linePath, niceStep } from './chart'
 
 test('an axis covers its numbers with round ticks', () => {
   const axis = axisOf([0.13, 2.4])
@@ -39,4 +39,12 @@ test('steps are 1, 2 or 5 times a power of ten; bytes go by powers of two', () =
 
 test('a line breaks where a point is missing', () => {
   expect(linePath([[0, 1], [2, 3.14159], null, [4, 5]])).toBe('M0 1L2 3.1M4 5')
+})
+
+test('an axis from here to there has its ticks within', () => {
+  const axis = axisFrom(-2.3, 0.49)
+  expect(axis.ticks).toEqual([-2, -1, 0])
+  expect(axis.at(-2.3)).toBe(0)
+  expect(axis.at(0.49)).toBe(1)
+  expect(axis.at(Infinity)).toBeNull()
 })

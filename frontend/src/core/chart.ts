@@ -37,6 +37,14 @@ function linear(low: number, high: number, count: number): Axis {
   return { log: false, ticks, at: (value) => (Number.isFinite(value) ? (value - from) / (to - from) : null) }
 }
 
+/** A linear axis from one number to another, exactly. */
+export function axisFrom(from: number, to: number, count = 3): Axis {
+  const step = niceStep((to - from) / count)
+  const ticks: number[] = []
+  for (let at = Math.ceil(from / step) * step; at <= to; at += step) ticks.push(clean(at, step))
+  return { log: false, ticks, at: (value) => (Number.isFinite(value) ? (value - from) / (to - from) : null) }
+}
+
 function logarithmic(low: number, high: number): Axis {
   const [from, to] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))]
   const every = Math.max(1, Math.ceil((to - from) / 4))

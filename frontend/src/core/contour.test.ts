@@ -63,9 +63,10 @@ describe('levelsOf', () => {
 })
 
 describe('labelPlace', () => {
-  it('is the middle of a line that is long enough', () => {
-    expect(labelPlace([[0, 0], [1, 0], [2, 0]], 1)).toEqual([1, 0])
-    expect(labelPlace([[0, 0], [0.1, 0]], 1)).toBeNull()
-    expect(labelPlace([], 0)).toBeNull()
+  it('is as far as can be from what must stay free', () => {
+    const line: [number, number][] = [[0, 0], [0, 5], [0, 20]]
+    expect(labelPlace([line], [[0, 0], [0, 24]], 3)).toEqual([0, 5])
+    expect(labelPlace([line], [[0, 0], [0, 24]], 6)).toBeNull()
+    expect(labelPlace([], [[0, 0]], 0)).toBeNull()
   })
 })

@@ -113,9 +113,13 @@ function joined(all: readonly Piece[]): Line[] {
   return lines
 }
 
-/** Where a number can stand beside a line: its point farthest from the frame, for lines of some length. */
-export function labelPlace(line: Line, least: number): readonly [number, number] | null {
-  let length = 0
-  for (let at = 1; at < line.length; at += 1) length += Math.hypot(line[at]![0] - line[at - 1]![0], line[at]![1] - line[at - 1]![1])
-  return length < least ? null : (line[Math.floor(line.length / 2)] ?? null)
+/** Where a number can stand on lines: the point farthest from all that must stay free, at least `least` away. */
+export function labelPlace(lines: readonly Line[], free: Line, least: number): readonly [number, number] | null {
+  let found: readonly [number, number] | null = null
+  let most = least
+  for (const point of lines.flat()) {
+    const distance = free.reduce((near, [x, y]) => Math.min(near, Math.hypot((point[0] - x) * 0.6, point[1] - y)), Infinity)
+    if (distance > most) [found, most] = [point, distance]
+  }
+  return found
 }

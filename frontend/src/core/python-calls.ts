@@ -3,8 +3,10 @@
 import type { Assigned, PythonCall, Statement } from '../api/types'
 
 export type Happening =
-  | { kind: 'enter' | 'leave'; at: number; call: PythonCall }
-  | { kind: 'begin' | 'assign'; at: number; call: PythonCall; statement: Statement }
+  | { kind: 'enter'; at: number; call: PythonCall }
+  | { kind: 'leave'; at: number; call: PythonCall }
+  | { kind: 'begin'; at: number; call: PythonCall; statement: Statement }
+  | { kind: 'assign'; at: number; call: PythonCall; statement: Statement }
 
 /** Everything that happened, in order; a statement that assigned nothing has no moment of its own at its end. */
 export function happenings(calls: readonly PythonCall[]): Happening[] {

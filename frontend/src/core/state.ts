@@ -3,7 +3,7 @@
 export type Lang = 'zh' | 'en'
 export type Theme = 'light' | 'dark' | 'auto'
 export type Level = 'autograd' | 'forward' | 'both'
-export const PANELS = ['memory', 'training', 'engine', 'storage', 'checks'] as const
+export const PANELS = ['memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls'] as const
 export type Panel = (typeof PANELS)[number]
 
 /** What is selected: a box of the graph (node, op or tensor id), an edge, a group, or a line of the program. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Trace } from '../api/types'
 import { TraceIndex } from './trace'
-import { coursesOf, curveOf, lossesOf, pathOf, rateOf, rowsOf, stepShown } from './training'
+import { axesOf, coursesOf, curveOf, gridUnder, lossesOf, pathOf, rateOf, rowsOf, stepShown } from './training'
 
 // Two optimizers from the same start on f(w) = w²: SGD with lr 0.1 gives 2 → 1.6 → 1.28, worked out by hand; with momentum 0.5 the
 // second step is 1.6 − 0.1 · (3.2 + 0.5 · 4) = 1.08.
@@ -49,6 +49,22 @@ describe('courses', () => {
     wide.tensors[0] = { ...wide.tensors[0]!, shape: [3], data: [1, 2, 3] }
     const index = new TraceIndex(wide)
     expect(pathOf(index, coursesOf(index)[0]!)).toBeNull()
+  })
+
+  const surface = { across: { tensor: 'a1', place: [2], values: [0, 1, 2] }, up: { tensor: 'a1', place: [0], values: [5, 6] }, values: [1, 2, 3, 4, 5, 'inf'], numbers: 3 }
+
+  test('of three numbers the way of two that were chosen, in the order they were chosen in', () => {
+    const wide = trace(['plain', 'heavy'], [{}, {}])
+    wide.tensors.splice(0, 3, ...[[1, 2, 3], [4, 5, 6], [7, 8, 9]].map((data, at) => ({ ...wide.tensors[at]!, shape: [3], data })))
+    const index = new TraceIndex(wide)
+    const path = pathOf(index, coursesOf(index)[0]!, axesOf(index, surface))
+    expect(path?.names).toEqual(['a[2]', 'a[0]'])
+    expect(path?.places.map((place) => place.at)).toEqual([[3, 1], [6, 4], [9, 7]])
+    expect(gridUnder(index, surface, path!.numbers)).toEqual({ xs: [0, 1, 2], ys: [5, 6], values: [1, 2, 3, 4, 5, Infinity] })
+    expect(gridUnder(index, surface, [...path!.numbers].reverse())).toEqual({ xs: [5, 6], ys: [0, 1, 2], values: [1, 4, 2, 5, 3, Infinity] })
+    expect(gridUnder(index, surface, [{ tensor: 'b1', name: 'b', element: 2 }, { tensor: 'b1', name: 'b', element: 0 }])).toBeNull()
+    expect(gridUnder(index, null, path!.numbers)).toBeNull()
+    expect(pathOf(index, coursesOf(index)[1]!, [{ tensor: 'z', name: 'b', element: 0 }, { tensor: 'z', name: 'b', element: 1 }])?.places[0]?.at).toEqual([2])
   })
 
   test('the loss of a step is that of the pass before it, also of one that was not kept', () => {

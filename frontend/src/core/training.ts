@@ -1,6 +1,7 @@
 // Training as curves: the loss of every pass, what an optimizer's steps did to few numbers, and what it keeps.
 
-import type { Change, Tensor, Trace, Update } from '../api/types'
+import type { Change, Surface, Tensor, Trace, Update } from '../api/types'
+import type { Grid } from './contour'
 import { wireNumber } from './format'
 import { push, type TraceIndex } from './trace'
 
@@ -93,43 +94,86 @@ function named(courses: readonly Course[]): Course[] {
   return courses.map((course, at) => ({ ...course, label: labels[at]! }))
 }
 
+/** One number: an element of a tensor. */
+export interface Place {
+  /** Identity of the tensor. */
+  tensor: string
+  /** Its name, for the tensors of other optimizers that stand for the same number. */
+  name: string
+  /** Which element, counted through. */
+  element: number
+}
+
 /** What one optimizer's few numbers were over its steps. */
 export interface Path {
   course: Course
   /** Names of the coordinates: one or two. */
   names: readonly string[]
+  numbers: readonly Place[]
   /** Before the first step, then after each. */
   places: readonly { at: readonly number[]; step: number }[]
 }
 
-/** The way of a course whose parameters are one or two numbers together; null for larger ones. */
-export function pathOf(index: TraceIndex, course: Course): Path | null {
+/** The way of a course whose parameters are one or two numbers together, or of two chosen among more; else null. */
+export function pathOf(index: TraceIndex, course: Course, chosen: readonly Place[] = []): Path | null {
   const first = course.steps[0]?.update
   if (!first) return null
-  const before = coordinates(index, first.changes, 'before')
-  if (!before || before.values.length < 1 || before.values.length > 2) return null
-  const places = [{ at: before.values, step: course.steps[0]!.step - 1 }]
-  for (const { update, step } of course.steps) {
-    const after = coordinates(index, update.changes, 'after')
-    if (after && after.values.length === before.values.length) places.push({ at: after.values, step })
+  const all = numbersOf(index, first.changes)
+  const few = all.length <= 2 && first.changes.every((change) => index.tensor(change.before ?? change.after)?.data)
+  const numbers = few ? all : chosen.flatMap((wanted) => all.find((one) => one.tensor === wanted.tensor && one.element === wanted.element) ?? all.find((one) => one.name === wanted.name && one.element === wanted.element) ?? [])
+  if (numbers.length < (few ? 1 : 2)) return null
+  const places: Path['places'][number][] = []
+  for (const [at, { update, step }] of course.steps.entries()) {
+    const before = at === 0 ? valuesOf(index, update.changes, 'before', numbers) : null
+    const after = valuesOf(index, update.changes, 'after', numbers)
+    if (before) places.push({ at: before, step: step - 1 })
+    if (after) places.push({ at: after, step })
   }
-  return { course, names: before.names, places }
+  const names = numbers.map((one) => (elementsOf(index, one.tensor) > 1 ? `${one.name}[${one.element}]` : one.name))
+  return places.length > 0 ? { course, names, numbers, places } : null
 }
 
-function coordinates(index: TraceIndex, changes: readonly Change[], when: 'before' | 'after'): { values: number[]; names: string[] } | null {
-  const values: number[] = []
-  const names: string[] = []
-  for (const change of changes) {
-    const tensor: Tensor | undefined = index.tensor(change[when])
-    if (!tensor?.data || tensor.dtype.startsWith('complex')) return null
-    if (values.length + tensor.data.length > 2) return null
+/** Every number among changed tensors that were kept in full. */
+function numbersOf(index: TraceIndex, changes: readonly Change[]): Place[] {
+  return changes.flatMap((change) => {
+    const tensor: Tensor | undefined = index.tensor(change.before ?? change.after)
+    if (!tensor?.data || tensor.dtype.startsWith('complex')) return []
     const name = change.name || tensor.names?.[0] || tensor.id
-    tensor.data.forEach((value, at) => {
-      values.push(wireNumber(value))
-      names.push(tensor.data!.length > 1 ? `${name}[${at}]` : name)
-    })
-  }
-  return { values, names }
+    return tensor.data.map((_, element) => ({ tensor: index.identity(tensor.id), name, element }))
+  })
+}
+
+function valuesOf(index: TraceIndex, changes: readonly Change[], when: 'before' | 'after', numbers: readonly Place[]): number[] | null {
+  const byTensor = new Map(changes.flatMap((change) => (change[when] != null ? [[index.identity(change[when]), index.tensor(change[when])] as const] : [])))
+  const values = numbers.map(({ tensor, element }) => byTensor.get(tensor)?.data?.[element])
+  return values.some((value) => value === undefined) ? null : values.map((value) => wireNumber(value!))
+}
+
+function elementsOf(index: TraceIndex, tensor: string): number {
+  return (index.tensor(tensor)?.shape ?? []).reduce((product, size) => product * size, 1)
+}
+
+/** The two numbers a surface was evaluated over. */
+export function axesOf(index: TraceIndex, surface: Surface | null | undefined): readonly Place[] {
+  return [surface?.across, surface?.up].flatMap((axis) => {
+    if (!axis) return []
+    const tensor = index.tensor(axis.tensor)
+    const element = axis.place.reduce((flat, at, axisNumber) => flat * (tensor?.shape[axisNumber] ?? 1) + at, 0)
+    return [{ tensor: index.identity(axis.tensor), name: tensor?.names?.[0] ?? '', element }]
+  })
+}
+
+/** The values of a surface on the plane of a path, whichever way round it has its numbers; null where it has others. */
+export function gridUnder(index: TraceIndex, surface: Surface | null | undefined, numbers: readonly Place[]): Grid | null {
+  const [across, up] = axesOf(index, surface)
+  if (!surface?.across || !surface.up || !across || !up || numbers.length !== 2) return null
+  const { across: xs, up: ys } = surface
+  const is = (axis: Place, one: Place | undefined) => axis.element === one?.element && (axis.tensor === one.tensor || axis.name === one.name)
+  const values = (surface.values ?? []).map(wireNumber)
+  if (is(across, numbers[0]) && is(up, numbers[1])) return { xs: xs.values, ys: ys.values, values }
+  if (!is(across, numbers[1]) || !is(up, numbers[0])) return null
+  const width = xs.values.length
+  return { xs: ys.values, ys: xs.values, values: xs.values.flatMap((_, x) => ys.values.map((__, y) => values[y * width + x]!)) }
 }
 
 /** The loss each step of a course was taken at, by the count of its steps. */

@@ -2,7 +2,7 @@
 
 import type { Moved, Walk, WalkVisit } from '../api/types'
 
-export type Moment = { kind: 'enter' | 'leave'; visit: number } | { kind: 'move'; visit: number; moved: number }
+export type Moment = { kind: 'enter'; visit: number } | { kind: 'leave'; visit: number } | { kind: 'move'; visit: number; moved: number }
 
 export function momentsOf(walk: Walk): Moment[] {
   const children = new Map<number, number[]>()

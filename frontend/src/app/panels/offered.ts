@@ -9,6 +9,8 @@ const has: Record<Panel, (trace: Trace) => boolean> = {
   engine: (trace) => trace.passes.some((pass) => pass.visits.length > 0),
   storage: (trace) => (trace.storages ?? []).length > 0,
   checks: (trace) => trace.passes.some((pass) => pass.visits.length > 0),
+  jacobian: (trace) => trace.passes.some((pass) => pass.visits.length > 0),
+  calls: (trace) => /^\s*(async def|def|class)\s|\blambda\b/m.test(trace.program.code),
 }
 
 export function offered(trace: Trace, panel: Panel): boolean {

@@ -1,26 +1,19 @@
-"""What holds of the parts that are derived, each told again from the records by another way."""
+"""Laws of memory: who shares it, what was written into it, and the bytes held over time."""
 
 from collections.abc import Iterable, Iterator
 
 from engine.derive.memory import MOST_POINTS
-from engine.derive.promotion import COMPARING, DIVIDING
 from engine.derive.storages import MOST_WRITES
-from engine.derive.windows import size_after
 from engine.trace import Storage, Tensor, Trace
 
 
-def broken_parts(trace: Trace) -> Iterator[str]:
-    """Every breach in them."""
+def memory(trace: Trace) -> Iterator[str]:
+    """Every breach of these laws."""
     tensors = {tensor.id: tensor for tensor in trace.tensors}
     yield from _storages(trace, tensors)
-    yield from _memory(trace)
+    yield from _over_time(trace)
     if trace.status == "ok" and not trace.truncated and trace.memory:
-        yield from _memory_at_the_end(trace, tensors)
-    yield from _lines(trace)
-    yield from _reruns(trace)
-    yield from _promotions(trace, tensors)
-    yield from _windows(trace, tensors)
-    yield from _code(trace)
+        yield from _at_the_end(trace, tensors)
 
 
 def _storages(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
@@ -58,7 +51,7 @@ def _writes(storage: Storage, tensors: dict[str, Tensor]) -> Iterator[str]:
             last = write.version
 
 
-def _memory(trace: Trace) -> Iterator[str]:
+def _over_time(trace: Trace) -> Iterator[str]:
     last = -1
     if len(trace.memory) > MOST_POINTS:
         yield f"memory has {len(trace.memory)} points"
@@ -70,7 +63,7 @@ def _memory(trace: Trace) -> Iterator[str]:
             yield f"after step {point.step} less than nothing is held"
 
 
-def _memory_at_the_end(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
+def _at_the_end(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
     """The last point holds at least what the program's names lead to, and its gradients are those of the leaves."""
     last = trace.memory[-1]
     sizes: dict[str, int] = {}
@@ -105,63 +98,3 @@ def _ever_gradients(trace: Trace) -> set[str | None]:
         if update.kind in ("zero_grad", "grad_reset", "grad_set"):
             kept.update(change.after for change in update.changes)
     return kept
-
-
-def _lines(trace: Trace) -> Iterator[str]:
-    count = len(trace.program.code.splitlines())
-    lines = trace.lines_not_run
-    if list(lines) != sorted(set(lines)) or any(not 0 < line <= count for line in lines):
-        yield f"lines not run: {lines}, of {count}"
-    ran = {op.span.line for op in trace.ops if op.span is not None and op.span.line == op.span.end_line}
-    for line in ran.intersection(lines):
-        yield f"line {line} did not run, but an op of it did"
-
-
-def _reruns(trace: Trace) -> Iterator[str]:
-    before: dict[str, tuple[str, str | None]] = {}
-    for op in trace.ops:
-        if op.rerun_of is not None:
-            name, pass_id = before.get(op.rerun_of, ("", None))
-            if op.pass_id is None or (name, pass_id) != (op.function, None):
-                yield f"op {op.id} repeats {op.rerun_of}, which is not the same call before its pass"
-        before[op.id] = op.function, op.pass_id
-
-
-def _promotions(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
-    """PyTorch computed in the dtype that is told."""
-    for op in trace.ops:
-        told = op.promotion
-        if told is None:
-            continue
-        dtypes = {number: tensors[number].dtype for number in (*op.inputs, *op.outputs) if number in tensors}
-        for operand in told.operands:
-            if operand.tensor is not None and dtypes.get(operand.tensor) != operand.dtype:
-                yield f"op {op.id} takes {operand.tensor} for {operand.dtype}"
-        if op.in_place:
-            right = told.result == dtypes.get(op.inputs[0])
-        elif op.name in COMPARING:
-            right = told.result == "bool"
-        else:
-            right = told.result == told.common or (op.name in DIVIDING and "float" in told.result)
-        if not right or told.result != dtypes.get(op.outputs[0]):
-            yield f"op {op.id} computed in {told.common} and gave {told.result}"
-
-
-def _windows(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
-    """The formula gives the size that the result has."""
-    for op in trace.ops:
-        if op.window is None:
-            continue
-        made = tensors.get(op.outputs[0])
-        sizes = tuple(size_after(op.window, axis) for axis in op.window.axes)
-        if made is None or sizes != made.shape[-len(sizes) :] or sizes != tuple(axis.out for axis in op.window.axes):
-            yield f"op {op.id} should have made {sizes} of {op.window}"
-
-
-def _code(trace: Trace) -> Iterator[str]:
-    count = len(trace.program.code.splitlines())
-    for node in trace.nodes:
-        if node.code is not None and not (node.custom and 0 < node.code.line <= node.code.end_line <= count):
-            yield f"node {node.id} has lines of a backward that is not there"
-        if node.type == "CopySlices" and node.op is None and not trace.truncated:
-            yield f"node {node.id} is a CopySlices, and no op wrote"

@@ -1,0 +1,25 @@
+"""What holds of every trace. Each law yields one sentence for each place where the trace breaks it.
+
+`structure` says that a trace is one whole, `replay` that it is right; the others are named by what their laws are about.
+"""
+
+from engine.laws.accumulation import accumulation
+from engine.laws.asked import asked
+from engine.laws.checks import checks
+from engine.laws.looked import Looked
+from engine.laws.memory import memory
+from engine.laws.modules import modules
+from engine.laws.ops import ops
+from engine.laws.replay import replay
+from engine.laws.source import source
+from engine.laws.structure import structure
+from engine.trace import Trace
+
+__all__ = ["broken"]
+
+
+def broken(trace: Trace) -> list[str]:
+    """Every breach of every law; empty for a right trace."""
+    looked = Looked(trace)
+    found = [*structure(looked), *checks(looked), *replay(looked)]
+    return [*found, *(said for law in (accumulation, modules, ops, memory, source, asked) for said in law(trace))]

@@ -1,0 +1,99 @@
+"""Laws of single ops: the cells one read, the dtype its operands were brought to, the window it slid, the call it repeats."""
+
+from collections.abc import Iterator
+from math import prod
+
+from engine.derive.promotion import COMPARING, DIVIDING
+from engine.derive.windows import size_after
+from engine.trace import (
+    Number,
+    Reads,
+    Tensor,
+    Trace,
+)
+
+
+def ops(trace: Trace) -> Iterator[str]:
+    """Every breach of these laws."""
+    tensors = {tensor.id: tensor for tensor in trace.tensors}
+    yield from _reads(trace, tensors)
+    yield from _promotions(trace, tensors)
+    yield from _windows(trace, tensors)
+    yield from _reruns(trace)
+
+
+def _reads(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
+    """A cell that was read holds what came out of it, or is where it is said to be."""
+    for op in trace.ops:
+        for reads in op.reads:
+            if not (0 <= reads.input < len(op.inputs) and 0 <= reads.output < len(op.outputs)):
+                yield f"op {op.id} reads from what is not there"
+                continue
+            given, made = tensors.get(op.inputs[reads.input]), tensors.get(op.outputs[reads.output])
+            if given is None or made is None:
+                continue  # another law says so
+            if len(reads.cells) != prod(made.shape) or not all(-1 <= cell < prod(given.shape) for cell in reads.cells):
+                yield f"op {op.id} does not say of each cell where it came from"
+            elif broken := _misread(reads, given, made):
+                yield f"op {op.id}: {broken}"
+
+
+def _misread(reads: Reads, given: Tensor, made: Tensor) -> str:
+    if made.data is None or "complex" in made.dtype:
+        return ""
+    for at, cell in enumerate(reads.cells):
+        if cell < 0:
+            continue
+        if reads.position:
+            if made.data[at] not in (cell, *_places(cell, given.shape)):
+                return f"cell {at} says {made.data[at]} of cell {cell} in {given.shape}"
+        elif given.data is not None and given.dtype == made.dtype and made.data[at] != given.data[cell]:
+            return f"cell {at} is {made.data[at]} and came from {given.data[cell]}"
+    return ""
+
+
+def _places(cell: int, shape: tuple[int, ...]) -> Iterator[Number]:
+    for size in reversed(shape):
+        cell, place = divmod(cell, size)
+        yield place
+
+
+def _promotions(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
+    """PyTorch computed in the dtype that is told."""
+    for op in trace.ops:
+        told = op.promotion
+        if told is None:
+            continue
+        dtypes = {number: tensors[number].dtype for number in (*op.inputs, *op.outputs) if number in tensors}
+        for operand in told.operands:
+            if operand.tensor is not None and dtypes.get(operand.tensor) != operand.dtype:
+                yield f"op {op.id} takes {operand.tensor} for {operand.dtype}"
+        if op.in_place:
+            right = told.result == dtypes.get(op.inputs[0])
+        elif op.name in COMPARING:
+            right = told.result == "bool"
+        else:
+            right = told.result == told.common or (op.name in DIVIDING and "float" in told.result)
+        if not right or told.result != dtypes.get(op.outputs[0]):
+            yield f"op {op.id} computed in {told.common} and gave {told.result}"
+
+
+def _windows(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
+    """The formula gives the size that the result has."""
+    for op in trace.ops:
+        if op.window is None:
+            continue
+        made = tensors.get(op.outputs[0])
+        sizes = tuple(size_after(op.window, axis) for axis in op.window.axes)
+        if made is None or sizes != made.shape[-len(sizes) :] or sizes != tuple(axis.out for axis in op.window.axes):
+            yield f"op {op.id} should have made {sizes} of {op.window}"
+
+
+def _reruns(trace: Trace) -> Iterator[str]:
+    before: dict[str, tuple[str, str | None]] = {}
+    for op in trace.ops:
+        if op.rerun_of is not None:
+            name, pass_id = before.get(op.rerun_of, ("", None))
+            if op.pass_id is None or (name, pass_id) != (op.function, None):
+                yield f"op {op.id} repeats {op.rerun_of}, which is not the same call before its pass"
+        before[op.id] = op.function, op.pass_id

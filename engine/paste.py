@@ -114,7 +114,7 @@ def prompts(code: str) -> list[Change]:
         elif RESULT.match(line):
             changes.append(_commented(number, line))
             inside_result = True
-        elif (inside_result and line.startswith((" ", ")", "]"))) or (
+        elif (inside_result and (line.startswith((" ", ")", "]")) or PRINTED.match(line))) or (
             session and begun and line.strip() and line[0] != "#"
         ):
             changes.append(_commented(number, line))

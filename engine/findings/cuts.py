@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from engine.findings.code import Code
 from engine.findings.influence import lost_influence, set_aside, starved_leaves, wanting_leaves
 from engine.findings.story import Story, line
+from engine.findings.unrecorded import numbers_collected, unrecorded
 from engine.graph.boxes import COPIES, DETACHES
 from engine.graph.escapes import READS
 from engine.graph.types import Box, Graph, Link
@@ -30,11 +31,22 @@ def cut_gradients(story: Story) -> Iterator[Finding]:
             lost = wanting_leaves(story) if severity_is_error else starved
             for finding in _cuts_of(story, one, lost, is_error=severity_is_error):
                 key = (finding.code, line(finding.span))
-                if key not in told:
+                if key not in told and not _is_told_better(story, finding):
                     told.add(key)
                     yield finding
-    if is_lost and not told and failed is not None and not any(lost_influence(story)):
+    if is_lost and not told and failed is not None and not any(lost_influence(story)) and not any(unrecorded(story)):
         yield from _untracked(story, failed)
+
+
+def _is_told_better(story: Story, finding: Finding) -> bool:
+    """Whether a more exact finding tells of the same place."""
+    if finding.code != "cut_by_no_grad" or finding.span is None:
+        return False
+    return any(
+        one.code in ("recording_switched_off", "cut_by_decorator")
+        or (one.span is not None and one.span.line == finding.span.line)
+        for one in unrecorded(story)
+    )
 
 
 def _untracked(story: Story, failed: Pass) -> Iterator[Finding]:
@@ -50,6 +62,10 @@ def _untracked(story: Story, failed: Pass) -> Iterator[Finding]:
             yield _not_differentiable(story, last[0])
         return
     frozen = [one for one in sources if story.is_parameter(one)]
+    collected = list(numbers_collected(story, sources))
+    if collected:
+        yield from collected
+        return
     made = [call for one in sources if (call := _made(story, one)) is not None]
     fix = (made[0][0].after(made[0][1], ", requires_grad=True"),) if len(made) == 1 and not frozen else ()
     yield Finding(
@@ -99,7 +115,7 @@ def _no_second_order(story: Story, failed: Pass, first: Pass) -> Finding:
     return Finding(
         code="create_graph_missing",
         severity="error",
-        span=failed.span,
+        span=first.span,
         tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
         parameters={
             "name": story.say(next((root.tensor for root in failed.roots), None)),

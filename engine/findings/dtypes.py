@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.reading import Edits, called
+from engine.findings.reading import Edits, called, dotted
 from engine.findings.story import Story, argument, line, numbers_of, times
 from engine.trace import Finding, Op, Tensor
 
@@ -253,16 +253,39 @@ def uninitialised_reads(story: Story) -> Iterator[Finding]:
                 "name": story.say(read[0]),
                 "op": op.name,
                 "line": line(op.span),
-                "made_line": line(story.maker[read[0]].span if read[0] in story.maker else None),
+                **_origin(story, read[0]),
             },
             fix=_filled(story, read[0]),
         )
         return
 
 
+def _origin(story: Story, tensor: str) -> dict[str, str]:
+    """What made a tensor without contents, and where: an op, or `torch.Tensor(3)`, which is none."""
+    maker, call = story.maker.get(tensor), _constructor(story, tensor)
+    if maker is None and call is not None:
+        return {"made_line": str(call.lineno), "maker": called(call)}
+    return {
+        "made_line": line(maker.span if maker is not None else None),
+        "maker": maker.name if maker is not None else "?",
+    }
+
+
+def _constructor(story: Story, tensor: str) -> ast.Call | None:
+    """`torch.Tensor(3)` or the like behind the tensor's name, when it is written once."""
+    names = story.tensors[tensor].names if tensor in story.tensors else ()
+    made = [one.value for one in story.code.bindings if dotted(one.targets[0]) in names]
+    call = made[0] if len(made) == 1 else None
+    return call if isinstance(call, ast.Call) and called(call).endswith("Tensor") else None
+
+
 def _filled(story: Story, tensor: str) -> Edits:
-    """`torch.zeros` in place of `torch.empty`."""
-    maker = story.maker.get(tensor)
+    """`torch.zeros` in place of `torch.empty`, or of `torch.Tensor` with sizes."""
+    maker, constructor = story.maker.get(tensor), _constructor(story, tensor)
+    sizes = constructor.args if constructor is not None else []
+    is_float = constructor is not None and dotted(constructor.func) in ("torch.Tensor", "torch.FloatTensor")
+    if maker is None and is_float and constructor is not None and all(isinstance(one, ast.Constant) for one in sizes):
+        return (story.code.replace(constructor.func, "torch.zeros"),)
     call = story.code.call_at(maker.span) if maker is not None else None
     if (
         call is None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from engine.findings.failing import calls, dtypes, names, outside, shapes, tracking
+from engine.findings.failing import calls, classes, dtypes, given, names, outside, shapes, tracking
 from engine.findings.failing.case import Case
 from engine.findings.story import Story
 from engine.trace import Failure, Finding
@@ -52,7 +52,11 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("custom_backward_count", "RuntimeError", r"function (?P<function>\w+) returned an incorrect number of gradients \(expected (?P<expected>\d+), got (?P<got>\d+)\)", tracking.custom_count),
     ("custom_backward_missing", "NotImplementedError", r"must implement either the backward or vjp method", tracking.custom_backward_missing),
     ("backward_of_number", "AttributeError", r"'(?P<type>float|int)' object has no attribute 'backward'", tracking.backward_of_number),
+    ("function_not_applied", "RuntimeError", r"Legacy autograd function with non-static forward", classes.function_called),
+    ("custom_backward_shape", "RuntimeError", r"Function (?P<function>\w+) returned an invalid gradient at index (?P<at>\d+) - got (?P<got>\[.*?\]) but expected shape compatible with (?P<wanted>\[.*?\])", classes.custom_shape),
     ("grad_is_none", "AttributeError", r"'NoneType' object has no attribute '(?P<attribute>\w+)'", tracking.of_none),
+    ("recurrent_pair", "", r"'tuple' object has no attribute|tuple indices must be integers", given.pair_for_tensor),
+    ("compared_as_wholes", "AttributeError", r"'bool' object has no attribute '(?P<attribute>\w+)'", given.compared_whole),
     ("pair_returned", "", r"'torch\.return_types\.\w+' object has no attribute|can only concatenate tuple|and 'torch\.return_types|'torch\.return_types\.\w+' and", calls.pair_returned),
     ("none_in_arithmetic", "TypeError", r"unsupported operand type\(s\) for .*'NoneType'", tracking.with_none),
     # Shapes
@@ -86,6 +90,11 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("loss_batch", "ValueError", r"Expected input batch_size \((?P<samples>\d+)\) to match target batch_size \((?P<targets>\d+)\)", shapes.loss_batch),
     ("target_axes", "RuntimeError", r"0D or 1D target tensor expected, multi-target not supported", shapes.target_axes),
     ("target_shape", "ValueError", r"[Tt]arget size \(torch\.Size\(.*?\)\) (?:that is different to|must be the same as)", shapes.target_shape),
+    ("t_of_batch", "RuntimeError", r"t\(\) expects a tensor with <= 2 dimensions, but self is (?P<axes>\d+)D", shapes.transposed_batch),
+    ("two_inferred", "RuntimeError", r"only one dimension can be inferred", shapes.two_inferred),
+    ("expanded_written", "RuntimeError", r"more than one element of the written-to tensor refers to a single memory location", shapes.expanded_written),
+    ("heads_do_not_divide", "AssertionError", r"embed_dim must be divisible by num_heads", _plain),
+    ("bce_out_of_range", "RuntimeError", r"all elements of (?P<which>input|target) should be between 0 and 1", shapes.probability_range),
     ("ragged_list", "ValueError", r"expected sequence of length (?P<expected>\d+) at dim (?P<axis>\d+) \(got (?P<got>\d+)\)", shapes.ragged),
     # Types and devices
     ("dtype_mismatch", "RuntimeError", r"must have the same dtype|expected m1 and m2|expected scalar type (?P<expected>\w+) but found|Input type \(.*\) and (?:weight|bias) type", dtypes.mixed),
@@ -104,11 +113,15 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("super_init_missing", "AttributeError", r"cannot assign \w+ before Module\.__init__\(\) call|object has no attribute '(?:_backward_hooks|_parameters|_modules|_forward_hooks|training)'", calls.super_init),
     ("super_underscores", "AttributeError", r"'super' object has no attribute '_\w+?__(?P<short>\w+?)'$", names.mangled),
     ("forward_missing", "NotImplementedError", r"Module \[(?P<type>\w+)\] is missing the required \"forward\" function", calls.forward_missing),
+    ("dataset_method_missing", "", r"object of type '(?P<type>\w+)' has no len\(\)|Subclasses of Dataset should implement __getitem__|'(?P<owner>\w+)' object is not subscriptable", classes.dataset_method),
+    ("modules_in_list", "TypeError", r"^(?P<got>[\w.]+) is not a Module subclass", classes.not_a_module),
+    ("parameter_overwritten", "TypeError", r"cannot assign '(?P<given>[\w.]+)' as parameter '(?P<attribute>\w+)'", classes.assigned_to_module),
+    ("layer_overwritten", "TypeError", r"cannot assign '(?P<given>[\w.]+)' as child module '(?P<attribute>\w+)'", classes.assigned_to_module),
     ("no_cuda", "", r"Torch not compiled with CUDA enabled|No CUDA GPUs|Found no NVIDIA driver", calls.no_cuda),
     ("device_unknown", "RuntimeError", r"device type at start of device string: (?P<name>\w+)", calls.device_name),
     ("pin_memory", "RuntimeError", r"pin_memory=True requires a CUDA", _plain),
     ("state_dict_keys", "RuntimeError", r"Error\(s\) in loading state_dict for (?P<type>\w+):", calls.state_dict),
-    ("optimizer_empty", "ValueError", r"optimizer got an empty parameter list", _plain),
+    ("optimizer_empty", "ValueError", r"optimizer got an empty parameter list", calls.optimizer_empty),
     ("not_a_leaf_in_optimizer", "ValueError", r"can't optimize a non-leaf Tensor", calls.optimizer_not_leaf),
     ("optimizer_of_tensor", "TypeError", r"params argument given to the optimizer should be an iterable", calls.optimizer_given),
     ("optimizer_of_module", "TypeError", r"'(?P<module>\w+)' object is not iterable", calls.optimizer_given),
@@ -120,8 +133,12 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("arguments_invalid", "TypeError", r"^(?P<function>\w+)\(\) received an invalid combination of arguments - got \((?P<got>.*?)\), but expected", calls.made_wrong),
     ("keyword_unknown", "TypeError", r"got an unexpected keyword argument '(?P<name>\w+)'", calls.keyword),
     ("arguments_missing", "TypeError", r"^(?P<function>[\w.]+)\(\) missing (?P<count>\d+) required positional arguments?: (?P<names>['\"].*)", calls.arguments_missing),
+    ("size_not_whole", "TypeError", r"^(?:zeros|ones|rand|randn|empty|full|view|reshape|repeat|expand)\(\) (?:takes \d+ positional argument|received an invalid combination)", given.size_not_whole),
+    ("layer_not_made", "TypeError", r"^\w+\.__init__\(\) takes", given.made_now),
     ("arguments_many", "TypeError", r"^(?P<function>[\w.]+)\(\) takes (?:from \d+ to )?(?P<takes>\d+) positional arguments? but (?P<given>\d+) (?:was|were) given", calls.arguments_many),
-    ("not_a_tensor", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)' \(position (?P<position>\d+)\) must be Tensor, not (?P<got>[\w.]+)", calls.not_a_tensor),
+    ("not_a_tensor", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)' \(position (?P<position>\d+)\) must be Tensor, not (?P<got>[\w.]+)", given.not_a_tensor),
+    ("tensors_not_listed", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>tensors)' \(position \d+\) must be tuple of Tensors, not (?P<got>\w+)", given.tensors_not_listed),
+    ("size_not_whole", "TypeError", r"must be tuple of ints,? ?(?:not float|but found element of type float|but ?got float)|'float' object cannot be interpreted as an integer|slice indices must be integers", given.size_not_whole),
     ("argument_type", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)'(?: \(position \d+\))? must be (?P<wanted>[\w. ]+), not (?P<got>[\w.]+)", calls.made_wrong),
     # Names
     ("unbound_local", "UnboundLocalError", r"local variable '(?P<name>\w+)'", names.unbound_local),

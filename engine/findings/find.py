@@ -26,12 +26,21 @@ from engine.findings.leaves import (
     untracked_gradients,
 )
 from engine.findings.losses import (
+    comparisons_broadcast,
     differences_broadcast,
     losses_broadcast,
     losses_of_the_wrong_kind,
     softmax_without_dim,
 )
 from engine.findings.modes import evaluated_in_train, evaluated_with_grad, switches_without_with, trained_in_eval
+from engine.findings.no_effect import (
+    clipped_at_the_wrong_time,
+    dropouts_ignoring_eval,
+    flags_without_effect,
+    results_dropped,
+    states_shared,
+    tensors_not_parameters,
+)
 from engine.findings.nonfinite import first_nonfinite
 from engine.findings.passes import failed_passes
 from engine.findings.saved import data_edits
@@ -44,6 +53,7 @@ from engine.findings.training import (
     never_stepped,
     scheduler_before_step,
 )
+from engine.findings.unrecorded import losses_made_anew, unrecorded
 from engine.trace import Finding, Trace
 
 FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
@@ -54,6 +64,8 @@ FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
     data_edits,
     gradients_added_up,
     lost_influence,
+    unrecorded,
+    losses_made_anew,
     first_nonfinite,
     gradients_not_kept,
     untracked_gradients,
@@ -73,6 +85,7 @@ FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
     switches_without_with,
     losses_broadcast,
     differences_broadcast,
+    comparisons_broadcast,
     losses_of_the_wrong_kind,
     softmax_without_dim,
     values_cut,
@@ -85,6 +98,12 @@ FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
     totals_kept,
     graphs_retained,
     graphs_of_gradients,
+    results_dropped,
+    flags_without_effect,
+    clipped_at_the_wrong_time,
+    states_shared,
+    tensors_not_parameters,
+    dropouts_ignoring_eval,
     gradients_over_depth,
     dead_relus,
     saturated_units,

@@ -58,7 +58,7 @@ def set_aside(story: Story, starved: set[str]) -> set[str]:
     return {leaf for model, leaves in idle.items() if model not in given for leaf in leaves}
 
 
-class _Way(NamedTuple):
+class Way(NamedTuple):
     """How a leaf's influence came to a tensor or an op."""
 
     leaf: str
@@ -75,23 +75,28 @@ def lost_influence(story: Story) -> Iterator[Finding]:
     if not starved:
         return
     lost: dict[str, set[str]] = {}
-    ways: dict[str, _Way] = {}
-    for way in _arrivals(story, starved):
+    ways: dict[str, Way] = {}
+    for way in arrivals(story, starved):
         if way.cut is not None:
             lost.setdefault(way.cut.id, set()).add(way.leaf)
             ways[way.cut.id] = way
+    told: set[tuple[str, str]] = set()
     for cut, leaves in lost.items():
         finding = _lost(story, story.ops[cut], ways[cut], sorted(leaves))
-        if finding is not None:
+        if finding is not None and (finding.code, line(finding.span)) not in told:
+            told.add((finding.code, line(finding.span)))
             yield finding
 
 
-def _arrivals(story: Story, starved: set[str]) -> Iterator[_Way]:
+def arrivals(story: Story, starved: set[str]) -> Iterator[Way]:
     """The ways that end in an op a pass went through, or in a root that a pass could not start from."""
     failed = story.failed_pass()
     roots = {root.tensor for root in failed.roots} if failed is not None else set()
-    to_tensor: dict[str, _Way] = {}
-    to_op: dict[str, _Way] = {}
+    roots |= {
+        root.tensor for one in story.trace.passes for root in one.roots if story.is_tracked_leaf(root.tensor or "")
+    }
+    to_tensor: dict[str, Way] = {}
+    to_op: dict[str, Way] = {}
     for at, op in enumerate(story.trace.ops):
         way = to_op.get(op.id) or _way(story, op.inputs, to_tensor, starved)
         if way is None or op.raised or op.in_place:
@@ -109,16 +114,16 @@ def _arrivals(story: Story, starved: set[str]) -> Iterator[_Way]:
             to_tensor.setdefault(output, way if way.cut is not None or story.is_followed(output) else cut)
 
 
-def _way(story: Story, inputs: Iterable[str], to_tensor: dict[str, _Way], starved: set[str]) -> _Way | None:
+def _way(story: Story, inputs: Iterable[str], to_tensor: dict[str, Way], starved: set[str]) -> Way | None:
     for one in inputs:
         if one in to_tensor:
             return to_tensor[one]
         if story.identity(one) in starved and story.is_tracked_leaf(one):
-            return _Way(story.identity(one), None)
+            return Way(story.identity(one), None)
     return None
 
 
-def _lost(story: Story, cut: Op, way: _Way, leaves: list[str]) -> Finding | None:
+def _lost(story: Story, cut: Op, way: Way, leaves: list[str]) -> Finding | None:
     result = story.output_of(cut)
     made = [story.tensors[one].dtype for one in cut.outputs if one in story.tensors]
     whole = [dtype for dtype in made if dtype.startswith(NOT_DIFFERENTIABLE)]

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from engine.findings.passes import NOT_LEAF
 from engine.findings.reading import Edits, called, dotted, is_grad_of, keyword
@@ -25,7 +26,7 @@ REGISTERS = frozenset("ModuleList ModuleDict ParameterList ParameterDict Sequent
 def gradients_not_kept(story: Story) -> Iterator[Finding]:
     """`.grad` read from a tensor that keeps none; PyTorch warns of it."""
     told: set[str] = set()
-    meant = _meant_as_leaves(story)
+    meant = meant_as_leaves(story)
     for warning in story.trace.warnings:
         if NOT_LEAF not in warning.message or line(warning.span) in told:
             continue
@@ -70,7 +71,7 @@ def _retained(story: Story, name: str, made: Tensor | None) -> Edits:
     return story.code.line_after(statement, f"{name}.retain_grad()")
 
 
-def _meant_as_leaves(story: Story) -> dict[str, tuple[ast.Assign, ast.Call, Op]]:
+def meant_as_leaves(story: Story) -> dict[str, tuple[ast.Assign, ast.Call, Op]]:
     """Names bound to something computed, in the same expression, from a fresh tensor with `requires_grad=True`."""
     code = story.code
     found: dict[str, tuple[ast.Assign, ast.Call, Op]] = {}
@@ -114,10 +115,6 @@ def _starts_at_a_nameless_leaf(story: Story, op: Op) -> bool:
 
 def _one_step_too_far(story: Story, name: str, statement: ast.Assign, call: ast.Call, op: Op) -> Finding:
     code = story.code
-    word = keyword(call, "requires_grad")
-    fix: Edits = ()
-    if word is not None:
-        fix = (*code.argument_removed(call, word), *code.method(statement.value, ".requires_grad_()"))
     return Finding(
         code="leaf_made_non_leaf",
         severity="warning",
@@ -125,8 +122,17 @@ def _one_step_too_far(story: Story, name: str, statement: ast.Assign, call: ast.
         tensors=op.outputs[:1],
         nodes=op.nodes,
         parameters={"name": name, "op": op.name, "line": str(statement.lineno), "code": code.short(statement.value)},
-        fix=fix,
+        fix=asked_last(story, statement, call),
     )
+
+
+def asked_last(story: Story, statement: ast.Assign, call: ast.Call) -> Edits:
+    """`requires_grad` taken from the inner call and asked for at the end of the expression."""
+    word = keyword(call, "requires_grad")
+    if word is None:
+        return ()
+    code = story.code
+    return (*code.argument_removed(call, word), *code.method(statement.value, ".requires_grad_()"))
 
 
 def untracked_gradients(story: Story) -> Iterator[Finding]:
@@ -259,8 +265,42 @@ def parameters_made_in_forward(story: Story) -> Iterator[Finding]:
 
 def modules_in_plain_containers(story: Story) -> Iterator[Finding]:
     """`self.layers = [nn.Linear(...)]`: a plain list hides its layers from `parameters()`."""
-    code = story.code
     types = {module.type for module in story.trace.modules}
+    for one in plain_containers(story):
+        if one.model in types and _hides(story):
+            yield Finding(
+                code="modules_in_plain_list",
+                severity="warning",
+                span=story.code.span(one.value),
+                parameters=said_of(one),
+                fix=wrapped(story, one),
+            )
+
+
+class Container(NamedTuple):
+    """A list or dict of layers that is an attribute of a module."""
+
+    target: str
+    value: ast.expr
+    model: str
+    better: str
+    """The container of PyTorch's that registers what is in it."""
+
+
+def said_of(one: Container) -> dict[str, str]:
+    """What its sentences ask for."""
+    kind = "dict" if isinstance(one.value, ast.Dict) else "list"
+    return {"name": one.target, "line": str(one.value.lineno), "type": kind, "better": one.better, "model": one.model}
+
+
+def wrapped(story: Story, one: Container) -> Edits:
+    """The container that registers, around it."""
+    return (story.code.before(one.value, f"{one.better}("), story.code.after(one.value, ")"))
+
+
+def plain_containers(story: Story) -> Iterator[Container]:
+    """Lists and dicts of layers that the program's classes keep as they are."""
+    code = story.code
     registered = {
         dotted(one.value if isinstance(one, ast.Starred) else one)
         for call in code.calls
@@ -270,29 +310,13 @@ def modules_in_plain_containers(story: Story) -> Iterator[Finding]:
     for statement in code.bindings:
         target = dotted(statement.targets[0])
         owner = next((one for one in code.around(statement) if isinstance(one, ast.ClassDef)), None)
-        container = type(statement.value)
-        if owner is None or owner.name not in types or not target.startswith("self.") or target in registered:
+        if owner is None or not target.startswith("self.") or target in registered:
             continue
         held = _held(statement.value)
         is_parameter = bool(held) and called(held[0]) == "Parameter"
-        better = (PARAMETER_CONTAINERS if is_parameter else CONTAINERS).get(container)
-        if not held or better is None:
-            continue
-        if not _hides(story):
-            continue
-        yield Finding(
-            code="modules_in_plain_list",
-            severity="warning",
-            span=code.span(statement.value),
-            parameters={
-                "name": target,
-                "line": str(statement.lineno),
-                "type": "dict" if container is ast.Dict else "list",
-                "better": better,
-                "model": owner.name,
-            },
-            fix=(code.before(statement.value, f"{better}("), code.after(statement.value, ")")),
-        )
+        better = (PARAMETER_CONTAINERS if is_parameter else CONTAINERS).get(type(statement.value))
+        if held and better is not None:
+            yield Container(target, statement.value, owner.name, better)
 
 
 def _held(node: ast.expr) -> list[ast.Call]:

@@ -15,6 +15,8 @@ MADE_BY_LAYERS = frozenset("linear matmul mm addmm bmm mv baddbmm".split())
 AFTER_LAYERS = frozenset(
     "add sub mul sigmoid tanh relu softplus leaky_relu gelu exp dropout batch_norm layer_norm".split()
 )
+DECIDES = frozenset("gt ge lt le round sign".split())
+"""Ops that make a class out of a score."""
 LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
 SOFTMAXES = ("softmax", "log_softmax", "softmin")
 SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
@@ -53,6 +55,23 @@ def differences_broadcast(story: Story) -> Iterator[Finding]:
             continue
         told.add(line(op.span))
         yield _stretched(story, op, "difference_broadcast", column, row)
+
+
+def comparisons_broadcast(story: Story) -> Iterator[Finding]:
+    """(n, 1) predictions compared with (n,) targets: an accuracy over n × n pairs."""
+    told: set[str] = set()
+    for op in story.ops_named(("eq", "ne")):
+        first, second = story.input_of(op), story.input_of(op, 1)
+        if first is None or second is None or len(op.broadcast) != 2 or line(op.span) in told:
+            continue
+        column, row = (first, second) if len(first.shape) == 2 else (second, first)
+        size = column.shape[0] if column.shape else 0
+        maker = _maker(story, column)
+        if size < 2 or column.shape != (size, 1) or row.shape != (size,) or maker is None:
+            continue
+        if maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES:
+            told.add(line(op.span))
+            yield _stretched(story, op, "comparison_broadcast", column, row)
 
 
 def _stretched(story: Story, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
@@ -141,6 +160,8 @@ def _wrong(story: Story, op: Op) -> str | None:
     given = story.input_of(op)
     maker = _maker(story, given)
     name = maker.name if maker is not None else ""
+    if op.name in ("cross_entropy", "binary_cross_entropy_with_logits") and name == "relu":
+        return "relu_before_logits_loss"
     if op.name == "cross_entropy":
         return "softmax_before_cross_entropy" if name in ("softmax", "sigmoid") else None
     if op.name == "binary_cross_entropy_with_logits":
@@ -158,20 +179,19 @@ def _has_a_positive(tensor: Tensor | None) -> bool:
 
 
 def _mended(story: Story, op: Op, maker: Op | None, wrong: str) -> Edits:
-    if wrong in ("softmax_before_cross_entropy", "sigmoid_before_logits_loss") and maker is not None:
+    if wrong in ("softmax_before_cross_entropy", "sigmoid_before_logits_loss", "relu_before_logits_loss") and maker:
         return _left_out(story, maker)
     if wrong == "nll_without_log_softmax" and (maker is None or maker.name not in ("softmax", "sigmoid")):
         return _renamed(story, op, {"nll_loss": "cross_entropy"}, {"NLLLoss": "CrossEntropyLoss"})
     if wrong == "nll_without_log_softmax" and maker is not None and maker.name == "softmax":
         return _renamed(story, maker, {"softmax": "log_softmax"}, {"Softmax": "LogSoftmax"})
-    if wrong == "bce_without_sigmoid":
-        return _renamed(
-            story,
-            op,
-            {"binary_cross_entropy": "binary_cross_entropy_with_logits"},
-            {"BCELoss": "BCEWithLogitsLoss"},
-        )
-    return ()
+    return logits_loss(story, op) if wrong == "bce_without_sigmoid" else ()
+
+
+def logits_loss(story: Story, op: Op) -> Edits:
+    """The loss that takes scores, in place of the one that takes probabilities."""
+    functions = {"binary_cross_entropy": "binary_cross_entropy_with_logits"}
+    return _renamed(story, op, functions, {"BCELoss": "BCEWithLogitsLoss"})
 
 
 def _left_out(story: Story, maker: Op) -> Edits:
@@ -182,12 +202,16 @@ def _left_out(story: Story, maker: Op) -> Edits:
         if isinstance(call.func, ast.Attribute) and dotted(call.func.value) not in MODULES:
             return (code.replace(call, code.text(call.func.value)),)
         return (code.replace(call, code.text(call.args[0])),) if call.args else ()
-    return _out_of_sequential(story, "Softmax" if maker.name == "softmax" else "Sigmoid")
+    return _out_of_sequential(story, {"softmax": "Softmax", "relu": "ReLU"}.get(maker.name, "Sigmoid"))
 
 
 def _out_of_sequential(story: Story, layer: str) -> Edits:
     code = story.code
     layers = [one for one in code.calls if called(one) == layer and dotted(one.func).startswith(("nn.", "torch.nn."))]
+    if layer == "ReLU":  # others before it are meant
+        layers = [
+            one for one in layers if isinstance(above := code.parents.get(one), ast.Call) and above.args[-1] is one
+        ]
     above = code.parents.get(layers[0]) if len(layers) == 1 else None
     if isinstance(above, ast.Call) and called(above) == "Sequential" and len(above.args) > 1:
         return code.argument_removed(above, layers[0])

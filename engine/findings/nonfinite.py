@@ -22,6 +22,9 @@ ROOTS = frozenset("sqrt sqrt_ rsqrt".split())
 DIVISIONS = frozenset("div div_ rdiv true_divide divide reciprocal rsqrt remainder floor_divide fmod".split())
 EXPONENTIALS = frozenset("exp exp_ expm1 exp2 cosh sinh pow pow_ square rpow".split())
 SOFTMAXES = frozenset("softmax log_softmax softmin".split())
+POWERS = frozenset("pow pow_ square rpow".split())
+SPREADS = frozenset("std var".split())
+PRODUCT_NODES = ("MmBackward", "AddmmBackward", "BmmBackward", "MvBackward", "MulBackward", "ConvolutionBackward")
 ROOT_NODES = ("SqrtBackward", "PowBackward")
 NO_EDITS: Edits = ()
 GROWN = 1e4
@@ -138,8 +141,17 @@ def _cause(story: Story, op: Op, made: Trouble) -> Cause | None:
     if op.name in DIVISIONS or (op.name == "pow" and argument(op, "", 1).startswith("-")):
         return _divided(story, op)
     if op.name in EXPONENTIALS and made == "inf":
-        return _largest(first)
+        largest = _largest(first)
+        return largest._replace(code="too_large") if largest is not None and op.name in POWERS else largest
+    if op.name in SPREADS and made == "nan" and first is not None and _is_of_single_values(story, op, first):
+        return Cause("spread_of_one", first, 0.0, "")
     return None
+
+
+def _is_of_single_values(story: Story, op: Op, given: Tensor) -> bool:
+    """Whether it took each spread over one value: the result has as many elements as the input."""
+    result = story.output_of(op)
+    return result is not None and math.prod(result.shape) == math.prod(given.shape)
 
 
 def _divided(story: Story, op: Op) -> Cause | None:
@@ -276,6 +288,8 @@ def _sent(story: Story, one: Pass, visit: Visit, made: Trouble) -> Finding:
     code, fix = f"first_{made}_backward", NO_EDITS
     if op is not None and made == "nan" and _is_behind_where(story, visit.node):
         code = "nan_behind_where"
+    elif made == "inf" and node.type.startswith(PRODUCT_NODES):
+        code = "gradient_too_large"
     elif op is not None and node.type.startswith(ROOT_NODES) and _is_root_at_zero(story, op):
         code, fix = "root_at_zero", _kept_away(story, op)
     return Finding(

@@ -44,10 +44,14 @@ def _second_time(story: Story, failed: Pass) -> Iterator[Finding]:
     if before:
         first = before[-1]
         shared = _shared(story, first, reached)
+        code, where = "second_backward", failed.span
+        if first.span == failed.span and shared is not None:
+            carried = _in_loop_of(story, shared, failed)
+            code, where = "second_backward_in_loop" if carried else "made_before_loop", shared.span or failed.span
         yield Finding(
-            code="second_backward_in_loop" if first.span == failed.span and shared is not None else "second_backward",
+            code=code,
             severity="error",
-            span=failed.span,
+            span=where,
             tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
             nodes=tuple(root.node for root in failed.roots if root.node is not None),
             parameters={
@@ -55,9 +59,20 @@ def _second_time(story: Story, failed: Pass) -> Iterator[Finding]:
                 "line": line(failed.span),
                 "shared": story.say(shared.outputs[0]) if shared is not None and shared.outputs else "?",
                 "shared_line": line(shared.span) if shared is not None else "?",
+                "used_line": line(failed.span),
             },
             fix=_retained(story, first) if len(before) == 1 and first.span != failed.span else (),
         )
+
+
+def _in_loop_of(story: Story, op: Op, failed: Pass) -> bool:
+    """Whether an op stands in the loop that a pass stands in, so that each turn runs it again."""
+    code = story.code
+    here, there = code.statement_at(op.span), code.statement_at(failed.span)
+    if here is None or there is None:
+        return True
+    loops = [one for one in code.around(there) if isinstance(one, ast.For | ast.While)]
+    return not loops or loops[0] in code.around(here) or code.function(here) is not code.function(there)
 
 
 def _ran_any_of(story: Story, one: Pass, nodes: set[str]) -> bool:
@@ -125,14 +140,20 @@ def _saved_changed(story: Story, failed: Pass, message: str) -> Iterator[Finding
         if versions is not None and saved.version is not None and int(versions[2]) != saved.version:
             continue
         saver = story.op_of_node(node.id)
+        layers = _layers(story, saver, changer.op)
         yield Finding(
-            code="saved_changed_by_step" if changer.op is None else "saved_tensor_changed",
+            code="saved_changed_by_step"
+            if changer.op is None
+            else "changed_by_layer"
+            if layers
+            else "saved_tensor_changed",
             severity="error",
             span=changer.span,
             tensors=(saved.tensor,) if saved.tensor is not None else (),
             nodes=(node.id,),
             parameters={
-                "name": story.say(saved.tensor),
+                "name": _named(story, saved.tensor),
+                **layers,
                 "op": saver.name if saver is not None else node.type,
                 "saved_line": line(saver.span if saver is not None else None),
                 "change": changer.name,
@@ -144,6 +165,22 @@ def _saved_changed(story: Story, failed: Pass, message: str) -> Iterator[Finding
             fix=_elsewhere(story, changer.op) if changer.op is not None else (),
         )
         return
+
+
+def _named(story: Story, tensor: str | None) -> str:
+    """What to call a saved tensor; a view without a name, as a layer makes of its weight, goes by its base."""
+    record = story.tensors.get(tensor or "")
+    if record is not None and not record.names and record.base is not None and story.has_names(record.base):
+        return story.say(record.base)
+    return story.say(tensor)
+
+
+def _layers(story: Story, saver: Op | None, changer: Op | None) -> dict[str, str]:
+    """The two layers of a model that are at odds, when no line of the program stands between them."""
+    if saver is None or changer is None or saver.span != changer.span or saver.module == changer.module:
+        return {}
+    first, second = story.modules.get(saver.module or ""), story.modules.get(changer.module or "")
+    return {"saver": first.path, "layer": second.path} if first is not None and second is not None else {}
 
 
 def _elsewhere(story: Story, changer: Op) -> tuple[Edit, ...]:

@@ -42,8 +42,15 @@ def idle_steps(story: Story) -> Iterator[Finding]:
             yield _zeroed_too_early(story, update, wasted)
         elif reason == "holds_others":
             yield _holds_others(story, update, leaves)
-        else:
+        elif not _ended_at_its_root(story, update):
             yield _no_backward(story, update, always=always)
+
+
+def _ended_at_its_root(story: Story, step: Update) -> bool:
+    """Whether a pass did run before the step, from a leaf that nothing led on from."""
+    now = story.update_step.get(step.id, 0)
+    before = [one for one in story.trace.passes if story.pass_step.get(one.id, now) < now]
+    return bool(before) and any(story.is_tracked_leaf(root.tensor or "") for root in before[-1].roots)
 
 
 def _steps(story: Story) -> dict[str, _Steps]:

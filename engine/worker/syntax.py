@@ -118,7 +118,7 @@ def _commands(wrong: _Wrong, source: str) -> Fault | None:
     if not changes:
         return None
     visible = VISIBLE.match(wrong.text)
-    fix = _tried(wrong, source, changes, _everywhere(source, terminal))
+    fix = _tried(wrong, source, _everywhere(source, terminal), changes)
     if visible is not None:
         right = "CUDA_VISIBLE_DEVICES"
         return Fault("cuda_visible_shell", _whole(wrong), {"name": visible["name"], "right": right}, fix)
@@ -167,7 +167,7 @@ def _sentence(wrong: _Wrong, source: str) -> Fault | None:
     changes = prose(source, wrong.line)
     if not changes:
         return None
-    fix = _tried(wrong, source, changes, _everywhere(source, prose))
+    fix = _tried(wrong, source, _everywhere(source, prose), changes)
     return Fault("prose_line", _whole(wrong), {"text": wrong.text.strip()[:24]}, fix)
 
 
@@ -205,6 +205,8 @@ def _brackets(wrong: _Wrong, source: str) -> Fault | None:
                 if fix:
                     break
         return Fault("bracket_open", _here(wrong), {"bracket": never[1], "right": _CLOSING[never[1]]}, fix)
+    if wrong.message.startswith("invalid syntax. Perhaps you forgot a comma"):
+        return _run_on(wrong, source)
     unmatched = re.match(r"unmatched '(.)'", wrong.message)
     if unmatched:
         fix = _tried(wrong, source, [Change(wrong.line, wrong.column, wrong.column + 1, "")])
@@ -216,6 +218,18 @@ def _brackets(wrong: _Wrong, source: str) -> Fault | None:
         fix = _tried(wrong, source, [Change(wrong.line, at, at, right)], [Change(wrong.line, at, at + 1, right)])
         return Fault("bracket_mismatch", _here(wrong), {"bracket": other[1], "open": other[2], "right": right}, fix)
     return None
+
+
+def _run_on(wrong: _Wrong, source: str) -> Fault | None:
+    """A call whose bracket is open at the end of its line, and a next line that cannot go on with it."""
+    missing, end = _unclosed(wrong.text), len(_code(wrong.text))
+    if not missing or wrong.end_line == wrong.line:
+        return None
+    here = wrong._replace(end_line=wrong.line)
+    fix = _tried(here, source, [Change(wrong.line, end, end, missing)])
+    opened = {right: left for left, right in _CLOSING.items()}[missing[-1]]
+    at = wrong.text.find(opened)
+    return Fault("bracket_open", (wrong.line, wrong.line, at, at + 1), {"bracket": opened, "right": missing[-1]}, fix) if fix else None
 
 
 def _unclosed(text: str) -> str:

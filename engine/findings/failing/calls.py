@@ -5,6 +5,9 @@ import re
 
 from engine.findings.code import insertion
 from engine.findings.failing.case import Case
+from engine.findings.failing.classes import forward_inside, function_forward, head
+from engine.findings.leaves import asked_last, meant_as_leaves, plain_containers, said_of, wrapped
+from engine.findings.story import line
 from engine.spelling import nearest
 from engine.trace import Edit, Finding
 
@@ -96,6 +99,9 @@ def arguments_missing(case: Case) -> Finding | None:
     """A call with fewer arguments than the function needs."""
     if case.call is None:
         return None
+    applied = function_forward(case)
+    if applied is not None:
+        return applied
     missing = case.groups["names"].replace(" and ", ", ").replace("'", "").replace('"', "").replace(",,", ",")
     function = case.groups["function"]
     made = _class_of_forward(case, function)
@@ -124,7 +130,7 @@ def arguments_many(case: Case) -> Finding | None:
             if isinstance(node, ast.FunctionDef) and node.name == method:
                 return _own_definition(case, definition, node)
         if method == "__init__":
-            return _init_misspelt(case, definition)
+            return init_misspelt(case, definition)
     if case.call is None:
         return None
     return case.finding(function=function.removesuffix(".__init__"))
@@ -135,15 +141,11 @@ def _own_definition(case: Case, cls: ast.ClassDef, node: ast.FunctionDef) -> Fin
     is_static = any(isinstance(one, ast.Name) and one.id == "staticmethod" for one in node.decorator_list)
     if not is_static and (not arguments or arguments[0].arg != "self"):
         fix = (case.code.before(arguments[0], "self, "),) if arguments else ()
-        span = case.code.span(node)
-        head = type(span)(
-            line=span.line, end_line=span.line, column=span.column, end_column=len(case.code.lines[span.line - 1])
-        )
-        return case.finding("self_missing", span=head, fix=fix, function=node.name, cls=cls.name)
+        return case.finding("self_missing", span=head(case, node), fix=fix, function=node.name, cls=cls.name)
     return case.finding("arguments_many_own", function=f"{cls.name}.{node.name}", defined_line=str(node.lineno))
 
 
-def _init_misspelt(case: Case, cls: ast.ClassDef) -> Finding | None:
+def init_misspelt(case: Case, cls: ast.ClassDef) -> Finding | None:
     """A class whose constructor is called `__int__`, `init` or the like has PyTorch's own instead."""
     near = {"__int__", "__init_", "_init__", "_init_", "__Init__", "__inti__", "init", "__ini__", "__init"}
     for node in cls.body:
@@ -170,6 +172,9 @@ def forward_missing(case: Case) -> Finding | None:
         suggestion, _ = nearest("forward", own)
         if suggestion:
             return _renamed(case, "forward_misspelt", own[suggestion], "forward", cls)
+        inside = forward_inside(case, cls)
+        if inside is not None:
+            return inside
         return case.finding(type=name, defined_line=str(cls.lineno))
     if name in ("ModuleList", "ModuleDict"):
         return case.finding("list_called", type=name)
@@ -200,30 +205,14 @@ def super_init(case: Case) -> Finding | None:
             call = case.code.parents.get(node)
             if isinstance(call, ast.Call):
                 return case.finding("super_init_late", span=case.code.span(call), cls=cls.name)
-            return case.finding(cls=cls.name, fix=(case.code.after(node, "()"),))
+            fix = (case.code.after(node, "()"),)
+            return case.finding("super_init_not_called", span=case.code.span(node), cls=cls.name, fix=fix)
     first = function.body[0]
-    return case.finding(cls=cls.name, fix=(case.code.line_above(first, "super().__init__()"),))
+    fix = (case.code.line_above(first, "super().__init__()"),)
+    return case.finding(span=head(case, function), cls=cls.name, fix=fix)
 
 
-def not_a_tensor(case: Case) -> Finding | None:
-    """A list, number or array where a tensor is needed."""
-    call = case.call
-    if call is None:
-        return None
-    got, position = case.groups["got"], int(case.groups["position"]) - 1
-    operand = case.operand(ast.unparse(call.func))
-    is_own = operand is not None and operand.type not in ("builtin_function_or_method", "function", "method_descriptor")
-    node = call.args[position] if position < len(call.args) else None
-    if node is not None and is_own and len(call.args) != 1:
-        node = None
-    makers = {"list": "torch.tensor", "float": "torch.tensor", "tuple": "torch.tensor", "int": "torch.tensor"}
-    fix: tuple[Edit, ...] = ()
-    if node is not None and got in makers and case.code.is_bound("torch") and _is_floats(node):
-        fix = (case.code.replace(node, f"torch.tensor({case.code.text(node)})"),)
-    return case.finding(function=case.groups["function"], got=got, argument=case.groups["argument"], fix=fix)
-
-
-def _is_floats(node: ast.expr) -> bool:
+def is_floats(node: ast.expr) -> bool:
     """A literal whose numbers all make one floating tensor."""
     leaves = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
     plain = all(
@@ -249,7 +238,7 @@ def operands(case: Case) -> Finding | None:
     other = node.right if left == "Tensor" else node.left
     got = right if left == "Tensor" else left
     fix: tuple[Edit, ...] = ()
-    if got in ("list", "tuple") and _is_floats(other) and case.code.is_bound("torch"):
+    if got in ("list", "tuple") and is_floats(other) and case.code.is_bound("torch"):
         fix = (case.code.replace(other, f"torch.tensor({case.code.text(other)})"),)
     return case.finding(other=case.code.short(other), got=got, operator=case.groups["operator"], fix=fix)
 
@@ -269,13 +258,13 @@ def pair_returned(case: Case) -> Finding | None:
         if isinstance(side, ast.Name):
             made = case.code.assignments(side.id)
             call = made[0].value if len(made) == 1 else side
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _PAIRS:
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in PAIRS:
             fix = case.code.method(side, ".values")
             return case.finding(op=call.func.attr, name=case.code.short(side), fix=fix)
     return None
 
 
-_PAIRS = frozenset({"max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin"})
+PAIRS = frozenset({"max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin"})
 
 
 def device_name(case: Case) -> Finding | None:
@@ -352,12 +341,23 @@ def optimizer_not_leaf(case: Case) -> Finding | None:
         return None
     node, tensor = found[0]
     maker = case.story.maker.get(tensor.id)
+    name = ast.unparse(node)
+    meant = meant_as_leaves(case.story).get(name)
+    fix = asked_last(case.story, meant[0], meant[1]) if meant is not None else ()
     return case.finding(
-        name=case.code.short(node),  # type: ignore[arg-type]
-        op=maker.name if maker is not None else "?",
-        made_line=str(maker.span.line) if maker is not None and maker.span is not None else "?",
-        tensors=(tensor,),
-    )
+        span=maker.span if maker is not None else None, name=name, op=maker.name if maker is not None else "?",
+        used_line=line(case.failure.span), tensors=(tensor,), fix=fix,
+    )  # fmt: skip
+
+
+def optimizer_empty(case: Case) -> Finding | None:
+    """No parameters: all layers are in a plain list, or there are none."""
+    hidden = list(plain_containers(case.story))
+    if len(hidden) != 1:
+        return case.finding()
+    used = {"used_line": line(case.failure.span)}
+    span, fix = case.code.span(hidden[0].value), wrapped(case.story, hidden[0])
+    return case.finding("optimizer_empty_list", {**said_of(hidden[0]), **used}, span=span, fix=fix)
 
 
 def state_dict(case: Case) -> Finding | None:

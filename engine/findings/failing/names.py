@@ -3,8 +3,9 @@
 import ast
 
 from engine import paste
-from engine.findings.failing.calls import PROPERTIES
+from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case
+from engine.findings.failing.given import made_with_data
 from engine.trace import Edit, Finding, Span
 
 IMPORTS = {
@@ -53,6 +54,8 @@ def undefined(case: Case) -> Finding | None:
         return case.finding("import_missing", statement=statement, fix=fix)
     if name == "self":
         return case.finding("self_undefined")
+    if _is_attribute_of_self(case, name) and isinstance(case.node, ast.Name):
+        return case.finding("self_left_out", fix=(case.code.before(case.node, "self."),))
     return case.finding("name_not_defined")
 
 
@@ -157,8 +160,11 @@ def attribute(case: Case) -> Finding | None:
     if owner == "None" or not name or name.startswith("_") or not isinstance(node, ast.Attribute) or node.attr != name:
         return None
     common = {"name": name, "owner": owner, "receiver": case.code.short(node.value)}
+    unmade = _never_initialised(case, owner)
+    if unmade is not None:
+        return unmade
     if place == "torch.Tensor" and not owner.startswith("torch"):
-        return case.finding("layer_for_result", common)
+        return made_with_data(case, node.value) or case.finding("layer_for_result", common)
     if place == "torch.Tensor":
         return _method_on_module(case, node, common)
     if owner == "Tensor" and name in REMOVED:
@@ -168,7 +174,27 @@ def attribute(case: Case) -> Finding | None:
     if suggestion:
         fix = (_end_of(case, node, suggestion),) if case.facts.get("only") == "yes" or owner == "torch" else ()
         return case.finding("attribute_misspelt", common, suggestion=suggestion, fix=fix)
+    parts = _parts(case, owner)
+    if parts:
+        return case.finding("layer_missing", common, parts=parts)
     return case.finding("attribute_missing", common)
+
+
+def _never_initialised(case: Case, owner: str) -> Finding | None:
+    """A module of the program whose constructor has another name, so that nothing of what it makes is there."""
+    classes = case.code.classes(owner)
+    if len(classes) != 1 or any(isinstance(one, ast.FunctionDef) and one.name == "__init__" for one in classes[0].body):
+        return None
+    return init_misspelt(case, classes[0])
+
+
+def _parts(case: Case, owner: str) -> str:
+    """The layers and parameters that the program's module of that class has, for a sentence."""
+    modules = [one for one in case.story.trace.modules if one.type == owner]
+    if not modules or not case.code.classes(owner):
+        return ""
+    inner = [one.path.rpartition(".")[2] for one in case.story.trace.modules if one.parent == modules[0].id]
+    return ", ".join([*inner, *(one.name for one in modules[0].parameters)][:8])
 
 
 def _is_only_case(name: str, suggestion: str) -> bool:
@@ -232,9 +258,31 @@ def mangled(case: Case) -> Finding | None:
     return case.finding(short=name, right=f"{name}__", fix=(_end_of(case, node, f"{name}__"),))
 
 
+def _is_attribute_of_self(case: Case, name: str) -> bool:
+    """Whether the class around the failing line assigns `self.name`, in a method that has `self` too."""
+    function = case.code.function(case.node) if case.node is not None else None
+    if function is None or not function.args.args or function.args.args[0].arg != "self":
+        return False
+    cls = next((one for one in case.code.around(function) if isinstance(one, ast.ClassDef)), None)
+    return cls is not None and any(cls in case.code.around(one) for one in case.code.assignments(f"self.{name}"))
+
+
+CALLED_OTHERWISE = {
+    "pytorch": "torch",
+    "Pytorch": "torch",
+    "PyTorch": "torch",
+    "Torch": "torch",
+    "Numpy": "numpy",
+    "NumPy": "numpy",
+}
+"""What people call a library, and the name it is imported by."""
+
+
 def no_module(case: Case) -> Finding | None:
     """A library that is not here, or a misspelt one that is."""
     name = case.groups["name"]
+    if name.partition(".")[0] in CALLED_OTHERWISE:
+        return _called_otherwise(case, name.partition(".")[0])
     suggestion = case.facts.get("suggestion", "")
     statement = case.node
     is_near = suggestion and "." not in suggestion and case.facts.get("only") == "yes"
@@ -245,6 +293,21 @@ def no_module(case: Case) -> Finding | None:
             fix = (case.code.replace(statement, f"import {suggestion} as {as_name}"),)
             return case.finding("module_misspelt", suggestion=suggestion, fix=fix)
     return case.finding(name=name.partition(".")[0])
+
+
+def _called_otherwise(case: Case, name: str) -> Finding:
+    right, statement = CALLED_OTHERWISE[name], case.node
+    fix: tuple[Edit, ...] = ()
+    if isinstance(statement, ast.Import) and len(statement.names) == 1:
+        alias = statement.names[0]
+        bound = alias.asname or (name if _uses(case, name) else "")
+        text = f"import {right}{alias.name.removeprefix(name)}"
+        if "." not in alias.name or alias.asname:
+            fix = (case.code.replace(statement, f"{text} as {bound}" if bound and bound != right else text),)
+    elif isinstance(statement, ast.ImportFrom) and statement.module is not None:
+        text = case.code.text(statement)
+        fix = (case.code.replace(statement, text.replace(f"from {name}", f"from {right}", 1)),)
+    return case.finding("module_misspelt", name=name, suggestion=right, fix=fix)
 
 
 ABSENT = frozenset({"torchvision", "pandas", "matplotlib", "sklearn", "scipy", "tqdm"})

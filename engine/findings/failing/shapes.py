@@ -5,6 +5,8 @@ import math
 import re
 
 from engine.findings.failing.case import Case, sizes
+from engine.findings.failing.classes import saved_nothing
+from engine.findings.losses import logits_loss
 from engine.trace import Edit, Finding, Module, Tensor
 
 
@@ -354,10 +356,28 @@ def channels(case: Case) -> Finding | None:
     layer = module.path if module is not None and module.type.startswith("Conv") else case.op.name
     made = layer_call(case, module.id) if module is not None and layer != case.op.name else None
     wanted, got = int(case.groups["wanted"]), int(case.groups["got"])
+    if len(given.shape) in (3, 4) and given.shape[-1] == wanted and case.op.name == "conv2d":
+        return _channels_last(case, layer, given)
     return case.finding(
         layer=layer, name=case.say(given), shape=sizes(given.shape), tensors=(given,),
         made_line=str(made.lineno) if made is not None else "–", fix=_first_number(case, made, "in_channels", wanted, got),
     )  # fmt: skip
+
+
+def _channels_last(case: Case, layer: str, given: Tensor) -> Finding:
+    """Images as NumPy and most image libraries store them: height × width × channels."""
+    order = "0, 3, 1, 2" if len(given.shape) == 4 else "2, 0, 1"
+    node = case.written(given)
+    fix = case.code.method(node, f".permute({order})") if node is not None else ()
+    return case.finding(
+        "channels_last",
+        layer=layer,
+        name=case.say(given),
+        shape=sizes(given.shape),
+        order=order,
+        tensors=(given,),
+        fix=fix,
+    )
 
 
 def layer_axes(case: Case) -> Finding | None:
@@ -481,9 +501,87 @@ def unpacked(case: Case) -> Finding | None:
     if not isinstance(statement, ast.Assign | ast.For):
         return None
     value = statement.value if isinstance(statement, ast.Assign) else statement.iter
-    return case.finding(value=case.code.short(value))
+    got = re.search(r"got (\d+)", case.failure.message)
+    common = {"value": case.code.short(value), "got": got[1] if got else ""}
+    saved = saved_nothing(case, statement, value)
+    if saved is not None or not isinstance(statement, ast.For):
+        return saved or case.finding("", common)
+    return _parts_of_turn(case, statement, common)
+
+
+def _parts_of_turn(case: Case, loop: ast.For, common: dict[str, str]) -> Finding:
+    """What a loop takes apart in each turn: a batch, or a number and a batch."""
+    target, counted = loop.target, loop.iter
+    span = case.code.span(target)
+    is_counted = isinstance(counted, ast.Call) and ast.unparse(counted.func) == "enumerate" and len(counted.args) == 1
+    if is_counted and isinstance(target, ast.Tuple) and len(target.elts) > 2:
+        text = case.code.text(target).strip("()")
+        first, _, rest = text.partition(",")
+        right = f"{first}, ({rest.strip()})"
+        fix = (case.code.replace(target, right),) if not text.startswith("(") else ()
+        return case.finding("enumerate_parts", common, span=span, right=right, fix=fix)
+    return case.finding("turn_parts", common, span=span, names=case.code.short(target))
 
 
 def ragged(case: Case) -> Finding | None:
     """Nested lists whose rows differ in length."""
     return case.finding()
+
+
+def transposed_batch(case: Case) -> Finding | None:
+    """`.t()` of more than a matrix."""
+    call = case.call
+    if call is None or not isinstance(call.func, ast.Attribute) or call.func.attr != "t" or call.args:
+        return None
+    given = case.argument(0)
+    fix = (case.code.replace(call, f"{case.code.text(call.func.value)}.transpose(-2, -1)"),)
+    shape = sizes(given.shape) if given is not None else "?"
+    return case.finding(name=case.code.short(call.func.value), shape=shape, tensors=(given,), fix=fix)
+
+
+def two_inferred(case: Case) -> Finding | None:
+    """Two sizes left to PyTorch, which can work out one."""
+    given = case.argument(0)
+    if given is None:
+        return None
+    return case.finding(
+        name=case.say(given), shape=sizes(given.shape), count=str(math.prod(given.shape)), tensors=(given,)
+    )
+
+
+def expanded_written(case: Case) -> Finding | None:
+    """Writing into a tensor whose elements are one and the same number in memory."""
+    given = next(iter(case.inputs()), None)
+    if given is None:
+        return None
+    name = case.story.say(given.id)
+    identity = case.story.identity(given.id)
+    maker = next((op for op in case.story.ops_named(_STRETCHES) if identity in op.outputs), None)
+    made = case.code.at(maker.span) if maker is not None else None
+    fix = (case.code.after(made, ".clone()"),) if isinstance(made, ast.Call) else ()
+    return case.finding(
+        span=maker.span if maker is not None else None, name=name, shape=sizes(given.shape), tensors=(given,), fix=fix,
+    )  # fmt: skip
+
+
+_STRETCHES = frozenset({"expand", "expand_as", "broadcast_to"})
+
+
+def probability_range(case: Case) -> Finding | None:
+    """`binary_cross_entropy` takes probabilities; scores of a last layer are none."""
+    given, target = case.argument(0, "input"), case.argument(1, "target")
+    if case.op is None or given is None or target is None:
+        return None
+    wrong = target if case.groups["which"] == "target" else given
+    common = {"name": case.say(wrong), "value": f"{_farthest(wrong):.4g}", "loss": case.op.name}
+    if wrong is target:
+        return case.finding("bce_target_range", common, tensors=(target,))
+    return case.finding("", common, tensors=(given,), fix=logits_loss(case.story, case.op))
+
+
+def _farthest(tensor: Tensor) -> float:
+    """The element farthest outside 0 to 1."""
+    numbers = [float(one) for one in tensor.data or ()]
+    if not numbers and tensor.summary is not None:
+        numbers = [float(tensor.summary.max), float(tensor.summary.min)]
+    return max(numbers, key=lambda one: abs(one - 0.5), default=math.nan)

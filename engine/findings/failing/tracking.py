@@ -4,6 +4,7 @@ import ast
 import re
 
 from engine.findings.failing.case import Case
+from engine.findings.failing.nothing import list_method, no_return
 from engine.findings.story import line
 from engine.trace import Edit, Finding, Tensor, Update
 
@@ -14,7 +15,7 @@ def of_none(case: Case) -> Finding | None:
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Attribute) and node.value.attr == "grad":
         return _no_gradient(case, node.value)
     if isinstance(node, ast.Attribute):
-        return _no_return(case, node.value)
+        return no_return(case, node.value) or list_method(case, node.value)
     return None
 
 
@@ -29,7 +30,7 @@ def with_none(case: Case) -> Finding | None:
                 return _no_gradient(case, node)
     if isinstance(case.node, ast.BinOp):
         for side in (case.node.left, case.node.right):
-            found = _no_return(case, side)
+            found = no_return(case, side) or list_method(case, side)
             if found is not None:
                 return found
     return None
@@ -53,7 +54,8 @@ def _no_gradient(case: Case, node: ast.Attribute) -> Finding | None:
     guard = _guarded(case, node)
     fed = [one for one in case.story.trace.passes if any(each.tensor == identity for each in one.accumulations)]
     if not case.story.trace.passes:
-        return case.finding("grad_none_before_backward", given, tensors=(tensor,), fix=guard)
+        code = "grad_none_before_backward" if guard else "grad_none_never_computed"
+        return case.finding(code, given, tensors=(tensor,), fix=guard)
     if not fed:
         return case.finding(
             "grad_none_unreached", given, tensors=(tensor,), pass_line=line(case.story.trace.passes[-1].span)
@@ -87,46 +89,6 @@ def _guarded(case: Case, node: ast.Attribute) -> tuple[Edit, ...]:
     return ()
 
 
-def _no_return(case: Case, node: ast.expr) -> Finding | None:
-    """The value comes from a function or a `forward` of the program that ends without `return`."""
-    call = node
-    if isinstance(node, ast.Name):
-        made = case.code.assignments(node.id)
-        call = made[-1].value if len(made) == 1 else node
-    if not isinstance(call, ast.Call):
-        return None
-    name = ast.unparse(call.func)
-    function = _definition(case, name)
-    if function is None or any(isinstance(one, ast.Return) and one.value is not None for one in ast.walk(function)):
-        return None
-    fix: tuple[Edit, ...] = ()
-    last = function.body[-1]
-    if isinstance(last, ast.Expr) and not isinstance(last.value, ast.Constant):
-        fix = (case.code.before(last, "return "),)
-    elif isinstance(last, ast.Assign) and len(last.targets) == 1 and isinstance(last.targets[0], ast.Name):
-        margin = " " * case.code.span(last).column
-        fix = (case.code.after(last, f"\n{margin}return {last.targets[0].id}"),)
-    span = case.code.span(last)
-    return case.finding("return_missing", span=span, function=function.name, used_line=line(case.failure.span), fix=fix)
-
-
-def _definition(case: Case, name: str) -> ast.FunctionDef | None:
-    """The function of the program that a call runs: by its own name, or `forward` of the module's class."""
-    for node in case.code.tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name == name:
-            return node
-    module = next((one for one in case.story.trace.modules if one.path == name), None)
-    operand = case.operand(name)
-    cls = module.type if module is not None else operand.type if operand is not None else ""
-    if not cls and name.endswith("()"):
-        cls = name[:-2]
-    for definition in case.code.classes(cls):
-        for node in definition.body:
-            if isinstance(node, ast.FunctionDef) and node.name == "forward":
-                return node
-    return None
-
-
 def backward_of_number(case: Case) -> Finding | None:
     """`backward` of a Python number: `.item()` or `float()` took it out of the graph."""
     node = case.node
@@ -140,11 +102,17 @@ def backward_of_number(case: Case) -> Finding | None:
         value = made[0].value
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "item":
             fix = (case.code.replace(value, case.code.text(value.func.value)),)
-            return case.finding(name=name, made_line=str(made[0].lineno), fix=fix)
+            return _taken_out(case, name, value, fix)
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "float" and value.args:
             fix = (case.code.replace(value, case.code.text(value.args[0])),)
-            return case.finding(name=name, made_line=str(made[0].lineno), fix=fix)
+            return _taken_out(case, name, value, fix)
     return case.finding(name=name, made_line=str(made[-1].lineno) if made else "–")
+
+
+def _taken_out(case: Case, name: str, value: ast.expr, fix: tuple[Edit, ...]) -> Finding:
+    """The line that turned the tensor into a number."""
+    used = line(case.failure.span)
+    return case.finding("number_taken_out", span=case.code.span(value), name=name, used_line=used, fix=fix)
 
 
 def leaf_written(case: Case) -> Finding | None:
@@ -233,8 +201,8 @@ def inference(case: Case) -> Finding | None:
     for tensor in case.inputs():
         maker = case.story.maker.get(tensor.id)
         if maker is not None and maker.grad_mode == "inference":
-            fix: tuple[Edit, ...] = ()
-            return case.finding(name=case.say(tensor), made_line=line(maker.span), tensors=(tensor,), fix=fix)
+            used = line(case.failure.span)
+            return case.finding(span=maker.span, name=case.say(tensor), used_line=used, tensors=(tensor,))
     return None
 
 

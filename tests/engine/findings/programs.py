@@ -81,7 +81,7 @@ TRIGGERS: dict[str, list[str]] = {
     ],
     "first_nan_forward": [
         "x = torch.tensor([2., 1.], requires_grad=True)\ny = x.acos()\nz = y.sum()\nz.backward()\n",
-        "a = torch.zeros(1)\nb = a.std(dim=0)\nprint(b)\n",
+        "x = torch.tensor([0.5, -3.])\ny = torch.asin(x)\nprint(y)\n",
     ],
     "first_inf_forward": [
         "x = torch.tensor([0., 1.], requires_grad=True)\ny = x.atanh()\ny.sum().backward()\n",

@@ -1,0 +1,283 @@
+"""Lines that run without an error and change nothing: results thrown away, attributes that nobody reads, calls too early or late."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.findings.reading import Edits, called, dotted, keyword
+from engine.findings.story import Story, argument, line
+from engine.spelling import nearest
+from engine.trace import Edit, Finding, Op, Span
+
+MAKES_NEW = frozenset(
+    "add sub mul div clamp clip to float double half bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze transpose"
+    " permute t flatten detach clone masked_fill round abs relu sigmoid tanh softmax normalize sqrt exp log".split()
+)
+"""Operations that people write as a statement because they take them for in-place ones."""
+CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
+GRAD_FLAG = "requires_grad"
+
+
+def results_dropped(story: Story) -> Iterator[Finding]:
+    """`x.add(1)` and `x.to(device)` as statements: the result is new, and nobody keeps it."""
+    code = story.code
+    told: set[Span | None] = set()
+    modules = {one.path for one in story.trace.modules}
+    for op in story.ops_named(sorted(MAKES_NEW)):
+        if op.in_place or op.span in told or op.pass_id is not None or story.is_inside_library(op):
+            continue
+        call = code.call_at(op.span)
+        statement = code.parents.get(call) if call is not None else None
+        if call is None or not isinstance(statement, ast.Expr) or called(call) != op.name or keyword(call, "out"):
+            continue
+        name = _worked_on(call)
+        given = story.input_of(op)
+        if (
+            not name
+            or name in modules
+            or given is None
+            or name not in given.names
+            or story.is_parameter(given.id)
+            or not _is_used_later(story, name, statement)
+        ):
+            continue
+        told.add(op.span)
+        yield Finding(
+            code="result_dropped",
+            severity="note" if code.runs_once(statement) else "warning",
+            span=op.span,
+            tensors=(given.id,),
+            parameters={"line": line(op.span), "name": name, "op": op.name, "code": code.short(call)},
+            fix=(code.before(call, f"{name} = "),) if name.isidentifier() else (),
+        )
+
+
+def _worked_on(call: ast.Call) -> str:
+    """The tensor that a method or function was called with, as it is written."""
+    if isinstance(call.func, ast.Attribute):
+        receiver = dotted(call.func.value)
+        if receiver and receiver not in ("torch", "F", "nn.functional", "torch.nn.functional"):
+            return receiver
+    return dotted(call.args[0]) if call.args else ""
+
+
+def _is_used_later(story: Story, name: str, statement: ast.stmt) -> bool:
+    """Whether the name is read below, or in the next turn: as if it had changed."""
+    code = story.code
+    if code.in_loop(statement):
+        return True
+    reads = [one for one in code.nodes if isinstance(one, ast.Name | ast.Attribute) and isinstance(one.ctx, ast.Load)]
+    return any(dotted(one) == name and one.lineno > (statement.end_lineno or statement.lineno) for one in reads)
+
+
+def flags_without_effect(story: Story) -> Iterator[Finding]:
+    """`p.require_grad = False`, and `net.layer.requires_grad = False`: Python makes a new attribute that nobody reads."""
+    code = story.code
+    for statement in code.bindings:
+        target, value = statement.targets[0], statement.value
+        is_flag = isinstance(value, ast.Constant) and isinstance(value.value, bool)
+        if not isinstance(target, ast.Attribute) or not is_flag or statement.lineno in story.trace.lines_not_run:
+            continue
+        common = {"line": str(statement.lineno), "code": code.short(statement), "receiver": code.short(target.value)}
+        if target.attr != GRAD_FLAG and nearest(target.attr, [GRAD_FLAG])[0] and _is_tensor(story, target.value):
+            yield Finding(
+                code="requires_grad_misspelt",
+                severity="error",
+                span=code.span(statement),
+                parameters={**common, "name": target.attr},
+                fix=(code.replace(target, f"{code.text(target.value)}.{GRAD_FLAG}"),),
+            )
+        elif target.attr == GRAD_FLAG and _is_module(story, target.value):
+            receiver = code.text(target.value)
+            yield Finding(
+                code="requires_grad_of_module",
+                severity="error",
+                span=code.span(statement),
+                parameters={**common, "value": code.text(value)},
+                fix=(code.replace(statement, f"{receiver}.requires_grad_({code.text(value)})"),),
+            )
+
+
+def _is_tensor(story: Story, node: ast.expr) -> bool:
+    """Whether an expression names a tensor: by its own name, or as the parameter of a loop over a model's."""
+    name = dotted(node)
+    if any(name in one.names for one in story.trace.tensors):
+        return True
+    loops = [one for one in story.code.around(node) if isinstance(one, ast.For)]
+    return any(
+        name in {inner.id for inner in ast.walk(one.target) if isinstance(inner, ast.Name)}
+        and isinstance(one.iter, ast.Call) and called(one.iter) in ("parameters", "named_parameters")
+        for one in loops
+    )  # fmt: skip
+
+
+def _is_module(story: Story, node: ast.expr) -> bool:
+    """Whether an expression names a module of the trace: `net`, `net.fc`, `net[0]`, or the layer of a loop over one."""
+    paths = {one.path for one in story.trace.modules}
+    if _path(node) in paths:
+        return True
+    for above in story.code.around(node) if isinstance(node, ast.Name) else ():
+        if isinstance(above, ast.For) and dotted(above.target) == dotted(node):
+            each = above.iter
+            if isinstance(each, ast.Call) and called(each) in ("children", "modules") and not each.args:
+                return isinstance(each.func, ast.Attribute) and _path(each.func.value) in paths
+            return _path(each) in {one.path for one in story.trace.modules if one.type in ("Sequential", "ModuleList")}
+    return False
+
+
+def _path(node: ast.expr) -> str:
+    match node:
+        case ast.Subscript(value=inner, slice=ast.Constant(value=int() as at)) if at >= 0 and _path(inner):
+            return f"{_path(inner)}.{at}"
+        case ast.Attribute(value=inner, attr=name) if _path(inner):
+            return f"{_path(inner)}.{name}"
+        case ast.Name(id=name):
+            return name
+    return ""
+
+
+def clipped_at_the_wrong_time(story: Story) -> Iterator[Finding]:
+    """Gradients clipped before backward has made them, or after the step has used them."""
+    code = story.code
+    for call in code.calls:
+        statement = code.parents.get(call)
+        if called(call) not in CLIPS or not isinstance(statement, ast.Expr | ast.Assign):
+            continue
+        block = code.block(statement)
+        at = block.index(statement) if statement in block else 0
+        passes = [number for number, one in enumerate(block) if _calls(one, "backward")]
+        steps = [number for number, one in enumerate(block) if _calls(one, "step") and not _calls(one, "backward")]
+        if not passes or not steps or call.lineno in story.trace.lines_not_run:
+            continue
+        found: tuple[str, int, Edits] | None = None
+        if at < min(passes) and at < min(steps):
+            found = "clip_before_backward", min(passes), code.moved(statement, after=block[min(passes)])
+        elif at > max(steps) > max(passes):
+            found = "clip_after_step", min(steps), code.moved(statement, before=block[max(steps)])
+        if found is not None:
+            yield Finding(
+                code=found[0],
+                severity="warning",
+                span=code.span(call),
+                parameters={"line": str(call.lineno), "op": called(call), "other_line": str(block[found[1]].lineno)},
+                fix=found[2],
+            )
+
+
+def _calls(statement: ast.stmt, method: str) -> bool:
+    """Whether it is a plain call of that method: `loss.backward()`, `opt.step()`."""
+    value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == method
+
+
+def states_shared(story: Story) -> Iterator[Finding]:
+    """`best = net.state_dict()` in a loop, loaded afterwards: it holds the very tensors that went on being trained."""
+    code = story.code
+    if not any(one.kind == "step" for one in story.trace.updates):
+        return
+    loaded = {(dotted(one.func).removesuffix(".load_state_dict"), dotted(one.args[0])): one
+              for one in code.calls if called(one) == "load_state_dict" and one.args}  # fmt: skip
+    for statement in code.bindings:
+        call, name = statement.value, dotted(statement.targets[0])
+        if not isinstance(call, ast.Call) or called(call) != "state_dict" or call.args or not code.in_loop(statement):
+            continue
+        model = dotted(call.func).removesuffix(".state_dict")
+        load = loaded.get((model, name))
+        if load is None or code.in_loop(load) or load.lineno < statement.lineno:
+            continue
+        if {load.lineno, statement.lineno} & set(story.trace.lines_not_run):
+            continue
+        copied = f"{{name: value.clone() for name, value in {code.text(call)}.items()}}"
+        yield Finding(
+            code="state_dict_shared",
+            severity="warning",
+            span=code.span(statement),
+            parameters={
+                "line": str(statement.lineno),
+                "name": name,
+                "code": code.short(call),
+                "load_line": str(load.lineno),
+            },
+            fix=(code.replace(call, copied),),
+        )
+
+
+def tensors_not_parameters(story: Story) -> Iterator[Finding]:
+    """`self.w = torch.randn(…, requires_grad=True)`: it gets gradients, but the model does not list it."""
+    code = story.code
+    steps = [one for one in story.trace.updates if one.kind == "step"]
+    if not steps:
+        return
+    fed = {each.tensor for one in story.trace.passes for each in one.accumulations if each.delta is not None}
+    moved = {story.identity(each.before) for one in story.moves for each in one.changes if each.before is not None}
+    types = {module.type for module in story.trace.modules}
+    for statement in code.bindings:
+        target = dotted(statement.targets[0])
+        owner = next((one for one in code.around(statement) if isinstance(one, ast.ClassDef)), None)
+        if owner is None or owner.name not in types or not target.startswith("self."):
+            continue
+        leaves = [
+            one.id for one in story.trace.tensors if target in one.names and one.id in fed and one.role == "leaf"
+        ]  # fmt: skip
+        if not leaves or moved.intersection(leaves):
+            continue
+        yield Finding(
+            code="tensor_not_parameter",
+            severity="warning",
+            span=code.span(statement),
+            tensors=tuple(leaves),
+            parameters={"line": str(statement.lineno), "name": target, "model": owner.name},
+            fix=_as_parameter(story, statement.value),
+        )
+
+
+def _as_parameter(story: Story, value: ast.expr) -> Edits:
+    code = story.code
+    word = keyword(value, GRAD_FLAG) if isinstance(value, ast.Call) else None
+    name = "nn.Parameter" if code.is_bound("nn") else "torch.nn.Parameter" if code.is_bound("torch") else ""
+    if not isinstance(value, ast.Call) or word is None or not name:
+        return ()
+    asked = code.argument_removed(value, word)
+    return (code.before(value, f"{name}("), *asked, code.after(value, ")"))
+
+
+def dropouts_ignoring_eval(story: Story) -> Iterator[Finding]:
+    """`F.dropout(x)` without `training=self.training` in a module that is in eval mode."""
+    code = story.code
+    for op in story.ops_named(("dropout",)):
+        call = code.call_at(op.span)
+        if call is None or called(call) != "dropout" or argument(op, "training") != "True" or keyword(call, "training"):
+            continue
+        if argument(op, "p", 1) in ("0", "0.0") or not _ran_in_eval(story, op):
+            continue
+        function = code.function(call)
+        is_method = function is not None and bool(function.args.args) and function.args.args[0].arg == "self"
+        yield Finding(
+            code="dropout_ignores_eval",
+            severity="warning",
+            span=op.span,
+            tensors=op.outputs[:1],
+            nodes=op.nodes[:1],
+            parameters={
+                "line": line(op.span),
+                "code": code.short(call),
+                "model": story.modules[op.module].path if op.module in story.modules else "",
+            },
+            fix=_asked_by_module(story, call) if is_method and len(call.args) < 3 else (),
+        )
+        return
+
+
+def _asked_by_module(story: Story, call: ast.Call) -> tuple[Edit, ...]:
+    return (story.code.argument_added(call, "training=self.training"),)
+
+
+def _ran_in_eval(story: Story, op: Op) -> bool:
+    """Whether the innermost module whose forward ran it was in eval mode."""
+    at = story.op_at[op.id]
+    around = [
+        call
+        for call in story.trace.calls
+        if call.first_op is not None and call.last_op is not None
+        and story.op_at.get(call.first_op, at + 1) <= at <= story.op_at.get(call.last_op, -1)
+    ]  # fmt: skip
+    return bool(around) and not around[-1].training

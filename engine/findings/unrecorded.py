@@ -1,0 +1,272 @@
+"""Leaves without gradient because nothing was recorded when they were used: `no_grad` in all its forms, or asked too late."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.findings.influence import arrivals, starved_leaves, wanting_leaves
+from engine.findings.reading import Edits, called, dotted, keyword
+from engine.findings.story import Story, line
+from engine.graph.boxes import COPIES, DETACHES
+from engine.graph.escapes import READS
+from engine.trace import Finding, Op, Pass, Span
+
+NO_GRADIENT = "does not require grad and does not have a grad_fn"
+_SWITCHES = frozenset({"no_grad", "inference_mode"})
+
+
+def unrecorded(story: Story) -> Iterator[Finding]:
+    """Where a leaf was used while recording was off, on its way to what a pass started from."""
+    failure = story.trace.failure
+    failed = story.failed_pass() if failure is not None and NO_GRADIENT in failure.message else None
+    starved = wanting_leaves(story) if failed is not None else starved_leaves(story)
+    if failed is None and story.trace.passes:
+        starved &= _given_to_optimizers(story) | _read_grads(story)
+    lost: dict[str, list[str]] = {}
+    for way in arrivals(story, starved) if starved else ():
+        if way.cut is not None and (way.leaf not in lost.get(way.cut.id, [])):
+            lost.setdefault(way.cut.id, []).append(way.leaf)
+    told: set[Span | None] = set()
+    for cut, leaves in lost.items():
+        op = story.ops[cut]
+        given = [story.identity(one) for one in op.inputs if story.is_tracked_leaf(one)]
+        leaves += [one for one in given if one in starved and one not in leaves]
+        finding = _unrecorded(story, op, leaves, failed)
+        if finding is not None and finding.span not in told:
+            told.add(finding.span)
+            yield finding
+
+
+def _unrecorded(story: Story, cut: Op, leaves: list[str], failed: Pass | None) -> Finding | None:
+    parameters = {
+        "leaf": story.say_all(leaves),
+        "name": story.say(leaves[0]),
+        "line": line(cut.span),
+        "code": story.source.text(cut.span),
+        "used_line": line(failed.span if failed is not None else cut.span),
+    }
+    span, code = cut.span, ""
+    fix: Edits = ()
+    if cut.grad_mode != "grad":
+        rebound = _rebound(story, cut, leaves)
+        switch = _left_off(story, cut)
+        decorator = _decorator(story, cut)
+        if rebound is not None:
+            code, parameters["name"], fix = "rebound_without_graph", rebound[0], rebound[1]
+        elif decorator is not None:
+            code, span = "cut_by_decorator", story.code.span(decorator)
+            parameters["decorator"] = story.code.short(decorator)
+        elif switch is not None:
+            code, span = "recording_switched_off", story.code.span(switch)
+        elif any(map(story.is_parameter, leaves)):  # of other leaves the graph's own cuts tell
+            code = "cut_by_no_grad"
+    elif cut.name not in DETACHES | COPIES | READS:
+        asked = _asked_after(story, cut, leaves)
+        if asked is not None:
+            code, span = "asked_too_late", asked
+    if not code:
+        return None
+    parameters["line"] = line(span)
+    return Finding(
+        code=code, severity="warning" if failed is None else "error", span=span, tensors=tuple(leaves[:8]),
+        parameters=parameters, fix=fix,
+    )  # fmt: skip
+
+
+def _rebound(story: Story, cut: Op, leaves: list[str]) -> tuple[str, Edits] | None:
+    """`w = w - lr * w.grad` under no_grad: the name, and the same update in place."""
+    statement = story.code.statement_at(cut.span)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    name = dotted(statement.targets[0])
+    if not name or all(name not in story.tensors[leaf].names for leaf in leaves if leaf in story.tensors):
+        return None
+    match statement.value:
+        case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == name:
+            return name, (story.code.replace(statement, f"{name} -= {story.code.text(right)}"),)
+    return (name, ()) if any(dotted(one) == name for one in ast.walk(statement.value)) else None
+
+
+def _decorator(story: Story, cut: Op) -> ast.expr | None:
+    """`@torch.no_grad()` of the function that an op ran in."""
+    statement = story.code.statement_at(cut.span)
+    for above in story.code.around(statement) if statement is not None else ():
+        if isinstance(above, ast.With) and _is_switch_of(above):
+            return None
+        if isinstance(above, ast.FunctionDef):
+            for one in above.decorator_list:
+                name = called(one) if isinstance(one, ast.Call) else dotted(one).rpartition(".")[2]
+                if name in _SWITCHES:
+                    return one
+    return None
+
+
+def _is_switch_of(node: ast.With) -> bool:
+    return any(
+        isinstance(item.context_expr, ast.Call) and called(item.context_expr) in _SWITCHES | {"set_grad_enabled"}
+        for item in node.items
+    )
+
+
+def _left_off(story: Story, cut: Op) -> ast.Call | None:
+    """`torch.set_grad_enabled(False)` as a statement of its own, with nothing around the op that explains it better."""
+    code = story.code
+    statement = code.statement_at(cut.span)
+    if statement is None or any(isinstance(one, ast.With) and _is_switch_of(one) for one in code.around(statement)):
+        return None
+    calls = [
+        call
+        for call in code.calls
+        if called(call) == "set_grad_enabled" and isinstance(code.parents.get(call), ast.Expr)
+        and call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value is False
+        and call.lineno not in story.trace.lines_not_run
+    ]  # fmt: skip
+    return calls[0] if len(calls) == 1 else None
+
+
+def _asked_after(story: Story, cut: Op, leaves: list[str]) -> Span | None:
+    """Where one of the leaves was told to require a gradient, when that was after the op."""
+    code, now = story.code, story.op_at[cut.id]
+    for op in story.ops_named(("requires_grad_",)):
+        if story.op_at[op.id] > now and any(story.identity(one) in leaves for one in op.inputs):
+            return op.span
+    names = {name for leaf in leaves if leaf in story.tensors for name in story.tensors[leaf].names}
+    for statement in code.bindings:
+        target = statement.targets[0]
+        after = cut.span is not None and statement.lineno > cut.span.line and code.runs_once(statement)
+        is_asked = isinstance(statement.value, ast.Constant) and statement.value.value is True
+        is_its = isinstance(target, ast.Attribute) and target.attr == "requires_grad" and dotted(target.value) in names
+        if after and is_asked and is_its:
+            return code.span(statement)
+    return None
+
+
+def _given_to_optimizers(story: Story) -> set[str]:
+    """The parameters of models named where an optimizer that steps is made, or in what it is made from."""
+    code = story.code
+    stepped = {one.variable for one in story.trace.updates if one.kind == "step" and one.variable}
+    makers = [
+        one.value for one in code.bindings if dotted(one.targets[0]) in stepped and isinstance(one.value, ast.Call)
+    ]
+    text = [ast.unparse(one) for call in makers for one in (*call.args, *(word.value for word in call.keywords))]
+    names = {node.id for call in makers for node in ast.walk(call) if isinstance(node, ast.Name)}
+    text += [ast.unparse(one.value) for one in code.bindings if dotted(one.targets[0]) in names]
+    given = " ".join(text)
+    found: set[str] = set()
+    for module in story.trace.modules:
+        if f"{module.path}.parameters()" in given or f"{module.path.partition('.')[0]}.parameters()" in given:
+            found.update(story.identity(member.tensor) for member in module.parameters)
+    return found
+
+
+def _read_grads(story: Story) -> set[str]:
+    """Leaves whose `.grad` the program reads."""
+    read = {
+        dotted(node.value) for node in story.code.attributes if node.attr == "grad" and isinstance(node.ctx, ast.Load)
+    }
+    return {one.id for one in story.trace.tensors if read & set(one.names)}
+
+
+def losses_made_anew(story: Story) -> Iterator[Finding]:
+    """A pass that starts from `Variable(loss.data, requires_grad=True)` or the like ends where it starts."""
+    code = story.code
+    told: set[str] = set()
+    for one in story.trace.passes:
+        for root in one.roots:
+            record = story.tensors.get(root.tensor or "")
+            if record is None or not record.is_leaf or not record.requires_grad or not record.names:
+                continue
+            name = record.names[0]
+            for statement in code.bindings:
+                inner = _tracked_reading(story, statement.value)
+                if dotted(statement.targets[0]) != name or inner is None or name in told or not _asks(statement.value):
+                    continue
+                told.add(name)
+                yield Finding(
+                    code="leaf_recreated",
+                    severity="warning",
+                    span=code.span(statement.value),
+                    tensors=(record.id,),
+                    parameters={
+                        "leaf": story.say_all(leaves_behind(story, inner.inputs)),
+                        "name": name,
+                        "line": str(statement.lineno),
+                        "code": code.short(statement.value),
+                    },
+                )
+
+
+def _asks(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and (
+        keyword(node, "requires_grad") is not None or called(node) == "requires_grad_" or called(node) == "Variable"
+    )
+
+
+def _tracked_reading(story: Story, node: ast.AST) -> Op | None:
+    """The op in an expression that took the value of a tracked tensor out of the graph."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Call | ast.Attribute):
+            for op in story.ops_at(story.code.span(inner)):
+                if op.name in READS | DETACHES | {"data"} and any(map(story.is_tracked, op.inputs)):
+                    return op
+    return None
+
+
+def leaves_behind(story: Story, tensors: tuple[str, ...]) -> list[str]:
+    """The tracked leaves that tensors were computed from."""
+    seen, pending, found = set(tensors), list(tensors), []
+    while pending:
+        tensor = pending.pop()
+        if story.is_tracked_leaf(tensor):
+            found.append(story.identity(tensor))
+            continue
+        maker = story.maker.get(tensor)
+        for one in maker.inputs if maker is not None else ():
+            if one not in seen:
+                seen.add(one)
+                pending.append(one)
+    return sorted(dict.fromkeys(found), key=lambda one: (len(one), one))
+
+
+def numbers_collected(story: Story, sources: list[str]) -> Iterator[Finding]:
+    """`losses.append(loss.item())` and `total += loss.item()`, made into a tensor at the end."""
+    code = story.code
+    told: set[str] = set()
+    for source in sources:
+        maker = story.maker.get(source)
+        call = code.call_at(maker.span) if maker is not None and maker.name in COPIES else None
+        name = dotted(call.args[0]) if call is not None and call.args else ""
+        for op in _read_into(story, name) if name else ():
+            if op.id in told:
+                continue
+            told.add(op.id)
+            leaves = leaves_behind(story, op.inputs)
+            yield Finding(
+                code="cut_by_item",
+                severity="error",
+                span=op.span,
+                tensors=tuple(leaves),
+                parameters={
+                    "leaf": story.say_all(leaves),
+                    "line": line(op.span),
+                    "value": story.say(op.inputs[0]),
+                    "op": op.name,
+                    "code": story.source.text(op.span),
+                },
+            )
+            return
+
+
+def _read_into(story: Story, name: str) -> Iterator[Op]:
+    """The ops that read a tracked tensor on its way into a list or number of that name."""
+    for node in story.code.nodes:
+        value: ast.AST | None = None
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="append"), args=[inner]) if owner == name:
+                value = inner
+            case ast.AugAssign(target=ast.Name(id=owner), value=inner) if owner == name:
+                value = inner
+            case ast.Assign(targets=[ast.Name(id=owner)], value=inner) if owner == name:
+                value = inner
+        op = _tracked_reading(story, value) if value is not None else None
+        if op is not None:
+            yield op

@@ -1,0 +1,273 @@
+"""Programs that fail because something else was given, kept or written than was meant. `#<` ends the line a finding names."""
+
+from tests.engine.findings.failing import NET, Row, W, X
+
+INIT = "    def __init__(self):\n        super().__init__()\n"
+LAYERS = NET + INIT + "        self.fc1 = nn.Linear(3, 4)\n        self.fc2 = nn.Linear(4, 2)\n"
+SQUARE = (
+    "class Square(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):{mark}\n{saved}        return x * x\n"
+    "    @staticmethod\n    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n        return 2 * x * g\n"
+)
+SAVES = "        ctx.save_for_backward(x)\n"
+DATA = "from torch.utils.data import DataLoader, Dataset, TensorDataset\n"
+LSTM = (
+    NET
+    + INIT
+    + "        self.lstm = nn.LSTM(5, 8)\n        self.out = nn.Linear(8, 2)\n    def forward(self, x):\n{body}"
+    "Net()(torch.ones(3, 1, 5))\n"
+)
+
+GIVEN: dict[str, list[Row]] = {
+    "layer_not_called": [
+        Row(
+            LAYERS + "    def forward(self, x):\n        x = F.relu(self.fc1) #<\n        return self.fc2(x)\nNet()(X)\n".replace("X", "torch.ones(2, 3)"),
+            {"layer": "self.fc1", "type": "Linear", "right": "self.fc1(x)"}, True,
+        ),
+        Row("act = nn.Sigmoid()\ny = torch.exp(act) #<\n", {"layer": "act", "function": "exp"}),
+    ],
+    "layer_not_made": [
+        Row(
+            LAYERS + "    def forward(self, x):\n        x = nn.ReLU(self.fc1(x)) #<\n        return self.fc2(x)\nNet()(torch.ones(2, 3))\n",
+            {"layer": "nn.ReLU"}, True,
+        ),
+        Row(X + "p = nn.Sigmoid(x) #<\nprint(p.sum())\n", {"right": "nn.Sigmoid()(x)"}, True),
+    ],
+    "none_for_tensor": [
+        Row("target = None\nF.mse_loss(torch.ones(2, requires_grad=True) * 1, torch.ones(2)).backward()\ntorch.exp(target) #<\n", {"function": "exp", "argument": "input"}),
+        Row("nn.CrossEntropyLoss()(torch.ones(2, 3), None) #<\n", {"argument": "target"}),
+    ],
+    "recurrent_pair": [
+        Row(LSTM.format(body="        out = self.lstm(x) #<\n        return self.out(out)\n"), {"type": "LSTM", "name": "out"}, True),
+        Row("gru = nn.GRU(2, 3)\ny = gru(torch.ones(4, 1, 2)) #<\nlast = y[:, -1]\n", {"layer": "gru", "name": "y"}, True),
+        Row(LSTM.format(body="        return self.out(self.lstm(x)) #<\n"), {"layer": "self.lstm"}, True),
+    ],
+    "list_method_result": [
+        Row("xs = []\nxs = xs.append(torch.ones(2)) #<\ntorch.stack(xs)\n", {"receiver": "xs", "used_line": "7"}, True),
+        Row("names = ['b', 'a']\nnames = names.sort() #<\nprint(names.index('a'))\n", {"method": "sort"}, True),
+    ],
+    "tensors_not_listed": [
+        Row("a, b = torch.ones(2), torch.zeros(2)\nc = torch.cat(a, b) #<\n", {"names": "a, b", "function": "cat"}, True),
+        Row(X + "torch.stack(x, x, dim=0) #<\n", {"function": "stack"}, True),
+    ],
+    "size_not_whole": [
+        Row("n = 10 / 2 #<\nx = torch.zeros(n, 3)\n", {"name": "n", "used_line": "6"}, True),
+        Row("torch.ones(6).view(2, 6 / 2) #<\n", {"name": "6 / 2"}, True),
+        Row("width = 4.0\nnn.Linear(width, 2) #<\n", {"name": "width"}, True),
+    ],
+    "compared_as_wholes": [
+        Row("pred = torch.ones(3)\nlabels = [1, 1, 1]\nprint((pred == labels).sum()) #<\n", {"compared": "pred == labels", "attribute": "sum"}),
+        Row("a, b = 'x', 'y'\n(a == b).float() #<\n", {"attribute": "float"}),
+    ],
+    "pair_returned": [
+        Row("pred = torch.max(torch.ones(4, 3), 1)\nacc = (pred == torch.zeros(4)).float().mean() #<\n", {"op": "max", "name": "pred"}, True),
+        Row("best = torch.ones(4, 3).max(dim=1)\nhits = best == torch.zeros(4)\nprint(best + 1) #<\n", {"op": "max"}, True),
+    ],
+    "parameter_overwritten": [
+        Row("net = nn.Linear(2, 1)\nnet.weight = torch.ones(1, 2) #<\n", {"name": "net.weight", "attribute": "weight"}, True),
+        Row("net = nn.Linear(2, 1)\nnet.bias = net.bias.detach() * 2 #<\nnet(torch.ones(1, 2))\n", {"owner": "net"}, True),
+    ],
+    "layer_overwritten": [
+        Row(LAYERS + "    def forward(self, x):\n        self.fc1 = self.fc1(x) #<\n        return self.fc1\nNet()(torch.ones(1, 3))\n", {"name": "self.fc1"}),
+        Row("net = nn.Sequential(nn.Linear(2, 2))\nouter = nn.Sequential(net)\nouter.net = nn.Linear(1, 1)\nouter.net = torch.ones(1) #<\n", {"attribute": "net"}),
+    ],
+    "modules_in_list": [
+        Row("layers = [nn.Linear(2, 4), nn.ReLU()]\nnet = nn.Sequential(layers) #<\n", {"written": "layers"}, True),
+        Row("net = nn.Sequential([nn.Linear(2, 1)]) #<\n", {"container": "nn.Sequential"}, True),
+    ],
+    "layer_class_given": [
+        Row("net = nn.Sequential(\n    nn.Linear(2, 4),\n    nn.ReLU, #<\n)\n", {"written": "nn.ReLU"}),
+        Row("net = nn.ModuleList([nn.Linear]) #<\n", {"container": "nn.ModuleList"}),
+    ],
+    "function_among_layers": [
+        Row("net = nn.Sequential(nn.Linear(2, 4), F.relu) #<\n", {"written": "F.relu", "right": "nn.ReLU()"}, True),
+        Row("net = nn.Sequential(nn.Linear(2, 4), torch.tanh, nn.Linear(4, 1)) #<\n", {"written": "torch.tanh"}, True),
+    ],
+    "optimizer_empty_list": [
+        Row(
+            NET + INIT + "        self.layers = [nn.Linear(1, 1)] #<\nnet = Net()\nopt = torch.optim.Adam(net.parameters())\n",
+            {"name": "self.layers", "better": "nn.ModuleList", "used_line": "10"}, True,
+        ),
+        Row(
+            NET + INIT + "        self.parts = {'a': nn.Linear(1, 1)} #<\ntorch.optim.SGD(Net().parameters(), lr=.1)\n",
+            {"type": "dict", "better": "nn.ModuleDict"}, True,
+        ),
+    ],
+    "super_init_not_called": [
+        Row(NET + "    def __init__(self):\n        super().__init__ #<\n        self.w = nn.Parameter(torch.ones(2))\nNet()\n", {"cls": "Net"}, True),
+        Row(NET + "    def __init__(self):\n        super(Net, self).__init__ #<\n        self.a = nn.Linear(1, 1)\nnet = Net()\n", {"cls": "Net"}, True),
+    ],
+    "forward_inside_init": [
+        Row(
+            "class Block(nn.Module):\n" + INIT + "        def forward(self, x): #<\n            return x\nBlock()(torch.ones(2))\n",
+            {"cls": "Block"}, True,
+        ),
+        Row(
+            LAYERS + "        def forward(self, x): #<\n            x = self.fc1(x)\n\n            return self.fc2(x)\nnet = Net()\nnet(torch.ones(2, 3))\n",
+            {"cls": "Net"}, True,
+        ),
+    ],
+    "self_left_out": [
+        Row(LAYERS + "    def forward(self, x):\n        return self.fc2(fc1(x)) #<\nNet()(torch.ones(1, 3))\n", {"name": "fc1"}, True),
+        Row("class A:\n    def __init__(self):\n        self.rate = 2\n    def f(self):\n        return rate * 2 #<\nA().f()\n", {"name": "rate"}, True),
+    ],
+    "layer_missing": [
+        Row(LAYERS + "    def forward(self, x):\n        return self.head(x) #<\nNet()(torch.ones(1, 3))\n", {"name": "head", "parts": "fc1, fc2"}),
+        Row(LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nnet = Net()\nprint(net(torch.ones(1, 3)))\nnet.softmax_layer #<\n", {"owner": "Net"}),
+    ],
+    "number_taken_out": [
+        Row(W + "loss = (w * w).sum().item() #<\nloss.backward()\n", {"name": "loss", "used_line": "7"}, True),
+        Row(W + "loss = float(w.sum()) #<\nloss.backward()\n", {"name": "loss", "type": "float"}, True),
+    ],
+    "grad_none_never_computed": [
+        Row(W + "with torch.no_grad():\n    w -= 0.1 * w.grad #<\n", {"name": "w"}),
+        Row(W + "step = w.grad * 2 #<\n", {"grad": "w.grad"}),
+    ],
+    "function_not_static": [
+        Row(SQUARE.replace("    @staticmethod\n", "").format(mark=" #<", saved=SAVES) + W + "Square()(w).sum().backward()\n", {"cls": "Square"}, True),
+        Row(SQUARE.replace("    @staticmethod\n", "").format(mark=" #<", saved=SAVES) + W + "square = Square()\ny = square(w)\n", {"cls": "Square"}, True),
+    ],
+    "function_not_applied": [
+        Row(SQUARE.format(mark="", saved=SAVES) + W + "y = Square.forward(w) #<\n", {"written": "Square.forward(w)"}, True),
+        Row(SQUARE.format(mark="", saved=SAVES) + W + "y = Square()(w) #<\n", {"cls": "Square"}, True),
+    ],
+    "custom_backward_shape": [
+        Row(
+            SQUARE.format(mark="", saved=SAVES).replace("return 2 * x * g", "return (2 * x * g).sum(0, keepdim=True).expand(3) #<") + W + "Square.apply(w).sum().backward()\n",
+            {"input": "x", "got": "[3]", "wanted": "[2]"},
+        ),
+        Row(
+            "class Add(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, a, b):\n        return a + b\n    @staticmethod\n"
+            "    def backward(ctx, g):\n        return g, g.repeat(2) #<\n" + W + "Add.apply(w, w * 1).sum().backward()\n",
+            {"input": "b", "got": "[4]"},
+        ),
+    ],
+    "saved_count": [
+        Row(SQUARE.format(mark=" #<", saved="") + W + "Square.apply(w).sum().backward()\n", {"names": "x", "got": "0"}, True),
+        Row(
+            SQUARE.format(mark="", saved="        ctx.save_for_backward(x, x * 2) #<\n") + W + "Square.apply(w).sum().backward()\n",
+            {"expected": "1", "got": "2"},
+        ),
+    ],
+    "dataset_method_missing": [
+        Row(DATA + "class DS(Dataset): #<\n    def __getitem__(self, i):\n        return i\nfor b in DataLoader(DS(), batch_size=2, shuffle=True):\n    pass\n", {"method": "__len__", "cls": "DS"}),
+        Row(DATA + "class DS(Dataset): #<\n    def __len__(self):\n        return 4\nnext(iter(DataLoader(DS())))\n", {"method": "__getitem__"}),
+    ],
+    "dataset_method_misspelt": [
+        Row(DATA + "class DS(Dataset):\n    def __getitem__(self, i):\n        return i\n    def __lens__(self):\n        return 4\n    def _len__(self): #<\n        return 4\nfor b in DataLoader(DS()):\n    pass\n", {"method": "__len__", "name": "_len__"}, True),
+        Row(DATA + "class DS(Dataset):\n    def __len__(self):\n        return 4\n    def getitem(self, i): #<\n        return i\nnext(iter(DataLoader(DS())))\n", {"name": "getitem"}, True),
+    ],
+    "turn_parts": [
+        Row(DATA + "loader = DataLoader(TensorDataset(torch.ones(6, 2)), batch_size=2)\nfor x, y in loader: #<\n    pass\n", {"names": "x, y", "value": "loader"}),
+        Row("for a, b in torch.ones(2, 3): #<\n    pass\n", {"expected": "2"}),
+    ],
+    "enumerate_parts": [
+        Row(DATA + "loader = DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4)))\nfor i, x, y in enumerate(loader): #<\n    print(x.shape)\n", {"right": "i, (x, y)"}, True),
+        Row("pairs = [(1, 2), (3, 4)]\nfor n, a, b in enumerate(pairs): #<\n    print(a + b)\n", {"value": "enumerate(pairs)"}, True),
+    ],
+    "channels_last": [
+        Row("conv = nn.Conv2d(3, 8, 3)\nconv(torch.ones(16, 32, 32, 3)) #<\n", {"order": "0, 3, 1, 2", "wanted": "3", "got": "32"}, True),
+        Row("image = torch.ones(28, 28, 1)\nnet = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU())\nnet(image) #<\n", {"order": "2, 0, 1", "layer": "net.0"}, True),
+    ],
+    "t_of_batch": [
+        Row("x = torch.ones(2, 3, 4)\ny = x.t() #<\n", {"name": "x", "axes": "3"}, True),
+        Row("q = torch.ones(2, 3, 4)\nscores = q @ q.t() #<\n", {"shape": "[2, 3, 4]"}, True),
+    ],
+    "two_inferred": [
+        Row(X + "x.view(-1, -1) #<\n", {"name": "x", "count": "6"}),
+        Row(X + "y = torch.reshape(x, (-1, 2, -1)) #<\n", {"shape": "[2, 3]"}),
+    ],
+    "expanded_written": [
+        Row("x = torch.zeros(3, 1).expand(3, 4) #<\nx += 1\n", {"name": "x", "shape": "[3, 4]"}, True),
+        Row("row = torch.zeros(4)\ntable = row.expand(2, 4) #<\ntable.mul_(2)\n", {"name": "table"}, True),
+    ],
+    "bce_out_of_range": [
+        Row("net = nn.Linear(2, 1)\nnn.init.ones_(net.weight)\nloss = nn.BCELoss()(net(torch.ones(3, 2)), torch.ones(3, 1)) #<\n", {"loss": "binary_cross_entropy"}, True),
+        Row("score = torch.tensor([2.5], requires_grad=True)\nF.binary_cross_entropy(score, torch.ones(1)).backward() #<\n", {"value": "2.5", "name": "score"}, True),
+    ],
+    "bce_target_range": [
+        Row("p = torch.tensor([.5, .5])\nlabels = torch.tensor([1., 2.])\nF.binary_cross_entropy(p, labels) #<\n", {"value": "2", "name": "labels"}),
+        Row("crit = nn.BCELoss()\ncrit(torch.sigmoid(torch.ones(2)), torch.tensor([-1., 1.])) #<\n", {"value": "-1"}),
+    ],
+    "heads_do_not_divide": [
+        Row("nn.MultiheadAttention(10, 3) #<\n", {"code": "nn.MultiheadAttention(10, 3)"}),
+        Row("layer = nn.TransformerEncoderLayer(d_model=10, nhead=4) #<\n", {"line": "5"}),
+    ],
+    "made_before_loop": [
+        Row(W + "y = (w * w).sum() #<\nfor i in range(2):\n    y.backward()\n", {"shared": "y", "used_line": "8"}),
+        Row(
+            "net = nn.Linear(2, 1)\nopt = torch.optim.SGD(net.parameters(), lr=.1)\npred = net(torch.ones(3, 2)).exp() #<\nfor i in range(3):\n"
+            "    loss = pred.mean()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n",
+            {"shared": "pred", "used_line": "11"},
+        ),
+    ],
+    "changed_by_layer": [
+        Row("net = nn.Sequential(nn.Linear(3, 3), nn.Sigmoid(), nn.ReLU(inplace=True))\nnet(torch.ones(2, 3)).sum().backward() #<\n", {"op": "sigmoid", "saver": "net.1", "layer": "net.2"}, True),
+        Row("net = nn.Sequential(nn.Tanh(), nn.Hardtanh(inplace=True))\n" + W + "y = net(w) #<\ny.sum().backward()\n", {"saver": "net.0", "layer": "net.1"}, True),
+    ],
+    "cut_by_no_grad": [
+        Row("net = nn.Linear(2, 1)\nwith torch.no_grad():\n    out = net(torch.ones(3, 2)) #<\nout.mean().backward()\n", {"leaf": "net.weight, net.bias"}),
+        Row(W + "with torch.no_grad():\n    loss = (w * 2).sum() #<\nloss.backward()\n", {"leaf": "w"}),
+    ],
+    "cut_by_decorator": [
+        Row(LAYERS + "    @torch.no_grad() #<\n    def forward(self, x):\n        return self.fc1(x)\nNet()(torch.ones(2, 3)).sum().backward()\n", {"decorator": "torch.no_grad()"}),
+        Row("net = nn.Linear(2, 1)\n@torch.inference_mode() #<\ndef loss_of(x):\n    return net(x).mean()\nloss_of(torch.ones(2, 2)).backward()\n", {"decorator": "torch.inference_mode()"}),
+    ],
+    "recording_switched_off": [
+        Row("net = nn.Linear(2, 1)\ndef evaluate():\n    torch.set_grad_enabled(False) #<\n    return net(torch.ones(1, 2)).item()\nevaluate()\nnet(torch.ones(1, 2)).sum().backward()\n", {"used_line": "10"}),
+        Row(W + "torch.set_grad_enabled(False) #<\n(w * w).sum().backward()\n", {"name": "w"}),
+    ],
+    "rebound_without_graph": [
+        Row(W + "for i in range(2):\n    (w * w).sum().backward()\n    with torch.no_grad():\n        w = w - 0.1 * w.grad #<\n", {"name": "w"}, True),
+        Row("b = torch.zeros(1, requires_grad=True)\n(b * 2).sum().backward()\nwith torch.no_grad():\n    b = b.clone() * 2 #<\n(b * 3).sum().backward()\n", {"name": "b"}),
+    ],
+    "asked_too_late": [
+        Row("x = torch.ones(3)\ny = (x * 2).sum()\nx.requires_grad_(True) #<\ny.backward()\n", {"name": "x", "used_line": "8"}),
+        Row("x = torch.ones(3)\ny = x.exp()\nx.requires_grad = True #<\ny.sum().backward()\n", {"name": "x"}),
+    ],
+}  # fmt: skip
+
+NEAR_GIVEN: dict[str, str] = {
+    "layer_not_called": "act = nn.Sigmoid()\ntorch.exp(act(torch.ones(2)))\n",
+    "layer_not_made": X + "p = nn.Sigmoid()(x)\nd = nn.Dropout(0.5)\nprint(p.sum(), d)\n",
+    "none_for_tensor": "F.mse_loss(torch.ones(2), torch.ones(2), weight=None)\n",
+    "recurrent_pair": "gru = nn.GRU(2, 3)\ny, h = gru(torch.ones(4, 1, 2))\nlast = y[:, -1]\n(1, 2).shape\n",
+    "list_method_result": "xs = []\nxs.append(torch.ones(2))\ntorch.stack(xs)\ntorch.stack(None)\n",
+    "tensors_not_listed": "a = torch.ones(2)\ntorch.cat([a, a])\ntorch.cat((a, a))\n",
+    "size_not_whole": "n = 10 // 2\nx = torch.zeros(n, 3)\n",
+    "compared_as_wholes": "flag = True\nflag.float()\n",
+    "pair_returned": "values, indices = torch.max(torch.ones(4, 3), 1)\nacc = (indices == torch.zeros(4)).float().mean()\n",
+    "parameter_overwritten": "net = nn.Linear(2, 1)\nnet.weight = nn.Parameter(torch.ones(1, 2))\n",
+    "layer_overwritten": "net = nn.Sequential(nn.Linear(2, 2))\nnet.extra = torch.ones(1)\nnet[0] = nn.Linear(2, 1)\n",
+    "modules_in_list": "layers = [nn.Linear(2, 4), nn.ReLU()]\nnet = nn.Sequential(*layers)\nnn.ModuleList(layers)\n",
+    "layer_class_given": "net = nn.Sequential(nn.Linear(2, 4), nn.ReLU())\n",
+    "function_among_layers": "net = nn.Sequential(nn.Linear(2, 4), nn.ReLU())\nF.relu(net(torch.ones(1, 2)))\n",
+    "optimizer_empty_list": NET + INIT + "        self.names = ['a']\nnet = Net()\nopt = torch.optim.Adam(net.parameters())\n",
+    "super_init_not_called": NET + INIT + "        self.w = nn.Parameter(torch.ones(2))\nNet().missing\n",
+    "forward_inside_init": NET + "    def call(self, x):\n        def forward(y):\n            return y\n        return forward(x)\nNet()(torch.ones(2))\n",
+    "self_left_out": LAYERS + "    def forward(self, x):\n        return undefined(x)\nNet()(torch.ones(1, 3))\n",
+    "layer_missing": "class A:\n    pass\nA().head\n",
+    "number_taken_out": W + "loss = (w * w).sum()\nprint(loss.item())\nloss.backward()\n",
+    "grad_none_never_computed": W + "(w * w).sum().backward()\nw.grad = None\nstep = w.grad * 2\n",
+    "function_not_static": SQUARE.format(mark="", saved=SAVES) + W + "Square.apply(w).sum().backward()\n",
+    "function_not_applied": NET + INIT + "    def forward(self, x):\n        return x\nNet().forward()\n",
+    "custom_backward_shape": SQUARE.format(mark="", saved=SAVES) + W + "Square.apply(w).sum().backward()\n",
+    "saved_count": "a, b = (1, 2, 3)\n",
+    "dataset_method_missing": "class Bag:\n    pass\nlen(Bag())\n",
+    "dataset_method_misspelt": DATA + "class DS(Dataset):\n    def __len__(self):\n        return 2\n    def __getitem__(self, i):\n        return i\nfor b in DataLoader(DS()):\n    pass\nlen(3)\n",
+    "turn_parts": DATA + "for x, y in DataLoader(TensorDataset(torch.ones(4, 2), torch.ones(4))):\n    a, b = x.unbind(1)\n    c, d, e = x\n",
+    "enumerate_parts": "for i, (a, b) in enumerate([(1, 2)]):\n    c, d = a, b\n    e, f = (1, 2, 3)\n",
+    "channels_last": "conv = nn.Conv2d(3, 6, 5)\nconv(torch.ones(1, 1, 28, 28))\n",
+    "t_of_batch": "torch.ones(2, 3).t()\ntorch.ones(2, 3, 4).transpose(0, 5)\n",
+    "two_inferred": X + "x.view(-1, 2)\nx.view(-1, 4)\n",
+    "expanded_written": "x = torch.zeros(3, 1).expand(3, 4).clone()\nx += 1\n",
+    "bce_out_of_range": "F.binary_cross_entropy(torch.tensor([0., 1.]), torch.ones(2))\n",
+    "bce_target_range": "F.binary_cross_entropy(torch.tensor([.3]), torch.tensor([.7]))\n",
+    "heads_do_not_divide": "nn.MultiheadAttention(12, 3)\nassert False, 'embed_dim'\n",
+    "made_before_loop": W + "for i in range(2):\n    y = (w * w).sum()\n    y.backward()\n",
+    "changed_by_layer": "net = nn.Sequential(nn.Linear(3, 3), nn.ReLU(inplace=True))\nnet(torch.ones(2, 3)).sum().backward()\n",
+    "cut_by_no_grad": "net = nn.Linear(2, 1)\nwith torch.no_grad():\n    print(net(torch.ones(3, 2)))\nnet(torch.ones(3, 2)).mean().backward()\n",
+    "cut_by_decorator": "net = nn.Linear(2, 1)\n@torch.no_grad()\ndef evaluate(x):\n    return net(x)\nevaluate(torch.ones(1, 2))\nnet(torch.ones(1, 2)).sum().backward()\n",
+    "recording_switched_off": W + "torch.set_grad_enabled(False)\nprint(w * 2)\ntorch.set_grad_enabled(True)\n(w * w).sum().backward()\n",
+    "rebound_without_graph": W + "(w * w).sum().backward()\nwith torch.no_grad():\n    w -= 0.1 * w.grad\n    old = w - 1\n(w * w).sum().backward()\n",
+    "asked_too_late": "x = torch.ones(3)\nprint(x.sum())\nx.requires_grad_()\n(x * 2).sum().backward()\n",
+}  # fmt: skip

@@ -762,6 +762,23 @@ class HookCall(Record, frozen=True):
     """It raised."""
 
 
+class Transfer(Record, frozen=True):
+    """Copies from one device to another that one place made."""
+
+    to: str
+    """Kind of device they went to: `cuda`, `cpu`."""
+    size_bytes: int
+    """Bytes of all of them."""
+    times: int = 1
+    """How many copies."""
+    tensors: int = 1
+    """How many different tensors."""
+    span: Span | None = None
+    """The call."""
+    predicted: bool = False
+    """No GPU took part; on one, this program's line would copy that much."""
+
+
 class Write(Record, frozen=True):
     """One write into a storage."""
 
@@ -1241,6 +1258,8 @@ class Trace(Record, frozen=True, kw_only=True):
     """Every firing of a hook."""
     storages: tuple[Storage, ...] = ()
     """Memory that more than one tensor or array shares, or that was written into."""
+    transfers: tuple[Transfer, ...] = ()
+    """Copies between devices; of a program that chooses CUDA where there is none, those it would make. At most 500 places."""
     curve: tuple[CurvePoint, ...] = ()
     """All calls of the engine in a few numbers each, also of those left out of `passes`; of more than 2,000 a sample with
     the first and the last."""

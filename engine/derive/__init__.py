@@ -10,6 +10,7 @@ from engine.derive.regrown import link_regrown
 from engine.derive.reruns import with_reruns
 from engine.derive.storages import storages
 from engine.derive.told import Told
+from engine.derive.transfers import transfers
 from engine.derive.windows import with_windows
 from engine.trace import Trace
 
@@ -25,4 +26,5 @@ def derive(trace: Trace, told: Told) -> Trace:
         memory=memory(trace, told),
         ops=with_windows(with_promotions(with_reruns(trace), trace), trace),
         storages=storages(trace, told),
+        transfers=transfers(trace),
     )

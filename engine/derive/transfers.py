@@ -1,0 +1,146 @@
+"""What was copied from one device to another; for a program that chooses a GPU and had none, what its lines would copy on one.
+
+The prediction follows the run: what is computed from tensors on the GPU is there too, and what comes back for `item()`, `print` of a
+number or NumPy is copied. Whether a copy replaced the variable (`x = x.to(device)`) is read off the line."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from engine.trace import Op, Span, Tensor, Trace, Transfer
+
+MOST_TRANSFERS = 500
+_MOVES = frozenset(("to", "cuda", "cpu"))
+_READS = frozenset(("item", "tolist", "numpy"))
+_DEVICE = re.compile(r"device\(type='(\w+)'(, index=\d+)?\)|'(cpu|cuda|mps|xpu|meta)(:\d+)?'|\d+")
+_NAMED_CPU = re.compile(r"""["']cpu["']|\.cpu\(""")
+_REBINDS = re.compile(r"\s*([\w.]+)\s*=\s*([\w.]+)\.(to|cuda|cpu)\(")
+_SIZES = {
+    "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "float32": 4, "complex32": 4,
+    "int64": 8, "float64": 8, "complex64": 8, "complex128": 16,
+}  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Line:
+    """The copies that one place made."""
+
+    span: Span | None
+    to: str
+    predicted: bool
+    times: int = 0
+    size_bytes: int = 0
+    tensors: set[str] = field(default_factory=set)
+
+
+def transfers(trace: Trace) -> tuple[Transfer, ...]:
+    """The copies, one for each place and direction, in the order the places were first met."""
+    ops = trace.ops
+    if not any(op.name in _MOVES for op in ops):
+        return ()
+    tensors = {tensor.id: tensor for tensor in trace.tensors}
+    lines: dict[tuple[Span | None, str, bool], _Line] = {}
+    really = any(tensor.device.startswith("cuda") for tensor in trace.tensors)
+    copies = _made(ops, tensors) if really or "cuda" not in trace.program.code else _Foreseen(trace, tensors).copies()
+    for op, number, to, predicted in copies:
+        tensor = tensors[number]
+        line = lines.setdefault((op.span, to, predicted), _Line(op.span, to, predicted))
+        line.times += 1
+        line.size_bytes += _bytes(tensor)
+        line.tensors.add(tensor.identity or tensor.id)
+    return tuple(
+        Transfer(
+            span=one.span, to=one.to, predicted=one.predicted, times=one.times, tensors=len(one.tensors),
+            size_bytes=one.size_bytes,
+        )
+        for one in list(lines.values())[:MOST_TRANSFERS]
+    )  # fmt: skip
+
+
+_Copy = tuple[Op, str, str, bool]
+"""The op, the tensor that was copied, to which kind of device, whether this is foretold."""
+
+
+def _bytes(tensor: Tensor) -> int:
+    count = 1
+    for size in tensor.shape:
+        count *= size
+    return count * _SIZES.get(tensor.dtype, 1)
+
+
+def _made(ops: Iterable[Op], tensors: dict[str, Tensor]) -> Iterable[_Copy]:
+    for op in ops:
+        if op.name not in _MOVES | _READS or not op.inputs:
+            continue
+        given = tensors.get(op.inputs[0])
+        made = tensors.get(op.outputs[0]) if op.outputs else None
+        if given is None:
+            continue
+        to = "cpu" if op.name in _READS else made.device if made is not None else given.device
+        if to.partition(":")[0] != given.device.partition(":")[0]:
+            yield op, given.id, to.partition(":")[0], False
+
+
+class _Foreseen:
+    """The same run as it would go on a GPU."""
+
+    def __init__(self, trace: Trace, tensors: dict[str, Tensor]) -> None:
+        self.ops = trace.ops
+        self.tensors = tensors
+        self.text = trace.program.code.splitlines()
+        self.moved: set[str] = set()
+        """Tensors, by identity, that are on the GPU and nowhere else."""
+        self.copied: set[str] = set()
+        """Tensors that stayed, and have a copy there."""
+
+    def copies(self) -> Iterable[_Copy]:
+        for op in self.ops:
+            if not op.inputs:
+                continue
+            first = self._identity(op.inputs[0])
+            if op.name in _MOVES and (to := self._target(op)) is not None:
+                if to == "cuda" and first not in self.moved:
+                    yield op, op.inputs[0], to, True
+                    self._arrive(op, first)
+                elif to == "cpu" and self._is_there(op.inputs[0]):
+                    yield op, op.inputs[0], to, True
+                    self._leave(first)
+            elif op.name in _READS:
+                if self._is_there(op.inputs[0]):
+                    yield op, op.inputs[0], "cpu", True
+            elif any(self._is_there(number) for number in op.inputs):
+                self.moved.update(self._identity(number) for number in op.outputs)
+
+    def _identity(self, number: str) -> str:
+        tensor = self.tensors.get(number)
+        return number if tensor is None else tensor.identity or number
+
+    def _is_there(self, number: str) -> bool:
+        identity = self._identity(number)
+        return identity in self.moved or identity in self.copied
+
+    def _arrive(self, op: Op, identity: str) -> None:
+        tensor = self.tensors.get(op.inputs[0])
+        line = self._line(op.span)
+        rebinds = _REBINDS.match(line)
+        stays = tensor is None or tensor.role not in ("parameter", "buffer")
+        (self.copied if stays and (rebinds is None or rebinds[1] != rebinds[2]) else self.moved).add(identity)
+
+    def _leave(self, identity: str) -> None:
+        self.moved.discard(identity)
+        self.copied.discard(identity)
+
+    def _target(self, op: Op) -> str | None:
+        """`cuda` or `cpu`; None for a change of dtype alone."""
+        if op.name in ("cuda", "cpu"):
+            return op.name
+        if not any(_DEVICE.fullmatch(argument.text or "") for argument in op.arguments):
+            return None
+        span = op.span
+        text = self._line(span)
+        if span is not None and span.line == span.end_line:
+            text = text[span.column : span.end_column]
+        return "cpu" if _NAMED_CPU.search(text) else "cuda"
+
+    def _line(self, span: Span | None) -> str:
+        return self.text[span.line - 1] if span is not None and span.line <= len(self.text) else ""

@@ -131,9 +131,11 @@ class Pool:
                     child.kill()
             finally:
                 self._performing -= 1
+                self._refill()
 
     async def close(self) -> None:
         """End all runs; no process, descriptor or file of the pool stays."""
+        self._spares_wanted.clear()
         if self._refilling:
             self._refilling.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -201,7 +203,8 @@ class Pool:
         child = self._spare(device)
         if child is None:
             child = await (await self._live_nursery(device)).spawn(device)
-        self._refill()
+        if not self._spares.get(device):  # else the next one can wait until this run is over and leaves the processor
+            self._refill()
         try:
             await asyncio.shield(child.closed)
         except BaseException:

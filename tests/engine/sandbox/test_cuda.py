@@ -84,8 +84,8 @@ class FakeNursery(PlainNursery):
 class FakePool(Pool):
     """Its warm processes are fakes."""
 
-    def __init__(self, capacity: int, cuda_share: float) -> None:
-        super().__init__(capacity, spares=1, cuda_share=cuda_share)
+    def __init__(self, capacity: int, cuda_share: float, spares: int) -> None:
+        super().__init__(capacity, spares=spares, cuda_share=cuda_share)
         self.started: list[FakeNursery] = []
 
     async def _start_nursery(self, cuda: bool) -> FakeNursery:
@@ -93,9 +93,11 @@ class FakePool(Pool):
         return self.started[-1]
 
 
-def use(check: Callable[[FakePool], Coroutine[Any, Any, None]], capacity: int = 8, cuda_share: float = 0.4) -> None:
+def use(
+    check: Callable[[FakePool], Coroutine[Any, Any, None]], capacity: int = 8, cuda_share: float = 0.4, spares: int = 1
+) -> None:
     async def run() -> None:
-        pool = FakePool(capacity, cuda_share)
+        pool = FakePool(capacity, cuda_share, spares)
         await pool.start()
         await settle()
         await check(pool)
@@ -193,6 +195,42 @@ def test_a_process_practises_while_the_machine_has_time_for_it(monkeypatch: pyte
         for child in pool.started[0].born:
             child.kill()
         await asyncio.gather(*runs)
+
+    use(check)
+
+
+def test_the_next_process_is_made_when_a_run_is_over_or_none_is_left() -> None:
+    async def check(pool: FakePool) -> None:
+        born = pool.started[0].born
+        first = asyncio.create_task(pool.run(ON_CPU))
+        await settle()
+        assert len(born) == 2  # one of them still waits: this run has the machine to itself
+        born[0].finish()
+        await first
+        await settle()
+        assert len(born) == 3
+        both = [asyncio.create_task(pool.run(ON_CPU)) for _ in range(2)]
+        await settle()
+        assert len(born) == 5
+        for child in born:
+            child.kill()
+        await asyncio.gather(*both)
+
+    use(check, spares=2)
+
+
+def test_a_run_that_ends_with_the_pool_starts_nothing_anew() -> None:
+    async def check(pool: FakePool) -> None:
+        run = asyncio.create_task(pool.run(ON_CPU))
+        await settle()
+        born = list(pool.started[0].born)
+        await pool.close()
+        for child in born:
+            child.kill()
+        await run
+        await settle()
+        assert pool.started[0].born == born
+        assert len(pool.started) == 1
 
     use(check)
 

@@ -19,6 +19,7 @@ def ops(trace: Trace) -> Iterator[str]:
     yield from _reads(trace, tensors)
     yield from _promotions(trace, tensors)
     yield from _windows(trace, tensors)
+    yield from _transfers(trace)
     yield from _reruns(trace)
 
 
@@ -87,6 +88,16 @@ def _windows(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
         sizes = tuple(size_after(op.window, axis) for axis in op.window.axes)
         if made is None or sizes != made.shape[-len(sizes) :] or sizes != tuple(axis.out for axis in op.window.axes):
             yield f"op {op.id} should have made {sizes} of {op.window}"
+
+
+def _transfers(trace: Trace) -> Iterator[str]:
+    """Copies are foretold only where no GPU took part, and each moved some tensor."""
+    really = any(tensor.device.startswith("cuda") for tensor in trace.tensors)
+    for one in trace.transfers:
+        if one.predicted and (really or "cuda" not in trace.program.code):
+            yield f"{one} is foretold"
+        if not 0 < one.tensors <= one.times or one.size_bytes < 0:
+            yield f"{one} counts copies wrongly"
 
 
 def _reruns(trace: Trace) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from engine import laws
 from engine.derive.transfers import transfers
 from engine.trace import Trace
 from tests.engine.worker.forked import record
@@ -42,6 +43,7 @@ FORESEEN: dict[str, tuple[str, Told]] = {
 @pytest.mark.parametrize(("code", "told"), FORESEEN.values(), ids=FORESEEN.keys())
 def test_what_a_gpu_would_be_sent_is_foretold(code: str, told: Told) -> None:
     trace = record(START + code)
+    assert laws.broken(trace) == []
     assert trace.transfers and all(one.predicted for one in trace.transfers)
     if told:
         assert _told(trace) == told
@@ -88,3 +90,12 @@ def test_copies_that_were_made_are_told_as_such() -> None:
 def test_many_places_are_not_all_told() -> None:
     trace = record(START + "".join(f"y{n} = x.to(device)\n" for n in range(520)))
     assert len(trace.transfers) == 500
+
+
+def test_wrong_counts_break_the_law() -> None:
+    trace = record(START + "y = x.to(device)\n")
+    (one,) = trace.transfers
+    assert laws.broken(replace(trace, transfers=(replace(one, tensors=2),))) != []
+    assert laws.broken(replace(trace, transfers=(replace(one, size_bytes=-1),))) != []
+    silent = replace(trace.program, code=trace.program.code.replace("cuda", "gpu"))
+    assert laws.broken(replace(trace, program=silent)) != []

@@ -77,6 +77,38 @@ q = w * w
 w.data.mul_(10)
 q.sum().backward()`
 
+const ROSENBROCK = `import torch
+p = torch.tensor([-1.0, 1.5], requires_grad=True)
+optimizer = torch.optim.SGD([p], lr=0.01)
+for _ in range(6):
+    optimizer.zero_grad()
+    loss = (1 - p[0]) ** 2 + 10 * (p[1] - p[0] ** 2) ** 2
+    loss.backward()
+    optimizer.step()`
+
+const MOVED = `import torch
+from torch import nn
+
+model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+model(torch.ones(3, 2)).sum().backward()
+model.double()`
+
+const OPERATOR = `class Value:
+    def __init__(self, data, maker=None):
+        self.data = data
+        self.maker = maker
+
+    def __sub__(self, other):
+        return Sub()(self, other)
+
+class Sub:
+    def __call__(self, a, b):
+        self.result = a.data - b.data
+        return Value(self.result, maker=self)
+
+c = Value(5.0) - Value(2.0)
+print(c.data)`
+
 const HOOKED = `import torch
 from torch import nn
 
@@ -494,6 +526,77 @@ const stories = {
     await shoot(page, 'checks')
   },
 
+  async 'contour lines of the real function lie under the path'(page) {
+    await open(page)
+    await run(page, ROSENBROCK)
+    await page.locator('.strip').getByRole('button', { name: 'Training' }).click()
+    same(await page.locator('.dock path.height').count(), 0, 'lines before they are asked for')
+    await page.getByRole('button', { name: 'Draw the function' }).click()
+    await page.locator('.dock path.height').first().waitFor()
+    check((await page.locator('.dock path.height').count()) >= 5, 'too few lines')
+    const said = await page.locator('.dock .said').last().textContent()
+    check(said.includes('backward() #1') && said.includes('41 × 41') && said.includes('all have the value'), `what was evaluated: ${said}`)
+    check(/1[.,]?\d*, /.test(await page.locator('.dock .lowest title').textContent()), 'the lowest point is not told')
+    await shoot(page, 'contours')
+  },
+
+  async 'a walk over the module tree is stepped through'(page) {
+    await open(page)
+    await run(page, MOVED)
+    await page.getByRole('tab', { name: 'Modules' }).click()
+    const walk = page.getByRole('region', { name: 'Walk' })
+    await walk.waitFor()
+    const said = walk.locator('.now')
+    check((await said.textContent()).includes('the same object'), 'the end of the walk')
+    check((await walk.locator('li').filter({ hasText: 'num_batches_tracked' }).textContent()).includes('untouched'), 'whole numbers are passed over')
+    check((await walk.locator('li').filter({ hasText: 'running_mean' }).textContent()).includes('new object'), 'a buffer is replaced')
+    await walk.getByRole('button', { name: 'To the beginning of the walk' }).click()
+    for (const what of ['Into model', 'Into 0', '0.weight: float32 → float64', 'The gradient of 0.weight']) {
+      await walk.getByRole('button', { name: 'One moment on in the walk' }).click()
+      await until(() => said.textContent(), (text) => text.includes(what), `the moment “${what}”`)
+    }
+    await shoot(page, 'walk')
+  },
+
+  async 'one operator of a class of one’s own is followed call by call'(page) {
+    await open(page)
+    await page.click('.cm-content')
+    await page.keyboard.press('Control+A')
+    await page.keyboard.insertText(OPERATOR)
+    await page.keyboard.press('Control+Enter')
+    await page.locator('.strip').getByRole('button', { name: 'Calls' }).click()
+    await page.getByRole('button', { name: 'Run and record the calls' }).click()
+    const rows = page.locator('.calls .tree li')
+    await rows.first().waitFor()
+    const chain = await rows.allTextContents()
+    check(chain.some((text) => text.includes('Value.__sub__') && text.includes('Value(5.0) - Value(2.0)')), `the operator: ${chain}`)
+    await rows.filter({ hasText: 'Sub.__call__' }).getByRole('button').click()
+    const now = page.locator('.calls .now')
+    await until(() => now.textContent(), (text) => text.includes('Sub()(self, other) enters Sub.__call__'), 'the call')
+    await page.getByRole('button', { name: 'One moment on' }).click()
+    await page.getByRole('button', { name: 'One moment on' }).click()
+    await until(() => now.textContent(), (text) => text.includes('gave a value to self.result'), 'the assignment')
+    check((await page.locator('.calls tr.fresh').textContent()).includes('self.result3'), 'the value it gave')
+    check((await page.locator('.calls pre .here').textContent()).includes('self.result = a.data - b.data'), 'the line it is at')
+    await shoot(page, 'calls')
+  },
+
+  async 'a pass is gone through with matrices'(page) {
+    await open(page)
+    await run(page, PROGRAM)
+    await page.locator('.strip').getByRole('button', { name: 'Jacobians' }).click()
+    await page.getByRole('button', { name: 'Work out the matrices' }).click()
+    await until(() => page.locator('.mode .bar').textContent(), (text) => text.includes('largest difference 0'), 'products that are the vectors')
+    for (const what of ['4 of 5 nodes', '3 of 5 nodes']) {
+      await page.locator('.mode').getByRole('button', { name: 'Previous node' }).click()
+      await until(() => page.locator('.mode .bar').textContent(), (text) => text.includes(what), what)
+    }
+    await until(() => page.locator('.mode').textContent(), (text) => text.includes('MulBackward0') && text.includes('4×4'), 'a node with its own matrix')
+    check((await page.locator('.gg-scene .beside').allTextContents()).some((text) => text.includes('∏ 1×4') && text.includes('J 4×4')), 'the shapes beside the nodes')
+    check((await page.locator('.mode').textContent()).includes('times fewer numbers'), 'what it would cost')
+    await shoot(page, 'jacobian-mode')
+  },
+
   async 'hooks and modules tell of themselves'(page) {
     await open(page)
     await run(page, HOOKED)
@@ -600,11 +703,11 @@ const stories = {
     await box(page, 'y * y').click()
     await page.locator('.inspector math').first().waitFor()
     const made = /run=(\w+)/.exec(await until(() => page.url(), (url) => /run=\w+/.test(url), 'the run in the address'))[1]
-    const trained = (await (await page.request.post(`${server}/api/v1/runs`, { data: { code: TRAINING, check: ['finite-difference', 'jacobian'] } })).json()).id
+    const trained = (await (await page.request.post(`${server}/api/v1/runs`, { data: { code: `${TRAINING}\n(lambda value: value)(1)`, check: ['finite-difference', 'jacobian', 'surface', 'calls'] } })).json()).id
     const places = [
       ['page, light', async () => undefined],
       ['page, dark', async () => page.getByRole('button', { name: 'Switch between light and dark' }).click()],
-      ...['memory', 'training', 'engine', 'storage', 'checks'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(`${server}/#run=${trained}&lang=en&theme=dark&panel=${panel}`), await page.reload(), page.locator('.dock .panel > *').waitFor())]),
+      ...['memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls'].map((panel) => [`panel ${panel}, dark`, async () => (await page.goto(`${server}/#run=${trained}&lang=en&theme=dark&panel=${panel}`), await page.reload(), page.locator('.dock .panel > *').waitFor())]),
       ['embed', async () => (await page.goto(`${server}/embed/${made}?lang=en`), page.waitForSelector('.gg-scene .box', { state: 'attached' }))],
     ]
     for (const [name, go] of places) {

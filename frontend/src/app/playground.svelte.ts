@@ -119,11 +119,13 @@ export class Playground {
     this.change({ selection })
   }
 
-  /** Selects what a line of the program made, by its last box; a line that made none leaves the selection alone. */
+  /** Selects what a line of the program made, by its last box, or the line when it only moved tensors; another one leaves the
+   *  selection alone. */
   clickLine(line: number): void {
     const boxes = this.edited ? [] : (this.lines?.boxesOf.get(line) ?? [])
     const last = boxes[boxes.length - 1]
     if (last) this.select({ kind: 'box', id: last })
+    else if (!this.edited && this.trace?.transfers?.some((one) => one.span?.line === line)) this.select({ kind: 'line', line })
     this.showLine(line)
   }
 

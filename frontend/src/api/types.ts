@@ -555,6 +555,10 @@ export interface Trace {
   timeline: Step[];
   timings: Timings;
   /**
+   * Copies between devices; of a program that chooses CUDA where there is none, those it would make. At most 500 places.
+   */
+  transfers?: Transfer[];
+  /**
    * What was left out.
    */
   truncated: Truncation[];
@@ -1125,11 +1129,11 @@ export interface RunLimits {
  */
 export interface MemoryPoint {
   /**
-   * Tensors kept for backward that are none of the others.
+   * Tensors kept for backward that are none of the others: by nodes, in what pack hooks gave, as inputs of a checkpoint, and computed again by one.
    */
   activations: number;
   /**
-   * `.grad` of leaves.
+   * `.grad` of leaves, also after the leaf has another one or none while something still holds it.
    */
   gradients: number;
   /**
@@ -1329,7 +1333,7 @@ export interface Saved {
    */
   field: string;
   /**
-   * Why it could not be read, such as already freed.
+   * Why it could not be read, such as already freed; or that it is not kept as it was.
    */
   reason?: string;
   /**
@@ -2414,6 +2418,38 @@ export interface Timings {
    * From request to trace.
    */
   total_ms: number;
+}
+/**
+ * Copies from one device to another that one place made.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Transfer".
+ */
+export interface Transfer {
+  /**
+   * No GPU took part; on one, this program's line would copy that much.
+   */
+  predicted?: boolean;
+  /**
+   * Bytes of all of them.
+   */
+  size_bytes: number;
+  /**
+   * The call.
+   */
+  span?: Span | null;
+  /**
+   * How many different tensors.
+   */
+  tensors?: number;
+  /**
+   * How many copies.
+   */
+  times?: number;
+  /**
+   * Kind of device they went to: `cuda`, `cpu`.
+   */
+  to: string;
 }
 /**
  * Something that was left out.

@@ -6,8 +6,8 @@ import ast
 import inspect
 import json
 import sys
-import textwrap
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import TypeAlias, cast
 
@@ -25,7 +25,7 @@ _FORMATS = (Trace, Graph, Engine)
 
 def field_sentences(owner: type) -> dict[str, str]:
     """The string under each annotated field of a class, by field name."""
-    body = cast(ast.ClassDef, ast.parse(textwrap.dedent(inspect.getsource(owner))).body[0]).body
+    body = _classes(owner.__module__)[owner.__name__].body
     return {
         field.target.id: " ".join(inspect.cleandoc(words.value.value).split())
         for field, words in pairwise(body)
@@ -35,6 +35,13 @@ def field_sentences(owner: type) -> dict[str, str]:
         and isinstance(words.value, ast.Constant)
         and isinstance(words.value.value, str)
     }
+
+
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    """The classes of a module as they are written."""
+    written = ast.parse(inspect.getsource(sys.modules[module])).body
+    return {part.name: part for part in written if isinstance(part, ast.ClassDef)}
 
 
 def wire_schemas(tops: Sequence[type[msgspec.Struct]], ref: str) -> dict[str, Schema]:

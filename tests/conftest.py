@@ -1,13 +1,12 @@
 """Fixtures that many tests share."""
 
-from collections.abc import Iterator
 from typing import Protocol
 
 import msgspec
 import pytest
 
 from engine import DEFAULT_LIMITS, Program, RunRequest, Trace
-from engine.local import Engine
+from engine.local import Engine, _shared
 
 
 class TraceOf(Protocol):
@@ -17,11 +16,9 @@ class TraceOf(Protocol):
 
 
 @pytest.fixture(scope="session")
-def engine() -> Iterator[Engine]:
-    """One engine, and so one warm process, for all tests."""
-    started = Engine()
-    yield started
-    started.close()
+def engine() -> Engine:
+    """One engine, and so one warm process, for all tests: the one behind `engine.run`."""
+    return _shared.get()
 
 
 @pytest.fixture(scope="session")

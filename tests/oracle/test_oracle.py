@@ -32,6 +32,21 @@ _digest()
 """Printed at the end of a program: every bit of every global tensor, parameter and gradient."""
 
 
+QUICK = frozenset(
+    """
+    accumulation attention checkpoint_memory double_backward mlp_training sgd_and_adam small_cnn views_in_place
+    accumulate_three backward_spelled_four_ways broadcast_gradients complex_numbers custom_optimizer data_times_hundred
+    deep_chain detach_catches error_in_module error_saved_in_place error_second_time exception_chain exit_with_code
+    function_in_place function_two_outputs func_grad_and_vmap grad_none_and_unused hook_raises in_place_on_views index_put
+    is_grads_batched module_hooks_change_things nan_gradient no_grad_region node_hooks numpy_copies_and_shares
+    packed_sequences print_inside_backward random_streams saved_tensor_hooks stdout_redirected tensor_subclass threads
+    traceback_whole truncated_backprop warnings_caught
+""".split()
+)
+"""Programs of every kind; the others take minutes and are not part of `./run test --quick`."""
+EVERY = [pytest.param(path, marks=() if path.stem in QUICK else pytest.mark.slow, id=path.stem) for path in PROGRAMS]
+
+
 class Plain:
     """The process that runs programs in plain PyTorch."""
 
@@ -62,7 +77,11 @@ def _read(path: Path) -> str:
     return path.read_bytes().decode()  # with the line ends it has
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_the_quick_ones_exist() -> None:
+    assert {path.stem for path in PROGRAMS} >= QUICK
+
+
+@pytest.mark.parametrize("path", EVERY)
 def test_trace_says_what_pytorch_does_to_the_bit(path: Path, plain: Plain) -> None:
     code = _read(path) + DIGEST
     trace = engine.run(code)
@@ -71,7 +90,7 @@ def test_trace_says_what_pytorch_does_to_the_bit(path: Path, plain: Plain) -> No
     assert list(differences(trace, facts, hooked)) == []
 
 
-@pytest.mark.parametrize("path", PROGRAMS[::8], ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", EVERY[::8])
 def test_same_program_gives_the_same_trace(path: Path) -> None:
     first, second = (_timeless(engine.run(_read(path))) for _ in range(2))
     assert first == second

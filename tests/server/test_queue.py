@@ -171,6 +171,7 @@ def test_a_flood_waits_behind_itself(narrow: Served, clients: ThreadPoolExecutor
     assert over.index("light") == 1
 
 
+@pytest.mark.slow
 def test_a_short_run_is_answered_while_a_long_one_goes_on(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, workers=1, slow_workers=1, quick_s=0.1, warm_gallery=False)
     with serving(settings) as server, ThreadPoolExecutor(1) as clients:
@@ -261,6 +262,7 @@ def test_a_run_whose_worker_was_lost_is_tried_once_more(tmp_path: Path) -> None:
         assert server.run("print('and on')")["status"] == "ok"
 
 
+@pytest.mark.slow
 def test_a_long_run_yields_only_to_newer_ones(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, workers=1, slow_workers=1, quick_s=0.1, warm_gallery=False)
     with serving(settings) as server, ThreadPoolExecutor(2) as clients:

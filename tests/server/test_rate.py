@@ -56,6 +56,7 @@ def test_no_rate_is_no_limit() -> None:
     assert {rate.wait_s("a") for _ in range(1000)} == {0.0}
 
 
+@pytest.mark.slow
 def test_an_address_that_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, rate_per_s=0.5, rate_burst=2, warm_gallery=False)
     with serving(settings) as server:

@@ -37,11 +37,9 @@ class Runs:
 
 
 @pytest.fixture(scope="module")
-def runs() -> Iterator[Runs]:
-    engine = Engine()
+def runs(engine: Engine) -> Iterator[Runs]:
     with ThreadPoolExecutor(3) as threads:
         yield Runs(engine, threads)
-    engine.close()
 
 
 def errors(trace: Trace) -> list[Finding]:

@@ -1,7 +1,6 @@
 """Each diagnosis is made of programs that have the fault, names the right line, and is not made of near misses."""
 
 import importlib
-from collections.abc import Iterator
 
 import pytest
 
@@ -11,13 +10,6 @@ from engine.local import Engine
 from engine.request import RunRequest
 from engine.trace import Failure, Finding, Program, Trace
 from tests.engine.findings.programs import HEAD, NEAR_MISSES, TRIGGERS
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    started = Engine()
-    yield started
-    started.close()
 
 
 def run(engine: Engine, code: str) -> Trace:

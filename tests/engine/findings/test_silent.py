@@ -3,7 +3,6 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -34,13 +33,6 @@ MENDED = {
 """Codes that have a certain fix for at least one of their programs."""
 
 HOLES = ("tensors", "ops", "nodes", "passes", "updates", "modules", "variables", "timeline", "calls", "warnings")
-
-
-@pytest.fixture(scope="module")
-def engine() -> Iterator[Engine]:
-    started = Engine()
-    yield started
-    started.close()
 
 
 @pytest.fixture(scope="module")

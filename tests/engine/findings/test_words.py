@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,13 +17,6 @@ WORDS = Path(engine.__file__).parents[1] / "frontend" / "words"
 PARTS = ("title", "text", "fix")
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[Engine]:
-    started = Engine()
-    yield started
-    started.close()
-
-
 def words(language: str) -> dict[str, str]:
     texts: dict[str, str] = json.loads((WORDS / f"{language}.json").read_text(encoding="utf-8"))
     return texts
@@ -32,9 +24,9 @@ def words(language: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("code", TRIGGERS)
-def test_the_sentences_ask_only_for_what_the_finding_says(running: Engine, code: str, language: str) -> None:
+def test_the_sentences_ask_only_for_what_the_finding_says(engine: Engine, code: str, language: str) -> None:
     texts = words(language)
-    trace = running.run(RunRequest(program=Program(code=HEAD + TRIGGERS[code][0])))
+    trace = engine.run(RunRequest(program=Program(code=HEAD + TRIGGERS[code][0])))
     finding = next(one for one in trace.findings if one.code == code)
     for part in PARTS:
         asked = set(re.findall(r"\{(\w+)\}", texts[f"finding.{code}.{part}"]))

@@ -37,6 +37,21 @@ test('a hook says its name, its place and what it made of the gradient', () => {
   expect(nodeOfStep(of, of.event(stepOf(of, 'hook')))?.type).toBe('PowBackward0')
 })
 
+test('an op at which a checkpoint has computed enough is no error, one that raised is', () => {
+  const trace = structuredClone(load('hooks').trace)
+  const at = trace.timeline.findIndex((step) => step.kind === 'op')
+  const op = trace.ops.find((one) => one.id === trace.timeline[at]!.op)!
+  Object.assign(op, { raised: true, outputs: [] })
+  const told = (): string[] => {
+    const of = new TraceIndex(trace)
+    return [tell(of, at + 1, words('en')).tone, marksOf(of, 0, 20_000, true, words('en'))[at]!.shape]
+  }
+  expect(told()).toEqual(['error', 'failure'])
+  Object.assign(op, { rerun_of: 'o1' })
+  expect(told()[0]).toBe('plain')
+  expect(told()[1]).not.toBe('failure')
+})
+
 test('a sum over broadcast axes says them, and the shapes around it', () => {
   const of = index('broadcasting')
   const at = stepOf(of, 'reduce')

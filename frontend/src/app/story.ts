@@ -1,6 +1,6 @@
 // The timeline in words: what happened at a step, which line it was, which node it concerns.
 
-import type { Gap, HookCall, Node, Pass, Reduction, Step, Update, Visit } from '../api/types'
+import type { Gap, HookCall, Node, Op, Pass, Reduction, Step, Update, Visit } from '../api/types'
 import { brief as briefTerm } from '../core/display'
 import { formatShape } from '../core/format'
 import type { TraceIndex } from '../core/trace'
@@ -94,10 +94,16 @@ function oneLine(text: string): string {
   return line.length > 120 ? `${line.slice(0, 119)}…` : line
 }
 
+/** Whether a checkpoint stopped computing again at this op, which raised nothing of the program's. */
+export function isEnough(index: TraceIndex, op: Op): boolean {
+  return !!op.raised && op.rerun_of != null && index.trace.failure?.op !== op.id
+}
+
 function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   const op = index.op(step.op)
   if (!op) return told('')
   const name = opName(index, op)
+  if (isEnough(index, op)) return told(t('step.call_enough', { name }), '', 'plain')
   if (op.raised) return told(t('step.op_raised', { name }), '', 'error')
   const result = index.tensor(op.outputs[0])
   const recorded = op.nodes.length > 0 || !op.inputs.some((id) => index.tensor(id)?.requires_grad)

@@ -4,7 +4,7 @@ import type { Step } from '../api/types'
 import { textWidth } from '../core/format'
 import type { TraceIndex } from '../core/trace'
 import type { Words } from '../core/sentences'
-import { markLabel } from './story'
+import { isEnough, markLabel } from './story'
 
 export type Shape = 'op' | 'ghost' | 'seed' | 'visit' | 'sum' | 'reduce' | 'accumulate' | 'hook' | 'enter' | 'leave' | 'update' | 'output' | 'failure' | 'warning' | 'call' | 'gap'
 
@@ -48,7 +48,7 @@ const shapes: Record<Step['kind'], Shape> = {
 function shapeOf(index: TraceIndex, step: Step): Shape {
   if (step.kind !== 'op') return shapes[step.kind]
   const op = index.op(step.op)
-  if (op?.raised) return 'failure'
+  if (op?.raised && !isEnough(index, op)) return 'failure'
   return op && op.nodes.length === 0 && op.inputs.some((id) => index.tensor(id)?.requires_grad) ? 'ghost' : 'op'
 }
 

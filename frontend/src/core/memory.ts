@@ -1,6 +1,7 @@
 // Bytes over the steps of a run, in four parts, as stacked areas.
 
-import type { MemoryPoint } from '../api/types'
+import type { MemoryPoint, Trace } from '../api/types'
+import type { Phase } from './phases'
 
 /** From the bottom up: what stays lies below what comes and goes. */
 export const PARTS = ['parameters', 'optimizer', 'gradients', 'activations'] as const
@@ -32,6 +33,49 @@ export function peakOf(points: readonly MemoryPoint[]): { step: number; bytes: n
     if (bytes > peak.bytes) peak = { step: point.step + 1, bytes }
   }
   return peak
+}
+
+/** The most that was saved for each outermost backward pass, from the end of the one before it to its own, and the first step after which it was. */
+export function savedAtMost(points: readonly MemoryPoint[], phases: readonly Phase[]): { pass: string; step: number; bytes: number }[] {
+  const found: { pass: string; step: number; bytes: number }[] = []
+  let at = 0
+  for (const phase of phases) {
+    if (phase.pass === null) continue
+    let most = { pass: phase.pass, step: phase.to, bytes: 0 }
+    for (; at < points.length && points[at]!.step < phase.to; at += 1) {
+      const { step, activations } = points[at]!
+      if (activations > most.bytes) most = { pass: phase.pass, step: step + 1, bytes: activations }
+    }
+    found.push(most)
+  }
+  return found
+}
+
+/** Stretches of steps in which a checkpoint computed forward operations again, first and last step of each. */
+export function computedAgain(trace: Trace): { from: number; to: number }[] {
+  const again = new Set(trace.ops.filter((op) => op.rerun_of != null).map((op) => op.id))
+  const found: { from: number; to: number }[] = []
+  if (again.size === 0) return found
+  let open = false
+  trace.timeline.forEach((event, at) => {
+    const step = at + 1
+    if (event.kind === 'op' && event.op != null && again.has(event.op)) {
+      if (open) found.at(-1)!.to = step
+      else found.push({ from: step, to: step })
+      open = true
+    } else if (event.kind === 'visit' || event.kind === 'pass' || event.kind === 'pass_end') open = false
+  })
+  return found
+}
+
+/** What `saved.reason` says of what a pack hook put where nobody looks: its bytes are not counted. */
+const NOT_LOOKED_INTO = 'kept by saved_tensors_hooks in an object that is not looked into'
+
+/** How many saved tensors the areas leave out. */
+export function unseen(trace: Trace): number {
+  let count = 0
+  for (const node of trace.nodes) for (const saved of node.saved ?? []) if (saved.reason === NOT_LOOKED_INTO) count += 1
+  return count
 }
 
 /** Points to draw: of those that fall on one pixel only the highest and the last. */

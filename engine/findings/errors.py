@@ -54,6 +54,7 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("backward_of_number", "AttributeError", r"'(?P<type>float|int)' object has no attribute 'backward'", tracking.backward_of_number),
     ("function_not_applied", "RuntimeError", r"Legacy autograd function with non-static forward", classes.function_called),
     ("custom_backward_shape", "RuntimeError", r"Function (?P<function>\w+) returned an invalid gradient at index (?P<at>\d+) - got (?P<got>\[.*?\]) but expected shape compatible with (?P<wanted>\[.*?\])", classes.custom_shape),
+    ("clip_of_nothing", "RuntimeError", r"Expected !nested_tensorlist\[0\]\.empty\(\)", tracking.clip_of_nothing),
     ("grad_is_none", "AttributeError", r"'NoneType' object has no attribute '(?P<attribute>\w+)'", tracking.of_none),
     ("recurrent_pair", "", r"'tuple' object has no attribute|tuple indices must be integers", given.pair_for_tensor),
     ("compared_as_wholes", "AttributeError", r"'bool' object has no attribute '(?P<attribute>\w+)'", given.compared_whole),

@@ -112,6 +112,8 @@ def _squeezed(story: Story, op: Op, first: Tensor, second: Tensor) -> Edits:
     parts: list[ast.expr] = []
     if isinstance(node, ast.BinOp):
         parts = [node.left, node.right]
+    elif isinstance(node, ast.Compare):
+        parts = [node.left, *node.comparators]
     elif isinstance(node, ast.Call):
         parts = list(node.args)
     if len(op.inputs) < 2 or len(parts) != 2:

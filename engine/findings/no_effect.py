@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from engine.findings.reading import Edits, called, dotted, keyword
 from engine.findings.story import Story, argument, line
 from engine.spelling import nearest
-from engine.trace import Edit, Finding, Op, Span
+from engine.trace import Edit, Finding, Span
 
 MAKES_NEW = frozenset(
     "add sub mul div clamp clip to float double half bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze transpose"
@@ -243,11 +243,15 @@ def _as_parameter(story: Story, value: ast.expr) -> Edits:
 def dropouts_ignoring_eval(story: Story) -> Iterator[Finding]:
     """`F.dropout(x)` without `training=self.training` in a module that is in eval mode."""
     code = story.code
-    for op in story.ops_named(("dropout",)):
+    evaluated: set[int] | None = None
+    for op in story.ops_named(("dropout",)) if any(not one.training for one in story.trace.calls) else ():
         call = code.call_at(op.span)
         if call is None or called(call) != "dropout" or argument(op, "training") != "True" or keyword(call, "training"):
             continue
-        if argument(op, "p", 1) in ("0", "0.0") or not _ran_in_eval(story, op):
+        if argument(op, "p", 1) in ("0", "0.0"):
+            continue
+        evaluated = _in_eval(story) if evaluated is None else evaluated
+        if story.op_at[op.id] not in evaluated:
             continue
         function = code.function(call)
         is_method = function is not None and bool(function.args.args) and function.args.args[0].arg == "self"
@@ -271,13 +275,12 @@ def _asked_by_module(story: Story, call: ast.Call) -> tuple[Edit, ...]:
     return (story.code.argument_added(call, "training=self.training"),)
 
 
-def _ran_in_eval(story: Story, op: Op) -> bool:
-    """Whether the innermost module whose forward ran it was in eval mode."""
-    at = story.op_at[op.id]
-    around = [
-        call
-        for call in story.trace.calls
-        if call.first_op is not None and call.last_op is not None
-        and story.op_at.get(call.first_op, at + 1) <= at <= story.op_at.get(call.last_op, -1)
-    ]  # fmt: skip
-    return bool(around) and not around[-1].training
+def _in_eval(story: Story) -> set[int]:
+    """Places of the ops whose innermost running module was in eval mode."""
+    found: set[int] = set()
+    for call in story.trace.calls:  # outer calls first
+        first, last = story.op_at.get(call.first_op or ""), story.op_at.get(call.last_op or "")
+        if first is not None and last is not None:
+            inside = range(first, last + 1)
+            (found.difference_update if call.training else found.update)(inside)
+    return found

@@ -261,6 +261,14 @@ def grad_assigned(case: Case) -> Finding | None:
     return case.finding(name=name)
 
 
+def clip_of_nothing(case: Case) -> Finding | None:
+    """`clip_grad_value_` before any backward: its message says nothing of gradients."""
+    call = case.call
+    if call is None or not case.code.text(call.func).endswith("clip_grad_value_"):
+        return None
+    return case.finding()
+
+
 def deepcopied(case: Case) -> Finding | None:
     """`deepcopy` of a computed tensor."""
     call = case.call

@@ -45,7 +45,7 @@ export interface AlignedShapes {
   stretched: readonly boolean[]
 }
 
-const ABOUT_BROADCASTING: ReadonlySet<string> = new Set(['shape_mismatch_broadcast', 'difference_broadcast', 'loss_broadcast'])
+const ABOUT_BROADCASTING: ReadonlySet<string> = new Set(['shape_mismatch_broadcast', 'difference_broadcast', 'loss_broadcast', 'comparison_broadcast'])
 
 export function shapesUnderEachOther(index: TraceIndex, finding: Finding): AlignedShapes | null {
   if (!ABOUT_BROADCASTING.has(finding.code)) return null

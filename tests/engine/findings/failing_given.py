@@ -220,6 +220,10 @@ GIVEN: dict[str, list[Row]] = {
         Row(W + "for i in range(2):\n    (w * w).sum().backward()\n    with torch.no_grad():\n        w = w - 0.1 * w.grad #<\n", {"name": "w"}, True),
         Row("b = torch.zeros(1, requires_grad=True)\n(b * 2).sum().backward()\nwith torch.no_grad():\n    b = b.clone() * 2 #<\n(b * 3).sum().backward()\n", {"name": "b"}),
     ],
+    "clip_of_nothing": [
+        Row("net = nn.Linear(2, 1)\nnn.utils.clip_grad_value_(net.parameters(), 1.0) #<\n", {"line": "6"}),
+        Row("net = nn.Linear(2, 1)\nloss = net(torch.ones(3, 2)).mean()\ntorch.nn.utils.clip_grad_value_(net.parameters(), 0.5) #<\nloss.backward()\n", {"line": "7"}),
+    ],
     "asked_too_late": [
         Row("x = torch.ones(3)\ny = (x * 2).sum()\nx.requires_grad_(True) #<\ny.backward()\n", {"name": "x", "used_line": "8"}),
         Row("x = torch.ones(3)\ny = x.exp()\nx.requires_grad = True #<\ny.sum().backward()\n", {"name": "x"}),
@@ -269,5 +273,6 @@ NEAR_GIVEN: dict[str, str] = {
     "cut_by_decorator": "net = nn.Linear(2, 1)\n@torch.no_grad()\ndef evaluate(x):\n    return net(x)\nevaluate(torch.ones(1, 2))\nnet(torch.ones(1, 2)).sum().backward()\n",
     "recording_switched_off": W + "torch.set_grad_enabled(False)\nprint(w * 2)\ntorch.set_grad_enabled(True)\n(w * w).sum().backward()\n",
     "rebound_without_graph": W + "(w * w).sum().backward()\nwith torch.no_grad():\n    w -= 0.1 * w.grad\n    old = w - 1\n(w * w).sum().backward()\n",
+    "clip_of_nothing": "net = nn.Linear(2, 1)\nnn.utils.clip_grad_norm_(net.parameters(), 1.0)\nnet(torch.ones(1, 2)).sum().backward()\nnn.utils.clip_grad_value_(net.parameters(), 1.0)\n",
     "asked_too_late": "x = torch.ones(3)\nprint(x.sum())\nx.requires_grad_()\n(x * 2).sum().backward()\n",
 }  # fmt: skip

@@ -15,9 +15,11 @@ from engine.findings.code import applied
 from engine.local import Engine
 from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
-from tests.engine.findings import healthy
-from tests.engine.findings.silent import HEAD, NEAR_MISSES, TRIGGERS, Case
+from tests.engine.findings import healthy, silent, silent_no_effect
+from tests.engine.findings.silent import HEAD, Case
 
+TRIGGERS = (*silent.TRIGGERS, *silent_no_effect.TRIGGERS)
+NEAR_MISSES = (*silent.NEAR_MISSES, *silent_no_effect.NEAR_MISSES)
 WORDS = Path(package.__file__).parents[1] / "frontend" / "words"
 CASES = [pytest.param(case, id=f"{case.code}-{at}") for at, case in enumerate(TRIGGERS)]
 MISSES = [pytest.param(code, program, id=f"{code}-{at}") for at, (code, program) in enumerate(NEAR_MISSES)]
@@ -28,7 +30,9 @@ MENDED = {
     "frozen_in_optimizer", "evaluated_in_train", "evaluated_with_grad", "loss_broadcast", "difference_broadcast",
     "softmax_before_cross_entropy", "sigmoid_before_logits_loss", "nll_without_log_softmax", "bce_without_sigmoid",
     "softmax_without_dim", "uninitialised_read", "test_without_call", "visible_devices_misspelt", "losses_kept",
-    "total_kept", "retain_graph_needless", "create_graph_in_backward",
+    "total_kept", "retain_graph_needless", "create_graph_in_backward", "result_dropped", "requires_grad_misspelt",
+    "requires_grad_of_module", "clip_before_backward", "clip_after_step", "state_dict_shared", "tensor_not_parameter",
+    "dropout_ignores_eval", "comparison_broadcast", "relu_before_logits_loss",
 }  # fmt: skip
 """Codes that have a certain fix for at least one of their programs."""
 

@@ -23,7 +23,7 @@ MOST_NUMBERS = 256
 _MOST_NODES = 500
 _MOST_PASSES = 5_000
 _MOST_COMPARED = 24
-_BEYOND = 0.15
+_BEYOND = 0.2
 """How far the grid reaches past the numbers that were met, as a share of their range."""
 _FITS = 1e-3
 _LARGEST = 1e30

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Trace } from '../api/types'
 import { TraceIndex } from './trace'
-import { axesOf, coursesOf, curveOf, gridUnder, lossesOf, pathOf, rateOf, rowsOf, stepShown } from './training'
+import { axesOf, coursesOf, curveOf, gridUnder, handCourse, lossesOf, pathOf, rateOf, rowsOf, stepShown } from './training'
 
 // Two optimizers from the same start on f(w) = w²: SGD with lr 0.1 gives 2 → 1.6 → 1.28, worked out by hand; with momentum 0.5 the
 // second step is 1.6 − 0.1 · (3.2 + 0.5 · 4) = 1.08.
@@ -65,6 +65,35 @@ describe('courses', () => {
     expect(gridUnder(index, surface, [{ tensor: 'b1', name: 'b', element: 2 }, { tensor: 'b1', name: 'b', element: 0 }])).toBeNull()
     expect(gridUnder(index, null, path!.numbers)).toBeNull()
     expect(pathOf(index, coursesOf(index)[1]!, [{ tensor: 'z', name: 'b', element: 0 }, { tensor: 'z', name: 'b', element: 1 }])?.places[0]?.at).toEqual([2])
+  })
+
+  describe('without an optimizer', () => {
+    const pass = (id: string, tensor: string) => ({ id, kind: 'backward', roots: [], visits: [], accumulations: [{ tensor, node: 'n', visit: 0, before: null, delta: null, after: null }] })
+    const of = (tensors: object[], leaves: string[]) => {
+      const passes = leaves.map((tensor, at) => pass(`p${at + 1}`, tensor))
+      const timeline = passes.flatMap((one) => [{ kind: 'op' }, { kind: 'pass', pass: one.id }, { kind: 'pass_end', pass: one.id }])
+      return new TraceIndex({ tensors, ops: [], nodes: [], passes, updates: [], timeline, modules: [] } as unknown as Trace)
+    }
+
+    test('a leaf written in place goes from pass to pass', () => {
+      const index = of([number('t1', null, 2, 'w'), number('t2', 't1', 1.5, 'w'), number('t3', 't1', 1, 'w')], ['t1', 't1', 't1'])
+      const course = handCourse(index, (_, step) => index.tensor(step < 5 ? 't1' : step < 8 ? 't2' : 't3'))
+      expect(pathOf(index, course!)?.places).toEqual([{ at: [2], step: 4 }, { at: [1.5], step: 5 }, { at: [1], step: 8 }])
+    })
+
+    test('so does one made anew under the same name', () => {
+      const index = of([number('t1', null, 2, 'w'), number('t2', null, 1.5, 'w'), number('t3', null, 1, 'w')], ['t1', 't2', 't3'])
+      const course = handCourse(index, (id) => index.tensor(id))
+      expect(pathOf(index, course!)?.places.map((place) => place.at[0])).toEqual([2, 1.5, 1])
+      expect(pathOf(index, course!)?.names).toEqual(['w'])
+    })
+
+    test('nothing moves where nothing is written, or other leaves are reached', () => {
+      const same = of([number('t1', null, 2, 'w')], ['t1', 't1', 't1'])
+      expect(handCourse(same, (id) => same.tensor(id))).toBeNull()
+      const other = of([number('t1', null, 2, 'w'), number('t2', null, 1, 'v')], ['t1', 't2', 't1'])
+      expect(handCourse(other, (id) => other.tensor(id))).toBeNull()
+    })
   })
 
   test('the loss of a step is that of the pass before it, also of one that was not kept', () => {

@@ -76,6 +76,26 @@ function isOn(setting: string | undefined): setting is string {
   return setting !== undefined && setting !== 'None' && setting !== 'False'
 }
 
+/** The leaves of a program that trains without an optimizer, from pass to pass: written in place or made anew under the same names.
+ * `stateAt` says what a tensor was at a step. */
+export function handCourse(index: TraceIndex, stateAt: (tensor: string, step: number) => Tensor | undefined): Course | null {
+  const passes = index.trace.passes.filter((pass) => pass.parent == null && pass.accumulations.length > 0)
+  const leaves = passes.map((pass) => new Map(pass.accumulations.map(({ tensor }) => [index.tensor(tensor)?.names?.[0] ?? tensor, tensor])))
+  const first = [...(leaves[0] ?? [])].sort((a, b) => Number(a[1].slice(1)) - Number(b[1].slice(1)))
+  const steps: OptimizerStep[] = []
+  for (const [at, pass] of passes.entries()) {
+    const end = passes[at + 1] ? index.passStart(passes[at + 1]!.id) : index.trace.timeline.length
+    const changes = first.flatMap(([name]): Change[] => {
+      const [here, next] = [leaves[at]!.get(name), leaves[at + 1]?.get(name) ?? leaves[at]!.get(name)]
+      const [before, after] = [here && stateAt(here, index.passStart(pass.id)), next && stateAt(next, end)]
+      return before && after ? [{ name, before: before.id, after: after.id }] : []
+    })
+    if (changes.length < first.length) break
+    if (changes.some((change) => change.before !== change.after)) steps.push({ update: { id: `hand${at}`, kind: 'data', changes }, step: end, number: at + 1 })
+  }
+  return steps.length > 1 ? { label: '', optimizer: '', parameters: first.map(([, tensor]) => tensor), steps } : null
+}
+
 /** A name for each: the variable, where it tells them apart; else the class; else the class and the settings that differ
  * between optimizers of one class. */
 function named(courses: readonly Course[]): Course[] {
@@ -144,8 +164,11 @@ function numbersOf(index: TraceIndex, changes: readonly Change[]): Place[] {
 }
 
 function valuesOf(index: TraceIndex, changes: readonly Change[], when: 'before' | 'after', numbers: readonly Place[]): number[] | null {
-  const byTensor = new Map(changes.flatMap((change) => (change[when] != null ? [[index.identity(change[when]), index.tensor(change[when])] as const] : [])))
-  const values = numbers.map(({ tensor, element }) => byTensor.get(tensor)?.data?.[element])
+  const found = new Map(changes.flatMap((change) => {
+    const tensor = index.tensor(change[when])
+    return tensor ? [[change.name || tensor.id, tensor] as const, [index.identity(tensor.id), tensor] as const] : []
+  }))
+  const values = numbers.map(({ tensor, name, element }) => (found.get(tensor) ?? found.get(name))?.data?.[element])
   return values.some((value) => value === undefined) ? null : values.map((value) => wireNumber(value!))
 }
 

@@ -2,9 +2,10 @@ import torch
 
 
 class Number:
-    def __init__(self, data, maker=None):
+    def __init__(self, data, maker=None, tracked=True):
         self.data = data
         self.maker = maker
+        self.tracked = tracked
         self.grad = 0.0
 
     def __sub__(self, other):
@@ -21,9 +22,9 @@ class Rule:
     def __call__(self, *numbers):
         plain = [number.data for number in numbers]
         result = self.forward(*plain)
-        self.numbers = numbers
-        self.before = [number.maker for number in numbers]
-        return Number(result, maker=self)
+        self.needs = [number.tracked for number in numbers]
+        self.before = [(number.maker, number) for number in numbers]
+        return Number(result, maker=self, tracked=any(self.needs))
 
 
 class Sub(Rule):
@@ -55,8 +56,8 @@ class Div(Rule):
 def count_uses(last):
     uses, found = {last: 0}, [last]
     for rule in found:
-        for maker in rule.before:
-            if maker is None:
+        for maker, number in rule.before:
+            if maker is None or not number.tracked:
                 continue
             if maker not in uses:
                 uses[maker] = 0
@@ -71,8 +72,10 @@ def run_backward(root):
     ready = [root.maker]
     while ready:
         rule = ready.pop()
-        for number, g in zip(rule.numbers, rule.backward(arrived[rule]), strict=True):
-            maker = number.maker
+        gradients = rule.backward(arrived[rule])
+        for (maker, number), needed, g in zip(rule.before, rule.needs, gradients, strict=True):
+            if not needed:
+                continue
             if maker is None:
                 number.grad += g
                 continue

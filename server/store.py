@@ -33,7 +33,17 @@ CREATE INDEX IF NOT EXISTS traces_used ON traces (pinned, used);
 CREATE TABLE IF NOT EXISTS tensors (
     run TEXT NOT NULL REFERENCES traces (id) ON DELETE CASCADE, id TEXT NOT NULL, body BLOB NOT NULL,
     PRIMARY KEY (run, id)) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS held (one INTEGER PRIMARY KEY, traces INTEGER NOT NULL, bytes INTEGER NOT NULL);
+CREATE TRIGGER IF NOT EXISTS put AFTER INSERT ON traces BEGIN
+    UPDATE held SET traces = traces + 1, bytes = bytes + new.bytes; END;
+CREATE TRIGGER IF NOT EXISTS replaced AFTER UPDATE OF bytes ON traces BEGIN
+    UPDATE held SET bytes = bytes + new.bytes - old.bytes; END;
+CREATE TRIGGER IF NOT EXISTS gone AFTER DELETE ON traces BEGIN
+    UPDATE held SET traces = traces - 1, bytes = bytes - old.bytes; END;
+INSERT OR IGNORE INTO held SELECT 1, count(*), coalesce(sum(bytes), 0) FROM traces;
 """
+"""`held` is the sum of all traces: to add them up for each write would read the whole file. The triggers are there before
+the sum is, so that what another process writes meanwhile is counted once."""
 
 
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
@@ -208,16 +218,16 @@ class Store:
         """Delete what was not asked for longest, until the rest fits. Reading is noted here, not on every read."""
         used, self._used = self._used, {}
         connection.executemany("UPDATE traces SET used = ? WHERE id = ?", [(at, run) for run, at in used.items()])
-        (total,) = connection.execute("SELECT total(bytes) FROM traces").fetchone()
-        oldest = connection.execute("SELECT id, bytes FROM traces WHERE NOT pinned ORDER BY used")
-        while total > self._max_bytes and (row := oldest.fetchone()):
+        (total,) = connection.execute("SELECT bytes FROM held").fetchone()
+        oldest = "SELECT id, bytes FROM traces WHERE pinned = 0 ORDER BY used LIMIT 1"
+        while total > self._max_bytes and (row := connection.execute(oldest).fetchone()):
             connection.execute("DELETE FROM traces WHERE id = ?", (row[0],))
             self._memory.drop(row[0])
             total -= row[1]
 
     def _measure(self) -> tuple[int, int]:
-        count, total = self._connection().execute("SELECT count(*), total(bytes) FROM traces").fetchone()
-        return count, int(total)
+        count, total = self._connection().execute("SELECT traces, bytes FROM held").fetchone()
+        return count, total
 
 
 def _is_damaged(trouble: sqlite3.Error) -> bool:

@@ -58,6 +58,56 @@ def test_the_traces_not_asked_for_longest_leave_first(tmp_path: Path) -> None:
     use(tmp_path, overfill, max_bytes=3_500)
 
 
+def test_the_size_is_the_sum_of_what_is_there(tmp_path: Path) -> None:
+    async def change(store: Store) -> None:
+        for letter in "abcdef":
+            await store.keep(letter, trace(letter))
+        await store.keep("f", trace("f", size=300, tensors={"t1": b"v" * 50}))
+        await store.keep("f", trace("f", size=310))
+        with sqlite3.connect(tmp_path / "gradgraph.sqlite3") as file:
+            assert await store.size() == file.execute("SELECT count(*), sum(bytes) FROM traces").fetchone()
+        assert (await store.size())[0] < 6
+
+    use(tmp_path, change, max_bytes=3_500)
+
+
+def test_a_file_from_before_its_size_was_noted_is_summed_up_once(tmp_path: Path) -> None:
+    async def put(store: Store) -> None:
+        for letter in "abc":
+            await store.keep(letter, trace(letter))
+
+    async def look(store: Store) -> None:
+        assert await store.size() == (3, 3_000)
+        await store.keep("d", trace("d"))
+        assert await store.size() == (3, 3_000)
+        assert await store.get("a") is None
+
+    use(tmp_path, put)
+    with sqlite3.connect(tmp_path / "gradgraph.sqlite3") as file:
+        file.executescript("DROP TABLE held; DROP TRIGGER put; DROP TRIGGER replaced; DROP TRIGGER gone;")
+    use(tmp_path, look, max_bytes=3_500)
+
+
+def test_a_write_costs_the_same_however_much_is_stored(tmp_path: Path) -> None:
+    steps: list[int] = []
+
+    async def count(store: Store) -> None:
+        for size in (20, 2_000):
+            with store._connection() as connection:
+                connection.executemany(
+                    "INSERT OR IGNORE INTO traces VALUES (?, '', 'body', 4, 0, 0)", [(f"r{n}",) for n in range(size)]
+                )
+            done: list[None] = []
+            connection.set_progress_handler(lambda done=done: done.append(None), 1)  # type: ignore[misc]
+            store._write(f"new{size}", trace("n"), False)
+            connection.set_progress_handler(None, 0)
+            steps.append(len(done))
+
+    use(tmp_path, count)
+    few, many = steps
+    assert few <= many < few + 20  # instructions of SQLite
+
+
 def test_a_pinned_trace_stays(tmp_path: Path) -> None:
     async def overfill(store: Store) -> None:
         await store.keep("pinned", trace("p"), pinned=True)

@@ -5,6 +5,7 @@ import msgspec
 from engine.derive.curve import curve
 from engine.derive.lines import lines_that_exist
 from engine.derive.memory import memory
+from engine.derive.outside import with_lines_outside
 from engine.derive.promotion import with_promotions
 from engine.derive.regrown import link_regrown
 from engine.derive.reruns import with_reruns
@@ -19,6 +20,7 @@ __all__ = ["Told", "derive", "link_regrown"]
 
 def derive(trace: Trace, told: Told) -> Trace:
     """The trace with the parts that need all of it."""
+    trace = with_lines_outside(trace)
     return msgspec.structs.replace(
         trace,
         curve=curve(trace, told.points),

@@ -71,6 +71,31 @@ def method_not_called(case: Case) -> Finding | None:
     return case.finding("method_as_value", method=case.code.short(method), name=method.attr, fix=fix)
 
 
+def method_kept(case: Case) -> Finding | None:
+    """`h = h.detach`: the line that kept the method in place of its result."""
+    span = case.failure.span
+    kept = [
+        one
+        for one in case.failure.operands
+        if one.type in ("method", "builtin_function_or_method") and one.text.isidentifier()
+    ]
+    for one in kept if span is not None else ():
+        made = [each for each in case.code.assignments(one.text) if isinstance(each.value, ast.Attribute)]
+        if len(made) == 1 and isinstance(value := made[0].value, ast.Attribute):
+            fix = (case.code.after(value, "()"),)
+            where = case.code.span(value)
+            return case.finding("method_as_value", span=where, method=case.code.short(value), name=value.attr, fix=fix)
+    return method_not_called(case)
+
+
+def divided(case: Case) -> Finding | None:
+    """A division whose divisor is 0: often the length of something that is empty."""
+    node = case.node
+    if not isinstance(node, ast.BinOp):
+        return None
+    return case.finding(divisor=case.code.short(node.right))
+
+
 def _is_method(case: Case, node: ast.Attribute) -> bool:
     operand = case.operand(ast.unparse(node))
     if operand is None:

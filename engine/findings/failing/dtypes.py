@@ -98,7 +98,8 @@ def target_float(case: Case) -> Finding | None:
     target = case.argument(1, "target")
     if target is None or target.dtype in FLOATS:
         return None
-    return _target(case, target, "float32", "target_not_float")
+    is_one_hot = case.op is not None and case.op.name == "cross_entropy"
+    return _target(case, target, "float32", "target_one_hot" if is_one_hot else "target_not_float")
 
 
 def _target(case: Case, target: Tensor, dtype: str, code: str) -> Finding | None:

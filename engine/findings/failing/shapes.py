@@ -55,10 +55,27 @@ def _linear(case: Case) -> Finding | None:
     }  # fmt: skip
     if len(given.shape) > 2 and math.prod(given.shape[1:]) == wanted:
         return case.finding("flatten_missing", common, tensors=(given,), fix=_flattened(case, given, module))
+    if len(given.shape) == 1 and wanted > 1 and got % wanted == 0:
+        return _batch_flattened(case, given, common)
     made = layer_call(case, module.id) if module is not None and layer != "F.linear" else None
     fix = _first_number(case, made, "in_features", wanted, got)
     line_made = str(made.lineno) if made is not None else "–"
     return case.finding("linear_shape", common, tensors=(given, weight), fix=fix, made_line=line_made)
+
+
+def _batch_flattened(case: Case, given: Tensor, common: dict[str, str]) -> Finding:
+    """`x.view(-1)`: all samples in one long row."""
+    maker = case.story.maker.get(given.id)
+    call = case.code.at(maker.span) if maker is not None else None
+    fix: tuple[Edit, ...] = ()
+    match call:
+        case ast.Call(func=ast.Attribute(value=inner, attr="view" | "reshape" | "flatten"), args=arguments) if (
+            not arguments or ast.unparse(arguments[0]) == "-1"
+        ):
+            fix = (case.code.replace(call, f"{case.code.text(inner)}.flatten(1)"),)
+    samples = str(given.shape[-1] // int(common["wanted"]))
+    where = maker.span if maker is not None and maker.name in ("view", "reshape", "flatten") else None
+    return case.finding("batch_flattened", common, span=where, samples=samples, tensors=(given,), fix=fix)
 
 
 def _flattened(case: Case, given: Tensor, module: Module | None) -> tuple[Edit, ...]:
@@ -277,9 +294,30 @@ def index(case: Case) -> Finding | None:
     """An index beyond the end of an axis."""
     given = next(iter(case.inputs()), None)
     axis, size = int(case.groups["axis"]), int(case.groups["size"])
+    state = _state_of_lstm(case)
+    if state is not None:
+        return state
     if given is None or axis >= len(given.shape) or given.shape[axis] != size:
         return None
     return case.finding(name=case.say(given), shape=sizes(given.shape), last=str(size - 1), tensors=(given,))
+
+
+def _state_of_lstm(case: Case) -> Finding | None:
+    """One tensor where an LSTM takes two: it is indexed as if it were the pair."""
+    call = case.call
+    operand = case.operand(ast.unparse(call.func)) if call is not None else None
+    if call is None or operand is None or operand.type != "LSTM" or len(call.args) != 2:
+        return None
+    given, tensor = call.args[1], case.tensor_of(call.args[1])
+    if tensor is None:
+        return None
+    text = case.code.text(given)
+    fix: tuple[Edit, ...] = ()
+    if isinstance(given, ast.Name) and case.code.is_bound("torch"):
+        fix = (case.code.replace(given, f"({text}, torch.zeros_like({text}))"),)
+    return case.finding(
+        "lstm_state", span=case.code.span(given), layer=case.code.short(call.func), name=case.code.short(given), fix=fix
+    )
 
 
 def index_of_list(case: Case) -> Finding | None:
@@ -358,6 +396,17 @@ def channels(case: Case) -> Finding | None:
     wanted, got = int(case.groups["wanted"]), int(case.groups["got"])
     if len(given.shape) in (3, 4) and given.shape[-1] == wanted and case.op.name == "conv2d":
         return _channels_last(case, layer, given)
+    if len(given.shape) == 3 and wanted == 1 and case.op.name == "conv2d":
+        node = case.written(given)
+        fix = case.code.method(node, ".unsqueeze(1)") if node is not None else ()
+        return case.finding(
+            "channel_axis_missing",
+            layer=layer,
+            name=case.say(given),
+            shape=sizes(given.shape),
+            tensors=(given,),
+            fix=fix,
+        )
     return case.finding(
         layer=layer, name=case.say(given), shape=sizes(given.shape), tensors=(given,),
         made_line=str(made.lineno) if made is not None else "–", fix=_first_number(case, made, "in_channels", wanted, got),
@@ -485,6 +534,47 @@ def recurrent_input(case: Case) -> Finding | None:
     return case.finding(
         layer=name, name=case.say(given), shape=sizes(given.shape), tensors=(given,),
         made_line=str(made.lineno) if made is not None else "–", fix=_first_number(case, made, "input_size", wanted, got),
+    )  # fmt: skip
+
+
+def hidden_size(case: Case) -> Finding | None:
+    """A first state whose shape does not go with the input."""
+    call = case.call
+    if call is None:
+        return None
+    given = case.tensor_of(call.args[0]) if call.args else None
+    shape = sizes(given.shape) if given is not None else "?"
+    state = case.code.short(call.args[1]) if len(call.args) > 1 else "?"
+    return case.finding(layer=case.code.short(call.func), input_shape=shape, name=state)
+
+
+def norm_features(case: Case) -> Finding | None:
+    """A batch norm made for another number of channels."""
+    given = case.argument(0, "input")
+    if given is None or case.op is None:
+        return None
+    module = case.story.modules.get(case.op.module or "")
+    made = layer_call(case, module.id) if module is not None else None
+    wanted, got = int(case.groups["wanted"]), int(case.groups["got"])
+    return case.finding(
+        layer=module.path if module is not None else case.op.name, shape=sizes(given.shape), tensors=(given,),
+        made_line=str(made.lineno) if made is not None else "–", fix=_first_number(case, made, "num_features", wanted, got),
+    )  # fmt: skip
+
+
+def gathered(case: Case) -> Finding | None:
+    """`gather` takes an index with as many axes as the tensor."""
+    pair = case.inputs()[:2]
+    if len(pair) != 2 or len(pair[0].shape) == len(pair[1].shape):
+        return None
+    given, index = pair
+    node = case.written(index)
+    axis = next((one.text for one in (case.op.arguments if case.op is not None else ()) if one.tensor is None), "1")
+    one_less = len(given.shape) == len(index.shape) + 1
+    fix = case.code.method(node, f".unsqueeze({axis})") if node is not None and one_less else ()
+    return case.finding(
+        name=case.say(given), shape=sizes(given.shape), index=case.say(index), index_shape=sizes(index.shape), axis=axis or "1",
+        tensors=pair, fix=fix,
     )  # fmt: skip
 
 

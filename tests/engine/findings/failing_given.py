@@ -224,6 +224,69 @@ GIVEN: dict[str, list[Row]] = {
         Row("net = nn.Linear(2, 1)\nnn.utils.clip_grad_value_(net.parameters(), 1.0) #<\n", {"line": "6"}),
         Row("net = nn.Linear(2, 1)\nloss = net(torch.ones(3, 2)).mean()\ntorch.nn.utils.clip_grad_value_(net.parameters(), 0.5) #<\nloss.backward()\n", {"line": "7"}),
     ],
+    "target_one_hot": [
+        Row("logits = torch.randn(4, 3)\ny = F.one_hot(torch.tensor([0, 1, 2, 1]), 3)\nF.cross_entropy(logits, y) #<\n", {"target": "y", "op": "cross_entropy"}, True),
+        Row("crit = nn.CrossEntropyLoss()\nrows = torch.eye(3).long()\nloss = crit(torch.randn(3, 3), rows) #<\n", {"target": "rows", "shape": "[3, 3]"}, True),
+    ],
+    "batch_flattened": [
+        Row("net = nn.Linear(784, 10)\nx = torch.rand(32, 1, 28, 28)\nnet(x.view(-1)) #<\n", {"samples": "32", "wanted": "784"}, True),
+        Row("net = nn.Linear(4, 1)\nx = torch.rand(3, 2, 2)\nflat = x.flatten() #<\nnet(flat)\n", {"samples": "3", "layer": "net"}, True),
+    ],
+    "channel_axis_missing": [
+        Row("conv = nn.Conv2d(1, 4, 3)\nconv(torch.rand(8, 28, 28)) #<\n", {"shape": "[8, 28, 28]", "got": "8"}, True),
+        Row("x = torch.rand(5, 9, 9)\nnet = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU())\nnet(x) #<\n", {"name": "x", "layer": "net.0"}, True),
+    ],
+    "lstm_state": [
+        Row("lstm = nn.LSTM(3, 5)\nh0 = torch.zeros(1, 2, 5)\nout, h = lstm(torch.randn(7, 2, 3), h0) #<\n", {"name": "h0"}, True),
+        Row("net = nn.LSTM(2, 2)\nnet(torch.randn(4, 1, 2), torch.zeros(1, 1, 2)) #<\n", {"layer": "net"}),
+    ],
+    "hidden_size": [
+        Row("rnn = nn.RNN(3, 5, batch_first=True)\nh0 = torch.zeros(1, 7, 5)\nrnn(torch.randn(2, 7, 3), h0) #<\n", {"wanted": "1, 2, 5", "got": "1, 7, 5"}),
+        Row("lstm = nn.LSTM(3, 5)\ns = torch.zeros(2, 2, 5)\nlstm(torch.randn(7, 2, 3), (s, s)) #<\n", {"layer": "lstm"}),
+    ],
+    "norm_features": [
+        Row("net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(4))\nnet(torch.randn(3, 4)) #<\n", {"wanted": "4", "got": "8", "layer": "net.1"}, True),
+        Row("norm = nn.BatchNorm2d(num_features=3)\nnorm(torch.randn(2, 6, 4, 4)) #<\n", {"got": "6"}, True),
+    ],
+    "norm_shape": [
+        Row("norm = nn.LayerNorm(10)\nnorm(torch.randn(2, 8)) #<\n", {"wanted": "10", "got": "2, 8"}),
+        Row("F.layer_norm(torch.randn(2, 8), (4,)) #<\n", {"wanted": "4"}),
+    ],
+    "gather_axes": [
+        Row("x = torch.randn(3, 4)\nbest = torch.tensor([0, 1, 2])\nx.gather(1, best) #<\n", {"index": "best", "axis": "1"}, True),
+        Row("x = torch.randn(4)\ntorch.gather(x, 0, torch.zeros(2, 2, dtype=torch.long)) #<\n", {"name": "x"}),
+    ],
+    "split_sizes": [
+        Row("from torch.utils.data import random_split\nrandom_split(range(10), [6, 3]) #<\n", {"line": "6"}),
+        Row("from torch.utils.data import TensorDataset, random_split\ndata = TensorDataset(torch.ones(4))\na, b = random_split(data, [3, 2]) #<\n", {"line": "7"}),
+    ],
+    "dataset_sizes": [
+        Row("from torch.utils.data import TensorDataset\nTensorDataset(torch.randn(10, 2), torch.randn(9)) #<\n", {"line": "6"}),
+        Row("from torch.utils.data import TensorDataset as Data\ndata = Data(torch.ones(2), torch.ones(3)) #<\n", {"line": "6"}),
+    ],
+    "closure_missing": [
+        Row(W + "opt = torch.optim.LBFGS([w])\n(w * w).sum().backward()\nopt.step() #<\n", {"line": "8"}),
+        Row("net = nn.Linear(1, 1)\nbfgs = torch.optim.LBFGS(net.parameters())\nnet(torch.ones(1, 1)).sum().backward()\nbfgs.step() #<\n", {"code": "bfgs.step()"}),
+    ],
+    "learning_rate_invalid": [
+        Row(W + "torch.optim.SGD([w], lr=-0.1) #<\n", {"value": "-0.1"}),
+        Row(W + "opt = torch.optim.Adam([w], -1) #<\n", {"value": "-1"}),
+    ],
+    "tensor_of_text": [
+        Row("labels = torch.tensor(['cat', 'dog']) #<\n", {"line": "5"}),
+        Row("torch.tensor([['1', '2']]) #<\n", {"line": "5"}),
+    ],
+    "tensor_append": [
+        Row("t = torch.tensor([1.0])\nt.append(2.0) #<\n", {"name": "append"}),
+        Row("t = torch.tensor([1.0])\nt.extend([2.0]) #<\n", {"name": "extend"}),
+    ],
+    "division_of_nothing": [
+        Row("total, seen = 3.0, []\nprint(total / len(seen)) #<\n", {"divisor": "len(seen)"}),
+        Row("count = 0\nmean = 5 // count #<\n", {"divisor": "count"}),
+    ],
+    "method_as_value": [
+        Row("cell = nn.RNNCell(2, 3)\nh = torch.zeros(1, 3)\nh = h.detach #<\nh = cell(torch.ones(1, 2), h)\n", {"method": "h.detach"}, True),
+    ],
     "asked_too_late": [
         Row("x = torch.ones(3)\ny = (x * 2).sum()\nx.requires_grad_(True) #<\ny.backward()\n", {"name": "x", "used_line": "8"}),
         Row("x = torch.ones(3)\ny = x.exp()\nx.requires_grad = True #<\ny.sum().backward()\n", {"name": "x"}),
@@ -274,5 +337,21 @@ NEAR_GIVEN: dict[str, str] = {
     "recording_switched_off": W + "torch.set_grad_enabled(False)\nprint(w * 2)\ntorch.set_grad_enabled(True)\n(w * w).sum().backward()\n",
     "rebound_without_graph": W + "(w * w).sum().backward()\nwith torch.no_grad():\n    w -= 0.1 * w.grad\n    old = w - 1\n(w * w).sum().backward()\n",
     "clip_of_nothing": "net = nn.Linear(2, 1)\nnn.utils.clip_grad_norm_(net.parameters(), 1.0)\nnet(torch.ones(1, 2)).sum().backward()\nnn.utils.clip_grad_value_(net.parameters(), 1.0)\n",
+    "target_one_hot": "F.cross_entropy(torch.randn(4, 3), F.one_hot(torch.tensor([0, 1, 2, 1]), 3).float())\nF.binary_cross_entropy(torch.ones(2), torch.ones(2).long())\n",
+    "batch_flattened": "net = nn.Linear(784, 10)\nnet(torch.rand(32, 784).flatten(1))\nnet(torch.rand(783))\n",
+    "channel_axis_missing": "conv = nn.Conv2d(1, 4, 3)\nconv(torch.rand(1, 28, 28))\nconv(torch.rand(2, 3, 9, 9))\n",
+    "lstm_state": "lstm = nn.LSTM(3, 5)\nh = torch.zeros(1, 2, 5)\nlstm(torch.randn(7, 2, 3), (h, h))\nh[3]\n",
+    "hidden_size": "rnn = nn.RNN(3, 5)\nrnn(torch.randn(7, 2, 3), torch.zeros(1, 2, 5))\n",
+    "norm_features": "nn.BatchNorm1d(4)(torch.randn(3, 4))\n",
+    "norm_shape": "nn.LayerNorm(8)(torch.randn(2, 8))\n",
+    "gather_axes": "torch.randn(3, 4).gather(1, torch.tensor([[0], [1], [2]]))\n",
+    "split_sizes": "from torch.utils.data import random_split\nrandom_split(range(10), [6, 4])\nrandom_split(range(10), [0.8, 0.2])\n",
+    "dataset_sizes": "from torch.utils.data import TensorDataset\nTensorDataset(torch.randn(10, 2), torch.randn(10))\nassert False, 'Sizes'\n",
+    "closure_missing": W + "opt = torch.optim.SGD([w], lr=.1)\nopt.step()\nopt.zero_grad(1, 2, 3)\n",
+    "learning_rate_invalid": W + "torch.optim.SGD([w], lr=0.0)\nraise ValueError('learning rate')\n",
+    "tensor_of_text": "torch.tensor([1, 2])\nprint('too many dimensions')\n",
+    "tensor_append": "xs = []\nxs.append(1)\nclass Bag:\n    pass\nBag().append(1)\n",
+    "division_of_nothing": "x = torch.ones(2) / 0\n1 // 1\n",
+    "method_as_value": "f = torch.ones(2).sum\nprint(f())\n",
     "asked_too_late": "x = torch.ones(3)\nprint(x.sum())\nx.requires_grad_()\n(x * 2).sum().backward()\n",
 }  # fmt: skip

@@ -77,6 +77,20 @@ q = w * w
 w.data.mul_(10)
 q.sum().backward()`
 
+const PICKS = `import torch
+from torch import nn
+x = torch.tensor([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]], requires_grad=True)
+chosen = x.gather(1, torch.tensor([[3], [0]]))
+y = x * torch.tensor([1, 2, 3, 4])
+z = nn.Conv1d(1, 1, 3, stride=2, padding=1)(y[:1])
+(chosen.sum() + z.sum()).backward()`
+
+const MOVES = `import torch
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+x = torch.ones(4, 4)
+for turn in range(3):
+    y = x.to(device) * 2`
+
 const ROSENBROCK = `import torch
 p = torch.tensor([-1.0, 1.5], requires_grad=True)
 optimizer = torch.optim.SGD([p], lr=0.01)
@@ -595,6 +609,36 @@ const stories = {
     check((await page.locator('.gg-scene .beside').allTextContents()).some((text) => text.includes('∏ 1×4') && text.includes('J 4×4')), 'the shapes beside the nodes')
     check((await page.locator('.mode').textContent()).includes('times fewer numbers'), 'what it would cost')
     await shoot(page, 'jacobian-mode')
+  },
+
+  async 'the cells that an op read are shown, with dtypes and sizes'(page) {
+    await open(page)
+    await run(page, PICKS)
+    const inspector = page.locator('.inspector')
+    await box(page, 'GatherBackward0').click()
+    await until(() => inspector.textContent(), (text) => text.includes('chosen[0][0] = x[0][index[0][0]] = x[0][3] = 4'), 'the formula of the first cell')
+    await inspector.getByRole('group', { name: /Arrow keys/ }).press('ArrowDown')
+    await until(() => inspector.textContent(), (text) => text.includes('chosen[1][0] = x[1][index[1][0]] = x[1][0] = 5'), 'the next cell')
+    await inspector.locator('.drawing svg').hover({ position: { x: 12, y: 28 } })
+    await until(() => inspector.textContent(), (text) => text.includes('This cell was not read'), 'a cell that nothing read')
+    await inspector.getByText('All fields of this tensor').click()
+    await until(() => inspector.textContent(), (text) => text.includes('((AccumulateGrad, 0),)') && text.includes('torch.strided'), 'every field of the result')
+    await shoot(page, 'cells')
+    await box(page, 'MulBackward0').click()
+    await until(() => box(page, 'MulBackward0').textContent(), (text) => text.includes('float32 + int64 → float32'), 'the promotion on the box')
+    await until(() => inspector.textContent(), (text) => text.includes('The highest category decides'), 'why it is float32')
+    await box(page, 'ConvolutionBackward0').click()
+    await until(() => inspector.locator('math').allTextContents(), (all) => all.some((text) => text.replaceAll(/\s/g, '') === '⌊4+2·1−1·(3−1)−12⌋+1=2'), 'the size formula with its numbers')
+  },
+
+  async 'a line that moves a tensor says what a GPU would be sent'(page) {
+    await open(page)
+    await run(page, MOVES)
+    const line = page.locator('.cm-line', { hasText: 'x.to(device)' })
+    await until(() => line.textContent(), (text) => text.includes('→ GPU 192 B'), 'the bytes at the line')
+    await line.click()
+    await until(() => page.locator('.inspector').textContent(), (text) => text.includes('would copy 192 B') && text.includes('Moving it once'), 'what the line would copy')
+    await shoot(page, 'device')
   },
 
   async 'hooks and modules tell of themselves'(page) {

@@ -38,6 +38,7 @@ _HIDDEN = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"))
 _LEAVING = frozenset(("RETURN_VALUE", "YIELD_VALUE", "RETURN_GENERATOR"))
 _LIBRARY = str(Path(torch.__file__).parent)
 _PLAIN = frozenset((int, float, bool, str))
+_TELLING = frozenset((int, float, str))
 
 Assigned = tuple[str, str]
 
@@ -238,7 +239,7 @@ class Follower:
         if issubclass(type(value), torch.nn.Module):
             return ""
         held = attributes(value)
-        plain = [name for name, each in held.items() if type(each) in _PLAIN or issubclass(type(each), torch.Tensor)]
+        plain = [name for name, each in held.items() if type(each) in _TELLING or issubclass(type(each), torch.Tensor)]
         parts = [f"{name}={self.text(held[name], 2)}" for name in plain[:_MOST_SHOWN] if type(name) is str]
         return f"({', '.join(parts)})" if parts else ""
 

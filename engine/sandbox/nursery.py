@@ -128,9 +128,15 @@ class Child:
     def own_bytes(self) -> int:
         """Memory it holds that is not a file's: what grows when it allocates. 0 when it is gone."""
         try:
-            statm = Path(f"/proc/{self.pid}/statm").read_bytes().split()
+            file = os.open(f"/proc/{self.pid}/statm", os.O_RDONLY)
         except OSError:
             return 0
+        try:
+            statm = os.read(file, 128).split()
+        except OSError:
+            return 0
+        finally:
+            os.close(file)
         return (int(statm[1]) - int(statm[2])) * mmap.PAGESIZE
 
     def end(self, exited: Exited | None) -> None:

@@ -130,8 +130,8 @@ class Pool:
                     control.let_go()
                     child.kill()
             finally:
-                self._performing -= 1
                 self._refill()
+                self._performing -= 1
 
     async def close(self) -> None:
         """End all runs; no process, descriptor or file of the pool stays."""
@@ -245,9 +245,10 @@ class Pool:
 
     def _refill(self) -> None:
         if self._refilling is None or self._refilling.done():
-            self._refilling = asyncio.get_running_loop().create_task(self._fill_spares())
+            practise = self._performing < self._at_leisure
+            self._refilling = asyncio.get_running_loop().create_task(self._fill_spares(practise))
 
-    async def _fill_spares(self) -> None:
+    async def _fill_spares(self, practise: bool) -> None:
         with contextlib.suppress(
             ZygoteLost, SandboxBroken, OSError, TimeoutError
         ):  # the next run tries again, and tells
@@ -255,7 +256,7 @@ class Pool:
                 spares = self._spares.setdefault(device, deque())
                 while len(spares) < wanted:
                     nursery = await self._live_nursery(device)
-                    spares.append(await nursery.spawn(device, practise=self._performing < self._at_leisure))
+                    spares.append(await nursery.spawn(device, practise=practise))
 
     async def _test_isolation(self, nursery: Nursery) -> Isolation:
         with _targets(nursery.ready.result().canary) as targets:

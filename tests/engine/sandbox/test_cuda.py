@@ -192,6 +192,12 @@ def test_a_process_practises_while_the_machine_has_time_for_it(monkeypatch: pyte
             await settle()
         # the spare made at the start, then one in the place of each that was taken
         assert [child.practises for child in pool.started[0].born] == [True, True, False, False]
+        pool.started[0].born[0].finish()
+        await runs[0]
+        pool.started[0].born[1].finish()  # of two that went on: the machine was busy until now
+        await runs[1]
+        await settle()
+        assert not any(child.practises for child in pool.started[0].born[2:])
         for child in pool.started[0].born:
             child.kill()
         await asyncio.gather(*runs)

@@ -32,7 +32,13 @@ from engine.findings.losses import (
     losses_of_the_wrong_kind,
     softmax_without_dim,
 )
-from engine.findings.modes import evaluated_in_train, evaluated_with_grad, switches_without_with, trained_in_eval
+from engine.findings.modes import (
+    evaluated_in_train,
+    evaluated_with_grad,
+    never_in_train_mode,
+    switches_without_with,
+    trained_in_eval,
+)
 from engine.findings.no_effect import (
     clipped_at_the_wrong_time,
     dropouts_ignoring_eval,
@@ -51,6 +57,7 @@ from engine.findings.training import (
     idle_steps,
     left_out_of_optimizers,
     methods_not_called,
+    models_without_optimizer,
     never_stepped,
     scheduler_before_step,
 )
@@ -76,11 +83,13 @@ FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
     modules_in_plain_containers,
     idle_steps,
     left_out_of_optimizers,
+    models_without_optimizer,
     never_stepped,
     methods_not_called,
     scheduler_before_step,
     frozen_and_stepped,
     trained_in_eval,
+    never_in_train_mode,
     evaluated_in_train,
     evaluated_with_grad,
     switches_without_with,

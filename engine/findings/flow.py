@@ -114,11 +114,26 @@ def _over_layers(story: Story, looked_at: list[list[_Product]], last: Pass) -> I
                 "last": story.say(final.weight),
                 "first_size": f"{first.size:.2g}",
                 "last_size": f"{final.size:.2g}",
-                "ratio": _rounded(statistics.median(ratios)),
+                "ratio": _rounded(first.size / final.size),
+                "first_most": _most(story, last, first.weight),
+                "last_most": _most(story, last, final.weight),
                 "count": str(len(layers)),
                 "line": line(last.span),
             },
         )
+
+
+def _most(story: Story, one: Pass, weight: str) -> str:
+    """The largest magnitude in what a pass gave a weight."""
+    delta = next((each.delta for each in reversed(one.accumulations) if each.tensor == weight), None)
+    if delta is None and one.inputs is not None:
+        delta = next((result for asked, result in zip(one.inputs, one.results, strict=False) if asked == weight), None)
+    tensor = story.tensors.get(delta or "")
+    if tensor is None:
+        return "?"
+    if tensor.summary is not None:
+        return f"{max(abs(float(tensor.summary.min)), abs(float(tensor.summary.max))):.2g}"
+    return f"{max((abs(number) for number in numbers_of(tensor)), default=math.nan):.2g}"
 
 
 def _over_time(story: Story, looked_at: list[list[_Product]]) -> Iterator[Finding]:

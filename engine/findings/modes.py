@@ -50,6 +50,61 @@ def trained_in_eval(story: Story) -> Iterator[Finding]:
             return
 
 
+def never_in_train_mode(story: Story) -> Iterator[Finding]:
+    """A model put into eval mode before training, as a whole, and never back: its dropout and batch norm take no part."""
+    steps = [story.update_step.get(one.id, 0) for one in story.trace.updates if one.kind == "step"]
+    code = story.code
+    switches = [one for one in code.calls if isinstance(one.func, ast.Attribute) and not one.args]
+    if len(steps) < 2 or any(called(one) == "train" for one in switches):
+        return
+    layers = list(story.ops_named(sorted(DROPOUTS | NORMS)))
+    trained = {op.module for op in layers if _is_training(op)}
+    for op in sorted(layers, key=lambda one: story.op_step.get(one.id, 0)):
+        module = story.modules.get(op.module or "")
+        if (
+            module is None
+            or op.grad_mode != "grad"
+            or (op.name not in NORMS and not _drops(op))
+            or op.module in trained
+        ):
+            continue
+        top = module.path.partition(".")[0]
+        evals = [one for one in switches if dotted(one.func) == f"{top}.eval"]
+        if len(evals) != 1 or not _moves(story, top) or not _is_trained_through(story, op, steps[-1]):
+            continue
+        evaluated = any(other.module == op.module and other.grad_mode != "grad" for other in layers)
+        yield Finding(
+            code="never_in_train_mode",
+            severity="warning",
+            span=code.span(evals[0]),
+            tensors=op.outputs[:1],
+            nodes=op.nodes[:1],
+            parameters={
+                "model": top,
+                "module": module.path,
+                "type": module.type,
+                "line": str(evals[0].lineno),
+                "used_line": line(op.span),
+                "steps": str(len(steps)),
+            },
+            fix=() if evaluated else (code.replace(evals[0], f"{top}.train()"),),
+        )
+        return
+
+
+def _moves(story: Story, model: str) -> bool:
+    """Whether some parameter of a model was trained."""
+    moved = {
+        story.identity(change.before) for one in story.moves for change in one.changes if change.before is not None
+    }
+    return any(
+        story.identity(member.tensor) in moved
+        for module in story.trace.modules
+        if module.path.partition(".")[0] == model
+        for member in module.parameters
+    )
+
+
 def _is_trained_through(story: Story, op: Op, last_step: int) -> bool:
     """Whether a pass came back through what was made of its output, and a step followed."""
     output = story.output_of(op)

@@ -244,6 +244,69 @@ def left_out_of_optimizers(story: Story) -> Iterator[Finding]:
             )
 
 
+def models_without_optimizer(story: Story) -> Iterator[Finding]:
+    """Models in training mode that got gradients in pass after pass, while an optimizer moved another model, and never moved."""
+    steps = [one for one in story.trace.updates if one.kind == "step"]
+    if len(steps) < 2:
+        return
+    moved = {
+        story.identity(change.before) for one in story.moves for change in one.changes if change.before is not None
+    }
+    names = [one.name for one in story.trace.variables if one.module is not None]
+    models = {name: leaves for name in names if (leaves := _leaves_under(story, name))}
+    trained = [name for name, leaves in models.items() if leaves & moved]
+    given = {
+        _base(call.func)
+        for call in story.code.calls
+        if called(call) in ("parameters", "named_parameters", "state_dict")
+    }
+    last = max(story.update_step.get(one.id, 0) for one in steps)
+    for name, leaves in models.items():
+        if not trained or leaves & moved or name in given or _was_evaluated(story, name):
+            continue
+        fed = [one for one in story.trace.passes if story.pass_step.get(one.id, last) < last and _fed(one) & leaves]
+        if len(fed) < 2:
+            continue
+        made = _made(story, steps[0].variable)
+        yield Finding(
+            code="model_without_optimizer",
+            severity="warning",
+            span=story.code.span(made) if made is not None else steps[0].span,
+            tensors=tuple(sorted(leaves))[:8],
+            parameters={
+                "model": name,
+                "count": str(len(leaves)),
+                "passes": str(len(fed)),
+                "optimizer": steps[0].variable or steps[0].optimizer or "",
+                "trained": trained[0],
+                "line": line(fed[0].span),
+            },
+            fix=_model_given(story, made, name) if len({one.variable for one in steps}) == 1 else (),
+        )
+
+
+def _fed(one: Pass) -> set[str]:
+    return {each.tensor for each in one.accumulations if each.delta is not None}
+
+
+def _was_evaluated(story: Story, name: str) -> bool:
+    """Whether it ever computed in eval mode, as what is only looked through does."""
+    paths = {module.id: module.path.partition(".")[0] for module in story.trace.modules}
+    return any(not call.training for call in story.trace.calls if paths.get(call.module) == name)
+
+
+def _model_given(story: Story, made: ast.Assign | None, name: str) -> Edits:
+    """The optimizer made of both models' parameters, where the other one exists by then."""
+    code = story.code
+    call = made.value if made is not None else None
+    first = call.args[0] if isinstance(call, ast.Call) and call.args else None
+    bound = [one for one in code.bindings if dotted(one.targets[0]) == name]
+    exists = made is not None and len(bound) == 1 and code.follows(bound[0], made)
+    if not exists or first is None or len(_whole_models(first)) != 1 or not code.text(first).endswith(".parameters()"):
+        return ()
+    return (code.replace(first, f"[*{code.text(first)}, *{name}.parameters()]"),)
+
+
 def _models_of(story: Story, variable: str | None) -> list[str]:
     statement = _made(story, variable)
     return _whole_models(statement.value) if statement is not None else []

@@ -88,7 +88,7 @@ def _guarded(ledger: Ledger, work: Callable[[], None]) -> None:
         ledger.trouble("checkpoint", error)
 
 
-_SavedTensor = torch._C._autograd.SavedTensor
+_SavedTensor: Any = torch._C._autograd.SavedTensor
 
 __name__ = "__main__"
 __warningregistry__ = None

@@ -16,6 +16,15 @@ model = nn.Sequential(nn.Linear(2, 3), nn.Dropout(0.5), nn.Linear(3, 1))
 opt = torch.optim.SGD(model.parameters(), lr=0.1)
 """
 
+PAIR = """x = torch.randn(6, 3)
+encoder = nn.Linear(3, 2)
+decoder = nn.Linear(2, 3)
+"""
+CODED = """for i in range(3):
+    opt.zero_grad()
+    F.mse_loss(decoder(encoder(x)), x).backward()
+    opt.step()
+"""
 LOOP = """for i in range(3):
     opt.zero_grad()
     loss = F.mse_loss(model(x), y)
@@ -288,6 +297,19 @@ loss = F.mse_loss(model(x), y)
 loss.backward()
 opt.step()
 """),
+    Case("model_without_optimizer", 7, {"model": "encoder", "trained": "decoder", "optimizer": "opt", "count": "2", "passes": "3"},
+         PAIR + "opt = torch.optim.SGD(decoder.parameters(), lr=0.1)\n" + CODED),
+    Case("model_without_optimizer", 12, {"model": "head", "trained": "body", "count": "2"}, """x, y = torch.randn(6, 3), torch.randn(6, 1)
+body = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
+head = nn.Linear(4, 1)
+def train():
+    opt = torch.optim.Adam(body.parameters(), lr=0.01)
+    for i in range(2):
+        opt.zero_grad()
+        F.mse_loss(head(body(x)), y).backward()
+        opt.step()
+train()
+"""),
     Case("not_in_optimizer", 6, {"optimizer": "opt", "model": "model", "count": "2"}, TRAIN + "model[2] = nn.Linear(3, 1)\n" + LOOP),
     Case("not_in_optimizer", 11, {"optimizer": "opt", "model": "net", "count": "2"}, """class Net(nn.Module):
     def __init__(self):
@@ -420,6 +442,22 @@ for i in range(3):
     epoch()
     net.eval()
 """.replace("    out = net(x)\n    out.pow(2).mean().backward()\n", "\n    net(x).pow(2).mean().backward()\n")),
+    Case("never_in_train_mode", 7, {"model": "model", "module": "model.1", "type": "Dropout", "steps": "3"},
+         DROP + "model.eval()\n" + LOOP),
+    Case("never_in_train_mode", 11, {"model": "net", "module": "net.norm", "type": "BatchNorm1d"}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.out = nn.BatchNorm1d(2), nn.Linear(2, 1)
+    def forward(self, x):
+        return self.out(self.norm(x))
+net = Net()
+net.eval()
+opt = torch.optim.Adam(net.parameters())
+for i in range(2):
+    opt.zero_grad()
+    net(torch.randn(4, 2)).sum().backward()
+    opt.step()
+"""),
     Case("evaluated_in_train", 13, {"module": "model.1", "type": "Dropout"}, DROP + LOOP + """with torch.no_grad():
     print(model(x).mean())
 """),
@@ -768,6 +806,21 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("step_without_backward", "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nw.grad = torch.ones(2)\nopt.step()\n"),
     ("optimizer_holds_others", TRAIN.replace("opt =", "old =") + "model = nn.Linear(2, 1)\nopt = torch.optim.SGD(model.parameters(), lr=0.1)\n" + LOOP),
     ("not_in_optimizer", TRAIN.replace("model.parameters()", "model[2].parameters()") + LOOP),
+    ("model_without_optimizer", PAIR + "opt = torch.optim.SGD([*decoder.parameters(), *encoder.parameters()], lr=0.1)\n" + CODED),
+    ("model_without_optimizer", PAIR + "encoder.eval()\nopt = torch.optim.SGD(decoder.parameters(), lr=0.1)\n" + CODED),
+    ("model_without_optimizer", PAIR + "encoder.requires_grad_(False)\nopt = torch.optim.SGD(decoder.parameters(), lr=0.1)\n" + CODED),
+    ("model_without_optimizer", PAIR + "other = torch.optim.SGD(encoder.parameters(), lr=0.1)\nopt = torch.optim.SGD(decoder.parameters(), lr=0.1)\n"
+     + CODED + "    other.step()\n"),
+    ("model_without_optimizer", PAIR + "z = torch.zeros(6, 2, requires_grad=True)\nopt = torch.optim.SGD([z], lr=0.1)\n"
+     + CODED.replace("decoder(encoder(x))", "decoder(z)")),
+    ("model_without_optimizer", PAIR + "opt = torch.optim.SGD(decoder.parameters(), lr=0.1)\n" + CODED
+     + "    with torch.no_grad():\n        for p in (encoder.weight, encoder.bias):\n            p -= 0.1 * p.grad\n"),
+    ("never_in_train_mode", DROP + LOOP + "model.eval()\n"),
+    ("never_in_train_mode", DROP + "model.eval()\nwith torch.no_grad():\n    model(x)\nmodel.train()\n" + LOOP),
+    ("never_in_train_mode", DROP + "model[1].eval()\n" + LOOP),
+    ("never_in_train_mode", DROP.replace("0.5", "0.0") + "model.eval()\n" + LOOP),
+    ("never_in_train_mode", DROP + "model.eval()\nz = torch.zeros(8, 2, requires_grad=True)\nopt = torch.optim.SGD([z], lr=0.1)\n"
+     + LOOP.replace("model(x)", "model(z)")),
     ("not_in_optimizer", TRAIN + "model[0].requires_grad_(False)\n" + LOOP),
     ("backward_without_step", "w = torch.ones(2, requires_grad=True)\nopt = torch.optim.SGD([w], lr=0.1)\nfor i in range(3):\n"
      "    opt.zero_grad()\n    (w ** 2).sum().backward()\n    if i == 5:\n        opt.step()\n"),

@@ -84,6 +84,7 @@ def _stretched(story: Story, op: Op, code: str, first: Tensor, second: Tensor) -
         nodes=op.nodes[-1:],
         parameters={
             "op": op.name,
+            "code": story.source.text(op.span),
             "line": line(op.span),
             "first": story.say(first.id),
             "second": story.say(second.id),

@@ -157,6 +157,7 @@ def _saved_changed(story: Story, failed: Pass, message: str) -> Iterator[Finding
                 "op": saver.name if saver is not None else node.type,
                 "saved_line": line(saver.span if saver is not None else None),
                 "change": changer.name,
+                "code": story.source.text(changer.span),
                 "changed_line": line(changer.span),
                 "line": line(failed.span),
                 "saved_version": versions[2] if versions is not None else str(saved.version),

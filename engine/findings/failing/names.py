@@ -1,6 +1,7 @@
 """Names that do not exist: misspelt, not imported, looked for in the wrong place, or not defined yet."""
 
 import ast
+import re
 
 from engine import paste
 from engine.findings.failing.calls import PROPERTIES, init_misspelt
@@ -255,7 +256,7 @@ def mangled(case: Case) -> Finding | None:
         node = node.func
     if not isinstance(node, ast.Attribute) or node.attr != name:
         return None
-    return case.finding(short=name, right=f"{name}__", fix=(_end_of(case, node, f"{name}__"),))
+    return case.finding(short=name, right=f"{name}__", mangled=_mangled(case), fix=(_end_of(case, node, f"{name}__"),))
 
 
 def _is_attribute_of_self(case: Case, name: str) -> bool:
@@ -276,6 +277,12 @@ CALLED_OTHERWISE = {
     "NumPy": "numpy",
 }
 """What people call a library, and the name it is imported by."""
+
+
+def _mangled(case: Case) -> str:
+    """The name Python looked for, as its message has it."""
+    found = re.search(r"no attribute '(\w+)'", case.failure.message)
+    return found[1] if found else ""
 
 
 def no_module(case: Case) -> Finding | None:

@@ -90,12 +90,29 @@ def with_promotions(ops: tuple[Op, ...], trace: Trace) -> tuple[Op, ...]:
     if not candidates:
         return ops
     tensors = {tensor.id: tensor for tensor in trace.tensors}
-    found = {op.id: promotion for op in candidates if (promotion := _promotion(op, tensors)) is not None}
+    found = {
+        op.id: promotion
+        for op in candidates
+        if not _has_one_dtype(op, tensors) and (promotion := _promotion(op, tensors)) is not None
+    }
     return (
         tuple(msgspec.structs.replace(op, promotion=found[op.id]) if op.id in found else op for op in ops)
         if found
         else ops
     )
+
+
+def _has_one_dtype(op: Op, tensors: Mapping[str, Tensor]) -> bool:
+    """Whether what went in and came out has one dtype, as nearly always: nothing was promoted then, not even by a number,
+    unless that was compared with."""
+    made = tensors.get(op.outputs[0]) if op.outputs and op.name not in COMPARING else None
+    if made is None:
+        return False
+    for number in op.inputs:
+        given = tensors.get(number)
+        if given is None or given.dtype != made.dtype:
+            return False
+    return True
 
 
 def _promotion(op: Op, tensors: Mapping[str, Tensor]) -> Promotion | None:

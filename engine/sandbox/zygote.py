@@ -166,7 +166,7 @@ class Zygote:
             return {int(pid) for pid in file.read().split()}
 
 
-def _job(config: Config, devices: int) -> execute.Job | None:
+def job_of(config: Config, devices: int) -> execute.Job | None:
     """What records the one program of each fork; for a GPU every fork makes its own, once it has initialised CUDA.
 
     A backward asks CUDA for its devices and starts a thread for each (pytorch 2.13, `Engine::start_device_threads`)."""
@@ -188,7 +188,7 @@ def main() -> None:
     if config.import_path not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
         sys.path[:] = [path for path in sys.path if path != config.import_path]
     devices = cuda_devices()  # a private root hides them
-    job = _job(config, devices)
+    job = job_of(config, devices)
     if len(list(Path("/proc/self/task").iterdir())) > 1:
         raise RuntimeError("something that was imported has started a thread; forks of this process could hang")
     zygote = Zygote(config, devices, job)

@@ -1,14 +1,16 @@
 """GPUs in the pool: which warm process, how many at once, one ready ahead. The device alone is a fake."""
 
 import asyncio
+import os
 import sys
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+import msgspec
 import pytest
 
 from engine import Program, RunRequest
-from engine.sandbox.messages import Exited, Ready
+from engine.sandbox.messages import Config, Exited, Ready
 from engine.sandbox.nursery import ZygoteLost
 from engine.sandbox.plain import PlainNursery
 from engine.sandbox.pool import Pool
@@ -19,9 +21,10 @@ if sys.platform != "linux":
 import torch
 
 from engine.limits import DEFAULT_LIMITS
+from engine.sandbox import zygote
 from engine.sandbox.cuda import device_files
 from engine.sandbox.layers import Layers
-from engine.worker import warm
+from engine.worker import execute, warm
 from engine.worker.fail import failure_row
 from engine.worker.record import Ledger
 
@@ -241,6 +244,22 @@ def test_a_run_that_ends_with_the_pool_starts_nothing_anew() -> None:
     use(check)
 
 
+def test_a_warm_process_gets_ready_only_where_no_gpu_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A backward would start a thread for each, and forks do not survive that."""
+    seen: list[str] = []
+    monkeypatch.setattr(execute, "make_ready", lambda: seen.append(os.environ["CUDA_VISIBLE_DEVICES"]))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
+    for_cpu = Config(staging="", slots=1, import_path="")
+    for_gpu = msgspec.structs.replace(for_cpu, cuda_share=0.4)
+    zygote.job_of(for_gpu, 2)
+    assert seen == []
+    zygote.job_of(for_gpu, 0)
+    zygote.job_of(for_cpu, 0)
+    assert seen == ["0,1", "0,1"]
+    zygote.job_of(for_cpu, 2)
+    assert seen[2:] == [""]
+
+
 def test_a_run_s_share_is_set_before_its_sandbox_closes(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[object, ...]] = []
     monkeypatch.setattr(torch.cuda, "set_device", lambda device: told.append(("device", device)))
@@ -273,8 +292,6 @@ def test_one_gpu_s_files_are_reached_and_no_other_s(monkeypatch: pytest.MonkeyPa
 
 def test_runs_on_a_gpu_have_no_private_root(tmp_path: Any) -> None:
     """In a fork: layers are for good."""
-    import os
-
     pid = os.fork()
     if pid == 0:
         code = 1

@@ -35,6 +35,9 @@ class Service:
     lessons: dict[str, Lesson]
 
 
+# FastAPI would send plain functions to a thread and back, half a millisecond each
+
+
 async def _service(request: Request) -> Service:
     service: Service = request.app.state.service
     return service

@@ -18,7 +18,7 @@ SVG_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 REFUSED: dict[int | str, Documented] = {404: PROBLEM, 422: PROBLEM}
 
 
-def choice_of(
+async def choice_of(
     root: Annotated[str | None, Query(description="Node to start from; else the latest pass or root.")] = None,
     pass_id: Annotated[str | None, Query(alias="pass", description="Pass whose gradients are shown.")] = None,
     level: Annotated[Level, Query(description="Autograd nodes, recorded operations, or both.")] = "both",
@@ -27,7 +27,7 @@ def choice_of(
     return Choice(root=root, pass_id=pass_id, level=level)
 
 
-def look_of(
+async def look_of(
     preferred: LanguageOf,
     lang: Annotated[Literal["zh", "en"] | None, Query(description="Words; else by Accept-Language.")] = None,
     theme: Annotated[Literal["light", "dark"], Query(description="Colours.")] = "light",

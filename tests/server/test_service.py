@@ -1,13 +1,16 @@
 """Gallery, rules, health, metrics, and what the server says of itself."""
 
+import inspect
 import subprocess
 import sys
 
 import pytest
+from fastapi.routing import APIRoute
 
 from engine.trace import Isolation
 from server.app import WeakIsolation, check_isolation
 from server.gallery import FOLDER
+from server.routes import docs, engine, gallery, graphs, health, pages, rules, runs, tensors
 from server.settings import Settings
 from tests.server.conftest import Served
 
@@ -59,6 +62,19 @@ def test_the_routes_are_documented_without_another_host(served: Served) -> None:
     assert all(path in page for path in document["paths"])
     assert "<script" not in page
     assert "http" not in page.replace("http-equiv", "").split("curl")[0]
+
+
+def test_no_part_of_a_request_is_sent_to_a_thread_and_back() -> None:
+    """FastAPI does so with what is a plain function."""
+    routers = [module.router for module in (docs, engine, gallery, graphs, health, pages, rules, runs, tensors)]
+    todo = [route.dependant for router in routers for route in router.routes if isinstance(route, APIRoute)]
+    asked = []
+    while todo:
+        dependant = todo.pop()
+        asked.append(dependant.call)
+        todo += dependant.dependencies
+    assert len(asked) > 20
+    assert [call for call in asked if not inspect.iscoroutinefunction(call)] == []
 
 
 def test_a_weak_sandbox_serves_this_machine_only() -> None:

@@ -86,6 +86,13 @@ describe('cells that were read', () => {
     expect(instance(item, names, { made: [], read: [3, 4] }, pairsOf(item, 'output', 0, 0)[0]!, '4')).toBe('z = x[1][0] = 4')
   })
 
+  it('of scatter say where each number goes', () => {
+    const scatter = op('scatter_', [null, '1', null, null], [{ input: 2, cells: [0, -1, -1, 3] }])
+    const sizes = { made: [2, 2], read: [2, 2] }
+    expect(rule(scatter, names, sizes)).toBe('z[i][index[i][j]] = x[i][j]')
+    expect(instance(scatter, names, sizes, pairsOf(scatter, 'output', 0, 3)[0]!, '7')).toBe('z[1][index[1][1]] = z[1][1] = x[1][1] = 7')
+  })
+
   it('that are only pointed at say where', () => {
     const nonzero = op('nonzero', [null], [{ input: 0, cells: [9, 9], position: true }])
     expect(instance(nonzero, names, { made: [1, 2], read: [3, 4] }, pairsOf(nonzero, 'output', 0, 1)[0]!, '5')).toBe('z[0] = [2, 1]: x[2][1] = 5')

@@ -176,6 +176,7 @@ const LETTERS = ['i', 'j', 'k', 'l', 'm', 'n']
 /** `z[i][j] = x[i][index[i][j]]`: where a result's cells come from, in letters; null for ops without an index tensor. */
 export function rule(op: Op, names: Names, shapes: Shapes): string | null {
   const axis = axisOf(op, shapes.read.length)
+  if (SCATTERS.has(op.name)) return scattered(names, LETTERS.slice(0, shapes.read.length), axis)
   return picked(op, names, LETTERS.slice(0, shapes.made.length), axis)
 }
 
@@ -185,9 +186,21 @@ export function instance(op: Op, names: Names, shapes: Shapes, pair: Pair, value
   const read = place(shapes.read, pair.read)
   const found = `${names.read}${brackets(read)}${value === '' ? '' : ` = ${value}`}`
   if (pair.reads.position) return positioned(op, names, shapes, made, read, found)
+  if (SCATTERS.has(op.name)) {
+    const to = scattered(names, read, axisOf(op, shapes.read.length))
+    return to === null ? `${names.made}${brackets(made)} = ${found}` : `${to.split(' = ')[0]} = ${names.made}${brackets(made)} = ${found}`
+  }
   const by = picked(op, names, made, axisOf(op, shapes.read.length))
   if (by === null) return `${names.made}${brackets(made)} = ${found}`
   return `${by} = ${op.name === 'take' ? `${names.read}.view(-1)[${pair.read}] = ` : ''}${found}`
+}
+
+const SCATTERS = new Set(['scatter', 'scatter_'])
+
+/** Where a cell of the source goes. */
+function scattered(names: Names, at: readonly (number | string)[], axis: number | null): string | null {
+  if (axis === null) return null
+  return `${names.made}${brackets(at.map((one, along) => (along === axis ? `${names.index}${brackets(at)}` : one)))} = ${names.read}${brackets(at)}`
 }
 
 function picked(op: Op, names: Names, at: readonly (number | string)[], axis: number | null): string | null {

@@ -210,13 +210,19 @@ class Follower:
             return self._tensor(value)
         if kind is float:
             return f"{value:.6g}"
+        if kind is int and value.bit_length() > 4 * _LONGEST:
+            return f"int of {value.bit_length()} bits"
+        if kind in (str, bytes):
+            return repr(value[:_LONGEST])
         if kind in (tuple, list) and len(value) <= 8 and depth < 4:
             inner = ", ".join([self.text(item, depth + 1) for item in value])
             return f"[{inner}]" if kind is list else f"({inner},)" if len(value) == 1 else f"({inner})"
         if kind is dict and len(value) <= 4 and depth < 4:
             inner = ", ".join([f"{self.text(k, depth + 1)}: {self.text(v, depth + 1)}" for k, v in value.items()])
             return "{" + inner + "}"
-        if issubclass(kind, type) or type.__getattribute__(kind, "__module__") != "__main__":
+        if issubclass(kind, type):
+            return str(_name_of(value))
+        if type.__getattribute__(kind, "__module__") != "__main__":
             return plain_text(value, _LONGEST)
         number = self._number(value)
         return f"{class_name(value)}{number}{self._attributes(value) if depth < 2 else ''}"
@@ -258,6 +264,9 @@ class Follower:
 
 
 _NOTHING = object()
+_bases_of = type.__dict__["__mro__"].__get__  # a metaclass may answer these as it likes
+_name_of = type.__dict__["__name__"].__get__
+_members_of = type.__dict__["__dict__"].__get__
 
 
 def attributes(value: object) -> Mapping[str, Any]:
@@ -268,7 +277,7 @@ def attributes(value: object) -> Mapping[str, Any]:
         held = None
     if type(held) is dict and held:
         return held
-    slots = [(name, member) for base in type(value).__mro__ for name, member in vars(base).items() if type(member) is MemberDescriptorType]  # fmt: skip
+    slots = [(name, member) for base in _bases_of(type(value)) for name, member in _members_of(base).items() if type(member) is MemberDescriptorType]  # fmt: skip
     found = {}
     for name, member in slots:
         try:

@@ -20,7 +20,7 @@ from engine.worker.tensors import spoken
 GRIDS = (41, 31, 21, 13)
 """Points along each side: the finest the time allows."""
 MOST_NUMBERS = 256
-_MOST_NODES = 500
+_MOST_NODES = 2_000
 _MOST_PASSES = 5_000
 _MOST_COMPARED = 24
 _BEYOND = 0.2
@@ -54,6 +54,8 @@ class Points:
 
     def __init__(self) -> None:
         self.all: list[Point] = []
+        self.large = False
+        """A graph was too large to look for its leaves."""
 
     def note(self, number: int, outputs: Sequence[Any]) -> None:
         """Told of a pass before it runs."""
@@ -63,6 +65,7 @@ class Points:
         if not root.requires_grad or root.numel() != 1 or not root.is_floating_point():
             return
         leaves = _leaves(root)
+        self.large = self.large or leaves is None
         if not leaves or sum(leaf.numel() for leaf in leaves) > MOST_NUMBERS:
             return
         if all(leaf.is_floating_point() and leaf.layout is torch.strided for leaf in leaves):
@@ -77,8 +80,8 @@ class Points:
             point.leaves = [leaves[key][1] for key in point.keys]
 
 
-def _leaves(root: torch.Tensor) -> list[torch.Tensor]:
-    """The leaves behind a root in the order of meeting; none of a large graph."""
+def _leaves(root: torch.Tensor) -> list[torch.Tensor] | None:
+    """The leaves behind a root in the order of meeting; None for a large graph."""
     if root.grad_fn is None:
         return []
     found: list[torch.Tensor] = []
@@ -93,7 +96,7 @@ def _leaves(root: torch.Tensor) -> list[torch.Tensor]:
                 seen.add(id(target))
                 nodes.append(target)  # held by the list, so that no other object gets its id
         if len(nodes) > _MOST_NODES:
-            return []
+            return None
     return found
 
 
@@ -157,7 +160,7 @@ def surface(
     problems: Iterable[tuple[Problem, Impossible | None]], points: Points, tape: Tape, ledger: Ledger, deadline: float
 ) -> None:
     """Says the values on the grid, or why there are none."""
-    why = Impossible("numbers")
+    why = Impossible("limit" if points.large else "numbers")
     by_number = {point.number: point for point in points.all}
     for problem, impossible in problems:
         point = by_number.get(problem.number)

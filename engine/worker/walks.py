@@ -42,11 +42,14 @@ class _Visit:
         self.kept = list(_own(module))
         self.moved: list[Moved] = []
 
-    def end(self, module: torch.nn.Module) -> None:
-        """Compares what the module holds with what it held."""
+    def end(self, module: torch.nn.Module, raised: bool) -> None:
+        """Compares what the module holds with what it held; of a walk that raised here only what had been taken."""
         for kind, name, before, dtype, device, address in self.kept:
             after = _held(module, kind, name)
-            if after is not None:
+            if after is None:
+                continue
+            same = after is before and start_of(after) == address
+            if not (raised and same):
                 self.moved.append((
                     kind, name, tuple(after.shape), dtype, device, _dtype(after), str(after.device), after is before,
                     start_of(after) == address, id(after),
@@ -90,7 +93,7 @@ class _Walk:
         if at >= 0:
             visit = self.visits[at]
             visit.left = self.left
-            visit.end(module)
+            visit.end(module, raised)
         self.left += at >= 0
 
 

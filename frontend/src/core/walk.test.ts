@@ -27,6 +27,11 @@ describe('momentsOf', () => {
     expect(left).toEqual([0, 1, 2, 3])
   })
 
+  it('ends inside where it raised', () => {
+    const raised: Walk = { raised: true, visits: walk.visits.slice(0, 3).map((visit) => ({ ...visit, moved: [] })) }
+    expect(momentsOf(raised).map((one) => `${one.kind} ${one.visit}`)).toEqual(['enter 0', 'enter 1', 'enter 2'])
+  })
+
   it('has no moment of a walk that was left out', () => {
     expect(momentsOf({ visits: [] })).toEqual([])
   })

@@ -25,7 +25,13 @@ export function momentsOf(walk: Walk): Moment[] {
     moments.push({ kind: 'enter', visit: next })
     todo.push({ kind: 'leave', visit: next }, ...own.reverse(), ...[...(children.get(next) ?? [])].reverse())
   }
-  return moments
+  return walk.raised ? moments.filter((one) => one.kind !== 'leave' || !unfinished(walk, one.visit)) : moments
+}
+
+/** Whether a walk that raised was still in this module: in the one entered last, or on the way to it. */
+function unfinished(walk: Walk, visit: number): boolean {
+  for (let up: number | null | undefined = walk.visits.length - 1; up != null && up >= 0; up = walk.visits[up]?.parent) if (up === visit) return true
+  return false
 }
 
 /** How deep a visit lies below the module the walk began at. */

@@ -213,6 +213,49 @@ def test_odd_objects() -> None:
     assert use.returned == "Odd #1(hidden=3)"
 
 
+HOSTILE = """import asyncio, threading, sys
+class Meta(type):
+    def __getattribute__(cls, name):
+        raise RuntimeError(name)
+class Odd(metaclass=Meta):
+    @property
+    def __class__(self): raise SystemExit
+def f(x): return x
+f(Odd()); f(Odd); f("a" * 10_000_000); f(10 ** 100_000); f(b"x" * 1_000_000); f(float("nan")); f([[[[[[1]]]]]]); f(sys); f(f)
+async def later(x):
+    await asyncio.sleep(0)
+    return x + 1
+print(asyncio.run(later(1)))
+t = threading.Thread(target=f, args=(1,)); t.start(); t.join()
+def numbers():
+    try:
+        yield 1
+    finally:
+        print("closed")
+k = numbers(); next(k); k.close()
+def last():
+    raise SystemExit(3)
+last()
+"""
+
+
+def test_hostile_values_and_ends() -> None:
+    trace, plain = _followed(HOSTILE), run(HOSTILE)
+    assert [piece.text for piece in trace.output] == [piece.text for piece in plain.output] == ["2\n", "closed\n"]
+    assert (trace.status, trace.failure, trace.findings) == (plain.status, plain.failure, plain.findings)
+    by_name: dict[str, list[PythonCall]] = {}
+    for call in trace.python_calls:
+        by_name.setdefault(call.function, []).append(call)
+    said = [call.returned or "" for call in by_name["f"]]
+    assert said[:2] == ["Odd #1", "Odd"]
+    assert said[2].startswith("'aaa")
+    assert said[3:] == ["int of 332193 bits", said[4], "nan", "[[[[[[1]]]]]]", "sys", "f"]
+    assert max(map(len, said)) <= 72
+    assert [call.returned for call in by_name["later"]] == ["None", "2"]
+    assert [(call.returned, call.raised) for call in by_name["numbers"]] == [("1", ""), (None, "GeneratorExit")]
+    assert by_name["last"][0].raised == "SystemExit"
+
+
 def test_memory_nobody_wrote_is_not_shown() -> None:
     trace = _followed("import torch\ndef make():\n    x = torch.empty(3)\n    return x\nmake()\n")
     assert trace.python_calls[0].returned == "tensor(3, uninitialised)"

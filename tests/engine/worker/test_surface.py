@@ -165,6 +165,10 @@ def test_a_number_that_left_the_graph_stays_as_it_was() -> None:
         ("x = torch.ones(2, requires_grad=True)\n(x * x).backward(torch.ones(2))\n", "numbers"),
         ("x = torch.ones(300, requires_grad=True)\n(x * x).sum().backward()\n", "numbers"),
         ("print(1)\n", "numbers"),
+        (
+            "x = torch.ones(2, requires_grad=True)\ny = x\nfor _ in range(3000): y = y * 1.0\ny.sum().backward()\n",
+            "limit",
+        ),
     ],
 )
 def test_without_two_numbers_there_is_none(code: str, reason: str) -> None:

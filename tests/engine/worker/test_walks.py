@@ -157,6 +157,15 @@ def test_a_walk_that_raises_tells_what_had_begun() -> None:
     assert (second.raised, len(second.visits)) == (False, len(ENTERED))
 
 
+def test_a_device_that_is_not_there_leaves_all_as_it_was() -> None:
+    trace = _traced(
+        MODEL + "try:\n    model._apply(lambda t: t.to('cuda'))\nexcept (AssertionError, RuntimeError): pass\n"
+    )
+    (walk,) = trace.walks
+    assert walk.raised
+    assert [(visit.path, visit.moved) for visit in walk.visits] == [("", ()), ("0", ()), ("0.lin", ())]
+
+
 def test_a_module_without_its_own_init_does_not_stop_it() -> None:
     trace = run(
         "from torch import nn\nclass Bad(nn.Module):\n    def __init__(self): pass\ntry:\n    Bad().double()\nexcept AttributeError as e: print(type(e).__name__)\nnn.Linear(1, 1).double()\n"

@@ -20,6 +20,8 @@ from engine.worker.tensors import spoken
 GRIDS = (41, 31, 21, 13)
 """Points along each side: the finest the time allows."""
 MOST_NUMBERS = 256
+_SHARE = 0.5
+"""Of the time that is left."""
 _MOST_NODES = 2_000
 _MOST_PASSES = 5_000
 _MOST_COMPARED = 24
@@ -194,7 +196,7 @@ def _row(function: Function, points: Points, deadline: float) -> tuple[Any, ...]
     for other in others:
         fitting += _near(function.at(other.held), other.value)
     left = deadline - time.perf_counter()
-    count = next((count for count in GRIDS if count * count * each_s < 0.5 * left), 0)
+    count = next((count for count in GRIDS if count * count * each_s < _SHARE * left), 0)
     axes = [_ticks(ranges[place], count or GRIDS[0]) for place in (across, up)]
     values = None
     if count < GRIDS[0]:

@@ -11,12 +11,12 @@ from torch.utils.hooks import RemovableHandle
 from engine.assemble import assemble
 from engine.limits import DEFAULT_LIMITS
 from engine.outcome import Outcome
-from engine.request import RunRequest
+from engine.request import CheckKind, RunRequest
 from engine.trace import Program, RunLimits, Timings, Trace
 from engine.worker.execute import run
 
 
-def said(code: str, limits: RunLimits = DEFAULT_LIMITS) -> list[bytes]:
+def said(code: str, limits: RunLimits = DEFAULT_LIMITS, checks: tuple[CheckKind, ...] = ()) -> list[bytes]:
     """What the worker says of a program, line by line."""
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as folder:
@@ -34,7 +34,7 @@ def said(code: str, limits: RunLimits = DEFAULT_LIMITS) -> list[bytes]:
                     def emit(piece: bytes) -> None:
                         events.write(piece + b"\n")
 
-                    run(RunRequest(program=Program(code=code), limits=limits), emit)
+                    run(RunRequest(program=Program(code=code), limits=limits, checks=checks), emit)
             finally:
                 os._exit(0)
         os.waitpid(child, 0)
@@ -50,6 +50,6 @@ def traced(code: str, lines: list[bytes]) -> Trace:
     return assemble("run", RunRequest(program=Program(code=code)), lines, ended)
 
 
-def record(code: str, limits: RunLimits = DEFAULT_LIMITS) -> Trace:
+def record(code: str, limits: RunLimits = DEFAULT_LIMITS, checks: tuple[CheckKind, ...] = ()) -> Trace:
     """The trace of a program."""
-    return traced(code, said(code, limits))
+    return traced(code, said(code, limits, checks))

@@ -3,12 +3,12 @@
 import math
 from collections.abc import Callable, Iterator
 
-import msgspec
 import pytest
 
 from engine import DEFAULT_LIMITS, run
 from engine.laws import broken
 from engine.trace import RunLimits, Surface, Trace
+from tests.engine.worker.forked import record
 
 Function = Callable[[float, float], float]
 
@@ -176,27 +176,29 @@ def test_without_two_numbers_there_is_none(code: str, reason: str) -> None:
     assert (surface.reason, surface.values, surface.across) == (reason, (), None)
 
 
-def test_a_slow_function_is_evaluated_at_once_or_on_a_coarser_grid() -> None:
-    code = """x = torch.randn(400, 400) / 40
-def f(p):
-    y = x * p[0]
-    for _ in range(60): y = torch.tanh(y @ x + p[1])
-    return y.sum()
-p = torch.tensor([0.5, 0.1], requires_grad=True)
-for _ in range(2):
-    f(p).backward()
-    with torch.no_grad(): p -= 1e-3 * torch.sign(p.grad)
-    p.grad = None
-"""
-    limits = msgspec.structs.replace(DEFAULT_LIMITS, wall_s=8.0, cpu_s=8.0)
-    surface = _surface(code, limits)
-    assert surface.reason == "time" or len(surface.values) < 41 * 41
+def _without_time(code: str, monkeypatch: pytest.MonkeyPatch) -> Surface:
+    """As if there were no time for playing the forward point by point."""
+    monkeypatch.setattr("engine.worker.surface._SHARE", 0.0)
+    surface = record("import torch\n" + code, checks=("surface",)).surface
+    assert surface is not None
+    return surface
 
 
-def test_what_vmap_can_take_is_evaluated_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.worker.surface.GRIDS", (41,))
+def test_a_slow_function_is_evaluated_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     text, function = FUNCTIONS["rosenbrock"]
-    assert _agrees(_surface(_descended(text)), function)
+    surface = _without_time(_descended(text), monkeypatch)
+    assert _agrees(surface, function)
+    assert len(surface.values) == 41 * 41
+
+
+def test_what_cannot_be_evaluated_at_once_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = """p = torch.tensor([1., 2.], requires_grad=True)
+kept = torch.zeros(2)
+kept[0] = p[0] * 3
+(kept.sum() + p[1]).backward()
+"""
+    assert _agrees(_surface(code), lambda u, v: 3 * u + v)
+    assert _without_time(code, monkeypatch).reason == "time"
 
 
 def test_it_is_only_there_when_asked_for() -> None:

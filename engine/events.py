@@ -146,6 +146,47 @@ class CellsRead(_Event, frozen=True, tag="r"):
     cells: tuple[int, ...]
 
 
+MISSING, OF_RESULT, OF_TEXT = -1, -1, -2
+
+
+class Pattern(_Event, frozen=True, tag="pat"):
+    """What ops that a loop does again have in common; told before the first of them."""
+
+    id: int
+    function: int
+    words: tuple[int | str, ...]
+    """As `OpRan.arguments`, with the places of tensors among `Again.inputs`."""
+    node_type: str
+    slots: tuple[int, ...]
+    """The input that each edge of the node leads to, or MISSING."""
+    outputs: tuple[tuple[tuple[int, ...], str, str], ...]
+    saved: tuple[tuple[str, int, str, int], ...]
+    """Field, input or OF_RESULT or OF_TEXT, text, bytes."""
+    shape: tuple[int, ...]
+    dtype: str
+    size_bytes: int
+
+
+class Again(_Event, frozen=True, tag="l"):
+    """An op of a pattern, with its one node and its new tensor. `inputs` holds records and versions in turn."""
+
+    pattern: int
+    op: int
+    tensor: int
+    node: int
+    sequence_nr: int
+    inputs: tuple[int, ...]
+    edges: tuple[int, ...]
+    data: Data | None
+    storage: int
+    site: int
+    module: int
+    time_ns: int
+    gone: tuple[int, ...] = ()
+    summary: Figures | None = None
+    thumbnail: Picture | None = None
+
+
 class Gone(_Event, frozen=True, tag="gone"):
     """Tensors, and what else held some, ceased to exist since the last word of it."""
 
@@ -227,6 +268,35 @@ class Visited(_Event, frozen=True, tag="v"):
     time_us: float
     gone: tuple[int, ...] = ()
     """First records of what had ceased to exist by then."""
+
+
+class Flowing(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A gradient that is met for the first time and has no node: the fields of `TensorSeen` it has."""
+
+    id: int
+    shape: tuple[int, ...]
+    dtype: str
+    size_bytes: int
+    data: Data | None
+    strides: tuple[int, ...] | None = None
+    device: str = "cpu"
+    layout: str = "strided"
+    summary: Figures | None = None
+    thumbnail: Picture | None = None
+    contents: Contents = "known"
+    reason: str = ""
+
+
+class Passed(_Event, frozen=True, tag="f"):
+    """The engine ran one node, and these gradients are new."""
+
+    pass_id: int
+    node: int
+    entered: tuple[int, ...]
+    left: tuple[int, ...]
+    time_ns: int
+    new: tuple[Flowing, ...]
+    gone: tuple[int, ...] = ()
 
 
 class Accumulated(_Event, frozen=True, tag="a"):
@@ -589,12 +659,15 @@ Event = (
     | GradKept
     | OpRan
     | CellsRead
+    | Pattern
+    | Again
     | Gone
     | Held
     | Room
     | NodeSeen
     | PassStarted
     | Visited
+    | Passed
     | Accumulated
     | PassEnded
     | LeafChecked
@@ -630,6 +703,11 @@ BLOB = b'["blob",'
 
 _decoder = msgspec.json.Decoder(Event, strict=True)
 _many = msgspec.json.Decoder(list[Event], strict=True)
+
+
+def row_of(event: _Event) -> tuple[object, ...]:
+    """The tag and the fields."""
+    return (event.__struct_config__.tag, *msgspec.structs.astuple(event))
 
 
 def decode(line: bytes) -> Event:

@@ -7,6 +7,7 @@ from itertools import islice
 import msgspec
 
 from engine import events as ev
+from engine.again import spread_visit
 from engine.assemble.passes import Passes
 from engine.assemble.state import of_op, of_pass
 from engine.trace import (
@@ -54,6 +55,8 @@ class Reader(Passes):
                 ev.OpRan: self._op_ran,
                 ev.NodeSeen: self._node_seen,
                 ev.Visited: self._visited,
+                ev.Again: self._again,
+                ev.Passed: self._passed,
             },
         )
 
@@ -84,6 +87,21 @@ class Reader(Passes):
         if ev.OMITTED in event.edges[::2]:
             self.nodes_omitted = True
 
+    def _again(self, event: ev.Again) -> None:
+        try:
+            node, tensor, op = self.patterns.spread(event)
+        except LookupError:  # a stranger's word
+            return
+        self._node_seen(node)
+        self._tensor_seen(tensor)
+        self._op_ran(op)
+
+    def _passed(self, event: ev.Passed) -> None:
+        new, visit = spread_visit(event)
+        for tensor in new:
+            self.tensors[tensor.id] = tensor
+        self._visited(visit)
+
     def _take(self, event: ev.Event) -> None:
         """The rarer events."""
         match event:
@@ -93,6 +111,8 @@ class Reader(Passes):
                 )
             case ev.Called():
                 self.functions[event.id] = event
+            case ev.Pattern():
+                self.patterns.add(event)
             case ev.CellsRead():
                 self.reads.setdefault(event.op, []).append(event)
             case ev.TensorChanged():

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from engine import events as ev
+from engine.again import Patterns
 from engine.asked import PythonCalls
 from engine.calls import Calls
 from engine.derive import Told
@@ -113,6 +114,7 @@ class State:
         self.failed: ev.Failed | None = None
         self.sites: dict[int, Span] = {}
         self.functions: dict[int, ev.Called] = {}
+        self.patterns = Patterns()
         self.tensors: dict[int, ev.TensorSeen] = {}
         self.changes: dict[int, Known] = {}
         self.ops: dict[int, ev.OpRan] = {}

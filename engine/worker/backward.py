@@ -18,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 from engine.worker.hooks import Hooks
 from engine.worker.record import Ledger, State
-from engine.worker.tensors import Look, look, version_of
+from engine.worker.tensors import FLOATS, Look, complex_met, devices_met, look, spoken, version_of
 from engine.worker.walk import NO_SEQUENCE
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
@@ -29,8 +29,25 @@ _current_node = torch._C._current_autograd_node
 _OURS = -1
 """Key of our hook among those of a node; those of the user's are numbered from 0."""
 
-Arrival = tuple[int, int, int, Look]
-"""Record, address, version and look of a gradient on an edge."""
+Arrival = tuple[int, int, int, Look | None]
+"""Record, address, version and look of a gradient on an edge; version `_UNASKED` in a silent pass, and no look for a number."""
+_UNASKED = -1
+Input = int | tuple[int, int]
+"""An input of a node: its number and input_nr, or the number alone for the first."""
+
+
+def _input(node: int, input_nr: int) -> Input:
+    return (node, input_nr) if input_nr else node
+
+
+def _arrive(arrived: dict[Input, Arrival | list[Arrival]], key: Input, arrival: Arrival) -> None:
+    before = arrived.get(key)
+    if before is None:
+        arrived[key] = arrival
+    elif isinstance(before, list):
+        before.append(arrival)
+    else:
+        arrived[key] = [before, arrival]
 
 
 class _Pass:
@@ -42,8 +59,9 @@ class _Pass:
 
     def __init__(self, number: int) -> None:
         self.id = number
-        self.arrived: dict[tuple[int, int], list[Arrival]] = {}
-        self.entering: dict[tuple[int, int], Arrival] = {}
+        self.arrived: dict[Input, Arrival | list[Arrival]] = {}
+        """Gradients that have left one node and not entered the next; a list where there are several."""
+        self.entering: dict[Input, Arrival] = {}
         """Gradients the user's hooks were given or gave, at the inputs of the node that runs."""
         self.leaving: dict[int, Arrival] = {}
         """The same for gradients that leave it, by their objects."""
@@ -81,6 +99,9 @@ class Backward:
         """Running passes of each thread: the CPU engine runs on the thread that calls it."""
         self.register: Callable[..., Any] = torch.autograd.Function._register_hook
         self.hook = self.visit
+        self.silent: _Pass | None = None
+        """The running pass, when no code of the program's can run in it and all of it runs on this thread."""
+        self.numbers, self.native = ledger.walker.numbers, ledger.walker.native
         self.implicit: tuple[bool, ...] = ()
 
     def install(self) -> None:
@@ -134,7 +155,10 @@ class Backward:
         failed = True
         result: Any = ()
         try:
-            if self._active():
+            if self.silent is not None:
+                with _disabled():
+                    result = self.engine(outputs, *args, **kwargs)
+            elif self._active():
                 result = self.engine(outputs, *args, **kwargs)
             else:  # torch took the mode off to handle Tensor.backward; hooks and custom backwards are the user's again
                 with self.mode:
@@ -151,6 +175,15 @@ class Backward:
                     self._end(running, failed, result)
                     if not self.ledger.pass_stack:
                         thin.passed(_getframe())
+
+    def _is_silent(self) -> bool:
+        """Whether nothing but PyTorch's own formulas will run in the pass that begins."""
+        ledger = self.ledger
+        return not (
+            ledger.walker.threaded or ledger.walker.odd or ledger.unpacks or self.hooks.in_engine or ledger.here.muted
+            or ledger.nodes >= ledger.nodes_to_spare or len(ledger.pass_stack) > 1 or devices_met
+            or torch._C._len_torch_dispatch_stack() or torch._C._functorch.maybe_current_level() is not None
+        )  # fmt: skip
 
     def _active(self) -> bool:
         count = torch._C._len_torch_function_stack()
@@ -181,6 +214,7 @@ class Backward:
         ledger.publish()
         stack.append(running.id)
         self.stacks.setdefault(get_ident(), []).append(running)
+        self.silent = running if not create and self._is_silent() else None
         running.sequence_nr = _sequence_nr()
         self.hooks.begin_pass()
         running.last_ns = perf_counter_ns()
@@ -217,7 +251,7 @@ class Backward:
                 seed = state.id
                 if number:
                     arrival = (seed, address_of(grad), version_of(grad), state.look)
-                    running.arrived.setdefault((number, input_nr), []).append(arrival)
+                    _arrive(running.arrived, _input(number, input_nr), arrival)
             roots.append((number, input_nr, tensor, seed, index < len(implicit) and implicit[index]))
         return roots, numbers
 
@@ -321,6 +355,18 @@ class Backward:
 
     def visit(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
         """The hook: a node has run."""
+        running = self.silent
+        if running is not None:
+            now = perf_counter_ns()
+            node: Any = _current_node()
+            number = self.numbers.get(node._sequence_nr())
+            if number is not None and type(node) in self.native:
+                try:
+                    if not self._pass_number(running, number, left, entered, now):
+                        self._visit_silently(running, number, left, entered, now)
+                except Exception as trouble:
+                    self.ledger.trouble("visit", trouble)
+                return
         ledger = self.ledger
         stack = self.stacks.get(get_ident())
         if not stack or ledger.here.muted:
@@ -335,12 +381,98 @@ class Backward:
         except Exception as trouble:
             ledger.trouble("visit", trouble)
 
+    def _pass_number(
+        self, running: _Pass, number: int, left: tuple[Any, ...], entered: tuple[Any, ...], now: int
+    ) -> bool:
+        """Tells of a node in a silent pass that made one number of another; False when it is not such a node.
+
+        Long, because a call of a function costs as much as most of these lines."""
+        if len(entered) != 1 or len(left) > 2 or complex_met:
+            return False
+        come, gone = entered[0], left[0]
+        if come is None or gone is None or gone is come or gone.shape or (len(left) == 2 and left[1] is not None):
+            return False
+        floats = FLOATS.get(gone.dtype)
+        address = 0 if floats is None else address_of(gone)
+        if floats is None or not address:
+            return False
+        ledger, arrived = self.ledger, running.arrived
+        new: tuple[object, ...] = ()
+        arrival = arrived.pop(number, None)
+        if type(arrival) is not tuple or arrival[1] != address_of(come):
+            made: list[tuple[object, ...]] = []
+            arrival = self._new(come, None, made)
+            new = tuple(made)
+        record = ledger.tensors = ledger.tensors + 1
+        name, size, read = floats
+        value = read(address).value
+        target, input_nr = ledger.walker.edges[number][:2]
+        if target > 0:
+            on = (record, address, _UNASKED, None)
+            key: Input = (target, input_nr) if input_nr else target
+            if arrived.setdefault(key, on) is not on:
+                _arrive(arrived, key, on)
+        ledger.rows.append((
+            "f", running.id, number, (arrival[0],), (record,) if len(left) == 1 else (record, 0), now - running.last_ns,
+            (*new, (record, (), name, size, (value,) if value - value == 0 else (spoken(value),))),
+            ledger.take_dead() if ledger.dead else (),
+        ))  # fmt: skip
+        running.last_ns = perf_counter_ns()
+        return True
+
+    def _visit_silently(
+        self, running: _Pass, number: int, left: tuple[Any, ...], entered: tuple[Any, ...], now: int
+    ) -> None:
+        """Tells of any other node in a silent pass."""
+        ledger, arrived = self.ledger, running.arrived
+        new: list[tuple[object, ...]] = []
+        ins: list[int] = []
+        outs: list[int] = []
+        met: list[tuple[torch.Tensor, Arrival]] = []
+        given: Look | None = None
+        key: Input = number
+        for grad in entered:
+            arrival = arrived.pop(key, None)
+            if grad is None:
+                ins.append(0)
+            else:
+                if type(arrival) is not tuple or arrival[1] != address_of(grad):
+                    arrival = self._new(grad, given, new)
+                met.append((grad, arrival))
+                ins.append(arrival[0])
+                given = arrival[3]
+            key = (number, len(ins))
+        edges = ledger.walker.edges[number]
+        slot = 0
+        for grad in left:
+            if grad is None:
+                outs.append(0)
+            else:
+                known = next((arrival for one, arrival in met if one is grad), None)
+                if known is None:
+                    known = self._new(grad, given, new)
+                    met.append((grad, known))
+                outs.append(known[0])
+                if edges[slot] > 0:
+                    _arrive(arrived, _input(edges[slot], edges[slot + 1]), known)
+            slot += 2
+        gone = ledger.take_dead() if ledger.dead else ()
+        ledger.rows.append(("f", running.id, number, ins, outs, now - running.last_ns, new, gone))
+        running.last_ns = perf_counter_ns()
+
+    def _new(self, grad: torch.Tensor, given: Look | None, new: list[tuple[object, ...]]) -> Arrival:
+        """Numbers a gradient on its way."""
+        number = self.ledger.tensors = self.ledger.tensors + 1
+        seen = look(grad, False, given)
+        new.append((number, seen.shape, seen.dtype, seen.size_bytes, seen.data, *seen.rest))
+        return number, address_of(grad), _UNASKED, seen
+
     # Gradients the user's hooks are given
 
     def entering(self, node: int, input_nr: int, grad: torch.Tensor, new: bool) -> int:
         """Record of a gradient as a hook before a node is given it; `new`: that it gave back, maybe a view of the other."""
         running = self.stacks[get_ident()][-1]
-        key = (node, input_nr)
+        key = _input(node, input_nr)
         address, version = address_of(grad), grad._version
         for known in () if new else self._candidates(running, key, running.arrived.get(key)):
             if known[1] == address and known[2] == version:
@@ -350,7 +482,8 @@ class Backward:
 
     def leaving(self, grad: torch.Tensor, new: bool) -> int:
         """Record of a gradient as a hook after a node is given it, or gave it back."""
-        leaving = self.stacks[get_ident()][-1].leaving
+        running = self.stacks[get_ident()][-1]
+        leaving = running.leaving
         known = leaving.get(id(grad))
         if new or known is None or known[1] != address_of(grad) or known[2] != grad._version:
             known = leaving[id(grad)] = self._arrival(grad)
@@ -392,17 +525,15 @@ class Backward:
         given: Look | None = None
         ins: list[int] = []
         for input_nr, grad in enumerate(entered):
-            arrivals = arrived.pop((number, input_nr), None)
+            arrivals = arrived.pop(_input(number, input_nr), None)
             if grad is None:
                 ins.append(0)
                 continue
             address, version = address_of(grad), grad._version
             if running.entering or running.sums:
-                arrival = self._met_by_hooks(running, (number, input_nr), grad, arrivals, sequence == NO_SEQUENCE)
-            elif (
-                arrivals is not None and len(arrivals) == 1 and arrivals[0][1] == address and arrivals[0][2] == version
-            ):
-                arrival = arrivals[0]
+                arrival = self._met_by_hooks(running, number, input_nr, grad, arrivals, sequence == NO_SEQUENCE)
+            elif type(arrivals) is tuple and arrivals[1] == address and arrivals[2] in (version, _UNASKED):
+                arrival = arrivals
             else:
                 seen = look(grad)
                 arrival = (self._say(grad, seen), address, version, seen)
@@ -424,11 +555,8 @@ class Backward:
             outs.append(known[0])
             if edges[2 * slot] <= 0:
                 continue  # computed, but nobody asked for it
-            key = (edges[2 * slot], edges[2 * slot + 1])
-            if key in arrived:
-                arrived[key].append(known)
-            else:
-                arrived[key] = [known]
+            key = _input(edges[2 * slot], edges[2 * slot + 1])
+            _arrive(arrived, key, known)
         took_us = (now - running.last_ns) / 1000
         if ledger.dead:
             ledger.pending.append(("v", running.id, number, ins, outs, took_us, ledger.take_dead()))
@@ -443,20 +571,26 @@ class Backward:
         running.last_ns = perf_counter_ns()
 
     @staticmethod
-    def _candidates(running: _Pass, key: tuple[int, int], arrivals: list[Arrival] | None) -> list[Arrival]:
+    def _candidates(running: _Pass, key: Input, arrivals: Arrival | list[Arrival] | None) -> list[Arrival]:
         """What a gradient at an input may be: the one that a hook gave last, or the only one that arrived."""
         kept = running.entering.get(key)
-        alone = arrivals if arrivals is not None and len(arrivals) == 1 else []
+        alone = [arrivals] if isinstance(arrivals, tuple) else []
         return alone if kept is None else [kept, *alone]
 
     def _met_by_hooks(
-        self, running: _Pass, key: tuple[int, int], grad: torch.Tensor, arrivals: list[Arrival] | None, at_leaf: bool
+        self,
+        running: _Pass,
+        number: int,
+        input_nr: int,
+        grad: torch.Tensor,
+        arrivals: Arrival | list[Arrival] | None,
+        at_leaf: bool,
     ) -> Arrival:
         """What entered a node at whose input hooks were. A leaf may have taken the gradient itself as its `.grad`, and a hook
         have written into it since."""
         address, version = address_of(grad), grad._version
-        total = running.sums.get(key[0])
-        for arrival in self._candidates(running, key, arrivals):
+        total = running.sums.get(number)
+        for arrival in self._candidates(running, _input(number, input_nr), arrivals):
             if arrival[1] == address and (arrival[2] == version or at_leaf):
                 return arrival
         if total is not None and total[1] == address and total[2] != version:
@@ -481,7 +615,7 @@ class Backward:
         if grad is not None:
             kept = ledger.state(grad)
             if kept is None:
-                seen = delta[3] if address_of(grad) == delta[1] else look(grad)
+                seen = (delta[3] if address_of(grad) == delta[1] else None) or look(grad)
                 kept = ledger.create(grad, "gradient", seen)
                 ledger.describe(grad, kept)
                 ledger.finish(kept)
@@ -500,6 +634,7 @@ class Backward:
 
     def _end(self, running: _Pass, failed: bool, result: Any) -> None:
         ledger = self.ledger
+        self.silent = None
         self.hooks.end_pass()
         self.stacks[get_ident()].remove(running)
         ledger.pass_stack.remove(running.id)
@@ -521,7 +656,7 @@ class Backward:
         if known is not None:
             return known.id
         address, version = address_of(item), version_of(item)
-        for arrivals in (*running.arrived.values(), *([kept] for kept in running.entering.values())):
-            if len(arrivals) == 1 and arrivals[0][1] == address and arrivals[0][2] == version and address:
-                return self.ledger.adopt(item, "gradient", arrivals[0][0], arrivals[0][3]).id
+        for arrival in (*running.arrived.values(), *running.entering.values()):
+            if isinstance(arrival, tuple) and arrival[1] == address and arrival[2] in (version, _UNASKED) and address:
+                return self.ledger.adopt(item, "gradient", arrival[0], arrival[3] or look(item)).id
         return self._keep(item, "gradient").id

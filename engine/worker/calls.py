@@ -7,6 +7,7 @@ then gives it the place it has without recording.
 
 import contextlib
 import sys
+import weakref
 from collections.abc import Callable, Sequence
 from time import perf_counter_ns
 from types import FrameType
@@ -16,13 +17,14 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils.checkpoint import _StopRecomputationError
 
-from engine.events import IN_PLACE, INFERENCE, NO_GRAD, RAISED, VIEW
+from engine.events import IN_PLACE, INFERENCE, NO_GRAD, RAISED, VIEW, Pattern
+from engine.worker.again import MOST, Plan, plan_of
 from engine.worker.names import Called, learn
 from engine.worker.observe import Observer
 from engine.worker.plain import plain_text
 from engine.worker.reads import Reading
-from engine.worker.record import Ledger, State
-from engine.worker.tensors import is_tracked_leaf, look, version_of
+from engine.worker.record import PROGRAM, Ledger, Reference, State, Storage, Taken
+from engine.worker.tensors import Look, is_tracked_leaf, look, spoken, version_of
 
 _Tensor = torch.Tensor
 _Parameter = torch.nn.Parameter
@@ -30,8 +32,9 @@ _tracing = torch._C._get_tracing_state  # torch.jit.trace would trace our readin
 _disabled = torch._C.DisableTorchFunction
 _sequence_nr = torch._C._autograd._get_sequence_nr
 _grad_enabled = torch.is_grad_enabled
-Taken = list[tuple[torch.Tensor, State, int, int]]
-"""Argument, its state, its record and version before the call."""
+_getframe = sys._getframe
+_USUAL = ((), (None, "cpu", "strided"))
+"""Strides, device and layout of a result that a plan can be made of."""
 
 _PLAIN = frozenset((int, float, bool, type(None), str))
 
@@ -46,6 +49,9 @@ class Recording(TorchFunctionMode):
         self.known: dict[object, Called | None] = {}
         self.here = ledger.here
         self.reading = Reading()
+        self.plans: dict[int, Plan | None] = {}
+        """By place; None where an op has run once."""
+        self.patterns = 0
         self.over = False
         """The program has ended, though threads of its own may go on."""
 
@@ -56,9 +62,119 @@ class Recording(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        if kwargs is None:
-            kwargs = {}
-        if (self.here.muted or self.over or _tracing() is not None) and not self._resumes(func, sys._getframe(1)):
+        """Runs and records an op that is like an earlier one at its place; anything else is left to `_first`.
+
+        Long, because a call of a function costs as much as most of these lines."""
+        frame = _getframe(1)
+        code = frame.f_code
+        plan = self.plans.get(id(code) + frame.f_lasti)
+        if plan is None or kwargs or types:
+            return self._first(func, types, args, kwargs or {}, frame)
+        ledger = self.ledger
+        states = ledger.states
+        while plan is not None:
+            if plan.func is func and plan.code is code and plan.count == len(args):
+                inputs: list[int] = []
+                target = 0
+                for place, form in plan.tensors:
+                    tensor = args[place]
+                    state = states.get(id(tensor))
+                    if (
+                        state is None or state.ref() is not tensor
+                        or (state.form is not form and (state.form is not None or ledger.forms.of(tensor, state) is not form))  # type: ignore[arg-type]
+                        or state.version != tensor._version  # type: ignore[union-attr]
+                    ):  # fmt: skip
+                        break
+                    inputs.append(state.id)
+                    inputs.append(state.version)
+                    target = target or state.node
+                else:
+                    for place, constant in plan.constants:
+                        if args[place] is not constant:
+                            break
+                    else:
+                        break
+            plan = plan.other
+        if (
+            plan is None or plan.passes or ledger.ops >= ledger.attention or ledger.nodes >= ledger.nodes_to_spare
+            or ledger.packing or self.here.muted or _tracing() is not None
+            or (plan.twice is not None and plan.twice is not (args[plan.tensors[0][0]] is args[plan.tensors[1][0]]))
+        ):  # fmt: skip
+            return self._first(func, types, args, {}, frame)
+        since = _sequence_nr()
+        started = perf_counter_ns()
+        try:
+            result = func(*args)
+        except BaseException as error:
+            self._raised(plan.called, plan.filled(inputs), None, started, frame, error)
+            raise
+        ended = perf_counter_ns()
+        try:
+            node: Any = result.grad_fn if type(result) is _Tensor and result.dtype is plan.dtype else None
+            edges: tuple[int, ...] | None = None
+            walker = ledger.walker
+            if node is not None and type(node) is plan.node_type and node._sequence_nr() == since:  # type: ignore[attr-defined]
+                edges = (
+                    (target, *plan.no_more) if target and plan.no_more is not None else plan.edges(args, node, ledger)
+                )
+            rest: tuple[object, ...] = ()
+            if plan.number is not None and edges is not None:
+                address = result.data_ptr()
+                value = plan.number(address).value
+                data: Any = (value,) if value - value == 0 else (spoken(value),)
+                seen = Look(plan.shape, plan.dtype_name, address, plan.size_bytes, data, ())
+            elif edges is not None:
+                seen = look(result, False, states[id(args[plan.tensors[0][0]])].look)
+                address, data, rest = seen.address, seen.data, seen.rest[3:]
+                if seen.shape != plan.shape or seen.rest[:3] not in _USUAL:
+                    edges = None
+            if edges is None:
+                taken = plan.taken(args, inputs, states)
+                self._record(
+                    plan.called, taken, plan.filled(inputs), None, result, since, started, ended, frame, args, {}
+                )
+                return result
+            op = ledger.ops = ledger.ops + 1
+            number = ledger.tensors = ledger.tensors + 1
+            here = ledger.nodes = ledger.nodes + 1
+            walker.op, walker.since = op, since
+            walker.numbers[since] = here
+            walker.edges[here] = edges
+            if walker.hook is not None:
+                node.register_hook(walker.hook)
+            old = ledger.storages.get(address)
+            if old is not None:
+                old.members.clear()
+            storage = ledger.storage_count = ledger.storage_count + 1
+            reference = Reference(result, ledger.died)
+            reference.first = number
+            if len(states) >= ledger.next_purge:
+                ledger.purge()
+                states = ledger.states
+            home = ledger.storages[address] = Storage(storage, [])
+            states[id(result)] = state = State(
+                reference, number, number, "result", seen, 0, True, here, home, plan.form
+            )
+            home.members.append(state)
+            if plan.keeps:
+                home.kept = weakref.ref(result.untyped_storage())
+            modules, dead = plan.modules, ledger.dead
+            ledger.rows.append((
+                "l", plan.id, op, number, here, since, inputs, edges, data, storage, plan.site or ledger.site(frame),
+                modules[-1] if modules else 0, ended - started,
+                () if not dead else (dead.pop().first,) if len(dead) == 1 else ledger.take_dead(), *rest,
+            ))  # fmt: skip
+        except RecursionError:  # the program is at the end of its stack: what comes next is its own error
+            ledger.pending.clear()
+        except Exception as error:
+            ledger.trouble(plan.called.name, error)
+        return result
+
+    def _first(
+        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+    ) -> Any:  # fmt: skip
+        """Runs and records what no plan is made for."""
+        if (self.here.muted or self.over or _tracing() is not None) and not self._resumes(func, frame):
             return func(*args, **kwargs)
         try:
             called = self.known[func]
@@ -67,8 +183,8 @@ class Recording(TorchFunctionMode):
         if called is None:
             return func(*args, **kwargs)
         if called.special:
-            return self._special(called, func, args, kwargs, sys._getframe(1))
-        return self.call(called, func, args, kwargs, sys._getframe(1), bool(types))
+            return self._special(called, func, args, kwargs, frame)
+        return self.call(called, func, args, kwargs, frame, bool(types))
 
     def _resumes(self, func: Callable[..., Any], frame: FrameType) -> bool:
         """Whether a skipped turn of a long loop ends with this call."""
@@ -180,6 +296,7 @@ class Recording(TorchFunctionMode):
     def _learn(self, func: Callable[..., Any]) -> Called | None:
         called = learn(func)
         if called is not None and called.id == 0:
+            called.func = func
             self.introduce(called)
         with contextlib.suppress(TypeError):  # a callable that cannot be a key
             self.known[func] = called
@@ -220,6 +337,8 @@ class Recording(TorchFunctionMode):
         if kind in _PLAIN:
             return repr(arg) if kind is not str or len(arg) < 60 else plain_text(arg)  # type: ignore[arg-type]
         if isinstance(arg, _Tensor):
+            if kind is not _Tensor and kind is not _Parameter:
+                self.ledger.walker.odd = True
             try:
                 state = self.ledger.meet(arg)
             except Exception as error:
@@ -305,7 +424,44 @@ class Recording(TorchFunctionMode):
             ledger.pending += self.reading.rows(
                 op, called.name, called.function, args, kwargs, tensors_in(result), taken
             )
+        elif called.fresh and type(result) is _Tensor and not (changed or flags or kwargs):
+            self._plan(called, taken, result, since, frame, args)
         ledger.publish()
+
+    def _plan(
+        self, called: Called, taken: Taken, result: torch.Tensor, since: int, frame: FrameType, args: tuple[Any, ...]
+    ) -> None:
+        """Makes a plan of an op that has run at its place before, if it made one node and nothing else."""
+        ledger = self.ledger
+        if ledger.walker.threaded or _sequence_nr() != since + 1:
+            return
+        code = frame.f_code
+        key = id(code) + frame.f_lasti
+        if key not in self.plans:
+            self.plans[key] = None
+            return
+        first = self.plans[key]
+        made = plan_of(args, taken, ledger.pending, ledger.states[id(result)], result, ledger.walker, ledger.forms)
+        if made is None or self._others(first) >= MOST:
+            return
+        plan, row = made
+        self.patterns += 1
+        plan.id, plan.other = self.patterns, first
+        plan.func, plan.called, plan.code = called.func, called, code
+        plan.site = ledger.site(frame) if code.co_filename == PROGRAM else 0
+        plan.passes, plan.modules = self.here.passes, self.here.modules
+        self.plans[key] = plan
+        said = (row[0], plan.id, *row[1:])
+        ledger.thin.patterns.add(Pattern(*said[1:]))  # type: ignore[arg-type]
+        ledger.pending.append(said)
+
+    @staticmethod
+    def _others(plan: Plan | None) -> int:
+        count = 0
+        while plan is not None:
+            plan = plan.other
+            count += 1
+        return count
 
     def _changes(
         self, called: Called, taken: Taken, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -45,6 +45,7 @@ from engine.worker.patches import (
     wrap_from_numpy,
     wrap_functions,
     wrap_modules,
+    wrap_saved_hooks,
     wrap_threads,
     wrap_zero_grad,
 )
@@ -328,6 +329,7 @@ class Job:
             self.below.drain()
         self.ledger.closed = True
         self.mode.over = True
+        self.mode.plans.clear()
 
     @staticmethod
     def _join() -> None:
@@ -349,6 +351,7 @@ class Job:
         watch_checkpoints(self.ledger)
         wrap_from_numpy(self.mode)
         keep_fast_paths(self.mode)
+        wrap_saved_hooks(self.ledger)
         replace_compile(self.ledger)
         replace_workers(self.ledger)
         wrap_zero_grad(optimizers)

@@ -132,6 +132,8 @@ class Hooks:
         """Dictionaries that the engine calls hooks from, with the ids registered there."""
         self.fresh = False
         """A hook was registered since the last look."""
+        self.in_engine = False
+        """Some hook, of whomever, was registered that the engine calls."""
         self.passes = 0
         self.dressed: dict[int, tuple[Dictionary, int]] = {}
         """Dictionaries of modules whose hooks are stood in for, with the calls that need it."""
@@ -150,6 +152,8 @@ class Hooks:
                 handle.hooks_dict_ref, handle.id, handle.extra_dict_ref = weakref.ref(hooks_dict), next(numbers), ()
                 return
             init(handle, hooks_dict, extra_dict=extra_dict)
+            if _KINDS.get(sys._getframe(1).f_code.co_name) in _IN_ENGINE:
+                hooks.in_engine = True
             hooks.register(handle, hooks_dict, sys._getframe(1))
 
         RemovableHandle.__init__ = __init__  # type: ignore[method-assign, assignment]

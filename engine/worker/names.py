@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from engine.worker.again import FRESH
 from engine.worker.reads import READERS
 
 _OPERATORS = {
@@ -40,10 +41,13 @@ _UNINITIALISED = frozenset(("empty", "empty_like", "new_empty", "empty_strided",
 class Called:
     """What is known of one function."""
 
-    __slots__ = ("function", "id", "lends", "name", "picks", "quiet", "special", "uninitialised", "writes_silently")
+    __slots__ = (
+        "fresh", "func", "function", "id", "lends", "name", "picks", "quiet", "special", "uninitialised", "writes_silently",
+    )  # fmt: skip
 
     def __init__(self, name: str, function: str, special: str = "") -> None:
         self.id = 0
+        self.func: Callable[..., Any] | None = None
         self.name = name
         self.function = function
         self.special = special
@@ -54,6 +58,8 @@ class Called:
         """Shares memory with code that PyTorch does not see."""
         self.picks = name in READERS and function.startswith("torch.")
         """Its results are cells of its arguments."""
+        self.fresh = name in FRESH and function.startswith("torch.") and not self.picks
+        """Gives a new tensor, of a form that follows from the arguments'."""
         self.uninitialised = name in _UNINITIALISED
         self.writes_silently = name in _WRITES_SILENTLY
 

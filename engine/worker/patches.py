@@ -75,6 +75,7 @@ def wrap_threads(mode: Recording) -> None:
 
     def started(self: threading.Thread) -> None:
         walker.threaded = True
+        mode.plans.clear()
         start(self)
 
     def _bootstrap_inner(self: threading.Thread) -> None:
@@ -115,6 +116,31 @@ def replace_workers(ledger: Ledger) -> None:
 
     _signature = inspect.signature(original)
     loader.__init__ = __init__
+
+
+def wrap_saved_hooks(ledger: Ledger) -> None:
+    """Hooks on what nodes save run the program's code in forward and in backward; PyTorch hands them on by these names."""
+    module: Any = torch._C._autograd
+    push, pop, register = (
+        module._push_saved_tensors_default_hooks, module._pop_saved_tensors_default_hooks, module.SavedTensor.register_hooks,
+    )  # fmt: skip
+
+    def _push_saved_tensors_default_hooks(pack: Any, unpack: Any) -> None:
+        push(pack, unpack)
+        ledger.unpacks = True
+        ledger.packing += 1
+
+    def _pop_saved_tensors_default_hooks() -> None:
+        pop()
+        ledger.packing -= 1
+
+    def register_hooks(self: Any, pack: Any, unpack: Any) -> None:
+        ledger.unpacks = True
+        register(self, pack, unpack)
+
+    module._push_saved_tensors_default_hooks = _push_saved_tensors_default_hooks
+    module._pop_saved_tensors_default_hooks = _pop_saved_tensors_default_hooks
+    module.SavedTensor.register_hooks = register_hooks
 
 
 def wrap_from_numpy(mode: Recording) -> None:

@@ -15,6 +15,7 @@ import torch
 
 from engine.events import Role
 from engine.trace import RunLimits
+from engine.worker.again import Form, Forms
 from engine.worker.blank import Blank
 from engine.worker.tensors import Look, is_tracked_leaf, look, start_of, version_of
 from engine.worker.thin import Thinning
@@ -65,10 +66,16 @@ class State(msgspec.Struct, eq=False, gc=False):
     requires_grad: bool = False
     node: int = 0
     storage: Storage | None = None
+    form: Form | None = None
+    """What it has in common with others, once somebody asked; None again when it may have changed."""
     base: int = 0
     grad: "State | None" = None
     grad_of: "State | None" = None
     watched: bool = False
+
+
+Taken = list[tuple[torch.Tensor, State, int, int]]
+"""Argument, its state, its record and version before the call."""
 
 
 class Here(threading.local):
@@ -110,9 +117,11 @@ class Ledger:
         """Storages in which something is undefined."""
         self.dead: list[Reference] = []
         """Of tensors that ceased to exist since that was last said."""
-        self._died = self.dead.append
+        self.died = self.dead.append
         self.holders: dict[int, Reference] = {}
         """What holds tensors for backward and is no node."""
+        self.nodes_to_spare = limits.nodes
+        """Below this number of nodes the limit is far."""
         self.storages: dict[int, Storage] = {}
         self.site_numbers: dict[tuple[int, int], int] = {}
         self.site_codes: list[tuple[CodeType, int] | tuple[int, int, int, int]] = []
@@ -129,9 +138,14 @@ class Ledger:
         self.said_bytes = 0
         """Bytes of events sent so far."""
         self.thin = Thinning(self)
+        self.forms = Forms()
+        self.packing = 0
+        """How many `saved_tensors_hooks` are in force."""
+        self.unpacks = False
+        """There were some, or hooks on a single saved tensor."""
         self.attention = limits.ops
         """From this number of ops on, each op asks `thin` whether it is recorded."""
-        self._next_purge = 50_000
+        self.next_purge = 50_000
 
     @property
     def pass_stack(self) -> list[int]:
@@ -282,8 +296,8 @@ class Ledger:
         self.tensors += 1
         number = self.tensors
         state = State(self._reference(tensor, number), number, number, role, seen)
-        if len(self.states) >= self._next_purge:
-            self._purge()
+        if len(self.states) >= self.next_purge:
+            self.purge()
         self.states[id(tensor)] = state
         return state
 
@@ -325,15 +339,15 @@ class Ledger:
         )  # fmt: skip
 
     def _reference(self, tensor: torch.Tensor, number: int) -> Reference:
-        reference = Reference(tensor, self._died)
+        reference = Reference(tensor, self.died)
         reference.first = number
         return reference
 
     def made(self, tensor: torch.Tensor, of_tensors: bool, seen: Look) -> State:
         """The recorded state of the fresh result of an op: `create`, `describe` and `finish` without their questions."""
         number = self.tensors = self.tensors + 1
-        if len(self.states) >= self._next_purge:
-            self._purge()
+        if len(self.states) >= self.next_purge:
+            self.purge()
         requires_grad = tensor.requires_grad
         state = State(
             self._reference(tensor, number), number, number, "result", seen, version_of(tensor), requires_grad
@@ -377,6 +391,7 @@ class Ledger:
 
     def reconsider(self, tensor: torch.Tensor, state: State) -> None:
         """Corrects a record whose object began or ceased to be tracked without being written."""
+        state.form = None
         if state.node and not tensor.requires_grad:
             self.renew(tensor, state)
             return
@@ -393,11 +408,12 @@ class Ledger:
             kept.role = "gradient"
             self.pending.append(("tc", kept.id, "gradient"))
 
-    def _purge(self) -> None:
+    def purge(self) -> None:
+        """Forgets what no longer exists."""
         self.states = {key: state for key, state in self.states.items() if state.ref() is not None}
         for address in [a for a, s in self.storages.items() if not s.alive()]:
             self.storages.pop(address).members.clear()
-        self._next_purge = 2 * len(self.states) + 50_000
+        self.next_purge = 2 * len(self.states) + 50_000
 
     def describe(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> None:
         """Fills in what the object itself says: version, node, base, storage.
@@ -454,6 +470,7 @@ class Ledger:
         """A new record of an object whose contents changed."""
         self.tensors += 1
         state.id = self.tensors
+        state.form = None
         state.look = look(tensor, is_blank(tensor, state))
         state.node = 0
         if (
@@ -515,6 +532,7 @@ class Ledger:
                 state.storage.blank = None  # whether that code wrote cannot be told
                 for member in state.storage.members:
                     member.watched = True
+                    member.form = None
 
     # Updates
 

@@ -32,6 +32,11 @@ _least, _greatest, _total = np.minimum.reduce, np.maximum.reduce, np.add.reduce 
 _EXACT_INTEGER = 2**53  # JavaScript's whole numbers end here
 
 Array = NDArray[np.generic]
+FLOATS: dict[torch.dtype, tuple[str, int, Callable[[int], Any]]] = {
+    torch.float32: ("float32", 4, ctypes.c_float.from_address),
+    torch.float64: ("float64", 8, ctypes.c_double.from_address),
+}
+"""Name and bytes of the dtypes most numbers have, and what reads one from memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +68,10 @@ def _kind(dtype: torch.dtype) -> Kind:
 
 
 _kinds: dict[torch.dtype, Kind] = {}
+complex_met: set[torch.dtype] = set()
+"""Complex dtypes of the tensors so far: without any, no tensor is the negative of its memory."""
+devices_met: set[str] = set()
+"""Devices of the tensors so far that are neither `cpu` nor `meta`."""
 _readers: dict[tuple[str, int], "_Reader"] = {}
 _Reader = tuple[Callable[[Any], Data], Callable[[int], Any]]
 """What unpacks so many elements, and what makes their memory readable at an address."""
@@ -73,7 +82,15 @@ def kind_of(dtype: torch.dtype) -> Kind:
     kind = _kinds.get(dtype)
     if kind is None:
         kind = _kinds[dtype] = _kind(dtype)
+        if dtype.is_complex:
+            complex_met.add(dtype)
     return kind
+
+
+def meet_device(device: str) -> None:
+    """Takes note of where a tensor is."""
+    if device not in ("cpu", "meta"):
+        devices_met.add(device)
 
 
 def _reader(code: str, count: int) -> _Reader:
@@ -410,6 +427,7 @@ def _long_look(tensor: torch.Tensor, uninitialised: bool, like: Look | None = No
     reason = ""
     try:
         device, layout = str(tensor.device), str(tensor.layout).removeprefix("torch.")
+        meet_device(device)
         shape = tuple(int(n) for n in tensor.shape)
         reason = unreadable(tensor)
         if not reason and tensor.layout is not torch.strided:

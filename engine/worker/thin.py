@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
+from engine.again import Patterns, spread_visit
+from engine.events import Again, Flowing, Passed, row_of
 from engine.worker.tensors import kind_of, look, small_data, spoken
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ _SHARE = 0.3
 """Part of the wall time after which most turns are skipped."""
 _SPARE = 16
 """Then one turn in so many is recorded, for the sake of the last."""
-_ALWAYS = frozenset(("fn", "out", "w", "find", "m", "cut", "cv", "gone", "room"))
+_ALWAYS = frozenset(("fn", "pat", "out", "w", "find", "m", "cut", "cv", "gone", "room"))
 """Rows that are said though their turn is forgotten."""
 _DATA, _NODE, _SUMMARY = 6, 10, 17
 """Places in the row of a tensor."""
@@ -124,6 +126,8 @@ class Thinning:
         self.carry: list[Row] = []
         """Rows of live tensors, said with the next block."""
         self.carried: set[int] = set()
+        self.patterns = Patterns()
+        """Those of ops that a loop does again."""
         self.before, self.gap = _Gap(), _Gap()
         """What was left out before the block, and since."""
         self.aside_floor = 0
@@ -139,6 +143,7 @@ class Thinning:
     def begin(self) -> None:
         """The program begins, and its limits are known."""
         self.started = perf_counter()
+        self.ledger.nodes_to_spare = self.ledger.limits.nodes - 1000
         self._attend()
 
     # What the others ask
@@ -418,6 +423,7 @@ class Thinning:
 
         Numbers above `floor`, and those carried over, are in these rows only."""
         ledger = self.ledger
+        rows = list(self._spread(rows))
         tied = {row[1] for row in rows if row[0] == "t" and len(row) > _NODE and row[_NODE]}
         needed = self._needed(floor, carried, tied)
         kept: list[Row] = []
@@ -440,10 +446,10 @@ class Thinning:
             elif kind == "o":
                 self.gap.ops[row[6], row[2], row[7]] += 1  # type: ignore[index]
                 self.ops_forgotten += 1
-                if len(row) > _GONE:
+                if len(row) > _GONE and row[_GONE]:
                     ledger.outbox.append(("gone", row[_GONE]))
             elif kind == "v":
-                if len(row) > _GONE_BY_VISIT:
+                if len(row) > _GONE_BY_VISIT and row[_GONE_BY_VISIT]:
                     ledger.outbox.append(("gone", row[_GONE_BY_VISIT]))
             elif kind == "u":
                 self.gap.updates += 1
@@ -456,6 +462,19 @@ class Thinning:
         for row, deltas in passes.values():
             self._point(row, deltas, told)
         return kept
+
+    def _spread(self, rows: list["Row"]) -> Iterator["Row"]:
+        """The rows, each that stands for several replaced by those."""
+        for row in rows:
+            facts: Any = row[1:]
+            if row[0] == "l":
+                yield from [row_of(event) for event in self.patterns.spread(Again(*facts))]
+            elif row[0] == "f":
+                *known, new, gone = facts
+                made, visit = spread_visit(Passed(*known, tuple([Flowing(*one) for one in new]), gone))  # type: ignore[call-arg]
+                yield from [row_of(event) for event in (*made, visit)]
+            else:
+                yield row
 
     def _needed(self, floor: int, carried: set[int], tied: set[object]) -> set[int]:
         """Takes states that would name what is forgotten out of the ledger; gives the records the others need."""

@@ -11,7 +11,7 @@ import torch
 from engine.events import OMITTED
 from engine.worker.functions import backward_place
 from engine.worker.saved import read_saved
-from engine.worker.tensors import Look, _kinds, kind_of, start_of
+from engine.worker.tensors import Look, _kinds, kind_of, meet_device, start_of
 
 if TYPE_CHECKING:
     from engine.worker.record import Ledger, State
@@ -56,6 +56,7 @@ def _output(meta: Any) -> tuple[tuple[int, ...], str, str]:
     device = _devices.get(place)
     if device is None:
         device = _devices[place] = str(place)
+        meet_device(device)
     dtype = meta.dtype
     return tuple(meta.shape), (_kinds.get(dtype) or kind_of(dtype)).name, device
 
@@ -80,6 +81,10 @@ class Walker:
         self.edges: dict[int, tuple[int, ...]] = {}
         self.types: dict[type | str, _Type] = {}
         """By class; by name where several kinds share a class."""
+        self.native: set[type] = set()
+        """Classes of nodes that run PyTorch's own formulas."""
+        self.odd = False
+        """A custom Function or a subclass of Tensor was met: code of the program's may run in a pass."""
         self.op = 0
         self.since = 0
         self.made_by = 0
@@ -269,6 +274,9 @@ class Walker:
     def _learn(self, node: Node) -> _Type:
         cls = type(node)
         facts = self.types[cls] = _Type(node)
+        if not (facts.custom or facts.shared or facts.accumulates):
+            self.native.add(cls)
+        self.odd = self.odd or facts.custom
         place = backward_place(cls) if facts.custom else None
         facts.code = 0 if place is None else self.ledger.fixed_place(*place)
         return facts

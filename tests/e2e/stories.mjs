@@ -598,7 +598,7 @@ const stories = {
   async 'a pass is gone through with matrices'(page) {
     await open(page)
     await run(page, PROGRAM)
-    await page.locator('.strip').getByRole('button', { name: 'Jacobians' }).click()
+    await page.locator('.strip').getByRole('button', { name: 'Jacobian mode' }).click()
     await page.getByRole('button', { name: 'Work out the matrices' }).click()
     await until(() => page.locator('.mode .bar').textContent(), (text) => text.includes('largest difference 0'), 'products that are the vectors')
     for (const what of ['4 of 5 nodes', '3 of 5 nodes']) {

@@ -409,7 +409,7 @@ const stories = {
     const dock = page.locator('.dock')
     await dock.getByRole('button', { name: 'Memory' }).click()
     await until(() => dock.locator('.legend').textContent(), (text) => text.includes('parameters') && text.includes('optimizer state'), 'the four parts of memory')
-    await dock.locator('.legend .link').click()
+    await dock.locator('.legend .link').first().click()
     const step = await page.locator('[role=slider]').getAttribute('aria-valuenow')
     check((await dock.locator('.legend').textContent()).includes(`after step ${step}`), 'the memory panel shows another step than the player')
     await shoot(page, 'memory')

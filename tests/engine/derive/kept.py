@@ -76,6 +76,7 @@ def kept_by_pytorch(source: str) -> Kept:
 
 
 def _count(source: str) -> Kept:
+    gc.freeze()  # what the tests have made is looked through no more
     warnings.resetwarnings()
     torch.set_num_threads(1)
     torch.manual_seed(0)

@@ -3,9 +3,9 @@
 import os
 import tempfile
 import warnings
+from functools import cache
 from pathlib import Path
 
-import torch
 from torch.utils.hooks import RemovableHandle
 
 from engine.assemble import assemble
@@ -14,11 +14,20 @@ from engine.outcome import Outcome
 from engine.request import CheckKind, RunRequest
 from engine.trace import Program, RunLimits, Timings, Trace
 from engine.worker.execute import run
+from engine.worker.warm import warm
+
+
+@cache
+def _warm() -> None:
+    """Imports once what each fork would import for itself, for seconds: the first optimizer imports `torch._dynamo`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warm()
 
 
 def said(code: str, limits: RunLimits = DEFAULT_LIMITS, checks: tuple[CheckKind, ...] = ()) -> list[bytes]:
     """What the worker says of a program, line by line."""
-    torch.set_num_threads(1)
+    _warm()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "events"
         child = os.fork()

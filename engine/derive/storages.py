@@ -76,7 +76,10 @@ class _Memory:
     def _of_updates(self) -> Iterator[tuple[str, Write]]:
         for update in self.trace.updates:
             op = self.ops.get(update.op or "")
-            written = [change for change in (*update.changes, *update.state) if self._same_memory(change)]
+            moved = (
+                op is not None and op.name != "set_"
+            )  # an op that writes gives the tensor memory where it has too little
+            written = [change for change in (*update.changes, *update.state) if self._same_memory(change, moved=moved)]
             if op is not None:  # the other changes are what other tensors saw of it
                 written = [change for change in written if change.before in op.inputs] or written[:1]
             told = set()
@@ -130,12 +133,13 @@ class _Memory:
                         Write(tensor=after.id, version=after.version, bumped=False, op=op.id, span=op.span),
                     )
 
-    def _same_memory(self, change: Change) -> bool:
-        """Whether one tensor holds other values than before where they were before."""
+    def _same_memory(self, change: Change, *, moved: bool = False) -> bool:
+        """Whether one tensor holds other values than before where they were before, or where they were `moved`."""
         before, after = self.tensors.get(change.before or ""), self.tensors.get(change.after or "")
         if before is None or after is None or before.id == after.id or after.storage is None:
             return False
-        return before.storage == after.storage and (before.identity or before.id) == (after.identity or after.id)
+        is_one = (before.identity or before.id) == (after.identity or after.id)
+        return is_one and (moved or before.storage == after.storage)
 
     def _bumped(self, change: Change) -> bool:
         return self.tensors[change.after or ""].version > self.tensors[change.before or ""].version

@@ -34,6 +34,8 @@ def unused_leaves(index: Index) -> list[Tensor]:
     led_to.update(root.node for one in trace.passes for root in one.roots)
     taken.update(index.identity(leaf) for leaf, node in index.leaf_nodes.items() if node in led_to)
     members = {index.identity(one.tensor) for module in trace.modules for one in module.parameters}
+    # what a layer was made with and has no more bears the name of the layer
+    layers = {one.name for one in trace.variables if one.module is not None}
     return [
         tensor
         for tensor in trace.tensors
@@ -42,7 +44,7 @@ def unused_leaves(index: Index) -> list[Tensor]:
         and tensor.is_leaf
         and tensor.identity is None
         and tensor.id not in taken
-        and (tensor.id in members or index.has_names(tensor.id))
+        and (tensor.id in members or index.name(tensor.id) not in {"", *layers})
     ]
 
 

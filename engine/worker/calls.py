@@ -482,6 +482,11 @@ class Recording(TorchFunctionMode):
                 if view and tensor.requires_grad and (base := tensor._base) is not None and base.grad_fn is not None:
                     # the CopySlices is this op's, though the base may have no name any more
                     ledger.walker.number(base.grad_fn)
+            elif (
+                now != version and state.unseen >= before
+            ):  # what ops inside a custom Function wrote is told; not `mark_dirty`
+                changed.append((tensor, state, state.unseen))
+                state.unseen = 0
             elif called.writes_silently and (state.role == "buffer" or state.grad_of is not None):
                 seen = look(tensor)
                 if (seen.data, seen.rest) != (state.look.data, state.look.rest):

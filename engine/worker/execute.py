@@ -46,6 +46,7 @@ from engine.worker.patches import (
     wrap_functions,
     wrap_modules,
     wrap_saved_hooks,
+    wrap_set,
     wrap_threads,
     wrap_zero_grad,
 )
@@ -350,6 +351,7 @@ class Job:
         wrap_functions(self.mode)
         watch_checkpoints(self.ledger)
         wrap_from_numpy(self.mode)
+        wrap_set(self.mode)
         keep_fast_paths(self.mode)
         wrap_saved_hooks(self.ledger)
         replace_compile(self.ledger)

@@ -93,7 +93,10 @@ class Lines:
         store = ast.Assign(targets=[target], value=ast.Constant(value=True))
         for part in (store, target, target.value, store.value):
             ast.copy_location(part, first)
-            part.end_lineno, part.end_col_offset = part.lineno, part.col_offset  # else the store counts as the last line
+            part.end_lineno, part.end_col_offset = (
+                part.lineno,
+                part.col_offset,
+            )  # else the store counts as the last line
         return store
 
     def _bind(self, code: CodeType) -> CodeType:

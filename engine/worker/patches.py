@@ -19,7 +19,7 @@ from engine.worker.hooks import Hooks
 from engine.worker.modules import Modules
 from engine.worker.names import Called
 from engine.worker.optimizers import Optimizers
-from engine.worker.record import Ledger
+from engine.worker.record import PROGRAM, Ledger
 
 _disabled = torch._C.DisableTorchFunction
 
@@ -154,6 +154,20 @@ def wrap_from_numpy(mode: Recording) -> None:
         return mode.__torch_function__(original, (), args, kwargs)
 
     torch.from_numpy = from_numpy
+
+
+def wrap_set(mode: Recording) -> None:
+    """`Tensor.set_`, which PyTorch asks no mode about; only the program's own calls, libraries build tensors with it."""
+    original: Any = torch.Tensor.set_
+
+    @functools.wraps(original)
+    def set_(*args: Any, **kwargs: Any) -> Any:
+        caller = sys._getframe(1)
+        if caller.f_code.co_filename != PROGRAM or not torch._C._is_torch_function_mode_enabled():
+            return original(*args, **kwargs)
+        return mode.__torch_function__(original, (), args, kwargs)
+
+    torch.Tensor.set_ = set_  # type: ignore[method-assign]
 
 
 def wrap_functions(mode: Recording) -> None:

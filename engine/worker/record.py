@@ -72,6 +72,8 @@ class State(msgspec.Struct, eq=False, gc=False):
     grad: "State | None" = None
     grad_of: "State | None" = None
     watched: bool = False
+    unseen: int = 0
+    """The record before the current one, where its version rose and no op was seen to raise it."""
 
 
 Taken = list[tuple[torch.Tensor, State, int, int]]
@@ -255,9 +257,14 @@ class Ledger:
         if state is None or state.ref() is not tensor:
             return self.introduce(tensor, role)
         if state.version != version_of(tensor):
-            if state.version >= 0 and state.storage is not None:
+            if state.version < 0:
+                return self.renew(tensor, state)
+            if state.storage is not None:
                 state.storage.blank = None  # written where no op was recorded
-            return self.renew(tensor, state)
+            before = state.id
+            self.renew(tensor, state)
+            state.unseen = before
+            return state
         if state.watched and look(tensor).data != state.look.data:
             return self.outside(tensor, state)
         return state
@@ -469,7 +476,7 @@ class Ledger:
     def renew(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> State:
         """A new record of an object whose contents changed."""
         self.tensors += 1
-        state.id = self.tensors
+        state.id, state.unseen = self.tensors, 0
         state.form = None
         state.look = look(tensor, is_blank(tensor, state))
         state.node = 0

@@ -229,7 +229,11 @@ def _run_on(wrong: _Wrong, source: str) -> Fault | None:
     fix = _tried(here, source, [Change(wrong.line, end, end, missing)])
     opened = {right: left for left, right in _CLOSING.items()}[missing[-1]]
     at = wrong.text.find(opened)
-    return Fault("bracket_open", (wrong.line, wrong.line, at, at + 1), {"bracket": opened, "right": missing[-1]}, fix) if fix else None
+    return (
+        Fault("bracket_open", (wrong.line, wrong.line, at, at + 1), {"bracket": opened, "right": missing[-1]}, fix)
+        if fix
+        else None
+    )
 
 
 def _unclosed(text: str) -> str:

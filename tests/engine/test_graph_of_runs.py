@@ -87,3 +87,23 @@ def test_the_inside_of_a_custom_function_is_no_cut() -> None:
     graph = graph_of(OWN)
     assert sorted(box.reason for box in graph.boxes if box.title == "pow") == ["function", "no_grad"]
     assert [link.reason for link in graph.links if link.kind == "cut"] == ["no_grad"]
+
+
+REPLACED = """
+import torch
+from torch import nn
+layer = nn.Linear(2, 2)
+layer.weight = nn.Parameter(torch.ones(2, 2))
+layer(torch.ones(1, 2)).sum().backward()
+"""
+
+
+def test_a_weight_that_was_replaced_before_use_is_no_ghost() -> None:
+    graph = view(engine.run(REPLACED))
+    assert [box.title for box in graph.boxes if box.kind == "ghost"] == []
+
+
+def test_a_layer_that_nothing_used_is_a_ghost() -> None:
+    graph = view(engine.run(REPLACED.replace("layer = ", "spare = nn.Linear(3, 3)\nlayer = ")))
+    (ghost,) = [box for box in graph.boxes if box.kind == "ghost"]
+    assert (ghost.reason, [one.name for one in ghost.parameters]) == ("unused", ["spare.weight", "spare.bias"])

@@ -40,13 +40,13 @@ class Alive(msgspec.Struct):
 
 class _Storage:
     def __init__(self, storage: torch.UntypedStorage) -> None:
-        self.weak: Any = StorageWeakRef(storage)
+        self.weak: Any = StorageWeakRef(storage)  # type: ignore[no-untyped-call]
         self.size_bytes = storage.nbytes()
 
 
-class _Follow(TorchDispatchMode):
+class _Follow(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.made: dict[int, _Storage] = {}
         self.aside: set[int] = set()
         """What is no forward result: what lives longer, roots and their gradients."""
@@ -129,7 +129,7 @@ def _follow(source: str) -> Alive:
             for handle in handles:
                 handle.remove()
 
-    torch.autograd._engine_run_backward = run  # type: ignore[attr-defined]
+    torch.autograd._engine_run_backward = run  # type: ignore[attr-defined, assignment]
     names: dict[str, object] = {"__name__": "__main__"}
     with follow:
         exec(compile(source, PROGRAM, "exec"), names)
@@ -150,7 +150,7 @@ def _nodes(outputs: list[torch.Tensor]) -> list[Any]:
 
 
 def _key(tensor: torch.Tensor) -> int:
-    return tensor.untyped_storage()._cdata
+    return int(tensor.untyped_storage()._cdata)
 
 
 def _lasting() -> set[int]:

@@ -218,3 +218,64 @@ def test_as_strided_of_the_program_is_its_own_op() -> None:
         + "x = torch.ones(4, requires_grad=True)\ny = x * 2\ny.mul_(3)\nz = y.as_strided((2,), (2,))\nz.sum().backward()\n"
     )
     assert next(op for op in trace.ops if op.name == "as_strided").nodes == (_node(trace, "AsStridedBackward0").id,)
+
+
+DIRTY = """class Inc(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        x.add_(1)
+        ctx.mark_dirty(x)
+        return x
+    @staticmethod
+    def backward(ctx, g):
+        return g
+a = torch.ones(2, requires_grad=True)
+b = a * 1
+c = Inc.apply(b)
+print(c._version, c is b)
+"""
+
+
+def test_mark_dirty_raises_the_version_once_more() -> None:
+    trace = record(HEAD + DIRTY)
+    assert trace.output[0].text == "2 True\n"
+    assert [(version, bumped, line) for _, version, bumped, line in _writes(trace, "b")] == [
+        (1, True, 6),
+        (2, True, 14),
+    ]
+    assert laws.broken(trace) == []
+
+
+def test_mark_dirty_without_a_write_is_one() -> None:
+    trace = record(HEAD + DIRTY.replace("x.add_(1)", "pass"))
+    assert trace.output[0].text == "1 True\n"
+    assert [(version, line) for _, version, _, line in _writes(trace, "b")] == [(1, 14)]
+
+
+def test_set_moves_into_memory_and_writes_nothing() -> None:
+    trace = record(HEAD + "x = torch.zeros(3)\ny = torch.ones(3)\nx.set_(y)\nprint(x._version)\n")
+    storage = _storage_of(trace, "y")
+    assert trace.output[0].text == "1\n"
+    assert storage is not None
+    assert {_identity(trace, "x"), _identity(trace, "y")} == set(storage.tensors)
+    assert storage.writes == ()
+    (op,) = [op for op in trace.ops if op.name == "set_"]
+    (update,) = trace.updates
+    assert (op.in_place, update.op, op.span and op.span.line) == (True, op.id, 5)
+    assert laws.broken(trace) == []
+
+
+def test_tensors_that_libraries_put_together_are_not_set_by_the_program() -> None:
+    trace = record(HEAD + "import copy\nx = torch.ones(3)\ny = copy.deepcopy(x)\n")
+    assert all(op.name != "set_" for op in trace.ops)
+
+
+def test_out_into_an_empty_or_a_small_tensor_writes_into_its_new_memory() -> None:
+    trace = record(
+        HEAD + "y = torch.ones(300)\no = torch.empty(0)\ntorch.add(y, y, out=o)\nprint(o._version)\n"
+        "import warnings\nwarnings.simplefilter('ignore')\np = torch.zeros(3)\ntorch.add(y, y, out=p)\nprint(p._version)\n"
+    )
+    assert [piece.text for piece in trace.output] == ["1\n", "1\n"]
+    assert _writes(trace, "o") == [("o", 1, True, 5)]
+    assert _writes(trace, "p") == [("p", 1, True, 10)]
+    assert laws.broken(trace) == []

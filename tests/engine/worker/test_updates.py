@@ -167,9 +167,18 @@ def _last(trace: Trace, name: str) -> tuple[str, ...]:
 
 
 def test_a_gradient_changed_by_code_that_nothing_sees_is_told_at_the_next_pass() -> None:
-    trace = _trace("x.grad.set_(torch.ones(2))\ngo()\n")
+    library = "exec(compile('g.set_(t)', 'library.py', 'exec'), {'g': x.grad, 't': torch.ones(2)})\n"
+    trace = _trace(library + "go()\n")
     (update,) = [update for update in trace.updates if isinstance(update, Update)]
     assert (update.kind, _data(trace, update.changes[0].after)) == ("outside", (1.0, 1.0))
+
+
+def test_a_gradient_moved_into_other_memory_is_told_at_its_line() -> None:
+    trace = _trace("x.grad.set_(torch.ones(2))\ngo()\n")
+    (update,) = trace.updates
+    assert (update.kind, _data(trace, update.changes[0].after)) == ("grad_set", (1.0, 1.0))
+    assert update.span is not None
+    assert trace.program.code.splitlines()[update.span.line - 1] == "x.grad.set_(torch.ones(2))"
 
 
 def test_gradients_that_are_undefined_stay_null() -> None:

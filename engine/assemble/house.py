@@ -6,6 +6,7 @@ import msgspec
 
 from engine import asked
 from engine import events as ev
+from engine.assemble.names import Source
 from engine.assemble.records import Records
 from engine.assemble.state import Run, of_op, of_pass, of_tensor
 from engine.derive import link_regrown
@@ -13,7 +14,6 @@ from engine.ending import ended_by_signal, line_span, stopped_by
 from engine.keys import versions
 from engine.outcome import Outcome
 from engine.request import RunRequest
-from engine.source import Source
 from engine.trace import (
     Change,
     Check,

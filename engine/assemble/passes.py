@@ -3,9 +3,9 @@
 import msgspec
 
 from engine import events as ev
+from engine.assemble.hook_calls import AFTER, BEFORE
 from engine.assemble.state import Arrival, Run, State, of_pass, of_tensor
 from engine.broadcasting import may_sum, shape_before, summed_axes
-from engine.hooks import AFTER, BEFORE
 from engine.trace import (
     Accumulation,
     Reduction,

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from engine import events as ev
 from engine.again import Patterns
 from engine.asked import PythonCalls
-from engine.calls import Calls
+from engine.assemble.hook_calls import HookCalls
+from engine.assemble.module_calls import Calls
 from engine.derive import Told
-from engine.hooks import HookCalls
 from engine.trace import (
     Accumulation,
     Argument,

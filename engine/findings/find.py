@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterable
 
 from engine.findings.accumulation import gradients_added_up
 from engine.findings.cuts import cut_gradients, unused_parameters
-from engine.findings.dtypes import promoted, squeezes_without_effect, uninitialised_reads, values_cut
 from engine.findings.environment import tests_without_call, visible_devices
 from engine.findings.errors import errors
 from engine.findings.flow import (
@@ -62,6 +61,7 @@ from engine.findings.training import (
     scheduler_before_step,
 )
 from engine.findings.unrecorded import losses_made_anew, unrecorded
+from engine.findings.values import promoted, squeezes_without_effect, uninitialised_reads, values_cut
 from engine.trace import Finding, Trace
 
 FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (

@@ -446,7 +446,7 @@ class Op(Record, frozen=True):
     """Inputs that were stretched."""
     reads: tuple[Reads, ...] = ()
     """Which cells of its inputs an op that picks has read or, in place, kept; for tensors of at most 4,096 elements, and of a
-    run only the first 2,000 such ops and 100,000 cells."""
+    run only the first 1,000 such ops and 100,000 cells."""
     promotion: Promotion | None = None
     """Its operands had different dtypes, or `/` made whole numbers floating."""
     window: Window | None = None

@@ -13,6 +13,7 @@ import torch
 from engine.worker.backward import Backward
 from engine.worker.modules import Modules
 from engine.worker.plain import class_name, plain_text
+from engine.worker.reads import Reading
 from engine.worker.record import Ledger, State, is_blank
 from engine.worker.tensors import INLINE, as_array, look, start_of
 
@@ -25,10 +26,13 @@ _BLOBS_BYTES = 16 << 20
 class Finish:
     """Tells the end of the program from its globals."""
 
-    def __init__(self, ledger: Ledger, modules: Modules, backward: Backward, before: frozenset[str]) -> None:
+    def __init__(
+        self, ledger: Ledger, modules: Modules, backward: Backward, reading: Reading, before: frozenset[str]
+    ) -> None:
         self.ledger = ledger
         self.modules = modules
         self.backward = backward
+        self.reading = reading
         self.before = before
         self.named: dict[int, tuple[torch.Tensor, State]] = {}
         self.chosen: list[tuple[torch.Tensor, int]] = []
@@ -67,9 +71,8 @@ class Finish:
             self.ledger.pending.append(
                 ("cut", "ops", "ops", self.ledger.ops - self.ledger.thin.ops_forgotten, self.ledger.ops_omitted)
             )
-        reading = self.backward.mode.reading
-        if reading.omitted:
-            self.ledger.pending.append(("cut", "reads", "cells", reading.kept, reading.omitted))
+        if self.reading.omitted:
+            self.ledger.pending.append(("cut", "reads", "cells", self.reading.kept, self.reading.omitted))
         if self.ledger.output_bytes > self.ledger.limits.output_bytes:
             kept = self.ledger.limits.output_bytes
             cut = ("cut", "output", "output_bytes", kept, self.ledger.output_bytes - kept)

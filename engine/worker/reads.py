@@ -3,7 +3,9 @@
 NumPy does it, so that neither autograd, a profiler nor a mode of the user's sees it. Only small tensors are looked at, and of a
 run only the first `MOST_OPS` calls and `MOST_CELLS`."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,7 @@ from engine.worker.tensors import as_array, unreadable
 MOST_ELEMENTS = 4096
 """Of a tensor whose cells are told."""
 MOST_CELLS = 100_000
-MOST_OPS = 2_000
+MOST_OPS = 1_000
 """That are told of one run: reading an element takes three microseconds, telling of it eight."""
 
 Numbers = NDArray[np.int64]
@@ -84,7 +86,7 @@ class Reading:
         made = results or [tensor for tensor, _, _, _ in taken[:1]]
         if not made or not taken or not 0 < made[0].numel() <= MOST_ELEMENTS or _is_own_index(made[0], args, taken):
             return []
-        if self.kept >= MOST_OPS:
+        if self.kept >= MOST_OPS or made[0].numel() > self.left:
             self.omitted += 1
             return []
         try:
@@ -127,8 +129,13 @@ def _plain(value: object) -> torch.Tensor:
 
 
 def _numbers(tensor: torch.Tensor) -> Numbers:
-    """The number of each element, in the tensor's shape."""
-    return np.arange(_plain(tensor).numel()).reshape(tuple(tensor.shape))
+    """The number of each element, in the tensor's shape; not to be written into."""
+    return _numbered(tuple(_plain(tensor).shape))
+
+
+@lru_cache(64)
+def _numbered(shape: tuple[int, ...]) -> Numbers:
+    return np.arange(math.prod(shape)).reshape(shape)
 
 
 def _values(tensor: torch.Tensor) -> NDArray[Any]:
@@ -260,7 +267,7 @@ def _written(into: torch.Tensor, targets: Numbers, source: tuple[torch.Tensor, N
     """What the cells hold after a source was put at `targets`; two writes into one cell have no order."""
     if np.unique(targets).size != targets.size:
         raise Unknown
-    kept = _numbers(into)
+    kept = _numbers(into).copy()
     kept.ravel()[targets] = ELSEWHERE
     yield into, 0, False, kept
     if source is not None:

@@ -1421,7 +1421,7 @@ export interface Op {
    */
   raised?: boolean;
   /**
-   * Which cells of its inputs an op that picks has read or, in place, kept; for tensors of at most 4,096 elements, and of a run only the first 2,000 such ops and 100,000 cells.
+   * Which cells of its inputs an op that picks has read or, in place, kept; for tensors of at most 4,096 elements, and of a run only the first 1,000 such ops and 100,000 cells.
    */
   reads?: Reads[];
   /**

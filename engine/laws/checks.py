@@ -23,7 +23,7 @@ def checks(looked: Looked) -> Iterator[str]:
                 yield f"{where} has the place {element.index} in a leaf of shape {shape}"
         if (check.verdict == "not_checked") != (not check.elements) and check.verdict != "random":
             yield f"{where} is {check.verdict} with {len(check.elements)} elements"
-        if (check.verdict == "agrees") == bool(check.reason):
+        if (check.verdict == "agrees") != (check.reason in ("", "left")):
             yield f"{where} is {check.verdict} for the reason {check.reason!r}"
     for one in looked.trace.jacobians:
         where = f"the Jacobian of {one.output or one.node} in pass {one.pass_id}"

@@ -273,7 +273,11 @@ class Job:
         self.stopping = threading.Lock()
         """Held by the thread that says where the program was when its time was over."""
         self.finish = Finish(
-            ledger, self.modules, self.backward, self.mode.reading, self.given | {"__annotations__", "__warningregistry__"}
+            ledger,
+            self.modules,
+            self.backward,
+            self.mode.reading,
+            self.given | {"__annotations__", "__warningregistry__"},
         )
 
     def run(self) -> None:

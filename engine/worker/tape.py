@@ -41,6 +41,8 @@ _HOOKS = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
 _READ = frozenset(("data", "T", "mT", "H", "mH", "real", "imag"))
 """Attributes whose reading gives values of the tensor."""
 _CUTS = {"detach": "detach", "detach_": "detach", "data": "data", "tensor": "detach", "as_tensor": "detach"}
+_TO_PYTHON = frozenset(("item", "tolist", "numpy", "__array__", "__float__", "__int__", "__index__", "__complex__"))
+"""What gives the values to code that no tape follows."""
 _LOW_PRECISION = {torch.float64: 0, torch.complex128: 0, torch.float32: 1, torch.complex64: 1, torch.float16: 2}
 
 
@@ -148,6 +150,8 @@ class Tape:
         """The program hooked a gradient."""
         self.written: set[int] = set()
         """Memory that some entry wrote into."""
+        self.left: list[tuple[int, Entry]] = []
+        """Calls that gave numbers to Python, each with the entries there were by then."""
         self.precision = 0
         self._slots: dict[int, tuple[weakref.ref[torch.Tensor], int, int]] = {}
         self._leaves: dict[int, tuple[weakref.ref[torch.Tensor], Leaf]] = {}
@@ -244,7 +248,7 @@ class Tape:
 
         entry.args, entry.kwargs = _mapped(args, taken), _mapped(kwargs, taken)
         entry.cut = self._cut(name, kwargs, entry.grad_mode)
-        if entry.cut:
+        if entry.cut or name in _TO_PYTHON:
             entry.site = self.ledger.site(sys._getframe(3))
         if torch.is_autocast_enabled("cpu"):
             entry.autocast = torch.get_autocast_dtype("cpu")
@@ -345,6 +349,8 @@ class Tape:
         for tensor in found:
             entry.outputs.append(0 if id(tensor) in given else self._result(tensor, starts, entry))
         if not any(entry.outputs) and not entry.writes:
+            if entry.name in _TO_PYTHON:
+                self.left.append((len(self.entries), entry))
             return
         if not torch.equal(torch.get_rng_state(), call.rng):
             entry.rng = call.rng

@@ -199,7 +199,29 @@ class Looked:
             return self._explained(reached, wrong, slack, elements)
         if any(each.kink for each in elements):
             return Verdict("kink", "jump" if any(each.jump for each in elements) else "kink")
-        return Verdict("agrees")
+        left = self._left(reached)
+        return Verdict("agrees") if left is None else Verdict("agrees", "left", {"op": left.name}, site=left.site)
+
+    def _left(self, reached: Reached) -> Entry | None:
+        """The first call that gave Python a number made of the leaf, before the roots were computed: it may have come back."""
+        if not self._tape.left or not self._problem.entries:
+            return None
+        last, groups = self._problem.entries[-1], set[int]()
+        calls = iter(self._tape.left)
+        at, call = next(calls)
+        for index, entry in enumerate(self._tape.entries):
+            while at <= index:
+                if _takes(call, reached, groups):
+                    return call
+                following = next(calls, None)
+                if following is None:
+                    return None
+                at, call = following
+            if entry is last:
+                return None
+            if _takes(entry, reached, groups):
+                groups.update(entry.groups)
+        return None
 
     def _slack(self, reached: Reached) -> float:
         """Absolute error that says nothing: rounding of the difference, and of the gradient's largest element."""
@@ -288,6 +310,14 @@ class Looked:
             return backward_fits(entry, player)
         except Exception:  # a forward or backward that cannot run in double precision proves nothing
             return True
+
+
+def _takes(entry: Entry, reached: Reached, groups: set[int]) -> bool:
+    """Whether an entry was given the leaf as it was then, or what was made of it."""
+    return any(
+        operand.group in groups or (operand.leaf is reached.leaf and operand.value is reached.value)
+        for operand in entry.operands
+    )
 
 
 def _symmetric(gradient: torch.Tensor, elements: list[Element], slack: float) -> bool:

@@ -72,6 +72,18 @@ CASES = {
         "x = torch.tensor([1.2345e-4, 3.21e-6], dtype=torch.float64, requires_grad=True)",
     ),
     "detach": Case("(x * x.detach()).sum().backward()", "cut", "detach"),
+    "a number that left and came back": Case("s = (x * 2).sum().item()\n(x * s).sum().backward()", "agrees", "left"),
+    "float() of a sum": Case("y = x * 3\n(y * float(y.sum())).sum().backward()", "agrees", "left"),
+    "through a list": Case("k = torch.tensor((x * 2).tolist())\n(x * k).sum().backward()", "agrees", "left"),
+    "a number that left too late to come back": Case("y = (x * x).sum()\nprint(y.item())\ny.backward()", "agrees"),
+    "a number of something else": Case("k = torch.ones(3).sum().item()\n(x * k).sum().backward()", "agrees"),
+    "a number of the leaf as it was before": Case(
+        "s = x.sum().item()\nwith torch.no_grad():\n    x.add_(1)\n(x * x).sum().backward()", "agrees"
+    ),
+    "a reentrant checkpoint": Case(
+        "from torch.utils.checkpoint import checkpoint\ncheckpoint(torch.sin, x * 2, use_reentrant=True).sum().backward()",
+        "agrees",
+    ),
     "detach that hides nothing": Case("y = x * x\nprint(y.detach())\ny.sum().backward()", "agrees"),
     "data": Case("(x * x.data).sum().backward()", "cut", "data"),
     "no_grad": Case("with torch.no_grad():\n    y = x * 3\n(x * y).sum().backward()", "cut", "no_grad"),

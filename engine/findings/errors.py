@@ -110,6 +110,7 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("in_place_dtype", "RuntimeError", r"result type (?P<result>\w+) can't be cast to the desired output type (?P<own>\w+)", dtypes.cannot_store),
     ("target_not_long", "RuntimeError", r"expected target dtype to be Long", dtypes.target_whole),
     ("target_not_float", "RuntimeError", r"Found dtype \w+ but expected Float|Expected floating point type for target", dtypes.target_float),
+    ("mask_dtype", "RuntimeError", r"masked_fill_? only supports boolean masks, but got mask with dtype (?P<dtype>\w+)", dtypes.mask),
     ("index_dtype", "", r"tensors used as indices must be long|Expected tensor for argument #\d+ 'indices'|one_hot is only applicable to index tensor|Expected dtype int(?:32|64)", dtypes.indices),
     ("index_not_whole", "IndexError", r"only integers, slices .* are valid indices \(got (?P<type>\w+)\)", dtypes.index_not_whole),
     ("device_mismatch", "RuntimeError", r"Expected all tensors to be on the same device|is not on the expected device", dtypes.devices),
@@ -157,6 +158,7 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("no_such_import", "ImportError", r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'", names.no_such_import),
     ("method_as_value", "AttributeError", r"'(?:builtin_function_or_method|method)' object has no attribute", calls.method_kept),
     ("tensor_append", "AttributeError", r"'Tensor' object has no attribute '(?P<name>append|extend)'", _plain),
+    ("already_number", "AttributeError", r"'(?P<type>float|int)' object has no attribute '(?P<attribute>item|detach|numpy|cpu|mean|sum|tolist)'", tracking.already_number),
     ("attribute_missing", "AttributeError", r"has no attribute '", names.attribute),
     ("key_missing", "KeyError", r"(?P<key>.*)", names.key),
     # The world outside

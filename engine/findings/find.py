@@ -46,6 +46,7 @@ from engine.findings.no_effect import (
     results_dropped,
     states_shared,
     tensors_not_parameters,
+    updates_lost,
 )
 from engine.findings.nonfinite import first_nonfinite
 from engine.findings.passes import failed_passes
@@ -114,6 +115,7 @@ FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
     states_shared,
     optimizers_made_anew,
     tensors_not_parameters,
+    updates_lost,
     dropouts_ignoring_eval,
     gradients_over_depth,
     dead_relus,

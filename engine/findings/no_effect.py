@@ -3,51 +3,60 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.reading import Edits, called, dotted, keyword, names_in
+from engine.findings.reading import Edits, called, dotted, is_grad_of, keyword, names_in
 from engine.findings.story import Story, argument, line
 from engine.spelling import nearest
-from engine.trace import Edit, Finding, Span
+from engine.trace import Edit, Finding
 
 MAKES_NEW = frozenset(
     "add sub mul div clamp clip to float double half bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze transpose"
     " permute t flatten detach clone masked_fill round abs relu sigmoid tanh softmax normalize sqrt exp log".split()
 )
 """Operations that people write as a statement because they take them for in-place ones."""
+SAFE_TO_KEEP = frozenset(
+    "add sub mul div clamp clip float round abs sqrt exp log relu sigmoid tanh softmax normalize masked_fill".split()
+)
+"""Those whose result has the shape and the type that the rest of the program counts on."""
 CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
 GRAD_FLAG = "requires_grad"
 
 
 def results_dropped(story: Story) -> Iterator[Finding]:
     """`x.add(1)` and `x.to(device)` as statements: the result is new, and nobody keeps it."""
+    found = list(_dropped(story))
+    shown = [one for one in found if one.severity == "note"]
+    if len(shown) > 1 or _shows_values(story):
+        found = [one for one in found if one.severity != "note"]
+    yield from found
+
+
+def _shows_values(story: Story) -> bool:
+    """Whether the program names values to look at them, as in a notebook or an interactive session."""
+    bare = ast.Name | ast.Attribute | ast.BinOp | ast.Subscript | ast.Compare | ast.Tuple
+    return any(isinstance(one, ast.Expr) and isinstance(one.value, bare) for one in story.code.tree.body)
+
+
+def _dropped(story: Story) -> Iterator[Finding]:
     code = story.code
-    told: set[Span | None] = set()
     modules = {one.path for one in story.trace.modules}
-    for op in story.ops_named(sorted(MAKES_NEW)):
-        if op.in_place or op.span in told or op.pass_id is not None or story.is_inside_library(op):
+    for call in code.calls:
+        statement, name = code.parents.get(call), _worked_on(call)
+        if called(call) not in MAKES_NEW or not isinstance(statement, ast.Expr) or keyword(call, "out"):
             continue
-        call = code.call_at(op.span)
-        statement = code.parents.get(call) if call is not None else None
-        if call is None or not isinstance(statement, ast.Expr) or called(call) != op.name or keyword(call, "out"):
+        op = next((one for one in story.ops_at(code.span(call)) if one.name == called(call)), None)
+        if op is None or op.in_place or op.raised or op.pass_id is not None or story.is_inside_library(op):
             continue
-        name = _worked_on(call)
         given = story.input_of(op)
-        if (
-            not name
-            or name in modules
-            or given is None
-            or name not in given.names
-            or story.is_parameter(given.id)
-            or not _is_used_later(story, name, statement)
-        ):
+        is_its = given is not None and name in given.names and not story.is_parameter(given.id)
+        if given is None or not is_its or name in modules or not _is_used_later(story, name, statement):
             continue
-        told.add(op.span)
         yield Finding(
             code="result_dropped",
             severity="note" if code.runs_once(statement) else "warning",
             span=op.span,
             tensors=(given.id,),
             parameters={"line": line(op.span), "name": name, "op": op.name, "code": code.short(call)},
-            fix=(code.before(call, f"{name} = "),) if name.isidentifier() else (),
+            fix=(code.before(call, f"{name} = "),) if name.isidentifier() and op.name in SAFE_TO_KEEP else (),
         )
 
 
@@ -221,6 +230,34 @@ def optimizers_made_anew(story: Story) -> Iterator[Finding]:
                 severity="warning",
                 span=code.span(statement),
                 parameters={"line": str(statement.lineno), "name": name, "type": called(call), "count": str(len(own))},
+            )
+
+
+def updates_lost(story: Story) -> Iterator[Finding]:
+    """`for p in params: p = p - lr * p.grad`: the name of the loop means something new, the parameter stays."""
+    code = story.code
+    for statement in code.bindings:
+        name = dotted(statement.targets[0])
+        if not name.isidentifier() or not any(is_grad_of(one, name) for one in ast.walk(statement.value)):
+            continue
+        loops = [one for one in code.around(statement) if isinstance(one, ast.For)]
+        if not any(name in {n.id for n in ast.walk(one.target) if isinstance(n, ast.Name)} for one in loops[:1]):
+            continue
+        match statement.value:
+            case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == name and code.stands_alone(
+                statement
+            ):
+                under = any(isinstance(one, ast.With) for one in code.around(statement))
+                fix: Edits = (code.replace(statement, f"{name} -= {code.text(right)}"),) if under else ()
+            case _:
+                continue
+        if story.ops_at(code.span(statement.value)):
+            yield Finding(
+                code="update_lost",
+                severity="warning",
+                span=code.span(statement),
+                parameters={"line": str(statement.lineno), "name": name, "code": code.short(statement)},
+                fix=fix,
             )
 
 

@@ -57,12 +57,22 @@ def _second_time(story: Story, failed: Pass) -> Iterator[Finding]:
             parameters={
                 "first_line": line(first.span),
                 "line": line(failed.span),
-                "shared": story.say(shared.outputs[0]) if shared is not None and shared.outputs else "?",
+                "shared": story.say(_carried(story, shared)) if shared is not None else "?",
                 "shared_line": line(shared.span) if shared is not None else "?",
                 "used_line": line(failed.span),
             },
             fix=_retained(story, first) if len(before) == 1 and first.span != failed.span else (),
         )
+
+
+def _carried(story: Story, shared: Op) -> str | None:
+    """The output that was used last: of a recurrent layer the state goes on, not the result of the turn."""
+    own = {story.identity(one): one for one in shared.outputs}
+    for op in reversed(story.trace.ops[story.op_at[shared.id] :]):
+        for one in op.inputs:
+            if story.identity(one) in own and op.id != shared.id:
+                return one
+    return shared.outputs[0] if shared.outputs else None
 
 
 def _in_loop_of(story: Story, op: Op, failed: Pass) -> bool:

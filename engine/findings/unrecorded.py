@@ -19,10 +19,10 @@ def unrecorded(story: Story) -> Iterator[Finding]:
     failure = story.trace.failure
     failed = story.failed_pass() if failure is not None and NO_GRADIENT in failure.message else None
     starved = wanting_leaves(story) if failed is not None else starved_leaves(story)
-    if failed is None and story.trace.passes:
+    if failed is None and starved:
         starved &= _given_to_optimizers(story) | _read_grads(story)
     lost: dict[str, list[str]] = {}
-    for way in arrivals(story, starved) if starved else ():
+    for way in arrivals(story, starved) if starved and story.trace.passes else ():
         if way.cut is not None and (way.leaf not in lost.get(way.cut.id, [])):
             lost.setdefault(way.cut.id, []).append(way.leaf)
     told: set[Span | None] = set()

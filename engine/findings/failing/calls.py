@@ -131,7 +131,11 @@ def arguments_missing(case: Case) -> Finding | None:
     function = case.groups["function"]
     made = _class_of_forward(case, function)
     return case.finding(
-        function=function.removesuffix(".__init__"), missing=missing, defined_line=made, count=case.groups["count"]
+        "arguments_missing" if made == "–" else "arguments_missing_own",
+        function=function.removesuffix(".__init__"),
+        missing=missing,
+        defined_line=made,
+        count=case.groups["count"],
     )
 
 

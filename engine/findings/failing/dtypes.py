@@ -249,3 +249,13 @@ def _loss_made(case: Case) -> Finding | None:
     if case.tensor_of(call.args[0]) is None:
         return None
     return case.finding("loss_not_made", name=name, fix=(case.code.after(call.func, "()"),))
+
+
+def mask(case: Case) -> Finding | None:
+    """A mask of numbers, such as `tril` gives."""
+    given = case.argument(1, "mask")
+    if given is None or given.dtype == "bool":
+        return None
+    node = case.written(given)
+    fix = case.code.method(node, ".bool()") if node is not None else ()
+    return case.finding(name=case.say(given), dtype=given.dtype, tensors=(given,), fix=fix)

@@ -261,6 +261,18 @@ def grad_assigned(case: Case) -> Finding | None:
     return case.finding(name=name)
 
 
+def already_number(case: Case) -> Finding | None:
+    """`.item()` of what is a Python number already."""
+    node = case.node
+    if not isinstance(node, ast.Attribute):
+        return None
+    call = case.code.parents.get(node)
+    fix: tuple[Edit, ...] = ()
+    if isinstance(call, ast.Call) and call.func is node and node.attr in ("item", "detach", "cpu") and not call.args:
+        fix = (case.code.replace(call, case.code.text(node.value)),)
+    return case.finding(name=case.code.short(node.value), fix=fix)
+
+
 def clip_of_nothing(case: Case) -> Finding | None:
     """`clip_grad_value_` before any backward: its message says nothing of gradients."""
     call = case.call

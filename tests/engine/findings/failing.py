@@ -671,6 +671,15 @@ MODULES: dict[str, list[Row]] = {
     "arguments_missing": [
         Row("nn.Linear(3) #<\n", {"function": "Linear", "missing": "out_features"}),
         Row(
+            W + "opt = torch.optim.SGD([w], lr=0.1)\ntorch.optim.lr_scheduler.StepLR(opt) #<\n",
+            {"missing": "step_size"},
+        ),
+    ],
+    "arguments_missing_own": [
+        Row(
+            "def area(a, b):\n    return a * b\narea(3) #<\n", {"function": "area", "missing": "b", "defined_line": "5"}
+        ),
+        Row(
             NET + "    def forward(self, x, y):\n        return x + y\nNet()(torch.ones(2)) #<\n",
             {"missing": "y", "defined_line": "6"},
         ),

@@ -287,6 +287,21 @@ GIVEN: dict[str, list[Row]] = {
     "method_as_value": [
         Row("cell = nn.RNNCell(2, 3)\nh = torch.zeros(1, 3)\nh = h.detach #<\nh = cell(torch.ones(1, 2), h)\n", {"method": "h.detach"}, True),
     ],
+    "already_number": [
+        Row("acc = torch.tensor(0.5)\nprint(acc.item().item()) #<\n", {"name": "acc.item()", "type": "float"}, True),
+        Row("total = 0\nprint(total.mean()) #<\n", {"name": "total", "attribute": "mean"}),
+    ],
+    "mask_dtype": [
+        Row("m = torch.tril(torch.ones(3, 3))\na = torch.ones(3, 3).masked_fill(m, 0.0) #<\n", {"name": "m", "dtype": "float32"}, True),
+        Row("x, keep = torch.ones(2), torch.tensor([0, 1])\nx.masked_fill_(keep, 9.) #<\n", {"dtype": "int64"}, True),
+    ],
+    "second_backward_in_loop": [
+        Row(
+            NET + INIT + "        self.rnn = nn.GRU(2, 4)\n        self.h = None\n    def forward(self, x):\n        y, self.h = self.rnn(x, self.h) #<\n        return y\n"
+            "net = Net()\nfor i in range(2):\n    net(torch.ones(3, 1, 2)).sum().backward()\n",
+            {"shared": "self.h"},
+        ),
+    ],
     "asked_too_late": [
         Row("x = torch.ones(3)\ny = (x * 2).sum()\nx.requires_grad_(True) #<\ny.backward()\n", {"name": "x", "used_line": "8"}),
         Row("x = torch.ones(3)\ny = x.exp()\nx.requires_grad = True #<\ny.sum().backward()\n", {"name": "x"}),
@@ -353,5 +368,8 @@ NEAR_GIVEN: dict[str, str] = {
     "tensor_append": "xs = []\nxs.append(1)\nclass Bag:\n    pass\nBag().append(1)\n",
     "division_of_nothing": "x = torch.ones(2) / 0\n1 // 1\n",
     "method_as_value": "f = torch.ones(2).sum\nprint(f())\n",
+    "already_number": "class Mean:\n    pass\nMean().item()\n",
+    "mask_dtype": "torch.ones(2).masked_fill(torch.tensor([True, False]), 0.)\n",
+    "arguments_missing_own": "def area(a, b=1):\n    return a * b\narea(3)\nnn.Linear(3)\n",
     "asked_too_late": "x = torch.ones(3)\nprint(x.sum())\nx.requires_grad_()\n(x * 2).sum().backward()\n",
 }  # fmt: skip

@@ -46,12 +46,16 @@ TRIGGERS: tuple[Case, ...] = (
     Case("cut_by_no_grad", 9, {"leaf": "enc.weight, enc.bias"}, PARTS + "opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()])\nfor i in range(2):\n    with torch.no_grad():\n        z = enc(x)\n    loss = (dec(z) - x).pow(2).mean()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"),
     Case("cut_by_no_grad", 8, {"leaf": "enc.weight, enc.bias"}, PARTS + "params = list(enc.parameters()) + list(dec.parameters())\nopt = torch.optim.SGD(params, lr=0.1)\nz = torch.no_grad()(lambda v: enc(v))(x)\n(dec(z) - x).pow(2).mean().backward()\nopt.step()\n"),
     Case("uninitialised_read", 5, {"maker": "Tensor", "made_line": "4"}, "x = torch.Tensor(3)\ny = x * 2\n"),
+    Case("update_lost", 8, {"name": "p"}, "params = [torch.ones(2, requires_grad=True)]\n(params[0] ** 2).sum().backward()\nwith torch.no_grad():\n    for p in params:\n        p = p - 0.1 * p.grad\n"),
+    Case("update_lost", 10, {"name": "p"}, TRAIN + "F.mse_loss(model(x), y).backward()\nwith torch.no_grad():\n    for name, p in model.named_parameters():\n        p = p - 0.01 * p.grad\n"),
 )  # fmt: skip
 
 NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("result_dropped", "x = torch.zeros(3)\nx.add_(1).mul_(2)\nx.view(3)\n"),
     ("result_dropped", "x = torch.arange(6.)\nx.sum()\nx.shape\ny = x.view(2, 3)\ny.mean(0)\nprint(x)\n"),
     ("result_dropped", "def prepare(m, x):\n    m.double()\n    m.to('cpu')\n    m.train()\n    return m(x.double())\nnet = nn.Linear(2, 1)\nprint(prepare(net, torch.ones(1, 2)))\n"),
+    ("result_dropped", "x = torch.ones(2, 2)\nx.t()\nx @ x\nprint(x)\n"),
+    ("result_dropped", "x = torch.ones(2, 2)\nx.view(-1)\nx.float()\nprint(x)\n"),
     ("requires_grad_misspelt", "class Settings:\n    pass\nsettings = Settings()\nsettings.require_grad = False\nx = torch.ones(1)\nx.requires_grad = True\n"),
     ("requires_grad_of_module", TRAIN + "model[0].weight.requires_grad = False\nfor p in model[0].parameters():\n    p.requires_grad = False\n" + LOOP),
     ("clip_before_backward", TRAIN + ROUND.format(before="", between=CLIP, after="")),
@@ -61,6 +65,7 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("state_dict_shared", TRAIN + LOOP + "state = model.state_dict()\nother = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\nother.load_state_dict(state)\n"),
     ("optimizer_made_anew", "for fold in range(2):\n    net = nn.Linear(2, 1)\n    opt = torch.optim.Adam(net.parameters())\n    net(torch.ones(3, 2)).sum().backward()\n    opt.step()\n"),
     ("optimizer_made_anew", TRAIN + "for rate in (0.1, 0.01):\n    opt = torch.optim.Adam(model.parameters(), lr=rate)\n    for i in range(2):\n        opt.zero_grad()\n        F.mse_loss(model(x), y).backward()\n        opt.step()\n"),
+    ("update_lost", "params = [torch.ones(2, requires_grad=True)]\n(params[0] ** 2).sum().backward()\nwith torch.no_grad():\n    for p in params:\n        p -= 0.1 * p.grad\n    fresh = [p - 0.1 * p.grad for p in params]\n"),
     ("tensor_not_parameter", OWN.format(weight="nn.Parameter(torch.randn(2, 1))") + LOOP),
     ("tensor_not_parameter", OWN.format(weight="torch.zeros(2, 1, requires_grad=True)") + LOOP + "    with torch.no_grad():\n        model.w -= 0.01 * model.w.grad\n"),
     ("dropout_ignores_eval", FUNCTIONAL.format(more=", training=self.training") + "net.eval()\nprint(net(torch.ones(1, 2)))\n"),

@@ -32,7 +32,7 @@ MENDED = {
     "softmax_without_dim", "uninitialised_read", "test_without_call", "visible_devices_misspelt", "losses_kept",
     "total_kept", "retain_graph_needless", "create_graph_in_backward", "result_dropped", "requires_grad_misspelt",
     "requires_grad_of_module", "clip_before_backward", "clip_after_step", "state_dict_shared", "tensor_not_parameter",
-    "dropout_ignores_eval", "comparison_broadcast", "relu_before_logits_loss",
+    "dropout_ignores_eval", "comparison_broadcast", "relu_before_logits_loss", "update_lost",
 }  # fmt: skip
 """Codes that have a certain fix for at least one of their programs."""
 

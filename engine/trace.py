@@ -1119,7 +1119,8 @@ class MemoryPoint(Record, frozen=True):
     """Optimizer state."""
     activations: int
     """Tensors kept for backward that are none of the others: by nodes, in what pack hooks gave, as inputs of a checkpoint, and
-    computed again by one."""
+    computed again by one. PyTorch does not show what a `CopySlices` keeps for the op inside it, nor do we look into every object
+    that a pack hook may give (`Saved.reason` says so); neither is counted."""
 
 
 class Step(Record, frozen=True):

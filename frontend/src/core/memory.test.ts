@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { MemoryPoint, Trace } from '../api/types'
-import { areas, bytesAt, computedAgain, EMPTY, peakOf, savedAtMost, thinned, totalOf, unseen } from './memory'
+import { areas, bytesAt, computedAgain, EMPTY, hidden, peakOf, savedAtMost, thinned, totalOf, unseen } from './memory'
 import { phasesOf } from './phases'
 
 const point = (step: number, parameters: number, activations = 0, gradients = 0, optimizer = 0): MemoryPoint => ({ step, parameters, gradients, optimizer, activations })
@@ -49,6 +49,7 @@ test('tensors in objects that nobody looks into are counted as unseen', () => {
   const reason = 'kept by saved_tensors_hooks in an object that is not looked into'
   const nodes = [{ saved: [{ field: 'self', reason }, { field: 'other', reason: 'kept by saved_tensors_hooks' }] }, {}]
   expect(unseen({ nodes } as unknown as Trace)).toBe(1)
+  expect(hidden({ nodes: [{ type: 'CopySlices' }, { type: 'MulBackward0' }] } as unknown as Trace)).toBe(1)
 })
 
 test('areas lie on one another', () => {

@@ -78,6 +78,11 @@ export function unseen(trace: Trace): number {
   return count
 }
 
+/** How many writes into views there are, whose nodes do not show what the op inside keeps. */
+export function hidden(trace: Trace): number {
+  return trace.nodes.filter((node) => node.type === 'CopySlices').length
+}
+
 /** Points to draw: of those that fall on one pixel only the highest and the last. */
 export function thinned(points: readonly MemoryPoint[], x: (step: number) => number): MemoryPoint[] {
   const kept: MemoryPoint[] = []

@@ -83,7 +83,12 @@ class _Shared:
 _shared = _Shared()
 
 
-def run(program: Program | str, limits: RunLimits = DEFAULT_LIMITS, checks: tuple[CheckKind, ...] = ()) -> Trace:
+def run(
+    program: Program | str,
+    limits: RunLimits = DEFAULT_LIMITS,
+    checks: tuple[CheckKind, ...] = (),
+    axes: tuple[str, ...] = (),
+) -> Trace:
     """Run a program in the sandbox and give its trace.
 
     A program that fails, or that a limit stops, has a trace too: `status` and `failure` say so. The first call takes
@@ -92,4 +97,4 @@ def run(program: Program | str, limits: RunLimits = DEFAULT_LIMITS, checks: tupl
     """
     if isinstance(program, str):
         program = Program(code=program)
-    return _shared.get().run(RunRequest(program=program, limits=limits, checks=checks))
+    return _shared.get().run(RunRequest(program=program, limits=limits, checks=checks, axes=axes))

@@ -8,7 +8,7 @@ import contextlib
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -20,7 +20,7 @@ from engine.request import RunRequest
 from engine.worker.jacobian import jacobians
 from engine.worker.play import Problem, Reached, Root, needed, playing
 from engine.worker.record import Ledger
-from engine.worker.surface import Points, surface
+from engine.worker.surface import Points, number_of, surface
 from engine.worker.tape import Impossible, Leaf, Tape, Value, dense, differs, quiet
 from engine.worker.tensors import spoken
 from engine.worker.verdict import STEP, Looked, Verdict, error_of, place_of, unchecked
@@ -58,8 +58,11 @@ class _Watch:
 class Checker:
     """Stands before the engine while the program runs, and checks when it has ended."""
 
-    def __init__(self, ledger: Ledger, request: RunRequest) -> None:
+    def __init__(self, ledger: Ledger, request: RunRequest, names: Mapping[str, Any]) -> None:
         self.ledger = ledger
+        self.axes = request.axes
+        self.names = names
+        """The program's globals."""
         self.asked = frozenset(request.checks)
         self.limits = request.limits
         self.tape = Tape(ledger)
@@ -235,7 +238,8 @@ class Checker:
                     with playing(wide=False):
                         jacobians(problem, self.ledger, now + 0.5 * (deadline - now))
         if self.points is not None:
-            surface(self.problems, self.points, self.tape, self.ledger, now + 0.5 * (deadline - now))
+            axes = tuple([number_of(axis, self.names) for axis in self.axes])
+            surface(self.problems, self.points, self.tape, self.ledger, now + 0.5 * (deadline - now), axes)
         if "finite-difference" in self.asked:
             self._differences(deadline)
 

@@ -107,7 +107,7 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     ledger = job.ledger
     ledger.limits = request.limits
     if CHECKED.intersection(request.checks):
-        job.checker = Checker(ledger, request)
+        job.checker = Checker(ledger, request, job.names)
         job.checker.install()
     if "calls" in request.checks:
         job.follower = Follower(ledger, request.program.code)

@@ -2,9 +2,10 @@
 
 import contextlib
 import math
+import re
 import time
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -22,6 +23,8 @@ GRIDS = (41, 31, 21, 13)
 MOST_NUMBERS = 256
 _SHARE = 0.5
 """Of the time that is left."""
+_TIMED = 3
+"""Playings that are timed; the quickest counts, the machine may be busy with others."""
 _MOST_NODES = 2_000
 _MOST_PASSES = 5_000
 _MOST_COMPARED = 24
@@ -158,22 +161,57 @@ def _epochs(problem: Problem, leaves: Iterable[Leaf]) -> list[set[int]]:
     return list(found.values())
 
 
+Number = tuple[torch.Tensor, tuple[int, ...]]
+"""A tensor, the place of one of its elements."""
+_NUMBER = re.compile(r"(?P<path>\w+(?:\.\w+)*)(?:\[(?P<place>\s*\d+(?:\s*,\s*\d+)*)\s*\])?")
+
+
+def number_of(text: str, names: Mapping[str, Any]) -> Number | None:
+    """The number that `w` or `model.0.weight[0, 1]` names; nothing of the user's is called to find it."""
+    written = _NUMBER.fullmatch(text.strip())
+    if written is None:
+        return None
+    first, *rest = written["path"].split(".")
+    found = names.get(first)
+    for part in rest:
+        if not issubclass(type(found), torch.nn.Module):
+            return None
+        held = found.__dict__
+        found = held["_modules"].get(part, held["_parameters"].get(part))
+    if not isinstance(found, torch.Tensor):
+        return None
+    place = tuple([int(each) for each in (written["place"] or "").split(",") if each.strip()])
+    fits = len(place) == found.dim() and all(at < size for at, size in zip(place, found.shape, strict=True))
+    if not fits and found.numel() == 1 and not place:
+        return found, (0,) * found.dim()
+    return (found, place) if fits else None
+
+
 def surface(
-    problems: Iterable[tuple[Problem, Impossible | None]], points: Points, tape: Tape, ledger: Ledger, deadline: float
-) -> None:
-    """Says the values on the grid, or why there are none."""
+    problems: Iterable[tuple[Problem, Impossible | None]], points: Points, tape: Tape, ledger: Ledger, deadline: float,
+    axes: Sequence[Number | None] = (),
+) -> None:  # fmt: skip
+    """Says the values on the grid, or why there are none. Of a pass that does not reach both `axes` there are none."""
     why = Impossible("limit" if points.large else "numbers")
     by_number = {point.number: point for point in points.all}
     for problem, impossible in problems:
         point = by_number.get(problem.number)
         if point is None or sum(each.numel() for each in point.held) < 2:
             continue
+        places = [None if axis is None else _among(axis, point) for axis in axes]
+        if None in places or len(set(places)) not in (0, 2):
+            why = Impossible("axes")
+            continue
         if impossible is not None or not point.leaves:
             why = impossible or why
             continue
         try:
             with playing(wide=True), torch.no_grad():
-                ledger.say(*_row(Function(problem, point, tape, deadline), points, deadline))
+                ledger.say(
+                    *_row(
+                        Function(problem, point, tape, deadline), points, deadline, [place for place in places if place]
+                    )
+                )
             return
         except Impossible as found:
             why = found
@@ -182,15 +220,26 @@ def surface(
     ledger.say("surf", 0, None, None, (), 0, 0, 0, why.word, why.parameters)
 
 
-def _row(function: Function, points: Points, deadline: float) -> tuple[Any, ...]:
+def _among(axis: Number, point: Point) -> Place | None:
+    """Which number of a pass an axis is."""
+    tensor, place = axis
+    leaf = next((at for at, ref in enumerate(point.tensors) if ref() is tensor), None)
+    if leaf is None or tensor.shape != point.held[leaf].shape:
+        return None
+    flat = 0
+    for at, size in zip(place, tensor.shape, strict=True):
+        flat = flat * size + at
+    return leaf, flat
+
+
+def _row(function: Function, points: Points, deadline: float, chosen: list[Place]) -> tuple[Any, ...]:
     point = function.point
-    began = time.perf_counter()
     if not _near(function.at(point.held), point.value):
         raise Impossible("replay", what="")
-    each_s = time.perf_counter() - began
+    each_s = min(_seconds(function) for _ in range(_TIMED))
     alike = [other for other in points.all if other.shapes() == point.shapes()]
     ranges = _ranges(point, alike)
-    across, up = sorted(_chosen(ranges), key=lambda place: (point.leaves[place[0]].number, place[1]))
+    across, up = chosen or sorted(_moved_most(ranges), key=lambda place: (point.leaves[place[0]].number, place[1]))
     others = _spread([other for other in alike if other is not point], _MOST_COMPARED)
     fitting = 0
     for other in others:
@@ -210,6 +259,12 @@ def _row(function: Function, points: Points, deadline: float) -> tuple[Any, ...]
     said = tuple([spoken(float(f"{value:.7g}")) for value in values])
     words = [_axis(point, place, ticks) for place, ticks in zip((across, up), axes, strict=True)]
     return ("surf", point.number, *words, said, len(ranges), len(others), fitting, "", {})
+
+
+def _seconds(function: Function) -> float:
+    began = time.perf_counter()
+    function.at(function.point.held)
+    return time.perf_counter() - began
 
 
 def _near(mine: float, theirs: float) -> bool:
@@ -238,7 +293,7 @@ def _last(point: Point) -> list[torch.Tensor] | None:
     return held if same else None
 
 
-def _chosen(ranges: dict[Place, tuple[float, float]]) -> list[Place]:
+def _moved_most(ranges: dict[Place, tuple[float, float]]) -> list[Place]:
     """The two numbers that moved most."""
     return sorted(ranges, key=lambda place: (ranges[place][0] - ranges[place][1], place))[:2]
 

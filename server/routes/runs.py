@@ -136,7 +136,8 @@ def request_of(body: RunBody, service: Service) -> RunRequest:
     check_device(body.device, service.runner.devices)
     try:
         checks = (body.check,) if isinstance(body.check, str) else tuple(sorted(set(body.check)))
-        return RunRequest(program=program_in(body, settings.code_bytes), limits=limits, checks=checks)
+        program = program_in(body, settings.code_bytes)
+        return RunRequest(program=program, limits=limits, checks=checks, axes=tuple(body.axes))
     except UnicodeEncodeError:
         reason = "half of a surrogate pair is no character"
         raise Problem("bad-request", field="body", reason=reason) from None

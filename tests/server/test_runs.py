@@ -70,7 +70,10 @@ def test_checks_are_asked_for_by_one_word_or_a_list(served: Served) -> None:
 
 
 def test_a_surface_has_the_axes_that_were_asked_for(served: Served) -> None:
-    body = {"code": "import torch\nw = torch.ones(3, requires_grad=True)\n(w ** 2).sum().backward()\n", "check": "surface"}
+    body = {
+        "code": "import torch\nw = torch.ones(3, requires_grad=True)\n(w ** 2).sum().backward()\n",
+        "check": "surface",
+    }
     trace = served.http.post("/api/v1/runs", json={**body, "axes": ["w[2]", "w[0]"]}).json()
     assert (trace["surface"]["across"]["place"], trace["surface"]["up"]["place"]) == ([2], [0])
     served.problem(served.http.post("/api/v1/runs", json={**body, "axes": ["w[0]"] * 3}), 422, "bad-request")

@@ -9,6 +9,8 @@ export interface RunOrder {
   seed: number
   /** What to work out once the program has ended. */
   check: CheckKind[]
+  /** The two numbers of a surface; none for those that moved most. */
+  axes: string[]
 }
 
 export type CheckKind = 'finite-difference' | 'jacobian' | 'surface' | 'calls'

@@ -34,6 +34,8 @@ export class Playground {
   seed = $state(0)
   /** What to work out once a program has ended: its gradients by differences, Jacobians. */
   checks: api.CheckKind[] = $state([])
+  /** The two numbers chosen for a surface. */
+  private axes: string[] = []
   autoRun = $state(remembered('autoRun') === 'yes')
   view: ViewState = $state.raw(firstView())
   shown: Shown | null = $state.raw(null)
@@ -224,6 +226,7 @@ export class Playground {
   }
 
   async openLesson(lesson: api.Lesson, keepStep = false): Promise<void> {
+    this.axes = []
     this.code = lesson.code
     this.tab = 'program'
     this.change({ lesson: lesson.name })
@@ -253,7 +256,7 @@ export class Playground {
     clearTimeout(this.autoTimer)
     this.play(false)
     this.phone = 'graph'
-    const order = { code: this.code, device: this.device, seed: this.seed, check: [...this.checks] }
+    const order = { code: this.code, device: this.device, seed: this.seed, check: [...this.checks], axes: this.axes }
     await this.attempt(async (signal) => {
       const trace = await api.run(order, this.view.lang, signal)
       await this.show(trace, keepView ? 'keep' : 'compare', signal)
@@ -263,7 +266,8 @@ export class Playground {
   }
 
   /** Runs the program again, this time with a check. */
-  async check(kind: api.CheckKind): Promise<void> {
+  async check(kind: api.CheckKind, axes: string[] = []): Promise<void> {
+    this.axes = axes
     if (!this.checks.includes(kind)) this.checks = [...this.checks, kind]
     const { phone } = this
     const done = this.run()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Trace } from '../api/types'
 import { TraceIndex } from './trace'
-import { axesOf, coursesOf, curveOf, gridUnder, handCourse, lossesOf, pathOf, rateOf, rowsOf, stepShown } from './training'
+import { axesOf, choicesOf, coursesOf, curveOf, gridUnder, handCourse, lossesOf, pathOf, rateOf, rowsOf, stepShown } from './training'
 
 // Two optimizers from the same start on f(w) = w²: SGD with lr 0.1 gives 2 → 1.6 → 1.28, worked out by hand; with momentum 0.5 the
 // second step is 1.6 − 0.1 · (3.2 + 0.5 · 4) = 1.08.
@@ -64,6 +64,9 @@ describe('courses', () => {
     expect(gridUnder(index, surface, [...path!.numbers].reverse())).toEqual({ xs: [5, 6], ys: [0, 1, 2], values: [1, 4, 2, 5, 3, Infinity] })
     expect(gridUnder(index, surface, [{ tensor: 'b1', name: 'b', element: 2 }, { tensor: 'b1', name: 'b', element: 0 }])).toBeNull()
     expect(gridUnder(index, null, path!.numbers)).toBeNull()
+    expect(choicesOf(index, coursesOf(index)[0]).map((one) => one.text)).toEqual(['a[0]', 'a[1]', 'a[2]'])
+    expect(choicesOf(both, coursesOf(both)[0]).map((one) => one.text)).toEqual(['a'])
+    expect(choicesOf(index, null)).toEqual([])
     expect(pathOf(index, coursesOf(index)[1]!, [{ tensor: 'z', name: 'b', element: 0 }, { tensor: 'z', name: 'b', element: 1 }])?.places[0]?.at).toEqual([2])
   })
 

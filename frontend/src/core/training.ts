@@ -3,6 +3,7 @@
 import type { Change, Surface, Tensor, Trace, Update } from '../api/types'
 import type { Grid } from './contour'
 import { wireNumber } from './format'
+import { placeOf } from './jacobian'
 import { push, type TraceIndex } from './trace'
 
 /** A call of the engine on the curve. */
@@ -160,6 +161,14 @@ function numbersOf(index: TraceIndex, changes: readonly Change[]): Place[] {
     if (!tensor?.data || tensor.dtype.startsWith('complex')) return []
     const name = change.name || tensor.names?.[0] || tensor.id
     return tensor.data.map((_, element) => ({ tensor: index.identity(tensor.id), name, element }))
+  })
+}
+
+/** Every number of a course's leaves, as a run is asked for it: `w`, `model.0.weight[0, 1]`. */
+export function choicesOf(index: TraceIndex, course: Course | null | undefined): { text: string; place: Place }[] {
+  return numbersOf(index, course?.steps[0]?.update.changes ?? []).map((place) => {
+    const shape = index.tensor(place.tensor)?.shape ?? []
+    return { text: `${place.name}${placeOf(place.element, shape)}`, place }
   })
 }
 

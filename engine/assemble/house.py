@@ -50,6 +50,8 @@ class House(Records):
         if failure is not None:
             self.steps.append(Step(kind="failure", op=failure.op, pass_id=failure.pass_id, span=failure.span))
         link_regrown(self.nodes, self.ops, self.functions, self.tensors)
+        self.t.have(self.tensors)
+        self.n.have(self.nodes)
         by_op: dict[int, list[ev.NodeSeen]] = {}
         for node in self.nodes.values():
             if node.op:

@@ -177,7 +177,7 @@ def losses_made_anew(story: Story) -> Iterator[Finding]:
                 continue
             name = record.names[0]
             for statement in code.bindings:
-                inner = _tracked_reading(story, statement.value)
+                inner = _tracked_reading(story, statement.value) or _read_before(story, record.id)
                 if dotted(statement.targets[0]) != name or inner is None or name in told or not _asks(statement.value):
                     continue
                 told.add(name)
@@ -193,6 +193,18 @@ def losses_made_anew(story: Story) -> Iterator[Finding]:
                         "code": code.short(statement.value),
                     },
                 )
+
+
+def _read_before(story: Story, tensor: str) -> Op | None:
+    """The last number read, before a tensor was made of numbers, from leaves that never got a gradient."""
+    maker = story.maker.get(tensor)
+    if maker is None or maker.name not in COPIES or maker.inputs:
+        return None
+    starved = starved_leaves(story)
+    for op in reversed(story.trace.ops[: story.op_at[maker.id]]):
+        if op.name in READS and any(map(story.is_tracked, op.inputs)):
+            return op if set(leaves_behind(story, op.inputs)) <= starved else None
+    return None
 
 
 def _asks(node: ast.expr) -> bool:

@@ -46,6 +46,7 @@ TRIGGERS: tuple[Case, ...] = (
     Case("cut_by_no_grad", 9, {"leaf": "enc.weight, enc.bias"}, PARTS + "opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()])\nfor i in range(2):\n    with torch.no_grad():\n        z = enc(x)\n    loss = (dec(z) - x).pow(2).mean()\n    opt.zero_grad()\n    loss.backward()\n    opt.step()\n"),
     Case("cut_by_no_grad", 8, {"leaf": "enc.weight, enc.bias"}, PARTS + "params = list(enc.parameters()) + list(dec.parameters())\nopt = torch.optim.SGD(params, lr=0.1)\nz = torch.no_grad()(lambda v: enc(v))(x)\n(dec(z) - x).pow(2).mean().backward()\nopt.step()\n"),
     Case("uninitialised_read", 5, {"maker": "Tensor", "made_line": "4"}, "x = torch.Tensor(3)\ny = x * 2\n"),
+    Case("leaf_recreated", 9, {"leaf": "net.weight, net.bias", "name": "total"}, "net = nn.Linear(2, 2)\ndef parts(x):\n    out = net(x)\n    return {'a': out[:, 0].mean().item(), 'b': out[:, 1].mean().item()}\nd = parts(torch.ones(4, 2))\ntotal = torch.tensor(d['a'] + d['b'], requires_grad=True)\ntotal.backward()\n"),
     Case("update_lost", 8, {"name": "p"}, "params = [torch.ones(2, requires_grad=True)]\n(params[0] ** 2).sum().backward()\nwith torch.no_grad():\n    for p in params:\n        p = p - 0.1 * p.grad\n"),
     Case("update_lost", 10, {"name": "p"}, TRAIN + "F.mse_loss(model(x), y).backward()\nwith torch.no_grad():\n    for name, p in model.named_parameters():\n        p = p - 0.01 * p.grad\n"),
 )  # fmt: skip
@@ -76,6 +77,7 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("gradient_too_large", "x = torch.tensor(0., requires_grad=True)\nx.sqrt().backward()\n"),
     ("spread_of_one", "x = torch.randn(3, 4)\nprint(x.std(0), torch.ones(1).std(correction=0))\n"),
     ("asked_too_late", "x = torch.ones(3)\nprint(x.sum())\nx.requires_grad_()\n(x * 2).sum().backward()\nprint(x.grad)\n"),
+    ("leaf_recreated", "w = torch.ones(2, requires_grad=True)\nloss = (w * 2).sum()\nprint(loss.item())\nloss.backward()\nx = torch.tensor(3., requires_grad=True)\nx.backward()\n"),
     ("leaf_recreated", "x = torch.tensor(3., requires_grad=True)\nx.backward()\n"),
     ("cut_by_no_grad", PARTS + "oe = torch.optim.SGD(enc.parameters(), lr=.1)\nod = torch.optim.SGD(dec.parameters(), lr=.1)\nwith torch.no_grad():\n    z = enc(x)\n(dec(z) - x).pow(2).mean().backward()\nod.step()\n"),
     ("cut_by_no_grad", PARTS + "opt = torch.optim.SGD(dec.parameters(), lr=.1)\nprint(sum(p.numel() for p in enc.parameters()))\nwith torch.no_grad():\n    z = enc(x)\n(dec(z) - x).pow(2).mean().backward()\nopt.step()\n"),

@@ -98,6 +98,7 @@ def test_openapi_refers_to_nothing_that_is_missing() -> None:
     assert {"Trace", "Graph", "RuleText", "ProblemBody"} <= names <= set(made["components"]["schemas"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("module", ["server.openapi", "server.settings", "server.problems"])
 def test_the_documents_can_be_printed(module: str) -> None:
     done = subprocess.run(

@@ -438,6 +438,7 @@ def test_a_box_limit_keeps_what_is_near_the_root_and_counts_the_rest() -> None:
     assert all(link.source in kept and link.target in kept for link in graph.links)
 
 
+@pytest.mark.slow
 def test_ten_thousand_nodes_take_linear_time() -> None:
     small, large = loop_of(1_000).trace(), loop_of(10_000).trace()
     view(small)

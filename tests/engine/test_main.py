@@ -58,6 +58,7 @@ def test_fail_turns_a_failing_program_into_an_exit_code(tmp_path: Path, capsys: 
     assert "ValueError at line 2: no" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_reads_stdin_and_leaves_nothing_behind() -> None:
     done = command("-", "--summary", stdin="print('hello')\n")
     assert done.returncode == 0

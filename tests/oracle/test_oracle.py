@@ -36,7 +36,7 @@ QUICK = frozenset(
     """
     accumulation attention checkpoint_memory double_backward mlp_training sgd_and_adam small_cnn views_in_place
     accumulate_three backward_spelled_four_ways broadcast_gradients complex_numbers custom_optimizer data_times_hundred
-    deep_chain detach_catches error_in_module error_saved_in_place error_second_time exception_chain exit_with_code
+    detach_catches error_in_module error_saved_in_place error_second_time exception_chain exit_with_code
     function_in_place function_two_outputs func_grad_and_vmap grad_none_and_unused hook_raises in_place_on_views index_put
     is_grads_batched module_hooks_change_things nan_gradient no_grad_region node_hooks numpy_copies_and_shares
     packed_sequences print_inside_backward random_streams saved_tensor_hooks stdout_redirected tensor_subclass threads

@@ -296,6 +296,7 @@ def test_what_a_backward_hook_looks_through_is_no_parameter() -> None:
     assert max(point.parameters for point in trace.memory) == 4 * sum((6, 3, 3, 1))
 
 
+@pytest.mark.slow
 def test_many_points_are_thinned_and_keep_the_peak() -> None:
     trace = record(
         "import torch\nx = torch.ones(3, requires_grad=True)\nfor i in range(1500):\n    y = x.exp()\n    y.sum().backward()\n"

@@ -87,6 +87,7 @@ def test_copies_that_were_made_are_told_as_such() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_many_places_are_not_all_told() -> None:
     trace = record(START + "".join(f"y{n} = x.to(device)\n" for n in range(520)))
     assert len(trace.transfers) == 500

@@ -55,6 +55,7 @@ def _windows(trace: Trace) -> dict[int, Op]:
     return {op.span.line: op for op in trace.ops if op.window is not None and op.span is not None}
 
 
+@pytest.mark.slow
 def test_the_formula_gives_the_shapes_of_many_settings() -> None:
     calls = list(_calls(random.Random(5), 400))
     trace = record(START + "".join(f"try: y = {call}\nexcept RuntimeError: pass\n" for call in calls))

@@ -218,6 +218,7 @@ def test_a_pass_that_does_not_exist_is_refused() -> None:
         engine_view(_program("x = 1"), "p9")
 
 
+@pytest.mark.slow
 def test_a_long_pass_is_told_in_stretches() -> None:
     trace = _program(
         "x = torch.ones((), requires_grad=True)", "y = x", "for _ in range(10_000): y = y * 1.0", "y.backward()"

@@ -114,6 +114,7 @@ def test_a_waiting_run_can_be_cancelled(on: On) -> None:
     on(check)
 
 
+@pytest.mark.slow
 def test_a_lost_warm_process_loses_its_runs_and_is_replaced(on: On) -> None:
     async def check(pool: Pool) -> None:
         zygote = int(printed((await pool.run(WHO))[0]).split()[0])
@@ -185,6 +186,7 @@ def test_processor_time_is_limited(on: On) -> None:
     on(check)
 
 
+@pytest.mark.slow
 def test_processor_time_is_limited_where_native_code_gives_python_no_turn(on: On) -> None:
     limits = msgspec.structs.replace(DEFAULT_LIMITS, cpu_s=1.0)
     request = RunRequest(program=Program(code="import re\nre.match('(a+)+$', 'a' * 60 + 'b')\n"), limits=limits)
@@ -196,6 +198,7 @@ def test_processor_time_is_limited_where_native_code_gives_python_no_turn(on: On
     on(check)
 
 
+@pytest.mark.slow
 def test_a_long_program_arrives_whole(on: On) -> None:
     code = "x = 1\n" * 30_000 + "print('end')\n"
 

@@ -274,6 +274,7 @@ def test_what_a_forward_prints_while_it_is_repeated_is_not_the_programs() -> Non
     assert next(each.text for each in trace.variables if each.name == "calls") == "[1]"
 
 
+@pytest.mark.slow
 def test_a_check_that_has_no_time_says_so() -> None:
     limits = msgspec.structs.replace(DEFAULT_LIMITS, wall_s=60.0, cpu_s=5.0)
     code = """import torch

@@ -287,6 +287,7 @@ def test_a_program_that_traces_itself_goes_on(code: str) -> None:
     assert [piece.text for piece in trace.output] == [piece.text for piece in run(code).output]
 
 
+@pytest.mark.slow
 def test_a_program_stopped_in_a_call_keeps_what_it_did() -> None:
     limits = msgspec.structs.replace(DEFAULT_LIMITS, wall_s=0.7)
     trace = run("def f(x):\n    y = x + 1\n    while True: pass\nf(1)\n", limits, ("calls",))

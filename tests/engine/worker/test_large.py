@@ -35,6 +35,7 @@ LARGE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
 def test_figures_are_those_of_all_elements(name: str) -> None:
     tensor = LARGE[name]()

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+import pytest
+
 from engine import Trace
 from tests.engine.worker.forked import said, traced
 
@@ -48,6 +50,7 @@ for _ in range(3):
 """
 
 
+@pytest.mark.slow
 def test_parameters_have_their_paths_wherever_a_run_stops() -> None:
     lines = said(STOPPED)
     whole = traced(STOPPED, lines)

@@ -208,6 +208,7 @@ def test_a_run_tells_of_so_many_ops() -> None:
     assert (cut.kept, cut.omitted) == (worker.MOST_OPS, 100)
 
 
+@pytest.mark.slow
 def test_cells_of_turns_left_out_leave_nothing_behind() -> None:
     code = "import torch\nw = torch.ones(4, requires_grad=True)\nfor n in range(3000):\n    w[n % 4].backward()\n    w.grad = None\n"
     trace = record(code)

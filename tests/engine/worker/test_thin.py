@@ -214,6 +214,7 @@ def value(trace: Trace, name: str) -> list[Any]:
     return list(data or ())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOOPS)
 def test_long_loops_keep_every_law(name: str, small: str) -> None:
     code = HEAD + LOOPS[name]
@@ -282,6 +283,7 @@ def test_norms_of_the_curve_are_those_of_the_gradients(small: str) -> None:
     assert [point.gradient_norm for point in trace.curve] == pytest.approx(norms, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_the_curve_is_whole_up_to_two_thousand_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thin, "FULL", 200)
     monkeypatch.setattr(thin, "_SHARE", 0.0)
@@ -292,6 +294,7 @@ def test_the_curve_is_whole_up_to_two_thousand_passes(monkeypatch: pytest.Monkey
     assert [point.loss for point in trace.curve] == list(range(2000))
 
 
+@pytest.mark.slow
 def test_the_curve_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thin, "FULL", 200)
     monkeypatch.setattr(thin, "_SHARE", 0.0)

@@ -1120,7 +1120,7 @@ class MemoryPoint(Record, frozen=True):
     activations: int
     """Tensors kept for backward that are none of the others: by nodes, in what pack hooks gave, as inputs of a checkpoint, and
     computed again by one. PyTorch does not show what a `CopySlices` keeps for the op inside it, nor do we look into every object
-    that a pack hook may give (`Saved.reason` says so); neither is counted."""
+    that a pack hook may give (`Saved.reason` says so); neither is counted, nor what a selective checkpoint's policy caches."""
 
 
 class Step(Record, frozen=True):

@@ -1129,7 +1129,7 @@ export interface RunLimits {
  */
 export interface MemoryPoint {
   /**
-   * Tensors kept for backward that are none of the others: by nodes, in what pack hooks gave, as inputs of a checkpoint, and computed again by one. PyTorch does not show what a `CopySlices` keeps for the op inside it, nor do we look into every object that a pack hook may give (`Saved.reason` says so); neither is counted.
+   * Tensors kept for backward that are none of the others: by nodes, in what pack hooks gave, as inputs of a checkpoint, and computed again by one. PyTorch does not show what a `CopySlices` keeps for the op inside it, nor do we look into every object that a pack hook may give (`Saved.reason` says so); neither is counted, nor what a selective checkpoint's policy caches.
    */
   activations: number;
   /**

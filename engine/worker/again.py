@@ -27,7 +27,7 @@ FRESH = frozenset("""
 """Functions that give a new tensor in memory of its own, whose shape and type follow from the arguments'."""
 
 MOST = 4
-"""Plans for one place; more kinds of arguments are not worth looking through."""
+"""Ops of one place that are looked at: more kinds of arguments, or none that a plan can be made for, are not worth it."""
 
 _CONSTANTS = frozenset((int, float, bool, type(None), str))
 _PLAIN = (torch.Tensor, torch.nn.Parameter)

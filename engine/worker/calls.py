@@ -49,8 +49,10 @@ class Recording(TorchFunctionMode):
         self.known: dict[object, Called | None] = {}
         self.here = ledger.here
         self.reading = Reading()
-        self.plans: dict[int, Plan | None] = {}
-        """By place; None where an op has run once."""
+        self.plans: dict[int, Plan] = {}
+        """By place."""
+        self.chances: dict[int, int] = {}
+        """How many more ops are looked at for a plan, by place where one has run."""
         self.patterns = 0
         self.over = False
         """The program has ended, though threads of its own may go on."""
@@ -67,7 +69,7 @@ class Recording(TorchFunctionMode):
         Long, because a call of a function costs as much as most of these lines."""
         frame = _getframe(1)
         code = frame.f_code
-        plan = self.plans.get(id(code) + frame.f_lasti)
+        plan: Plan | None = self.plans.get(id(code) + frame.f_lasti)
         if plan is None or kwargs or types:
             return self._first(func, types, args, kwargs or {}, frame)
         ledger = self.ledger
@@ -437,16 +439,18 @@ class Recording(TorchFunctionMode):
             return
         code = frame.f_code
         key = id(code) + frame.f_lasti
-        if key not in self.plans:
-            self.plans[key] = None
+        left = self.chances.get(key)
+        if not left:
+            if left is None:
+                self.chances[key] = MOST
             return
-        first = self.plans[key]
+        self.chances[key] = left - 1
         made = plan_of(args, taken, ledger.pending, ledger.states[id(result)], result, ledger.walker, ledger.forms)
-        if made is None or self._others(first) >= MOST:
+        if made is None:
             return
         plan, row = made
         self.patterns += 1
-        plan.id, plan.other = self.patterns, first
+        plan.id, plan.other = self.patterns, self.plans.get(key)
         plan.func, plan.called, plan.code = called.func, called, code
         plan.site = ledger.site(frame) if code.co_filename == PROGRAM else 0
         plan.passes, plan.modules = self.here.passes, self.here.modules
@@ -454,14 +458,6 @@ class Recording(TorchFunctionMode):
         said = (row[0], plan.id, *row[1:])
         ledger.thin.patterns.add(Pattern(*said[1:]))  # type: ignore[arg-type]
         ledger.pending.append(said)
-
-    @staticmethod
-    def _others(plan: Plan | None) -> int:
-        count = 0
-        while plan is not None:
-            plan = plan.other
-            count += 1
-        return count
 
     def _changes(
         self, called: Called, taken: Taken, args: tuple[Any, ...], kwargs: dict[str, Any]

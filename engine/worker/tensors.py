@@ -213,13 +213,16 @@ def _square(values: Any) -> float:
 def _sweep(values: Any) -> tuple[float, float, float, float, int]:
     """Minimum, maximum, sum, sum of squares and zeros, taken while each part is in the processor's cache."""
     size = values.size
+    if 0 < size <= _SWEPT:
+        zeros = int(np.count_nonzero(values == 0))  # four times as fast as counting the others
+        return float(_least(values)), float(_greatest(values)), float(_total(values)), _square(values), zeros
     low, high, total, square, zeros = math.inf, -math.inf, 0.0, 0.0, 0
     for start in range(0, size, _SWEPT):
-        part = values if size <= _SWEPT else values[start : start + _SWEPT]
+        part = values[start : start + _SWEPT]
         low, high = min(low, float(_least(part))), max(high, float(_greatest(part)))
         total += float(_total(part))
         square += _square(part)
-        zeros += int(np.count_nonzero(part == 0))  # four times as fast as counting the others
+        zeros += int(np.count_nonzero(part == 0))
     return low, high, total, square, zeros
 
 
@@ -268,7 +271,10 @@ def figures(array: Array, bins: bool) -> Figures:
         if variance < 1e-4 * mean * mean:  # the difference has lost its digits
             variance = float(np.square(values.astype(np.float64) - mean).mean())
         histogram = _histogram(values, low, high) if bins else None
-    said = tuple(spoken(v) for v in (low, high, mean, math.sqrt(max(variance, 0.0)), math.sqrt(square)))
+    deviation, norm = math.sqrt(max(variance, 0.0)), math.sqrt(square)
+    if math.isfinite(variance + norm):
+        return low, high, mean, deviation, norm, zeros, nan, inf, histogram, 0
+    said = tuple(spoken(v) for v in (low, high, mean, deviation, norm))
     return (*said, zeros, nan, inf, histogram, 0)  # type: ignore[return-value]
 
 
@@ -320,14 +326,16 @@ def picture(array: Array) -> Picture | None:
     """A thumbnail of the last two axes; of very large slices every k-th element is pooled."""
     if array.ndim == 0 or array.size == 0:
         return None
-    flat = array[(0,) * max(array.ndim - 2, 0)]
+    flat: Any = array[(0,) * (array.ndim - 2)] if array.ndim > 2 else array
     if flat.ndim == 1:
         flat = flat[None, :]
-    flat = flat[:: max(1, flat.shape[0] // _POOLED), :: max(1, flat.shape[1] // _POOLED)]
+    height, width = flat.shape
+    if height >= 2 * _POOLED or width >= 2 * _POOLED:
+        flat = flat[:: max(1, height // _POOLED), :: max(1, width // _POOLED)]
+        height, width = flat.shape
     if flat.dtype.kind == "c":
         flat = np.abs(flat)
     flat = flat if flat.dtype == np.float32 else flat.astype(np.float32)
-    height, width = flat.shape
     rows, columns = min(_ROWS, height), min(_COLUMNS, width)
     with np.errstate(all="ignore"):
         cells = flat if height == rows else _means(height, rows) @ flat
@@ -403,20 +411,40 @@ def look(tensor: torch.Tensor, uninitialised: bool = False, like: Look | None = 
     `like`: the look at a tensor it may be a permutation of, with the same memory and so the same figures."""
     try:
         kind = _kinds.get(tensor.dtype) or kind_of(tensor.dtype)
-        count = tensor.numel()
-        if count <= INLINE and kind.code and tensor.is_contiguous() and tensor.is_cpu and not uninitialised:
+        if kind.code and not uninitialised and tensor.is_contiguous() and tensor.is_cpu:
+            count = tensor.numel()
             address = tensor.data_ptr()
-            if address or count == 0:
+            turned = tensor.is_neg() or (kind.parts == 2 and tensor.is_conj())
+            if count <= INLINE and (address or count == 0):
                 size = kind.size * kind.parts
                 start = address - int(tensor.storage_offset()) * size if address else 0
-                if tensor.is_neg() or (kind.parts == 2 and tensor.is_conj()):
-                    data = small_data(tensor, kind, count)
-                else:
-                    data = _read(address, kind, count * kind.parts)
+                data = small_data(tensor, kind, count) if turned else _read(address, kind, count * kind.parts)
                 return Look(tuple(tensor.shape), kind.name, start, count * size, data, ())
+            if address and not turned:
+                return _plain_look(tensor, kind, count, address, like)
     except Exception:  # functorch wrappers, subclasses without memory: the slower look says why
         pass
     return _long_look(tensor, uninitialised, like)
+
+
+def _plain_look(tensor: torch.Tensor, kind: Kind, count: int, address: int, like: Look | None) -> Look:
+    """The look at many elements that lie side by side."""
+    shape, offset = tuple(tensor.shape), int(tensor.storage_offset())
+    size_bytes = count * kind.size * kind.parts
+    memory = (ctypes.c_char * size_bytes).from_address(address)
+    array: Array = np.ndarray(shape, kind.numpy, memory)  # type: ignore[arg-type]
+    said = None
+    if (
+        like is not None
+        and not offset
+        and like.address == address
+        and like.size_bytes == size_bytes
+        and like.dtype == kind.name
+    ):
+        said = like.rest[3] if len(like.rest) > 3 else None
+    start = address - offset * kind.size * kind.parts
+    rest = (None, "cpu", "strided", said or figures(array, False), picture(array))
+    return Look(shape, kind.name, start, size_bytes, None, rest)
 
 
 def _long_look(tensor: torch.Tensor, uninitialised: bool, like: Look | None = None) -> Look:

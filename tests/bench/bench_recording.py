@@ -12,13 +12,17 @@ import time
 from collections.abc import Callable
 from types import CodeType
 
+import msgspec
 import torch
 
+from engine.limits import DEFAULT_LIMITS
 from engine.request import RunRequest
 from engine.trace import Program
 from engine.worker import tensors
 from engine.worker.execute import make_ready, run
 
+_LIMITS = msgspec.structs.replace(DEFAULT_LIMITS, wall_s=60.0, cpu_s=60.0)
+"""The time of a busy machine is no finding."""
 torch.set_num_threads(1)
 import torch._dynamo  # noqa: E402  # constructing modules must not import it inside a sample
 
@@ -147,7 +151,7 @@ def recorded(code: str, bare: bool = False) -> Callable[[], float]:
         if bare:
             tensors.figures = lambda array, bins: (0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, None, 0)
             tensors.picture = lambda array: None
-        run(RunRequest(program=Program(code=code)), lambda piece: None, job)
+        run(RunRequest(program=Program(code=code), limits=_LIMITS), lambda piece: None, job)
         return spent[0]
 
     return work

@@ -6,6 +6,7 @@ None of them takes a program: each gets one module that returns one loss."""
 
 import importlib
 import os
+import signal
 import statistics
 import struct
 import subprocess
@@ -23,6 +24,8 @@ PACKAGES = ("torchviz==0.0.3", "torchview==0.2.7", "torchlens==2.36.1")
 NEEDED = ("graphviz", "safetensors", "tqdm", "pillow", "packaging", "typing_extensions")
 """What they import besides PyTorch and NumPy."""
 SAMPLES = 5
+LIMIT_S = 60
+"""What a tool may take for one model."""
 
 SUBJECTS = {
     "a": ("((x + 2) ** 2 * 3).mean()", "x", ""),
@@ -103,8 +106,8 @@ class _Small(torch.nn.Module):
         return self.loss
 
 
-def _spent(work: Work, subject: Any, inputs: tuple[torch.Tensor, ...]) -> float | None:
-    """Processor seconds of the work in a fork of its own, which some tools leave changed; nothing when it failed."""
+def _spent(work: Work, subject: Any, inputs: tuple[torch.Tensor, ...]) -> float | str:
+    """Processor seconds of the work in a fork of its own, which some tools leave changed; a word when it did not end well."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -113,6 +116,7 @@ def _spent(work: Work, subject: Any, inputs: tuple[torch.Tensor, ...]) -> float 
             os.dup2(nothing, 1)
             os.dup2(nothing, 2)
             work(_Small(), (torch.ones(2, requires_grad=True),))
+            signal.alarm(LIMIT_S)
             before = time.process_time()
             work(subject, inputs)
             os.write(write, struct.pack("d", time.process_time() - before))
@@ -121,8 +125,10 @@ def _spent(work: Work, subject: Any, inputs: tuple[torch.Tensor, ...]) -> float 
     os.close(write)
     said = os.read(read, 8)
     os.close(read)
-    os.waitpid(child, 0)
-    return struct.unpack("d", said)[0] if said else None
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGALRM:
+        return f"over {LIMIT_S} s"
+    return float(struct.unpack("d", said)[0]) if said else "fails"
 
 
 def measure(letter: str, build: str, step: str) -> None:
@@ -134,10 +140,10 @@ def measure(letter: str, build: str, step: str) -> None:
     subject, given = names["subject"], names["inputs"]
     plain: list[float] = []
     ratios: dict[str, list[float]] = {name: [] for name in ("engine", *TOOLS)}
-    failed: set[str] = set()
+    failed: dict[str, str] = {}
     for _ in range(SAMPLES):
         base = _spent(_plain, subject, given)
-        assert base is not None
+        assert isinstance(base, float)
         plain.append(base)
         whole, part = (processor_s(recorded(HEAD + build + times * step))[1] for times in (1, 0))
         ratios["engine"].append((whole - part) / base)
@@ -145,12 +151,12 @@ def measure(letter: str, build: str, step: str) -> None:
             if name in failed:
                 continue
             spent = _spent(work, subject, given)
-            if spent is None:
-                failed.add(name)
+            if isinstance(spent, str):
+                failed[name] = spent
             else:
                 ratios[name].append(spent / base)
     said = "".join(
-        f"{'fails' if name in failed else f'{statistics.median(found):.1f}':>12}" for name, found in ratios.items()
+        f"{failed[name] if name in failed else f'{statistics.median(found):.1f}':>12}" for name, found in ratios.items()
     )
     print(f"{letter:3}{statistics.median(plain) * 1e3:10.2f}{said}", flush=True)
 

@@ -64,6 +64,8 @@ export class Playground {
   private abort: AbortController | null = null
   private graphAbort: AbortController | null = null
   private readonly graphs = new Graphs()
+  /** A run with findings has come: from then on their sentences are fetched with the others. */
+  private tellsFindings = false
   private autoTimer: ReturnType<typeof setTimeout> | undefined
   private playTimer: ReturnType<typeof setTimeout> | undefined
 
@@ -112,8 +114,14 @@ export class Playground {
   /** Fetches the words of the language on show; the old ones stay until they are here. */
   async speak(): Promise<void> {
     const { lang } = this.view
-    const words = await loadWords(lang)
+    const words = await loadWords(lang, this.tellsFindings)
     if (this.view.lang === lang) this.t = words
+  }
+
+  /** Fetches the sentences of findings. Where they are not to be had, each finding shows its code. */
+  private async learnFindings(): Promise<void> {
+    this.tellsFindings = true
+    await this.speak().catch(() => undefined)
   }
 
   select(selection: Selection | null): void {
@@ -337,7 +345,7 @@ export class Playground {
     const step = kept ? Math.min(this.view.step, total) : same ? this.view.step : total
     const choice = kept ? this.view : { ...this.view, root: null, pass: null }
     const wanted = { level: choice.level, root: choice.root, pass: choice.pass ?? (choice.root ? null : passOfStep(trace, step)) }
-    const graph = await this.graphs.of(trace.id, wanted, this.view.lang, signal)
+    const [graph] = await Promise.all([this.graphs.of(trace.id, wanted, this.view.lang, signal), trace.findings.length > 0 && this.learnFindings()])
     this.graphAbort?.abort()
     this.shown = { trace, graph }
     this.keepDraft()

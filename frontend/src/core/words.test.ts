@@ -1,22 +1,33 @@
 import { expect, test } from 'vitest'
 import en from '../../words/en.json'
+import enFindings from '../../words/findings/en.json'
+import zhFindings from '../../words/findings/zh.json'
 import zh from '../../words/zh.json'
 import { fill, pieces } from './sentences'
 import { words } from './words'
 
 const slots = (sentence: string): string[] => [...new Set([...sentence.matchAll(/\{(\w+)/g)].map((m) => m[1] ?? ''))].sort()
 
+const lists = { zh: { ...zh, ...zhFindings }, en: { ...en, ...enFindings } }
+
 test('both languages have the same keys', () => {
   expect(Object.keys(en).sort()).toEqual(Object.keys(zh).sort())
+  expect(Object.keys(enFindings).sort()).toEqual(Object.keys(zhFindings).sort())
+})
+
+test('the sentences of findings, and only they, are a list of their own', () => {
+  const ofFinding = (key: string): boolean => key.startsWith('finding.')
+  for (const list of [en, zh]) expect(Object.keys(list).filter(ofFinding)).toEqual([])
+  for (const list of [enFindings, zhFindings]) expect(Object.keys(list).filter((key) => !ofFinding(key))).toEqual([])
 })
 
 test('both languages name only values the other knows', () => {
-  const others = zh as Readonly<Record<string, string>>
-  for (const [key, sentence] of Object.entries(en)) expect(slots(others[key] ?? ''), key).toEqual(slots(sentence))
+  const others = lists.zh as Readonly<Record<string, string>>
+  for (const [key, sentence] of Object.entries(lists.en)) expect(slots(others[key] ?? ''), key).toEqual(slots(sentence))
 })
 
 test('no sentence is empty', () => {
-  for (const list of [en, zh]) for (const [key, sentence] of Object.entries(list)) expect(sentence.trim(), key).not.toBe('')
+  for (const list of [lists.en, lists.zh]) for (const [key, sentence] of Object.entries(list)) expect(sentence.trim(), key).not.toBe('')
 })
 
 test('a number picks its form', () => {

@@ -8,5 +8,5 @@ import { embedOptions } from './options'
 
 const target = document.getElementById('embed')
 const options = embedOptions(location.pathname, location.search, navigator.language)
-const spoken = await loadWords(options.lang)
+const spoken = await loadWords(options.lang, false)
 if (target) mount(Embed, { target, props: { options, spoken } })

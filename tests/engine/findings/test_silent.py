@@ -1,15 +1,12 @@
 """Silent mistakes are found in programs that make them, at their line; a right program has none; a fix mends."""
 
-import json
 import re
 from collections import Counter
-from pathlib import Path
 from random import Random
 
 import msgspec
 import pytest
 
-import engine as package
 from engine.findings import find
 from engine.findings.code import applied
 from engine.local import Engine
@@ -17,10 +14,10 @@ from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
 from tests.engine.findings import healthy, silent, silent_no_effect
 from tests.engine.findings.silent import HEAD, Case
+from tests.engine.findings.test_words import words
 
 TRIGGERS = (*silent.TRIGGERS, *silent_no_effect.TRIGGERS)
 NEAR_MISSES = (*silent.NEAR_MISSES, *silent_no_effect.NEAR_MISSES)
-WORDS = Path(package.__file__).parents[1] / "frontend" / "words"
 CASES = [pytest.param(case, id=f"{case.code}-{at}") for at, case in enumerate(TRIGGERS)]
 MISSES = [pytest.param(code, program, id=f"{code}-{at}") for at, (code, program) in enumerate(NEAR_MISSES)]
 MENDED = {
@@ -127,7 +124,7 @@ def test_a_right_program_has_only_true_notes(engine: Engine, traces: dict[str, T
 def test_the_sentences_ask_only_for_what_the_findings_say(
     engine: Engine, traces: dict[str, Trace], language: str
 ) -> None:
-    texts: dict[str, str] = json.loads((WORDS / f"{language}.json").read_text(encoding="utf-8"))
+    texts = words(language)
     for case in TRIGGERS:
         finding = found(run(engine, HEAD + case.program, traces), case.code)
         assert finding is not None

@@ -18,7 +18,10 @@ PARTS = ("title", "text", "fix")
 
 
 def words(language: str) -> dict[str, str]:
-    texts: dict[str, str] = json.loads((WORDS / f"{language}.json").read_text(encoding="utf-8"))
+    """All sentences of a language."""
+    texts: dict[str, str] = {}
+    for folder in (WORDS, WORDS / "findings"):
+        texts |= json.loads((folder / f"{language}.json").read_text(encoding="utf-8"))
     return texts
 
 

@@ -47,6 +47,7 @@ from engine.worker.patches import (
     wrap_modules,
     wrap_saved_hooks,
     wrap_set,
+    wrap_swaps,
     wrap_threads,
     wrap_zero_grad,
 )
@@ -356,6 +357,7 @@ class Job:
         watch_checkpoints(self.ledger)
         wrap_from_numpy(self.mode)
         wrap_set(self.mode)
+        wrap_swaps(self.mode)
         keep_fast_paths(self.mode)
         wrap_saved_hooks(self.ledger)
         replace_compile(self.ledger)

@@ -95,6 +95,20 @@ class Observer:
         kind = "data" if state.grad_of is None else "grad_reset" if _is_zero(state) else "grad_set"
         self.ledger.update(kind, [(before, state.id, "", 0)], self.ledger.site(frame))
 
+    def swapped(self, one: torch.Tensor, other: torch.Tensor, frame: FrameType) -> None:
+        """Two tensor objects exchanged all they hold, their gradients too."""
+        ledger = self.ledger
+        changes = []
+        for tensor in (one, other):
+            state = ledger.state(tensor)
+            if state is not None:
+                before = state.id
+                ledger.renew(tensor, state, fresh=True)
+                state.grad = None if not tensor.is_leaf or tensor.grad is None else ledger.meet(tensor.grad, "gradient")
+                changes.append((before, state.id, "", 0))
+        if changes:
+            ledger.update("data", changes, ledger.site(frame))
+
     # Writes
 
     def written(self, op: int, changed: Sequence[tuple[torch.Tensor, State, int]], site: int) -> None:

@@ -8,6 +8,8 @@ import inspect
 import itertools
 import sys
 import threading
+import types
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -19,7 +21,7 @@ from engine.worker.hooks import Hooks
 from engine.worker.modules import Modules
 from engine.worker.names import Called
 from engine.worker.optimizers import Optimizers
-from engine.worker.record import PROGRAM, Ledger
+from engine.worker.record import PROGRAM, Ledger, Reference
 
 _disabled = torch._C.DisableTorchFunction
 
@@ -168,6 +170,23 @@ def wrap_set(mode: Recording) -> None:
         return mode.__torch_function__(original, (), args, kwargs)
 
     torch.Tensor.set_ = set_  # type: ignore[method-assign]
+
+
+def wrap_swaps(mode: Recording) -> None:
+    """`torch.utils.swap_tensors`, as modules use it when they convert, refuses tensors that somebody refers to weakly."""
+    original: Any = torch.utils.swap_tensors
+
+    def getweakrefs(tensor: torch.Tensor) -> list[object]:
+        return [reference for reference in weakref.getweakrefs(tensor) if type(reference) is not Reference]
+
+    @functools.wraps(original)
+    def swap_tensors(t1: torch.Tensor, t2: torch.Tensor) -> None:
+        original(t1, t2)
+        if not (mode.here.muted or mode.over):
+            mode.observer.swapped(t1, t2, sys._getframe(1))
+
+    torch.utils.weakref = types.SimpleNamespace(getweakrefs=getweakrefs)  # type: ignore[assignment, attr-defined]
+    torch.utils.swap_tensors = swap_tensors
 
 
 def wrap_functions(mode: Recording) -> None:

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from engine import laws
 from engine.derive.windows import size_after
+from engine.limits import DEFAULT_LIMITS
 from engine.trace import Op, Trace, Window
 from tests.engine.worker.forked import record
 
@@ -58,7 +59,8 @@ def _windows(trace: Trace) -> dict[int, Op]:
 @pytest.mark.slow
 def test_the_formula_gives_the_shapes_of_many_settings() -> None:
     calls = list(_calls(random.Random(5), 400))
-    trace = record(START + "".join(f"try: y = {call}\nexcept RuntimeError: pass\n" for call in calls))
+    code = START + "".join(f"try: y = {call}\nexcept RuntimeError: pass\n" for call in calls)
+    trace = record(code, replace(DEFAULT_LIMITS, wall_s=60))
     tensors = {tensor.id: tensor for tensor in trace.tensors}
     windows = _windows(trace)
     for op in windows.values():

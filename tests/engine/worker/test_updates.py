@@ -233,3 +233,40 @@ def test_a_write_into_several_results_at_once_is_told() -> None:
     assert update.span is not None
     assert update.span.line == 3
     assert [_data(trace, change.after) for change in update.changes] == [(1.0, 2.0, 3.0), (1, 2, 0)]
+
+
+def test_swapping_two_tensors_works_as_without_recording_and_is_told() -> None:
+    code = "other = torch.zeros(3)\ntorch.utils.swap_tensors(x, other)\nprint(x, other, other.grad)\n"
+    trace = _trace(code)
+    assert "".join(chunk.text for chunk in trace.output) == (
+        "tensor([0., 0., 0.]) tensor([1., 2.], requires_grad=True) tensor([2., 4.])\n"
+    )
+    assert _of(trace, "x") == [("data", (1.0, 2.0), (0.0, 0.0, 0.0))]
+
+
+def test_modules_convert_by_swapping() -> None:
+    code = """import torch
+torch.__future__.set_swap_module_params_on_conversion(True)
+model = torch.nn.Linear(2, 2)
+model(torch.ones(1, 2)).sum().backward()
+weight = model.weight
+model.to(torch.float64)
+print(model.weight is weight, weight.dtype, weight.grad.dtype)
+"""
+    trace = record(code)
+    assert trace.failure is None
+    assert laws.broken(trace) == []
+    assert "".join(chunk.text for chunk in trace.output) == "True torch.float64 torch.float64\n"
+    swapped = [one for one in trace.updates if one.kind == "data"]
+    assert {one.span.line for one in swapped if one.span is not None} == {6}
+
+
+def test_a_reference_of_the_program_still_forbids_to_swap() -> None:
+    code = """import weakref
+reference = weakref.ref(x, print)
+try:
+    torch.utils.swap_tensors(x, torch.zeros(2))
+except RuntimeError as error:
+    print(error)
+"""
+    assert "weakref" in "".join(chunk.text for chunk in _trace(code).output)

@@ -1,6 +1,7 @@
 // Where the labels of wires go: beside their lane, off every box, lane and other label; shorter when there is no room.
 
 import type { Badge, Knot, LayoutLink, Placed, Size, Wire } from './layout'
+import { badgeRects } from './extent'
 import { push } from './trace'
 import { cover, LANE, middleOf, type Rect } from './route'
 
@@ -59,26 +60,6 @@ function badgeAt(badge: Badge, grids: readonly Grid[]): Badge {
     }
   }
   return { ...badge, w: badge.h, text: 0 }
-}
-
-/** The badge's core, its bar on both sides, and the words beyond it. */
-function badgeRects({ x, y, w, h, text, bar, side, lift }: Badge): Rect[] {
-  if (text === 0) return [{ x: x - w / 2, y: y - h / 2, w, h }]
-  const core = { x: x - h / 2, y: y - h / 2, w: h, h }
-  const arm = (at: number): Rect => ({ x: at, y: y - 2, w: bar - h / 2, h: 4 })
-  return [core, arm(x - bar), arm(x + h / 2), { x: side > 0 ? x + bar + 6 : x - bar - 6 - text, y: y - 16 + lift, w: text, h: 34 }]
-}
-
-/** What a wire covers, labels and badge included. */
-export function extent(wire: Wire): Rect {
-  const xs = wire.knots.map(([x]) => x)
-  const ys = wire.knots.map(([, y]) => y)
-  const rects = [wire.forward, wire.gradient, ...(wire.badge ? badgeRects(wire.badge) : [])].filter((rect) => rect !== null)
-  const left = Math.min(...xs.map((x) => x - 8), ...rects.map((rect) => rect.x))
-  const right = Math.max(...xs.map((x) => x + 8), ...rects.map((rect) => rect.x + rect.w))
-  const top = Math.min(...ys, ...rects.map((rect) => rect.y))
-  const bottom = Math.max(...ys, ...rects.map((rect) => rect.y + rect.h))
-  return { x: left, y: top, w: right - left, h: bottom - top }
 }
 
 function put({ knots, badge }: Wire, variants: readonly Size[], side: -1 | 1, taken: Grid): LabelPlace | null {

@@ -2,7 +2,9 @@
 // Pure and deterministic: no DOM, no trace, sizes come in with the input.
 
 import { Graph, layout as dagre } from '@dagrejs/dagre'
-import { extent, placeLabels, type LabelPlace } from './labels'
+import { extent } from './extent'
+import { placeLabels, type LabelPlace } from './labels'
+import { HEADER } from './measure'
 import { portsAlong, type PortWish } from './ports'
 import { partsOf, shelve } from './shelves'
 import { push } from './trace'
@@ -102,7 +104,6 @@ export interface Layout {
   height: number
 }
 
-export const HEADER = 30
 const PAD_X = 20
 const PAD_BOTTOM = 14
 const NODE_SEP = 28

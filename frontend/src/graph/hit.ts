@@ -1,6 +1,7 @@
 // What lies under a point of the graph.
 
-import { HEADER, type Layout } from '../core/layout'
+import { HEADER } from '../core/measure'
+import type { Layout } from '../core/layout'
 import { cover } from '../core/route'
 
 export type Hit = { kind: 'box'; id: string } | { kind: 'frame'; id: string; onHeader: boolean } | { kind: 'wire'; id: string; links: readonly string[] } | null

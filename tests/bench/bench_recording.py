@@ -4,6 +4,7 @@
 `total`: all threads, everything recorded, encoded and sent. Every sample is a fork of one warm process: the program with
 its steps, less the same program without them. Each ratio is the median of interleaved samples."""
 
+import gc
 import os
 import statistics
 import struct
@@ -159,6 +160,7 @@ def recorded(code: str, bare: bool = False) -> Callable[[], float]:
 
 def main(names: list[str]) -> None:
     """Prints one line a model."""
+    gc.freeze()  # a collection of all that was imported would fall into one sample and not into another
     samples = 7
     print(f"{'model':24}{'plain ms':>10}{'total ms':>10}{'run':>8}{'bare':>8}{'total':>8}")
     for name, (build, step, repeat) in MODELS.items():

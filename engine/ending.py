@@ -64,7 +64,10 @@ def ended_by_signal(outcome: Outcome, code: str) -> Failure:
         message = "the program made a system call that the sandbox forbids, and was ended by SIGSYS"
         return Failure(kind="forbidden", type=name, message=message, span=span)
     if number == 9:
-        message = "the process was killed from outside, most likely because the machine ran out of memory; run it again"
+        message = (
+            "the process was killed by SIGKILL: where the program did not do so itself, most likely because the machine "
+            "ran out of memory; run it again"
+        )
         return Failure(kind="crash", type=name, message=message, span=span)
     message = f"the process crashed inside native code and was ended by {name}; what it said before is kept"
     return Failure(kind="crash", type=name, message=message, span=span)

@@ -19,22 +19,27 @@ _ALLOWED_S = 2
 _process = 0
 _send: Callable[[], None] | None = None
 _exits: Callable[[int, FrameType], None] | None = None
+_flush: Callable[[], None] | None = None
 _late: Callable[[], None] | None = None
 _late_at = 0.0
 
 
-def keep_last_words(send: Callable[[], None], exits: Callable[[int, FrameType], None]) -> None:
-    """Have `send` called when native code crashes, and `exits`, with code and caller, before `os._exit` ends the process.
+def keep_last_words(
+    send: Callable[[], None], exits: Callable[[int, FrameType], None], flush: Callable[[], None]
+) -> None:
+    """Have `send` called when native code crashes, `exits`, with code and caller, before `os._exit` ends the process, and
+    `flush` before the program sends itself a signal.
 
-    Neither happens in processes that the program forks, nor before `stand_by`.
+    None of it happens in processes that the program forks, nor before `stand_by`.
     """
-    global _send, _exits, _process
-    _send, _exits, _process = send, exits, os.getpid()
+    global _send, _exits, _flush, _process
+    _send, _exits, _flush, _process = send, exits, flush, os.getpid()
 
 
 def stand_by() -> None:
     """Watch for ends of this process and of its forks."""
     _watch_exit()
+    _watch_kill()
     if _libc is not None:
         faulthandler.disable()  # it tells where first, and then does as was done before it
         for number in _SIGNALS:
@@ -79,6 +84,18 @@ def _watch_exit() -> None:
         end(status)
 
     os._exit = _exit  # type: ignore[assignment]
+
+
+def _watch_kill() -> None:
+    kill = os.kill
+
+    @functools.wraps(kill)
+    def flushed(pid: int, signal: int, /) -> None:
+        if _flush is not None and pid == _process == os.getpid():
+            _flush()  # nobody is asked before SIGKILL and SIGSTOP take effect
+        kill(pid, signal)
+
+    os.kill = flushed
 
 
 def _last_words(number: int) -> None:

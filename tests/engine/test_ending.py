@@ -68,6 +68,7 @@ ENDS: dict[str, tuple[str, End]] = {
         "os.kill(os.getpid(), signal.SIGSTOP)",
         End("limited", "limit", "wall_s", None, "0.6", {"wall_s": 0.6}),
     ),
+    "one that kills itself": ("os.kill(os.getpid(), 9)", End("crashed", "crash", "SIGKILL", None, "SIGKILL")),
     "an abort": ("os.abort()", End("crashed", "crash", "SIGABRT", LINE, "SIGABRT")),
     "a bad address": ("ctypes.string_at(1)", End("crashed", "crash", "SIGSEGV", LINE, "SIGSEGV")),
     "a bad jump": ("ctypes.CFUNCTYPE(None)(1)()", End("crashed", "crash", "SIGSEGV", LINE, "SIGSEGV")),

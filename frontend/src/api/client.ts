@@ -101,8 +101,9 @@ async function ask(path: string, init: RequestInit, lang: Lang): Promise<Respons
   return answer
 }
 
-async function json<T>(path: string, lang: Lang, init: RequestInit = {}): Promise<T> {
+async function json<T>(path: string, lang: Lang, init: RequestInit = {}, begins?: (headers: Headers) => void): Promise<T> {
   const answer = await ask(path, init, lang)
+  begins?.(answer.headers)
   try {
     return (await answer.json()) as T
   } catch (error) {
@@ -111,12 +112,12 @@ async function json<T>(path: string, lang: Lang, init: RequestInit = {}): Promis
   }
 }
 
-export function run(order: RunOrder, lang: Lang, signal: AbortSignal): Promise<Trace> {
-  return json('/api/v1/runs', lang, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify(order),
-    signal,
+/** The trace of a program; `done` is told the run's id when it is over, before the trace has been read. */
+export function run(order: RunOrder, lang: Lang, signal: AbortSignal, done: (id: string) => void): Promise<Trace> {
+  const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(order), signal }
+  return json('/api/v1/runs', lang, init, (headers) => {
+    const id = headers.get('Content-Location')?.split('/').pop()
+    if (id) done(id)
   })
 }
 

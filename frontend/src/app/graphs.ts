@@ -6,16 +6,32 @@ import type { Lang } from '../core/state'
 
 export class Graphs {
   private readonly known = new Map<string, Graph>()
+  private expected: { key: string; graph: Promise<Graph> } | null = null
+
+  /** Asks for what will probably be wanted next. */
+  expect(run: string, choice: api.GraphChoice, lang: Lang, signal: AbortSignal): void {
+    const key = keyOf(run, choice)
+    if (this.known.has(key)) return
+    const graph = api.graph(run, choice, lang, signal)
+    graph.catch(() => undefined) // told to whoever wants it
+    this.expected = { key, graph }
+  }
 
   async of(run: string, choice: api.GraphChoice, lang: Lang, signal?: AbortSignal): Promise<Graph> {
-    const key = `${run} ${choice.level} ${choice.root ?? ''} ${choice.pass ?? ''}`
+    const key = keyOf(run, choice)
     let found = this.known.get(key)
     if (!found) {
-      found = await api.graph(run, choice, lang, signal)
+      const expected = this.expected?.key === key ? this.expected.graph : null
+      this.expected = null
+      found = await (expected ?? api.graph(run, choice, lang, signal))
       this.known.set(key, found)
     }
     return found
   }
+}
+
+function keyOf(run: string, { level, root, pass }: api.GraphChoice): string {
+  return `${run} ${level} ${root ?? ''} ${pass ?? ''}`
 }
 
 /** The backward pass a step belongs to: the one it is in, or the next one, whose forward it then is; after the last, the last. */

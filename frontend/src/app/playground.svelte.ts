@@ -266,11 +266,16 @@ export class Playground {
     this.phone = 'graph'
     const order = { code: this.code, device: this.device, seed: this.seed, check: [...this.checks], axes: this.axes }
     await this.attempt(async (signal) => {
-      const trace = await api.run(order, this.view.lang, signal)
+      const trace = await api.run(order, this.view.lang, signal, (id) => this.graphs.expect(id, this.likely(), this.view.lang, signal))
       await this.show(trace, keepView ? 'keep' : 'compare', signal)
       const [check] = order.check
       if (check && this.view.panel === null) this.change({ panel: check === 'surface' ? 'training' : check === 'calls' ? 'calls' : 'checks' })
     })
+  }
+
+  /** The graph that the next run will probably be shown by: that of the pass the last one ended with, as if a number had been edited. */
+  private likely(): api.GraphChoice {
+    return { level: this.view.level, root: null, pass: this.trace && passOfStep(this.trace, this.total) }
   }
 
   /** Runs the program again, this time with a check. */

@@ -17,3 +17,9 @@ test('a failure is an answer', async () => {
   const answer = await client.ask({ ...one, links: [null as unknown as LayoutInput['links'][number]] })
   expect(answer).toMatchObject({ failure: expect.stringContaining('null') })
 })
+
+test('a large graph is answered too where no worker can be started', async () => {
+  const boxes = Array.from({ length: 400 }, (_, at) => ({ ...one.boxes[0]!, id: `b${at}` }))
+  const answer = await new LayoutClient().ask({ ...one, boxes })
+  expect(answer && 'layout' in answer && answer.layout.boxes).toHaveLength(400)
+})

@@ -1,26 +1,20 @@
-// Asks the worker for layouts; an answer that a newer question has overtaken is dropped.
+// Asks for layouts: a small graph's is made at once, a large one's by a worker. An answer that a newer question has overtaken is
+// dropped.
 
 import type { Layout, LayoutInput } from '../core/layout'
 import LayoutWorker from './layout.worker?worker'
 
 export type Answer = { id: number; layout: Layout } | { id: number; failure: string }
 
+/** Boxes and links that are laid out within a few milliseconds; to a worker and back costs such a graph a frame. */
+const SMALL = 200
+
 export class LayoutClient {
-  private worker: Worker | null = null
+  private readonly here = import('../core/layout')
+  /** Started for the first large graph; null where none can be. */
+  private worker: Worker | null | undefined
   private latest = 0
   private waiting: { id: number; give: (answer: Answer) => void } | null = null
-
-  constructor() {
-    try {
-      this.worker = new LayoutWorker()
-      this.worker.onmessage = (event: MessageEvent<Answer>) => this.receive(event.data)
-      this.worker.onerror = () => this.loseWorker()
-    } catch {
-      // A sandboxed frame (origin null) may not start workers: the page's own thread lays out instead.
-      this.worker = null
-    }
-  }
-
   private input: LayoutInput | null = null
 
   /** The layout of the newest input, a failure, or null when a newer question came meanwhile. */
@@ -30,8 +24,9 @@ export class LayoutClient {
     this.waiting?.give({ id: -1, failure: '' })
     return new Promise((resolve) => {
       this.waiting = { id, give: (answer) => resolve(answer.id === this.latest ? answer : null) }
-      if (this.worker) this.worker.postMessage({ id, input })
-      else void this.here(id, input)
+      const worker = input.boxes.length + input.links.length > SMALL ? this.started() : null
+      if (worker) worker.postMessage({ id, input })
+      else void this.layOut(id, input)
     })
   }
 
@@ -39,6 +34,19 @@ export class LayoutClient {
     this.worker?.terminate()
     this.worker = null
     this.waiting = null
+  }
+
+  private started(): Worker | null {
+    if (this.worker !== undefined) return this.worker
+    try {
+      this.worker = new LayoutWorker()
+      this.worker.onmessage = (event: MessageEvent<Answer>) => this.receive(event.data)
+      this.worker.onerror = () => this.loseWorker()
+    } catch {
+      // A sandboxed frame (origin null) may not start workers: the page's own thread lays out instead.
+      this.worker = null
+    }
+    return this.worker
   }
 
   private receive(answer: Answer): void {
@@ -51,12 +59,12 @@ export class LayoutClient {
   private loseWorker(): void {
     this.worker?.terminate()
     this.worker = null
-    if (this.waiting && this.input) void this.here(this.waiting.id, this.input)
+    if (this.waiting && this.input) void this.layOut(this.waiting.id, this.input)
   }
 
-  private async here(id: number, input: LayoutInput): Promise<void> {
+  private async layOut(id: number, input: LayoutInput): Promise<void> {
     try {
-      const { layout } = await import('../core/layout')
+      const { layout } = await this.here
       this.receive({ id, layout: layout(input) })
     } catch (error) {
       this.receive({ id, failure: error instanceof Error ? error.message : String(error) })

@@ -1,0 +1,47 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import type { GraphChoice } from '../api/client'
+import { Graphs } from './graphs'
+
+const both: GraphChoice = { level: 'both', root: null, pass: null }
+const { signal } = new AbortController()
+
+/** A server that answers each graph by its own address, or refuses all. */
+function serving(status = 200): string[] {
+  const asked: string[] = []
+  vi.stubGlobal('fetch', (path: string) => {
+    asked.push(path)
+    return Promise.resolve(new Response(JSON.stringify({ run: path }), { status }))
+  })
+  return asked
+}
+
+afterEach(() => vi.unstubAllGlobals())
+
+test('an expected graph is asked for once, before it is wanted', async () => {
+  const asked = serving()
+  const graphs = new Graphs()
+  graphs.expect('one', both, 'en', signal)
+  expect(asked).toEqual(['/api/v1/runs/one/graph?level=both'])
+  expect(await graphs.of('one', both, 'en', signal)).toEqual({ run: asked[0] })
+  graphs.expect('one', both, 'en', signal)
+  await graphs.of('one', both, 'en', signal)
+  expect(asked).toHaveLength(1)
+})
+
+test('another graph than the expected one is asked for by itself', async () => {
+  const asked = serving()
+  const graphs = new Graphs()
+  graphs.expect('one', both, 'en', signal)
+  expect(await graphs.of('one', { ...both, pass: 'p2' }, 'en', signal)).toEqual({ run: '/api/v1/runs/one/graph?level=both&pass=p2' })
+  expect(asked).toHaveLength(2)
+})
+
+test('what became of a refused one is told to whoever wants it, and the next one asks again', async () => {
+  serving(500)
+  const graphs = new Graphs()
+  graphs.expect('one', both, 'en', signal)
+  await expect(graphs.of('one', both, 'en', signal)).rejects.toMatchObject({ status: 500 })
+  const asked = serving()
+  await graphs.of('one', both, 'en', signal)
+  expect(asked).toHaveLength(1)
+})

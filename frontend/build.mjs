@@ -1,5 +1,8 @@
 // Builds everything the server serves into server/assets: the pages, then the static-SVG bundle.
 import { build } from 'vite'
 
-await build({ configFile: 'vite.config.ts' })
+// Each page by itself: pages built together share small chunks, which are more requests and do not compress as well.
+for (const page of ['index', 'embed']) {
+  await build({ configFile: 'vite.config.ts', build: { emptyOutDir: page === 'index', rolldownOptions: { input: { [page]: `${page}.html` } } } })
+}
 await build({ configFile: 'vite.static.config.ts' })

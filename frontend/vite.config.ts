@@ -1,15 +1,15 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vite'
 
-// The two pages (playground and embed frame). `base` is the server's root; files under assets/ carry a content hash.
+// A page (playground or embed frame; build.mjs says which). `base` is the server's root; files under assets/ carry a content hash.
 export default defineConfig({
   plugins: [svelte()],
   build: {
     outDir: '../server/assets',
-    emptyOutDir: true,
     target: 'es2022',
     modulePreload: { polyfill: false },
-    rollupOptions: { input: { index: 'index.html', embed: 'embed.html' } },
+    // What a page loads at once and what it loads later share one chunk, not one for each way of sharing.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', tags: ['$initial'], minShareCount: 2 }] } } },
   },
   worker: { format: 'es' },
   server: { proxy: { '/api': process.env.GRADGRAPH_API ?? 'http://127.0.0.1:8000' } },

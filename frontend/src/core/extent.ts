@@ -1,7 +1,9 @@
-// What a wire covers.
+// What a wire covers, and the header of an open group.
 
 import type { Badge, Wire } from './layout'
 import type { Rect } from './route'
+
+export const HEADER = 30
 
 /** The badge's core, its bar on both sides, and the words beyond it. */
 export function badgeRects({ x, y, w, h, text, bar, side, lift }: Badge): Rect[] {

@@ -2,9 +2,8 @@
 // Pure and deterministic: no DOM, no trace, sizes come in with the input.
 
 import { Graph, layout as dagre } from '@dagrejs/dagre'
-import { extent } from './extent'
+import { extent, HEADER } from './extent'
 import { placeLabels, type LabelPlace } from './labels'
-import { HEADER } from './measure'
 import { portsAlong, type PortWish } from './ports'
 import { partsOf, shelve } from './shelves'
 import { push } from './trace'

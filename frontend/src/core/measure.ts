@@ -15,8 +15,6 @@ export const ASIDE = 10.5
 export const LABEL = 10.5
 export const LABEL_ROW = 14
 export const HEAD = 23
-/** Of an open group. */
-export const HEADER = 30
 export const STRIP = 19
 const STRIP_SIZE = 11
 const TAIL = 30

@@ -1,6 +1,6 @@
 // What lies under a point of the graph.
 
-import { HEADER } from '../core/measure'
+import { HEADER } from '../core/extent'
 import type { Layout } from '../core/layout'
 import { cover } from '../core/route'
 

@@ -1,10 +1,11 @@
 """Which part of a trace is drawn: roots, and the choice among them."""
 
+from collections.abc import Iterable
 from typing import NamedTuple, get_args
 
 from engine.graph.index import Index
 from engine.graph.types import Level, RootChoice
-from engine.trace import Pass
+from engine.trace import Pass, Trace
 
 LEVELS: tuple[Level, ...] = get_args(Level)
 NAMED_IN_A_MESSAGE = 5
@@ -82,18 +83,24 @@ def _from_pass(one: Pass) -> Chosen:
 
 
 def _loose_ends(index: Index) -> dict[str, str]:
-    """Global tensors whose node no other node leads to, by node, in the order they were made."""
+    """Named tensors whose node no other node leads to, by node, in the order they were made."""
     led_to = {edge.to for node in index.trace.nodes for edge in node.edges}
     ends: list[tuple[int, str, str]] = []
-    for variable in index.trace.variables:
-        for tensor in (variable.tensor, *variable.tensors):
-            record = index.tensors.get(tensor) if tensor is not None else None
-            made = record.grad_fn if record is not None else None
-            if record is None or made is None or made.node in led_to or made.node not in index.nodes:
-                continue
-            op = index.nodes[made.node].op
-            ends.append((index.op_at.get(op, -1) if op is not None else -1, made.node, record.id))
+    for tensor in _last_tensors(index.trace):
+        record = index.tensors.get(tensor)
+        made = record.grad_fn if record is not None else None
+        if record is None or made is None or made.node in led_to or made.node not in index.nodes:
+            continue
+        op = index.nodes[made.node].op
+        ends.append((index.op_at.get(op, -1) if op is not None else -1, made.node, record.id))
     return {node: tensor for _, node, tensor in sorted(ends)}
+
+
+def _last_tensors(trace: Trace) -> Iterable[str]:
+    """What the global names hold at the end; of a run that was stopped before it could say, the last tensor of each name."""
+    if trace.variables:
+        return [tensor for one in trace.variables for tensor in (one.tensor, *one.tensors) if tensor is not None]
+    return {name: tensor.id for tensor in trace.tensors for name in tensor.names}.values()
 
 
 def _root_name(index: Index, tensor: str | None, node: str) -> str:

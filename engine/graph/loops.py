@@ -36,6 +36,8 @@ def find_loops(
             at += 1
             continue
         starts, end = _iterations(keys, [place for place in places[key] if place >= at])
+        if _is_test_that_ended(index, items, starts, end):
+            end = starts.pop()
         if len(starts) < REPEATS or _are_different_modules(items, starts, end):
             refused.add(key)
             found.append(items[at])
@@ -45,6 +47,26 @@ def find_loops(
         found.append(make(index, [items[first:last] for first, last in bounds]))
         at = end
     return found
+
+
+def _is_test_that_ended(index: Index, items: "Sequence[Bundle | Draft]", starts: list[int], end: int) -> bool:
+    """Whether what looks like the last iteration is only the test of a `while`, which runs once more than the body."""
+    if len(starts) < REPEATS:
+        return False
+    head = _line(items[starts[0]])
+    last, first = items[starts[-1] : end], items[starts[0] : starts[1]]
+    return (
+        head is not None
+        and index.source.line(head).startswith("while ")
+        and all(_line(item) == head for item in last)
+        and any(_line(item) != head for item in first)
+    )
+
+
+def _line(item: "Bundle | Draft") -> int | None:
+    while not isinstance(item, Draft):
+        item = item.items[0]
+    return item.span.line if item.span is not None else None
 
 
 def _key(index: Index, item: "Bundle | Draft") -> Key:

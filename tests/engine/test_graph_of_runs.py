@@ -1,5 +1,7 @@
 """Graphs of programs that really ran: what stands in which group, what a cut is called."""
 
+import msgspec
+
 import engine
 from engine.graph import Graph, view
 
@@ -107,3 +109,31 @@ def test_a_layer_that_nothing_used_is_a_ghost() -> None:
     graph = view(engine.run(REPLACED.replace("layer = ", "spare = nn.Linear(3, 3)\nlayer = ")))
     (ghost,) = [box for box in graph.boxes if box.kind == "ghost"]
     assert (ghost.reason, [one.name for one in ghost.parameters]) == ("unused", ["spare.weight", "spare.bias"])
+
+
+DOUBLED = """
+import torch
+x = torch.ones(3, requires_grad=True)
+y = x * 2
+while y.data.norm() < {norm}:
+    y = y * 2
+y.sum().backward()
+"""
+
+
+def test_the_test_that_ends_a_while_is_no_turn_of_it() -> None:
+    groups = graph_of(DOUBLED.format(norm=100)).groups
+    assert [(group.title, group.repeat) for group in groups if group.parent is None] == [
+        ("while y.data.norm() < 100", 5)
+    ]
+    assert graph_of(DOUBLED.format(norm=10)).groups == ()
+
+
+def test_a_run_stopped_in_an_endless_loop_is_drawn_from_its_last_result() -> None:
+    code = "import torch\nx = torch.ones(1, requires_grad=True)\nwhile True:\n    x = x * 1.01\n"
+    trace = engine.run(code, msgspec.structs.replace(engine.DEFAULT_LIMITS, wall_s=1.0, ops=50))
+    assert trace.status == "limited"
+    graph = view(trace)
+    assert [root.id for root in graph.roots] == [trace.nodes[-1].id]
+    assert [(group.title, group.repeat) for group in graph.groups if group.parent is None] == [("while True", 49)]
+    assert {box.kind for box in graph.boxes} == {"op", "leaf"}

@@ -1,7 +1,8 @@
 // Builds everything the server serves into server/assets: the pages, then the static-SVG bundle.
 import { build } from 'vite'
 
-// Each page by itself: pages built together share small chunks, which are more requests and do not compress as well.
+// Each page by itself: pages built together share small chunks, which are more requests and do not compress as well. For the
+// same reason their scripts do not await at the top: with that the bundler merges no chunks.
 for (const page of ['index', 'embed']) {
   await build({ configFile: 'vite.config.ts', build: { emptyOutDir: page === 'index', rolldownOptions: { input: { [page]: `${page}.html` } } } })
 }

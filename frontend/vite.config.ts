@@ -8,8 +8,6 @@ export default defineConfig({
     outDir: '../server/assets',
     target: 'es2022',
     modulePreload: { polyfill: false },
-    // What a page loads at once and what it loads later share one chunk, not one for each way of sharing.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'shared', tags: ['$initial'], minShareCount: 2 }] } } },
   },
   worker: { format: 'es' },
   server: { proxy: { '/api': process.env.GRADGRAPH_API ?? 'http://127.0.0.1:8000' } },

@@ -9,5 +9,4 @@ import { decodeState } from '../core/url-state'
 const target = document.getElementById('app')
 const play = new Playground()
 play.change(decodeState(location.hash, play.view))
-await play.speak()
-if (target) mount(App, { target, props: { play } })
+void play.speak().then(() => target && mount(App, { target, props: { play } }))

@@ -9,5 +9,4 @@ import { embedOptions } from './options'
 const target = document.getElementById('embed')
 void import('../core/layout') // on its way before there is a graph to lay out
 const options = embedOptions(location.pathname, location.search, navigator.language)
-const spoken = await loadWords(options.lang, false)
-if (target) mount(Embed, { target, props: { options, spoken } })
+void loadWords(options.lang, false).then((spoken) => target && mount(Embed, { target, props: { options, spoken } }))

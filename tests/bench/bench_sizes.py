@@ -38,17 +38,28 @@ def zipped(path: Path) -> int:
     return len(gzip.compress(path.read_bytes(), 9))
 
 
+def styles_of(page: str) -> set[str]:
+    """Style sheets a page names."""
+    return set(re.findall(r"/assets/([\w.-]+\.css)", (ASSETS / page).read_text()))
+
+
 def bundles() -> None:
-    """Prints the pages' scripts."""
+    """Prints what the pages load. An embed draws with its scripts, the layout and the words of one language; the sentences of
+    findings come with a run that has some. The playground draws with `Graph` and the layout besides."""
     for page in ("index.html", "embed.html"):
-        names = loaded_by(page)
+        scripts, styles = (
+            [zipped(ASSETS / "assets" / name) for name in names] for names in (loaded_by(page), styles_of(page))
+        )
         print(
-            f"{page:14} {sum(zipped(ASSETS / 'assets' / name) for name in names) / 1000:7.1f} KB in {len(names)} scripts"
+            f"{page:14} {sum(scripts) / 1000:7.1f} KB in {len(scripts)} scripts, {sum(styles) / 1000:.1f} KB of styles"
         )
     rest = sorted((ASSETS / "assets").glob("*.js"))
-    for part in ("editor", "Graph", "Inspector", "layout", "en", "zh"):
-        size = sum(zipped(file) for file in rest if file.name.startswith(f"{part}-"))
+    for part in ("editor", "Graph", "Inspector", "layout"):
+        size = max(zipped(file) for file in rest if file.name.startswith(f"{part}-"))  # each page has its own, the same
         print(f"{part + ' chunk':14} {size / 1000:7.1f} KB")
+    for language in ("en", "zh"):
+        words, findings = sorted(zipped(file) for file in rest if file.name.startswith(f"{language}-"))
+        print(f"{'words ' + language:14} {words / 1000:7.1f} KB, of findings {findings / 1000:.1f} KB")
     print(f"{'static SVG':14} {zipped(ASSETS / 'static-svg.js') / 1000:7.1f} KB")
 
 

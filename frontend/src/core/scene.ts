@@ -250,13 +250,15 @@ export class Painter {
       return
     }
     const text = stripText(strip, this.measure.words)
-    const label = returned ? cutEnd(this.measure.words('graph.returned'), ASIDE, w - 33) : stripLabel(strip)
     const lit = text !== ''
+    const none = leftOut && !lit ? this.measure.words('graph.no_arrival') : ''
+    const role = returned ? cutEnd(this.measure.words('graph.returned'), ASIDE, w - 33) : stripLabel(strip)
+    const label = none && textWidth(role, ASIDE) + textWidth(none, ASIDE) > w - 41 ? '' : role
     if (lit) marks.push({ k: 'rect', c: 'strip-done', x: 0.5, y: top, w: w - 1, h: STRIP - 0.5, r: 3 })
     marks.push(iconMark(lit ? 'icon-grad' : 'icon-ghost', strip.kind === 'hook' ? 'hook' : 'acc', 8, top + 3.5, 12))
     marks.push({ k: 'text', c: lit ? 'sum-label' : 'strip-label', x: 25, y: top + 13, s: label })
     if (lit) marks.push({ k: 'text', c: 'sum', x: w - 8, y: top + 13.5, s: cutMiddle(text, 11, w - 42 - textWidth(label, ASIDE)), a: 'end' })
-    else if (leftOut) marks.push({ k: 'text', c: 'strip-label', x: w - 8, y: top + 13, s: this.measure.words('graph.no_arrival'), a: 'end' })
+    else if (none) marks.push({ k: 'text', c: 'strip-label', x: w - 8, y: top + 13, s: none, a: 'end' })
   }
 
   /** In the reader's language where a finding explains the failure; else PyTorch's own message. */

@@ -154,8 +154,9 @@ function draw(doc: Text, marks: Marks, events: BlockEvents): Shown {
     const line = doc.line(number)
     const sign = signOf(marks, number)
     if (sign) signs.push(new SignMarker(sign, marks.words[sign]).range(line.from))
-    const classes = [sign && sign !== 'done' && sign !== 'idle' ? `cm-line-${sign}` : '', marks.running === number ? 'cm-line-running' : '', marks.idle.has(number) ? 'cm-line-idle' : '', marks.lit.has(number) ? 'cm-line-lit' : ''].filter(Boolean)
-    const title = marks.idle.has(number) ? { attributes: { title: marks.words.idle } } : {}
+    const classes = [sign && sign !== 'done' && sign !== 'idle' ? `cm-line-${sign}` : '', marks.running === number ? 'cm-line-running' : '', marks.idle.has(number) ? 'cm-line-idle' : '', marks.unrecorded.has(number) ? 'cm-line-unrecorded' : '', marks.lit.has(number) ? 'cm-line-lit' : ''].filter(Boolean)
+    const word = marks.idle.has(number) ? marks.words.idle : marks.unrecorded.has(number) ? marks.words.unrecorded : ''
+    const title = word ? { attributes: { title: word } } : {}
     if (classes.length) decorations.push(Decoration.line({ class: classes.join(' '), ...title }).range(line.from))
     const note = marks.notes.get(number)
     if (note) {

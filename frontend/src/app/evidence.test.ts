@@ -43,3 +43,10 @@ test('shapes stand under each other from the right', () => {
   expect(shaped([4, 1], [4])).toMatchObject({ clash: null, stretched: [true, true] })
   expect(shapesUnderEachOther(index, finding('cut_by_detach', 'square', 'frozen'))).toBeNull()
 })
+
+test('a value that was changed is shown before and after', () => {
+  const edited = new TraceIndex(load('error_in_place').trace)
+  const changed = edited.trace.tensors.find((tensor) => edited.identity(tensor.id) !== tensor.id)!
+  const found = { ...finding('saved_value_edited'), tensors: [edited.identity(changed.id), changed.id] }
+  expect(evidenceOf(edited, found).map((row) => row.is)).toEqual([expect.stringMatching(/ · .+ → .+/)])
+})

@@ -31,7 +31,9 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
         { what: `${name}.requires_grad`, is: tensor.requires_grad ? 'True' : 'False', wrong: !tensor.requires_grad },
       ]
     }
-    return [{ what: name, is: `${formatShape(tensor.shape)} ${tensor.dtype}${ABOUT_VALUES.test(finding.code) ? ` · ${brief(tensor)}` : ''}`, wrong: false }]
+    const states = named.filter((other) => index.identity(other.id) === index.identity(tensor.id))
+    const values = [...new Set(states.map(brief))].join(' → ')
+    return [{ what: name, is: `${formatShape(tensor.shape)} ${tensor.dtype}${ABOUT_VALUES.test(finding.code) ? ` · ${values}` : ''}`, wrong: false }]
   })
   return rows.filter((row, at) => rows.findIndex((other) => other.what === row.what && other.is === row.is) === at)
 }

@@ -54,6 +54,7 @@ export function marksAt(index: TraceIndex, choice: Choice, t: Words): Marks {
     failed,
     found,
     idle: new Set(trace.lines_not_run ?? []),
+    unrecorded: unrecordedLines(trace),
     lit: choice.lit,
     notes: notesAt(index, choice.step, code),
     spans,
@@ -66,8 +67,21 @@ export function marksAt(index: TraceIndex, choice: Choice, t: Words): Marks {
       done: t('mark.done'),
       found: t('panel.findings'),
       idle: t('mark.idle'),
+      unrecorded: t('mark.unrecorded'),
     },
   }
+}
+
+/** Lines of the program that `no_grad` or `inference_mode` was about: no operation on them was recorded. */
+function unrecordedLines(trace: Trace): Set<number> {
+  const found = new Set<number>()
+  const recorded = new Set<number>()
+  for (const { span, grad_mode } of trace.ops) {
+    if (!span) continue
+    for (let line = span.line; line <= span.end_line; line += 1) (grad_mode && grad_mode !== 'grad' ? found : recorded).add(line)
+  }
+  for (const line of recorded) found.delete(line)
+  return found
 }
 
 /** The line that runs at a step; while a pass runs, the line that called it. */

@@ -33,13 +33,15 @@ export interface Marks {
   found: ReadonlySet<number>
   /** Lines whose statement never ran in the whole run. */
   idle: ReadonlySet<number>
+  /** Lines whose operations ran with recording off. */
+  unrecorded: ReadonlySet<number>
   /** Lines lit because their boxes are hovered in the graph. */
   lit: ReadonlySet<number>
   notes: ReadonlyMap<number, LineNote>
   spans: readonly SpanMark[]
   blocks: readonly LineBlock[]
   /** What the signs mean, for their tooltips. */
-  words: { running: string; next: string; gradient: string; failed: string; done: string; found: string; idle: string }
+  words: { running: string; next: string; gradient: string; failed: string; done: string; found: string; idle: string; unrecorded: string }
 }
 
 export type Sign = 'failed' | 'found' | 'gradient' | 'running' | 'next' | 'idle' | 'done'

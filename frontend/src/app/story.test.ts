@@ -14,6 +14,7 @@ describe.each(NAMES)('%s', (name) => {
     of.trace.timeline.forEach((_, at) => {
       const { text, value } = tell(of, at + 1, words(lang))
       expect(text, `step ${at + 1}`).not.toBe('')
+      if (value === '') expect(text, `step ${at + 1}`).not.toMatch(/[:：]$/)
       expect(`${text}${value}`, `step ${at + 1}`).not.toMatch(/\{\w+\}|undefined|^(step|hook|call)\./)
     })
   })
@@ -58,7 +59,7 @@ test('a sum over broadcast axes says them, and the shapes around it', () => {
   const step = of.event(at)!
   const reduction = of.passes.get(step.pass!)!.visits[step.visit!]!.reduced![0]!
   const told = tell(of, at, words('en'))
-  expect(told.text).toContain(`Sum over axes ${reduction.axes.join(', ')} for `)
+  expect(told.text).toContain(`Sum over axis ${reduction.axes.join(', ')} for `)
   expect(told.value).toContain(`${reduction.shape.join('×')} → `)
   expect(markLabel(of, step, words('en'))).toMatch(/^Σ[₀-₉]+$/)
 })

@@ -105,9 +105,10 @@ function tellOp(index: TraceIndex, step: Step, t: Words): Told {
   const name = opName(index, op)
   if (isEnough(index, op)) return told(t('step.call_enough', { name }), '', 'plain')
   if (op.raised) return told(t('step.op_raised', { name }), '', 'error')
-  const result = index.tensor(op.outputs[0])
+  const result = index.tensor(op.outputs[0] ?? (op.name === 'item' ? op.inputs[0] : undefined))
   const recorded = op.nodes.length > 0 || !op.inputs.some((id) => index.tensor(id)?.requires_grad)
-  return told(t(recorded ? 'step.op' : 'step.op_ghost', { name }), result ? brief(result) : '')
+  const text = t(recorded ? 'step.op' : 'step.op_ghost', { name })
+  return result ? told(text, brief(result)) : told(text.replace(/[:：]$/, ''))
 }
 
 function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
@@ -138,7 +139,7 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   if (step.kind === 'reduce') {
     const reduction = visit && reductionOf(visit, step.slot)
     const target = index.node(index.node(visit?.node)?.edges[reduction?.slot ?? -1]?.to)
-    return reduction ? told(t('step.reduce', { name: nodeName(index, target), axes: reduction.axes.join(', ') }), `${reducedShapes(index, visit, reduction)}, ${value(visit.left[reduction.slot])}`, 'gradient') : told(name)
+    return reduction ? told(t('step.reduce', { name: nodeName(index, target), axes: reduction.axes.join(', '), n: reduction.axes.length }), `${reducedShapes(index, visit, reduction)}, ${value(visit.left[reduction.slot])}`, 'gradient') : told(name)
   }
   const sum = visit?.sums?.find((one) => one.input_nr === (step.input_nr ?? 0)) ?? visit?.sums?.[0]
   if (!sum) return told(name)

@@ -208,7 +208,26 @@ def test_a_process_practises_while_the_machine_has_time_for_it(monkeypatch: pyte
     use(check)
 
 
-def test_the_next_process_is_made_when_a_run_is_over_or_none_is_left() -> None:
+def test_after_a_lone_run_its_reader_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.sandbox.pool._LULL_S", 3600.0)
+
+    async def check(pool: FakePool) -> None:
+        born = pool.started[0].born
+        for over, processes in ((1, 3), (2, 5)):  # the second follows the first at once: nothing waits any longer
+            run = asyncio.create_task(pool.run(ON_CPU))
+            await settle()
+            assert len(born) == 3
+            born[over - 1].finish()
+            await run
+            await settle()
+            assert len(born) == processes
+
+    use(check, spares=3)
+
+
+def test_the_next_process_is_made_when_a_run_is_over_or_none_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.sandbox.pool._LULL_S", 0.0)
+
     async def check(pool: FakePool) -> None:
         born = pool.started[0].born
         first = asyncio.create_task(pool.run(ON_CPU))

@@ -6,7 +6,8 @@ import zh from '../../words/zh.json'
 import { fill, pieces } from './sentences'
 import { words } from './words'
 
-const slots = (sentence: string): string[] => [...new Set([...sentence.matchAll(/\{(\w+)/g)].map((m) => m[1] ?? ''))].sort()
+/** The values a sentence names; a number that only picks a form is English grammar. */
+const slots = (sentence: string): string[] => [...new Set([...sentence.matchAll(/\{(\w+)\}/g)].map((m) => m[1] ?? ''))].sort()
 
 const lists = { zh: { ...zh, ...zhFindings }, en: { ...en, ...enFindings } }
 

@@ -23,7 +23,9 @@ BINS = 16
 _HISTOGRAM_ELEMENTS = 16_384  # beyond it the bins cost more than all other figures together
 _ROWS, _COLUMNS, _POOLED = 8, 16, 64
 _AT_A_TIME = 8192
-_SWEPT = 65_536
+_ROW = 2048
+_SWEPT = 262_144
+_BUFFERED = 65_536
 _WHOLE = 1 << 22
 """Elements of which a copy may be made."""
 _MOST = 1 << 28
@@ -203,27 +205,40 @@ def _square(values: Any) -> float:
     """Sum of squares. OpenBLAS takes several threads, which then spin, for more than 10,000 elements at a time."""
     if values.size <= _AT_A_TIME:
         return float(np.dot(values, values))
-    total = 0.0
-    for start in range(0, values.size, _AT_A_TIME):
-        part = values[start : start + _AT_A_TIME]
-        total += float(np.dot(part, part))
-    return total
+    whole = values.size // _AT_A_TIME * _AT_A_TIME
+    table, rest = values[:whole].reshape(-1, _AT_A_TIME), values[whole:]
+    total = float(_total(np.vecdot(table, table), dtype=np.float64))
+    return total + float(np.dot(rest, rest)) if rest.size else total
+
+
+def _sum(values: Any) -> float:
+    """Sum of all; row by row is faster than NumPy's own for many, and as exact."""
+    if values.size <= _AT_A_TIME:
+        return float(_total(values))
+    whole = values.size // _ROW * _ROW
+    total = float(_total(_total(values[:whole].reshape(-1, _ROW), axis=0)))
+    return total + float(_total(values[whole:])) if whole < values.size else total
 
 
 def _sweep(values: Any) -> tuple[float, float, float, float, int]:
     """Minimum, maximum, sum, sum of squares and zeros, taken while each part is in the processor's cache."""
     size = values.size
     if 0 < size <= _SWEPT:
-        zeros = int(np.count_nonzero(values == 0))  # four times as fast as counting the others
-        return float(_least(values)), float(_greatest(values)), float(_total(values)), _square(values), zeros
+        return _swept(values)
     low, high, total, square, zeros = math.inf, -math.inf, 0.0, 0.0, 0
     for start in range(0, size, _SWEPT):
-        part = values[start : start + _SWEPT]
-        low, high = min(low, float(_least(part))), max(high, float(_greatest(part)))
-        total += float(_total(part))
-        square += _square(part)
-        zeros += int(np.count_nonzero(part == 0))
+        least, greatest, more, squares, none = _swept(values[start : start + _SWEPT])
+        low, high = min(low, least), max(high, greatest)
+        total += more
+        square += squares
+        zeros += none
     return low, high, total, square, zeros
+
+
+def _swept(part: Any) -> tuple[float, float, float, float, int]:
+    low, high = float(_least(part)), float(_greatest(part))
+    zeros = 0 if low > 0 or high < 0 else int(np.count_nonzero(part == 0))  # four times as fast as counting the others
+    return low, high, _sum(part), _square(part), zeros
 
 
 def _once(array: Array) -> tuple[Array, int]:
@@ -280,7 +295,7 @@ def figures(array: Array, bins: bool) -> Figures:
 
 def _parts(array: Array) -> Iterator[Any]:
     """All elements in stretches that fit the processor's cache, as floats, in whatever order memory has them."""
-    parts: Any = np.nditer(array, flags=["external_loop", "buffered", "zerosize_ok"], order="K", buffersize=_SWEPT)
+    parts: Any = np.nditer(array, flags=["external_loop", "buffered", "zerosize_ok"], order="K", buffersize=_BUFFERED)
     for part in parts:
         values: Any = np.abs(part) if part.dtype.kind == "c" else part
         yield values if values.dtype.kind == "f" and values.dtype.itemsize > 2 else values.astype(np.float64)
@@ -338,9 +353,9 @@ def picture(array: Array) -> Picture | None:
     flat = flat if flat.dtype == np.float32 else flat.astype(np.float32)
     rows, columns = min(_ROWS, height), min(_COLUMNS, width)
     with np.errstate(all="ignore"):
-        cells = flat if height == rows else _means(height, rows) @ flat
+        cells = flat if height == rows else np.dot(_means(height, rows), flat)
         if width != columns:
-            cells = cells @ _means(width, columns).T
+            cells = np.dot(cells, _means(width, columns).T)
         scale = float(_greatest(np.abs(cells), axis=None))
         if math.isfinite(scale):
             levels = cells / (scale or 1.0)

@@ -144,20 +144,26 @@ function copiesAt(trace: Trace): Map<number, string> {
   return found
 }
 
-/** What each line's statement gave, up to the step: the result of its last op. */
+/** What each line's statement gave, up to the step: the result of its last op; nothing where that raised. */
 function notesAt(index: TraceIndex, step: number, code: string): Map<number, LineNote> {
   const last = new Map<number, string>()
+  const refused = new Set<number>()
   for (let at = 1; at <= step; at += 1) {
     const event = index.event(at)
     const op = event?.kind === 'op' ? index.op(event.op) : undefined
-    if (op?.span && op.outputs[0] && !op.raised) last.set(op.span.end_line, op.outputs[0])
+    if (op?.span && op.raised) refused.add(op.span.end_line)
+    else if (op?.span && op.outputs[0]) {
+      last.set(op.span.end_line, op.outputs[0])
+      refused.delete(op.span.end_line)
+    }
   }
   const sent = copiesAt(index.trace)
   const lines = code.split('\n')
   const notes = new Map<number, LineNote>()
+  for (const [line, text] of sent) if (refused.has(line)) notes.set(line, { text, tone: 'plain' })
   for (const [line, id] of last) {
     const tensor = index.tensor(id)
-    if (!tensor) continue
+    if (!tensor || refused.has(line)) continue
     const room = 44 - [...(lines[line - 1] ?? '')].length
     const full = briefLine(tensor)
     const short = full.split(' · ')[0] ?? full

@@ -314,7 +314,8 @@ export class Painter {
       marks.push({ k: 'text', c: reached ? 'step-b' : 'step-w', x: w + 20, y: 15, s: String(backward), step: backward })
     }
     if (paint.progress === 'current' && moment.event?.kind !== 'seed') {
-      const y = paint.strip?.now ? h - strip / 2 : 11.5
+      const under = backward > 0 && moment.step !== backward ? 25 : 11.5 // the number of its own visit stands above
+      const y = paint.strip?.now ? h - strip / 2 : under
       const here = moment.step === backward && !paint.strip?.now
       const text = here ? this.measure.words('graph.now') : `${moment.step} ${this.measure.words('graph.now')}`
       const x = here ? w + 24 + textWidth(String(backward), 10) : w + 20

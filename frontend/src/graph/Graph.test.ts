@@ -89,3 +89,17 @@ test('step numbers in the margin lead to their step', async () => {
   for (const kind of ['pointerdown', 'pointerup']) link.dispatchEvent(new PointerEvent(kind, { bubbles: true, button: 0, pointerId: 1 }))
   expect(heard.step).toHaveBeenCalledWith(3)
 })
+
+test('what is happening at a box never stands on the number of its visit', async () => {
+  const { timeline } = load('accumulation').trace
+  for (let step = 1; step <= timeline.length; step += 1) {
+    await show('accumulation', { step })
+    for (const box of boxes()) {
+      const places = [...box.parentElement!.querySelectorAll('text.step-b, text.step-w')].map((text) => `${text.getAttribute('x')} ${text.getAttribute('y')}`)
+      expect(new Set(places).size, `step ${step}: ${places.join(', ')}`).toBe(places.length)
+    }
+    void unmount(shown!)
+    shown = null
+    document.body.innerHTML = ''
+  }
+})

@@ -8,13 +8,21 @@ from typing import Any
 import msgspec
 
 from engine.worker.record import Ledger, Row
+from engine.worker.tensors import Pooled
 from engine.worker.thin import OPS_BYTES
 
 _RESERVE_BYTES = 1 << 20
 _LAST_WORDS = frozenset(("site", "out", "w", "fail", "end", "cut", "pe", "lines"))
 """What is still said once the trace is full."""
 
-_encoder = msgspec.json.Encoder()
+
+def _said(value: object) -> object:
+    if isinstance(value, Pooled):
+        return value.said()
+    raise TypeError(f"{type(value).__name__} cannot be said")
+
+
+_encoder = msgspec.json.Encoder(enc_hook=_said)
 
 
 class Sender:

@@ -1,6 +1,8 @@
 """Figures of very large tensors: exact where all elements are looked at, marked where not, without a copy of the whole."""
 
+import binascii
 import tracemalloc
+import warnings
 from typing import Any
 
 import numpy as np
@@ -89,3 +91,37 @@ def test_an_empty_large_shape_has_no_figures_to_compute() -> None:
 
 def test_nothing_finite() -> None:
     assert figures(np.full(SIZE, np.nan, np.float32), False)[:5] == ("nan",) * 5
+
+
+@pytest.mark.parametrize("odd", [float("nan"), float("inf"), -float("inf"), 1e38])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_picture_marks_only_the_cells_that_are_not_finite(odd: float, turned: bool) -> None:
+    values = torch.ones(200, 90)
+    values[0, 0] = odd
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        picture = tensors.picture(as_array(values.T if turned else values))
+        assert picture is not None
+        rows, columns, text, scale = picture.said()
+    levels = np.frombuffer(binascii.a2b_base64(text), np.int8)
+    assert (rows, columns, levels.size) == (8, 16, 128)
+    assert (int((levels == -128).sum()), np.isfinite(odd)) in ((1, False), (0, True))
+    assert levels[1:].tolist() == [0 if np.isfinite(odd) else 127] * 127
+    assert np.isfinite(odd) or scale == pytest.approx(1.0)
+
+
+def test_a_picture_shows_the_values_of_its_moment() -> None:
+    values = torch.ones(8, 16)
+    picture, later = tensors.picture(as_array(values)), tensors.picture(as_array(values))
+    assert picture is not None
+    assert picture == later
+    values.zero_()
+    assert picture.said()[3] == 1.0
+    assert picture != tensors.picture(as_array(values))
+
+
+@pytest.mark.parametrize("size", [8192, 8193, 100_000, 262_144, 300_001])
+def test_figures_leave_no_element_out(size: int) -> None:
+    tensor = torch.arange(size, dtype=torch.float64)
+    tensor[-1] = -7
+    assert figures(as_array(tensor), False)[:5] == pytest.approx(expected(tensor), rel=1e-9)

@@ -207,7 +207,7 @@ function tellUpdate(index: TraceIndex, step: Step, t: Words): Told {
 function updateName(index: TraceIndex, update: Update): string {
   const change = update.changes[0]
   const named = change?.name || tensorName(index, index.tensor(change?.before ?? change?.after))
-  return named.replace(/\.grad$/, '')
+  return named.replace(/\.grad(\.data|\.detach\(\))?$/, '')
 }
 
 /** A few letters for a mark on the timeline. */

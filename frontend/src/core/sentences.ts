@@ -26,12 +26,15 @@ export function wordsOf(list: Readonly<Record<string, string>>): Words {
 
 export type Piece = { kind: 'text' | 'strong' | 'code'; text: string }
 
+/** What a mark holds may be code with `*` and `**` of its own: a mark opens before and closes after what is no space. */
+const MARKS = /((?<![\w)\]])\*\*(?=\S).+?(?<=\S)\*\*(?![\w([])|`[^`]+`)/
+
 /** Splits the two marks a sentence may carry, **strong** and `code`. */
 export function pieces(sentence: string): Piece[] {
   const found: Piece[] = []
-  for (const part of sentence.split(/(\*\*[^*]+\*\*|`[^`]+`)/)) {
-    if (part.startsWith('**') && part.length > 4) found.push({ kind: 'strong', text: part.slice(2, -2) })
-    else if (part.startsWith('`') && part.length > 2) found.push({ kind: 'code', text: part.slice(1, -1) })
+  for (const [at, part] of sentence.split(MARKS).entries()) {
+    if (at % 2 && part.startsWith('**')) found.push({ kind: 'strong', text: part.slice(2, -2) })
+    else if (at % 2) found.push({ kind: 'code', text: part.slice(1, -1) })
     else if (part !== '') found.push({ kind: 'text', text: part })
   }
   return found

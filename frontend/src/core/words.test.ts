@@ -53,3 +53,13 @@ test('marks are split from text', () => {
     { kind: 'text', text: ' d' },
   ])
 })
+
+test('code in a mark may multiply and raise to a power', () => {
+  const strong = (sentence: string) => pieces(sentence).filter((piece) => piece.kind === 'strong').map((piece) => piece.text)
+  for (const code of ['a * b', 'x ** 2', 'x**2 * (y)**3']) expect(strong(`因为 **${code}** 需要梯度，**2 份**。`), code).toEqual([code, '2 份'])
+  expect(pieces('x**2 + y ** 2')).toEqual([{ kind: 'text', text: 'x**2 + y ** 2' }])
+})
+
+test('every mark of the sentences opens and closes', () => {
+  for (const list of [lists.en, lists.zh]) for (const [key, sentence] of Object.entries(list)) expect(pieces(sentence).filter((piece) => piece.kind === 'text').map((piece) => piece.text).join(' '), key).not.toContain('**')
+})

@@ -114,9 +114,7 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
         job.follower = Follower(ledger, request.program.code)
     ledger.thin.begin()
     sender = Sender(ledger, emit, request.program.code)
-    keep_last_words(
-        lambda: _crashes(job, sender), lambda code, frame: _exits(job, sender, code, frame), sender.flush
-    )
+    keep_last_words(lambda: _crashes(job, sender), lambda code, frame: _exits(job, sender, code, frame), sender.flush)
     worn = _watch_processor()
     call_at(request.limits.wall_s + _LATE_S, lambda: _out_of_time(job, thread, sender, "wall_s"))
     thread = _start(job.run)

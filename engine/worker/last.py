@@ -6,6 +6,7 @@ import functools
 import os
 import signal
 import sys
+import threading
 import time
 from collections.abc import Callable
 from types import FrameType
@@ -90,12 +91,16 @@ def _watch_kill() -> None:
     kill = os.kill
 
     @functools.wraps(kill)
-    def flushed(pid: int, signal: int, /) -> None:
-        if _flush is not None and pid == _process == os.getpid():
+    def told(pid: int, number: int, /) -> None:
+        if _flush is None or not pid == _process == os.getpid():
+            kill(pid, number)
+        elif number in _SIGNALS:  # as where native code crashes: in this thread, no other can be interrupted anywhere
+            signal.pthread_kill(threading.get_ident(), number)
+        else:
             _flush()  # nobody is asked before SIGKILL and SIGSTOP take effect
-        kill(pid, signal)
+            kill(pid, number)
 
-    os.kill = flushed
+    os.kill = told
 
 
 def _last_words(number: int) -> None:

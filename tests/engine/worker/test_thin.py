@@ -403,7 +403,7 @@ def test_the_time_limit_shows_the_latest_turn(monkeypatch: pytest.MonkeyPatch) -
     assert trace.status == "limited"
     assert laws.broken(trace) == []
     kept = len(trace.passes) + sum(gap.passes for gap in trace.gaps)
-    assert kept - 1 <= trace.curve[-1].number <= kept + 1
+    assert abs(trace.curve[-1].number - kept) <= 20  # the loop goes on while another thread says where it is
     assert trace.curve[-1].number > 200
 
 

@@ -47,6 +47,8 @@ class Choice(Record, frozen=True):
     """Pass whose gradients are shown."""
     level: Level = "both"
     """Level of detail."""
+    layers: bool = True
+    """Whether passes that differentiate what another one made are drawn together with it."""
 
 
 class Look(Record, frozen=True):

@@ -23,6 +23,7 @@ _WORDS: dict[Language, dict[str, str]] = {
         "sum": "Σ over axes",
         "times": "×{}",
         "omitted": "{} more boxes are not drawn",
+        "layer": "what {} computed, as a graph",
     },
     "zh": {
         "leaf": "叶子",
@@ -35,8 +36,11 @@ _WORDS: dict[Language, dict[str, str]] = {
         "sum": "沿轴求和",
         "times": "×{}",
         "omitted": "还有 {} 个方框没有画出",
+        "layer": "{} 自己的计算，也是一张图",
     },
 }
+
+_CALLS = {"backward": "backward()", "grad": "autograd.grad()"}
 
 
 class Labels:
@@ -45,9 +49,10 @@ class Labels:
     def __init__(self, graph: Graph, trace: Trace, language: Language = "en") -> None:
         self._tensors = {tensor.id: tensor for tensor in trace.tensors}
         self._words = _WORDS[language]
-        shown = next((one for one in trace.passes if one.id == graph.pass_id), None)
-        self._visits = {visit.node: visit for visit in shown.visits} if shown is not None else {}
-        self._kept = {one.node: one.after for one in shown.accumulations} if shown is not None else {}
+        shown = [one for one in trace.passes if one.id in graph.passes]
+        self._calls = {one.id: f"{_CALLS[one.kind]} #{one.id[1:]}" for one in trace.passes}
+        self._visits = {visit.node: visit for one in shown for visit in one.visits}
+        self._kept = {kept.node: kept.after for one in shown for kept in one.accumulations}
 
     def box(self, box: Box) -> list[str]:
         """Title and name, then value and gradient."""
@@ -71,7 +76,9 @@ class Labels:
         return [line for line in lines if line]
 
     def group(self, group: Group) -> str:
-        """Title, class and repetition."""
+        """Title, class and repetition; of a layer the pass that made it."""
+        if group.kind == "layer":
+            return self._words["layer"].format(self._calls.get(group.pass_id or "", _one_line(group.title)))
         times = self._words["times"].format(group.repeat) if group.repeat > 1 else ""
         return " ".join(part for part in (_one_line(group.title), group.type, times) if part)
 

@@ -55,8 +55,15 @@ def _draft(drawing: Drawing, node: Node, place: Place) -> Draft:
         output_nr=number,
         reason="unreached" if node.id in drawing.visible.unreached else "",
         span=op.span if op is not None else None,
-        module=op.module if op is not None else _module_around(index, node, place),
+        module=op.module if op is not None else _module_of_maker(index, node) or _module_around(index, node, place),
     )
+
+
+def _module_of_maker(index: Index, node: Node) -> str | None:
+    """A node of a derivative belongs to the module that is differentiated."""
+    maker = index.nodes.get(node.made_by) if node.made_by is not None else None
+    op = index.ops.get(maker.op) if maker is not None and maker.op is not None else None
+    return op.module if op is not None else None
 
 
 def _module_around(index: Index, node: Node, place: Place) -> str | None:

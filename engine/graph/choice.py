@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import NamedTuple, get_args
 
 from engine.graph.index import Index
+from engine.graph.layers import joined, results
 from engine.graph.types import Level, RootChoice
 from engine.trace import Pass, Trace
 
@@ -22,10 +23,15 @@ class Chosen(NamedTuple):
     """Nodes to start from; empty when there is no backward graph."""
     root: str | None
     """The one root, when there is one."""
-    of: Pass | None
-    """The pass whose gradients are shown."""
+    passes: tuple[Pass, ...]
+    """The passes whose gradients are shown, in the order they ran."""
     tensors: tuple[str, ...] = ()
     """Tensors without a node that the pass was to start from; it failed because of them."""
+
+    @property
+    def of(self) -> Pass | None:
+        """The last of the passes."""
+        return self.passes[-1] if self.passes else None
 
 
 def root_choices(index: Index) -> tuple[RootChoice, ...]:
@@ -45,8 +51,10 @@ def root_choices(index: Index) -> tuple[RootChoice, ...]:
     )
 
 
-def choose(index: Index, roots: tuple[RootChoice, ...], root: str | None, pass_id: str | None) -> Chosen:
-    """The roots and the pass that a request means."""
+def choose(
+    index: Index, roots: tuple[RootChoice, ...], root: str | None, pass_id: str | None, *, layers: bool = True
+) -> Chosen:
+    """The roots and the passes that a request means; one root is drawn alone."""
     passes = {one.id: one for one in index.trace.passes}
     if pass_id is not None and pass_id not in passes:
         raise NoSuchChoice(f"pass {pass_id!r} is not in this trace; {_known('passes', tuple(passes))}")
@@ -55,11 +63,12 @@ def choose(index: Index, roots: tuple[RootChoice, ...], root: str | None, pass_i
     if root is not None:
         return _from_root(roots, passes, root, pass_id)
     if pass_id is not None:
-        return _from_pass(passes[pass_id])
+        return _from_pass(index, passes[pass_id], layers=layers)
     started = [one for one in index.trace.passes if one.roots]
     if started:
-        return _from_pass(next((one for one in reversed(started) if one.parent is None), started[-1]))
-    return Chosen((roots[-1].id,), roots[-1].id, None) if roots else Chosen((), None, None)
+        latest = next((one for one in reversed(started) if one.parent is None), started[-1])
+        return _from_pass(index, latest, layers=layers)
+    return Chosen((roots[-1].id,), roots[-1].id, ()) if roots else Chosen((), None, ())
 
 
 def check_level(level: str) -> None:
@@ -73,13 +82,16 @@ def _from_root(roots: tuple[RootChoice, ...], passes: dict[str, Pass], root: str
     if pass_id is not None and pass_id not in of_root:
         raise NoSuchChoice(f"pass {pass_id!r} does not start at root {root!r}; {_known('passes from there', of_root)}")
     shown = pass_id or (of_root[-1] if of_root else None)
-    return Chosen((root,), root, passes[shown] if shown is not None else None)
+    return Chosen((root,), root, (passes[shown],) if shown is not None else ())
 
 
-def _from_pass(one: Pass) -> Chosen:
-    nodes = tuple(dict.fromkeys(root.node for root in one.roots if root.node is not None))
-    lost = tuple(root.tensor for root in one.roots if root.node is None and root.tensor is not None)
-    return Chosen(nodes, nodes[0] if len(nodes) == 1 else None, one, lost)
+def _from_pass(index: Index, one: Pass, *, layers: bool) -> Chosen:
+    passes = joined(index, one) if layers else (one,)
+    roots = [root for one in passes for root in one.roots]
+    made = results(index, passes) if layers else ()
+    nodes = tuple(dict.fromkeys([*(root.node for root in roots if root.node is not None), *made]))
+    lost = tuple(root.tensor for root in roots if root.node is None and root.tensor is not None)
+    return Chosen(nodes, nodes[0] if len(nodes) == 1 else None, passes, lost)
 
 
 def _loose_ends(index: Index) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Groups of boxes: calls of modules, loops inside them, and chunks of lists too long to lay out."""
+"""Groups of boxes: layers of derivatives, calls of modules, loops inside them, and chunks of lists too long to lay out."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +18,10 @@ LONG = 300  # children beyond which laying out one level gets slow
 class Bundle:
     """One group to be."""
 
-    kind: Literal["module", "loop", "line"]
+    kind: Literal["module", "loop", "line", "layer"]
     title: str = ""
     module: str | None = None
+    pass_id: str | None = None
     repeat: int = 1
     span: Span | None = None
     items: list["Bundle | Draft"] = field(default_factory=list)
@@ -28,7 +29,7 @@ class Bundle:
 
 def bundle(index: Index, drafts: Sequence[Draft]) -> Bundle:
     """All groups under one that stands for the whole view; `drafts` in forward order."""
-    whole = _by_module(index, drafts)
+    whole = _by_layer(index, drafts)
     pending = [whole]
     while pending:
         one = pending.pop()
@@ -60,6 +61,23 @@ def first_draft(item: Bundle | Draft) -> Draft:
     while isinstance(item, Bundle):
         item = item.items[0]
     return item
+
+
+def _by_layer(index: Index, drafts: Sequence[Draft]) -> Bundle:
+    """What each pass with `create_graph=True` made as one group at the end of what it differentiates."""
+    made: dict[str, list[Draft]] = {}
+    rest: list[Draft] = []
+    for draft in drafts:
+        layer = index.layer_of(draft.node) if draft.kind == "op" else None
+        (rest if layer is None else made.setdefault(layer, [])).append(draft)
+    whole = _by_module(index, rest)
+    for layer, own in made.items():
+        one = index.passes[layer]
+        inside = _by_module(index, own)
+        inside.kind, inside.pass_id, inside.span = "layer", layer, one.span
+        inside.title = index.source.text(one.span) or layer
+        whole.items.append(inside)
+    return whole
 
 
 def _by_module(index: Index, drafts: Sequence[Draft]) -> Bundle:
@@ -202,4 +220,5 @@ def _finish(index: Index, one: Bundle, group: str, parent: str | None, count: _C
         tensor=count.last.tensor if count.last is not None else None,
         node=count.last.node if count.last is not None else None,
         span=one.span,
+        pass_id=one.pass_id,
     )

@@ -5,7 +5,7 @@ from functools import cached_property
 
 from engine.graph.escapes import escapes
 from engine.graph.source import Source
-from engine.trace import Module, Node, Op, Span, Tensor, Trace
+from engine.trace import Module, Node, Op, Pass, Span, Tensor, Trace
 
 CONTAINERS = frozenset({"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"})
 
@@ -20,6 +20,7 @@ class Index:
         self.nodes: dict[str, Node] = {node.id: node for node in trace.nodes}
         self.modules: dict[str, Module] = {module.id: module for module in trace.modules}
         self.ops: dict[str, Op] = {op.id: op for op in trace.ops}
+        self.passes: dict[str, Pass] = {one.id: one for one in trace.passes}
         self._chains: dict[str, tuple[str, ...]] = {}
         self._texts: dict[Span | None, str] = {}
 
@@ -42,6 +43,17 @@ class Index:
     def leaf_nodes(self) -> dict[str, str]:
         """The AccumulateGrad of each leaf that has one."""
         return {node.variable: node.id for node in self.trace.nodes if node.variable is not None}
+
+    @cached_property
+    def layered(self) -> frozenset[str]:
+        """Passes whose own computation was recorded."""
+        return frozenset(one.id for one in self.trace.passes if one.create_graph)
+
+    def layer_of(self, node: str | None) -> str | None:
+        """The pass with `create_graph=True` that made a node."""
+        record = self.nodes.get(node) if node is not None and self.layered else None
+        made_in = record.pass_id if record is not None and record.variable is None else None
+        return made_in if made_in in self.layered else None
 
     @cached_property
     def escapes(self) -> dict[str, tuple[str, ...]]:

@@ -70,7 +70,7 @@ def _line(item: "Bundle | Draft") -> int | None:
 
 
 def _key(index: Index, item: "Bundle | Draft") -> Key:
-    """Which place of the source an item comes from; a module that library code called is its own place."""
+    """Which place of the source an item comes from; of a module that library code called, the call and itself."""
     module = None
     if not isinstance(item, Draft):
         if item.kind != "module":
@@ -81,7 +81,7 @@ def _key(index: Index, item: "Bundle | Draft") -> Key:
     if item.span is None or item.op is None:
         return None
     if module is not None and index.is_inside_library(item.op):
-        return module
+        return (module, item.span)
     nodes = item.op.nodes
     ordinal = nodes.index(item.id) if 1 < len(nodes) <= FEW and item.id in nodes else 0
     span = item.span  # its end too: all sums of `a + b + c` begin where `a` does

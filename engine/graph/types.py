@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+import msgspec
+
 from engine.trace import Record, Span
 
 FORMAT = "gradgraph.graph/1"
@@ -91,16 +93,16 @@ class Link(Record, frozen=True):
 
 
 class Group(Record, frozen=True):
-    """Boxes shown as one because they share a module path or a loop."""
+    """Boxes shown as one because they share a module path or a loop, or because one pass made them."""
 
     id: str
     """Group id."""
     title: str
-    """Last part of the module path, or the loop's line."""
+    """Last part of the module path, the loop's line, or the call that made a layer."""
     type: str
-    """Module class, or empty for a loop."""
-    kind: Literal["module", "loop", "line"]
-    """Why they belong together."""
+    """Module class, else empty."""
+    kind: Literal["module", "loop", "line", "layer"]
+    """Why they belong together; `layer`: one pass with `create_graph=True` made them."""
     parent: str | None = None
     """The group around it."""
     module: str | None = None
@@ -117,6 +119,8 @@ class Group(Record, frozen=True):
     """Node of its last box."""
     span: Span | None = None
     """The user's code."""
+    pass_id: str | None = msgspec.field(default=None, name="pass")
+    """For a layer: the pass whose computation it is."""
 
 
 class RootChoice(Record, frozen=True):
@@ -142,7 +146,7 @@ class Graph(Record, frozen=True):
     root: str | None
     """Chosen root (node id); null for all."""
     pass_id: str | None
-    """Chosen pass."""
+    """Chosen pass; of several drawn together the last."""
     roots: tuple[RootChoice, ...]
     """All roots, latest last."""
     boxes: tuple[Box, ...]
@@ -153,3 +157,5 @@ class Graph(Record, frozen=True):
     """Parents first."""
     omitted: int = 0
     """Boxes left out by the limit."""
+    passes: tuple[str, ...] = ()
+    """Passes drawn together, in the order they ran: the chosen one, and those whose layers hang together with it."""

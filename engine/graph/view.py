@@ -27,22 +27,25 @@ def view(
     root: str | None = None,
     pass_id: str | None = None,
     level: Level = "both",
+    layers: bool = True,
     max_boxes: int = MAX_BOXES,
 ) -> Graph:
     """The graph of one root or pass; without a choice, of the last pass, else of the last root.
+
+    With `layers`, passes that differentiate what another one made with `create_graph=True` are drawn together with it.
 
     Raises `NoSuchChoice` when the trace has no such root or pass. Beyond `max_boxes` those nearest to the inputs are
     left out.
     """
     check_level(level)
     with uncollected():
-        return _graph(trace, root, pass_id, level, max_boxes)
+        return _graph(trace, root, pass_id, level, layers=layers, max_boxes=max_boxes)
 
 
-def _graph(trace: Trace, root: str | None, pass_id: str | None, level: Level, max_boxes: int) -> Graph:
+def _graph(trace: Trace, root: str | None, pass_id: str | None, level: Level, *, layers: bool, max_boxes: int) -> Graph:
     index = Index(trace)
     roots = root_choices(index)
-    chosen = choose(index, roots, root, pass_id)
+    chosen = choose(index, roots, root, pass_id, layers=layers)
     drawing = Drawing(index, see(index, chosen, level), chosen.roots)
     if level == "forward":
         draw_ops(drawing)
@@ -69,6 +72,7 @@ def _graph(trace: Trace, root: str | None, pass_id: str | None, level: Level, ma
         links=_in_order(drawing.links, order),
         groups=groups,
         omitted=omitted,
+        passes=tuple(one.id for one in chosen.passes),
     )
 
 

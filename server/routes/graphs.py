@@ -22,9 +22,12 @@ async def choice_of(
     root: Annotated[str | None, Query(description="Node to start from; else the latest pass or root.")] = None,
     pass_id: Annotated[str | None, Query(alias="pass", description="Pass whose gradients are shown.")] = None,
     level: Annotated[Level, Query(description="Autograd nodes, recorded operations, or both.")] = "both",
+    layers: Annotated[
+        bool, Query(description="Together with the passes that made, with create_graph=True, what a pass ran over.")
+    ] = True,
 ) -> Choice:
     """What to draw, from the query."""
-    return Choice(root=root, pass_id=pass_id, level=level)
+    return Choice(root=root, pass_id=pass_id, level=level, layers=layers)
 
 
 async def look_of(

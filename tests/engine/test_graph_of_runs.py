@@ -137,3 +137,136 @@ def test_a_run_stopped_in_an_endless_loop_is_drawn_from_its_last_result() -> Non
     assert [root.id for root in graph.roots] == [trace.nodes[-1].id]
     assert [(group.title, group.repeat) for group in graph.groups if group.parent is None] == [("while True", 49)]
     assert {box.kind for box in graph.boxes} == {"op", "leaf"}
+
+
+CUBE = """
+import torch
+x = torch.tensor(2.0, requires_grad=True)
+y = x ** 3
+g, = torch.autograd.grad(y, x, create_graph=True)
+h, = torch.autograd.grad(g, x, create_graph=True)
+i, = torch.autograd.grad(h, x)
+print(y.item(), g.item(), h.item(), i.item())
+"""
+
+TANH = """
+import torch
+x = torch.tensor([0.5, -1.0], requires_grad=True)
+y = torch.tanh(x).sum()
+g, = torch.autograd.grad(y, x, create_graph=True)
+penalty = (g ** 2).sum()
+penalty.backward()
+"""
+
+
+def layers_of(graph: Graph) -> dict[str | None, list[str]]:
+    """Node types of each layer, by the pass that made it; None for the rest."""
+    layers = {group.id: group.pass_id for group in graph.groups if group.kind == "layer"}
+    found: dict[str | None, list[str]] = {}
+    for box in graph.boxes:
+        found.setdefault(layers.get(box.group or ""), []).append(box.title)
+    return found
+
+
+def test_each_derivative_is_a_layer_beside_the_one_it_is_of() -> None:
+    graph = graph_of(CUBE)
+    assert graph.passes == ("p1", "p2", "p3")
+    assert layers_of(graph) == {
+        None: ["leaf", "PowBackward0"],
+        "p1": ["PowBackward0", "MulBackward1", "MulBackward0"],
+        "p2": ["PowBackward0", "MulBackward1", "MulBackward0"],
+    }
+    leaf = graph.boxes[0].id
+    assert len([link for link in graph.links if link.source == leaf]) == 3  # all three reach x
+
+
+def test_layers_hold_the_derivatives_that_pytorch_gives() -> None:
+    trace = engine.run(engine.Program(code=CUBE))
+    graph = view(trace)
+    tensors = {tensor.id: tensor for tensor in trace.tensors}
+    values = {box.name: tensors[box.tensor].data for box in graph.boxes if box.tensor is not None}
+    assert [values[name] for name in "ygh"] == [(8.0,), (12.0,), (12.0,)]
+    assert trace.output[0].text == "8.0 12.0 12.0 6.0\n"
+
+
+def test_edges_cross_from_one_layer_to_what_the_other_saved() -> None:
+    graph = graph_of(TANH)
+    titles = {box.id: box.title for box in graph.boxes}
+    assert layers_of(graph)["p1"] == ["TanhBackwardBackward0"]
+    assert ("TanhBackward0", "TanhBackwardBackward0") in {
+        (titles[link.source], titles[link.target]) for link in graph.links
+    }
+    assert {"SumBackward0", "PowBackward0"} <= set(layers_of(graph)[None])  # also what the first pass started from
+
+
+def test_every_pass_of_a_family_draws_the_same_picture() -> None:
+    trace = engine.run(engine.Program(code=CUBE))
+    first, *others = (view(trace, pass_id=one.id) for one in trace.passes)
+    assert all(other == first for other in others)
+
+
+def test_one_pass_or_one_root_is_drawn_alone_on_request() -> None:
+    trace = engine.run(engine.Program(code=CUBE))
+    alone = view(trace, pass_id="p2", layers=False)
+    assert alone.passes == ("p2",)
+    assert layers_of(alone) == {None: ["leaf"], "p1": ["PowBackward0", "MulBackward1", "MulBackward0"]}
+    root = next(one for one in alone.roots if one.name == "y")
+    assert layers_of(view(trace, root=root.id)) == {None: ["leaf", "PowBackward0"]}
+
+
+def test_a_derivative_that_nothing_used_yet_is_a_layer_too() -> None:
+    held = "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x ** 3\n"
+    returned = graph_of(held + "g, = torch.autograd.grad(y, x, create_graph=True)\n")
+    kept = graph_of(held + "y.backward(create_graph=True)\n")
+    assert layers_of(returned)["p1"] == ["PowBackward0", "MulBackward1", "MulBackward0"]
+    assert layers_of(kept)["p1"] == [*layers_of(returned)["p1"], "CopyBackwards"]  # AccumulateGrad clones what it keeps
+
+
+def test_passes_over_one_graph_are_no_layers() -> None:
+    code = "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x ** 3\ny.backward(retain_graph=True)\ny.backward()\n"
+    graph = graph_of(code)
+    assert graph.passes == ("p2",)
+    assert not graph.groups
+
+
+def test_the_layer_of_a_model_is_grouped_by_its_modules() -> None:
+    graph = graph_of(
+        "import torch\nfrom torch import nn\n"
+        "net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 1))\n"
+        "x = torch.ones(4, 2, requires_grad=True)\n"
+        "g, = torch.autograd.grad(net(x).sum(), x, create_graph=True)\n"
+        "g.norm().backward()\n"
+    )
+    layer = next(group for group in graph.groups if group.kind == "layer")
+    inside = {group.id: group for group in graph.groups if group.parent == layer.id}
+    assert [group.type for group in inside.values()] == ["Sequential"]
+    assert layer.size == sum(1 for box in graph.boxes if belongs(graph, box.group, layer.id))
+
+
+def belongs(graph: Graph, group: str | None, to: str) -> bool:
+    parents = {one.id: one.parent for one in graph.groups}
+    while group is not None and group != to:
+        group = parents[group]
+    return group == to
+
+
+def test_many_inner_steps_stay_bounded() -> None:
+    graph = graph_of(
+        "import torch\nw = torch.ones(3, requires_grad=True)\nfast = w\n"
+        "for _ in range(60):\n"
+        "    g, = torch.autograd.grad((fast ** 2).sum(), fast, create_graph=True)\n"
+        "    fast = fast - 0.1 * g\n"
+        "fast.sum().backward()\n"
+    )
+    assert len(graph.passes) == 61
+    assert {group.kind for group in graph.groups} >= {"layer"}
+    assert len({box.id for box in graph.boxes}) == len(graph.boxes)
+
+
+def test_a_model_called_on_different_lines_is_no_loop() -> None:
+    graph = graph_of(
+        "import torch\nfrom torch import nn\ncritic = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\n"
+        "a = critic(torch.ones(1, 2)).sum()\nb = critic(torch.ones(2, 2)).sum()\nc = critic(torch.ones(3, 2)).sum()\n"
+        "(a + b + c).backward()\n"
+    )
+    assert not [group for group in graph.groups if group.kind == "loop"]

@@ -183,9 +183,13 @@ export interface Graph {
    */
   omitted?: number;
   /**
-   * Chosen pass.
+   * Chosen pass; of several drawn together the last.
    */
   pass_id: string | null;
+  /**
+   * Passes drawn together, in the order they ran: the chosen one, and those whose layers hang together with it.
+   */
+  passes?: string[];
   /**
    * Chosen root (node id); null for all.
    */
@@ -328,7 +332,7 @@ export interface Span {
   line: number;
 }
 /**
- * Boxes shown as one because they share a module path or a loop.
+ * Boxes shown as one because they share a module path or a loop, or because one pass made them.
  *
  * This interface was referenced by `Wire`'s JSON-Schema
  * via the `definition` "Group".
@@ -339,9 +343,9 @@ export interface Group {
    */
   id: string;
   /**
-   * Why they belong together.
+   * Why they belong together; `layer`: one pass with `create_graph=True` made them.
    */
-  kind: "line" | "loop" | "module";
+  kind: "layer" | "line" | "loop" | "module";
   /**
    * Module id.
    */
@@ -359,6 +363,10 @@ export interface Group {
    */
   parent?: string | null;
   /**
+   * For a layer: the pass whose computation it is.
+   */
+  pass?: string | null;
+  /**
    * How many times a loop's body ran.
    */
   repeat?: number;
@@ -375,11 +383,11 @@ export interface Group {
    */
   tensor?: string | null;
   /**
-   * Last part of the module path, or the loop's line.
+   * Last part of the module path, the loop's line, or the call that made a layer.
    */
   title: string;
   /**
-   * Module class, or empty for a loop.
+   * Module class, else empty.
    */
   type: string;
 }

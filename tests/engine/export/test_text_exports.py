@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
+import engine
 from engine.export.dot import dot
 from engine.export.mermaid import mermaid
 from engine.graph import Graph, view
@@ -130,3 +131,17 @@ def test_groups_are_nested_subgraphs_in_order() -> None:
 def test_what_is_left_out_is_said(export: Export) -> None:
     trace = grouped()
     assert "2 more boxes are not drawn" in export(view(trace, max_boxes=3), trace)
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_a_layer_is_named_after_the_pass_that_made_it(export: Callable[[Graph, Trace, str], str]) -> None:
+    trace = engine.run(
+        engine.Program(
+            code="import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x ** 3\n"
+            "g, = torch.autograd.grad(y, x, create_graph=True)\ng.backward()\n"
+        )
+    )
+    text = export(view(trace), trace, "en").replace("#35;", "#")
+    assert "what autograd.grad() #1 computed, as a graph" in text
+    assert "∇ 1" in text and ".grad 12" in text  # of both passes
+    assert "autograd.grad() #1 自己的计算" in export(view(trace), trace, "zh").replace("#35;", "#")

@@ -1,0 +1,35 @@
+"""Two runs beside each other: what corresponds, what differs, and where they part. Pure, linear in the two traces."""
+
+from engine.compare.types import (
+    FORMAT,
+    Comparison,
+    Difference,
+    Named,
+    OpsAt,
+    PassPair,
+    PassSide,
+    Plain,
+    Printed,
+    SameLines,
+    Side,
+    Split,
+    TypeCount,
+)
+from engine.compare.view import compare
+
+__all__ = [
+    "FORMAT",
+    "Comparison",
+    "Difference",
+    "Named",
+    "OpsAt",
+    "PassPair",
+    "PassSide",
+    "Plain",
+    "Printed",
+    "SameLines",
+    "Side",
+    "Split",
+    "TypeCount",
+    "compare",
+]

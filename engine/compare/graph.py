@@ -1,0 +1,44 @@
+"""Sizes of graphs: of a whole run, and of what one pass ran."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from engine.compare.types import PassSide
+from engine.trace import Node, Pass, Tensor
+
+
+def depth(nodes: Sequence[Node]) -> int:
+    """Nodes on the longest way along the edges. Nodes on a circle, which only a forged trace has, are not counted."""
+    known = {node.id: node for node in nodes}
+    open_edges: Counter[str] = Counter()
+    for node in nodes:
+        open_edges.update(edge.to for edge in node.edges if edge.to in known)
+    ready = [node.id for node in nodes if not open_edges[node.id]]
+    level = dict.fromkeys(ready, 1)
+    while ready:
+        at = ready.pop()
+        for edge in known[at].edges:
+            if edge.to in known:
+                level[edge.to] = max(level.get(edge.to, 0), level[at] + 1)
+                open_edges[edge.to] -= 1
+                if not open_edges[edge.to]:
+                    ready.append(edge.to)
+    return max(level.values(), default=0)
+
+
+def pass_side(one: Pass, nodes: Mapping[str, Node], tensors: Mapping[str, Tensor]) -> PassSide:
+    """One pass in a few numbers."""
+    ran = list({visit.node: nodes[visit.node] for visit in one.visits if visit.node in nodes}.values())
+    return PassSide(id=one.id, nodes=len(ran), depth=depth(ran), loss=loss_of(one, tensors))
+
+
+def loss_of(one: Pass, tensors: Mapping[str, Tensor]) -> float | str | None:
+    """Value of a pass's first root, when that is one real number."""
+    tensor = tensors.get(one.roots[0].tensor or "") if one.roots else None
+    data = tensor.data if tensor is not None else None
+    return data[0] if data is not None and len(data) == 1 else None
+
+
+def main_passes(passes: Sequence[Pass]) -> list[Pass]:
+    """Calls of the engine that the program made itself, not those during another one."""
+    return [one for one in passes if one.parent is None]

@@ -1,0 +1,111 @@
+"""Tensors and values of two runs by their names."""
+
+from collections.abc import Iterable, Mapping
+
+from engine.compare.types import Named, Plain
+from engine.compare.values import difference
+from engine.laws.looked import Looked
+from engine.trace import Tensor, Trace
+
+MOST_NAMES = 1_000
+MOST_PLAIN = 100
+_REPR_CHARACTERS = 80
+_NAMED = frozenset(("leaf", "parameter", "buffer"))
+
+
+class Names:
+    """Tensors that have a name, at the end of both runs."""
+
+    def __init__(self, here: Looked, there: Looked) -> None:
+        self._runs = here, there
+        ours, theirs = _by_name(here), _by_name(there)
+        renamed = _renamed([name for name in ours if name not in theirs], [name for name in theirs if name not in ours])
+        taken = set(renamed.values())
+        self.pairs = [(name, renamed.get(name, name)) for name in ours]
+        self.pairs += [(name, name) for name in theirs if name not in ours and name not in taken]
+        self._last = ours, theirs
+
+    def rows(self) -> list[Named]:
+        """One for each name: leaves and parameters first, then what was made of them."""
+        made = [self._row(*pair) for pair in self.pairs]
+        return sorted(made, key=lambda row: row.role not in _NAMED)
+
+    def leaves(self) -> dict[str, str]:
+        """For each leaf here, by its identity, the one there."""
+        ours, theirs = self._last
+        return {
+            ours[a].identity or ours[a].id: theirs[b].identity or theirs[b].id
+            for a, b in self.pairs
+            if a in ours and b in theirs
+        }
+
+    def _row(self, name: str, name_there: str) -> Named:
+        a, b = self._last[0].get(name), self._last[1].get(name_there)
+        known = a or b
+        assert known is not None  # a name comes from one of the two
+        grad_a, grad_b = _grad(a, self._runs[0]), _grad(b, self._runs[1])
+        return Named(
+            name=name,
+            role=known.role,
+            here=a.id if a else None,
+            there=b.id if b else None,
+            name_there=name_there if name_there != name else None,
+            value=difference(a, b) if a and b else None,
+            gradient_here=grad_a.id if grad_a else None,
+            gradient_there=grad_b.id if grad_b else None,
+            gradient=difference(grad_a, grad_b) if grad_a and grad_b else None,
+        )
+
+
+def plain(here: Trace, there: Trace) -> tuple[Plain, ...]:
+    """Names bound to numbers, strings and the like, whose values differ."""
+    ours, theirs = _texts(here), _texts(there)
+    differing = [name for name in {**ours, **theirs} if ours.get(name) != theirs.get(name)]
+    return tuple(
+        Plain(name=name, here=_short(ours.get(name)), there=_short(theirs.get(name))) for name in differing[:MOST_PLAIN]
+    )
+
+
+def _texts(trace: Trace) -> dict[str, str]:
+    return {one.name: one.text for one in trace.variables if one.kind == "value" and one.text is not None}
+
+
+def _short(text: str | None) -> str | None:
+    return text if text is None or len(text) <= _REPR_CHARACTERS else text[: _REPR_CHARACTERS - 1] + "…"
+
+
+def _grad(tensor: Tensor | None, run: Looked) -> Tensor | None:
+    return None if tensor is None else run.tensors.get(tensor.grad or "")
+
+
+def _by_name(run: Looked) -> dict[str, Tensor]:
+    """The last state of the tensor that a name stood for at the end."""
+    last: dict[str, Tensor] = {}
+    named: dict[str, str] = {}
+    others = {one.name for one in run.trace.variables if one.kind != "tensor"}
+    for tensor in run.trace.tensors:
+        identity = tensor.identity or tensor.id
+        last[identity] = tensor
+        if tensor.role in _NAMED and tensor.names and tensor.names[0] not in others:
+            named[tensor.names[0]] = identity
+    for one in run.trace.variables:
+        if held := run.tensors.get(one.tensor or ""):
+            identity = held.identity or held.id
+            if last[identity].role != "parameter":  # which has its module's path
+                named[one.name] = identity
+    return {name: last[identity] for name, identity in named.items()}
+
+
+def _renamed(ours: Iterable[str], theirs: Iterable[str]) -> Mapping[str, str]:
+    """Members of modules that only the model's own name tells apart."""
+    rests = _unique_rests(ours), _unique_rests(theirs)
+    return {rests[0][rest]: rests[1][rest] for rest in rests[0] if rest in rests[1]}
+
+
+def _unique_rests(names: Iterable[str]) -> dict[str, str]:
+    """Names by what follows their first dot, where that is unique."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        if rest := name.partition(".")[2]:
+            found.setdefault(rest, []).append(name)
+    return {rest: names[0] for rest, names in found.items() if len(names) == 1}

@@ -1,0 +1,139 @@
+"""Which ops of two runs correspond, and where their results and nodes part."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from engine.compare.lines import Pairs
+from engine.compare.types import OpsAt, Split
+from engine.compare.values import alike, difference
+from engine.laws.looked import Looked
+from engine.trace import Edge, Node, Op
+
+MOST_PLACES = 500
+
+Place = tuple[int, int, str]
+"""Line here and line there, 0 for none, and name of the op."""
+
+
+class Ops:
+    """The ops of two runs."""
+
+    def __init__(self, here: Looked, there: Looked, lines: Pairs) -> None:
+        self.here = here
+        self.there = there
+        self._to_there = dict(lines)
+        self._to_here = {b: a for a, b in lines}
+        self.pairs: list[tuple[Op, Op]] = []
+        """Those that correspond, in the order here."""
+        self.only_here: list[Op] = []
+        self.only_there: list[Op] = []
+        self.differing: list[tuple[Op, Op]] = []
+        self.value: Split | None = None
+        self.graph: Split | None = None
+        self._match()
+        self._compare()
+
+    def places(self) -> tuple[OpsAt, ...]:
+        """Lines where numbers or results differ."""
+        ours = Counter(self._place_here(op) for op in self.here.trace.ops)
+        theirs = Counter(self._place_there(op) for op in self.there.trace.ops)
+        differing = Counter(self._place_here(a) for a, _ in self.differing)
+        told = [place for place in {**ours, **theirs} if ours[place] != theirs[place] or differing[place]]
+        told.sort(key=lambda place: (place[0] or place[1], place[1]))
+        return tuple(
+            OpsAt(
+                name=name,
+                line=line or None,
+                line_there=line_there or None,
+                here=ours[line, line_there, name],
+                there=theirs[line, line_there, name],
+                differing=differing[line, line_there, name],
+            )
+            for line, line_there, name in told[:MOST_PLACES]
+        )
+
+    def nodes(self) -> dict[str, str]:
+        """For each node here the one there that the same op made, one after the other."""
+        return {x: y for a, b in self.pairs for x, y in zip(a.nodes, b.nodes, strict=False)}
+
+    def line_here(self, line: int) -> int | None:
+        """The line here that a line there corresponds to."""
+        return self._to_here.get(line)
+
+    def _place_here(self, op: Op) -> Place:
+        line = op.span.line if op.span else 0
+        return line, self._to_there.get(line, 0), op.name
+
+    def _place_there(self, op: Op) -> Place:
+        line = op.span.line if op.span else 0
+        return self._to_here.get(line, 0), line, op.name
+
+    def _match(self) -> None:
+        """The nth op of a place in one turn corresponds to the nth there."""
+        waiting: dict[tuple[Place, int], list[Op]] = defaultdict(list)
+        for op in self.there.trace.ops:
+            waiting[self._place_there(op), op.iteration].append(op)
+        taken: Counter[tuple[Place, int]] = Counter()
+        for op in self.here.trace.ops:
+            key = self._place_here(op), op.iteration
+            candidates = waiting.get(key, ())
+            if taken[key] < len(candidates):
+                self.pairs.append((op, candidates[taken[key]]))
+                taken[key] += 1
+            else:
+                self.only_here.append(op)
+        found = {b.id for _, b in self.pairs}
+        self.only_there = [op for op in self.there.trace.ops if op.id not in found]
+
+    def _compare(self) -> None:
+        made = ({made for op in side.trace.ops for made in op.outputs} for side in (self.here, self.there))
+        made_here, made_there = made
+        for a, b in self.pairs:
+            results = self._parting(zip(a.outputs, b.outputs, strict=False))
+            if results or a.raised != b.raised or len(a.outputs) != len(b.outputs):
+                self.differing.append((a, b))
+            if self.value is None:
+                given = self._parting(
+                    (x, y)
+                    for x, y in zip(a.inputs, b.inputs, strict=False)
+                    if x not in made_here and y not in made_there
+                )
+                parting = given or results
+                if parting or self.differing:
+                    self.value = _split(a, b, parting, given=given is not None)
+            if self.graph is None and _signature(a, self.here) != _signature(b, self.there):
+                self.graph = _split(a, b, None)
+
+    def _parting(self, pairs: Iterable[tuple[str, str]]) -> tuple[str, str] | None:
+        """The first two tensors that differ."""
+        for x, y in pairs:
+            a, b = self.here.tensors.get(x), self.there.tensors.get(y)
+            if a is not None and b is not None and not alike(difference(a, b)):
+                return x, y
+        return None
+
+
+def _split(a: Op, b: Op, tensors: tuple[str, str] | None, *, given: bool = False) -> Split:
+    x, y = tensors or (None, None)
+    return Split(
+        here=a.id,
+        there=b.id,
+        line=a.span.line if a.span else None,
+        line_there=b.span.line if b.span else None,
+        tensor_here=x,
+        tensor_there=y,
+        given=given,
+    )
+
+
+def _signature(op: Op, run: Looked) -> list[tuple[str, tuple[str | None, ...]]]:
+    """The nodes an op made, each with what its edges lead to."""
+    nodes = [run.nodes[id] for id in op.nodes if id in run.nodes]
+    return [(node.type, tuple(_ends(node.edges, run.nodes))) for node in nodes]
+
+
+def _ends(edges: Iterable[Edge], nodes: Mapping[str, Node]) -> Iterator[str | None]:
+    """Types of the next nodes."""
+    for edge in edges:
+        following = nodes.get(edge.to or "")
+        yield following.type if following else None

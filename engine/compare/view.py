@@ -1,0 +1,185 @@
+"""Two traces as one comparison."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from engine.compare.graph import depth, loss_of, main_passes, pass_side
+from engine.compare.lines import corresponding, stretches
+from engine.compare.names import MOST_NAMES, Names, plain
+from engine.compare.ops import Ops
+from engine.compare.types import FORMAT, Comparison, Named, PassPair, Printed, Side, Split, TypeCount
+from engine.compare.values import alike, difference
+from engine.laws.looked import Looked
+from engine.trace import Finding, Pass, Trace
+
+MOST_PASSES = 200
+MOST_OPS = 1_000
+_PRINTED_CHARACTERS = 200
+
+Paired = list[tuple[Pass | None, Pass | None]]
+
+
+def compare(here: Trace, there: Trace) -> Comparison:
+    """What corresponds in two runs and what differs, seen from `here`."""
+    ours, theirs = Looked(here), Looked(there)
+    lines = corresponding(here.program.code, there.program.code)
+    ops = Ops(ours, theirs, lines)
+    names = Names(ours, theirs)
+    rows = names.rows()
+    passes = _paired(here, there)
+    types = _types(here, there)
+    findings = _findings(here, there, ops)
+    printed = _printed(here, there)
+    loose = plain(here, there)
+    gradient = _gradient(passes, ours, theirs, {**ops.nodes(), **_sinks(names, ours, theirs)})
+    told = [*passes[: MOST_PASSES // 2], *passes[-MOST_PASSES // 2 :]] if len(passes) > MOST_PASSES else passes
+    return Comparison(
+        format=FORMAT,
+        here=_side(ours),
+        there=_side(theirs),
+        differs=bool(
+            ops.differing or ops.only_here or ops.only_there or ops.graph or ops.value or gradient or any(findings)
+        )
+        or here.status != there.status
+        or (len(here.passes), len(here.updates)) != (len(there.passes), len(there.updates))
+        or not all(map(_agrees, rows)),
+        lines=stretches(lines, here.program.code, there.program.code),
+        types=types,
+        passes=tuple(_pass_pair(a, b, ours, theirs) for a, b in told),
+        tensors=tuple(rows[:MOST_NAMES]),
+        tensors_omitted=max(0, len(rows) - MOST_NAMES),
+        plain=loose,
+        printed=printed,
+        ops=ops.places(),
+        matched=len(ops.pairs),
+        differing=tuple((a.id, b.id) for a, b in ops.differing[:MOST_OPS]),
+        only_here=tuple(op.id for op in ops.only_here[:MOST_OPS]),
+        only_there=tuple(op.id for op in ops.only_there[:MOST_OPS]),
+        value=ops.value,
+        graph=ops.graph,
+        gradient=gradient,
+        findings_here=findings[0],
+        findings_there=findings[1],
+    )
+
+
+def _side(run: Looked) -> Side:
+    trace = run.trace
+    losses = [loss for one in main_passes(trace.passes) if (loss := loss_of(one, run.tensors)) is not None]
+    failure = trace.failure
+    return Side(
+        run=trace.id,
+        status=trace.status,
+        ops=len(trace.ops),
+        nodes=len(trace.nodes),
+        depth=depth(trace.nodes),
+        passes=len(main_passes(trace.passes)),
+        loss=losses[-1] if losses else None,
+        failure=failure.type if failure else None,
+        failure_line=failure.span.line if failure and failure.span else None,
+    )
+
+
+def _agrees(row: Named) -> bool:
+    """Whether a tensor is in both runs, with the same value and gradient."""
+    if row.value is None or not alike(row.value):
+        return False
+    return (row.gradient_here is None) == (row.gradient_there is None) and (row.gradient is None or alike(row.gradient))
+
+
+def _types(here: Trace, there: Trace) -> tuple[TypeCount, ...]:
+    ours, theirs = Counter(node.type for node in here.nodes), Counter(node.type for node in there.nodes)
+    counts = [TypeCount(type=type, here=ours[type], there=theirs[type]) for type in {**ours, **theirs}]
+    return tuple(sorted(counts, key=lambda one: -abs(one.there - one.here)))
+
+
+def _paired(here: Trace, there: Trace) -> Paired:
+    """The first calls of the engine, the second ones …; of loops of which only a sample was kept, those with the same number."""
+    ours, theirs = main_passes(here.passes), main_passes(there.passes)
+    if not (here.gaps or there.gaps):
+        return list(zip_longest(ours, theirs))
+    by_number = {one.id: one for one in ours}, {one.id: one for one in theirs}
+    ids = sorted({**by_number[0], **by_number[1]}, key=lambda id: int(id[1:]))
+    return [(by_number[0].get(id), by_number[1].get(id)) for id in ids]
+
+
+def _pass_pair(a: Pass | None, b: Pass | None, here: Looked, there: Looked) -> PassPair:
+    return PassPair(
+        here=pass_side(a, here.nodes, here.tensors) if a else None,
+        there=pass_side(b, there.nodes, there.tensors) if b else None,
+    )
+
+
+def _sinks(names: Names, here: Looked, there: Looked) -> dict[str, str]:
+    """AccumulateGrad nodes here and there of leaves with the same name."""
+    theirs = {node.variable: node.id for node in there.trace.nodes if node.variable}
+    leaves = names.leaves()
+    return {
+        node.id: theirs[leaves[node.variable]]
+        for node in here.trace.nodes
+        if node.variable and leaves.get(node.variable) in theirs
+    }
+
+
+def _gradient(passes: Paired, here: Looked, there: Looked, nodes: dict[str, str]) -> Split | None:
+    """The first node that a different gradient entered."""
+    for a, b in passes:
+        entered = {visit.node: visit.entered for visit in b.visits} if a and b else {}
+        for visit in a.visits if a else ():
+            node = nodes.get(visit.node, "")
+            for x, y in zip(visit.entered, entered.get(node, ()), strict=False):
+                one, other = here.tensors.get(x or ""), there.tensors.get(y or "")
+                if (x is None) != (y is None) or (one and other and not alike(difference(one, other))):
+                    lines = [_line_of(visit.node, here), _line_of(node, there)]
+                    return Split(
+                        here=visit.node,
+                        there=node,
+                        line=lines[0],
+                        line_there=lines[1],
+                        tensor_here=x,
+                        tensor_there=y,
+                        pass_id=a.id if a else None,
+                    )
+    return None
+
+
+def _line_of(node: str, run: Looked) -> int | None:
+    op = run.ops.get(run.nodes[node].op or "") if node in run.nodes else None
+    return op.span.line if op and op.span else None
+
+
+def _findings(here: Trace, there: Trace, ops: Ops) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Findings of one run only: by code and line."""
+
+    def key(finding: Finding, *, is_there: bool) -> tuple[str, int | None]:
+        line = finding.span.line if finding.span else None
+        return finding.code, (ops.line_here(line) or -line) if is_there and line else line
+
+    ours = [key(one, is_there=False) for one in here.findings]
+    theirs = [key(one, is_there=True) for one in there.findings]
+    return tuple(_beyond(ours, Counter(theirs))), tuple(_beyond(theirs, Counter(ours)))
+
+
+def _beyond(keys: list[tuple[str, int | None]], others: Counter[tuple[str, int | None]]) -> Iterator[int]:
+    """Places of those that the others have fewer of."""
+    for at, key in enumerate(keys):
+        if others[key] > 0:
+            others[key] -= 1
+        else:
+            yield at
+
+
+def _printed(here: Trace, there: Trace) -> Printed | None:
+    """The first printed line that differs."""
+    texts = ["".join(one.text for one in trace.output if one.stream == "stdout") for trace in (here, there)]
+    if texts[0] == texts[1]:
+        return None
+    for line, (a, b) in enumerate(zip_longest(*(text.splitlines() for text in texts)), 1):
+        if a != b:
+            return Printed(line=line, here=_short(a), there=_short(b))
+    return None
+
+
+def _short(text: str | None) -> str | None:
+    return text if text is None or len(text) <= _PRINTED_CHARACTERS else text[: _PRINTED_CHARACTERS - 1] + "…"

@@ -1,0 +1,225 @@
+"""Two runs beside each other: sizes, names, and where they part, against plain PyTorch and by hand."""
+
+import itertools
+from pathlib import Path
+
+import msgspec
+import pytest
+import torch
+
+from engine import run
+from engine.compare import Comparison, Split, compare
+from engine.trace import Trace
+from tests.golden import programs
+
+LESSONS = programs()
+
+BASE = """import torch
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+w = torch.ones(2, requires_grad=True)
+a = x * w
+y = a.detach() * w
+loss = y.sum()
+loss.backward()
+print(x.grad)
+"""
+
+
+def _both(here: str, there: str) -> tuple[Trace, Trace, Comparison]:
+    traces = run(here), run(there)
+    return *traces, compare(*traces)
+
+
+def _values(trace: Trace, id: str | None) -> tuple[object, ...] | None:
+    return next(tensor.data for tensor in trace.tensors if tensor.id == id)
+
+
+def test_detach_or_not() -> None:
+    here, there, told = _both(BASE, BASE.replace("a.detach()", "a"))
+    assert told.differs
+    assert told.value is None, "the forward computes the same"
+    assert told.graph is not None
+    assert (told.graph.line, told.graph.line_there) == (5, 5)
+    assert (told.here.depth, told.there.depth) == (3, 4)
+    rows = {row.name: row for row in told.tensors}
+    assert (rows["x"].gradient_here, rows["x"].gradient) == (None, None)
+    assert _values(there, rows["x"].gradient_there) == (1.0, 1.0)
+    assert rows["w"].gradient is not None
+    assert (rows["w"].gradient.verdict, rows["w"].gradient.largest) == ("differs", 2.0)
+    assert rows["y"].value is not None
+    assert rows["y"].value.verdict == "same"
+    assert [here.findings[at].code for at in told.findings_here] == ["cut_by_detach"]
+    assert told.findings_there == ()
+    assert [(one.name, one.here, one.there) for one in told.ops] == [("detach", 1, 0)]
+    assert told.printed is not None
+    assert (told.printed.here, told.printed.there) == ("None", "tensor([1., 1.])")
+
+
+def test_other_data_other_graph() -> None:
+    """The same loop on three inputs: 11, 6 and 1 turns, as PyTorch itself counts them."""
+    code = "import torch\nx = torch.tensor({}, requires_grad=True)\ny = x * 2\nwhile y.norm() < 1000:\n    y = y * 2\ny.sum().backward()\n"
+    data = ([0.5, -0.5, 0.1], [20.0, 10.0, 1.0], [900.0, 1.0, 0.0])
+    runs = [run(code.format(list(one))) for one in data]
+    turns = []
+    for one in data:
+        y, count = torch.tensor(one) * 2, 1
+        while y.norm() < 1000:
+            y, count = y * 2, count + 1
+        turns.append(count)
+    for a, b in itertools.permutations(range(3), 2):
+        told = compare(runs[a], runs[b])
+        multiplied = next(one for one in told.types if one.type == "MulBackward0")
+        assert (multiplied.here, multiplied.there) == (turns[a], turns[b])
+        # sum, the multiplications, AccumulateGrad
+        assert (told.passes[0].here.depth, told.passes[0].there.depth) == (turns[a] + 2, turns[b] + 2)  # type: ignore[union-attr]
+        looped = next(one for one in told.ops if one.name == "mul" and one.line == 5)
+        assert (looped.here, looped.there) == (turns[a] - 1, turns[b] - 1)
+        assert told.value is not None
+        assert told.value.line == 2
+        assert len(told.only_here) == max(0, turns[a] - turns[b]) * 3  # norm, comparison, product
+
+
+def test_another_number_late_in_the_program_names_the_first_result_that_differs() -> None:
+    code = "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * 3\nz = y + 1\nz.backward()\n"
+    here, there, told = _both(code, code.replace("y + 1", "y + 2"))
+    assert told.value is not None
+    assert (told.value.line, told.value.given) == (4, False)
+    assert _values(here, told.value.tensor_here) == (7.0,)
+    assert _values(there, told.value.tensor_there) == (8.0,)
+    assert told.graph is None
+    assert told.gradient is None
+
+
+def test_another_learning_rate_is_told_at_the_parameter_it_changed() -> None:
+    code = Path("gallery/mlp_training.py").read_text("utf-8")
+    _, _, told = _both(code, code.replace("lr=", "lr=2 * "))
+    assert told.value is not None
+    assert told.value.given
+    assert [
+        row.name for row in told.tensors if row.here == told.value.tensor_here
+    ] == []  # it was a state since written
+    losses = [(one.here.loss, one.there.loss) for one in told.passes if one.here and one.there]
+    assert losses[0][0] == losses[0][1]
+    assert all(a != b for a, b in losses[1:])
+
+
+def test_another_seed_differs_where_it_is_drawn_first() -> None:
+    code = "import torch\ntorch.manual_seed({})\nx = torch.ones(2)\nw = torch.randn(2, requires_grad=True)\n(x * w).sum().backward()\n"
+    _, _, told = _both(code.format(1), code.format(2))
+    assert told.value is not None
+    assert told.value.line == 4
+    assert _verdicts(told) == {"x": ("same", None), "w": ("differs", "same")}
+
+
+def _verdicts(told: Comparison) -> dict[str, tuple[str | None, str | None]]:
+    return {
+        row.name: (row.value.verdict if row.value else None, row.gradient.verdict if row.gradient else None)
+        for row in told.tensors
+    }
+
+
+def test_a_gradient_that_parts_on_its_way_back() -> None:
+    code = "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * 3\n{}z = y * y\nz.backward()\n"
+    _, there, told = _both(code.format(""), code.format("y.register_hook(lambda g: g * 10)\n"))
+    assert told.gradient is not None
+    assert told.gradient.line == 3
+    assert _values(there, told.gradient.tensor_there) == (120.0,)
+    assert told.value is None
+    assert told.graph is None
+
+
+def test_student_and_teacher_are_matched_by_the_names_of_their_members() -> None:
+    code = "import torch\nfrom torch import nn\ntorch.manual_seed(0)\n{0} = nn.Linear(2, 1)\nloss = {0}(torch.ones(1, 2)).sum()\nloss.backward()\n"
+    _, _, told = _both(code.format("student"), code.format("teacher"))
+    assert {row.name: row.name_there for row in told.tensors if row.role == "parameter"} == {
+        "student.weight": "teacher.weight",
+        "student.bias": "teacher.bias",
+    }
+    assert not told.differs
+
+
+def test_a_name_bound_anew_is_the_tensor_it_stands_for_at_the_end() -> None:
+    code = "import torch\nw = torch.tensor(1.0, requires_grad=True)\nfor _ in range(2):\n    w = (w - {}).detach().requires_grad_()\n"
+    here, _, told = _both(code.format(0.5), code.format(0.25))
+    (row,) = [row for row in told.tensors if row.name == "w"]
+    assert _values(here, row.here) == (0.0,)
+    assert row.value is not None
+    assert row.value.largest == 0.5
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_a_run_does_not_differ_from_itself(path: Path) -> None:
+    trace = run(path.read_text("utf-8"))
+    told = compare(trace, trace)
+    assert not told.differs
+    assert (told.value, told.graph, told.gradient, told.printed) == (None, None, None, None)
+    assert (told.ops, told.differing, told.only_here, told.only_there) == ((), (), (), ())
+    assert (told.findings_here, told.findings_there, told.plain) == ((), (), ())
+    assert told.matched == len(trace.ops)
+    assert told.here == told.there
+    assert all(not stretch.changed and stretch.here == stretch.there for stretch in told.lines)
+
+
+@pytest.mark.parametrize(("a", "b"), list(itertools.pairwise(LESSONS)), ids=lambda path: path.stem)
+def test_what_is_told_of_one_side_is_told_of_the_other(a: Path, b: Path) -> None:
+    here, there = run(a.read_text("utf-8")), run(b.read_text("utf-8"))
+    told, back = compare(here, there), compare(there, here)
+    assert (told.here, told.there) == (back.there, back.here)
+    assert told.differs
+    assert back.differs
+    assert told.matched == back.matched
+    assert set(told.only_here) == set(back.only_there)
+    assert set(told.findings_here) == set(back.findings_there)
+    assert {(one.type, one.here, one.there) for one in told.types} == {
+        (one.type, one.there, one.here) for one in back.types
+    }
+    ours = {(one.name, one.line, one.line_there, one.here, one.there, one.differing) for one in told.ops}
+    assert ours == {(one.name, one.line_there, one.line, one.there, one.here, one.differing) for one in back.ops}
+    known = {tensor.id for tensor in here.tensors}, {tensor.id for tensor in there.tensors}
+    for row in told.tensors:
+        assert row.here is None or row.here in known[0]
+        assert row.there is None or row.there in known[1]
+        assert (row.value is None) == (row.here is None or row.there is None)
+    for split in (told.value, told.graph, told.gradient):
+        _is_known(split, here, there)
+
+
+def _is_known(split: Split | None, here: Trace, there: Trace) -> None:
+    if split is None:
+        return
+    for id, trace in ((split.here, here), (split.there, there)):
+        assert id in {op.id for op in trace.ops} | {node.id for node in trace.nodes}
+    for id, trace in ((split.tensor_here, here), (split.tensor_there, there)):
+        assert id is None or id in {tensor.id for tensor in trace.tensors}
+
+
+@pytest.mark.parametrize(
+    "odd", ["", "x = 1 / 0", "def f(:", "import torch\ntorch.ones(2) @ torch.ones(3)\n", "print('\\u597d')"]
+)
+def test_odd_runs_can_be_compared(odd: str) -> None:
+    trace, other = run(odd), run(BASE)
+    told = compare(trace, other)
+    assert told.differs
+    assert told.here.status == trace.status
+    assert (told.here.failure is None) == (trace.failure is None)
+    assert not compare(trace, trace).differs
+    assert msgspec.json.decode(msgspec.json.encode(told), type=Comparison) == told
+
+
+def test_an_op_that_raises_in_one_run_only_is_where_they_part() -> None:
+    code = "import torch\na = torch.ones(2)\nb = torch.ones({})\nc = a + b\n"
+    _, _, told = _both(code.format(2), code.format(3))
+    assert told.value is not None
+    assert told.value.line == 3
+    assert ("add", 4) in {(one.name, one.line) for one in told.ops}
+    assert (told.there.failure, told.there.failure_line) == ("RuntimeError", 4)
+
+
+def test_a_circle_of_a_forged_trace_is_no_endless_way() -> None:
+    trace = run(BASE)
+    sink = next(node for node in trace.nodes if node.type == "AccumulateGrad")
+    root = trace.passes[0].roots[0].node
+    edge = msgspec.structs.replace(trace.nodes[0].edges[0], to=root)
+    forged = tuple(msgspec.structs.replace(node, edges=(edge,)) if node.id == sink.id else node for node in trace.nodes)
+    told = compare(msgspec.structs.replace(trace, nodes=forged), trace)
+    assert told.here.depth <= len(trace.nodes)

@@ -25,7 +25,7 @@ from server.metrics import Metrics
 from server.pages import Pages
 from server.problems import MEDIA_TYPE, Problem, language_of
 from server.queue import Client, Queue
-from server.routes import docs, engine, gallery, graphs, health, pages, rules, runs, tensors
+from server.routes import comparisons, docs, engine, gallery, graphs, health, pages, rules, runs, tensors
 from server.service import Service
 from server.settings import Settings
 from server.store import Store, StoreDown
@@ -77,7 +77,7 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    for routes in (runs, graphs, engine, tensors, gallery, rules, health, docs, pages):
+    for routes in (runs, graphs, engine, comparisons, tensors, gallery, rules, health, docs, pages):
         app.include_router(routes.router)
     app.add_middleware(Around, metrics=metrics, body_bytes=settings.body_bytes)
     app.add_exception_handler(Problem, refuse)

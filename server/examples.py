@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from fastapi import Body
 
+from engine.compare import compare
 from engine.derivatives import derivative_of
 from engine.graph import view
 from engine.replay import engine_view
@@ -56,11 +57,13 @@ TRACE = _wire("The trace; `status` says whether the program reached its end.", _
 GRAPH = _wire("Boxes, links and groups to draw.", _ref("Graph"), view(_RECORDED))
 DERIVATIVE = _wire("The formulas.", _ref("Derivative"), msgspec.to_builtins(derivative_of("FmodBackward1")))
 ENGINE = _wire("The state before the first step told, and the steps.", _ref("Engine"), engine_view(_RECORDED, _PASS))
+COMPARISON = _wire("What corresponds and what differs.", _ref("Comparison"), compare(_RECORDED, _RECORDED))
 RULES = _wire("The rules.", {"type": "array", "items": _ref("RuleText")}, [_MUL])
 WITH_NULLS = {
     "Trace": msgspec.to_builtins(_RECORDED),
     "Graph": msgspec.to_builtins(view(_RECORDED)),
     "Engine": msgspec.to_builtins(engine_view(_RECORDED, _PASS)),
+    "Comparison": msgspec.to_builtins(compare(_RECORDED, _RECORDED)),
 }
 """Examples by schema, to be put back where FastAPI has taken the nulls out."""
 PROBLEM = _content(

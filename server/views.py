@@ -10,6 +10,7 @@ from typing import Literal, TypeVar
 
 import msgspec
 
+from engine.compare import compare
 from engine.export.dot import dot
 from engine.export.mermaid import mermaid
 from engine.graph import Graph, Level, NoSuchChoice, view
@@ -128,6 +129,15 @@ class Views:
 
         return await self._remembered(("engine", pass_id, start, count), stored, write)
 
+    async def comparison(self, run: str, other: str) -> bytes:
+        """Two runs beside each other, as JSON."""
+        here, there = await self._stored(run), await self._stored(other)
+
+        def write() -> bytes:
+            return msgspec.json.encode(compare(self._trace(here)[0], self._trace(there)[0]))
+
+        return await self._remembered(("compare", there.etag), here, write)
+
     async def tensor(self, run: str, tensor: str) -> Tensor:
         """What the trace says of a tensor."""
         stored = await self._stored(run)
@@ -172,7 +182,9 @@ class Views:
     def _graph(self, stored: Stored, choice: Choice) -> tuple[Trace, Graph]:
         trace, _ = self._trace(stored)
         try:
-            return trace, view(trace, root=choice.root, pass_id=choice.pass_id, level=choice.level)
+            return trace, view(
+                trace, root=choice.root, pass_id=choice.pass_id, level=choice.level, layers=choice.layers
+            )
         except NoSuchChoice as missing:
             raise Problem("no-such-choice", reason=str(missing)) from None
 

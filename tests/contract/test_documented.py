@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from engine import schema
+from engine.compare import Comparison
 from engine.derivatives import Derivative
 from engine.graph import Graph
 from engine.replay import Engine
@@ -33,7 +34,7 @@ def test_the_page_of_the_formats_is_fresh() -> None:
 
 
 def test_every_field_of_the_formats_has_its_sentence() -> None:
-    for name, record in schema.wire_schemas((Trace, Graph, Engine, RuleText, Derivative), "#").items():
+    for name, record in schema.wire_schemas((Trace, Graph, Engine, Comparison, RuleText, Derivative), "#").items():
         properties = record["properties"]
         assert isinstance(properties, dict)
         assert [field for field, facts in properties.items() if "description" not in facts] == [], name  # type: ignore[operator]
@@ -70,6 +71,7 @@ def test_every_example_is_of_the_type_it_shows() -> None:
         "Trace": lambda value: msgspec.convert(value, Trace),
         "Graph": lambda value: msgspec.convert(value, Graph),
         "Engine": lambda value: msgspec.convert(value, Engine),
+        "Comparison": lambda value: msgspec.convert(value, Comparison),
         "Derivative": lambda value: msgspec.convert(value, Derivative),
         **{
             model.__name__: model.model_validate for model in (Accepted, Health, Lesson, Place, ProblemBody, ValuesPage)

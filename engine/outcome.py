@@ -16,8 +16,6 @@ class Outcome(Record, frozen=True):
     """Signal that ended it."""
     stopped_by: StoppedBy | None
     """Limit for which the supervisor stopped it, or `cancelled` by the caller."""
-    peak_rss_bytes: int
-    """Most memory it held."""
     stderr_tail: str
     """Last bytes the process itself wrote to stderr: the sandbox or a crash speaking, not the program's `print`."""
     timings: Timings

@@ -66,8 +66,6 @@ class Exited(Record, frozen=True, tag=True):
     """Wait status."""
     cpu_s: float
     """Processor time of all its threads, in seconds."""
-    peak_rss_bytes: int
-    """Largest resident set, the warm process's own pages included."""
     overfilled: bool = False
     """It was killed for what it had put into its folder."""
 

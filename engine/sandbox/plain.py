@@ -89,7 +89,7 @@ class PlainChild:
         if not self.closed.done():
             self.closed.set_exception(SandboxBroken(self._complaint.decode(errors="replace")))
         status = code << 8 if code >= 0 else -code
-        self.exited.set_result(Exited(id=self.pid, status=status, cpu_s=0, peak_rss_bytes=0))
+        self.exited.set_result(Exited(id=self.pid, status=status, cpu_s=0))
 
     def _pass_event(self, data: bytes) -> None:
         self._hear(data)

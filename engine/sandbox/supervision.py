@@ -90,7 +90,6 @@ class Supervision:
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
             stopped_by=self._stopped_by or ("files" if exited and exited.overfilled else ends.get(code)),
-            peak_rss_bytes=exited.peak_rss_bytes if exited else 0,
             stderr_tail=self._tail.decode(errors="replace"),
             timings=timings,
             isolation=isolation,

@@ -122,7 +122,6 @@ class Zygote:
                 id=process.id,
                 status=status,
                 cpu_s=cpu_s,
-                peak_rss_bytes=usage.ru_maxrss * 1024,
                 overfilled=process.id in self._overfilled,
             )
             self._overfilled.discard(process.id)

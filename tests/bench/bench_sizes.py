@@ -79,7 +79,7 @@ def traces() -> None:
 def finishing() -> None:
     """Prints what is left to do when a run has ended: processor time, the least of seven."""
     ended = Outcome(
-        exit_code=0, signal=None, stopped_by=None, peak_rss_bytes=0, stderr_tail="", timings=Timings(total_ms=1.0),
+        exit_code=0, signal=None, stopped_by=None, stderr_tail="", timings=Timings(total_ms=1.0),
         isolation=None, blobs=0,
     )  # fmt: skip
     for name, (build, step, _) in MODELS.items():

@@ -124,7 +124,7 @@ def test_what_the_operator_is_told_holds_nothing_of_the_program() -> None:
 
 def outcome(**facts: object) -> Outcome:
     given: dict[str, object] = {
-        "exit_code": None, "signal": None, "stopped_by": None, "peak_rss_bytes": 0, "stderr_tail": "",
+        "exit_code": None, "signal": None, "stopped_by": None, "stderr_tail": "",
         "timings": Timings(total_ms=1.0), "isolation": None, "blobs": 0,
     }  # fmt: skip
     return Outcome(**(given | facts))  # type: ignore[arg-type]

@@ -29,7 +29,7 @@ LINES = [
     b'["end",1.0]',
 ]
 OUTCOME = Outcome(
-    exit_code=0, signal=None, stopped_by=None, peak_rss_bytes=0, stderr_tail="", timings=Timings(total_ms=1.0),
+    exit_code=0, signal=None, stopped_by=None, stderr_tail="", timings=Timings(total_ms=1.0),
     isolation=None, blobs=0,
 )  # fmt: skip
 

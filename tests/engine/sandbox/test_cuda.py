@@ -48,7 +48,7 @@ class FakeChild:
         self.asked = True
 
     def finish(self) -> None:
-        self.exited.set_result(Exited(id=1, status=0, cpu_s=0, peak_rss_bytes=0))
+        self.exited.set_result(Exited(id=1, status=0, cpu_s=0))
 
     def kill(self) -> None:
         if not self.exited.done():

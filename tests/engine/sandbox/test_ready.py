@@ -65,7 +65,7 @@ async def traced(pool: Pool, code: str, practise: bool) -> Trace:
     await child.send(msgspec.json.encode(request), heard.hear, heard.see_output)
     await child.exited
     ended = Outcome(
-        exit_code=0, signal=None, stopped_by=None, peak_rss_bytes=0, stderr_tail="", timings=Timings(total_ms=1.0),
+        exit_code=0, signal=None, stopped_by=None, stderr_tail="", timings=Timings(total_ms=1.0),
         isolation=None, blobs=0,
     )  # fmt: skip
     return assemble("run", request, heard.lines, ended)

@@ -25,7 +25,7 @@ class Run(Supervision):
 
 
 def exited(status: int) -> Exited:
-    return Exited(id=1, status=status, cpu_s=0.1, peak_rss_bytes=7)
+    return Exited(id=1, status=status, cpu_s=0.1)
 
 
 def test_lines_are_whole_however_they_arrive() -> None:
@@ -91,7 +91,6 @@ def test_growth_beyond_the_limit_ends_the_run() -> None:
 def test_the_end_is_what_the_kernel_said(status: int, code: int, signal: int, stopped_by: str) -> None:
     outcome = Run().outcome(exited(status), TIMINGS, None)
     assert (outcome.exit_code, outcome.signal, outcome.stopped_by) == (code, signal, stopped_by)
-    assert outcome.peak_rss_bytes == 7
 
 
 def test_a_death_by_signal_after_the_deadline_is_the_deadline_s() -> None:

@@ -53,7 +53,7 @@ def said(code: str, limits: RunLimits = DEFAULT_LIMITS, checks: tuple[CheckKind,
 def traced(code: str, lines: list[bytes]) -> Trace:
     """The trace of what was said, as of a process that ended well."""
     ended = Outcome(
-        exit_code=0, signal=None, stopped_by=None, peak_rss_bytes=0, stderr_tail="", timings=Timings(total_ms=1.0),
+        exit_code=0, signal=None, stopped_by=None, stderr_tail="", timings=Timings(total_ms=1.0),
         isolation=None, blobs=0,
     )  # fmt: skip
     return assemble("run", RunRequest(program=Program(code=code)), lines, ended)

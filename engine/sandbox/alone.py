@@ -38,6 +38,7 @@ def main() -> None:
             cpu_s = math.ceil(request.limits.cpu_s)
             resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
         execute.run(request, emit, job)
+        emit(b"")
     sys.stdout.flush()
     _end(0)
 

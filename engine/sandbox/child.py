@@ -39,7 +39,8 @@ def reserve_places() -> None:
 def live(
     descriptors: Descriptors, make_ready: Callable[[], Callable[[RunRequest], None]], *, bound_address_space: bool
 ) -> NoReturn:
-    """Take the descriptors, close the sandbox, say so with an empty line, wait for a request and act on it.
+    """Take the descriptors, close the sandbox, say so with an empty line, wait for a request and act on it; then an empty line
+    again: all has been said, and nobody need wait until this process has given its memory back.
 
     `make_ready` closes the sandbox and gives what to do with the request.
     """
@@ -58,6 +59,7 @@ def live(
             mapped_bytes = _mapped_bytes()
             hold_to(asked.limits, mapped_bytes if bound_address_space else None)
             act(asked)
+            emit(b"")
             code = 0
     except MemoryError:  # where the program's events are sent; the program itself may not have noticed
         code = OUT_OF_MEMORY

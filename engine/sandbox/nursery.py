@@ -91,7 +91,7 @@ class Child:
                     rest = rest[os.write(descriptor, rest) :]
                 except BlockingIOError:
                     writable = loop.create_future()
-                    loop.add_writer(descriptor, _settle, writable)
+                    loop.add_writer(descriptor, settle, writable)
                     await asyncio.wait((writable, self.exited), return_when=asyncio.FIRST_COMPLETED)
                     loop.remove_writer(descriptor)
         except BrokenPipeError:
@@ -139,11 +139,15 @@ class Child:
             os.close(file)
         return (int(statm[1]) - int(statm[2])) * mmap.PAGESIZE
 
-    def end(self, exited: Exited | None) -> None:
-        """The zygote says it is gone, or is gone itself: hear what is left in the pipes, give everything back."""
+    def hear_rest(self) -> None:
+        """Hear what is left in the pipes."""
         for _ in range(_PIPE_BYTES // _READ_BYTES + 2):
             self._read_events()
             self._read_output()
+
+    def end(self, exited: Exited | None) -> None:
+        """The zygote says it is gone, or is gone itself: hear what is left in the pipes, give everything back."""
+        self.hear_rest()
         for descriptor in ("_request", "_events", "_output", "_pidfd"):
             self._close(descriptor)
         if not self.closed.done():
@@ -325,7 +329,7 @@ async def _end_of(process: subprocess.Popen[bytes]) -> None:
         await asyncio.sleep(_POLL_S)
 
 
-def _settle(future: asyncio.Future[None]) -> None:
+def settle(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
 

@@ -54,6 +54,9 @@ class PlainChild:
                 else:
                     os.killpg(self.pid, signal.SIGKILL)
 
+    def hear_rest(self) -> None:
+        """Nothing: what it writes beside its events is heard when it comes."""
+
     def wake(self) -> None:
         """Let it go on if it has stopped itself."""
         if sys.platform != "win32" and self._process.returncode is None:

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -19,7 +20,7 @@ from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.sandbox.canary import WRITTEN, Report, Targets, judge
 from engine.sandbox.cuda import is_cuda
-from engine.sandbox.nursery import Child, Nursery, SandboxBroken, ZygoteLost
+from engine.sandbox.nursery import Child, Nursery, SandboxBroken, ZygoteLost, settle
 from engine.sandbox.plain import PlainChild, PlainNursery
 from engine.sandbox.supervision import GRACE_S, LATE_S, Supervision
 from engine.trace import Isolation, Program, Timings
@@ -164,7 +165,9 @@ class Pool:
         turn: float,
     ) -> tuple[list[bytes], Outcome]:
         loop = asyncio.get_running_loop()
-        run = Supervision(request.limits, child.kill, on_event)
+        ended: asyncio.Future[None] = loop.create_future()
+        run = Supervision(request.limits, child.kill, on_event, partial(settle, ended))
+        child.exited.add_done_callback(lambda _: settle(ended))
         control.hold(child, run)
         before = child.own_bytes()
         sent = time.perf_counter()
@@ -173,17 +176,21 @@ class Pool:
         exited = None
         try:
             await child.send(msgspec.json.encode(request), run.hear, run.see_output)
-            with contextlib.suppress(ZygoteLost):
-                exited = await asyncio.shield(child.exited)
+            await ended
+            if run.over:
+                child.hear_rest()
+            else:
+                with contextlib.suppress(ZygoteLost):
+                    exited = child.exited.result()
         finally:
             deadline.cancel()
             watch.cancel()
-        ended = time.perf_counter()
+        end = time.perf_counter()
         timings = Timings(
-            total_ms=(ended - asked) * 1000,
+            total_ms=(end - asked) * 1000,
             queued_ms=(turn - asked) * 1000,
             start_ms=(sent - turn) * 1000,
-            run_ms=(ended - sent) * 1000,
+            run_ms=(end - sent) * 1000,
         )
         return run.lines, run.outcome(exited, timings, self.isolation)
 
@@ -245,7 +252,8 @@ class Pool:
     async def _start_nursery(self, cuda: bool) -> Nursery | PlainNursery:
         if not self._zygote:
             return PlainNursery()
-        slots = self.capacity + sum(self._spares_wanted.values()) + 1  # one more while the last one is cleaned up
+        # a run that is over still has its place while the kernel takes its memory back, and one is being cleaned up
+        slots = 2 * self.capacity + sum(self._spares_wanted.values()) + 1
         share = self._cuda_share if cuda else 0.0
         try:
             return await Nursery.start(slots, namespaces=self._namespaces, cuda_share=share)

@@ -26,13 +26,23 @@ _BLOB = b'["blob"'
 
 
 class Supervision:
-    """One run from request to end. `kill` ends the process; it is called at most once."""
+    """One run from request to end. `kill` ends the process; it is called at most once. `on_over` is called when the process has
+    said all."""
 
-    def __init__(self, limits: RunLimits, kill: Callable[[], None], on_event: Callable[[bytes], None] | None) -> None:
+    def __init__(
+        self,
+        limits: RunLimits,
+        kill: Callable[[], None],
+        on_event: Callable[[bytes], None] | None,
+        on_over: Callable[[], None] = lambda: None,
+    ) -> None:
         self.lines: list[bytes] = []
+        self.over = False
+        """It has said its last word. Whatever it would do then is cut short, so it has nothing to gain by saying so too early."""
         self._limits = limits
         self._kill = kill
         self._on_event = on_event
+        self._on_over = on_over
         self._stopped_by: StoppedBy | None = None
         self._partial: list[bytes] = []
         self._said_bytes = 0
@@ -45,7 +55,7 @@ class Supervision:
         self._said_bytes += len(data)
         if self._said_bytes > self._limits.trace_bytes + MIB:
             self.stop("trace")
-        if self._stopped_by == "trace":
+        if self._stopped_by == "trace" or self.over:
             return
         *whole, rest = data.split(b"\n")
         if whole:
@@ -53,6 +63,10 @@ class Supervision:
             self._partial.clear()
         self._partial.append(rest)
         for line in whole:
+            if not line:
+                self.over = True
+                self._on_over()
+                return
             self.lines.append(line)
             if line.startswith(_BLOB):
                 self._blob_bytes += len(line)
@@ -78,8 +92,8 @@ class Supervision:
             asyncio.get_running_loop().call_later(after_s, self._kill)
 
     def outcome(self, exited: Exited | None, timings: Timings, isolation: Isolation | None) -> Outcome:
-        """How it ended; `exited` is None when its supervisor was lost with it."""
-        code = os.waitstatus_to_exitcode(exited.status) if exited else None
+        """How it ended; `exited` is None when its supervisor was lost with it, or it was over before it had ended."""
+        code = 0 if self.over else os.waitstatus_to_exitcode(exited.status) if exited else None
         ends = dict(_ENDS)
         if exited and exited.cpu_s >= self._limits.cpu_s:  # native code left no moment to stop by itself
             ends[-9] = "cpu"

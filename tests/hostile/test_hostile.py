@@ -178,6 +178,7 @@ ENDS = {
     "replaces_a_library_file": End("failed", "forbidden|exception", ("OSError", "PermissionError"), 5),
     "replaces_itself": forbidden(3),
     "runs_subprocess": forbidden(2),
+    "says_it_is_over": End("failed", "exit", ("SystemExit",)),
     "segfaults": End("crashed", "crash", ("SIGSEGV",), 4),
     "sends_datagram": forbidden(3),
     "sets_attributes": forbidden(3),

@@ -83,6 +83,20 @@ def test_events_are_passed_on_while_the_program_runs(on: On) -> None:
     on(check)
 
 
+def test_a_program_that_says_it_is_over_is_taken_at_its_word(on: On) -> None:
+    code = "import os\nprint(os.getpid())\nimport time\ntime.sleep(0.1)\nos.write(4, b'\\n')\ntime.sleep(30)\n"
+
+    async def check(pool: Pool) -> None:
+        lines, outcome = await pool.run(RunRequest(program=Program(code=code)))
+        assert (outcome.exit_code, outcome.signal, outcome.stopped_by) == (0, None, None)
+        assert not any(line.startswith(b'["end"') for line in lines)
+        pid = int(printed(lines))
+        await until(lambda: not is_alive(pid))
+        assert printed((await pool.run(QUICK))[0]) == "1\n"
+
+    on(check)
+
+
 def test_cancelling_kills_the_process_and_frees_its_place(on: On) -> None:
     async def check(pool: Pool) -> None:
         code = "import os, time\nprint(os.getpid())\ntime.sleep(30)\n"

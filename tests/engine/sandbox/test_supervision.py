@@ -41,6 +41,33 @@ def test_bytes_of_blobs_are_counted() -> None:
     assert run.outcome(exited(0), TIMINGS, None).blobs == len(b'["blob",1]')
 
 
+def test_an_empty_line_is_the_last_word() -> None:
+    overs: list[str] = []
+    run = Supervision(DEFAULT_LIMITS, lambda: None, None, lambda: overs.append("over"))
+    run.hear(b'["end",1.0]')
+    assert not run.over
+    run.hear(b'\n\n["var"]\n\n')
+    run.hear(b'["var"]\n')
+    assert run.lines == [b'["end",1.0]']
+    assert overs == ["over"]
+    for end in (None, exited(9)):  # killed once it had said all
+        outcome = run.outcome(end, TIMINGS, None)
+        assert (outcome.exit_code, outcome.signal, outcome.stopped_by) == (0, None, None)
+
+
+def test_what_had_to_be_stopped_stays_stopped_though_it_says_it_is_over() -> None:
+    async def say() -> Run:
+        run = Run()
+        run.stop("wall", after_s=0.01)
+        run.hear(b"\n")
+        await asyncio.sleep(0.05)
+        return run
+
+    run = asyncio.run(say())
+    assert run.kills == 1
+    assert run.outcome(None, TIMINGS, None).stopped_by == "wall"
+
+
 def test_a_chatterer_is_killed_once_and_not_heard_any_more() -> None:
     async def chatter() -> Run:
         run = Run(trace_bytes=1000)

@@ -53,6 +53,8 @@ export interface GraphChoice {
   level: Level
   root: string | null
   pass: string | null
+  /** The pass as if no other one hung together with it through layers of derivatives. */
+  alone?: boolean
 }
 
 /** Values of one tensor in row-major order. */
@@ -156,6 +158,7 @@ function graphQuery(choice: GraphChoice): string {
   const query = new URLSearchParams({ level: choice.level })
   if (choice.root) query.set('root', choice.root)
   if (choice.pass) query.set('pass', choice.pass)
+  if (choice.alone) query.set('layers', 'false')
   return query.toString()
 }
 

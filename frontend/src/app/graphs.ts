@@ -30,8 +30,8 @@ export class Graphs {
   }
 }
 
-function keyOf(run: string, { level, root, pass }: api.GraphChoice): string {
-  return `${run} ${level} ${root ?? ''} ${pass ?? ''}`
+function keyOf(run: string, { level, root, pass, alone }: api.GraphChoice): string {
+  return `${run} ${level} ${root ?? ''} ${pass ?? ''} ${alone ?? false}`
 }
 
 /** The backward pass a step belongs to: the one it is in, or the next one, whose forward it then is; after the last, the last. */

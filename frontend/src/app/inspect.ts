@@ -6,8 +6,8 @@ import type { Words } from '../core/sentences'
 import { elements, nodeName, tensorName } from './naming'
 
 /** The visit to tell of: the latest that has happened, or else the first that will. */
-export function visitAt(index: TraceIndex, node: Node, step: number, pass: string | null): VisitAt | undefined {
-  const visits = (index.visitsOfNode.get(node.id) ?? []).filter((visit) => pass === null || visit.pass.id === pass)
+export function visitAt(index: TraceIndex, node: Node, step: number, passes: readonly string[]): VisitAt | undefined {
+  const visits = (index.visitsOfNode.get(node.id) ?? []).filter((visit) => passes.length === 0 || passes.includes(visit.pass.id))
   return visits.findLast((visit) => visit.step <= step) ?? visits[0]
 }
 
@@ -157,11 +157,11 @@ export function savedLines(index: TraceIndex, node: Node, stateAt: (tensor: stri
 }
 
 /** Hooks that fired on a node, or on the leaf whose sink it is. */
-export function hooksOf(index: TraceIndex, node: Node, pass: string | null): HookCall[] {
+export function hooksOf(index: TraceIndex, node: Node, passes: readonly string[]): HookCall[] {
   const leaf = node.variable ? index.identity(node.variable) : null
   return (index.trace.hooks ?? []).filter((hook) => {
     const here = hook.node === node.id || (leaf !== null && hook.tensor != null && index.identity(hook.tensor) === leaf)
-    return here && (pass === null || hook.pass == null || hook.pass === pass)
+    return here && (passes.length === 0 || hook.pass == null || passes.includes(hook.pass))
   })
 }
 

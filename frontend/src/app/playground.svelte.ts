@@ -91,6 +91,7 @@ export class Playground {
       level: this.view.level,
       root: this.view.root,
       pass: this.view.pass ?? (this.trace && !this.view.root ? passOfStep(this.trace, this.view.step) : null),
+      alone: this.view.pass !== null,
     } satisfies api.GraphChoice),
   )
   /** What the inspector follows while nothing is selected: the box the step concerns, or the latest one before it. */
@@ -349,7 +350,7 @@ export class Playground {
     const same = before !== null && sameStory(before, trace)
     const step = kept ? Math.min(this.view.step, total) : same ? this.view.step : total
     const choice = kept ? this.view : { ...this.view, root: null, pass: null }
-    const wanted = { level: choice.level, root: choice.root, pass: choice.pass ?? (choice.root ? null : passOfStep(trace, step)) }
+    const wanted = { level: choice.level, root: choice.root, pass: choice.pass ?? (choice.root ? null : passOfStep(trace, step)), alone: choice.pass !== null }
     const [graph] = await Promise.all([this.graphs.of(trace.id, wanted, this.view.lang, signal), trace.findings.length > 0 && this.learnFindings()])
     this.graphAbort?.abort()
     this.shown = { trace, graph }
@@ -378,7 +379,7 @@ export class Playground {
   async redraw(wanted: api.GraphChoice): Promise<void> {
     const { trace } = this
     this.graphAbort?.abort()
-    if (!trace) return
+    if (!trace || this.isDrawn(wanted)) return
     const abort = (this.graphAbort = new AbortController())
     try {
       const graph = await this.graphs.of(trace.id, wanted, this.view.lang, abort.signal)
@@ -386,6 +387,12 @@ export class Playground {
     } catch (error) {
       if (!abort.signal.aborted) this.problem = this.sentenceOf(error)
     }
+  }
+
+  /** Whether the picture on show is also that of another pass: one whose layers hang together with its own. */
+  private isDrawn({ level, root, pass, alone }: api.GraphChoice): boolean {
+    const { passes = [], level: shown } = this.graph ?? {}
+    return !alone && root === null && pass !== null && level === shown && passes.length > 1 && passes.includes(pass)
   }
 
   setLevel(level: Level): void {

@@ -34,7 +34,7 @@ export interface Sheet {
   parents: ReadonlyMap<string, string>
   /** Children (boxes and groups) of each group in forward order; the top is ''. */
   children: ReadonlyMap<string, readonly string[]>
-  /** Groups of a single box are not drawn: the box says which module it is. Group id → box id. */
+  /** Groups of a single box are not drawn, but for layers: the box says which module it is. Group id → box id. */
   single: ReadonlyMap<string, string>
   /** The innermost such group of a box. */
   moduleOf: ReadonlyMap<string, Group>
@@ -88,7 +88,7 @@ function singleGroups(boxes: ReadonlyMap<string, Box>, groups: ReadonlyMap<strin
   const single = new Map<string, string>()
   const moduleOf = new Map<string, Group>()
   for (const [group, ids] of members) {
-    if (ids.length > 1) continue
+    if (ids.length > 1 || groups.get(group)!.kind === 'layer') continue
     single.set(group, ids[0]!)
     if (boxes.get(ids[0]!)!.group === group) moduleOf.set(ids[0]!, groups.get(group)!)
   }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Tensor } from '../api/types'
 import { load, NAMES, type Name } from './fixtures/load'
-import { stripText } from './measure'
+import { headOfGroup, stripText } from './measure'
 import type { Cell } from './moment'
 import { View } from './view'
 import { words } from './words'
@@ -166,4 +166,34 @@ test.each(NAMES)('in the end %s agrees with the trace', (name) => {
     const kept = trace.tensors.find((tensor) => tensor.id === last.grad)
     expect(data(moment.box(box.id).gradient), box.name).toEqual(kept ? kept.data : 'none')
   }
+})
+
+describe('derivatives of derivatives', () => {
+  const view = viewOf('double_backward')
+  const { trace } = view.story.index
+  const layer = (pass: string) => [...view.sheet.groups.values()].find((group) => group.pass === pass)!
+  const last = (pass: string) => view.inside(layer(pass).id).at(-1)!
+
+  test('each layer has a frame that says which pass computed it', () => {
+    expect([...view.sheet.groups.values()].map((group) => [group.kind, group.pass])).toEqual([['layer', 'p1'], ['layer', 'p2']])
+    expect(headOfGroup(layer('p1'), view.measure).title).toBe('graph of grad() #1')
+  })
+
+  test('8, 12, 12 and 6 stand in one picture at the end', () => {
+    const end = view.at(trace.timeline.length)
+    const values = [boxNamed(view, 'y'), last('p1').id, last('p2').id].map((id) => data(end.box(id).value))
+    expect(values).toEqual([[8], [12], [12]])
+    expect(data(end.box(boxNamed(view, 'x')).gradient)).toEqual([6])
+  })
+
+  test('a box that two passes visit tells of the latest one, and a pass lights its own layer', () => {
+    const slope = last('p1')
+    const visits = view.story.index.visitsOfNode.get(slope.node!)!
+    expect(visits.map((visit) => visit.pass.id)).toEqual(['p2'])
+    const first = view.at(stepOf(view, 'pass_end'))
+    expect(first.progress(boxNamed(view, 'y'))).toBe('visited')
+    expect(first.progress(slope.id)).not.toBe('visited')
+    expect(view.at(visits[0]!.step).currentBox).toBe(slope.id)
+    expect(view.story.steps(slope.id, trace.timeline.length).backward).toBe(visits[0]!.step)
+  })
 })

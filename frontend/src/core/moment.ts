@@ -92,6 +92,7 @@ interface Seed {
 /** The lives of all boxes of one view, made once; `at` is cheap. */
 export class Story {
   private readonly lives = new Map<string, Life>()
+  private readonly shown: ReadonlySet<string>
   private readonly seeds = new Map<string, Seed[]>()
   private readonly boxOfNode = new Map<string, string[]>()
   private readonly boxOfOp = new Map<string, string>()
@@ -104,6 +105,7 @@ export class Story {
     readonly index: TraceIndex,
     readonly sheet: Sheet,
   ) {
+    this.shown = new Set(sheet.graph.passes)
     for (const link of sheet.links) {
       push(this.linksFrom, link.source, link)
       push(this.linksInto, link.target, link)
@@ -119,8 +121,7 @@ export class Story {
 
   /** Whether a pass is among those shown. */
   private shows(pass: Pass): boolean {
-    const chosen = this.sheet.graph.pass_id
-    return chosen == null || pass.id === chosen
+    return this.shown.size === 0 || this.shown.has(pass.id)
   }
 
   private life(box: Box, grads: Map<string, Dated<Tensor | null>[]>): Life {
@@ -194,12 +195,13 @@ export class Story {
     return boxes?.find((id) => (this.sheet.boxes.get(id)?.output_nr ?? 0) === inputNr) ?? boxes?.[0]
   }
 
-  /** Step numbers for the margins of a box; 0 when there is none. */
-  steps(id: string): { forward: number; backward: number } {
+  /** Step numbers for the margins of a box, of its latest visit or else its first; 0 when there is none. */
+  steps(id: string, step: number): { forward: number; backward: number } {
     const life = this.lives.get(id)
     if (!life) return { forward: 0, backward: 0 }
-    const last = life.box.kind === 'leaf' ? life.additions.find(({ at }) => this.shows(at.pass))?.step : life.visits[0]?.step
-    return { forward: life.forwardStep, backward: last ?? 0 }
+    const all = life.box.kind === 'leaf' ? life.additions.filter(({ at }) => this.shows(at.pass)) : life.visits
+    const reached = all.findLast((one) => one.step <= step) ?? all[0]
+    return { forward: life.forwardStep, backward: reached?.step ?? 0 }
   }
 
   hasSeed(id: string): boolean {
@@ -485,13 +487,22 @@ export class Story {
     const line = span ? this.index.trace.program.code.split('\n')[span.line - 1] : undefined
     if (!span || line === undefined) return pass.kind === 'grad' ? 'autograd.grad()' : 'backward()'
     const letters = [...line]
-    const text = letters.slice(span.column, span.end_line === span.line ? span.end_column : undefined).join('')
-    return text.length > 28 ? `${text.slice(0, 27)}…` : text
+    return shortCall(letters.slice(span.column, span.end_line === span.line ? span.end_column : undefined).join(''))
   }
 
   linksOut(id: string): readonly DrawnLink[] {
     return this.linksFrom.get(id) ?? []
   }
+}
+
+const LONGEST_CALL = 28
+
+/** A call that has room beside a lane: without its module, then without its keywords, then cut. */
+function shortCall(text: string): string {
+  if (text.length <= LONGEST_CALL) return text
+  const bare = text.replace(/^(torch\.)?(autograd\.)?/, '')
+  const short = bare.length <= LONGEST_CALL ? bare : bare.replace(/, \w+=.*\)$/, ', …)')
+  return short.length > LONGEST_CALL ? `${short.slice(0, LONGEST_CALL - 1)}…` : short
 }
 
 const RAISED: Strip = { kind: 'error', terms: [], result: null, done: true, now: false, before: false }

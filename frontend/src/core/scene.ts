@@ -304,7 +304,7 @@ export class Painter {
 
   private margins(marks: Mark[], box: Box, paint: BoxPaint, moment: Moment, w: number, h: number, strip: number): void {
     if (!this.measure.margins) return
-    const { forward, backward } = this.measure.story.steps(box.id)
+    const { forward, backward } = this.measure.story.steps(box.id, moment.step)
     if (forward > 0) {
       marks.push({ k: 'text', c: 'step-f', x: -19, y: 15, s: String(forward), a: 'end', step: forward }, { k: 'path', c: 'mark-f', d: 'M-16 8.5h7l-3.5 5z' })
     }

@@ -43,13 +43,30 @@ class Source:
 
     def _file(self, node: ast.AST) -> None:
         if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            self._targets[self._place(node.value)] = node.targets[0]
+            self._aim(node.value, node.targets[0])
         elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
-            self._targets[self._place(node.value)] = node.target
+            self._aim(node.value, node.target)
         elif isinstance(node, ast.AugAssign):
             self._expressions[self._place(node)] = node
         if isinstance(node, ast.expr):
             self._expressions.setdefault(self._place(node), node)
+        if isinstance(node, ast.Call) and (place := self._from_its_name(node)) is not None:
+            self._expressions.setdefault(place, node)
+
+    def _aim(self, value: ast.expr, target: ast.expr) -> None:
+        self._targets[self._place(value)] = target
+        if isinstance(value, ast.Call) and (place := self._from_its_name(value)) is not None:
+            self._targets[place] = target
+
+    def _from_its_name(self, call: ast.Call) -> Place | None:
+        """Where Python says that a method call is whose receiver ends on a line before: it begins at the method's name
+        (`update_start_location_to_match_attr` in CPython's compiler)."""
+        name = call.func
+        if not isinstance(name, ast.Attribute) or name.end_lineno in (None, call.lineno):
+            return None
+        _, line, _, column = self._place(name)
+        _, end_line, _, end = self._place(call)
+        return line, end_line, column - len(name.attr), end
 
     def _place(self, node: ast.expr | ast.AugAssign) -> Place:
         end_line = node.end_lineno or node.lineno

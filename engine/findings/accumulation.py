@@ -37,10 +37,10 @@ def _steps_by_leaf(story: Story) -> dict[str, list[int]]:
     """When an optimizer, or the program itself, moved each leaf."""
     steps: dict[str, list[int]] = {}
     for update in story.trace.updates:
-        if update.kind in ("step", "data") and update.id in story.update_step:
-            for change in update.changes:
-                if change.before is not None:
-                    steps.setdefault(story.identity(change.before), []).append(story.update_step[update.id])
+        if update.kind in ("step", "data", "in_place") and update.id in story.update_step:
+            for leaf in {story.leaf_of(change.before) for change in update.changes}:
+                if leaf is not None:
+                    steps.setdefault(leaf, []).append(story.update_step[update.id])
     return steps
 
 

@@ -38,7 +38,24 @@ class Code:
         for node in ast.walk(self.tree):  # outer nodes first; an expression wins over the statement it is alone in
             if isinstance(node, ast.expr) or (isinstance(node, ast.stmt) and self.span(node) not in found):
                 found[self.span(node)] = node
+        for node in [*found.values()]:
+            if isinstance(node, ast.Call) and (place := self._from_its_name(node)) is not None:
+                found.setdefault(place, node)
         return found
+
+    def _from_its_name(self, call: ast.Call) -> Span | None:
+        """Where Python says that a method call is whose receiver ends on a line before: it begins at the method's name
+        (`update_start_location_to_match_attr` in CPython's compiler)."""
+        name = call.func
+        if not isinstance(name, ast.Attribute) or name.end_lineno in (None, call.lineno):
+            return None
+        whole, name_at = self.span(call), self.span(name)
+        return Span(
+            line=name_at.end_line,
+            column=name_at.end_column - len(name.attr),
+            end_line=whole.end_line,
+            end_column=whole.end_column,
+        )
 
     def at(self, span: Span | None) -> ast.expr | ast.stmt | None:
         """What is written at exactly that place."""

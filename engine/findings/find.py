@@ -4,7 +4,9 @@ import logging
 from collections.abc import Callable, Iterable
 
 from engine.findings.accumulation import gradients_added_up
+from engine.findings.axes import argmax_over_batch, classes_on_the_last_axis, softmax_over_batch
 from engine.findings.cuts import cut_gradients, unused_parameters
+from engine.findings.direction import steps_of_zero, uphill
 from engine.findings.environment import tests_without_call, visible_devices
 from engine.findings.errors import errors
 from engine.findings.flow import (
@@ -42,7 +44,6 @@ from engine.findings.no_effect import (
     clipped_at_the_wrong_time,
     dropouts_ignoring_eval,
     flags_without_effect,
-    optimizers_made_anew,
     results_dropped,
     states_shared,
     tensors_not_parameters,
@@ -50,6 +51,8 @@ from engine.findings.no_effect import (
 )
 from engine.findings.nonfinite import first_nonfinite
 from engine.findings.passes import failed_passes
+from engine.findings.recurrent import last_of_the_pair
+from engine.findings.remade import models_made_anew, optimizers_made_anew
 from engine.findings.saved import data_edits
 from engine.findings.story import Story
 from engine.findings.training import (
@@ -99,6 +102,12 @@ FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
     comparisons_broadcast,
     losses_of_the_wrong_kind,
     softmax_without_dim,
+    softmax_over_batch,
+    argmax_over_batch,
+    classes_on_the_last_axis,
+    last_of_the_pair,
+    steps_of_zero,
+    uphill,
     values_cut,
     promoted,
     squeezes_without_effect,
@@ -113,6 +122,7 @@ FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
     flags_without_effect,
     clipped_at_the_wrong_time,
     states_shared,
+    models_made_anew,
     optimizers_made_anew,
     tensors_not_parameters,
     updates_lost,

@@ -20,7 +20,8 @@ DECIDES = frozenset("gt ge lt le round sign".split())
 LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
 SOFTMAXES = ("softmax", "log_softmax", "softmin")
 SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
-MODULES = frozenset(("torch", "F", "nn.functional", "torch.nn.functional", "torch.special"))
+MODULES = frozenset(("torch", "F", "functional", "nn.functional", "torch.nn.functional", "torch.special"))
+"""Where functions live: what stands before their name is no tensor."""
 
 
 def losses_broadcast(story: Story) -> Iterator[Finding]:

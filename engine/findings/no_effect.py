@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.reading import Edits, called, dotted, is_grad_of, keyword, names_in
+from engine.findings.reading import Edits, called, dotted, is_grad_of, keyword
 from engine.findings.story import Story, argument, line
 from engine.spelling import nearest
 from engine.trace import Edit, Finding
@@ -208,29 +208,6 @@ def states_shared(story: Story) -> Iterator[Finding]:
             },
             fix=(code.replace(call, copied),),
         )
-
-
-def optimizers_made_anew(story: Story) -> Iterator[Finding]:
-    """An optimizer with a memory made in every turn of the loop that steps it: the memory is gone each time."""
-    code = story.code
-    steps = [one for one in story.trace.updates if one.kind == "step"]
-    for statement in code.bindings if len(steps) > 1 else ():
-        call, name = statement.value, dotted(statement.targets[0])
-        own = [one for one in steps if one.variable == name]
-        if not isinstance(call, ast.Call) or len(own) < 2 or own[0].optimizer != called(call) or not code.in_loop(call):
-            continue
-        if called(call) == "SGD" and not keyword(call, "momentum"):
-            continue
-        block = code.block(statement)
-        stepping = [one for one in block if isinstance(one, ast.Expr) and _calls(one, "step") and name in names_in(one)]
-        fresh = {dotted(one.targets[0]) for one in block if isinstance(one, ast.Assign)} - {name}
-        if stepping and not fresh & names_in(call):
-            yield Finding(
-                code="optimizer_made_anew",
-                severity="warning",
-                span=code.span(statement),
-                parameters={"line": str(statement.lineno), "name": name, "type": called(call), "count": str(len(own))},
-            )
 
 
 def updates_lost(story: Story) -> Iterator[Finding]:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from engine.findings.reading import Reading
 from engine.graph.index import Index
-from engine.trace import Op, Pass, Span, Tensor, Trace, Update
+from engine.trace import Module, Op, Pass, Span, Tensor, Trace, Update
 
 NAMED = 3  # names in one sentence
 
@@ -89,6 +89,54 @@ class Story(Index):
         return [one for one in moves if self.update_step.get(one.id, -1) > first]
 
     @cached_property
+    def gradient_steps(self) -> dict[str, list[tuple[int, str]]]:
+        """For each leaf what passes left in its `.grad`, with the places in the timeline at which they began."""
+        found: dict[str, list[tuple[int, str]]] = {}
+        for one in self.trace.passes:
+            for each in one.accumulations:
+                if each.after is not None and each.delta is not None:
+                    found.setdefault(each.tensor, []).append((self.pass_step.get(one.id, 0), each.after))
+        return found
+
+    @cached_property
+    def _leaf_in(self) -> dict[str, str]:
+        """The leaf with gradients that lies in a storage."""
+        kept = ((self.tensors.get(leaf), leaf) for leaf in self.gradient_steps)
+        return {one.storage: leaf for one, leaf in kept if one is not None and one.storage is not None}
+
+    def leaf_of(self, tensor: str | None) -> str | None:
+        """The leaf with gradients that a tensor is a state of, or that it is the memory of, as `w.data` is."""
+        if tensor is None:
+            return None
+        identity = self.identity(tensor)
+        if identity in self.gradient_steps:
+            return identity
+        record = self.tensors.get(tensor)
+        leaf = self._leaf_in.get(record.storage or "") if record is not None else None
+        return leaf if leaf is not None and record is not None and record.shape == self.tensors[leaf].shape else None
+
+    @cached_property
+    def moved(self) -> frozenset[str]:
+        """The leaves with gradients that a step or an update by hand has changed since the first pass."""
+        first = min(self.pass_step.values(), default=0)
+        moves = (one for one in self.trace.updates if one.kind in ("step", "data", "in_place"))
+        later = (one for one in moves if self.update_step.get(one.id, -1) > first)
+        found = (self.leaf_of(change.before) for one in later for change in one.changes)
+        return frozenset(leaf for leaf in found if leaf is not None)
+
+    @cached_property
+    def root_of(self) -> dict[str, Module]:
+        """For each parameter the outermost module that holds it."""
+        found: dict[str, Module] = {}
+        for module in self.trace.modules:
+            root = module
+            while root.parent is not None and root.parent in self.modules:
+                root = self.modules[root.parent]
+            for member in module.parameters:
+                found.setdefault(self.identity(member.tensor), root)
+        return found
+
+    @cached_property
     def dtypes(self) -> frozenset[str]:
         """Every element type that occurs."""
         return frozenset([tensor.dtype for tensor in self.trace.tensors])
@@ -103,6 +151,15 @@ class Story(Index):
                 if record is not None and record.grad_fn is None and record.requires_grad:
                     uses.setdefault(record.identity or one, []).append(op)
         return uses
+
+    @cached_property
+    def takers(self) -> dict[str, list[Op]]:
+        """The ops that were given each tensor in just that state."""
+        takers: dict[str, list[Op]] = {}
+        for op in self.trace.ops:
+            for one in op.inputs:
+                takers.setdefault(one, []).append(op)
+        return takers
 
     @cached_property
     def visited(self) -> dict[str, int]:

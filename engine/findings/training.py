@@ -170,6 +170,24 @@ def _made(story: Story, variable: str | None) -> ast.Assign | None:
     return made[0] if len(made) == 1 and isinstance(made[0].value, ast.Call) else None
 
 
+def receiver(story: Story, step: Update) -> str:
+    """The name that `opt.step()` was called on; also where that is a name of a function's own."""
+    call = story.code.call_at(step.span)
+    written = dotted(call.func.value) if call is not None and isinstance(call.func, ast.Attribute) else ""
+    return step.variable or written
+
+
+def made_by(story: Story, step: Update) -> ast.Assign | None:
+    """The one statement that makes the optimizer of a step: bound to its name, else the only one of its class."""
+    named = _made(story, receiver(story, step))
+    if named is not None:
+        return named
+    alike = [
+        one for one in story.code.bindings if isinstance(one.value, ast.Call) and called(one.value) == step.optimizer
+    ]
+    return alike[0] if len(alike) == 1 else None
+
+
 def _made_at(story: Story, variable: str | None) -> Span | None:
     statement = _made(story, variable)
     return story.code.span(statement) if statement is not None else None

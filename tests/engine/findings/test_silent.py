@@ -12,12 +12,12 @@ from engine.findings.code import applied
 from engine.local import Engine
 from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
-from tests.engine.findings import healthy, silent, silent_no_effect
+from tests.engine.findings import healthy, silent, silent_no_effect, silent_training
 from tests.engine.findings.silent import HEAD, Case
 from tests.engine.findings.test_words import words
 
-TRIGGERS = (*silent.TRIGGERS, *silent_no_effect.TRIGGERS)
-NEAR_MISSES = (*silent.NEAR_MISSES, *silent_no_effect.NEAR_MISSES)
+TRIGGERS = (*silent.TRIGGERS, *silent_no_effect.TRIGGERS, *silent_training.TRIGGERS)
+NEAR_MISSES = (*silent.NEAR_MISSES, *silent_no_effect.NEAR_MISSES, *silent_training.NEAR_MISSES)
 CASES = [pytest.param(case, id=f"{case.code}-{at}") for at, case in enumerate(TRIGGERS)]
 MISSES = [pytest.param(code, program, id=f"{code}-{at}") for at, (code, program) in enumerate(NEAR_MISSES)]
 MENDED = {
@@ -30,6 +30,8 @@ MENDED = {
     "total_kept", "retain_graph_needless", "create_graph_in_backward", "result_dropped", "requires_grad_misspelt",
     "requires_grad_of_module", "clip_before_backward", "clip_after_step", "state_dict_shared", "tensor_not_parameter",
     "dropout_ignores_eval", "comparison_broadcast", "relu_before_logits_loss", "update_lost",
+    "softmax_over_batch", "argmax_over_batch", "argmax_over_all", "classes_on_the_last_axis", "last_of_the_pair",
+    "learning_rate_zero", "uphill_by_hand", "maximize_of_loss",
 }  # fmt: skip
 """Codes that have a certain fix for at least one of their programs."""
 

@@ -1,0 +1,272 @@
+"""Classes looked for along the wrong axis: a softmax, an argmax or a loss that runs over the batch instead."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from engine.findings.losses import LOSSES, MADE_BY_LAYERS, MODULES, PASSING, SOFTMAX_LAYERS, SOFTMAXES
+from engine.findings.reading import Edits, called, dotted, keyword
+from engine.findings.story import Story, argument, line, numbers_of, times
+from engine.trace import Finding, Op, Tensor
+
+RECURRENT = frozenset("lstm gru rnn_tanh rnn_relu".split())
+BENDS = frozenset("relu tanh sigmoid leaky_relu gelu softplus".split())
+CONVOLUTIONS = frozenset(("conv1d", "conv2d", "conv3d"))
+"""Their classes are on axis 1; those of all other layers on the last."""
+BY_NUMBERS = frozenset("div mul add sub".split())
+"""Ops that keep the axes when they are given one tensor and a number, or a bias."""
+KEEPS_PLACES = PASSING | BY_NUMBERS | frozenset("log neg clamp clamp_min log1p exp cpu numpy round".split())
+READS_CLASSES = frozenset(
+    (
+        *LOSSES,
+        *"kl_div mse_loss __getitem__ getitem gather index_select argmax max topk amax eq ne sum mean item tolist".split(),
+    )
+)
+"""What is done with the probabilities of classes; a product with other values makes them weights, and those may run over any axis."""
+PICKS = frozenset("__getitem__ getitem gather index_select embedding take take_along_dim index_add scatter".split())
+PREDICTION = re.compile(r"(^|_)(pred|label|class|classes|cls|y_hat|guess|answer)", re.IGNORECASE)
+MOST_STEPS = 8
+
+
+def softmax_over_batch(story: Story) -> Iterator[Finding]:
+    """Probabilities of a batch of scores that add up to 1 over the batch."""
+    told: set[str] = set()
+    for op in story.ops_named(SOFTMAXES):
+        given = story.input_of(op)
+        if given is None or line(op.span) in told or not _over_batch(story, op, given):
+            continue
+        if not _only_classes(story, op) or _also_over_classes(story, op):
+            continue
+        told.add(line(op.span))
+        call, axis = _written(story, op), _class_axis(story, given)
+        span = story.code.span(call) if call is not None else op.span
+        yield Finding(
+            code="softmax_over_batch",
+            severity="warning",
+            span=span,
+            tensors=(given.id, *op.outputs[:1]),
+            nodes=op.nodes[:1],
+            parameters={
+                "op": op.name,
+                "line": line(span),
+                "name": story.say(given.id),
+                "shape": times(given),
+                "batch": str(given.shape[0]),
+                "classes": str(given.shape[axis]),
+                "dim": str(axis),
+            },
+            fix=_other_axis(story, call, axis),
+        )
+
+
+def argmax_over_batch(story: Story) -> Iterator[Finding]:
+    """The best row for each class, where the best class for each row was meant; or one place in the whole batch."""
+    told: set[str] = set()
+    for op in story.ops_named(("argmax", "max")):
+        given = story.input_of(op)
+        if given is None or len(op.inputs) != 1 or line(op.span) in told:
+            continue
+        over_all = op.name == "argmax" and len(op.arguments) == 1
+        if not (over_all or ((len(op.outputs) == 2 or op.name == "argmax") and _dim(op, given) == 0)):
+            continue
+        layer = _layer(story, given)
+        axis = _class_axis(story, given)
+        if layer is None or len(given.shape) != 2 or min(given.shape) < 2 or _decided_as_meant(story, op, given):
+            continue
+        if over_all and not _is_compared(story, op):
+            continue
+        told.add(line(op.span))
+        yield Finding(
+            code="argmax_over_all" if over_all else "argmax_over_batch",
+            severity="warning",
+            span=op.span,
+            tensors=(given.id, *op.outputs[-1:]),
+            parameters={
+                "op": op.name,
+                "line": line(op.span),
+                "name": story.say(given.id),
+                "shape": times(given),
+                "batch": str(given.shape[0]),
+                "classes": str(given.shape[1]),
+                "dim": str(axis),
+            },
+            fix=_other_axis(story, _written(story, op), axis),
+        )
+
+
+def classes_on_the_last_axis(story: Story) -> Iterator[Finding]:
+    """Cross entropy takes axis 1 for the classes; of (batch, time, classes) that is the time, and no error comes when both are equal."""
+    told: set[str] = set()
+    for op in story.ops_named(("cross_entropy", "nll_loss")):
+        given, target = story.input_of(op), story.input_of(op, 1)
+        if given is None or target is None or len(given.shape) < 3 or line(op.span) in told or op.span is None:
+            continue
+        maker = _layer(story, given)
+        if maker is None or maker.name in CONVOLUTIONS or min(given.shape[1], given.shape[-1]) < 2:
+            continue
+        told.add(line(op.span))
+        call = story.code.call_at(op.span)
+        moved = ".transpose(1, 2)" if len(given.shape) == 3 else ".movedim(-1, 1)"
+        as_probabilities = target.shape == given.shape
+        yield Finding(
+            code="classes_on_the_last_axis",
+            severity="warning",
+            span=op.span,
+            tensors=(given.id, target.id),
+            nodes=op.nodes[-1:],
+            parameters={
+                "loss": op.name,
+                "line": line(op.span),
+                "name": story.say(given.id),
+                "shape": times(given),
+                "steps": str(given.shape[1]),
+                "classes": str(given.shape[-1]),
+                "maker_line": line(maker.span),
+                "moved": moved,
+            },
+            fix=story.code.method(call.args[0], moved)
+            if call is not None and call.args and not as_probabilities
+            else (),
+        )
+
+
+def _over_batch(story: Story, op: Op, given: Tensor) -> bool:
+    """Whether it runs over axis 0 of what a layer made of a batch."""
+    axis = _class_axis(story, given)
+    if len(given.shape) < 2 or _dim(op, given) != 0 or min(given.shape[0], given.shape[axis]) < 2:
+        return False
+    return _layer(story, given) is not None
+
+
+def _dim(op: Op, given: Tensor) -> int | None:
+    """The axis it was told to run over, from 0."""
+    text = argument(op, "dim", 1) or argument(op, "axis")
+    if not re.fullmatch(r"-?\d+", text):
+        return None
+    dim = int(text)
+    return dim + len(given.shape) if dim < 0 else dim
+
+
+def _class_axis(story: Story, given: Tensor) -> int:
+    layer = _layer(story, given)
+    return 1 if layer is not None and layer.name in CONVOLUTIONS else len(given.shape) - 1
+
+
+def _layer(story: Story, tensor: Tensor | None) -> Op | None:
+    """The layer whose scores these are: one that keeps the batch on axis 0 and puts the classes last (or on 1)."""
+    for _ in range(MOST_STEPS):
+        maker = story.maker.get(tensor.id) if tensor is not None else None
+        if tensor is None or maker is None or not maker.inputs:
+            return None
+        if maker.name in CONVOLUTIONS:
+            return maker if len(tensor.shape) >= 3 else None
+        if maker.name in ("linear", "embedding", "addmm") or (
+            maker.name in RECURRENT and tensor.id == maker.outputs[0]
+        ):
+            return maker
+        if maker.name in MADE_BY_LAYERS:
+            weight = story.input_of(maker, 1)
+            return maker if weight is not None and weight.is_leaf and weight.requires_grad else None
+        if maker.name not in KEEPS_PLACES | BENDS and maker.name not in SOFTMAXES:
+            return None
+        if maker.name in BY_NUMBERS and not _by_number(story, maker):
+            return None
+        tensor = story.input_of(maker)
+    return None
+
+
+def _by_number(story: Story, op: Op) -> bool:
+    """Whether its second operand is a number, or a tensor that is the same for all rows."""
+    if len(op.inputs) < 2:
+        return True
+    first, second = story.input_of(op), story.input_of(op, 1)
+    return first is not None and second is not None and len(second.shape) < len(first.shape) and len(second.shape) <= 1
+
+
+def _users(story: Story, tensor: str) -> Iterator[Op]:
+    """The ops that a value goes into, seen through those that keep its places; an op that such a value merely fills is left out."""
+    pending, seen = [tensor], {tensor}
+    while pending:
+        for op in story.takers.get(pending.pop(), ()):
+            is_through = op.name in KEEPS_PLACES and (op.name not in BY_NUMBERS or _by_number(story, op))
+            if not is_through:
+                yield op
+                continue
+            for made in op.outputs:
+                if made not in seen and len(seen) < 100:
+                    seen.add(made)
+                    pending.append(made)
+
+
+def _only_classes(story: Story, op: Op) -> bool:
+    """Whether all that happens to the probabilities fits classes: losses, choices, sums; no weighing of other values."""
+    return all(
+        user.name in READS_CLASSES or (user.name == "mul" and _by_one_hot(story, user))
+        for user in _users(story, op.outputs[0] if op.outputs else "")
+    )
+
+
+def _by_one_hot(story: Story, op: Op) -> bool:
+    return any(
+        numbers and set(numbers) == {0.0, 1.0} for numbers in (numbers_of(story.tensors.get(one)) for one in op.inputs)
+    )
+
+
+def _also_over_classes(story: Story, op: Op) -> bool:
+    """Whether the same scores are normalised over another axis too: both are looked at."""
+    others = story.takers.get(op.inputs[0], ()) if op.inputs else ()
+    given = story.input_of(op)
+    return any(
+        other.name in SOFTMAXES and given is not None and _dim(other, given) not in (0, None) for other in others
+    )
+
+
+def _decided_as_meant(story: Story, op: Op, given: Tensor) -> bool:
+    """Whether the place is used to pick rows; or nothing says that it is taken for a class."""
+    places = op.outputs[-1] if op.outputs else ""
+    users = [] if not places else list(_users(story, places))
+    if any(user.name in PICKS and places in user.inputs[1:] for user in users):
+        return True
+    record = story.tensors.get(places)
+    is_named = record is not None and any(PREDICTION.search(name) for name in record.names)
+    return not (is_named or _is_compared(story, op) or _has_class_loss(story, given))
+
+
+def _is_compared(story: Story, op: Op) -> bool:
+    """Whether the result is held against whole numbers, one for each row."""
+    given = story.input_of(op)
+    for user in story.takers.get(op.outputs[-1] if op.outputs else "", ()):
+        others = [story.tensors.get(one) for one in user.inputs if one not in op.outputs]
+        if user.name in ("eq", "ne") and given is not None:
+            return any(one is not None and len(one.shape) == 1 and one.shape[0] == given.shape[0] for one in others)
+    return False
+
+
+def _has_class_loss(story: Story, given: Tensor) -> bool:
+    scores = (story.input_of(op) for op in story.ops_named(("cross_entropy", "nll_loss")))
+    return any(one is not None and len(one.shape) == 2 and one.shape[1] == given.shape[1] for one in scores)
+
+
+def _written(story: Story, op: Op) -> ast.Call | None:
+    """The call that says the axis: the op's own, or the one that makes the only layer of its kind."""
+    code = story.code
+    call = code.call_at(op.span)
+    if call is not None and called(call) == op.name:
+        return call
+    kind = next((layer for layer in SOFTMAX_LAYERS if layer.lower() == op.name.replace("_", "")), None)
+    made = [one for one in code.calls if kind is not None and called(one) == kind]
+    return made[0] if len(made) == 1 else None
+
+
+def _other_axis(story: Story, call: ast.Call | None, axis: int) -> Edits:
+    if call is None:
+        return ()
+    code = story.code
+    word = keyword(call, "dim") or keyword(call, "axis")
+    if word is not None:
+        return (code.replace(word.value, str(axis)),)
+    is_method = isinstance(call.func, ast.Attribute) and dotted(call.func.value) not in MODULES
+    at = 0 if is_method or called(call) in SOFTMAX_LAYERS else 1
+    if at < len(call.args):
+        return (code.replace(call.args[at], str(axis)),)
+    return (code.argument_added(call, f"dim={axis}"),) if called(call) == "argmax" else ()

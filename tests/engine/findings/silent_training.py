@@ -1,0 +1,525 @@
+"""Steps that lead nowhere or uphill, classes looked for along the wrong axis, things made again; and near misses."""
+
+from tests.engine.findings.silent import Case
+
+TRIGGERS: tuple[Case, ...] = (
+    Case("softmax_over_batch", 6, {"name": "logits", "shape": "4×3", "dim": "1"}, """net = nn.Linear(5, 3)
+logits = net(torch.randn(4, 5))
+logp = F.log_softmax(logits, dim=0)
+loss = F.nll_loss(logp, torch.tensor([0, 2, 1, 1]))
+loss.backward()
+"""),
+    Case("softmax_over_batch", 8, {"dim": "1"}, """clf = nn.Sequential(
+    nn.Linear(6, 8),
+    nn.ReLU(),
+    nn.Linear(8, 4),
+    nn.Softmax(dim=0),
+)
+p = clf(torch.randn(10, 6))
+print(p.argmax(1))
+"""),
+    Case("softmax_over_batch", 10, {"batch": "7", "classes": "3"}, """class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(4, 3)
+    def forward(self, h):
+        scores = self.fc(h)
+        return (scores
+                .softmax(-2))
+m = Head()
+q = m(torch.randn(7, 4))
+target = torch.randint(3, (7,))
+loss = -torch.log(q[torch.arange(7), target]).mean()
+loss.backward()
+"""),
+    Case("softmax_over_batch", 5, {"dim": "1", "classes": "5"}, """net = nn.Conv2d(3, 5, 1)
+seg = torch.softmax(net(torch.randn(2, 3, 4, 4)), 0)
+loss = F.nll_loss(seg.log(), torch.randint(5, (2, 4, 4)))
+loss.backward()
+"""),
+    Case("softmax_over_batch", 7, {}, """W = torch.randn(4, 3, requires_grad=True)
+b = torch.zeros(3, requires_grad=True)
+X = torch.randn(6, 4)
+probs = torch.softmax(X @ W + b, dim=0)
+loss = -probs[range(6), [0, 1, 2, 0, 1, 2]].log().mean()
+loss.backward()
+"""),
+    Case("softmax_over_batch", 7, {}, """lin = nn.Linear(4, 3)
+t = F.one_hot(torch.tensor([0, 1, 2, 0, 1]), 3).float()
+def ce(z):
+    return -(t * F.log_softmax(z, dim=0)).sum(1).mean()
+ce(lin(torch.randn(5, 4))).backward()
+"""),
+    Case("argmax_over_batch", 6, {"shape": "3×3"}, """net = nn.Linear(5, 3)
+x, y = torch.randn(3, 5), torch.tensor([0, 1, 2])
+pred = net(x).argmax(dim=0)
+print((pred == y).float().mean())
+"""),
+    Case("argmax_over_batch", 7, {"op": "max", "name": "out"}, """def accuracy(model, inputs, labels):
+    with torch.no_grad():
+        out = model(inputs)
+        _, guess = torch.max(out, 0)
+    return (guess == labels).sum().item() / len(labels)
+m = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 4))
+print(accuracy(m, torch.randn(4, 2), torch.tensor([3, 2, 1, 0])))
+"""),
+    Case("argmax_over_batch", 7, {}, """net = nn.Linear(2, 3)
+x, y = torch.randn(5, 2), torch.tensor([0, 1, 2, 0, 1])
+F.cross_entropy(net(x), y).backward()
+print(torch.argmax(F.softmax(net(x), 1), axis=0))
+"""),
+    Case("argmax_over_all", 6, {"shape": "5×3"}, """net = nn.Linear(2, 3)
+x, y = torch.randn(5, 2), torch.tensor([0, 1, 2, 0, 1])
+acc = (net(x).argmax() == y).float().mean()
+"""),
+    Case("learning_rate_zero", 5, {"optimizer": "opt", "count": "3"}, """model = nn.Linear(2, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0)
+for _ in range(3):
+    opt.zero_grad()
+    model(torch.randn(4, 2)).pow(2).mean().backward()
+    opt.step()
+"""),
+    Case("learning_rate_zero", 6, {"optimizer": "optimizer", "count": "4"}, """def train(steps):
+    net = nn.Linear(3, 1)
+    optimizer = torch.optim.Adam(
+        net.parameters(),
+        lr=0.0,
+    )
+    for s in range(steps):
+        loss = net(torch.ones(2, 3)).square().sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    return net
+train(4)
+"""),
+    Case("learning_rate_zero", 7, {}, """epochs = 5
+lr = 1 // 100
+w = torch.randn(2, requires_grad=True)
+optim = torch.optim.SGD([w], lr)
+for e in range(epochs):
+    optim.zero_grad(); (w ** 2).sum().backward(); optim.step()
+"""),
+    Case("learning_rate_zero", 6, {"count": "4", "of": "5"}, """w = torch.randn(2, requires_grad=True)
+opt = torch.optim.SGD([w], 0.1)
+sched = torch.optim.lr_scheduler.StepLR(opt, step_size=1, gamma=0.0)
+for e in range(5):
+    opt.zero_grad()
+    (w ** 2).sum().backward()
+    opt.step()
+    sched.step()
+"""),
+    Case("learning_rate_zero", 7, {}, """from torch.optim.lr_scheduler import LambdaLR
+w = torch.randn(2, requires_grad=True)
+opt = torch.optim.AdamW([w], lr=0.1)
+sched = LambdaLR(opt, lambda epoch: epoch // 10)
+for e in range(5):
+    opt.zero_grad()
+    (w ** 2).sum().backward()
+    opt.step()
+    sched.step()
+"""),
+    Case("learning_rate_zero", 8, {}, """w = torch.randn(2, requires_grad=True)
+opt = torch.optim.SGD([w], 0.1)
+for e in range(6):
+    for g in opt.param_groups:
+        g['lr'] = 0.1 * (e == 0)
+    opt.zero_grad()
+    (w ** 2).sum().backward()
+    opt.step()
+"""),
+    Case("uphill_by_hand", 12, {"loss": "loss"}, """x = torch.linspace(-1, 1, 8)
+y = 3 * x + 1
+w = torch.zeros(1, requires_grad=True)
+b = torch.zeros(1, requires_grad=True)
+for epoch in range(10):
+    loss = ((x * w + b - y) ** 2).mean()
+    loss.backward()
+    with torch.no_grad():
+        w += 0.1 * w.grad
+        b += 0.1 * b.grad
+        w.grad.zero_(); b.grad.zero_()
+"""),
+    Case("uphill_by_hand", 11, {"count": "4"}, """net = nn.Linear(3, 1)
+X, t = torch.randn(8, 3), torch.randn(8, 1)
+for k in range(4):
+    l = F.mse_loss(net(X), t)
+    net.zero_grad()
+    l.backward()
+    for p in net.parameters():
+        p.data += 0.05 * p.grad.data
+"""),
+    Case("uphill_by_hand", 10, {}, """net = nn.Sequential(nn.Linear(3, 40), nn.ReLU(), nn.Linear(40, 3))
+X, t = torch.randn(8, 3), torch.randint(3, (8,))
+crit = nn.CrossEntropyLoss()
+def sgd(params, lr):
+    with torch.no_grad():
+        for p in params:
+            p.add_(p.grad, alpha=lr)
+            p.grad = None
+for k in range(4):
+    crit(net(X), t).backward()
+    sgd(net.parameters(), 0.1)
+"""),
+    Case("maximize_of_loss", 6, {"loss": "loss"}, """net = nn.Linear(3, 1)
+X, t = torch.randn(8, 3), torch.randn(8, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01, maximize=True)
+for k in range(4):
+    opt.zero_grad()
+    loss = F.mse_loss(net(X), t)
+    loss.backward()
+    opt.step()
+"""),
+    Case("loss_negated", 8, {"count": "4"}, """net = nn.Linear(3, 2)
+X, t = torch.randn(8, 3), torch.randint(2, (8,))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for k in range(4):
+    loss = -F.cross_entropy(net(X), t)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+"""),
+    Case("uphill_by_hand", 8, {}, """w = torch.tensor(0.5, requires_grad=True)
+for i in range(5):
+    cost = (w * 2 - 6) ** 2
+    cost.backward()
+    w = (w + 0.01 * w.grad).detach().requires_grad_(True)
+"""),
+    Case("uphill_by_hand", 10, {}, """w = torch.tensor([0.5, 1.], requires_grad=True)
+lr = -0.1
+for i in range(5):
+    err = (w - torch.tensor([2., 3.])).pow(2).sum()
+    err.backward()
+    with torch.no_grad():
+        w -= lr * w.grad
+    w.grad.zero_()
+"""),
+    Case("model_made_anew", 6, {"name": "net", "type": "Sequential", "count": "3"}, """x, y = torch.randn(8, 2), torch.randn(8, 1)
+for epoch in range(3):
+    net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    loss = F.mse_loss(net(x), y)
+    loss.backward()
+    opt.step()
+"""),
+    Case("model_made_anew", 11, {"name": "model", "type": "Net", "count": "4"}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.l = nn.Linear(2, 1)
+    def forward(self, x):
+        return self.l(x)
+def train_step(x, y):
+    model = Net()
+    opt = torch.optim.SGD(model.parameters(), lr=0.1)
+    loss = F.mse_loss(model(x), y)
+    loss.backward()
+    opt.step()
+    return loss.item()
+for i in range(4):
+    print(train_step(torch.randn(5, 2), torch.randn(5, 1)))
+"""),
+    Case("model_made_anew", 6, {}, """data = [(torch.randn(4, 2), torch.randn(4, 1)) for _ in range(3)]
+for xb, yb in data:
+    model = nn.Linear(2, 1).double().float()
+    opt = torch.optim.Adam(model.parameters(), lr=0.1)
+    F.mse_loss(model(xb), yb).backward()
+    opt.step()
+"""),
+    Case("optimizer_made_anew", 6, {"times": "4"}, """net = nn.Linear(2, 1)
+def epoch(x, y):
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+    net.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    optimizer.step()
+for i in range(4):
+    epoch(torch.randn(5, 2), torch.randn(5, 1))
+"""),
+    Case("optimizer_made_anew", 7, {"times": "3", "count": "6", "type": "SGD"}, """net = nn.Linear(2, 1)
+x, y = torch.randn(8, 2), torch.randn(8, 1)
+for ep in range(3):
+    opt = torch.optim.SGD(net.parameters(), 0.1, 0.9)
+    for i in range(2):
+        opt.zero_grad()
+        F.mse_loss(net(x), y).backward()
+        opt.step()
+"""),
+    Case("last_of_the_pair", 11, {"name": "hidden", "shape": "1×4×5"}, """class Clf(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.LSTM(3, 5, batch_first=True)
+        self.out = nn.Linear(5, 2)
+    def forward(self, seq):
+        _, hidden = self.rnn(seq)
+        return self.out(hidden[-1])
+print(Clf()(torch.randn(4, 6, 3)).shape)
+"""),
+    Case("last_of_the_pair", 6, {"pair_line": "5"}, """lstm = nn.LSTM(3, 5)
+state = lstm(torch.randn(6, 4, 3))[1]
+last = state[-1]
+last.sum().backward()
+"""),
+    Case("classes_on_the_last_axis", 7, {"name": "logits", "shape": "2×7×7"}, """emb, head = nn.Embedding(7, 8), nn.Linear(8, 7)
+tok = torch.randint(7, (2, 7))
+logits = head(emb(tok))
+loss = F.cross_entropy(logits, torch.randint(7, (2, 7)))
+loss.backward()
+"""),
+    Case("classes_on_the_last_axis", 13, {"steps": "5"}, """class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(3, 6, batch_first=True)
+        self.fc = nn.Linear(6, 5)
+    def forward(self, x):
+        return self.fc(self.rnn(x)[0])
+criterion = nn.CrossEntropyLoss()
+tagger = Tagger()
+loss = criterion(
+    tagger(torch.randn(3, 5, 3)),
+    torch.randint(5, (3, 5)),
+)
+loss.backward()
+"""),
+    Case("argmax_over_all", 5, {}, """def score(net, x, y):
+    guess = torch.argmax(net(x))
+    return (y == guess).float().mean()
+print(score(nn.Linear(3, 4), torch.randn(6, 3), torch.randint(4, (6,))))
+"""),
+    Case("maximize_of_loss", 8, {}, """def main():
+    w = torch.randn(3, requires_grad=True)
+    target = torch.ones(3)
+    optimizer = torch.optim.Adam([w], lr=0.1,
+                                 maximize=True)
+    for _ in range(5):
+        optimizer.zero_grad()
+        loss = (w - target).abs().sum()
+        loss.backward()
+        optimizer.step()
+main()
+"""),
+    Case("loss_negated", 10, {}, """net = nn.Linear(3, 1)
+X, t = torch.randn(8, 3), torch.randn(8, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+def step():
+    opt.zero_grad()
+    loss = nn.MSELoss()(net(X), t)
+    (-1 * loss).backward()
+    opt.step()
+for _ in range(3): step()
+"""),
+)  # fmt: skip
+
+NEAR_MISSES: tuple[tuple[str, str], ...] = (
+    ("softmax_over_batch", """score, emb = nn.Linear(4, 2), torch.randn(6, 4)
+a = F.softmax(score(emb), dim=0)
+pooled = a.T @ emb
+pooled.sum().backward()
+"""),
+    ("softmax_over_batch", """score = nn.Linear(4, 4)
+h = torch.randn(6, 4)
+a = torch.softmax(score(h), dim=0)
+out = (a * h).sum(0)
+out.sum().backward()
+"""),
+    ("softmax_over_batch", """net = nn.Linear(4, 3)
+p = F.softmax(net(torch.randn(4)), dim=0)
+F.nll_loss(p.log()[None], torch.tensor([1])).backward()
+"""),
+    ("softmax_over_batch", """a, b = nn.Linear(4, 3), nn.Linear(5, 3)
+u, v = F.normalize(a(torch.randn(6, 4)), dim=-1), F.normalize(b(torch.randn(6, 5)), dim=-1)
+logits = u @ v.T / 0.07
+y = torch.arange(6)
+loss = F.nll_loss(logits.log_softmax(1), y) + F.nll_loss(logits.log_softmax(0).T, y)
+loss.backward()
+"""),
+    ("softmax_over_batch", """W = torch.randn(3, 4, requires_grad=True)
+X = torch.randn(4, 6)
+p = torch.softmax(W @ X, dim=0)
+(-p[0].log().mean()).backward()
+"""),
+    ("softmax_over_batch", """lin = nn.Linear(3, 2)
+s = lin(torch.randn(2, 3))
+print(F.softmax(s, dim=0), F.softmax(s, dim=1))
+"""),
+    ("argmax_over_batch", """net = nn.Linear(2, 3)
+x = torch.randn(5, 2)
+best = net(x).argmax(0)
+print(x[best])
+"""),
+    ("argmax_over_batch", """net = nn.Linear(2, 3)
+pred = net(torch.randn(2)).argmax(0)
+print(pred == 1)
+"""),
+    ("argmax_over_batch", """net = nn.Linear(2, 3)
+v, where = net(torch.randn(5, 2)).max(dim=0)
+print(v)
+"""),
+    ("argmax_over_all", """net = nn.Linear(2, 3)
+v, where = net(torch.randn(5, 2)).max(dim=0)
+print(v)
+"""),
+    ("learning_rate_zero", """w = torch.randn(2, requires_grad=True)
+opt = torch.optim.SGD([w], 0.1)
+sched = torch.optim.lr_scheduler.LambdaLR(opt, lambda e: min(e / 3, 1))
+for e in range(6):
+    opt.zero_grad(); (w ** 2).sum().backward(); opt.step(); sched.step()
+"""),
+    ("learning_rate_zero", """a, b = nn.Linear(2, 2), nn.Linear(2, 1)
+opt = torch.optim.SGD([{'params': a.parameters(), 'lr': 0.0}, {'params': b.parameters()}], lr=0.1)
+for e in range(3):
+    opt.zero_grad(); b(a(torch.ones(3, 2))).sum().backward(); opt.step()
+"""),
+    ("learning_rate_zero", """w = torch.randn(2, requires_grad=True)
+opt = torch.optim.SGD([w], 0.1)
+sched = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=4)
+for e in range(5):
+    opt.zero_grad(); (w ** 2).sum().backward(); opt.step(); sched.step()
+"""),
+    ("uphill_by_hand", """net = nn.Linear(4, 3)
+x = torch.randn(2, 4, requires_grad=True)
+loss = F.cross_entropy(net(x), torch.tensor([0, 1]))
+loss.backward()
+x_adv = x + 0.1 * x.grad.sign()
+"""),
+    ("uphill_by_hand", """net = nn.Linear(4, 3)
+for p in net.parameters(): p.requires_grad_(False)
+x = torch.randn(2, 4)
+delta = torch.zeros_like(x, requires_grad=True)
+for _ in range(3):
+    loss = F.cross_entropy(net(x + delta), torch.tensor([0, 1]))
+    loss.backward()
+    with torch.no_grad():
+        delta += 0.1 * delta.grad
+        delta.grad.zero_()
+"""),
+    ("loss_negated", """policy = nn.Linear(4, 2)
+opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+for _ in range(3):
+    dist = torch.distributions.Categorical(logits=policy(torch.randn(6, 4)))
+    a = dist.sample()
+    loss = -(dist.log_prob(a) * torch.randn(6)).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
+    ("maximize_of_loss", """policy = nn.Linear(4, 2)
+opt = torch.optim.Adam(policy.parameters(), lr=0.01, maximize=True)
+for _ in range(3):
+    objective = F.log_softmax(policy(torch.ones(6, 4)), -1)[:, 0].mean()
+    opt.zero_grad(); objective.backward(); opt.step()
+"""),
+    ("uphill_by_hand", """x = torch.tensor(0.0, requires_grad=True)
+for _ in range(5):
+    f = -(x - 2) ** 2 + 3
+    f.backward()
+    with torch.no_grad():
+        x += 0.1 * x.grad
+    x.grad = None
+"""),
+    ("uphill_by_hand", """w = torch.tensor(0.0, requires_grad=True)
+for _ in range(5):
+    loss = (w - 2) ** 2
+    (-loss).backward()
+    with torch.no_grad():
+        w += 0.1 * w.grad
+    w.grad = None
+"""),
+    ("loss_negated", """G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+g, d = torch.optim.SGD(G.parameters(), 0.1), torch.optim.SGD(D.parameters(), 0.1)
+for _ in range(3):
+    z = torch.randn(4, 2)
+    ld = F.binary_cross_entropy_with_logits(D(G(z).detach()), torch.zeros(4, 1)) + F.binary_cross_entropy_with_logits(D(z), torch.ones(4, 1))
+    d.zero_grad(); ld.backward(); d.step()
+    lg = -F.binary_cross_entropy_with_logits(D(G(z)), torch.zeros(4, 1))
+    g.zero_grad(); lg.backward(); g.step()
+"""),
+    ("uphill_by_hand", """net = nn.Linear(3, 1)
+X, t = torch.randn(8, 3), torch.randn(8, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.01)
+for _ in range(3):
+    F.mse_loss(net(X), t).backward()
+    with torch.no_grad():
+        e = [0.05 * p.grad for p in net.parameters()]
+        for p, s in zip(net.parameters(), e): p.add_(s)
+    opt.zero_grad()
+    F.mse_loss(net(X), t).backward()
+    with torch.no_grad():
+        for p, s in zip(net.parameters(), e): p.sub_(s)
+    opt.step(); opt.zero_grad()
+"""),
+    ("model_made_anew", """x, y = torch.randn(8, 2), torch.randn(8, 1)
+models = []
+for k in range(3):
+    m = nn.Linear(2, 1)
+    opt = torch.optim.SGD(m.parameters(), lr=0.1)
+    F.mse_loss(m(x), y).backward()
+    opt.step()
+    models.append(m)
+"""),
+    ("model_made_anew", """x, y = torch.randn(8, 2), torch.randn(8, 1)
+for lr in (0.1, 0.01):
+    m = nn.Linear(2, 1)
+    opt = torch.optim.SGD(m.parameters(), lr=lr)
+    F.mse_loss(m(x), y).backward()
+    opt.step()
+    print(F.mse_loss(m(x), y).item())
+"""),
+    ("model_made_anew", """x, y = torch.randn(8, 2), torch.randn(8, 1)
+for fold in range(3):
+    m = nn.Linear(2, 1)
+    opt = torch.optim.Adam(m.parameters(), lr=0.1)
+    for e in range(3):
+        opt.zero_grad()
+        F.mse_loss(m(x), y).backward()
+        opt.step()
+"""),
+    ("optimizer_made_anew", """a, b = nn.Linear(2, 2), nn.Linear(2, 1)
+x, y = torch.randn(8, 2), torch.randn(8, 1)
+for stage in (0, 1):
+    a.requires_grad_(stage == 1)
+    opt = torch.optim.Adam([p for m in (a, b) for p in m.parameters() if p.requires_grad], lr=0.1)
+    for i in range(2):
+        opt.zero_grad()
+        F.mse_loss(b(a(x)), y).backward()
+        opt.step()
+"""),
+    ("optimizer_made_anew", """net = nn.Linear(2, 1)
+x, y = torch.randn(8, 2), torch.randn(8, 1)
+for lr in (0.1, 0.01):
+    opt = torch.optim.Adam(net.parameters(), lr=lr)
+    opt.zero_grad()
+    F.mse_loss(net(x), y).backward()
+    opt.step()
+"""),
+    ("last_of_the_pair", """class Clf(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(3, 5, batch_first=True)
+        self.out = nn.Linear(5, 2)
+    def forward(self, seq):
+        _, hidden = self.rnn(seq)
+        return self.out(hidden[-1])
+print(Clf()(torch.randn(4, 6, 3)).shape)
+"""),
+    ("last_of_the_pair", """lstm = nn.LSTM(3, 5)
+out, (h, c) = lstm(torch.randn(6, 4, 3))
+h[-1].sum().backward()
+"""),
+    ("last_of_the_pair", """lstm = nn.LSTM(3, 5)
+out, h = lstm(torch.randn(6, 4, 3))
+h, c = h
+h[-1].sum().backward()
+"""),
+    ("last_of_the_pair", """lstm = nn.LSTM(3, 5)
+out, h = lstm(torch.randn(6, 4, 3))
+h[0][-1].sum().backward()
+"""),
+    ("classes_on_the_last_axis", """head = nn.Linear(8, 7)
+logits = head(torch.randn(2, 7, 8))
+F.cross_entropy(logits.transpose(1, 2), torch.randint(7, (2, 7))).backward()
+"""),
+    ("classes_on_the_last_axis", """head = nn.Linear(8, 7)
+logits = head(torch.randn(2, 7, 8))
+F.cross_entropy(logits.view(-1, 7), torch.randint(7, (2, 7)).view(-1)).backward()
+"""),
+    ("classes_on_the_last_axis", """net = nn.Conv1d(3, 6, 1)
+F.cross_entropy(net(torch.randn(2, 3, 6)), torch.randint(6, (2, 6))).backward()
+"""),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-// Builds everything the server serves into server/assets: the pages, then the static-SVG bundle.
+// Builds everything the server serves into server/assets: the pages, then the bundle that the server runs itself.
 import { build } from 'vite'
 
 // Each page by itself: pages built together share small chunks, which are more requests and do not compress as well. For the

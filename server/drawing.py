@@ -1,4 +1,4 @@
-"""Static SVG by the frontend's own layout and painting code, run in V8 inside this process on a thread of its own."""
+"""Layouts and static SVG by the frontend's own code, run in V8 inside this process on a thread of its own."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -12,8 +12,9 @@ BUNDLE = Path(__file__).parent / "assets" / "static-svg.js"
 TIME_LIMIT_S = 10.0
 HEAP_BYTES = 512 * 1024**2
 SVG_BYTES = 20 * 1024**2
+"""Most characters of a picture, or of a layout as JSON."""
 MAX_PENDING = 16
-"""Pictures that may be drawn or wait to be drawn."""
+"""Pictures and layouts that may be made or wait for it."""
 RETRY_AFTER_S = 5
 MESSAGE_CHARACTERS = 200
 PRELUDE = "globalThis.structuredClone = (value) => value && JSON.parse(JSON.stringify(value))"
@@ -41,13 +42,20 @@ class Drawing:
 
     async def svg(self, trace: bytes, graph: bytes, options: bytes) -> str:
         """The picture of a graph; all three are JSON. Raises Problem."""
+        return await self._ask("gradgraphSvg", trace, graph, options)
+
+    async def layout(self, trace: bytes, graph: bytes, options: bytes) -> str:
+        """Where everything of a graph goes, as JSON; all three are JSON. Raises Problem."""
+        return await self._ask("gradgraphLayout", trace, graph, options)
+
+    async def _ask(self, function: str, *texts: bytes) -> str:
         if not self.ready:
             raise Problem("no-picture", missing=f"server/assets/{self._bundle.name}")
         if self._pending >= MAX_PENDING:
             raise Problem("busy", retry_after_s=RETRY_AFTER_S, count=self._pending, retry=RETRY_AFTER_S)
         self._pending += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._draw, trace, graph, options)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._draw, function, texts)
         finally:
             self._pending -= 1
 
@@ -56,10 +64,9 @@ class Drawing:
         await asyncio.to_thread(self._thread.shutdown, wait=True, cancel_futures=True)
         self._forget()
 
-    def _draw(self, trace: bytes, graph: bytes, options: bytes) -> str:
-        texts = (each.decode() for each in (trace, graph, options))
+    def _draw(self, function: str, texts: tuple[bytes, ...]) -> str:
         try:
-            svg = self._ready_context().call("gradgraphSvg", *texts, timeout_sec=TIME_LIMIT_S)
+            drawn = self._ready_context().call(function, *(text.decode() for text in texts), timeout_sec=TIME_LIMIT_S)
         except JSTimeoutException:
             self._ready_context().eval("0")  # returns when V8 has really stopped
             raise Problem("drawing-failed", limit=f" {TIME_LIMIT_S:g} s") from None
@@ -68,9 +75,9 @@ class Drawing:
             raise Problem("drawing-failed", limit=f" {HEAP_BYTES >> 20} MiB") from None
         except JSEvalException as failed:  # its whole text holds the call, and with it the user's program
             raise DrawingBroken(str(failed).partition("\n")[0][:MESSAGE_CHARACTERS]) from None
-        if not isinstance(svg, str) or len(svg) > SVG_BYTES:
+        if not isinstance(drawn, str) or len(drawn) > SVG_BYTES:
             raise Problem("drawing-failed", limit=f" {SVG_BYTES >> 20} MiB")
-        return svg
+        return drawn
 
     def _ready_context(self) -> MiniRacer:
         built = self._bundle.stat().st_mtime

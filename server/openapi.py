@@ -18,6 +18,7 @@ from engine.rules import RuleText
 from engine.schema import wire_schemas
 from engine.trace import Trace
 from server.examples import PROBLEM, WITH_NULLS
+from server.layout import Layout
 from server.wire import ProblemBody
 
 REF = "#/components/schemas/"
@@ -32,7 +33,7 @@ def document(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
         made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes)
         schemas = made["components"]["schemas"]
-        schemas |= wire_schemas((Trace, Graph, Engine, Comparison, RuleText, Derivative), REF)
+        schemas |= wire_schemas((Trace, Graph, Layout, Engine, Comparison, RuleText, Derivative), REF)
         schemas["ProblemBody"] = ProblemBody.model_json_schema()
         _say_problem(made)
         _keep_nulls(made)

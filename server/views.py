@@ -1,10 +1,10 @@
-"""Views of a stored trace: the graph as JSON, SVG, PNG, DOT or Mermaid, and the values of its tensors."""
+"""Views of a stored trace: the graph as JSON, laid out, SVG, PNG, DOT or Mermaid, and the values of its tensors."""
 
 import asyncio
 import gzip
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, TypeVar
 
@@ -63,6 +63,15 @@ class Look(Record, frozen=True):
     """Step of the timeline the picture shows; null for the end."""
 
 
+class Place(Record, frozen=True):
+    """How it is laid out; the options of the frontend's static bundle."""
+
+    lang: Language
+    """Language of the words that are measured."""
+    room: Literal["page", "embed", "phone"]
+    """Where it is shown: embeds and phones have shorter titles and no step numbers."""
+
+
 class Views:
     """Computes views off the event loop and remembers the latest."""
 
@@ -102,14 +111,11 @@ class Views:
 
     async def svg(self, run: str, choice: Choice, look: Look) -> bytes:
         """The picture, as the page draws it."""
-        stored = await self._stored(run)
-        key = _key(("svg", choice, look), stored)
-        if done := self._done.get(key):
-            return done
-        trace, graph = await self._in_thread(lambda: self._drawable(stored, choice))
-        svg = (await self._drawing.svg(trace, graph, msgspec.json.encode(look))).encode()
-        self._done.put(key, svg, len(svg))
-        return svg
+        return await self._drawn("svg", run, choice, look, self._drawing.svg)
+
+    async def layout(self, run: str, choice: Choice, place: Place) -> bytes:
+        """Where everything goes when the graph opens, as JSON."""
+        return await self._drawn("layout", run, choice, place, self._drawing.layout)
 
     async def png(self, run: str, choice: Choice, look: Look) -> bytes:
         """The picture as pixels, twice its size in SVG units."""
@@ -150,6 +156,24 @@ class Views:
     async def close(self) -> None:
         """Wait for the views under way."""
         await asyncio.to_thread(self._threads.shutdown, wait=True, cancel_futures=True)
+
+    async def _drawn(
+        self,
+        what: str,
+        run: str,
+        choice: Choice,
+        options: Look | Place,
+        draw: Callable[[bytes, bytes, bytes], Awaitable[str]],
+    ) -> bytes:
+        """What the drawing code makes of a graph, remembered."""
+        stored = await self._stored(run)
+        key = _key((what, choice, options), stored)
+        if done := self._done.get(key):
+            return done
+        trace, graph = await self._in_thread(lambda: self._drawable(stored, choice))
+        drawn = (await draw(trace, graph, msgspec.json.encode(options))).encode()
+        self._done.put(key, drawn, len(drawn))
+        return drawn
 
     async def _stored(self, run: str) -> Stored:
         if (stored := await self._store.get(run)) is None:

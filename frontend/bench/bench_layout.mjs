@@ -22,7 +22,7 @@ const CASES = [
 /** Each case in its own process, so that no case warms up another. */
 async function report() {
   const folder = await mkdtemp(join(tmpdir(), 'gradgraph-bench-'))
-  const entry = { layout: 'src/core/layout.ts', fold: 'src/core/fold.ts' }
+  const entry = { layout: 'src/core/layout.ts', fold: 'src/core/fold.ts', opening: 'src/core/opening.ts' }
   const [{ output }] = await build({ root: join(here, '..'), configFile: false, logLevel: 'silent', build: { write: false, target: 'es2022', lib: { entry, formats: ['es'], fileName: (_, name) => `${name}.mjs` } } })
   for (const chunk of output) await writeFile(join(folder, chunk.fileName), chunk.code)
   console.log('graph  nodes   groups    CPU ms  again ms  boxes  wires')
@@ -34,7 +34,8 @@ async function report() {
 
 async function measure(folder, shape, size, fold) {
   const { layout } = await import(pathToFileURL(join(folder, 'layout.mjs')))
-  const { sheetOf, openingChoice } = await import(pathToFileURL(join(folder, 'fold.mjs')))
+  const { sheetOf } = await import(pathToFileURL(join(folder, 'fold.mjs')))
+  const { openingChoice } = await import(pathToFileURL(join(folder, 'opening.mjs')))
   const graph = SHAPES[shape](Number(size))
   const sheet = sheetOf(graph)
   const input = sized(sheet, fold === 'folded' ? openingChoice(sheet) : sheet.groups.keys())

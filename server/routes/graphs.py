@@ -1,4 +1,4 @@
-"""The graph of a run: as JSON to draw from, or drawn."""
+"""The graph of a run: as JSON to draw from, laid out, or drawn."""
 
 from typing import Annotated, Literal
 
@@ -8,9 +8,9 @@ from starlette.responses import Response
 
 from engine.graph import Level
 from server.answers import ASK_AGAIN, JSON, answer
-from server.examples import GRAPH, PROBLEM, Documented, text
+from server.examples import GRAPH, LAYOUT, PROBLEM, Documented, text
 from server.service import LanguageOf, ServiceOf
-from server.views import Choice, Look
+from server.views import Choice, Look, Place
 
 router = APIRouter(prefix="/api/v1/runs/{run}", tags=["graphs"])
 
@@ -40,14 +40,33 @@ async def look_of(
     return Look(lang=lang or preferred, theme=theme, step=step)
 
 
+async def place_of(
+    preferred: LanguageOf,
+    lang: Annotated[Literal["zh", "en"] | None, Query(description="Words; else by Accept-Language.")] = None,
+    room: Annotated[
+        Literal["page", "embed", "phone"],
+        Query(description="Where it is shown: embeds and phones have shorter titles and no step numbers."),
+    ] = "page",
+) -> Place:
+    """How to lay it out, from the query."""
+    return Place(lang=lang or preferred, room=room)
+
+
 ChoiceOf = Annotated[Choice, Depends(choice_of)]
 LookOf = Annotated[Look, Depends(look_of)]
+PlaceOf = Annotated[Place, Depends(place_of)]
 
 
 @router.get("/graph", responses={200: GRAPH, **REFUSED})
 async def graph(request: Request, run: str, choice: ChoiceOf, service: ServiceOf) -> Response:
     """The graph to draw, as JSON."""
     return await answer(request, await service.views.graph(run, choice), JSON, ASK_AGAIN)
+
+
+@router.get("/graph/layout", responses={200: LAYOUT, 503: PROBLEM, **REFUSED})
+async def layout(request: Request, run: str, choice: ChoiceOf, place: PlaceOf, service: ServiceOf) -> Response:
+    """Where everything goes when the graph opens: what the page would work out itself."""
+    return await answer(request, await service.views.layout(run, choice, place), JSON, ASK_AGAIN)
 
 
 @router.get(

@@ -18,6 +18,7 @@ from engine.replay import Engine
 from engine.rules import RuleText
 from engine.trace import Trace
 from server.app import create_app
+from server.layout import Layout
 from server.openapi import document
 from server.problems import TABLE, table
 from server.settings import Settings
@@ -34,7 +35,9 @@ def test_the_page_of_the_formats_is_fresh() -> None:
 
 
 def test_every_field_of_the_formats_has_its_sentence() -> None:
-    for name, record in schema.wire_schemas((Trace, Graph, Engine, Comparison, RuleText, Derivative), "#").items():
+    for name, record in schema.wire_schemas(
+        (Trace, Graph, Layout, Engine, Comparison, RuleText, Derivative), "#"
+    ).items():
         properties = record["properties"]
         assert isinstance(properties, dict)
         assert [field for field, facts in properties.items() if "description" not in facts] == [], name  # type: ignore[operator]
@@ -70,6 +73,7 @@ def test_every_example_is_of_the_type_it_shows() -> None:
     read: dict[str, Callable[[object], object]] = {
         "Trace": lambda value: msgspec.convert(value, Trace),
         "Graph": lambda value: msgspec.convert(value, Graph),
+        "Layout": lambda value: msgspec.convert(value, Layout),
         "Engine": lambda value: msgspec.convert(value, Engine),
         "Comparison": lambda value: msgspec.convert(value, Comparison),
         "Derivative": lambda value: msgspec.convert(value, Derivative),

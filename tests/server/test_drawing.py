@@ -35,6 +35,20 @@ def test_trace_graph_and_options_reach_the_bundle(tmp_path: Path) -> None:
     assert draw(tmp_path / "b.js", script, trace='"图"'.encode()) == ["图go"]
 
 
+def test_a_layout_is_asked_of_its_own_function(tmp_path: Path) -> None:
+    bundle = tmp_path / "b.js"
+    bundle.write_text("globalThis.gradgraphLayout = (t, g, o) => t + g + o")
+
+    async def lay_out() -> str:
+        canvas = Drawing(bundle)
+        try:
+            return await canvas.layout(b'"t"', b'"g"', b'"o"')
+        finally:
+            await canvas.close()
+
+    assert asyncio.run(lay_out()) == '"t""g""o"'
+
+
 def test_a_newly_built_bundle_is_used(tmp_path: Path) -> None:
     assert draw(tmp_path / "b.js", "() => 'old'", "() => 'new'") == ["old", "new"]
 

@@ -1,7 +1,11 @@
 """Views of a stored trace."""
 
+from pathlib import Path
+
+import msgspec
 import pytest
 
+from server.layout import Layout
 from tests.server.conftest import Served
 
 PROGRAM = """import torch
@@ -59,7 +63,7 @@ def test_a_graph_is_not_sent_twice(served: Served, graph_of: str) -> None:
     assert served.http.get(graph_of, headers={"If-None-Match": tag}).status_code == 304
 
 
-@pytest.mark.parametrize("form", ["", ".svg", ".png", ".dot", ".mmd"])
+@pytest.mark.parametrize("form", ["", "/layout", ".svg", ".png", ".dot", ".mmd"])
 def test_no_view_of_a_run_that_does_not_exist(served: Served, form: str) -> None:
     served.problem(served.http.get(f"/api/v1/runs/none/graph{form}"), 404, "no-such-run")
 
@@ -83,3 +87,82 @@ def test_the_picture_is_the_pages_own(served: Served, graph_of: str, form: str, 
     assert answer.status_code == 200
     assert answer.content.startswith(begins)
     assert "script-src" not in answer.headers["content-security-policy"]
+
+
+LAYERED = """import torch
+from torch import nn
+
+model = nn.Sequential(*[nn.Sequential(nn.Linear(4, 4), nn.ReLU()) for _ in range(12)])
+model(torch.ones(2, 4)).sum().backward()
+"""
+CUT = """import torch
+x = torch.ones(2, requires_grad=True)
+((x * x).detach() * x).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("program", [PROGRAM, LAYERED, CUT])
+@pytest.mark.parametrize("room", ["page", "embed", "phone"])
+def test_a_layout_places_what_the_graph_holds(served: Served, program: str, room: str) -> None:
+    address = f"/api/v1/runs/{served.run(program)['id']}/graph"
+    answer = served.http.get(f"{address}/layout", params={"room": room, "lang": "zh"})
+    if not served.service.drawing.ready:
+        assert "static-svg.js" in served.problem(answer, 503, "no-picture")
+        return
+    layout = msgspec.json.decode(answer.content, type=Layout)
+    graph = served.http.get(address).json()
+    groups = {group["id"] for group in graph["groups"]}
+    assert {frame.id for frame in layout.frames} == set(layout.open) <= groups
+    assert {box.id for box in layout.boxes} <= {box["id"] for box in graph["boxes"]} | groups
+    links = {f"{link['source']}>{link['target']}" for link in graph["links"]}
+    drawn = {link.partition("#")[0] for wire in layout.wires for link in wire.links}
+    assert drawn <= links
+    if not groups:  # all but constants and untracked tensors, which are stubs of their boxes
+        apart = {box["id"] for box in graph["boxes"] if box["kind"] == "ghost" and box.get("op") is None}
+        assert {box.id for box in layout.boxes} == {box["id"] for box in graph["boxes"]} - apart
+        assert drawn == {f"{link['source']}>{link['target']}" for link in graph["links"] if link["source"] not in apart}
+
+
+def test_layouts_differ_with_room_and_language_and_are_not_sent_twice(served: Served) -> None:
+    address = f"/api/v1/runs/{served.run(CUT)['id']}/graph/layout"
+    if not served.service.drawing.ready:
+        pytest.skip("the drawing code is not built")
+    asked = [{"room": room, "lang": lang} for room in ("page", "embed") for lang in ("zh", "en")]
+    answers = [served.http.get(address, params=each) for each in asked]
+    assert len({answer.content for answer in answers}) == len(answers)
+    assert (
+        answers[1].content
+        == served.http.get(address, params={"room": "page"}, headers={"Accept-Language": "en"}).content
+    )
+    tags = {"If-None-Match": answers[0].headers["etag"]}
+    assert served.http.get(address, params=asked[0], headers=tags).status_code == 304
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "key"),
+    [
+        ({"root": "n999"}, 422, "no-such-choice"),
+        ({"pass": "p999"}, 422, "no-such-choice"),
+        ({"room": "attic"}, 422, "bad-request"),
+        ({"lang": "fr"}, 422, "bad-request"),
+    ],
+)
+def test_a_layout_of_what_does_not_exist_is_refused(
+    served: Served, graph_of: str, query: dict[str, str], status: int, key: str
+) -> None:
+    served.problem(served.http.get(graph_of + "/layout", params=query), status, key)
+
+
+def test_too_many_boxes_are_not_laid_out(served: Served, graph_of: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(served.service.views, "_max_boxes", 2)
+    answer = served.http.get(graph_of + "/layout", params={"room": "phone"})
+    assert "at most 2" in served.problem(answer, 422, "graph-too-large")
+
+
+def test_without_the_drawing_code_there_is_no_layout_but_the_graph(
+    served: Served, graph_of: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(served.service.drawing, "_bundle", tmp_path / "static-svg.js")
+    answer = served.http.get(graph_of + "/layout", params={"level": "forward"})
+    assert "static-svg.js" in served.problem(answer, 503, "no-picture")
+    assert served.http.get(graph_of, params={"level": "forward"}).status_code == 200

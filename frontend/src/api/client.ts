@@ -1,7 +1,8 @@
 // The server's routes: the only file that knows URLs.
 
+import type { Layout } from '../core/layout'
 import type { Lang, Level } from '../core/state'
-import type { Engine, Graph, Trace } from './types'
+import type { Comparison, Engine, Graph, Trace } from './types'
 
 export interface RunOrder {
   code: string
@@ -23,6 +24,8 @@ export interface LessonText {
 
 export interface Lesson {
   name: string
+  /** Its run, which may not have been made yet. */
+  run: string
   code: string
   zh: LessonText
   en: LessonText
@@ -166,9 +169,19 @@ export function graph(id: string, choice: GraphChoice, lang: Lang, signal?: Abor
   return json(`${traceUrl(id)}/graph?${graphQuery(choice)}`, lang, signal ? { signal } : {})
 }
 
+/** Where everything of a graph goes in an embed, with the words of a language. */
+export function layout(id: string, choice: GraphChoice, lang: Lang): Promise<Layout> {
+  return json(`${traceUrl(id)}/graph/layout?${graphQuery(choice)}&room=embed&lang=${lang}`, lang)
+}
+
 /** PyTorch's engine in one pass: what it held before step `from`, and the steps from there. */
 export function engine(run: string, pass: string, from: number, count: number, lang: Lang, signal: AbortSignal): Promise<Engine> {
   return json(`${traceUrl(run)}/passes/${encodeURIComponent(pass)}/engine?from=${from}&count=${count}`, lang, { signal })
+}
+
+/** Two runs beside each other. */
+export function compare(run: string, other: string, lang: Lang, signal: AbortSignal): Promise<Comparison> {
+  return json(`${traceUrl(run)}/compare/${encodeURIComponent(other)}`, lang, { signal })
 }
 
 export function svgUrl(id: string, choice: GraphChoice): string {

@@ -1,15 +1,11 @@
-// Which boxes are drawn as one: the tree of groups, the opening choice, opening and folding, groups that are alike.
+// Which boxes are drawn as one: the tree of groups, opening and folding, groups that are alike.
 
 import type { Box, Graph, Group, Link } from '../api/types'
 import { push } from './trace'
 
-/** Boxes on screen when a graph opens. */
-const OPENING_BOXES = 30
 /** A level with more children than this is cut into pieces of its own. */
 const LONGEST_LEVEL = 60
 const PIECE = 20
-/** From this many on, groups that are alike (iterations, layers) stay folded unless they are small. */
-const MANY_ALIKE = 3
 
 /** A constant or untracked operand drawn as a stub beside the box that uses it. */
 export interface Stub {
@@ -149,50 +145,13 @@ function lastBox(sheet: { boxes: Map<string, Box>; children: Map<string, string[
   return sheet.boxes.get(at)
 }
 
-/** Groups open at first: as deep as 30 boxes allow, breadth first; groups that are alike open together or not at all. */
-export function openingChoice(sheet: Sheet): Set<string> {
-  const open = new Set<string>()
-  let count = childrenOf(sheet, '').length
-  let level = childrenOf(sheet, '').filter((id) => sheet.groups.has(id))
-  while (level.length > 0) {
-    const next: string[] = []
-    for (const alike of setsAlike(sheet, level)) {
-      const inside = alike.flatMap((group) => childrenOf(sheet, group))
-      const total = count - alike.length + inside.length
-      if (total > (alike.length >= MANY_ALIKE ? OPENING_BOXES / 2 : OPENING_BOXES)) continue
-      count = total
-      for (const group of alike) open.add(group)
-      next.push(...inside.filter((id) => sheet.groups.has(id)))
-    }
-    level = next
-  }
-  return open
-}
-
-function setsAlike(sheet: Sheet, level: readonly string[]): string[][] {
-  const sets = new Map<string, string[]>()
-  for (const id of level) push(sets, signature(sheet.groups.get(id)!), id)
-  return [...sets.values()].sort((a, b) => a.length * childrenOf(sheet, a[0]!).length - b.length * childrenOf(sheet, b[0]!).length)
-}
-
-function signature(group: Group): string {
+/** The same for groups of one kind, class and size. */
+export function signature(group: Group): string {
   return `${group.kind} ${group.type} ${group.size ?? 0}${group.kind === 'module' && group.type === '' ? group.id : ''}`
 }
 
 export function childrenOf(sheet: Sheet, group: string): readonly string[] {
   return sheet.children.get(group) ?? []
-}
-
-/** Boxes and folded groups on screen. */
-export function visible(sheet: Sheet, expanded: ReadonlySet<string>): string[] {
-  const found: string[] = []
-  const pending = [...childrenOf(sheet, '')].reverse()
-  while (pending.length > 0) {
-    const id = pending.pop()!
-    if (sheet.groups.has(id) && expanded.has(id)) pending.push(...[...childrenOf(sheet, id)].reverse())
-    else found.push(id)
-  }
-  return found
 }
 
 /** What stands for a box on screen: itself, or the outermost folded group around it. */

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { load, NAMES } from './fixtures/load'
-import { openingChoice, sheetOf } from './fold'
+import { sheetOf } from './fold'
 import { layout, type Layout, type LayoutInput, type Placed } from './layout'
+import { openingChoice } from './opening'
 import { cover, type Rect } from './route'
+import { layoutInput } from './sizes'
 import { View } from './view'
 import { words } from './words'
 
@@ -18,10 +20,10 @@ function everything(view: View): Set<string> {
 const CASES = NAMES.flatMap((name) => {
   const view = viewOf(name)
   return [
-    { name: `${name}, as it opens`, input: view.input(null) },
-    { name: `${name}, all open`, input: view.input(everything(view)) },
-    { name: `${name}, all folded`, input: view.input(new Set()) },
-    { name: `${name}, in an embed`, input: new View(view.story.index, view.sheet.graph, words('en'), 'embed').input(null) },
+    { name: `${name}, as it opens`, input: layoutInput(view.measure, null) },
+    { name: `${name}, all open`, input: layoutInput(view.measure, everything(view)) },
+    { name: `${name}, all folded`, input: layoutInput(view.measure, new Set()) },
+    { name: `${name}, in an embed`, input: layoutInput(new View(view.story.index, view.sheet.graph, words('en'), 'embed').measure, null) },
   ]
 })
 
@@ -83,8 +85,8 @@ describe.each([...CASES, ...RANDOM])('$name', ({ input }) => {
   test('wires start at the bottom of a box or port and end at the top of one', () => {
     for (const wire of placed.wires) {
       const [first, last] = [wire.knots[0]!, wire.knots.at(-1)!]
-      if (wire.startsAtBox) expectOnEdge(first, boxes.get(wire.from)!, 'bottom')
-      if (wire.endsAtBox) expectOnEdge(last, boxes.get(wire.to)!, 'top')
+      if (wire.starts_at_box) expectOnEdge(first, boxes.get(wire.source)!, 'bottom')
+      if (wire.ends_at_box) expectOnEdge(last, boxes.get(wire.target)!, 'top')
       if (!wire.upward) for (let at = 1; at < wire.knots.length; at++) expect(wire.knots[at]![1]).toBeGreaterThanOrEqual(wire.knots[at - 1]![1])
     }
   })
@@ -92,12 +94,12 @@ describe.each([...CASES, ...RANDOM])('$name', ({ input }) => {
   test('every link is drawn from its box to its box without a gap', () => {
     for (const link of input.links) {
       const parts = placed.wires.filter((wire) => wire.links.includes(link.id))
-      const ends = parts.flatMap((wire) => [wire.startsAtBox ? `from ${wire.from}` : '', wire.endsAtBox ? `to ${wire.to}` : '']).filter(Boolean)
+      const ends = parts.flatMap((wire) => [wire.starts_at_box ? `from ${wire.source}` : '', wire.ends_at_box ? `to ${wire.target}` : '']).filter(Boolean)
       const shown = (id: string) => standIn(input, id)
       if (shown(link.source) === shown(link.target)) expect(parts).toEqual([])
       else expect(ends.sort()).toEqual([`from ${shown(link.source)}`, `to ${shown(link.target)}`])
-      const tops = new Set(parts.filter((wire) => !wire.startsAtBox).map((wire) => wire.knots[0]!.join()))
-      const bottoms = new Set(parts.filter((wire) => !wire.endsAtBox).map((wire) => wire.knots.at(-1)!.join()))
+      const tops = new Set(parts.filter((wire) => !wire.starts_at_box).map((wire) => wire.knots[0]!.join()))
+      const bottoms = new Set(parts.filter((wire) => !wire.ends_at_box).map((wire) => wire.knots.at(-1)!.join()))
       expect(tops).toEqual(bottoms)
     }
   })
@@ -106,7 +108,7 @@ describe.each([...CASES, ...RANDOM])('$name', ({ input }) => {
     for (const wire of placed.wires) {
       if (wire.upward) continue
       for (const rect of cover(wire.knots)) {
-        for (const box of placed.boxes) if (box.id !== wire.from && box.id !== wire.to) expect(overlap(rect, box), `${wire.id} over ${box.id}`).toBe(false)
+        for (const box of placed.boxes) if (box.id !== wire.source && box.id !== wire.target) expect(overlap(rect, box), `${wire.id} over ${box.id}`).toBe(false)
       }
     }
   })
@@ -141,8 +143,8 @@ test('opening a group moves nothing inside the groups beside it', () => {
   const view = viewOf('attention')
   const open = openingChoice(sheetOf(view.sheet.graph))
   const [group] = open
-  const all = layout(view.input(open))
-  const without = layout(view.input(new Set([...open].filter((id) => id !== group))))
+  const all = layout(layoutInput(view.measure, open))
+  const without = layout(layoutInput(view.measure, new Set([...open].filter((id) => id !== group))))
   const shift = (from: Layout, to: Layout, id: string) => to.boxes.find((box) => box.id === id)!.x - from.boxes.find((box) => box.id === id)!.x
   const kept = all.boxes.filter((box) => without.boxes.some((other) => other.id === box.id))
   expect(kept.length).toBeGreaterThan(0)

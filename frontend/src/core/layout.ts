@@ -56,8 +56,8 @@ export interface Placed extends Size {
 
 export interface Frame extends Placed {
   /** Where the header's text begins, clear of the lanes that enter through the top. */
-  titleX: number
-  titleW: number
+  title_x: number
+  title_w: number
 }
 
 export type Knot = readonly [x: number, y: number]
@@ -66,16 +66,16 @@ export type Knot = readonly [x: number, y: number]
 export interface Wire {
   id: string
   links: readonly string[]
-  from: string
-  to: string
+  source: string
+  target: string
   /** Downward through these points, vertical at each; a wire that has to go up says so. */
   knots: readonly Knot[]
   upward: boolean
   /** Says shape and gradient; the other stretches of the same link do not repeat them. */
   labelled: boolean
   /** Ends on a box (arrow) rather than on a group's border. */
-  startsAtBox: boolean
-  endsAtBox: boolean
+  starts_at_box: boolean
+  ends_at_box: boolean
   forward: LabelPlace | null
   gradient: LabelPlace | null
   badge: Badge | null
@@ -97,6 +97,8 @@ export interface Layout {
   wires: readonly Wire[]
   /** Points where lanes branch. */
   dots: readonly Knot[]
+  /** The groups that are open. */
+  open: readonly string[]
   x: number
   y: number
   width: number
@@ -193,7 +195,7 @@ class Sheet {
     this.lay('')
     this.place('', 0, 0)
     placeLabels(this.wires, this.placed, this.headers(), new Map(this.input.links.map((link) => [link.id, link])))
-    return { boxes: this.placed, frames: this.frames, wires: this.wires, dots: this.dots, ...this.bounds() }
+    return { boxes: this.placed, frames: this.frames, wires: this.wires, dots: this.dots, open: this.input.expanded, ...this.bounds() }
   }
 
   /** Children on screen of every open level, in the order of the first box. */
@@ -456,12 +458,12 @@ class Sheet {
   }
 
   /** The header takes the first stretch between the lanes under it that holds it, else the longest. */
-  private title(id: string, x: number): { titleX: number; titleW: number } {
+  private title(id: string, x: number): { title_x: number; title_w: number } {
     const { shape, nodes, header } = this.levels.get(id)!
     const pins = nodes.flatMap((node, at) => (node.role === 'in' ? [shape.nodes[at]![0]] : [])).sort((a, b) => a - b)
     const edges = [-4, ...pins, shape.w + 4]
-    const stretches = edges.slice(1).map((end, at) => ({ titleX: x + edges[at]! + 14, titleW: end - edges[at]! - 28 }))
-    return stretches.find((stretch) => stretch.titleW >= header) ?? stretches.reduce((best, stretch) => (stretch.titleW > best.titleW ? stretch : best))
+    const stretches = edges.slice(1).map((end, at) => ({ title_x: x + edges[at]! + 14, title_w: end - edges[at]! - 28 }))
+    return stretches.find((stretch) => stretch.title_w >= header) ?? stretches.reduce((best, stretch) => (stretch.title_w > best.title_w ? stretch : best))
   }
 
   private route(level: Level, x: number, y: number): void {
@@ -489,13 +491,13 @@ class Sheet {
       this.wires.push({
         id: `${level.id}/${bundle.from}>${bundle.to}/${links[0]}`,
         links,
-        from: bundle.from,
-        to: bundle.to,
+        source: bundle.from,
+        target: bundle.to,
         knots,
         upward,
         labelled: bundle.labelled,
-        startsAtBox: from.isBox,
-        endsAtBox: to.isBox,
+        starts_at_box: from.isBox,
+        ends_at_box: to.isBox,
         forward: null,
         gradient: null,
         badge: null,
@@ -540,7 +542,7 @@ class Sheet {
   }
 
   private headers(): Placed[] {
-    return this.frames.map((frame) => ({ id: frame.id, x: frame.titleX, y: frame.y + 4, w: Math.min(frame.titleW, this.groups.get(frame.id)!.header), h: HEADER - 8 }))
+    return this.frames.map((frame) => ({ id: frame.id, x: frame.title_x, y: frame.y + 4, w: Math.min(frame.title_w, this.groups.get(frame.id)!.header), h: HEADER - 8 }))
   }
 
   /** What surrounds the boxes too: stubs stand at the left, at the right only step numbers. */

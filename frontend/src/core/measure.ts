@@ -1,10 +1,9 @@
-// How much room each box, group and label needs over the whole run, so that nothing moves while stepping.
+// What stands on boxes, groups and links, how wide it is, and what a view is measured for.
 
 import type { Box, Group, Tensor } from '../api/types'
-import { brief, display, normOf, type Display, MATRIX_ROW } from './display'
-import { childrenOf, type DrawnLink, type Sheet, type Stub } from './fold'
+import { brief, display, normOf, type Display } from './display'
+import type { DrawnLink, Sheet, Stub } from './fold'
 import { formatCount, formatNumber, formatShape, textWidth } from './format'
-import type { LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Size } from './layout'
 import type { Story, Strip } from './moment'
 import { promotionText } from './promotion'
 import type { Values } from './words'
@@ -16,14 +15,8 @@ export const LABEL = 10.5
 export const LABEL_ROW = 14
 export const HEAD = 23
 export const STRIP = 19
-const STRIP_SIZE = 11
-const TAIL = 30
 export const STUB = { height: 20, gap: 26 }
-const MARGIN_SIDE = 46
-const NARROWEST = 140
-const WIDEST = 380
-/** Names longer than this are cut; the whole name is in the tooltip. */
-const LONGEST_NAME = 132
+export const NARROWEST = 140
 const COLUMN = 252
 
 export interface Head {
@@ -135,72 +128,10 @@ export function stripLabel(strip: Strip): string {
   return strip.done ? '.grad' : 'AccumulateGrad'
 }
 
-/** Sizes of everything on one view, ready to lay out. */
-export function layoutInput(measure: Measure, expanded: ReadonlySet<string>): LayoutInput {
-  const { sheet } = measure
-  const boxes = [...sheet.boxes.values()].map((box) => boxItem(box, measure))
-  const groups = orderedGroups(sheet).map((group) => groupItem(group, measure))
-  const links = sheet.links.map((link) => layoutLink(link, measure))
-  return { boxes, groups, links, expanded: [...expanded].sort(), gap: measure.density === 'model' ? 28 : 36 }
-}
-
-function orderedGroups(sheet: Sheet): Group[] {
-  const ordered: Group[] = []
-  const pending = ['']
-  while (pending.length > 0) {
-    for (const child of childrenOf(sheet, pending.pop()!)) {
-      const group = sheet.groups.get(child)
-      if (!group) continue
-      ordered.push(group)
-      pending.push(child)
-    }
-  }
-  return ordered
-}
-
-function boxItem(box: Box, measure: Measure): LayoutItem {
-  const { story, sheet } = measure
-  const { values, gradients, strips, hasGrad } = story.contents(box.id)
-  const shown = [...values.map(display), ...gradients.map(display)]
-  const strip = hasStrip(strips, hasGrad) ? STRIP : 0
-  const widestCell = Math.max(30, ...values.map((tensor) => display(tensor).width), ...gradients.map((tensor) => display(tensor).width + (hasGrad ? 34 : 0)), hasGrad ? 78 : 0)
-  const widestStrip = Math.max(0, ...strips.map((entry) => 44 + textWidth(stripLabel(entry), ASIDE) + textWidth(stripText(entry, measure.words), STRIP_SIZE)))
-  const head = headWidth(headOf(box, measure))
-  const w = upTo4(Math.max(measure.narrowest, Math.min(WIDEST, Math.max(head, widestStrip)), 2 * (widestCell + 20)))
-  const h = HEAD + bodyHeight(shown) + strip
-  return { id: box.id, parent: sheet.parents.get(box.id) ?? '', w, h, side: sideOf(box.id, measure), tail: story.hasSeed(box.id) ? TAIL : 0 }
-}
-
-function hasStrip(strips: readonly Strip[], hasGrad: boolean): boolean {
-  return hasGrad || strips.length > 0
-}
-
 /** Whether a box keeps room for its strip at every step. */
 export function keepsStrip(box: Box, { story }: Measure): boolean {
   const { strips, hasGrad } = story.contents(box.id)
-  return hasStrip(strips, hasGrad)
-}
-
-function bodyHeight(shown: readonly Display[]): number {
-  const tallest = Math.max(0, ...shown.map((entry) => entry.height))
-  if (tallest <= 16 && !shown.some((entry) => entry.kind === 'matrix')) return 30
-  return tallest <= 24 ? 36 : tallest + MATRIX_ROW
-}
-
-function headWidth(head: Head): number {
-  const aside = head.aside ? 8 + textWidth(head.aside, ASIDE) : 0
-  return 33 + textWidth(head.title, TITLE) + aside + (head.right ? 16 + Math.min(LONGEST_NAME, textWidth(head.right, NAME)) : 0)
-}
-
-function groupItem(group: Group, measure: Measure): LayoutGroup {
-  const { story, sheet } = measure
-  const value = story.index.tensor(group.tensor)
-  const shown = [...(value ? [value] : []), ...story.gradientsAt(group.node)].map(display)
-  const head = headOfGroup(group, measure)
-  const widest = Math.max(30, ...shown.map((entry) => entry.width))
-  const w = upTo4(Math.max(NARROWEST, Math.min(WIDEST, headWidth(head)), 2 * (widest + 20)))
-  const header = 26 + textWidth(head.title, TITLE) + 8 + textWidth(head.aside, ASIDE) + (head.right ? 16 + textWidth(head.right, ASIDE) : 0)
-  return { id: group.id, parent: sheet.parents.get(group.id) ?? '', w, h: HEAD + bodyHeight(shown), side: 8, tail: 6, header: Math.ceil(header) }
+  return hasGrad || strips.length > 0
 }
 
 export function stubWidth(stub: Stub): number {
@@ -210,13 +141,6 @@ export function stubWidth(stub: Stub): number {
 /** Whether stubs say what they are. */
 export function captioned(measure: Measure): boolean {
   return measure.density === 'lesson' && !measure.embedded
-}
-
-function sideOf(id: string, measure: Measure): number {
-  const stubs = measure.sheet.stubs.get(id) ?? []
-  const widest = Math.max(0, ...stubs.map(stubWidth))
-  const caption = captioned(measure) ? textWidth(measure.words('graph.constant'), LABEL) + 6 : 0
-  return Math.max(measure.margins ? MARGIN_SIDE : 6, widest > 0 ? STUB.gap + widest + caption : 0)
 }
 
 /** Shape, then the slot's name under it. */
@@ -238,42 +162,6 @@ function shortLabel(tensor: Tensor): Display {
   if (full.kind === 'number' || full.kind === 'word') return full
   const text = full.kind === 'thumb' ? full.trouble || formatNumber(Number(normOf(tensor).toPrecision(3))) : brief(tensor)
   return { kind: 'number', text, width: textWidth(text, LABEL), height: LABEL_ROW }
-}
-
-function labelSize(shown: Display): Size {
-  const scale = LABEL / 11
-  if (shown.kind === 'matrix') return { w: shown.width * scale, h: shown.rows.length * LABEL_ROW + 2 }
-  if (shown.kind === 'word') return { w: shown.width, h: 18 }
-  return { w: shown.kind === 'number' ? textWidth(shown.text, LABEL) : 40, h: LABEL_ROW }
-}
-
-function layoutLink(link: DrawnLink, measure: Measure): LayoutLink {
-  const gradients = link.kind === 'data' ? measure.story.gradientsOn(link) : []
-  const full = gradients.map((tensor) => labelSize(gradientLabel(tensor, measure.density === 'lesson')))
-  const short = gradients.map((tensor) => labelSize(gradientLabel(tensor, false)))
-  return {
-    id: link.id,
-    source: link.source,
-    target: link.target,
-    value: `${link.tensor ?? link.source}/${link.kind}`,
-    forward: forwardSizes(link, measure),
-    gradient: full.length > 0 ? [largest(full), largest(short)] : [],
-    badge: badgeSize(link, measure),
-  }
-}
-
-function forwardSizes(link: DrawnLink, measure: Measure): Size[] {
-  const size = (rows: readonly string[]): Size => ({ w: Math.max(...rows.map((row) => textWidth(row, LABEL))), h: rows.length * 13 + 1 })
-  const withSlot = forwardLabel(link, measure, true)
-  const bare = forwardLabel(link, measure, false)
-  return [withSlot, bare].filter((rows) => rows.length > 0).map(size)
-}
-
-/** Scissors with their cause, or the capsule of a sum over broadcast axes. */
-function badgeSize(link: DrawnLink, measure: Measure): LayoutLink['badge'] {
-  if (link.kind === 'cut') return { w: 140, h: 28, text: 8 + Math.ceil(Math.max(...cutText(link, measure).map((row) => textWidth(row, 11.5)))) }
-  if (link.broadcast && link.broadcast.length > 0) return { w: capsuleWidth(capsuleText(link, measure)), h: 16, text: 0 }
-  return null
 }
 
 const CAUSES: Readonly<Record<string, string>> = { no_grad: 'no_grad', data: '.data', tensor: 'torch.tensor()' }
@@ -303,12 +191,4 @@ export function capsuleWidth(text: string): number {
 function stretches(from: readonly number[], to: readonly number[], axes: readonly number[]): boolean {
   const missing = to.length - from.length
   return missing >= 0 && to.every((size, axis) => (axes.includes(axis) ? axis < missing || from[axis - missing] === 1 : from[axis - missing] === size))
-}
-
-function largest(sizes: readonly Size[]): Size {
-  return { w: Math.max(...sizes.map((size) => size.w)), h: Math.max(...sizes.map((size) => size.h)) }
-}
-
-function upTo4(value: number): number {
-  return Math.ceil(value / 4) * 4
 }

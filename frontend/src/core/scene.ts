@@ -35,9 +35,9 @@ export interface Item {
 /** Lanes lie below every box; what waits lies below what has come. */
 export function drawFrame(frame: Frame, group: Group, measure: Measure): Item {
   const head = headOfGroup(group, measure)
-  const x = frame.titleX - frame.x
+  const x = frame.title_x - frame.x
   const marks: Mark[] = [{ k: 'rect', c: 'frame', x: 0, y: 0, w: frame.w, h: frame.h, r: 6 }, iconMark('icon', 'open', x, 8, 13)]
-  headText(marks, { ...head, aside: [head.aside, head.right].filter(Boolean).join(' · '), right: '' }, x + 17, 19, frame.titleW - 17, false, false)
+  headText(marks, { ...head, aside: [head.aside, head.right].filter(Boolean).join(' · '), right: '' }, x + 17, 19, frame.title_w - 17, false, false)
   return { id: group.id, kind: 'frame', x: frame.x, y: frame.y, w: frame.w, h: frame.h, marks, label: `${head.title} ${head.aside}` }
 }
 
@@ -152,14 +152,14 @@ export class Painter {
     const [endX, endY] = knots[knots.length - 1]!
     const [startX, startY] = knots[0]!
     const forward = cut ? (paint.forward === 'waiting' ? 'f-waiting' : 'f-ghost') : `f-${paint.forward}`
-    marks.push({ k: 'path', c: forward, d: wire.endsAtBox ? shorten(down, endY, 4) : down })
+    marks.push({ k: 'path', c: forward, d: wire.ends_at_box ? shorten(down, endY, 4) : down })
     // Up to the scissors the value is still recorded.
     if (link.kind === 'cut' && wire.badge && knots.every(([x]) => x === startX)) marks.push({ k: 'path', c: `f-${paint.forward}`, d: `M${startX} ${startY}V${wire.badge.y - originOf(wire)[1]}` })
-    if (wire.endsAtBox) marks.push({ k: 'path', c: cut && paint.forward !== 'waiting' ? 'head-ghost' : `head-${paint.forward}`, d: arrowDown(endX + side * LANE, endY) })
+    if (wire.ends_at_box) marks.push({ k: 'path', c: cut && paint.forward !== 'waiting' ? 'head-ghost' : `head-${paint.forward}`, d: arrowDown(endX + side * LANE, endY) })
     if (alone || paint.gradient === 'absent') return marks
     const up = lanePathUp(knots, wire.upward, 1)
     const current = paint.gradient === 'current'
-    const hasHead = wire.startsAtBox && paint.gradient !== 'waiting'
+    const hasHead = wire.starts_at_box && paint.gradient !== 'waiting'
     marks.push({ k: 'path', c: `g-${paint.gradient}`, d: hasHead ? shorten(up, startY, current ? -7 : -5) : up })
     if (hasHead) marks.push({ k: 'path', c: current ? 'head-now' : 'head-passed', d: arrowUp(startX + LANE, startY, current) })
     return marks

@@ -2,9 +2,9 @@
 
 import type { Graph, Trace, Box } from '../api/types'
 import type { Shade } from './colour'
-import { childrenOf, openingChoice, sheetOf, type DrawnLink, type Sheet } from './fold'
+import { childrenOf, sheetOf, type DrawnLink, type Sheet } from './fold'
 import type { Layout } from './layout'
-import { layoutInput, measureFor, type Measure, type Room, type Say } from './measure'
+import { measureFor, type Measure, type Room, type Say } from './measure'
 import { Story, type Moment } from './moment'
 import { drawFrame, Painter, type Item } from './scene'
 import { TraceIndex } from './trace'
@@ -14,7 +14,6 @@ export class View {
   readonly sheet: Sheet
   readonly story: Story
   readonly measure: Measure
-  readonly opening: ReadonlySet<string>
   private readonly links: ReadonlyMap<string, DrawnLink>
   private readonly insides = new Map<string, readonly Box[]>()
 
@@ -23,12 +22,7 @@ export class View {
     this.sheet = sheetOf(graph)
     this.story = new Story(index, this.sheet)
     this.measure = measureFor(this.story, this.sheet, words, room)
-    this.opening = openingChoice(this.sheet)
     this.links = new Map(this.sheet.links.map((link) => [link.id, link]))
-  }
-
-  input(expanded: ReadonlySet<string> | null) {
-    return layoutInput(this.measure, expanded ?? this.opening)
   }
 
   /** Boxes of a group at any depth, in forward order. */

@@ -7,6 +7,5 @@ import Embed from './Embed.svelte'
 import { embedOptions } from './options'
 
 const target = document.getElementById('embed')
-void import('../core/layout') // on its way before there is a graph to lay out
 const options = embedOptions(location.pathname, location.search, navigator.language)
 void loadWords(options.lang, false).then((spoken) => target && mount(Embed, { target, props: { options, spoken } }))

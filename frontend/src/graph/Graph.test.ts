@@ -4,6 +4,7 @@ import { load, type Name } from '../core/fixtures/load'
 import type { Selection } from '../core/state'
 import { words } from '../core/words'
 import Graph from './Graph.svelte'
+import { LayoutClient } from './layout-client'
 
 // No worker here: the page's own thread lays out, as in a sandboxed frame.
 let shown: Record<string, unknown> | null = null
@@ -33,6 +34,7 @@ async function show(name: Name, more: { step?: number; expanded?: ReadonlySet<st
       lang: 'en',
       theme: 'light',
       words: words('en'),
+      layouts: new LayoutClient(),
       onselect: heard.select,
       onstep: heard.step,
       onexpand: heard.expand,

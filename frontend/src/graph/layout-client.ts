@@ -1,21 +1,26 @@
 // Asks for layouts: a small graph's is made at once, a large one's by a worker. An answer that a newer question has overtaken is
 // dropped.
 
-import type { Layout, LayoutInput } from '../core/layout'
+import type { LayoutInput } from '../core/layout'
+import { layoutInput } from '../core/sizes'
+import type { View } from '../core/view'
 import LayoutWorker from './layout.worker?worker'
-
-export type Answer = { id: number; layout: Layout } | { id: number; failure: string }
+import type { Answer, Layouts } from './layouts'
 
 /** Boxes and links that are laid out within a few milliseconds; to a worker and back costs such a graph a frame. */
 const SMALL = 200
 
-export class LayoutClient {
+export class LayoutClient implements Layouts {
   private readonly here = import('../core/layout')
   /** Started for the first large graph; null where none can be. */
   private worker: Worker | null | undefined
   private latest = 0
   private waiting: { id: number; give: (answer: Answer) => void } | null = null
   private input: LayoutInput | null = null
+
+  of(view: View, expanded: ReadonlySet<string> | null): Promise<Answer | null> {
+    return this.ask(layoutInput(view.measure, expanded))
+  }
 
   /** The layout of the newest input, a failure, or null when a newer question came meanwhile. */
   ask(input: LayoutInput): Promise<Answer | null> {
@@ -32,7 +37,7 @@ export class LayoutClient {
 
   close(): void {
     this.worker?.terminate()
-    this.worker = null
+    this.worker = undefined
     this.waiting = null
   }
 

@@ -17,9 +17,9 @@ export function neighbour(layout: Layout, from: string, arrow: Arrow): string | 
 
 /** Boxes joined by wires, also through the borders of groups. */
 function linked(layout: Layout, here: Placed, up: boolean): Placed[] {
-  const wires = layout.wires.filter((wire) => (up ? wire.endsAtBox && wire.to === here.id : wire.startsAtBox && wire.from === here.id))
+  const wires = layout.wires.filter((wire) => (up ? wire.ends_at_box && wire.target === here.id : wire.starts_at_box && wire.source === here.id))
   const links = new Set(wires.flatMap((wire) => wire.links))
-  const ends = new Set(layout.wires.filter((wire) => wire.links.some((link) => links.has(link)) && (up ? wire.startsAtBox : wire.endsAtBox)).map((wire) => (up ? wire.from : wire.to)))
+  const ends = new Set(layout.wires.filter((wire) => wire.links.some((link) => links.has(link)) && (up ? wire.starts_at_box : wire.ends_at_box)).map((wire) => (up ? wire.source : wire.target)))
   return layout.boxes.filter((box) => box.id !== here.id && ends.has(box.id))
 }
 

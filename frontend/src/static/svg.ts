@@ -6,6 +6,7 @@ import { ICONS, type IconName } from '../core/icons'
 import { layout } from '../core/layout'
 import { pictureUri } from '../core/picture'
 import type { Item, Mark } from '../core/scene'
+import { layoutInput } from '../core/sizes'
 import { rootStyle, styleSheet } from '../core/style'
 import { drawAll, View } from '../core/view'
 import { words } from '../core/words'
@@ -30,7 +31,7 @@ export function drawSvg(trace: Trace, graph: Graph, options: SvgOptions = {}): s
   const lang = options.lang ?? 'en'
   const shade = options.theme ?? 'light'
   const view = new View(trace, graph, words(lang), options.embedded ? 'embed' : 'page')
-  const placed = layout(view.input(options.expanded ? new Set(options.expanded) : null))
+  const placed = layout(layoutInput(view.measure, options.expanded ? new Set(options.expanded) : null))
   const moment = view.at(options.step ?? trace.timeline.length)
   const items = drawAll(view, placed, moment, view.painter(shade))
   const root = `gg-${trace.id.replace(/[^\w-]/g, '').slice(0, 12)}-${shade}`

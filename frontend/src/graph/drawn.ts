@@ -1,0 +1,5 @@
+// What the playground draws graphs with: a chunk of its own, and one that follows it.
+
+export { default as Graph } from './Graph.svelte'
+export { LayoutClient } from './layout-client'
+export const aids = import('./aids')

@@ -1,0 +1,4 @@
+// What the server asks V8 for.
+
+import './layout'
+import './svg'

@@ -131,14 +131,20 @@ export class Playground {
     this.change({ selection })
   }
 
-  /** Selects what a line of the program made, by its last box, or the line when it only moved tensors; another one leaves the
+  /** Selects what a line of the program made, by its last box, or the line when it did something that has none; another one leaves the
    *  selection alone. */
   clickLine(line: number): void {
     const boxes = this.edited ? [] : (this.lines?.boxesOf.get(line) ?? [])
     const last = boxes[boxes.length - 1]
     if (last) this.select({ kind: 'box', id: last })
-    else if (!this.edited && this.trace?.transfers?.some((one) => one.span?.line === line)) this.select({ kind: 'line', line })
+    else if (!this.edited && this.hasOps(line)) this.select({ kind: 'line', line })
     this.showLine(line)
+  }
+
+  /** Whether a line did something that has no box. */
+  private hasOps(line: number): boolean {
+    const { ops = [], transfers = [] } = this.trace ?? {}
+    return ops.some((op) => op.span?.line === line && op.outputs.length > 0) || (transfers ?? []).some((one) => one.span?.line === line)
   }
 
   showLine(line: number): void {

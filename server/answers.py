@@ -14,6 +14,8 @@ from server.pages import Page
 from server.store import Stored, etag
 
 JSON = "application/json"
+SHOWN = "application/vnd.gradgraph.shown+json"
+"""A trace and its graph in one."""
 FOREVER = "public, max-age=31536000, immutable"
 ASK_AGAIN = "no-cache"
 NEVER = "no-store"
@@ -31,6 +33,11 @@ def accepts_gzip(request: Request) -> bool:
         if coding.strip() in ("gzip", "*"):
             return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
     return False
+
+
+def accepts_shown(request: Request) -> bool:
+    """Whether the client asks for a trace and its graph in one."""
+    return SHOWN in request.headers.get("accept", "")
 
 
 async def trace_answer(

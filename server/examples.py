@@ -14,8 +14,10 @@ from engine.graph import view
 from engine.replay import engine_view
 from engine.rules import rule_of, texts
 from engine.trace import Trace
+from server.answers import JSON, SHOWN
 from server.layout import LabelPlace, Layout, Placed, Wire
 from server.problems import MEDIA_TYPE, Problem
+from server.views import Shown
 from server.wire import Accepted, Place
 
 Documented = dict[str, Any]
@@ -59,8 +61,8 @@ def _content(media_type: str, sentence: str, schema: Documented, example: object
     return {"description": sentence, "content": {media_type: {"schema": schema, "example": example}}}
 
 
-def _wire(sentence: str, schema: Documented, example: object) -> Documented:
-    return _content("application/json", sentence, schema, msgspec.to_builtins(example))
+def _wire(sentence: str, schema: Documented, example: object, media_type: str = JSON) -> Documented:
+    return _content(media_type, sentence, schema, msgspec.to_builtins(example))
 
 
 def _ref(name: str) -> Documented:
@@ -75,6 +77,11 @@ def shown(example: Documented | list[Documented]) -> Documented:
 TRACE = _wire("The trace; `status` says whether the program reached its end.", _ref("Trace"), _RECORDED)
 GRAPH = _wire("Boxes, links and groups to draw.", _ref("Graph"), view(_RECORDED))
 LAYOUT = _wire("The places of everything, in SVG units.", _ref("Layout"), _LAID_OUT)
+_SHOWN = Shown(trace=_RECORDED, graph=view(_RECORDED))
+TRACE_OR_SHOWN = {
+    "description": "The trace; for who accepts it, and where the trace is not large, with the graph in one answer.",
+    "content": TRACE["content"] | _wire("", _ref("Shown"), _SHOWN, SHOWN)["content"],
+}
 DERIVATIVE = _wire("The formulas.", _ref("Derivative"), msgspec.to_builtins(derivative_of("FmodBackward1")))
 ENGINE = _wire("The state before the first step told, and the steps.", _ref("Engine"), engine_view(_RECORDED, _PASS))
 COMPARISON = _wire("What corresponds and what differs.", _ref("Comparison"), compare(_RECORDED, _RECORDED))
@@ -83,6 +90,7 @@ WITH_NULLS = {
     "Trace": msgspec.to_builtins(_RECORDED),
     "Graph": msgspec.to_builtins(view(_RECORDED)),
     "Layout": msgspec.to_builtins(_LAID_OUT),
+    "Shown": msgspec.to_builtins(_SHOWN),
     "Engine": msgspec.to_builtins(engine_view(_RECORDED, _PASS)),
     "Comparison": msgspec.to_builtins(compare(_RECORDED, _RECORDED)),
 }

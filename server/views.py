@@ -30,6 +30,8 @@ PICTURE_BYTES = 16 * 1024**2
 MAX_PENDING = 64
 """Views that may be under way or wait for a thread."""
 RETRY_AFTER_S = 2
+IN_ONE_BYTES = 64 * 1024
+"""Largest trace, compressed, that is sent with its graph: a larger one is read while its graph is made."""
 SHARP = 2.0
 PIXELS = 30_000_000
 """Most pixels of a PNG: four bytes each while it is painted."""
@@ -50,6 +52,15 @@ class Choice(Record, frozen=True):
     """Level of detail."""
     layers: bool = True
     """Whether passes that differentiate what another one made are drawn together with it."""
+
+
+class Shown(Record, frozen=True):
+    """A run and its graph in one answer: what a page needs for its first picture."""
+
+    trace: Trace
+    """The trace."""
+    graph: Graph
+    """The graph that was chosen."""
 
 
 class Look(Record, frozen=True):
@@ -88,6 +99,16 @@ class Views:
         """The graph to draw, as JSON."""
         stored = await self._stored(run)
         return await self._remembered(("json", choice), stored, lambda: self._graph_json(stored, choice))
+
+    async def shown(self, stored: Stored, choice: Choice) -> bytes | None:
+        """A trace with its graph, as JSON; None when the trace is large or has nothing to draw by this choice."""
+        if len(stored.body) > IN_ONE_BYTES:
+            return None
+        try:
+            graph = await self._remembered(("json", choice), stored, lambda: self._graph_json(stored, choice))
+        except Problem:  # asked for by itself, it tells
+            return None
+        return b'{"trace":%b,"graph":%b}' % (gzip.decompress(stored.body), graph)
 
     async def dot(self, run: str, choice: Choice, language: Language) -> bytes:
         """The graph in Graphviz's language."""

@@ -14,14 +14,16 @@ from engine.expression import BadInput, program_of
 from engine.keys import run_id
 from engine.request import RunRequest
 from engine.trace import Program
-from server.answers import FOREVER, JSON, NEVER, trace_answer
-from server.examples import ACCEPTED, PLACE, PROBLEM, RUNS, TRACE, Documented, stream
+from server.answers import FOREVER, JSON, NEVER, SHOWN, accepts_shown, answer, trace_answer
+from server.examples import ACCEPTED, PLACE, PROBLEM, RUNS, TRACE, TRACE_OR_SHOWN, Documented, stream
 from server.problems import Problem
 from server.queue import Client, LiveRun, Queue
+from server.routes.graphs import ChoiceOf
 from server.routes.pages import SESSION
 from server.runner import Finished, RunEvent
 from server.service import Service, ServiceOf
 from server.store import Stored, StoreDown
+from server.views import Choice
 from server.wire import Accepted, Place, RunBody, limits_within
 
 router = APIRouter(prefix="/api/v1/runs", tags=["runs"])
@@ -36,15 +38,19 @@ EVENTS = stream('event: output\ndata: {"run": "…", "stream": "stdout", "text":
 REFUSED: dict[int | str, Documented] = dict.fromkeys((400, 413, 422, 429, 503), PROBLEM)
 
 
-@router.post("", responses={200: TRACE, 202: {"model": Accepted, **ACCEPTED}, **REFUSED})
+@router.post("", responses={200: TRACE_OR_SHOWN, 202: {"model": Accepted, **ACCEPTED}, **REFUSED})
 async def run(
     request: Request,
     body: Annotated[RunBody, RUNS],
+    choice: ChoiceOf,
     service: ServiceOf,
     prefer: Annotated[str, Header(description="`respond-async` answers 202 at once.")] = "",
     cache_control: Annotated[str, Header(description="`no-cache` runs it again although it is stored.")] = "",
 ) -> Response:
-    """Run a program and answer its trace. A program that fails is a 200 whose trace says so."""
+    """Run a program and answer its trace. A program that fails is a 200 whose trace says so.
+
+    With `Accept: application/vnd.gradgraph.shown+json, application/json` its graph comes in the same answer, by the choice in the
+    query, unless the trace is large or there is no such graph: then the trace comes alone."""
     asked = request_of(body, service)
     run = run_id(asked, service.versions)
     detached = "respond-async" in prefer.lower()
@@ -54,14 +60,16 @@ async def run(
             stored = await service.store.get(run)
     if stored is not None and stored.kept:
         service.metrics.store["hit"] += 1
-        return accepted(run) if detached else await finished(request, run, stored, "gradgraph; hit")
+        return accepted(run) if detached else await shown(request, run, service, stored, choice, "gradgraph; hit")
     service.metrics.store["miss"] += 1
     live = service.queue.enter(run, asked, client_of(request))
     if detached:
         live.detached = True
         return accepted(run)
     stored = await unless_gone(request, service, live)
-    return Response(status_code=499) if stored is None else await finished(request, run, stored, "gradgraph; fwd=miss")
+    if stored is None:
+        return Response(status_code=499)
+    return await shown(request, run, service, stored, choice, "gradgraph; fwd=miss")
 
 
 @router.get("/mine", response_model=Place, responses={200: PLACE, 404: PROBLEM})
@@ -194,9 +202,21 @@ def accepted(run: str) -> Response:
     return Response(body.model_dump_json(), 202, headers, JSON)
 
 
+async def shown(request: Request, run: str, service: Service, stored: Stored, choice: Choice, status: str) -> Response:
+    """200: the trace, with its graph for who takes both in one."""
+    if accepts_shown(request) and (both := await service.views.shown(stored, choice)):
+        return await answer(request, both, SHOWN, NEVER, headers_of(run, status))
+    return await finished(request, run, stored, status)
+
+
 async def finished(request: Request, run: str, stored: Stored, status: str) -> Response:
     """200: the trace, and where it stays."""
-    return await trace_answer(request, stored, NEVER, {"Content-Location": ROOT + run, "Cache-Status": status})
+    return await trace_answer(request, stored, NEVER, headers_of(run, status))
+
+
+def headers_of(run: str, status: str) -> dict[str, str]:
+    """Where the trace stays, and whether it was there."""
+    return {"Content-Location": ROOT + run, "Cache-Status": status}
 
 
 async def tell(queue: Queue, live: LiveRun, after: int) -> AsyncIterator[bytes]:

@@ -23,6 +23,7 @@ from server.openapi import document
 from server.problems import TABLE, table
 from server.settings import Settings
 from server.settings import table as settings_table
+from server.views import Shown
 from server.wire import Accepted, Health, Lesson, Place, ProblemBody, ValuesPage
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +37,7 @@ def test_the_page_of_the_formats_is_fresh() -> None:
 
 def test_every_field_of_the_formats_has_its_sentence() -> None:
     for name, record in schema.wire_schemas(
-        (Trace, Graph, Layout, Engine, Comparison, RuleText, Derivative), "#"
+        (Trace, Graph, Layout, Shown, Engine, Comparison, RuleText, Derivative), "#"
     ).items():
         properties = record["properties"]
         assert isinstance(properties, dict)
@@ -74,6 +75,7 @@ def test_every_example_is_of_the_type_it_shows() -> None:
         "Trace": lambda value: msgspec.convert(value, Trace),
         "Graph": lambda value: msgspec.convert(value, Graph),
         "Layout": lambda value: msgspec.convert(value, Layout),
+        "Shown": lambda value: msgspec.convert(value, Shown),
         "Engine": lambda value: msgspec.convert(value, Engine),
         "Comparison": lambda value: msgspec.convert(value, Comparison),
         "Derivative": lambda value: msgspec.convert(value, Derivative),

@@ -28,6 +28,53 @@ def test_an_expression_gives_the_gradients_pytorch_gives(served: Served) -> None
     assert answer.headers["content-location"] == f"/api/v1/runs/{trace['id']}"
 
 
+TWO_PASSES = "import torch\nw = torch.ones(2, requires_grad=True)\nfor _ in range(2):\n    (w * 3).sum().backward()\n"
+SHOWN = "application/vnd.gradgraph.shown+json"
+
+
+@pytest.mark.parametrize("query", ["", "?level=autograd&pass=p1", "?pass=p2"])
+def test_trace_and_graph_come_in_one_answer(served: Served, query: str) -> None:
+    program = {"code": TWO_PASSES + f"# {query}"}
+    wanted = {"Accept": f"{SHOWN}, application/json"}
+    answers = [served.http.post(f"/api/v1/runs{query}", json=program, headers=wanted) for _ in range(2)]
+    assert [answer.headers["cache-status"] for answer in answers] == ["gradgraph; fwd=miss", "gradgraph; hit"]
+    for answer in answers:
+        assert (answer.headers["content-type"], answer.headers["cache-control"]) == (SHOWN, "no-store")
+        here = answer.headers["content-location"]
+        assert answer.json() == {
+            "trace": served.http.get(here).json(),
+            "graph": served.http.get(f"{here}/graph{query}").json(),
+        }
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "application/*;q=0.5"])
+def test_who_did_not_ask_for_the_graph_gets_the_trace(served: Served, accept: str) -> None:
+    answer = served.http.post("/api/v1/runs", json={"code": TWO_PASSES}, headers={"Accept": accept})
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json()["format"] == "gradgraph.trace/1"
+
+
+@pytest.mark.parametrize("query", ["?pass=p3", "?root=n999", "?pass="])
+def test_the_trace_comes_alone_where_there_is_no_such_graph(served: Served, query: str) -> None:
+    answer = served.http.post(f"/api/v1/runs{query}", json={"code": TWO_PASSES}, headers={"Accept": SHOWN})
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    assert served.http.get(f"{answer.headers['content-location']}/graph{query}").status_code == 422
+
+
+def test_a_large_trace_comes_alone(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    def kind() -> str:
+        answer = served.http.post("/api/v1/runs", json={"code": TWO_PASSES}, headers={"Accept": SHOWN})
+        return answer.headers["content-type"]
+
+    assert kind() == SHOWN
+    monkeypatch.setattr("server.views.IN_ONE_BYTES", 100)
+    assert kind() == "application/json"
+
+
+def test_a_level_nobody_knows_is_refused(served: Served) -> None:
+    served.problem(served.http.post("/api/v1/runs?level=none", json={"code": "x = 1"}), 422, "bad-request")
+
+
 def test_a_program_that_raises_is_an_answer(served: Served) -> None:
     trace = served.run("import torch\nprint('before')\ntorch.ones(2) @ torch.ones(3)\n")
     assert (trace["status"], trace["failure"]["type"], trace["failure"]["span"]["line"]) == (

@@ -106,9 +106,11 @@ async function ask(path: string, init: RequestInit, lang: Lang): Promise<Respons
   return answer
 }
 
-async function json<T>(path: string, lang: Lang, init: RequestInit = {}, begins?: (headers: Headers) => void): Promise<T> {
-  const answer = await ask(path, init, lang)
-  begins?.(answer.headers)
+async function json<T>(path: string, lang: Lang, init: RequestInit = {}): Promise<T> {
+  return read(await ask(path, init, lang))
+}
+
+async function read<T>(answer: Response): Promise<T> {
   try {
     return (await answer.json()) as T
   } catch (error) {
@@ -117,13 +119,17 @@ async function json<T>(path: string, lang: Lang, init: RequestInit = {}, begins?
   }
 }
 
-/** The trace of a program; `done` is told the run's id when it is over, before the trace has been read. */
-export function run(order: RunOrder, lang: Lang, signal: AbortSignal, done: (id: string) => void): Promise<Trace> {
-  const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(order), signal }
-  return json('/api/v1/runs', lang, init, (headers) => {
-    const id = headers.get('Content-Location')?.split('/').pop()
-    if (id) done(id)
-  })
+/** A trace and a graph of it in one answer. */
+const SHOWN = 'application/vnd.gradgraph.shown+json'
+
+/** The trace of a program, with its graph by a choice; where the trace comes alone, `alone` is told the run's id before it is read. */
+export async function run(order: RunOrder, choice: GraphChoice, lang: Lang, signal: AbortSignal, alone: (id: string) => void): Promise<{ trace: Trace; graph: Graph | null }> {
+  const headers = { 'Content-Type': 'application/json', Accept: `${SHOWN}, application/json` }
+  const answer = await ask(`/api/v1/runs?${graphQuery(choice)}`, { method: 'POST', headers, body: JSON.stringify(order), signal }, lang)
+  if (answer.headers.get('Content-Type') === SHOWN) return read(answer)
+  const id = answer.headers.get('Content-Location')?.split('/').pop()
+  if (id) alone(id)
+  return { trace: await read(answer), graph: null }
 }
 
 /** Where this browser's newest run stands in the queue. */

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { GraphChoice } from '../api/client'
+import type { Graph } from '../api/types'
 import { Graphs } from './graphs'
 
 const both: GraphChoice = { level: 'both', root: null, pass: null }
@@ -26,6 +27,16 @@ test('an expected graph is asked for once, before it is wanted', async () => {
   graphs.expect('one', both, 'en', signal)
   await graphs.of('one', both, 'en', signal)
   expect(asked).toHaveLength(1)
+})
+
+test('a graph that came with its trace is not asked for', async () => {
+  const asked = serving()
+  const graphs = new Graphs()
+  const graph = { run: 'one' } as Graph
+  graphs.keep('one', both, graph)
+  expect(await graphs.of('one', both, 'en', signal)).toBe(graph)
+  await graphs.of('one', { ...both, level: 'autograd' }, 'en', signal)
+  expect(asked).toEqual(['/api/v1/runs/one/graph?level=autograd'])
 })
 
 test('another graph than the expected one is asked for by itself', async () => {

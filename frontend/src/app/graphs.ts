@@ -17,6 +17,10 @@ export class Graphs {
     this.expected = { key, graph }
   }
 
+  keep(run: string, choice: api.GraphChoice, graph: Graph): void {
+    this.known.set(keyOf(run, choice), graph)
+  }
+
   async of(run: string, choice: api.GraphChoice, lang: Lang, signal?: AbortSignal): Promise<Graph> {
     const key = keyOf(run, choice)
     let found = this.known.get(key)

@@ -54,7 +54,7 @@ export function measureFor(story: Story, sheet: Sheet, words: Say, room: Room): 
   const boxes = [...sheet.boxes.values()]
   const few = boxes.length <= 30 && [...sheet.groups.values()].every((group) => group.kind === 'layer')
   const isModel = !few || boxes.some((box) => hasPicture(story, box.id))
-  const narrowest = embedded || isModel ? NARROWEST : isChain(sheet) ? COLUMN : 180
+  const narrowest = embedded || isModel || sheet.groups.size > 0 ? NARROWEST : isChain(sheet) ? COLUMN : 180
   return { story, sheet, words, embedded, density: isModel ? 'model' : 'lesson', margins: few && !embedded, narrowest }
 }
 
@@ -95,7 +95,7 @@ function reasonOf(box: Box, measure: Measure): string {
 
 export function headOfGroup(group: Group, measure: Measure): Head {
   const pass = group.kind === 'layer' ? measure.story.index.passes.get(group.pass ?? '') : undefined
-  if (pass) return { title: measure.words('graph.layer', { call: pass.kind === 'grad' ? 'grad()' : 'backward()', n: pass.id.slice(1) }), aside: '', right: '' }
+  if (pass) return { title: `${pass.kind === 'grad' ? 'grad()' : 'backward()'} #${pass.id.slice(1)}`, aside: measure.words('graph.layer'), right: '' }
   const count = group.repeat && group.repeat > 1 ? measure.words('graph.times', { n: group.repeat }) : measure.words('graph.nodes', { n: group.size ?? 0 })
   return { title: group.title, aside: [group.type, count].filter(Boolean).join(' · '), right: group.parameters ? formatCount(group.parameters) : '' }
 }

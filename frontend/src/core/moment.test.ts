@@ -176,7 +176,8 @@ describe('derivatives of derivatives', () => {
 
   test('each layer has a frame that says which pass computed it', () => {
     expect([...view.sheet.groups.values()].map((group) => [group.kind, group.pass])).toEqual([['layer', 'p1'], ['layer', 'p2']])
-    expect(headOfGroup(layer('p1'), view.measure).title).toBe('graph of grad() #1')
+    expect(headOfGroup(layer('p1'), view.measure)).toMatchObject({ title: 'grad() #1', aside: 'as\u00a0a\u00a0graph' })
+    expect(view.at(0).seed(boxNamed(view, 'y'))?.text).toBe('grad(y, x, …)')
   })
 
   test('8, 12, 12 and 6 stand in one picture at the end', () => {

@@ -487,7 +487,7 @@ export class Story {
     const line = span ? this.index.trace.program.code.split('\n')[span.line - 1] : undefined
     if (!span || line === undefined) return pass.kind === 'grad' ? 'autograd.grad()' : 'backward()'
     const letters = [...line]
-    return shortCall(letters.slice(span.column, span.end_line === span.line ? span.end_column : undefined).join(''))
+    return shortCall(letters.slice(span.column, span.end_line === span.line ? span.end_column : undefined).join(''), this.seeds.size > 1 ? 16 : 28)
   }
 
   linksOut(id: string): readonly DrawnLink[] {
@@ -495,14 +495,12 @@ export class Story {
   }
 }
 
-const LONGEST_CALL = 28
-
 /** A call that has room beside a lane: without its module, then without its keywords, then cut. */
-function shortCall(text: string): string {
-  if (text.length <= LONGEST_CALL) return text
+function shortCall(text: string, most: number): string {
+  if (text.length <= most) return text
   const bare = text.replace(/^(torch\.)?(autograd\.)?/, '')
-  const short = bare.length <= LONGEST_CALL ? bare : bare.replace(/, \w+=.*\)$/, ', …)')
-  return short.length > LONGEST_CALL ? `${short.slice(0, LONGEST_CALL - 1)}…` : short
+  const short = bare.length <= most ? bare : bare.replace(/, \w+=.*\)$/, ', …)')
+  return short.length > most ? `${short.slice(0, most - 1)}…` : short
 }
 
 const RAISED: Strip = { kind: 'error', terms: [], result: null, done: true, now: false, before: false }

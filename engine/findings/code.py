@@ -39,17 +39,17 @@ class Code:
             if isinstance(node, ast.expr) or (isinstance(node, ast.stmt) and self.span(node) not in found):
                 found[self.span(node)] = node
         for node in [*found.values()]:
-            if isinstance(node, ast.Call) and (place := self._from_its_name(node)) is not None:
+            if isinstance(node, ast.Call | ast.Attribute) and (place := self._from_its_name(node)) is not None:
                 found.setdefault(place, node)
         return found
 
-    def _from_its_name(self, call: ast.Call) -> Span | None:
-        """Where Python says that a method call is whose receiver ends on a line before: it begins at the method's name
+    def _from_its_name(self, node: ast.Call | ast.Attribute) -> Span | None:
+        """Where Python says that an attribute or method call is whose receiver ends on a line before: it begins at the name
         (`update_start_location_to_match_attr` in CPython's compiler)."""
-        name = call.func
-        if not isinstance(name, ast.Attribute) or name.end_lineno in (None, call.lineno):
+        name = node.func if isinstance(node, ast.Call) else node
+        if not isinstance(name, ast.Attribute) or name.end_lineno in (None, node.lineno):
             return None
-        whole, name_at = self.span(call), self.span(name)
+        whole, name_at = self.span(node), self.span(name)
         return Span(
             line=name_at.end_line,
             column=name_at.end_column - len(name.attr),

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from engine.findings.reading import Reading, dotted
+from engine.findings.reading import Edits, Reading, dotted
 from engine.findings.story import Story
 from engine.trace import Finding
 
@@ -43,15 +43,18 @@ def visible_devices(story: Story) -> Iterator[Finding]:
     """The variable misspelt, or set after CUDA was asked."""
     code = story.code
     for key, statement in _environment_keys(code):
-        name = key.value if isinstance(key.value, str) else ""
+        name = key.arg or "" if isinstance(key, ast.keyword) else str(key.value)
         if name != VISIBLE and SequenceMatcher(None, name.upper(), VISIBLE).ratio() >= ALIKE:
             quote = code.text(key)[0]
+            fix: Edits = (code.replace(key, f"{quote}{VISIBLE}{quote}"),) if quote in "'\"" else ()
+            if isinstance(key, ast.keyword):
+                fix = (code.replace(key, f"{VISIBLE}={code.text(key.value)}"),)
             yield Finding(
                 code="visible_devices_misspelt",
                 severity="error",
                 span=code.span(key),
                 parameters={"written": name, "right": VISIBLE, "line": str(key.lineno)},
-                fix=(code.replace(key, f"{quote}{VISIBLE}{quote}"),) if quote in "'\"" else (),
+                fix=fix,
             )
         elif name == VISIBLE and code.runs_once(statement):
             asked = _asked_before(code, statement)
@@ -68,24 +71,27 @@ def visible_devices(story: Story) -> Iterator[Finding]:
                 )
 
 
-def _environment_keys(code: Reading) -> Iterator[tuple[ast.Constant, ast.stmt]]:
+def _environment_keys(code: Reading) -> Iterator[tuple[ast.Constant | ast.keyword, ast.stmt]]:
     """Keys that the program writes into `os.environ`."""
     for node in code.nodes:
-        key: ast.expr | None = None
+        keys: list[ast.expr | ast.keyword | None] = []
         match node:
-            case ast.Subscript(value=value, slice=ast.Constant() as key, ctx=ast.Store()) if dotted(value).endswith(
+            case ast.Subscript(value=value, slice=key, ctx=ast.Store()) if dotted(value).endswith("environ"):
+                keys = [key]
+            case ast.Call(func=ast.Attribute(value=value, attr="setdefault"), args=[key, *_]) if dotted(value).endswith(
                 "environ"
             ):
-                pass
-            case ast.Call(func=ast.Attribute(value=value, attr="setdefault"), args=[ast.Constant() as key, *_]) if (
-                dotted(value).endswith("environ")
-            ):
-                pass
-            case ast.Call(func=function, args=[ast.Constant() as key, *_]) if dotted(function) == "os.putenv":
-                pass
+                keys = [key]
+            case ast.Call(func=ast.Attribute(value=value, attr="update")) if dotted(value).endswith("environ"):
+                keys = [*node.keywords]
+                for given in node.args:
+                    keys += given.keys if isinstance(given, ast.Dict) else []
+            case ast.Call(func=function, args=[key, *_]) if dotted(function) == "os.putenv":
+                keys = [key]
         statement = code.statement(node)
-        if isinstance(key, ast.Constant) and statement is not None:
-            yield key, statement
+        for one in keys if statement is not None else ():
+            if statement is not None and isinstance(one, ast.Constant | ast.keyword):
+                yield one, statement
 
 
 def _asked_before(code: Reading, statement: ast.stmt) -> ast.Call | None:

@@ -45,7 +45,9 @@ def _second_time(story: Story, failed: Pass) -> Iterator[Finding]:
         first = before[-1]
         shared = _shared(story, first, reached)
         code, where = "second_backward", failed.span
-        if first.span == failed.span and shared is not None:
+        again = {root.node for root in failed.roots} <= {root.node for root in first.roots}
+        in_loop = story.code.in_loop(there) if (there := story.code.statement_at(failed.span)) is not None else True
+        if first.span == failed.span and shared is not None and (in_loop or not again):
             carried = _in_loop_of(story, shared, failed)
             code, where = "second_backward_in_loop" if carried else "made_before_loop", shared.span or failed.span
         yield Finding(

@@ -116,8 +116,10 @@ def keyword(case: Case) -> Finding | None:
         taken = {one.arg for one in call.keywords}
         if case.facts.get("only") == "yes" and suggestion not in taken:
             fix = (case.code.replace(word, f"{suggestion}={case.code.text(word.value)}"),)
-        return case.finding("keyword_misspelt", function=function, suggestion=suggestion, fix=fix)
-    return case.finding(function=function)
+        return case.finding(
+            "keyword_misspelt", span=case.code.span(word), function=function, suggestion=suggestion, fix=fix
+        )
+    return case.finding(span=case.code.span(word), function=function)
 
 
 def arguments_missing(case: Case) -> Finding | None:

@@ -75,6 +75,7 @@ class _Pass:
         self.omitted = 0
         """Nodes that run unseen."""
         self.sequence_nr = 0
+        """Nodes made since it began have this number or a higher one: also sums that enter a node only after others have run."""
 
 
 def address_of(tensor: torch.Tensor) -> int:
@@ -567,7 +568,6 @@ class Backward:
         running.leaving.clear()
         ledger.publish()
         walker.made_by = 0
-        running.sequence_nr = _sequence_nr()
         running.last_ns = perf_counter_ns()
 
     @staticmethod
@@ -637,7 +637,6 @@ class Backward:
         self.silent = None
         self.hooks.end_pass()
         self.stacks[get_ident()].remove(running)
-        ledger.pass_stack.remove(running.id)
         results: tuple[int, ...] = ()
         try:
             ledger.walker.begin(0, running.sequence_nr)
@@ -645,6 +644,7 @@ class Backward:
                 results = tuple([self._result(item, running) for item in result])
         except Exception as trouble:
             ledger.trouble("backward", trouble)
+        ledger.pass_stack.remove(running.id)
         ledger.bury()
         ledger.pending.append(("pe", running.id, failed, results))
         ledger.publish()

@@ -24,6 +24,7 @@ from engine.worker.observe import Observer
 from engine.worker.plain import plain_text
 from engine.worker.reads import Reading
 from engine.worker.record import PROGRAM, Ledger, Reference, State, Storage, Taken
+from engine.worker.replaced import original
 from engine.worker.tensors import Look, is_tracked_leaf, look, spoken, version_of
 
 _Tensor = torch.Tensor
@@ -139,7 +140,6 @@ class Recording(TorchFunctionMode):
             op = ledger.ops = ledger.ops + 1
             number = ledger.tensors = ledger.tensors + 1
             here = ledger.nodes = ledger.nodes + 1
-            walker.op, walker.since = op, since
             walker.numbers[since] = here
             walker.edges[here] = edges
             if walker.hook is not None:
@@ -176,6 +176,9 @@ class Recording(TorchFunctionMode):
         self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
     ) -> Any:  # fmt: skip
         """Runs and records what no plan is made for."""
+        given = getattr(func, "__code__", None)
+        if given is not None and given.co_filename == PROGRAM:
+            func = original(func)
         if (self.here.muted or self.over or _tracing() is not None) and not self._resumes(func, frame):
             return func(*args, **kwargs)
         try:
@@ -389,6 +392,7 @@ class Recording(TorchFunctionMode):
         ledger = self.ledger
         walker = ledger.walker
         walker.begin(ledger.ops + 1, since)
+        known = len(walker.numbers)
         changed: list[tuple[torch.Tensor, State, int]] | None = None
         for tensor, _, _, version in taken:
             try:
@@ -420,6 +424,8 @@ class Recording(TorchFunctionMode):
             ledger.publish()
             return
         op = self._op(called, words, keywords, outputs, IN_PLACE if changed else flags, started, frame, ended)
+        if (until := _sequence_nr()) - since > len(walker.numbers) - known:
+            walker.made_aside(op, since, until)
         if changed:
             self.observer.written(op, changed, ledger.site(frame))
         if called.picks:
@@ -470,17 +476,19 @@ class Recording(TorchFunctionMode):
                 now = tensor._version
             except RuntimeError:
                 now = 0
-            if now != version and state.version == version:
-                ledger.wrote(called.name, tensor, state, args, kwargs)
+            if now not in (version, state.version):
+                last = before
+                if state.version == version:
+                    ledger.wrote(called.name, tensor, state, args, kwargs)
+                else:  # what ops inside a custom Function wrote is told; not `mark_dirty`
+                    last = state.unseen if state.unseen >= before else state.id
                 view = tensor._is_view()
                 ledger.renew(tensor, state, fresh=not view)
-                changed.append((tensor, state, before))
+                changed.append((tensor, state, last))
                 if view and tensor.requires_grad and (base := tensor._base) is not None and base.grad_fn is not None:
                     # the CopySlices is this op's, though the base may have no name any more
                     ledger.walker.number(base.grad_fn)
-            elif (
-                now != version and state.unseen >= before
-            ):  # what ops inside a custom Function wrote is told; not `mark_dirty`
+            elif now != version and state.unseen >= before:  # met since, within the same call
                 changed.append((tensor, state, state.unseen))
                 state.unseen = 0
             elif called.writes_silently and (state.role == "buffer" or state.grad_of is not None):

@@ -83,7 +83,9 @@ def _property(func: Any, access: str) -> Called | None:
         return Called(name, f"torch.Tensor.{name}") if name in _PROPERTIES else None
     if name in ("grad", "data", "requires_grad"):
         return Called(f"{name}=", f"torch.Tensor.{name}", f"set_{name}")
-    return Called(f"{name}=", f"torch.Tensor.{name}") if access == "__set__" else None
+    if access != "__set__" or name.startswith("_"):  # such as `_backward_hooks`, which autograd itself sets
+        return None
+    return Called(f"{name}=", f"torch.Tensor.{name}")
 
 
 def _qualified(func: Any, raw: str) -> str:

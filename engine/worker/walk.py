@@ -3,6 +3,7 @@
 import re
 import threading
 import weakref
+from bisect import bisect_left, insort
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,6 +23,8 @@ KEY = "gradgraph"
 
 NO_SEQUENCE = 2**64 - 1  # AccumulateGrad
 _NEAREST = 1_000
+_ENCLOSING = 8
+"""Stretches that are looked at for one that holds a node."""
 _ROOTS = 4
 
 
@@ -94,6 +97,8 @@ class Walker:
         """What nodes keep of them, as objects of their own."""
         self.recomputed: list[tuple[weakref.ref[Any], weakref.ref[torch.Tensor]]] = []
         """What a checkpoint computed again in the running op, behind what it is kept for."""
+        self._aside: list[tuple[int, int, int]] = []
+        """Where an op made nodes that its results do not lead to: first and last sequence number, and the op."""
         self._places: dict[tuple[int, ...], int] = {}
         self._placed = 0
         """How many of the results `_places` holds, by address and shape."""
@@ -126,8 +131,18 @@ class Walker:
         """Nodes numbered from here on that are as new as `since` come from this op, or from this node's backward."""
         self.op, self.since, self.made_by = op, since, made_by
 
+    def made_aside(self, op: int, since: int, until: int) -> None:
+        """Notes that an op made nodes that its results do not lead to, such as the tangents of forward-mode AD."""
+        insort(self._aside, (since, until, op))
+
+    def _made_aside_by(self, sequence: int) -> int:
+        """The innermost op that made a node aside; 0 when none did."""
+        at = bisect_left(self._aside, (sequence + 1,))
+        return next((op for _, until, op in reversed(self._aside[max(0, at - _ENCLOSING) : at]) if sequence < until), 0)
+
     def end(self) -> None:
-        """The op is recorded: lets go of its outputs."""
+        """The op is recorded: lets go of its outputs. Nodes that are met from here on are not its own."""
+        self.op = 0
         if self.recomputed:
             self.keep_recomputed()
         if self.results:
@@ -261,7 +276,7 @@ class Walker:
         sequence = node._sequence_nr()
         said = "" if sequence == NO_SEQUENCE else str(sequence)
         fresh = sequence >= self.since
-        op = self.op if fresh else 0
+        op = self.op if fresh else self._made_aside_by(sequence) if self._aside and not self.threaded else 0
         passes = self.ledger.here.passes
         if not (facts.custom or reason or (fresh and (self.made_by or passes))):
             return ("n", number, facts.name, said, op, edges, outputs, saved)

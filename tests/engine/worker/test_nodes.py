@@ -1,0 +1,93 @@
+"""Which op, pass and line a node comes from, also where the op's result does not lead to it."""
+
+from engine import laws
+from engine.trace import Node, Trace
+from tests.engine.worker.forked import record
+
+HEAD = "import torch\nimport torch.autograd.forward_ad as fwAD\nx = torch.tensor([1.0, 2.0], requires_grad=True)\n"
+
+
+def _trace(code: str) -> Trace:
+    trace = record(HEAD + code)
+    assert trace.failure is None, trace.failure.traceback
+    assert [finding for finding in trace.findings if finding.code == "not_recorded"] == []
+    assert laws.broken(trace) == []
+    return trace
+
+
+def _of(trace: Trace, kind: str) -> list[Node]:
+    return [node for node in trace.nodes if node.type == kind]
+
+
+def test_the_node_of_a_function_that_marks_what_it_wrote_is_its_own() -> None:
+    trace = _trace(
+        "class Inc(torch.autograd.Function):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, t):\n"
+        "        t.add_(1)\n"
+        "        ctx.mark_dirty(t)\n"
+        "        return t\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, g):\n"
+        "        return g\n"
+        "t = x * 1\n"
+        "u = Inc.apply(t)\n"
+        "u.sum().backward()\n"
+    )
+    (node,) = _of(trace, "IncBackward")
+    (op,) = [op for op in trace.ops if op.name == "Inc"]
+    assert (node.op, op.nodes) == (op.id, (node.id,))
+    storage = next(each for each in trace.storages if each.writes)
+    assert [(write.version, write.span and write.span.line) for write in storage.writes] == [(1, 7), (2, 14)]
+    assert [op.name for op in trace.ops] == ["tensor", "mul", "add_", "Inc", "sum"], "nothing that autograd itself set"
+
+
+def test_tangents_of_forward_mode_come_from_their_ops() -> None:
+    trace = _trace(
+        "with fwAD.dual_level():\n"
+        "    d = fwAD.make_dual(x, torch.ones(2))\n"
+        "    y = d.sin()\n"
+        "    z = y * d\n"
+        "    primal, tangent = fwAD.unpack_dual(z)\n"
+        "    tangent.sum().backward()\n"
+    )
+    lines = {op.id: op.span.line for op in trace.ops if op.span is not None}
+    (cos,) = _of(trace, "CosBackward0")
+    assert lines[cos.op or ""] == 6, "the derivative of sin"
+    assert {lines.get(node.op or "") for node in _of(trace, "MulBackward0")} == {6, 7}
+    assert all(node.op is not None for node in trace.nodes if node.type != "AccumulateGrad")
+
+
+def test_sums_of_gradients_belong_to_their_pass() -> None:
+    trace = _trace(
+        "y = torch.sin(x) * x ** 4\n"
+        "for _ in range(3):\n"
+        "    y, = torch.autograd.grad(y.sum(), x, create_graph=True)\n"
+        "y.sum().backward()\n"
+    )
+    sums = [node for node in _of(trace, "AddBackward0") if node.op is None]
+    assert len(sums) == 11
+    assert {node.pass_id for node in sums} == {one.id for one in trace.passes[:3]}
+
+
+def test_what_no_op_made_is_not_the_last_ops() -> None:
+    trace = _trace(
+        "@torch.jit.script\n"
+        "def f(a: torch.Tensor) -> torch.Tensor:\n"
+        "    return a.exp()\n"
+        "y = x * 2\n"
+        "z = f(y)\n"
+        "z.sum().backward()\n"
+    )
+    (exp,) = _of(trace, "ExpBackward0")
+    (mul,) = [op for op in trace.ops if op.name == "mul"]
+    assert exp.op != mul.id
+
+
+def test_a_nodes_hook_of_a_module_is_told_with_its_op() -> None:
+    trace = _trace(
+        "m = torch.nn.Linear(2, 1)\n"
+        "m.register_full_backward_hook(lambda module, given, gone: None)\n"
+        "(m(x[None] * 1)).sum().backward()\n"
+    )
+    assert all(node.op is not None for node in _of(trace, "BackwardHookFunctionBackward"))

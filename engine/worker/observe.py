@@ -139,8 +139,7 @@ class Observer:
             state.version = -1
             return None
         seen = look(tensor)
-        if seen.data == state.look.data and seen.rest == state.look.rest:
-            state.version = version_of(tensor)
+        if seen.data == state.look.data and seen.rest == state.look.rest and version_of(tensor) == state.version:
             return None
         before = state.id
         self.ledger.renew(tensor, state)

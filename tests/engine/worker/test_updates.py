@@ -270,3 +270,12 @@ except RuntimeError as error:
     print(error)
 """
     assert "weakref" in "".join(chunk.text for chunk in _trace(code).output)
+
+
+def test_writing_the_values_that_are_there_raises_the_version_told() -> None:
+    trace = _trace("m = torch.nn.Linear(2, 1)\nkept = m.weight.detach().clone()\nm.weight.detach().copy_(kept)\n")
+    (update,) = [update for update in trace.updates if update.span is not None and update.span.line == 7]
+    tensors = {tensor.id: tensor for tensor in trace.tensors}
+    (change,) = [change for change in update.changes if change.name == "m.weight"]
+    before, after = tensors[change.before or ""], tensors[change.after or ""]
+    assert (before.data, before.version + 1) == (after.data, after.version)

@@ -75,8 +75,6 @@ def _ids(terms: Sequence[Term]) -> str:
 
 def _grads(looked: Looked) -> Iterator[str]:
     """Before and delta give after, and the last after is what the leaf has at the end, unless an update changed it."""
-    last: dict[str, str | None] = {}
-    by: dict[str, str] = {}
     for one in looked.trace.passes:
         for added in one.accumulations:
             where = f"pass {one.id}, accumulation into {added.tensor}"
@@ -86,8 +84,12 @@ def _grads(looked: Looked) -> Iterator[str]:
             parts = [part for part in (added.before, added.delta) if part is not None]
             if added.after is not None and added.delta is not None and not _adds_up(looked, parts, added.after):
                 yield f"{where}: {' + '.join(parts)} is not {added.after}"
-            last[added.tensor] = added.after
-            by[added.tensor] = one.id
+    last: dict[str, str | None] = {}
+    by: dict[str, str] = {}
+    for step in looked.trace.timeline:  # a pass within another ends before it
+        if step.kind == "accumulate" and step.pass_id in looked.passes and step.accumulation is not None:
+            added = looked.passes[step.pass_id].accumulations[step.accumulation]
+            last[added.tensor], by[added.tensor] = added.after, step.pass_id
     touched = _touched(looked)
     unseen = _before_a_gap(looked)
     for tensor in looked.trace.tensors:

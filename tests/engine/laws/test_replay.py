@@ -67,6 +67,17 @@ def test_a_recorded_trace_breaks_no_law(trace: Trace) -> None:
     assert laws.broken(trace) == []
 
 
+def test_a_leaf_that_a_pass_within_a_pass_adds_to_first() -> None:
+    trace = run(
+        "import torch\nfrom torch.utils.checkpoint import checkpoint\nw = torch.randn(3, requires_grad=True)\n"
+        "def block(h): return torch.tanh(h * w)\n"
+        "checkpoint(block, block(torch.ones(3)), use_reentrant=True).sum().backward()\n"
+    )
+    assert trace.passes[1].parent == trace.passes[0].id
+    assert trace.passes[0].accumulations[0].before == trace.passes[1].accumulations[-1].after
+    assert laws.broken(trace) == []
+
+
 @pytest.mark.parametrize("change", [
     _other_data, _without_a_term, _without_a_visit, _with_a_cycle, _with_a_lost_end, _with_a_step_too_far, _with_an_id_twice,
 ])  # fmt: skip

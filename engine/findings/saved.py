@@ -1,5 +1,6 @@
 """Values that were changed behind autograd's back after a node had saved them."""
 
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from engine.findings.story import Story, line
@@ -9,15 +10,20 @@ from engine.trace import Change, Finding, Pass, Update
 def data_edits(story: Story) -> Iterator[Finding]:
     """Writes that raised no version, between the op that saved a tensor and the pass that used it."""
     savers = _savers(story)
+    written: dict[str, list[tuple[int, str]]] = {}
     told: set[tuple[str, str]] = set()
     for update in story.trace.updates:
         if update.kind not in ("data", "outside"):
             continue
         for change in update.changes:
-            for node in savers.get(_silently_changed(story, change), ()):
+            identity = _silently_changed(story, change)
+            for node in savers.get(identity, ()):
                 used = _used_by(story, node, update)
                 key = (node, line(update.span))
                 if used is None or key in told:
+                    continue
+                written = written or _written(story)
+                if _put_back(story, written, node, identity, used):
                     continue
                 told.add(key)
                 yield _edit(story, update, change, node, used)
@@ -42,14 +48,32 @@ def _silently_changed(story: Story, change: Change) -> str:
     return story.identity(before.id) if before.version == after.version else ""
 
 
+def _written(story: Story) -> dict[str, list[tuple[int, str]]]:
+    """For each tensor its records after updates, with their places in the timeline."""
+    written: dict[str, list[tuple[int, str]]] = {}
+    for update in story.trace.updates:
+        for change in update.changes:
+            if change.after is not None:
+                found = written.setdefault(story.identity(change.after), [])
+                found.append((story.update_step.get(update.id, -1), change.after))
+    return written
+
+
+def _put_back(story: Story, written: dict[str, list[tuple[int, str]]], node: str, identity: str, used: Pass) -> bool:
+    """Whether the pass begins with the values that the node saved, as those of `gradcheck` do."""
+    kept = (saved.tensor for saved in story.nodes[node].saved if saved.tensor is not None)
+    saved = next(story.tensors[one] for one in kept if story.identity(one) == identity)
+    records = written[identity]
+    then = story.tensors[records[bisect_left(records, (story.pass_step.get(used.id, -1),)) - 1][1]]
+    return (saved.data, saved.summary) == (then.data, then.summary)
+
+
 def _used_by(story: Story, node: str, update: Update) -> Pass | None:
     """The first pass that ran the node after the edit, when the node was older than the edit."""
     op = story.op_of_node(node)
     edited = story.update_step.get(update.id)
     if op is None or edited is None or story.op_step.get(op.id, edited) >= edited:
         return None
-    if op.span == update.span and story.is_inside_library(op):
-        return None  # such as `gradcheck`, which moves its inputs and puts them back
     for one in story.trace.passes:
         if story.pass_step.get(one.id, -1) > edited and any(visit.node == node for visit in one.visits):
             return one

@@ -967,4 +967,20 @@ f = nn.Linear(3, 2).double()
 x = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
 print(torch.autograd.gradcheck(f, x))
 """, frozenset()),
+    "gradcheck_of_a_function": ("""
+def f(x):
+    return (x.pow(3) - 2 * x).sum()
+x = torch.tensor([1.0, -1.0, 0.5], dtype=torch.float64, requires_grad=True)
+print(torch.autograd.gradcheck(f, (x,)))
+""", frozenset()),
+    "value_lent_and_put_back": ("""
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y = (x * x).sum()
+kept = x.data.clone()
+x.data.mul_(100)
+print(x.max())
+x.data.copy_(kept)
+y.backward()
+print(x.grad)
+""", frozenset()),
 }  # fmt: skip

@@ -160,6 +160,15 @@ class OpsAt(Record, frozen=True):
     """Of those that correspond, how many results differ beyond rounding."""
 
 
+class OpPair(Record, frozen=True):
+    """Two ops that correspond."""
+
+    here: str
+    """The op here."""
+    there: str
+    """The op there."""
+
+
 class Split(Record, frozen=True):
     """A place where the two runs differ for the first time."""
 
@@ -210,8 +219,8 @@ class Comparison(Record, frozen=True, kw_only=True):
     """Lines where numbers of ops or their results differ, at most 500."""
     matched: int = 0
     """Ops that correspond."""
-    differing: tuple[tuple[str, str], ...] = ()
-    """Of those, the ones whose results differ beyond rounding: here and there, at most 1,000."""
+    differing: tuple[OpPair, ...] = ()
+    """Of those, the ones whose results differ beyond rounding, at most 1,000."""
     only_here: tuple[str, ...] = ()
     """Ops that have no counterpart there, at most 1,000."""
     only_there: tuple[str, ...] = ()

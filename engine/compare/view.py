@@ -8,7 +8,7 @@ from engine.compare.graph import depth, loss_of, main_passes, pass_side
 from engine.compare.lines import corresponding, stretches
 from engine.compare.names import MOST_NAMES, Names, plain
 from engine.compare.ops import Ops
-from engine.compare.types import FORMAT, Comparison, Named, PassPair, Printed, Side, Split, TypeCount
+from engine.compare.types import FORMAT, Comparison, Named, OpPair, PassPair, Printed, Side, Split, TypeCount
 from engine.compare.values import alike, difference
 from engine.laws.looked import Looked
 from engine.trace import Finding, Pass, Trace
@@ -53,7 +53,7 @@ def compare(here: Trace, there: Trace) -> Comparison:
         printed=printed,
         ops=ops.places(),
         matched=len(ops.pairs),
-        differing=tuple((a.id, b.id) for a, b in ops.differing[:MOST_OPS]),
+        differing=tuple(OpPair(here=a.id, there=b.id) for a, b in ops.differing[:MOST_OPS]),
         only_here=tuple(op.id for op in ops.only_here[:MOST_OPS]),
         only_there=tuple(op.id for op in ops.only_there[:MOST_OPS]),
         value=ops.value,

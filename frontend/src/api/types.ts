@@ -14,9 +14,9 @@ export interface Wire {
  */
 export interface Comparison {
   /**
-   * Of those, the ones whose results differ beyond rounding: here and there, at most 1,000.
+   * Of those, the ones whose results differ beyond rounding, at most 1,000.
    */
-  differing?: never[][];
+  differing?: OpPair[];
   /**
    * Whether anything but code, printed text and times differs beyond rounding.
    */
@@ -91,6 +91,22 @@ export interface Comparison {
    * The first op, in the order here, whose results differ beyond rounding or that only one of the two could do.
    */
   value?: Split | null;
+}
+/**
+ * Two ops that correspond.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "OpPair".
+ */
+export interface OpPair {
+  /**
+   * The op here.
+   */
+  here: string;
+  /**
+   * The op there.
+   */
+  there: string;
 }
 /**
  * A place where the two runs differ for the first time.

@@ -16,6 +16,45 @@ export function remember(key: string, value: string): void {
   }
 }
 
+/** A run of this tab, with a line that tells it from the one before. */
+export interface Recent {
+  id: string
+  at: number
+  lesson: string | null
+  line: string
+  status: string
+}
+
+const RUNS = 'gradgraph.runs'
+const MOST_RUNS = 12
+
+/** Runs of this tab, newest first. */
+export function recentRuns(): readonly Recent[] {
+  try {
+    const runs = JSON.parse(sessionStorage.getItem(RUNS) ?? '[]') as unknown
+    return Array.isArray(runs) ? (runs as Recent[]) : []
+  } catch {
+    return []
+  }
+}
+
+export function keepRun(known: readonly Recent[], run: Recent): readonly Recent[] {
+  const runs = [run, ...known.filter((one) => one.id !== run.id)].slice(0, MOST_RUNS)
+  try {
+    sessionStorage.setItem(RUNS, JSON.stringify(runs))
+  } catch {
+    // Without storage only the runs since the page was opened are offered.
+  }
+  return runs
+}
+
+/** The first line of a program that differs from the program before; of one that differs in all, its first that imports nothing. */
+export function tellingLine(code: string, before: string): string {
+  const known = new Set(before.split('\n'))
+  const lines = code.split('\n').filter((line) => line.trim() !== '' && !/^\s*(#|import\b|from\b)/.test(line))
+  return (lines.find((line) => !known.has(line)) ?? lines[0] ?? '').trim().slice(0, 60)
+}
+
 const DRAFT = 'gradgraph.draft'
 
 /** The program as it was edited after a run (null: before any) but not run yet; null when there is none. */

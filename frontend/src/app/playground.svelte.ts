@@ -11,7 +11,7 @@ import { wordsOf, type Words } from '../core/sentences'
 import { Graphs, passOfStep } from './graphs'
 import { loadWords } from './lexicon'
 import { boxFinder } from './naming'
-import { draftOf, keepDraft, remember, remembered } from './memory'
+import { draftOf, keepDraft, keepRun, recentRuns, remember, remembered, tellingLine, type Recent } from './memory'
 import { nodeOfStep } from './story'
 import { Then } from './then'
 
@@ -59,6 +59,8 @@ export class Playground {
   findingOpen: number | null = $state(null)
   /** What the engine panel writes beside nodes of the graph. */
   nodeNotes: ReadonlyMap<string, string> = $state.raw(new Map())
+  /** Runs of this tab, newest first. */
+  recent: readonly Recent[] = $state.raw(recentRuns())
   /** A line the editor is asked to show, and how often it was asked. */
   shownLine: { line: number; times: number } | null = $state.raw(null)
 
@@ -159,6 +161,11 @@ export class Playground {
   /** Opens a panel under the graph; the one that is open closes. */
   togglePanel(panel: Panel): void {
     this.change({ panel: this.view.panel === panel ? null : panel })
+  }
+
+  /** Puts other runs beside this one. */
+  besides(beside: readonly string[]): void {
+    this.change({ panel: 'compare', beside })
   }
 
   /** The program that ran, with the fix of a finding in it; null when it has no certain one. */
@@ -363,6 +370,7 @@ export class Playground {
     const [graph] = await Promise.all([this.graphs.of(trace.id, wanted, this.view.lang, signal), trace.findings.length > 0 && this.learnFindings()])
     this.graphAbort?.abort()
     this.shown = { trace, graph }
+    this.recent = keepRun(this.recent, { id: trace.id, at: Date.now(), lesson: this.view.lesson, line: tellingLine(trace.program.code, before?.program.code ?? ''), status: trace.status })
     this.keepDraft()
     // A phone shows one view: with nothing to draw, the line that failed says more.
     if (trace.failure && graph.boxes.length === 0) this.phone = 'program'
@@ -459,6 +467,7 @@ function firstView(): ViewState {
     root: null,
     pass: null,
     panel: null,
+    beside: [],
     lang: lang === 'zh' || lang === 'en' ? lang : navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en',
     theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
   }

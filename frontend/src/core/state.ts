@@ -3,8 +3,10 @@
 export type Lang = 'zh' | 'en'
 export type Theme = 'light' | 'dark' | 'auto'
 export type Level = 'autograd' | 'forward' | 'both'
-export const PANELS = ['memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls'] as const
+export const PANELS = ['memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls', 'compare'] as const
 export type Panel = (typeof PANELS)[number]
+/** Runs that can stand beside the one on screen. */
+export const MOST_BESIDE = 2
 
 /** What is selected: a box of the graph (node, op or tensor id), an edge, a group, or a line of the program. */
 export type Selection =
@@ -30,6 +32,8 @@ export interface ViewState {
   pass: string | null
   /** The panel open under the graph. */
   panel: Panel | null
+  /** Runs that the panel `compare` puts beside this one. */
+  beside: readonly string[]
   lang: Lang
   theme: Theme
 }

@@ -11,7 +11,8 @@ const full: ViewState = {
   level: 'forward',
   root: 'n4',
   pass: 'p2',
-  panel: 'memory',
+  panel: 'compare',
+  beside: ['abc', 'x.y'],
   lang: 'en',
   theme: 'dark',
 }
@@ -32,7 +33,7 @@ test('everything folded differs from the opening choice', () => {
 })
 
 test('an address edited by hand is read as far as it makes sense', () => {
-  const state = decodeState('#step=-3&lang=fr&sel=box&theme=dark&run=%E0%A4%A&level=&panel=kitchen&&=x&step')
+  const state = decodeState('#step=-3&lang=fr&sel=box&theme=dark&run=%E0%A4%A&level=&panel=kitchen&with=&&=x&step')
   expect(state).toEqual({ ...START, theme: 'dark', run: '%E0%A4%A' })
 })
 

@@ -1,6 +1,6 @@
 // The view state in an address: short, readable, and tolerant of anything a person may have edited.
 
-import { PANELS, type Lang, type Level, type Selection, type Theme, type ViewState } from './state'
+import { MOST_BESIDE, PANELS, type Lang, type Level, type Selection, type Theme, type ViewState } from './state'
 
 export const START: ViewState = {
   run: null,
@@ -12,6 +12,7 @@ export const START: ViewState = {
   root: null,
   pass: null,
   panel: null,
+  beside: [],
   lang: 'zh',
   theme: 'auto',
 }
@@ -34,6 +35,7 @@ export function encodeState(state: ViewState, defaults: ViewState = START): stri
   if (state.root !== null) add('root', pack(state.root))
   if (state.pass !== null) add('pass', pack(state.pass))
   if (state.panel !== null) add('panel', state.panel)
+  if (state.beside.length > 0) add('with', state.beside.map(pack).join('.'))
   if (state.lang !== defaults.lang) add('lang', state.lang)
   if (state.theme !== defaults.theme) add('theme', state.theme)
   return parts.join('&')
@@ -57,6 +59,7 @@ export function decodeState(address: string, defaults: ViewState = START): ViewS
     root: text('root', defaults.root),
     pass: text('pass', defaults.pass),
     panel: oneOf(PANELS, found.get('panel')) ?? defaults.panel,
+    beside: found.has('with') ? [...decodeOpen(found.get('with')!)].slice(0, MOST_BESIDE) : defaults.beside,
     lang: oneOf(LANGS, found.get('lang')) ?? defaults.lang,
     theme: oneOf(THEMES, found.get('theme')) ?? defaults.theme,
   }

@@ -10,6 +10,7 @@ const has: Record<Panel, (trace: Trace) => boolean> = {
   storage: (trace) => (trace.storages ?? []).length > 0,
   checks: (trace) => trace.passes.some((pass) => pass.visits.length > 0),
   jacobian: (trace) => trace.passes.some((pass) => pass.visits.length > 0),
+  compare: () => true,
   calls: (trace) => /^\s*(async def|def|class)\s|\blambda\b/m.test(trace.program.code),
 }
 

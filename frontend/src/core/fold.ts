@@ -3,6 +3,8 @@
 import type { Box, Graph, Group, Link } from '../api/types'
 import { push } from './trace'
 
+/** Stubs that have room beside a box. */
+const MOST_STUBS = 3
 /** A level with more children than this is cut into pieces of its own. */
 const LONGEST_LEVEL = 60
 const PIECE = 20
@@ -104,7 +106,20 @@ function stubsOf(graph: Graph): { hidden: Set<string>; stubs: Map<string, Stub[]
     hidden.add(source.id)
     push(stubs, link.target, { text: source.name || source.title, box: source.id, tensor: source.tensor ?? null })
   }
+  for (const [box, list] of stubs) stubs.set(box, bounded(list))
   return { hidden, stubs }
+}
+
+/** As many stubs as have room beside a box: those that say the same are one, the rest are counted. */
+function bounded(stubs: readonly Stub[]): Stub[] {
+  if (stubs.length <= MOST_STUBS) return [...stubs]
+  const alike = new Map<string, Stub[]>()
+  for (const stub of stubs) push(alike, stub.text, stub)
+  const joined = [...alike.values()].map((same): Stub => (same.length > 1 ? { text: `${same[0]!.text} ×${same.length}`, box: null, tensor: null } : same[0]!))
+  if (joined.length <= MOST_STUBS) return joined
+  const shown = joined.slice(0, MOST_STUBS - 1)
+  const rest = [...alike.values()].slice(shown.length).reduce((sum, same) => sum + same.length, 0)
+  return [...shown, { text: `+${rest}`, box: null, tensor: null }]
 }
 
 function isStub(box: Box): boolean {

@@ -15,9 +15,11 @@ export const LABEL = 10.5
 export const LABEL_ROW = 14
 export const HEAD = 23
 export const STRIP = 19
-export const STUB = { height: 20, gap: 26 }
+/** Among thumbnails stubs stand nearer, and long names are cut. */
+export const STUB = { height: 20, gap: 26, widest: 78 }
 export const NARROWEST = 140
-const COLUMN = 252
+/** Boxes that stand one under the other are all as wide as this. */
+export const COLUMN = 252
 
 export interface Head {
   title: string
@@ -134,8 +136,14 @@ export function keepsStrip(box: Box, { story }: Measure): boolean {
   return hasGrad || strips.length > 0
 }
 
-export function stubWidth(stub: Stub): number {
-  return Math.max(24, Math.ceil(textWidth(stub.text, LABEL)) + 12)
+export function stubWidth(stub: Stub, measure: Measure): number {
+  const text = Math.ceil(textWidth(stub.text, LABEL)) + 12
+  return Math.max(24, measure.density === 'model' ? Math.min(STUB.widest, text) : text)
+}
+
+/** From a stub to its box. */
+export function stubGap({ density }: Measure): number {
+  return density === 'model' ? STUB.gap / 2 : STUB.gap
 }
 
 /** Whether stubs say what they are. */

@@ -487,7 +487,7 @@ export class Story {
     const line = span ? this.index.trace.program.code.split('\n')[span.line - 1] : undefined
     if (!span || line === undefined) return pass.kind === 'grad' ? 'autograd.grad()' : 'backward()'
     const letters = [...line]
-    return shortCall(letters.slice(span.column, span.end_line === span.line ? span.end_column : undefined).join(''), this.seeds.size > 1 ? 16 : 28)
+    return shortCall(letters.slice(span.column, span.end_line === span.line ? span.end_column : undefined).join(''), this.seeds.size > 1 ? 20 : 28)
   }
 
   linksOut(id: string): readonly DrawnLink[] {

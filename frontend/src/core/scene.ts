@@ -9,7 +9,7 @@ import { icon, type IconName } from './icons'
 import type { Frame, Knot, Placed, Wire } from './layout'
 import { extent } from './extent'
 import type { LabelPlace } from './labels'
-import { ASIDE, capsuleText, capsuleWidth, captioned, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, LABEL_ROW, NAME, STRIP, stripLabel, stripText, STUB, stubWidth, TITLE, type Head, type Measure } from './measure'
+import { ASIDE, capsuleText, capsuleWidth, captioned, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, LABEL_ROW, NAME, STRIP, stripLabel, stripText, STUB, stubGap, stubWidth, TITLE, type Head, type Measure } from './measure'
 import type { BoxPaint, Cell, LinkPaint, Moment } from './moment'
 import { LANE, lanePath, lanePathUp } from './route'
 
@@ -74,10 +74,11 @@ export class Painter {
     marks.push(iconMark(ghost ? 'icon-ghost' : paint.trouble === 'raised' ? 'icon-err' : 'icon', family, 7, 5, 13))
     if (isShared(box)) marks.push(iconMark('icon-ghost', 'shared', w - 19, 6, 11))
     headText(marks, head, 25, 15.5, w - 25 - (isShared(box) ? 24 : 8), ghost, box.kind === 'leaf')
-    this.cell(marks, paint.value, { ...body, w: w / 2 }, ghost ? 'ghost' : 'value')
     const right = { ...body, x: w / 2, w: w / 2 }
+    if (ghost) this.cell(marks, paint.gradient.kind === 'raised' ? paint.gradient : paint.value, body, 'ghost')
+    else this.cell(marks, paint.value, { ...body, w: w / 2 }, 'value')
     if (box.kind === 'leaf' && box.node != null) this.gradCell(marks, paint, right)
-    else this.cell(marks, paint.gradient, right, this.norms ? 'value' : 'gradient')
+    else if (!ghost) this.cell(marks, paint.gradient, right, this.norms ? 'value' : 'gradient')
     this.margins(marks, box, paint, moment, w, h, strip)
     this.stubs(marks, box, body)
     if (this.measure.story.hasSeed(box.id)) this.seed(marks, box.id, moment, w, h)
@@ -238,7 +239,7 @@ export class Painter {
 
   private rules(marks: Mark[], w: number, h: number, strip: number, ghost: boolean): void {
     const under = strip > 0 ? `M0 ${h - strip}H${w}` : ''
-    marks.push({ k: 'path', c: ghost ? 'hair-ghost' : 'hair', d: `M0 ${HEAD}H${w}M${w / 2} ${HEAD}V${h - strip}${under}` })
+    marks.push({ k: 'path', c: ghost ? 'hair-ghost' : 'hair', d: `M0 ${HEAD}H${w}${ghost ? '' : `M${w / 2} ${HEAD}V${h - strip}`}${under}` })
   }
 
   private strip(marks: Mark[], { strip, leftOut, returned }: BoxPaint, w: number, h: number): void {
@@ -331,10 +332,10 @@ export class Painter {
   }
 
   private stub(marks: Mark[], stub: Stub, y: number): void {
-    const w = stubWidth(stub)
-    const x = -STUB.gap - w
+    const w = stubWidth(stub, this.measure)
+    const x = -stubGap(this.measure) - w
     marks.push({ k: 'rect', c: 'stub', x, y, w, h: STUB.height, r: 3 })
-    marks.push({ k: 'text', c: 'stub-text', x: x + w / 2, y: y + 13.5, s: stub.text, a: 'middle' })
+    marks.push({ k: 'text', c: 'stub-text', x: x + w / 2, y: y + 13.5, s: cutEnd(stub.text, LABEL, w - 12), a: 'middle' })
     marks.push({ k: 'path', c: 'stub-lane', d: `M${x + w} ${y + 10}H-5` }, { k: 'path', c: 'head-ghost', d: `M-6 ${y + 7}l6 3l-6 3z` })
     if (!captioned(this.measure)) return
     const isNumber = stub.box === null

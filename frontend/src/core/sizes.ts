@@ -10,6 +10,7 @@ import {
   capsuleText,
   capsuleWidth,
   captioned,
+  COLUMN,
   cutText,
   forwardLabel,
   gradientLabel,
@@ -24,7 +25,7 @@ import {
   STRIP,
   stripLabel,
   stripText,
-  STUB,
+  stubGap,
   stubWidth,
   TITLE,
   type Head,
@@ -33,6 +34,8 @@ import {
 import { openingChoice } from './opening'
 
 const STRIP_SIZE = 11
+/** A ghost has one cell, so it may be narrower. */
+const GHOST = 112
 const TAIL = 30
 const MARGIN_SIDE = 46
 const WIDEST = 380
@@ -70,7 +73,8 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
   const widestCell = Math.max(30, ...values.map((tensor) => display(tensor).width), ...gradients.map((tensor) => display(tensor).width + (hasGrad ? 34 : 0)), hasGrad ? 78 : 0)
   const widestStrip = Math.max(0, ...strips.map((entry) => 44 + textWidth(stripLabel(entry), ASIDE) + textWidth(stripText(entry, measure.words), STRIP_SIZE)))
   const head = headWidth(headOf(box, measure))
-  const w = upTo4(Math.max(measure.narrowest, Math.min(WIDEST, Math.max(head, widestStrip)), 2 * (widestCell + 20)))
+  const ghost = box.kind === 'ghost'
+  const w = upTo4(Math.max(ghost && measure.narrowest < COLUMN ? GHOST : measure.narrowest, Math.min(WIDEST, Math.max(head, widestStrip)), (ghost ? 1 : 2) * (widestCell + 20)))
   const h = HEAD + bodyHeight(shown) + strip
   return { id: box.id, parent: sheet.parents.get(box.id) ?? '', w, h, side: sideOf(box.id, measure), tail: story.hasSeed(box.id) ? TAIL : 0 }
 }
@@ -99,9 +103,9 @@ function groupItem(group: Group, measure: Measure): LayoutGroup {
 
 function sideOf(id: string, measure: Measure): number {
   const stubs = measure.sheet.stubs.get(id) ?? []
-  const widest = Math.max(0, ...stubs.map(stubWidth))
+  const widest = Math.max(0, ...stubs.map((stub) => stubWidth(stub, measure)))
   const caption = captioned(measure) ? textWidth(measure.words('graph.constant'), LABEL) + 6 : 0
-  return Math.max(measure.margins ? MARGIN_SIDE : 6, widest > 0 ? STUB.gap + widest + caption : 0)
+  return Math.max(measure.margins ? MARGIN_SIDE : 6, widest > 0 ? stubGap(measure) + widest + caption : 0)
 }
 
 function layoutLink(link: DrawnLink, measure: Measure): LayoutLink {

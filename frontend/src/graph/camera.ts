@@ -43,15 +43,24 @@ export function opened(bounds: Rect, view: Viewport, focus: Rect | null, least: 
   return { ...camera, ...held(camera, bounds, view, focus) }
 }
 
-const LEGEND = 156
+/** Width at the right that legend and minimap take. */
+export const RAIL = 156
 
-/** Makes room for the legend at the right: smaller where the whole graph still fits beside it, else as far as there is room to spare at the left. */
-export function besideLegend(opening: Camera, bounds: Rect, view: Viewport, least: number): Camera {
-  const narrow = fitZoom(bounds, { ...view, width: view.width - LEGEND + EDGE })
-  const camera = least <= narrow && narrow < opening.zoom ? centred(bounds, view, narrow) : opening
-  const hidden = camera.x + (bounds.x + bounds.w) * camera.zoom - (view.width - LEGEND)
-  const spare = camera.x + bounds.x * camera.zoom - EDGE
-  return { ...camera, x: camera.x - Math.max(0, Math.min(hidden, spare)) }
+/** Whether any of the boxes on screen lies under a rectangle of the window. */
+export function covers(place: Rect, boxes: readonly Rect[], camera: Camera): boolean {
+  const under = { x: (place.x - camera.x) / camera.zoom, y: (place.y - camera.y) / camera.zoom, w: place.w / camera.zoom, h: place.h / camera.zoom }
+  return boxes.some((box) => overlaps(box, under))
+}
+
+/** What a graph too large for the window opens at: its first screenful where that is narrow enough, else the column most of its boxes stand in. */
+export function firstSight(boxes: readonly Rect[], view: Viewport, zoom: number): Rect | null {
+  if (boxes.length === 0) return null
+  const top = Math.min(...boxes.map((box) => box.y))
+  const first = boxes.filter((box) => box.y < top + view.height / zoom)
+  const [left, right] = [Math.min(...first.map((box) => box.x)), Math.max(...first.map((box) => box.x + box.w))]
+  if ((right - left) * zoom <= view.width - 2 * EDGE) return { x: left, y: top, w: right - left, h: 0 }
+  const centres = first.map((box) => box.x + box.w / 2).sort((a, b) => a - b)
+  return { x: centres[centres.length >> 1]!, y: top, w: 0, h: 0 }
 }
 
 /** Keeps the graph's edge at the window's edge instead of showing emptiness beyond it. */

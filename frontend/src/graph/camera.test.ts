@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { covers, firstSight, opened } from './camera'
+
+const box = (x: number, y: number) => ({ x, y, w: 100, h: 40 })
+
+test('a place of the window covers what stands under it at this zoom, and nothing beside it', () => {
+  const camera = { x: 10, y: 20, zoom: 0.5 }
+  const place = { x: 60, y: 20, w: 50, h: 50 }
+  expect(covers(place, [box(90, 10)], camera)).toBe(true)
+  expect(covers(place, [box(-10, 0)], camera)).toBe(false) // its right edge is at 55
+  expect(covers(place, [], camera)).toBe(false)
+})
+
+const view = { width: 600, height: 400 }
+
+test('a first screenful that is narrow enough is shown whole', () => {
+  expect(firstSight([box(0, 0), box(500, 60), box(500, 120), box(2000, 900)], view, 0.7)).toEqual({ x: 0, y: 0, w: 600, h: 0 })
+  expect(firstSight([], view, 0.7)).toBeNull()
+})
+
+test('of a wider one the column most boxes stand in', () => {
+  const boxes = [box(0, 0), ...Array.from({ length: 30 }, (_, at) => box(900, 60 * at + 60))]
+  expect(firstSight(boxes, view, 0.7)).toMatchObject({ x: 950, y: 0 })
+  const camera = opened({ x: 0, y: 0, w: 1600, h: 1900 }, view, firstSight(boxes, view, 0.7), 0.7)
+  const left = 900 * camera.zoom + camera.x
+  expect(left).toBeGreaterThan(0)
+  expect(left + 100 * camera.zoom).toBeLessThan(view.width)
+})

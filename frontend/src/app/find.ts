@@ -1,7 +1,9 @@
 // Search over a run: names, types and lines, of boxes, folded parameters and groups.
 
 import type { Graph } from '../api/types'
+import { groupTitle } from '../core/fold'
 import { formatShape } from '../core/format'
+import type { Words } from '../core/sentences'
 import type { Selection } from '../core/state'
 import type { TraceIndex } from '../core/trace'
 
@@ -15,7 +17,7 @@ export interface Match {
 const MOST = 60
 
 /** What matches all the words of a query; a number also matches a line. */
-export function search(graph: Graph, index: TraceIndex, query: string): Match[] {
+export function search(graph: Graph, index: TraceIndex, query: string, t: Words): Match[] {
   const wanted = query.trim().toLowerCase().split(/\s+/).filter(Boolean)
   if (wanted.length === 0) return []
   const found: Match[] = []
@@ -30,7 +32,7 @@ export function search(graph: Graph, index: TraceIndex, query: string): Match[] 
     found.push({ key: `line ${number}`, name: `${number}`, detail: code, selection: { kind: 'line', line: number } })
   }
   for (const group of graph.groups) {
-    const path = index.trace.modules.find((module) => module.id === group.module)?.path ?? group.title
+    const path = index.trace.modules.find((module) => module.id === group.module)?.path ?? groupTitle(group, t)
     add(group.id, path, group.type, '', { kind: 'group', id: group.id })
   }
   for (const box of graph.boxes) {

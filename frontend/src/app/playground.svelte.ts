@@ -312,11 +312,11 @@ export class Playground {
       this.seed = trace.program.seed ?? 0
       this.device = trace.program.device ?? 'cpu'
       await this.show(trace, 'keep', signal)
-    })
+    }, false)
   }
 
-  /** One request at a time: a newer one replaces the one under way. */
-  private async attempt(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  /** One request at a time: a newer one replaces the one under way. `queued`: it may have to wait for others' programs. */
+  private async attempt(work: (signal: AbortSignal) => Promise<void>, queued = true): Promise<void> {
     this.stop()
     const abort = (this.abort = new AbortController())
     this.problem = null
@@ -324,7 +324,7 @@ export class Playground {
     const timer = setTimeout(() => {
       if (this.abort !== abort) return
       this.running = 'shown'
-      void this.followQueue(abort)
+      if (queued) void this.followQueue(abort)
     }, SHOW_RUNNING_MS)
     try {
       await work(abort.signal)
@@ -374,9 +374,10 @@ export class Playground {
     this.keepDraft()
     // A phone shows one view: with nothing to draw, the line that failed says more.
     if (trace.failure && graph.boxes.length === 0) this.phone = 'program'
-    // Where the inspector has a place of its own, what went wrong is told without being asked.
-    this.findingOpen = matchMedia('(min-width: 1280px)').matches && trace.findings.some((one) => one.severity !== 'note') ? 0 : null
+    // Where the inspector has a place of its own, what went wrong is told without being asked; not over what the address selects.
     const asBefore = kept || same
+    const isAsked = kept && this.view.selection !== null
+    this.findingOpen = !isAsked && matchMedia('(min-width: 1280px)').matches && trace.findings.some((one) => one.severity !== 'note') ? 0 : null
     this.change({
       run: trace.id,
       step,

@@ -38,6 +38,11 @@ export interface Sheet {
   moduleOf: ReadonlyMap<string, Group>
 }
 
+/** What a group is called; one that only cuts a long list says which of its boxes it holds. */
+export function groupTitle(group: Group, words: (key: string, values: { range: string }) => string): string {
+  return group.kind === 'line' && /^\d+–\d+$/.test(group.title) ? words('graph.range', { range: group.title }) : group.title
+}
+
 /** A stable id for each link of a graph, for selection and addresses. */
 export function linkIds(graph: Graph): string[] {
   const seen = new Map<string, number>()

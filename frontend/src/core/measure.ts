@@ -2,7 +2,7 @@
 
 import type { Box, Group, Tensor } from '../api/types'
 import { brief, display, normOf, type Display } from './display'
-import type { DrawnLink, Sheet, Stub } from './fold'
+import { groupTitle, type DrawnLink, type Sheet, type Stub } from './fold'
 import { formatCount, formatNumber, formatShape, textWidth } from './format'
 import type { Story, Strip } from './moment'
 import { promotionText } from './promotion'
@@ -99,7 +99,7 @@ export function headOfGroup(group: Group, measure: Measure): Head {
   const pass = group.kind === 'layer' ? measure.story.index.passes.get(group.pass ?? '') : undefined
   if (pass) return { title: `${pass.kind === 'grad' ? 'grad()' : 'backward()'} #${pass.id.slice(1)}`, aside: measure.words('graph.layer'), right: '' }
   const count = group.repeat && group.repeat > 1 ? measure.words('graph.times', { n: group.repeat }) : measure.words('graph.nodes', { n: group.size ?? 0 })
-  return { title: group.title, aside: [group.type, count].filter(Boolean).join(' · '), right: group.parameters ? formatCount(group.parameters) : '' }
+  return { title: groupTitle(group, measure.words), aside: [group.type, count].filter(Boolean).join(' · '), right: group.parameters ? formatCount(group.parameters) : '' }
 }
 
 function parametersOf(box: Box, { story }: Measure): string {

@@ -1,12 +1,10 @@
-// Which lines of the program have run, run now and come next at a step, and what stands at their ends.
+// Which lines of the program have run, run now and come next at a step.
 
-import type { Box, Span, Trace } from '../api/types'
-import { formatBytes } from '../core/format'
+import type { Span, Trace } from '../api/types'
 import type { TraceIndex } from '../core/trace'
 import type { Words } from '../core/sentences'
-import { briefLine } from './naming'
 import { nodeOfStep } from './story'
-import type { LineBlock, LineNote, Marks, SpanMark } from './marks'
+import type { LineMarks } from './marks'
 
 /** Lines that hold a statement: neither blank nor only a comment. */
 function statements(code: string): number[] {
@@ -21,44 +19,21 @@ function isTopLevel(line: string | undefined): boolean {
   return line !== undefined && /^\S/.test(line)
 }
 
-export interface Choice {
-  step: number
-  selected: Box | undefined
-  lit: ReadonlySet<number>
-  blocks: readonly LineBlock[]
-}
-
-export function marksAt(index: TraceIndex, choice: Choice, t: Words): Marks {
+/** What a listing shows of a step. */
+export function linesAt(index: TraceIndex, step: number, lit: ReadonlySet<number>, t: Words): LineMarks {
   const { trace } = index
-  const event = index.event(choice.step)
-  const code = trace.program.code
-  const atEnd = choice.step >= trace.timeline.length
-  const failed = trace.failure?.span && (atEnd || event?.kind === 'failure') ? trace.failure.span.line : null
-  const running = lineOf(index, choice.step) ?? (atEnd && trace.timeline.length > 0 ? lastLine(index) : null)
-  const spans: SpanMark[] = []
-  const concerned = isBackward(event?.kind) ? spanOf(index, choice.step) : null
-  if (concerned) spans.push({ span: concerned, kind: 'gradient' })
-  if (choice.selected?.span) spans.push({ span: choice.selected.span, kind: 'selected' })
-  if (failed !== null && trace.failure?.span) spans.push({ span: trace.failure.span, kind: 'failed' })
-  const found = new Set<number>()
-  for (const finding of trace.findings) {
-    if (!finding.span || finding.severity === 'note') continue
-    found.add(finding.span.line)
-    spans.push({ span: finding.span, kind: 'finding' })
-  }
+  const atEnd = step >= trace.timeline.length
+  const running = lineOf(index, step) ?? (atEnd && trace.timeline.length > 0 ? lastLine(index) : null)
   return {
-    done: doneLines(index, choice.step, running),
+    done: doneLines(index, step, running),
     running: trace.failure?.kind === 'syntax' ? null : running,
-    next: nextLine(index, choice.step, running),
-    gradient: concerned?.line ?? null,
-    failed,
-    found,
+    next: nextLine(index, step, running),
+    gradient: concernedAt(index, step)?.line ?? null,
+    failed: failedAt(index, step)?.line ?? null,
+    found: new Set(tellingFindings(trace).map(({ line }) => line)),
     idle: new Set(trace.lines_not_run ?? []),
     unrecorded: unrecordedLines(trace),
-    lit: choice.lit,
-    notes: notesAt(index, choice.step, code),
-    spans,
-    blocks: choice.blocks,
+    lit,
     words: {
       running: t('mark.running'),
       next: t('mark.next'),
@@ -70,6 +45,25 @@ export function marksAt(index: TraceIndex, choice: Choice, t: Words): Marks {
       unrecorded: t('mark.unrecorded'),
     },
   }
+}
+
+/** The code whose gradient is worked out at a step: that of the node's op, or for a leaf of the op that made it. */
+export function concernedAt(index: TraceIndex, step: number): Span | null {
+  const event = index.event(step)
+  const node = isBackward(event?.kind) ? nodeOfStep(index, event) : undefined
+  const op = node && (index.op(node.op) ?? (node.variable ? index.producer(node.variable) : undefined))
+  return op?.span ?? null
+}
+
+/** Where the program failed, once it has. */
+export function failedAt(index: TraceIndex, step: number): Span | null {
+  const { failure, timeline } = index.trace
+  return failure?.span && (step >= timeline.length || index.event(step)?.kind === 'failure') ? failure.span : null
+}
+
+/** The code of findings that are more than a note. */
+export function tellingFindings({ findings }: Trace): Span[] {
+  return findings.flatMap(({ span, severity }) => (span && severity !== 'note' ? [span] : []))
 }
 
 /** Lines of the program that `no_grad` or `inference_mode` was about: no operation on them was recorded. */
@@ -93,14 +87,6 @@ function lineOf(index: TraceIndex, step: number): number | null {
 
 function isBackward(kind: string | undefined): boolean {
   return kind === 'seed' || kind === 'visit' || kind === 'sum' || kind === 'reduce' || kind === 'hook' || kind === 'accumulate'
-}
-
-/** The code of what a step concerns: the node's op, or for a leaf the op that made it. */
-function spanOf(index: TraceIndex, step: number): Span | null {
-  const node = nodeOfStep(index, index.event(step))
-  if (!node) return null
-  const op = index.op(node.op) ?? (node.variable ? index.producer(node.variable) : undefined)
-  return op?.span ?? null
 }
 
 function lastLine(index: TraceIndex): number | null {
@@ -135,42 +121,4 @@ function nextLine(index: TraceIndex, step: number, running: number | null): numb
     if (line !== null && line !== running) return line
   }
   return null
-}
-
-/** What each line copies between devices, or would copy on a GPU. */
-function copiesAt(trace: Trace): Map<number, string> {
-  const found = new Map<number, string>()
-  for (const { span, to, size_bytes } of trace.transfers ?? []) if (span) found.set(span.end_line, `→ ${to === 'cpu' ? 'CPU' : 'GPU'} ${formatBytes(size_bytes)}`)
-  return found
-}
-
-/** What each line's statement gave, up to the step: the result of its last op; nothing where that raised. */
-function notesAt(index: TraceIndex, step: number, code: string): Map<number, LineNote> {
-  const last = new Map<number, string>()
-  const refused = new Set<number>()
-  for (let at = 1; at <= step; at += 1) {
-    const event = index.event(at)
-    const op = event?.kind === 'op' ? index.op(event.op) : undefined
-    if (op?.span && op.raised) refused.add(op.span.end_line)
-    else if (op?.span && op.outputs[0]) {
-      last.set(op.span.end_line, op.outputs[0])
-      refused.delete(op.span.end_line)
-    }
-  }
-  const sent = copiesAt(index.trace)
-  const lines = code.split('\n')
-  const notes = new Map<number, LineNote>()
-  for (const [line, text] of sent) if (refused.has(line)) notes.set(line, { text, tone: 'plain' })
-  for (const [line, id] of last) {
-    const tensor = index.tensor(id)
-    if (!tensor || refused.has(line)) continue
-    const room = 44 - [...(lines[line - 1] ?? '')].length
-    const full = briefLine(tensor)
-    const short = full.split(' · ')[0] ?? full
-    const text = full.length <= room ? full : short.length <= room ? short : ''
-    const moved = sent.get(line)
-    const both = [text, moved].filter(Boolean).join(' · ')
-    if (both) notes.set(line, { text: both.length <= room || !moved ? both : moved, tone: 'plain' })
-  }
-  return notes
 }

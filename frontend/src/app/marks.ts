@@ -24,7 +24,8 @@ export interface LineBlock {
   index: number
 }
 
-export interface Marks {
+/** How the lines of the program stand at a step. */
+export interface LineMarks {
   done: ReadonlySet<number>
   running: number | null
   next: number | null
@@ -37,17 +38,20 @@ export interface Marks {
   unrecorded: ReadonlySet<number>
   /** Lines lit because their boxes are hovered in the graph. */
   lit: ReadonlySet<number>
+  /** What the signs mean, for their tooltips. */
+  words: { running: string; next: string; gradient: string; failed: string; done: string; found: string; idle: string; unrecorded: string }
+}
+
+export interface Marks extends LineMarks {
   notes: ReadonlyMap<number, LineNote>
   spans: readonly SpanMark[]
   blocks: readonly LineBlock[]
-  /** What the signs mean, for their tooltips. */
-  words: { running: string; next: string; gradient: string; failed: string; done: string; found: string; idle: string; unrecorded: string }
 }
 
 export type Sign = 'failed' | 'found' | 'gradient' | 'running' | 'next' | 'idle' | 'done'
 
 /** The one sign a line carries: what is wrong first, then where the gradient is, then where the program is. */
-export function signOf(marks: Marks, line: number): Sign | null {
+export function signOf(marks: LineMarks, line: number): Sign | null {
   if (marks.failed === line) return 'failed'
   if (marks.found.has(line)) return 'found'
   if (marks.gradient === line) return 'gradient'

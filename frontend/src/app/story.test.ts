@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { load, NAMES } from '../core/fixtures/load'
 import { TraceIndex } from '../core/trace'
 import { words } from '../core/words'
-import { nodeOfStep, tell, markLabel } from './story'
+import { nodeOfStep, tell } from './story'
 import { marksOf } from './timeline'
+import { markLabel } from './timeline-names'
 
 const index = (name: (typeof NAMES)[number]): TraceIndex => new TraceIndex(load(name).trace)
 const stepOf = (of: TraceIndex, kind: string): number => of.trace.timeline.findIndex((step) => step.kind === kind) + 1
@@ -21,7 +22,7 @@ describe.each(NAMES)('%s', (name) => {
 
   test('every step has a mark on its side of the line', () => {
     const of = index(name)
-    const marks = marksOf(of, 0, 20_000, true, words('en'))
+    const marks = marksOf(of, 0, 20_000)
     expect(marks).toHaveLength(of.trace.timeline.length)
     of.trace.timeline.forEach((step, at) => {
       if (['visit', 'sum', 'reduce', 'seed', 'accumulate'].includes(step.kind)) expect(marks[at]!.above).toBe(true)
@@ -45,7 +46,7 @@ test('an op at which a checkpoint has computed enough is no error, one that rais
   Object.assign(op, { raised: true, outputs: [] })
   const told = (): string[] => {
     const of = new TraceIndex(trace)
-    return [tell(of, at + 1, words('en')).tone, marksOf(of, 0, 20_000, true, words('en'))[at]!.shape]
+    return [tell(of, at + 1, words('en')).tone, marksOf(of, 0, 20_000)[at]!.shape]
   }
   expect(told()).toEqual(['error', 'failure'])
   Object.assign(op, { rerun_of: 'o1' })

@@ -1,11 +1,11 @@
 // The timeline in words: what happened at a step, which line it was, which node it concerns.
 
-import type { Gap, HookCall, Node, Op, Pass, Reduction, Step, Update, Visit } from '../api/types'
+import type { Gap, HookCall, Node, Op, Reduction, Step, Update, Visit } from '../api/types'
 import { brief as briefTerm } from '../core/display'
 import { formatShape } from '../core/format'
 import type { TraceIndex } from '../core/trace'
 import type { Words } from '../core/sentences'
-import { brief, codeAt, nodeName, opName, passName, shortType, tensorName } from './naming'
+import { brief, codeAt, nodeName, opName, passName, tensorName } from './naming'
 
 export interface Told {
   /** The sentence, without its value. */
@@ -204,61 +204,9 @@ function tellUpdate(index: TraceIndex, step: Step, t: Words): Told {
   return told(t(`step.update.${update.kind}`, { name }), values)
 }
 
-function updateName(index: TraceIndex, update: Update): string {
+/** What an update is of: `w`, also where it edits `w.grad`. */
+export function updateName(index: TraceIndex, update: Update): string {
   const change = update.changes[0]
   const named = change?.name || tensorName(index, index.tensor(change?.before ?? change?.after))
   return named.replace(/\.grad(\.data|\.detach\(\))?$/, '')
-}
-
-/** A few letters for a mark on the timeline. */
-export function markLabel(index: TraceIndex, step: Step, t: Words): string {
-  const pass = step.pass ? index.passes.get(step.pass) : undefined
-  switch (step.kind) {
-    case 'op': {
-      const op = index.op(step.op)
-      return op ? opName(index, op) : ''
-    }
-    case 'seed': {
-      const seed = index.tensor(pass?.roots[step.root ?? 0]?.seed)
-      return seed ? `seed ${briefTerm(seed)}` : 'seed'
-    }
-    case 'visit': {
-      const type = nodeOfStep(index, step)?.type ?? ''
-      return type === 'AccumulateGrad' ? 'Acc' : shortType(type)
-    }
-    case 'sum':
-      return 'Σ'
-    case 'reduce':
-      return reduceLabel(pass, step)
-    case 'hook':
-      return (step.hook && index.hooks.get(step.hook)?.function) || 'hook'
-    case 'call':
-      return index.modules.get(index.calls.get(step.call ?? '')?.module ?? '')?.path.split('.').at(-1) ?? ''
-    case 'accumulate':
-      return `${tensorName(index, index.tensor(pass?.accumulations[step.accumulation ?? 0]?.tensor))}.grad`
-    case 'output':
-      return 'print'
-    case 'update':
-    case 'reset': {
-      const update = step.update ? index.updates.get(step.update) : undefined
-      return update?.kind === 'step' ? 'step()' : update?.kind === 'zero_grad' ? 'zero_grad' : update ? updateName(index, update) : ''
-    }
-    case 'warning':
-      return t('output.warning')
-    case 'gap': {
-      const passes = index.trace.gaps?.[step.index ?? -1]?.passes ?? 0
-      return passes ? `… ${passes}` : '…'
-    }
-    default:
-      return ''
-  }
-}
-
-const BELOW = '₀₁₂₃₄₅₆₇₈₉'
-
-/** `Σ₀`: the axes that are summed, as indices below. */
-function reduceLabel(pass: Pass | undefined, step: Step): string {
-  const visit = pass?.visits[step.visit ?? -1]
-  const axes = (visit && reductionOf(visit, step.slot)?.axes) ?? []
-  return `Σ${axes.map((axis) => BELOW[axis] ?? '').join('')}`
 }

@@ -3,8 +3,7 @@
 import type { Step } from '../api/types'
 import { textWidth } from '../core/format'
 import type { TraceIndex } from '../core/trace'
-import type { Words } from '../core/sentences'
-import { isEnough, markLabel } from './story'
+import { isEnough } from './story'
 
 export type Shape = 'op' | 'ghost' | 'seed' | 'visit' | 'sum' | 'reduce' | 'accumulate' | 'hook' | 'enter' | 'leave' | 'update' | 'output' | 'failure' | 'warning' | 'call' | 'gap'
 
@@ -15,13 +14,6 @@ export interface TimelineMark {
   above: boolean
   label: string
   x: number
-}
-
-export interface Band {
-  text: string
-  from: number
-  to: number
-  above: boolean
 }
 
 const LABEL_SIZE = 10
@@ -45,6 +37,38 @@ const shapes: Record<Step['kind'], Shape> = {
   gap: 'gap',
 }
 
+/** How a mark is drawn: a path, and a circle with it. */
+interface Sign {
+  d: string
+  look: '' | 'stroke' | 'plus' | 'cross'
+  /** Radius and middle of the circle. */
+  r?: number
+  y?: number
+}
+
+const sign = (d: string, look: Sign['look'] = '', r?: number, y?: number): Sign => ({ d, look, r, y })
+const down = sign('M-4.5 -3.5H4.5L0 4Z')
+const sum = sign('M-2.8 0H2.8M0 -2.8V2.8', 'plus', 5.8)
+
+export const signs: Record<Shape, Sign> = {
+  op: down,
+  ghost: down,
+  visit: sign('M-5 4.5H5L0 -4.5Z'),
+  seed: sign('M0 5V-1', '', 3, -2.5),
+  sum,
+  accumulate: sum,
+  reduce: sign('M-1.5 -4h3a4 4 0 0 1 0 8h-3a4 4 0 0 1 0 -8Z'),
+  hook: sign('M1.5 -5V1a3 3 0 0 1 -6 0V0.2', 'stroke'),
+  enter: sign('M2 -4H-1.5V4H2', 'stroke'),
+  leave: sign('M-2 -4H1.5V4H-2', 'stroke'),
+  update: sign('M0 -4.5 4.5 0 0 4.5 -4.5 0Z'),
+  output: sign('M-3.5 -3.5h7v7h-7Z'),
+  failure: sign('M-3.5 -3.5 3.5 3.5M3.5 -3.5 -3.5 3.5', 'cross'),
+  gap: sign('M-4.5 2.5 -1.5 -2.5 1.5 2.5 4.5 -2.5', 'stroke'),
+  warning: sign('M-4.5 4 0 -4 4.5 4Z'),
+  call: sign('M0 -3V3'),
+}
+
 function shapeOf(index: TraceIndex, step: Step): Shape {
   if (step.kind !== 'op') return shapes[step.kind]
   const op = index.op(step.op)
@@ -62,8 +86,8 @@ export function place(step: number, total: number, left: number, right: number):
   return total <= 1 ? (step === 0 ? left : right) : left + ((right - left) * (step - 1)) / (total - 1)
 }
 
-/** All marks, each with a label where there is room for it. Too many to tell apart: none, and the ticks say where they are. */
-export function marksOf(index: TraceIndex, left: number, right: number, labels: boolean, t: Words): TimelineMark[] {
+/** All marks, each with its name where there is room for it. Too many to tell apart: none, and the ticks say where they are. */
+export function marksOf(index: TraceIndex, left: number, right: number, nameOf: (event: Step) => string = () => ''): TimelineMark[] {
   const { timeline } = index.trace
   const total = timeline.length
   if ((right - left) / Math.max(1, total) < 8) return []
@@ -72,7 +96,7 @@ export function marksOf(index: TraceIndex, left: number, right: number, labels: 
     const x = place(at + 1, total, left, right)
     const above = isAbove(event)
     const side = above ? 'above' : 'below'
-    const text = labels ? markLabel(index, event, t) : ''
+    const text = nameOf(event)
     const width = textWidth(text, LABEL_SIZE)
     const next = nextOnSide(timeline, at, above, total, left, right)
     const fits = text !== '' && x + 8 >= free[side] && x + 10 + width <= Math.max(next - 7, 0)
@@ -103,45 +127,4 @@ export function ticks(index: TraceIndex, left: number, right: number, above: boo
     path += `M${x} ${y}v6`
   })
   return path
-}
-
-/** Which top part of the model the ticks belong to, as brackets: `blocks.0`, `head`. */
-export function bands(index: TraceIndex, left: number, right: number): Band[] {
-  const { timeline, modules } = index.trace
-  const paths = new Map(modules.map((module) => [module.id, module.path]))
-  const roots = modules.filter((module) => module.parent == null).length
-  const found: Band[] = []
-  let open: { text: string; first: number; last: number; above: boolean } | null = null
-  const close = (): void => {
-    if (open && open.text) {
-      const from = place(open.first, timeline.length, left, right)
-      const to = place(open.last, timeline.length, left, right)
-      const last = open.text.slice(open.text.lastIndexOf('.') + 1)
-      const text = [open.text, last].find((one) => to - from > textWidth(one, 9.5) + 6)
-      if (text) found.push({ text, from, to, above: open.above })
-    }
-    open = null
-  }
-  timeline.forEach((event, at) => {
-    if (event.kind !== 'op' && event.kind !== 'visit') return
-    const pass = event.pass ? index.passes.get(event.pass) : undefined
-    const node = event.kind === 'visit' ? index.node(pass?.visits[event.visit ?? 0]?.node) : undefined
-    const op = index.op(event.kind === 'op' ? event.op : node?.op)
-    if (event.kind === 'visit' && !op) return
-    const text = part(paths.get(op?.module ?? '') ?? '', roots === 1)
-    const above = event.kind === 'visit'
-    if (open && open.text === text && open.above === above) open.last = at + 1
-    else {
-      close()
-      open = { text, first: at + 1, last: at + 1, above }
-    }
-  })
-  close()
-  return found
-}
-
-/** `model.blocks.0.attn` → `blocks.0`; with several models side by side, the model's own name stays. */
-function part(path: string, onlyRoot: boolean): string {
-  const pieces = path.split('.').slice(onlyRoot ? 1 : 0)
-  return /^\d+$/.test(pieces[1] ?? '') ? `${pieces[0]}.${pieces[1]}` : (pieces[0] ?? '')
 }

@@ -1,7 +1,7 @@
 // Starts the embed: graph and player of a stored run, in a frame on a course page.
 
 import { mount } from 'svelte'
-import '../app/app.css'
+import '../app/base.css'
 import { loadWords } from '../app/lexicon'
 import Embed from './Embed.svelte'
 import { embedOptions } from './options'

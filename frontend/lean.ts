@@ -1,0 +1,45 @@
+// What our pages do not use of Svelte and Vite, left out of what they load.
+
+import type { Plugin } from 'vite'
+
+/** Code for taking over HTML that a server rendered: it can only be left out when nothing seems to switch it on. */
+export const noHydration: Plugin = {
+  name: 'no-hydration',
+  apply: 'build',
+  transform: {
+    filter: { id: /svelte\/src\/internal\/client\/dom\/hydration\.js$/ },
+    handler: (code: string) => plain(swapped(swapped(code, 'export let hydrating = false', 'export const hydrating = false'), 'hydrating = value', '')),
+  },
+}
+
+/** State that is written into, not replaced: an embed has none. Where it is given some it says so at once. */
+export const noDeepState: Plugin = {
+  name: 'no-deep-state',
+  transform: {
+    filter: { id: /svelte\/src\/internal\/client\/proxy\.js$/ },
+    handler: (code: string) => plain(swapped(code, PROXY, `${PROXY} ${REFUSE} return value;`)),
+  },
+}
+
+/** Loading styles and further scripts of a chunk ahead of it: the chunks of an embed have none. */
+export const noPreload: Plugin = {
+  name: 'no-preload',
+  enforce: 'post',
+  transform: {
+    filter: { id: /vite\/preload-helper/ },
+    handler: () => plain('export const __vitePreload = (load) => load()'),
+  },
+}
+
+const PROXY = 'export function proxy(value) {'
+const REFUSE = "if (Array.isArray(value) || value?.constructor === Object) throw new Error('use $state.raw');"
+
+/** Text of a version of Svelte that reads differently is not passed over. */
+function swapped(code: string, from: string, to: string): string {
+  if (!code.includes(from)) throw new Error(`no longer in Svelte: ${from}`)
+  return code.replace(from, to)
+}
+
+function plain(code: string) {
+  return { code, map: null }
+}

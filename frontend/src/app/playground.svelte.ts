@@ -21,12 +21,14 @@ export type PhoneView = 'program' | 'graph' | 'node' | 'panels' | 'output'
 /** What is drawn: a trace and the graph made of it always change together. */
 interface Shown {
   trace: Trace
-  graph: Graph | null
+  graph: Graph
 }
 
 const SHOW_RUNNING_MS = 300
 const LOOK_AGAIN_MS = 500
 const HALT_MS = 3000
+/** Longer than a frame takes, even on a slow machine. */
+const UNPAINTED_MS = 100
 
 export class Playground {
   t: Words = $state.raw(wordsOf({}))
@@ -40,6 +42,8 @@ export class Playground {
   autoRun = $state(remembered('autoRun') === 'yes')
   view: ViewState = $state.raw(firstView())
   shown: Shown | null = $state.raw(null)
+  /** A picture that is drawn before the rest of the page says the same: where only a number was edited, it is what the eye waits for. */
+  private ahead: Shown | null = $state.raw(null)
   lessons: api.Lesson[] = $state.raw([])
   lessonsMissing = $state(false)
   health: api.Health | null = $state.raw(null)
@@ -65,6 +69,8 @@ export class Playground {
   shownLine: { line: number; times: number } | null = $state.raw(null)
 
   private abort: AbortController | null = null
+  /** Brings the rest of the page to the picture that is ahead of it. */
+  private catchUp: (() => void) | null = null
   private graphAbort: AbortController | null = null
   private readonly graphs = new Graphs()
   /** A run with findings has come: from then on their sentences are fetched with the others. */
@@ -74,6 +80,7 @@ export class Playground {
 
   readonly trace: Trace | null = $derived(this.shown?.trace ?? null)
   readonly graph: Graph | null = $derived(this.shown?.graph ?? null)
+  readonly picture: Shown | null = $derived(this.ahead ?? this.shown)
   readonly index: TraceIndex | null = $derived(this.trace ? new TraceIndex(this.trace) : null)
   readonly then: Then | null = $derived(this.index ? new Then(this.index) : null)
   readonly find = $derived(this.graph && this.index ? boxFinder(this.graph, this.index) : null)
@@ -258,6 +265,7 @@ export class Playground {
 
   blank(): void {
     this.stop()
+    this.catchUp?.()
     this.code = ''
     this.shown = null
     this.problem = null
@@ -318,6 +326,7 @@ export class Playground {
   /** One request at a time: a newer one replaces the one under way. `queued`: it may have to wait for others' programs. */
   private async attempt(work: (signal: AbortSignal) => Promise<void>, queued = true): Promise<void> {
     this.stop()
+    this.catchUp?.()
     const abort = (this.abort = new AbortController())
     this.problem = null
     this.running = 'quiet'
@@ -369,23 +378,31 @@ export class Playground {
     const wanted = { level: choice.level, root: choice.root, pass: choice.pass ?? (choice.root ? null : passOfStep(trace, step)), alone: choice.pass !== null }
     const [graph] = await Promise.all([this.graphs.of(trace.id, wanted, this.view.lang, signal), trace.findings.length > 0 && this.learnFindings()])
     this.graphAbort?.abort()
-    this.shown = { trace, graph }
-    this.recent = keepRun(this.recent, { id: trace.id, at: Date.now(), lesson: this.view.lesson, line: tellingLine(trace.program.code, before?.program.code ?? ''), status: trace.status })
+    const shown = { trace, graph }
+    const anew = { ...(same ? {} : { step }), ...(kept || same ? {} : { selection: null, expanded: null }) }
+    this.catchUp = () => this.settle(shown, kept, { root: choice.root, pass: choice.pass, ...anew })
+    if (same) {
+      this.ahead = shown
+      await painted()
+    }
+    this.catchUp?.()
+  }
+
+  /** All of the page says what a run was, the view too where it is another one now. */
+  private settle(shown: Shown, kept: boolean, view: Partial<ViewState>): void {
+    const { trace, graph } = shown
+    const line = tellingLine(trace.program.code, this.trace?.program.code ?? '')
+    this.catchUp = null
+    this.shown = shown
+    this.ahead = null
+    this.recent = keepRun(this.recent, { id: trace.id, at: Date.now(), lesson: this.view.lesson, line, status: trace.status })
     this.keepDraft()
     // A phone shows one view: with nothing to draw, the line that failed says more.
     if (trace.failure && graph.boxes.length === 0) this.phone = 'program'
     // Where the inspector has a place of its own, what went wrong is told without being asked; not over what the address selects.
-    const asBefore = kept || same
     const isAsked = kept && this.view.selection !== null
     this.findingOpen = !isAsked && matchMedia('(min-width: 1280px)').matches && trace.findings.some((one) => one.severity !== 'note') ? 0 : null
-    this.change({
-      run: trace.id,
-      step,
-      root: choice.root,
-      pass: choice.pass,
-      selection: asBefore ? this.view.selection : null,
-      expanded: asBefore ? this.view.expanded : null,
-    })
+    this.change({ run: trace.id, ...view })
   }
 
   /** Draws the same run by another level, root or pass; the old picture stays until the new one is here. */
@@ -447,6 +464,14 @@ export class Playground {
       this.lessonsMissing = true
     }
   }
+}
+
+/** Done when what has changed so far has been painted, or in a tab behind others would have been. */
+function painted(): Promise<void> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve))
+    setTimeout(resolve, document.hidden ? 0 : UNPAINTED_MS)
+  })
 }
 
 /** Two runs tell the same story when the same kinds of things happened in the same order: an edited number, not an edited line. */

@@ -56,10 +56,11 @@ test('where a number was edited, the picture comes first and the rest of the pag
 test('what is chosen meanwhile is kept', async () => {
   const { play, done } = await between()
   play.goTo(3)
-  play.select({ kind: 'box', id: graph.boxes[0]!.id })
+  const selection = { kind: 'box', id: graph.boxes[0]!.id } as const
+  play.select(selection)
   paint()
   await done
-  expect([play.view.step, play.view.selection?.id]).toEqual([3, graph.boxes[0]!.id])
+  expect([play.view.step, play.view.selection]).toEqual([3, selection])
 })
 
 test('a page in a tab behind others is not kept waiting for a frame', async () => {

@@ -441,7 +441,10 @@ def unreadable(tensor: torch.Tensor) -> str:
         return "inside torch.func"
     if tensor.is_nested:
         return "nested tensor"
-    return "" if not torch._is_functional_tensor(tensor) else "functional tensor"
+    if torch._is_functional_tensor(tensor):
+        return "functional tensor"
+    gone = tensor.layout is torch.strided and tensor.numel() and not tensor.data_ptr()
+    return "its memory was given back" if gone else ""
 
 
 def look(tensor: torch.Tensor, uninitialised: bool = False, like: Look | None = None) -> Look:
@@ -496,6 +499,8 @@ def _long_look(tensor: torch.Tensor, uninitialised: bool, like: Look | None = No
         device, layout = str(tensor.device), str(tensor.layout).removeprefix("torch.")
         meet_device(device)
         shape = tuple(int(n) for n in tensor.shape)
+        if tensor._is_zerotensor():  # the derivative where there is none: zeros without memory
+            return _contents(torch.zeros(shape, dtype=tensor.dtype), shape, dtype, 0, 0, None, "cpu")
         reason = unreadable(tensor)
         if not reason and tensor.layout is not torch.strided:
             dense = _contents(tensor.detach().to_dense(), shape, dtype, 0, 0, None, "cpu")

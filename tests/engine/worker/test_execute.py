@@ -148,3 +148,26 @@ def test_loader_workers_are_replaced_and_said() -> None:
     )
     assert trace.output[0].text == "[[0, 1], [2, 3]]\n"
     assert "workers_replaced" in [finding.code for finding in trace.findings]
+
+
+def test_zeros_without_memory_are_zeros() -> None:
+    trace = record(
+        "import torch\nimport torch.autograd.forward_ad as fwAD\nx = torch.ones(1, 2)\n"
+        "with fwAD.dual_level():\n"
+        "    y = torch.cat([fwAD.make_dual(x, x), torch.zeros(1, 2)])\n"
+        "    zeros, many = torch._efficientzerotensor(3), torch._efficientzerotensor(30, 30)\n"
+        "    z = zeros * 2\n"
+    )
+    many = next(tensor for tensor in reversed(trace.tensors) if "many" in tensor.names)
+    assert (_named(trace, "zeros"), many.summary and many.summary.zeros) == ((0.0, 0.0, 0.0), 900)
+
+
+def test_memory_given_back_is_not_read() -> None:
+    trace = record(
+        "import torch\nx = torch.ones(4)\ny = torch.ones(1000)\n"
+        "x.untyped_storage().resize_(0)\ny.untyped_storage().resize_(0)\n"
+    )
+    last = {name: tensor for tensor in trace.tensors for name in tensor.names}
+    assert [(last[name].contents, last[name].data, last[name].summary) for name in "xy"] == [
+        ("unreadable", None, None)
+    ] * 2

@@ -19,10 +19,9 @@ from torch.overrides import TorchFunctionMode
 from engine.worker.hooks import Hooks
 from engine.worker.record import Ledger, State
 from engine.worker.tensors import FLOATS, Look, complex_met, devices_met, look, spoken, version_of
-from engine.worker.walk import NO_SEQUENCE
+from engine.worker.walk import NEVER, NO_SEQUENCE
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
-_NEVER = 2**64
 _disabled = torch._C.DisableTorchFunction
 _sequence_nr = torch._C._autograd._get_sequence_nr
 _current_node = torch._C._current_autograd_node
@@ -198,7 +197,7 @@ class Backward:
     ) -> _Pass:  # fmt: skip
         ledger = self.ledger
         walker = ledger.walker
-        walker.begin(0, _NEVER)
+        walker.begin(0, NEVER)
         ledger.passes += 1
         running = _Pass(ledger.passes)
         roots, numbers = self._roots(outputs, grads, running)
@@ -644,6 +643,9 @@ class Backward:
                 results = tuple([self._result(item, running) for item in result])
         except Exception as trouble:
             ledger.trouble("backward", trouble)
+        if (until := _sequence_nr()) > running.sequence_nr:
+            ledger.walker.made_aside(running.sequence_nr, until, 0, running.id)
+        ledger.walker.begin(0, NEVER)
         ledger.pass_stack.remove(running.id)
         ledger.bury()
         ledger.pending.append(("pe", running.id, failed, results))

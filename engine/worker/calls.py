@@ -425,7 +425,8 @@ class Recording(TorchFunctionMode):
             return
         op = self._op(called, words, keywords, outputs, IN_PLACE if changed else flags, started, frame, ended)
         if (until := _sequence_nr()) - since > len(walker.numbers) - known:
-            walker.made_aside(op, since, until)
+            passes = self.here.passes
+            walker.made_aside(since, until, op, passes[-1] if passes else 0)
         if changed:
             self.observer.written(op, changed, ledger.site(frame))
         if called.picks:

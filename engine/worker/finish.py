@@ -16,6 +16,7 @@ from engine.worker.plain import class_name, plain_text
 from engine.worker.reads import Reading
 from engine.worker.record import Ledger, State, is_blank
 from engine.worker.tensors import INLINE, as_array, look, start_of
+from engine.worker.walk import NEVER
 
 _T = TypeVar("_T")
 _MOST_TENSORS = 64  # of one list or dict
@@ -44,7 +45,7 @@ class Finish:
         self.ledger.bury()
         mine = [(name, value) for name, value in names.items() if name not in self.before]
         walker = self.ledger.walker
-        walker.begin(0, 2**64)
+        walker.begin(0, NEVER)
         for name, value in mine:
             if isinstance(value, torch.nn.Module):
                 self._guard(name, partial(self._module, name, value))

@@ -22,6 +22,7 @@ KEY = "gradgraph"
 """The node's number in `metadata`, used only once threads make sequence numbers ambiguous."""
 
 NO_SEQUENCE = 2**64 - 1  # AccumulateGrad
+NEVER = 2**64
 _NEAREST = 1_000
 _ENCLOSING = 8
 """Stretches that are looked at for one that holds a node."""
@@ -97,8 +98,9 @@ class Walker:
         """What nodes keep of them, as objects of their own."""
         self.recomputed: list[tuple[weakref.ref[Any], weakref.ref[torch.Tensor]]] = []
         """What a checkpoint computed again in the running op, behind what it is kept for."""
-        self._aside: list[tuple[int, int, int]] = []
-        """Where an op made nodes that its results do not lead to: first and last sequence number, and the op."""
+        self._aside: list[tuple[int, int, bool, int, int]] = []
+        """Where an op or a pass made nodes that its results do not lead to: from which sequence number, to which (negative), whether
+        it is no op, the op, the pass. Of those that hold a node the innermost comes last."""
         self._places: dict[tuple[int, ...], int] = {}
         self._placed = 0
         """How many of the results `_places` holds, by address and shape."""
@@ -131,18 +133,19 @@ class Walker:
         """Nodes numbered from here on that are as new as `since` come from this op, or from this node's backward."""
         self.op, self.since, self.made_by = op, since, made_by
 
-    def made_aside(self, op: int, since: int, until: int) -> None:
-        """Notes that an op made nodes that its results do not lead to, such as the tangents of forward-mode AD."""
-        insort(self._aside, (since, until, op))
+    def made_aside(self, since: int, until: int, op: int, one: int) -> None:
+        """Notes that an op or a pass made nodes that its results may not lead to, such as the tangents of forward-mode AD."""
+        insort(self._aside, (since, -until, not op, op, one))
 
-    def _made_aside_by(self, sequence: int) -> int:
-        """The innermost op that made a node aside; 0 when none did."""
+    def _made_by_what(self, sequence: int) -> tuple[int, int]:
+        """The innermost op and pass that made a node aside; 0 for none."""
         at = bisect_left(self._aside, (sequence + 1,))
-        return next((op for _, until, op in reversed(self._aside[max(0, at - _ENCLOSING) : at]) if sequence < until), 0)
+        around = reversed(self._aside[max(0, at - _ENCLOSING) : at])
+        return next(((op, one) for _, until, _, op, one in around if sequence < -until), (0, 0))
 
     def end(self) -> None:
         """The op is recorded: lets go of its outputs. Nodes that are met from here on are not its own."""
-        self.op = 0
+        self.begin(0, NEVER)
         if self.recomputed:
             self.keep_recomputed()
         if self.results:
@@ -276,13 +279,16 @@ class Walker:
         sequence = node._sequence_nr()
         said = "" if sequence == NO_SEQUENCE else str(sequence)
         fresh = sequence >= self.since
-        op = self.op if fresh else self._made_aside_by(sequence) if self._aside and not self.threaded else 0
         passes = self.ledger.here.passes
-        if not (facts.custom or reason or (fresh and (self.made_by or passes))):
+        if fresh:
+            op, made_by, one = self.op, self.made_by, passes[-1] if passes else 0
+        else:
+            made_by = 0
+            op, one = self._made_by_what(sequence) if self._aside and not self.threaded else (0, 0)
+        if not (facts.custom or reason or made_by or one):
             return ("n", number, facts.name, said, op, edges, outputs, saved)
         return (
-            "n", number, facts.name, said, op, edges, outputs, saved, 0, self.made_by if fresh else 0,
-            passes[-1] if passes and fresh else 0, facts.custom, reason,
+            "n", number, facts.name, said, op, edges, outputs, saved, 0, made_by, one, facts.custom, reason,
             *((facts.code,) if facts.code else ()),
         )  # fmt: skip
 

@@ -91,3 +91,10 @@ def test_a_nodes_hook_of_a_module_is_told_with_its_op() -> None:
         "(m(x[None] * 1)).sum().backward()\n"
     )
     assert all(node.op is not None for node in _of(trace, "BackwardHookFunctionBackward"))
+
+
+def test_nodes_made_within_a_transform_belong_to_its_pass() -> None:
+    trace = _trace("g = torch.func.grad(lambda v: (v ** 3).sum())(x)\ng.sum().backward()\n")
+    (one, _) = trace.passes
+    unseen = [node for node in trace.nodes if node.op is None and node.type != "AccumulateGrad"]
+    assert len(unseen) == 6 and {node.pass_id for node in unseen} == {one.id}

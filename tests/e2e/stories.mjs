@@ -36,6 +36,13 @@ model = nn.Sequential(nn.Linear(4, 8), nn.Sequential(nn.Linear(8, 8), nn.ReLU(),
 loss = model(torch.ones(3, 4)).pow(2).mean()
 loss.backward()`
 
+const LOOP = `import torch
+x = torch.tensor([1.0, 1.0], requires_grad=True)
+y = x * 2
+while y.norm() < 200:
+    y = y * 2
+y.sum().backward()`
+
 const CUT = `import torch
 w = torch.tensor([1.0, 2.0], requires_grad=True)
 b = torch.tensor(0.5, requires_grad=True)
@@ -503,8 +510,11 @@ const stories = {
     await open(page)
     await run(page, 'import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x ** 3\ng, = torch.autograd.grad(y, x, create_graph=True)\nh, = torch.autograd.grad(g, x)')
     await until(() => box(page, 'leaf').textContent(), (text) => text.includes('autograd.grad() returned it'), 'what became of the gradient')
-    await box(page, 'PowBackward0').click()
+    await until(() => page.locator('.gg-scene').textContent(), (text) => ['y', 'grad() #1', 'grad() #2'].every((name) => text.includes(name)), 'the forward graph and both layers')
+    await box(page, 'MulBackward0').first().click()
     await until(() => page.locator('.inspector').textContent(), (text) => text.includes('belongs to a derivative'), 'where the node comes from')
+    await page.getByTitle('Pass', { exact: true }).selectOption('p1')
+    await until(() => page.locator('.gg-scene .box').count(), (n) => n === 2, 'the first pass alone')
   },
 
   async 'parts that nothing joins stand on lines'(page) {
@@ -609,6 +619,47 @@ const stories = {
     check((await page.locator('.gg-scene .beside').allTextContents()).some((text) => text.includes('∏ 1×4') && text.includes('J 4×4')), 'the shapes beside the nodes')
     check((await page.locator('.mode').textContent()).includes('times fewer numbers'), 'what it would cost')
     await shoot(page, 'jacobian-mode')
+  },
+
+  async 'a run stands beside the one before it, and Back takes it away'(page) {
+    await open(page, '#lang=en')
+    await run(page, LOOP)
+    await page.locator('.strip').getByRole('button', { name: 'Compare' }).click()
+    const before = new URL(page.url()).hash
+    await run(page, LOOP.replace('1.0, 1.0', '40.0, 1.0'))
+    const panel = page.locator('.compare')
+    const sentences = () => panel.locator('.sentences li').allTextContents()
+    const others = panel.getByLabel('Put a run beside it')
+    await until(() => others.locator('option').allTextContents(), (all) => all.some((text) => text.includes('1.0, 1.0')), 'the run before is offered')
+    await others.selectOption({ index: 1 })
+    await until(() => page.locator('.run-head').allTextContents(), (all) => all.length === 2 && all[0].includes('8 nodes, depth 5') && all[1].includes('18 nodes, depth 10'), 'the heads of both pictures')
+    await until(() => page.locator('.beside-pane .gg-scene .box').count(), (count) => count > 0, 'the picture of the other run')
+    await until(sentences, (all) => all.some((text) => text.includes('The values part at line 2: x is [40, 1] in A, all 1 in B')), 'where they part')
+    const grad = panel.locator('tr', { hasText: '.grad' }).first()
+    check((await grad.textContent()).replaceAll(/\s/g, '').includes('88256256≠248'), `the gradients: ${await grad.textContent()}`)
+    check((await panel.locator('.diff').textContent()).includes('40.0'), 'the line that was edited')
+    await shoot(page, 'compare')
+    const shared = page.url()
+    await panel.getByRole('link', { name: 'Open' }).click()
+    await until(sentences, (all) => all.some((text) => text.includes('x is all 1 in A, [40, 1] in B')), 'the same from the other side')
+    await page.goBack()
+    await until(() => page.url(), (url) => url === shared, 'back at the comparison')
+    await page.goBack()
+    await until(() => page.locator('.beside-pane').count(), (count) => count === 0, 'nothing beside it any more')
+    check(new URL(page.url()).hash !== before, 'the newer run stays on show')
+    await panel.getByLabel('Run id or address').fill('no run at all')
+    await page.keyboard.press('Enter')
+    await panel.getByText('neither the id of a run').waitFor()
+    await panel.getByLabel('Run id or address').fill('nosuchrunanywhere')
+    await page.keyboard.press('Enter')
+    await panel.getByText('There is no run nosuchrunanywhere').waitFor()
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(shared)
+    await page.reload()
+    await until(() => page.locator('.beside-pane .gg-scene .box').count(), (count) => count > 0, 'both pictures on a phone')
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth)
+    check(wide <= 390, `the page is ${wide} px wide`)
+    await shoot(page, 'compare-phone')
   },
 
   async 'the cells that an op read are shown, with dtypes and sizes'(page) {

@@ -50,6 +50,7 @@ STORIES = (
     "a walk over the module tree is stepped through",
     "one operator of a class of one’s own is followed call by call",
     "a pass is gone through with matrices",
+    "a run stands beside the one before it, and Back takes it away",
     "the cells that an op read are shown, with dtypes and sizes",
     "a line that moves a tensor says what a GPU would be sent",
     "hooks and modules tell of themselves",

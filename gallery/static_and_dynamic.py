@@ -1,0 +1,26 @@
+import torch
+from torch import fx
+
+
+def program(x):
+    if x > 0:
+        return x**2
+    return 3 * x
+
+
+def formula(x):
+    return torch.where(x > 0, x**2, 3 * x)
+
+
+fixed = fx.symbolic_trace(formula)
+print(fixed.code.strip())
+try:
+    fx.symbolic_trace(program)
+except fx.proxy.TraceError as error:
+    print("program:", error)
+
+x = torch.tensor(-2.0, requires_grad=True)
+y = program(x)
+z = fixed(x)
+(y + z).backward()
+print("y", y.item(), "z", z.item(), "x.grad", x.grad.item())

@@ -412,6 +412,11 @@ export class Story {
     return life.box.kind === 'leaf' && life.box.node != null && life.grads.length === 0 && this.isOver(step)
   }
 
+  /** Whether a leaf will at some step say that a pass returned its gradient. */
+  isEverReturned(id: string): boolean {
+    return this.isReturned(this.lives.get(id)!, Infinity)
+  }
+
   private isReturned(life: Life, step: number): boolean {
     if (life.box.kind !== 'leaf' || life.box.node == null || life.grads.length > 0) return false
     return this.linksOut(life.box.id).some((link) => link.kind === 'data' && this.crossings(link).some((visit) => visit.step > 0 && visit.step <= step && visit.pass.kind === 'grad' && visit.visit.left[link.slot ?? -1] != null))

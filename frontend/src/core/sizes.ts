@@ -72,9 +72,10 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
   const strip = keepsStrip(box, measure) ? STRIP : 0
   const widestCell = Math.max(30, ...values.map((tensor) => display(tensor).width), ...gradients.map((tensor) => display(tensor).width + (hasGrad ? 34 : 0)), hasGrad ? 78 : 0)
   const widestStrip = Math.max(0, ...strips.map((entry) => 44 + textWidth(stripLabel(entry), ASIDE) + textWidth(stripText(entry, measure.words), STRIP_SIZE)))
+  const returned = story.isEverReturned(box.id) ? 33 + textWidth(measure.words('graph.returned'), ASIDE) : 0
   const head = headWidth(headOf(box, measure))
   const ghost = box.kind === 'ghost'
-  const w = upTo4(Math.max(ghost && measure.narrowest < COLUMN ? GHOST : measure.narrowest, Math.min(WIDEST, Math.max(head, widestStrip)), (ghost ? 1 : 2) * (widestCell + 20)))
+  const w = upTo4(Math.max(ghost && measure.narrowest < COLUMN ? GHOST : measure.narrowest, Math.min(WIDEST, Math.max(head, widestStrip, returned)), (ghost ? 1 : 2) * (widestCell + 20)))
   const h = HEAD + bodyHeight(shown) + strip
   return { id: box.id, parent: sheet.parents.get(box.id) ?? '', w, h, side: sideOf(box.id, measure), tail: story.hasSeed(box.id) ? TAIL : 0 }
 }

@@ -8,6 +8,7 @@ from engine.assemble.house import House
 from engine.collector import uncollected
 from engine.derive import derive
 from engine.findings import explanation, find
+from engine.looked import Looked
 from engine.outcome import Outcome
 from engine.replay import failed_node
 from engine.request import RunRequest
@@ -30,21 +31,19 @@ def _assembled(run: str, request: RunRequest, lines: Iterable[bytes], outcome: O
     return _diagnosed(derive(house.finish(run, request, outcome, bad), house.told))
 
 
-def _diagnosed(trace: Trace) -> Trace:
+def _diagnosed(looked: Looked) -> Trace:
     """The trace with what can be concluded from it."""
-    trace = msgspec.structs.replace(trace, passes=_placed(trace))
-    findings = (*trace.findings, *find(trace))
+    trace = msgspec.structs.replace(looked.trace, passes=_placed(looked))
+    findings = (*trace.findings, *find(trace, looked))
     failure = trace.failure
     if failure is not None and failure.explanation is None:
         failure = msgspec.structs.replace(failure, explanation=explanation(failure, findings))
     return msgspec.structs.replace(trace, failure=failure, findings=findings)
 
 
-def _placed(trace: Trace) -> tuple[Pass, ...]:
+def _placed(looked: Looked) -> tuple[Pass, ...]:
     """The passes, the failed ones with the node that raised."""
-    if not any(one.failed for one in trace.passes):
-        return trace.passes
-    nodes = {node.id: node for node in trace.nodes}
     return tuple(
-        msgspec.structs.replace(one, failed_node=failed_node(nodes, one)) if one.failed else one for one in trace.passes
+        msgspec.structs.replace(one, failed_node=failed_node(looked.nodes, one)) if one.failed else one
+        for one in looked.trace.passes
     )

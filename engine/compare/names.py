@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from engine.compare.types import Named, Plain
 from engine.compare.values import difference
-from engine.laws.looked import Looked
+from engine.looked import Looked
 from engine.trace import Tensor, Trace
 
 MOST_NAMES = 1_000

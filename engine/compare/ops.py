@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from engine.compare.lines import Pairs
 from engine.compare.types import OpsAt, Split
 from engine.compare.values import alike, difference
-from engine.laws.looked import Looked
+from engine.looked import Looked
 from engine.trace import Edge, Node, Op
 
 MOST_PLACES = 500

@@ -10,7 +10,7 @@ from engine.compare.names import MOST_NAMES, Names, plain
 from engine.compare.ops import Ops
 from engine.compare.types import FORMAT, Comparison, Named, OpPair, PassPair, Printed, Side, Split, TypeCount
 from engine.compare.values import alike, difference
-from engine.laws.looked import Looked
+from engine.looked import Looked
 from engine.trace import Finding, Pass, Trace
 
 MOST_PASSES = 200

@@ -9,24 +9,29 @@ from engine.derive.outside import with_lines_outside
 from engine.derive.promotion import with_promotions
 from engine.derive.regrown import link_regrown
 from engine.derive.reruns import with_reruns
+from engine.derive.rooms import Rooms
 from engine.derive.storages import storages
 from engine.derive.told import Told
 from engine.derive.transfers import transfers
 from engine.derive.windows import with_windows
+from engine.looked import Looked
 from engine.trace import Trace
 
 __all__ = ["Told", "derive", "link_regrown"]
 
 
-def derive(trace: Trace, told: Told) -> Trace:
+def derive(trace: Trace, told: Told) -> Looked:
     """The trace with the parts that need all of it."""
-    trace = with_lines_outside(trace)
-    return msgspec.structs.replace(
+    looked = Looked(with_lines_outside(trace))
+    trace = looked.trace
+    rooms = Rooms(trace, told.rooms)
+    derived = msgspec.structs.replace(
         trace,
-        curve=curve(trace, told.points),
+        curve=curve(looked, told.points),
         lines_not_run=lines_that_exist(told.lines_not_run, trace.program.code),
-        memory=memory(trace, told),
-        ops=with_windows(with_promotions(with_reruns(trace), trace), trace),
-        storages=storages(trace, told),
-        transfers=transfers(trace),
+        memory=memory(looked, told, rooms),
+        ops=with_windows(with_promotions(with_reruns(trace), looked.tensors), looked.tensors),
+        storages=storages(looked, told, rooms),
+        transfers=transfers(looked),
     )
+    return Looked(derived, looked)

@@ -3,17 +3,17 @@
 import math
 from collections.abc import Iterable, Mapping
 
-from engine.trace import CurvePoint, Pass, Tensor, Trace
+from engine.looked import Looked
+from engine.trace import CurvePoint, Pass, Tensor
 
 MOST_POINTS = 2_000
 
 
-def curve(trace: Trace, left_out: Iterable[CurvePoint]) -> tuple[CurvePoint, ...]:
+def curve(looked: Looked, left_out: Iterable[CurvePoint]) -> tuple[CurvePoint, ...]:
     """Points of the kept passes and of those left out, in order; of more than 2,000 the first, the last and every k-th."""
-    tensors = {tensor.id: tensor for tensor in trace.tensors} if trace.passes else {}
     points = {point.number: point for point in left_out}
-    for one in trace.passes:
-        point = _point(one, tensors)
+    for one in looked.trace.passes:
+        point = _point(one, looked.tensors)
         points[point.number] = point
     in_order = [points[number] for number in sorted(points)]
     apart = -(-len(in_order) // (MOST_POINTS - 1))

@@ -2,9 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 
+from engine.derive.rooms import Rooms
 from engine.derive.told import Told
-from engine.trace import Change, MemoryPoint, Op, Pass, Tensor, Trace, Update
+from engine.looked import Looked
+from engine.trace import Change, MemoryPoint, Op, Pass, Step, Tensor, Update
 
 MOST_POINTS = 1980
 _BUCKETS = MOST_POINTS // 3
@@ -12,9 +15,9 @@ _BUCKETS = MOST_POINTS // 3
 _PARAMETERS, _GRADIENTS, _OPTIMIZER, _ACTIVATIONS = range(4)
 
 
-def memory(trace: Trace, told: Told) -> tuple[MemoryPoint, ...]:
+def memory(looked: Looked, told: Told, rooms: Rooms) -> tuple[MemoryPoint, ...]:
     """What is held after each step at which that changed; of very many points the largest of each stretch and its last."""
-    points = list(_Ledger(trace, told).points())
+    points = list(_Ledger(looked, told, rooms).points())
     return tuple(points if len(points) <= MOST_POINTS else _thinned(points))
 
 
@@ -34,12 +37,8 @@ def _total(point: MemoryPoint) -> int:
 class _Bytes:
     """Which memory is held as what; memory held as several things counts as the first of them."""
 
-    def __init__(self, tensors: Iterable[Tensor], rooms: Mapping[str, int]) -> None:
-        self.sizes = dict(rooms)
-        for tensor in tensors:
-            key = tensor.storage or tensor.id
-            if tensor.size_bytes > self.sizes.get(key, 0):
-                self.sizes[key] = tensor.size_bytes
+    def __init__(self, sizes: Mapping[str, int]) -> None:
+        self.sizes = {**sizes}
         self.held: dict[str, list[int]] = {}
         self.totals = [0, 0, 0, 0]
 
@@ -78,20 +77,17 @@ def _first(holders: list[int]) -> int:
 class _Ledger:
     """The state of memory while the timeline is walked."""
 
-    def __init__(self, trace: Trace, told: Told) -> None:
+    def __init__(self, looked: Looked, told: Told, rooms: Rooms) -> None:
+        trace = looked.trace
         self.trace = trace
-        self.tensors = {tensor.id: tensor for tensor in trace.tensors}
-        self.nodes = {node.id: node for node in trace.nodes}
-        self.ops = {op.id: op for op in trace.ops}
-        self.passes = {one.id: one for one in trace.passes}
-        self.updates = {update.id: update for update in trace.updates}
-        self.bytes = _Bytes(trace.tensors, told.rooms)
+        self.tensors, self.nodes, self.ops = looked.tensors, looked.nodes, looked.ops
+        self.passes, self.updates = looked.passes, looked.updates
+        self.bytes = _Bytes(rooms.sizes)
         self.owned: tuple[dict[str, str], dict[str, str], dict[str, str]] = ({}, {}, {})
         """Storage by tensor, for parameters, gradients and optimizer state."""
-        self.gone: dict[int, list[int]] = defaultdict(list)
+        self.gone = sorted(told.gone, key=itemgetter(0))
+        """What ceases to exist, from the end of which step on."""
         last = len(trace.timeline) - 1
-        for step, numbers in told.gone:
-            self.gone[min(step, last)] += numbers
         self.told_held: dict[int, list[tuple[int, tuple[int, ...]]]] = defaultdict(list)
         for step, holder, held in told.held:
             self.told_held[min(step, last)].append((holder, held))
@@ -105,7 +101,13 @@ class _Ledger:
         """Whether the life of any node matters."""
         self.inner = {one for op in trace.ops if op.pass_id is not None for one in op.outputs if one not in op.inputs}
         """What ops made while a pass ran."""
-        self.coming = [tensor for tensor in trace.tensors if tensor.storage is not None and self._matters(tensor)]
+        self.coming = [
+            tensor
+            for tensor in trace.tensors
+            if tensor.storage is not None
+            and (self._is_trained(tensor) if (made := tensor.grad_fn) is None else made.node in self.followed)
+        ]
+        """Tensors that hold a node that is followed, and what a program trains."""
         self.order = {tensor.id: index for index, tensor in enumerate(self.coming)}
         self.come = 0
         self.node_of: dict[str, str] = {}
@@ -159,10 +161,8 @@ class _Ledger:
                     todo.append(user)
         return followed
 
-    def _matters(self, tensor: Tensor) -> bool:
-        """Whether it holds a node that is followed, or is what a program trains."""
-        if tensor.grad_fn is not None:
-            return tensor.grad_fn.node in self.followed
+    def _is_trained(self, tensor: Tensor) -> bool:
+        """Whether a tensor without a node is what a program trains."""
         if tensor.role == "parameter":
             return True
         is_leaf = tensor.role == "leaf" and tensor.requires_grad
@@ -179,27 +179,21 @@ class _Ledger:
         totals = self.bytes.totals
         before = [0, 0, 0, 0]
         last = len(self.trace.timeline) - 1
+        gone, at = self.gone, 0
         for number, step in enumerate(self.trace.timeline):
-            for holder, held in self.told_held.get(number, ()):
-                self._held(holder, held)
-            if number in self.gone:
-                for tensor in self.gone[number]:
-                    self._gone(tensor)
-            one = self.passes.get(step.pass_id) if step.pass_id is not None else None
-            if step.op is not None and step.kind == "op":
-                self._op(self.ops[step.op])
-            elif step.kind == "visit" and one is not None and step.visit is not None:
-                self._visit(one, step.visit)
-            elif step.kind == "accumulate" and one is not None and step.accumulation is not None:
-                self._accumulate(one, step.accumulation)
-            elif step.kind == "pass_end" and one is not None:
-                self._pass_end(one)
-            elif step.update is not None:
-                self._update(self.updates[step.update])
+            if number in self.told_held:
+                for holder, held in self.told_held[number]:
+                    self._held(holder, held)
+            end = at
+            while end < len(gone) and (gone[end][0] <= number or number == last):
+                self._gone(gone[end][1])
+                end += 1
+            self._step(step)
             if number == last:
                 self._meet(len(self.coming))
-                for tensor in self.gone.get(number, ()):
-                    self._gone(tensor)
+                for _, numbers in gone[at:]:
+                    self._gone(numbers)
+            at = end
             if totals != before:
                 before = totals.copy()
                 yield MemoryPoint(
@@ -208,13 +202,28 @@ class _Ledger:
 
     # Steps
 
+    def _step(self, step: Step) -> None:
+        if step.kind == "op":
+            if step.op is not None and (self.lives or self.come < len(self.coming)):
+                self._op(self.ops[step.op])
+            return
+        if step.kind == "visit" and not self.keeping and not self.made_by:
+            return
+        one = self.passes.get(step.pass_id) if step.pass_id is not None else None
+        if step.kind == "visit" and one is not None and step.visit is not None:
+            self._visit(one, step.visit)
+        elif step.kind == "accumulate" and one is not None and step.accumulation is not None:
+            self._accumulate(one, step.accumulation)
+        elif step.kind == "pass_end" and one is not None:
+            self._pass_end(one)
+        elif step.update is not None:
+            self._update(self.updates[step.update])
+
     def _op(self, op: Op) -> None:
-        if self.lives:
-            for node in op.nodes:
-                self._bear(node)
-        if self.come < len(self.coming):
-            self._mentioned(op.inputs)
-            self._mentioned(op.outputs)
+        for node in op.nodes if self.lives else ():
+            self._bear(node)
+        self._mentioned(op.inputs)
+        self._mentioned(op.outputs)
 
     def _visit(self, one: Pass, index: int) -> None:
         visit = one.visits[index]
@@ -307,11 +316,15 @@ class _Ledger:
         for key in keys:
             self.bytes.hold(_ACTIVATIONS, key)
 
-    def _gone(self, number: int) -> None:
-        for key in self.held_by.pop(number, ()):
-            self.bytes.drop(_ACTIVATIONS, key)
-        if number not in self.holding:
-            return
+    def _gone(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            if number in self.held_by:
+                for key in self.held_by.pop(number):
+                    self.bytes.drop(_ACTIVATIONS, key)
+            if number in self.holding:
+                self._drop_all(number)
+
+    def _drop_all(self, number: int) -> None:
         identity = f"t{number}"
         self._disown(_PARAMETERS, identity)
         self._disown(_GRADIENTS, identity)

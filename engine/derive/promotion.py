@@ -9,7 +9,7 @@ from itertools import combinations_with_replacement
 
 import msgspec
 
-from engine.trace import Argument, Op, PromotedOperand, Promotion, Tensor, Trace
+from engine.trace import Argument, Op, PromotedOperand, Promotion, Tensor
 
 COMPARING = frozenset("eq ne lt le gt ge logical_and logical_or logical_xor".split())
 DIVIDING = frozenset("div rdiv div_ divide true_divide atan2".split())
@@ -84,12 +84,13 @@ def result_type(operands: Iterable[PromotedOperand]) -> str | None:
     return _combined(ranks["tensor"], _combined(ranks["zero_dim"], ranks["number"]))
 
 
-def with_promotions(ops: tuple[Op, ...], trace: Trace) -> tuple[Op, ...]:
+def with_promotions(ops: tuple[Op, ...], tensors: Mapping[str, Tensor]) -> tuple[Op, ...]:
     """The ops, those whose operands had different dtypes with the one they computed in."""
-    candidates = [op for op in ops if op.name in PROMOTING and op.inputs and not op.raised]
+    mixed = len({tensor.dtype for tensor in tensors.values()}) > 1
+    names = PROMOTING if mixed else COMPARING  # among tensors of one dtype, only what numbers are compared with
+    candidates = [op for op in ops if op.name in names and op.inputs and not op.raised]
     if not candidates:
         return ops
-    tensors = {tensor.id: tensor for tensor in trace.tensors}
     found = {
         op.id: promotion
         for op in candidates

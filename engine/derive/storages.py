@@ -3,8 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from engine.derive.rooms import Rooms
 from engine.derive.told import Told
-from engine.trace import Change, Op, Storage, Tensor, Trace, Write
+from engine.looked import Looked
+from engine.trace import Change, Op, Storage, Tensor, Write
 
 MOST_WRITES = 200
 """Of one storage: the first half of them and the last."""
@@ -12,28 +14,17 @@ _SILENT_WRITERS = frozenset(("batch_norm", "instance_norm"))
 """Their kernels write running statistics without raising a version."""
 
 
-def storages(trace: Trace, told: Told) -> tuple[Storage, ...]:
+def storages(looked: Looked, told: Told, rooms: Rooms) -> tuple[Storage, ...]:
     """The storages that more than one tensor or array shares, or that were written into, in the order of meeting."""
-    return tuple(_Memory(trace, told).storages())
+    return tuple(_Memory(looked, told, rooms).storages())
 
 
 class _Memory:
-    def __init__(self, trace: Trace, told: Told) -> None:
-        self.trace = trace
-        self.told = told
-        self.tensors = {tensor.id: tensor for tensor in trace.tensors}
-        self.ops = {op.id: op for op in trace.ops}
-        self.members: dict[str, dict[str, Tensor]] = {}
-        """For each storage its tensors by identity, each with its first record there."""
-        self.sizes = dict(told.rooms)
-        for tensor in trace.tensors:
-            if tensor.storage is not None:
-                members = self.members.get(tensor.storage)
-                if members is None:
-                    members = self.members[tensor.storage] = {}
-                members.setdefault(tensor.identity or tensor.id, tensor)
-                if tensor.size_bytes > self.sizes.get(tensor.storage, 0):
-                    self.sizes[tensor.storage] = tensor.size_bytes
+    def __init__(self, looked: Looked, told: Told, rooms: Rooms) -> None:
+        self.trace = looked.trace
+        self.tensors = looked.tensors
+        self.ops = looked.ops
+        self.rooms = rooms
         self.arrays: dict[str, list[str]] = defaultdict(list)
         for name, numbers in told.arrays:
             for number in numbers:
@@ -41,7 +32,7 @@ class _Memory:
         self.shares: dict[tuple[str | None, str], bool] = {}
         """Whether a tensor shares the counter of the first one in a storage."""
         self.makers: dict[str, Op] = {}
-        for op in trace.ops:
+        for op in self.trace.ops:
             if op.view:
                 for made in op.outputs:
                     self.makers.setdefault(made, op)
@@ -49,18 +40,18 @@ class _Memory:
     def storages(self) -> Iterator[Storage]:
         """Those worth telling of."""
         writes = self._writes()
-        for storage, members in self.members.items():
+        for storage in self.rooms.first:
             written = writes.get(storage, ())
-            if len(members) > 1 or written or storage in self.arrays:
+            if written or storage in self.arrays or self.rooms.is_shared(storage):
                 in_order = sorted(written, key=lambda write: int(write.tensor[1:]))
                 kept = in_order
                 if len(in_order) > MOST_WRITES:
                     kept = [*in_order[: MOST_WRITES // 2], *in_order[-MOST_WRITES // 2 :]]
                 yield Storage(
                     id=storage,
-                    tensors=tuple(members),
+                    tensors=tuple(self.rooms.members(storage)),
                     arrays=tuple(self.arrays.get(storage, ())),
-                    size_bytes=self.sizes.get(storage, 0),
+                    size_bytes=self.rooms.sizes.get(storage, 0),
                     writes=tuple(kept),
                     writes_omitted=len(in_order) - len(kept),
                 )
@@ -149,7 +140,7 @@ class _Memory:
     def _is_first_counter(self, tensor: Tensor) -> bool:
         """Whether it raises the version of the tensor met first in that memory: views and `.detach()` share the counter of
         what they were made of, `.data` and another `from_numpy` have one of their own."""
-        members = self.members[tensor.storage or ""]
+        members = self.rooms.members(tensor.storage or "")
         first = next(iter(members))
         path = []
         number = tensor.identity or tensor.id
@@ -170,7 +161,7 @@ class _Memory:
         maker = self.makers.get(record.id)
         if maker is None:  # `nn.Parameter(t)` shares it too
             shares = record.role in ("parameter", "saved", "buffer")
-            return next(iter(self.members[storage or ""])) if shares else None
+            return next(iter(self.rooms.members(storage or ""))) if shares else None
         if maker.name == "data":
             return None
         sources = (self.tensors[source] for source in maker.inputs if source in self.tensors)

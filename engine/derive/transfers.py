@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from engine.looked import Looked
 from engine.trace import Op, Span, Tensor, Trace, Transfer
 
 MOST_TRANSFERS = 500
@@ -33,12 +34,12 @@ class _Line:
     tensors: set[str] = field(default_factory=set)
 
 
-def transfers(trace: Trace) -> tuple[Transfer, ...]:
+def transfers(looked: Looked) -> tuple[Transfer, ...]:
     """The copies, one for each place and direction, in the order the places were first met."""
+    trace, tensors = looked.trace, looked.tensors
     ops = trace.ops
     if not any(op.name in _MOVES for op in ops):
         return ()
-    tensors = {tensor.id: tensor for tensor in trace.tensors}
     lines: dict[tuple[Span | None, str, bool], _Line] = {}
     really = any(tensor.device.startswith("cuda") for tensor in trace.tensors)
     copies = _made(ops, tensors) if really or "cuda" not in trace.program.code else _Foreseen(trace, tensors).copies()

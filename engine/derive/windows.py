@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from engine.trace import Argument, Op, Tensor, Trace, Window, WindowAxis
+from engine.trace import Argument, Op, Tensor, Window, WindowAxis
 
 _NAME = re.compile(r"(?P<base>conv_transpose|conv|max_pool|avg_pool|lp_pool)(?P<axes>[123])d(_with_indices)?")
 _CONV = ("input", "weight", "bias", "stride", "padding", "dilation", "groups")
@@ -35,12 +35,11 @@ def size_after(window: Window, axis: WindowAxis) -> int:
     return out - 1 if (out - 1) * axis.stride >= axis.size + axis.padding else out
 
 
-def with_windows(ops: tuple[Op, ...], trace: Trace) -> tuple[Op, ...]:
+def with_windows(ops: tuple[Op, ...], tensors: Mapping[str, Tensor]) -> tuple[Op, ...]:
     """The ops, those that slide a window over their input with the numbers it slid by."""
     candidates = [op for op in ops if op.outputs and _NAME.fullmatch(op.name) and op.function.startswith("torch.")]
     if not candidates:
         return ops
-    tensors = {tensor.id: tensor for tensor in trace.tensors}
     found = {op.id: window for op in candidates if (window := _window(op, tensors)) is not None}
     return tuple(msgspec.structs.replace(op, window=found[op.id]) if op.id in found else op for op in ops)
 

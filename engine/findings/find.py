@@ -66,6 +66,7 @@ from engine.findings.training import (
 )
 from engine.findings.unrecorded import losses_made_anew, unrecorded
 from engine.findings.values import promoted, squeezes_without_effect, uninitialised_reads, values_cut
+from engine.looked import Looked
 from engine.trace import Finding, Trace
 
 FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
@@ -137,11 +138,11 @@ _log = logging.getLogger(__name__)
 _RANK = {"error": 0, "warning": 1, "note": 2}
 
 
-def find(trace: Trace) -> tuple[Finding, ...]:
-    """Every diagnosis, the gravest first, then by line."""
+def find(trace: Trace, known: Looked | None = None) -> tuple[Finding, ...]:
+    """Every diagnosis, the gravest first, then by line; `known` is as `Looked` has it."""
     if not trace.ops and trace.failure is None and trace.status != "ok":
         return ()
-    story = Story(trace)
+    story = Story(trace, known)
     found = [finding for family in FAMILIES for finding in _asked(family, story)]
     return tuple(sorted(found, key=lambda one: (_RANK[one.severity], one.span.line if one.span is not None else 0)))
 

@@ -6,17 +6,13 @@ from functools import cached_property
 
 from engine.findings.reading import Reading
 from engine.graph.index import Index
-from engine.trace import Module, Op, Pass, Span, Tensor, Trace, Update
+from engine.trace import Module, Op, Pass, Span, Tensor, Update
 
 NAMED = 3  # names in one sentence
 
 
 class Story(Index):
     """An index that also knows the order of things."""
-
-    def __init__(self, trace: Trace) -> None:
-        super().__init__(trace)
-        self.passes: dict[str, Pass] = {one.id: one for one in trace.passes}
 
     @cached_property
     def op_step(self) -> dict[str, int]:

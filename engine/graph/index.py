@@ -5,22 +5,18 @@ from functools import cached_property
 
 from engine.graph.escapes import escapes
 from engine.graph.source import Source
-from engine.trace import Module, Node, Op, Pass, Span, Tensor, Trace
+from engine.looked import Looked
+from engine.trace import Op, Span, Tensor, Trace
 
 CONTAINERS = frozenset({"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"})
 
 
-class Index:
+class Index(Looked):
     """Ids to records, and who made and who uses what."""
 
-    def __init__(self, trace: Trace) -> None:
-        self.trace = trace
+    def __init__(self, trace: Trace, known: Looked | None = None) -> None:
+        super().__init__(trace, known)
         self.source = Source(trace.program.code, parsed_in_sandbox=bool(trace.ops))
-        self.tensors: dict[str, Tensor] = {tensor.id: tensor for tensor in trace.tensors}
-        self.nodes: dict[str, Node] = {node.id: node for node in trace.nodes}
-        self.modules: dict[str, Module] = {module.id: module for module in trace.modules}
-        self.ops: dict[str, Op] = {op.id: op for op in trace.ops}
-        self.passes: dict[str, Pass] = {one.id: one for one in trace.passes}
         self._chains: dict[str, tuple[str, ...]] = {}
         self._texts: dict[Span | None, str] = {}
 

@@ -6,13 +6,13 @@
 from engine.laws.accumulation import accumulation
 from engine.laws.asked import asked
 from engine.laws.checks import checks
-from engine.laws.looked import Looked
 from engine.laws.memory import memory
 from engine.laws.modules import modules
 from engine.laws.ops import ops
 from engine.laws.replay import replay
 from engine.laws.source import source
 from engine.laws.structure import structure
+from engine.looked import Looked
 from engine.trace import Trace
 
 __all__ = ["broken"]

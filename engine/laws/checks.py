@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from engine.laws.looked import Looked
+from engine.looked import Looked
 
 
 def checks(looked: Looked) -> Iterator[str]:

@@ -4,7 +4,7 @@ left in each `.grad`."""
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.laws.looked import Looked
+from engine.looked import Looked
 from engine.trace import Node, Number, Pass, Sum, Tensor, Term, Visit
 
 _RELATIVE = {

@@ -1,6 +1,18 @@
 """What a worker says in one event where it would say the same again and again in several: those several."""
 
-from engine.events import OF_RESULT, OF_TEXT, Again, NodeSeen, OpRan, Passed, Pattern, SavedWord, TensorSeen, Visited
+from engine.events import (
+    OF_RESULT,
+    OF_TEXT,
+    Again,
+    Flowing,
+    NodeSeen,
+    OpRan,
+    Passed,
+    Pattern,
+    SavedWord,
+    TensorSeen,
+    Visited,
+)
 
 
 class Patterns:
@@ -25,8 +37,8 @@ class Patterns:
             again.node, pattern.node_type, str(again.sequence_nr), again.op, again.edges, pattern.outputs, saved
         )
         tensor = TensorSeen(
-            again.tensor, "result", pattern.shape, pattern.dtype, pattern.size_bytes, again.data, again.storage,
-            requires_grad=True, node=again.node, summary=again.summary, thumbnail=again.thumbnail,
+            again.tensor, "result", pattern.shape, pattern.dtype, pattern.size_bytes, again.data, again.storage, 0,
+            True, again.node, summary=again.summary, thumbnail=again.thumbnail,
         )  # fmt: skip
         arguments = tuple([inputs[2 * word] if type(word) is int else word for word in pattern.words])
         op = OpRan(
@@ -47,11 +59,13 @@ def _saved(word: tuple[str, int, str, int], again: Again) -> SavedWord:
 
 def spread_visit(passed: Passed) -> tuple[list[TensorSeen], Visited]:
     """The new gradients, and the visit."""
-    new = [
-        TensorSeen(
-            one.id, "gradient", one.shape, one.dtype, one.size_bytes, one.data, strides=one.strides, device=one.device,
-            layout=one.layout, summary=one.summary, thumbnail=one.thumbnail, contents=one.contents, reason=one.reason,
-        )
-        for one in passed.new
-    ]  # fmt: skip
-    return new, Visited(passed.pass_id, passed.node, passed.entered, passed.left, passed.time_ns / 1000, passed.gone)
+    visit = Visited(passed.pass_id, passed.node, passed.entered, passed.left, passed.time_us, passed.gone)
+    return [as_seen(one) for one in passed.new], visit
+
+
+def as_seen(one: Flowing) -> TensorSeen:
+    """A gradient in the words for any tensor."""
+    return TensorSeen(
+        one.id, one.role, one.shape, one.dtype, one.size_bytes, one.data, strides=one.strides, device=one.device,
+        layout=one.layout, summary=one.summary, thumbnail=one.thumbnail, contents=one.contents, reason=one.reason,
+    )  # fmt: skip

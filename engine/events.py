@@ -6,7 +6,7 @@ still assembles.
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 import msgspec
 
@@ -271,7 +271,16 @@ class Visited(_Event, frozen=True, tag="v"):
 
 
 class Flowing(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """A gradient that is met for the first time and has no node: the fields of `TensorSeen` it has."""
+    """A gradient that is met for the first time and has no node: the fields of `TensorSeen` it has, and what it has not."""
+
+    role: ClassVar[Role] = "gradient"
+    storage: ClassVar[int] = 0
+    version: ClassVar[int] = 0
+    requires_grad: ClassVar[bool] = False
+    node: ClassVar[int] = 0
+    output_nr: ClassVar[int] = 0
+    identity: ClassVar[int] = 0
+    base: ClassVar[int] = 0
 
     id: int
     shape: tuple[int, ...]
@@ -287,6 +296,10 @@ class Flowing(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
     reason: str = ""
 
 
+Seen = TensorSeen | Flowing
+"""What was said of a tensor when it was met."""
+
+
 class Passed(_Event, frozen=True, tag="f"):
     """The engine ran one node, and these gradients are new."""
 
@@ -297,6 +310,11 @@ class Passed(_Event, frozen=True, tag="f"):
     time_ns: int
     new: tuple[Flowing, ...]
     gone: tuple[int, ...] = ()
+
+    @property
+    def time_us(self) -> float:
+        """As `Visited` has it."""
+        return self.time_ns / 1000
 
 
 class Accumulated(_Event, frozen=True, tag="a"):

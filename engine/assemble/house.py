@@ -145,11 +145,11 @@ class House(Records):
                         node=self.n[visit.node],
                         entered=tuple([self.t[number] if number else None for number in visit.entered]),
                         left=tuple([self.t[number] if number else None for number in visit.left]),
-                        sums=sums,
-                        reduced=run.reduced.get(index, ()) if run.reduced else (),
+                        sums=run.sums.get(index, ()),
+                        reduced=run.reduced.get(index, ()),
                         time_us=visit.time_us,
                     )
-                    for index, (visit, sums) in enumerate(zip(run.visits, run.sums, strict=True))
+                    for index, visit in enumerate(run.visits)
                 ]
             ),
             accumulations=tuple(run.accumulations),

@@ -3,6 +3,7 @@
 import msgspec
 
 from engine import events as ev
+from engine.again import as_seen
 from engine.assemble.hook_calls import AFTER, BEFORE
 from engine.assemble.state import Arrival, Run, State, of_pass, of_tensor
 from engine.broadcasting import may_sum, shape_before, summed_axes
@@ -28,7 +29,7 @@ class Passes(State):
                 if node:
                     run.arrived.setdefault((node, input_nr), []).append((seed, 0, 0))
 
-    def _visited(self, event: ev.Visited) -> None:
+    def _visited(self, event: ev.Visited | ev.Passed) -> None:
         run = self.runs.get(event.pass_id)
         if run is None:
             return
@@ -52,10 +53,11 @@ class Passes(State):
             self._gone(event.gone, len(self.steps) + len(steps))
         steps.append(Step(kind="visit", pass_id=pass_id, visit=visit))
         run.visits.append(event)
-        run.sums.append(tuple(sums))
+        if sums:
+            run.sums[visit] = tuple(sums)
         node = self.nodes.get(event.node)
         if node is not None:
-            self._send_on(run, event, node)
+            self._send_on(run, event, node.edges)
             if may_sum(node.type) and (reduced := self._reductions(event, node)):
                 run.reduced[visit] = reduced
                 steps += [Step(kind="reduce", pass_id=pass_id, visit=visit, slot=one.slot) for one in reduced]
@@ -118,7 +120,7 @@ class Passes(State):
             for input_nr, before, _ in event.changes:
                 run.totals.setdefault((fired.node, input_nr), before)
 
-    def _reductions(self, event: ev.Visited, node: ev.NodeSeen) -> tuple[Reduction, ...]:
+    def _reductions(self, event: ev.Visited | ev.Passed, node: ev.NodeSeen) -> tuple[Reduction, ...]:
         """Gradients that were summed over the axes of a broadcast before they left."""
         shape = node.outputs[0][0] if len(node.outputs) == 1 and node.type != "CopySlices" else None
         found = []
@@ -140,8 +142,7 @@ class Passes(State):
         return (called.name, view.shape) if view is not None and called is not None else None
 
     @staticmethod
-    def _send_on(run: Run, event: ev.Visited, node: ev.NodeSeen) -> None:
-        edges = node.edges
+    def _send_on(run: Run, event: ev.Visited | ev.Passed, edges: tuple[int, ...]) -> None:
         for slot, gradient in enumerate(event.left):
             if gradient and 2 * slot + 1 < len(edges) and edges[2 * slot] > 0:
                 key = (edges[2 * slot], edges[2 * slot + 1])
@@ -182,10 +183,11 @@ class Passes(State):
         except TypeError:
             return None
 
-    def _made(self, like: ev.TensorSeen, data: tuple[float, ...]) -> int:
+    def _made(self, like: ev.Seen, data: tuple[float, ...]) -> int:
         """A tensor that no program held: the sum before a hook changed it."""
         number = max(self.tensors) + 1_000_000
-        self.tensors[number] = msgspec.structs.replace(like, id=number, identity=0, data=data, node=0)
+        known = as_seen(like) if isinstance(like, ev.Flowing) else like
+        self.tensors[number] = msgspec.structs.replace(known, id=number, identity=0, data=data, node=0)
         return number
 
     def _accumulated(self, event: ev.Accumulated) -> None:

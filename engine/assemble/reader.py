@@ -7,7 +7,6 @@ from itertools import islice
 import msgspec
 
 from engine import events as ev
-from engine.again import spread_visit
 from engine.assemble.passes import Passes
 from engine.assemble.state import of_op, of_pass
 from engine.trace import (
@@ -75,16 +74,16 @@ class Reader(Passes):
             self._gone(event.gone, len(self.steps))
         if self.calls.running:
             self.calls.ran(event.id, event.thread)
-        self.steps.append(
-            Step(kind="op", op=self.o[event.id], pass_id=of_pass(event.pass_id), span=self.sites.get(event.site))
-        )
+        number = self.o[event.id] = f"o{event.id}"
+        pass_id = f"p{event.pass_id}" if event.pass_id else None
+        self.steps.append(Step(kind="op", op=number, pass_id=pass_id, span=self.sites.get(event.site)))
 
     def _tensor_seen(self, event: ev.TensorSeen) -> None:
         self.tensors[event.id] = event
 
     def _node_seen(self, event: ev.NodeSeen) -> None:
         self.nodes[event.id] = event
-        if ev.OMITTED in event.edges[::2]:
+        if ev.OMITTED in event.edges:  # an input_nr is never negative
             self.nodes_omitted = True
 
     def _again(self, event: ev.Again) -> None:
@@ -92,15 +91,14 @@ class Reader(Passes):
             node, tensor, op = self.patterns.spread(event)
         except LookupError:  # a stranger's word
             return
+        self.tensors[tensor.id] = tensor
         self._node_seen(node)
-        self._tensor_seen(tensor)
         self._op_ran(op)
 
     def _passed(self, event: ev.Passed) -> None:
-        new, visit = spread_visit(event)
-        for tensor in new:
+        for tensor in event.new:
             self.tensors[tensor.id] = tensor
-        self._visited(visit)
+        self._visited(event)
 
     def _take(self, event: ev.Event) -> None:
         """The rarer events."""

@@ -83,26 +83,26 @@ class Records(Reader):
         )
 
     def _op(self, event: ev.OpRan, place: "Place", nodes: Sequence[ev.NodeSeen]) -> Op:
-        tensors = self.t
+        tensor_id, node_id = self.t.__getitem__, self.n
         inputs: list[int] = []
         arguments: list[Argument] = []
         for word in event.arguments:
             if type(word) is int:
                 inputs.append(word)
-                arguments.append(Argument(tensor=tensors[word]))
+                arguments.append(Argument(tensor=tensor_id(word)))
             else:
                 arguments.append(self._argument("", word, inputs))
-        if event.keywords is not None:
-            arguments += [self._argument(name, word, inputs) for name, word in event.keywords.items()]
+        for name, word in event.keywords.items() if event.keywords is not None else ():
+            arguments.append(self._argument(name, word, inputs))
         in_order = nodes if len(nodes) < 2 else sorted(nodes, key=lambda node: int(node.sequence_nr or 0))
         made = Op(
             id=self.o[event.id],
             name=place.name,
             function=place.function,
             arguments=tuple(arguments),
-            inputs=tuple([tensors[number] for number in inputs]),
-            outputs=tuple([tensors[number] for number in event.outputs]),
-            nodes=tuple([self.n[node.id] for node in in_order]),
+            inputs=tuple(map(tensor_id, inputs)),
+            outputs=tuple(map(tensor_id, event.outputs)),
+            nodes=tuple([node_id[node.id] for node in in_order]),
             span=place.span,
             module=place.module,
             iteration=place.ran,
@@ -188,7 +188,7 @@ class Records(Reader):
             type=event.type,
             edges=self._edges(event),
             outputs=outputs,
-            op=self.o[event.op] if event.op in self.ops else None,
+            op=self.o.get(event.op),
             sequence_nr=event.sequence_nr or None,
             saved=saved,
             rule=rule,
@@ -206,17 +206,19 @@ class Records(Reader):
         )
 
     def _edges(self, event: ev.NodeSeen) -> tuple[Edge, ...]:
-        edges = event.edges
+        edges, nodes = event.edges, self.n
         key = (event.type, len(edges) // 2)
         names = self._slots.get(key)
         if names is None:
             names = self._slots[key] = slot_names(*key)
-        return tuple(
-            [
-                Edge(to=self.n[to], input_nr=input_nr, name=name) if to > 0 else self._missing_edge(to, input_nr, name)
-                for to, input_nr, name in zip(edges[::2], edges[1::2], names, strict=False)
-            ]
-        )
+        made = []
+        for slot, name in enumerate(names):
+            to, input_nr = edges[2 * slot], edges[2 * slot + 1]
+            if to > 0:
+                made.append(Edge(to=nodes[to], input_nr=input_nr, name=name))
+            else:
+                made.append(self._missing_edge(to, input_nr, name))
+        return tuple(made)
 
     def _missing_edge(self, to: int, input_nr: int, name: str) -> Edge:
         known = self._missing.get((to, input_nr, name))
@@ -248,7 +250,7 @@ class Records(Reader):
         )
 
 
-def _is_usual(event: ev.TensorSeen) -> bool:
+def _is_usual(event: ev.Seen) -> bool:
     """Whether a tensor has only what nearly all of them have: records with many fields take long to make."""
     return not (
         event.summary is not None
@@ -262,7 +264,7 @@ def _is_usual(event: ev.TensorSeen) -> bool:
     )
 
 
-def _with_the_rest(usual: Tensor, event: ev.TensorSeen, change: Known) -> Tensor:
+def _with_the_rest(usual: Tensor, event: ev.Seen, change: Known) -> Tensor:
     figures, cells = event.summary, event.thumbnail
     return msgspec.structs.replace(
         usual,

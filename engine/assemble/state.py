@@ -51,7 +51,9 @@ class Ids(dict[int, str]):
 
     def have(self, numbers: Iterable[int]) -> None:
         """Make them all at once, which takes half as long."""
-        self.update({number: f"{self._letter}{number}" for number in numbers})
+        letter = self._letter
+        for number in numbers:
+            self[number] = f"{letter}{number}"
 
 
 @dataclass(slots=True)
@@ -90,10 +92,10 @@ class Run:
 
     start: ev.PassStarted
     id: str
-    visits: list[ev.Visited] = field(default_factory=list)
-    sums: list[tuple[Sum, ...]] = field(default_factory=list)
+    visits: list[ev.Visited | ev.Passed] = field(default_factory=list)
+    sums: dict[int, tuple[Sum, ...]] = field(default_factory=dict)
     reduced: dict[int, tuple[Reduction, ...]] = field(default_factory=dict)
-    """By visit, where there are any."""
+    """Of visits, where there are any."""
     accumulations: list[Accumulation] = field(default_factory=list)
     arrived: dict[tuple[int, int], list[Arrival]] = field(default_factory=dict)
     end: ev.PassEnded | None = None
@@ -120,7 +122,7 @@ class State:
         self.sites: dict[int, Span] = {}
         self.functions: dict[int, ev.Called] = {}
         self.patterns = Patterns()
-        self.tensors: dict[int, ev.TensorSeen] = {}
+        self.tensors: dict[int, ev.Seen] = {}
         self.changes: dict[int, Known] = {}
         self.ops: dict[int, ev.OpRan] = {}
         self.reads: dict[int, list[ev.CellsRead]] = {}
@@ -145,7 +147,8 @@ class State:
         self.python_calls = PythonCalls()
         self.nodes_omitted = False
         """Some node leads to one that was left out, from which a gradient may arrive unseen."""
-        self.t, self.n, self.o = Ids("t"), Ids("n"), Ids("o")
+        self.t, self.n = Ids("t"), Ids("n")
+        self.o: dict[int, str] = {}
         self.skipped: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
         """By place: after how many of all recorded ops how many were left out."""
         self.told = Told()

@@ -17,7 +17,7 @@ def link_regrown(
     nodes: dict[int, ev.NodeSeen],
     ops: Mapping[int, ev.OpRan],
     functions: Mapping[int, ev.Called],
-    tensors: dict[int, ev.TensorSeen],
+    tensors: dict[int, ev.Seen],
 ) -> None:
     """Links such nodes to the op that wrote, in place of the one that asked, and the view to its node."""
     regrown = [node for node in nodes.values() if node.type == _TYPE and node.edges[:1] > (0,) and not node.pass_id]
@@ -52,7 +52,7 @@ def _makes_one(op: ev.OpRan, functions: Mapping[int, ev.Called]) -> bool:
     return called is not None and "as_strided" in called.name
 
 
-def _views(node: ev.NodeSeen, op: ev.OpRan, tensors: Mapping[int, ev.TensorSeen]) -> tuple[ev.TensorSeen, ...]:
+def _views(node: ev.NodeSeen, op: ev.OpRan, tensors: Mapping[int, ev.Seen]) -> tuple[ev.TensorSeen, ...]:
     """The views that an op took and that the node may be of."""
     shape = node.outputs[0][0] if node.outputs else None
     words = (*op.arguments, *(op.keywords or {}).values())
@@ -60,4 +60,4 @@ def _views(node: ev.NodeSeen, op: ev.OpRan, tensors: Mapping[int, ev.TensorSeen]
         number for word in words if not isinstance(word, str) for number in ((word,) if isinstance(word, int) else word)
     }
     seen = (tensors[number] for number in sorted(given) if number in tensors)
-    return tuple(one for one in seen if one.base and one.shape == shape)
+    return tuple(one for one in seen if isinstance(one, ev.TensorSeen) and one.base and one.shape == shape)

@@ -1,43 +1,72 @@
 """Values that were changed behind autograd's back after a node had saved them."""
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 from engine.findings.story import Story, line
-from engine.trace import Change, Finding, Pass, Update
+from engine.trace import Change, Finding, Pass, Span, Update
+
+_Saver = tuple[int, int, str]
+"""The step at which the op of a node ran, the place of the node among all, its id."""
 
 
 def data_edits(story: Story) -> Iterator[Finding]:
     """Writes that raised no version, between the op that saved a tensor and the pass that used it."""
-    savers = _savers(story)
-    written: dict[str, list[tuple[int, str]]] = {}
+    edits = [
+        (update, change, identity)
+        for update in story.trace.updates
+        if update.kind in ("data", "outside")
+        for change in update.changes
+        if (identity := _silently_changed(story, change))
+    ]
+    if not edits:
+        return
+    savers, users = _savers(story, {identity for _, _, identity in edits}), _users(story)
+    written = _written(story)
+    looked_at: dict[tuple[str, Span | None], tuple[int, list[_Saver]]] = {}
+    """For each line that writes: how many savers it was held against, and those that a later pass may yet find changed."""
     told: set[tuple[str, str]] = set()
-    for update in story.trace.updates:
-        if update.kind not in ("data", "outside"):
-            continue
-        for change in update.changes:
-            identity = _silently_changed(story, change)
-            for node in savers.get(identity, ()):
-                used = _used_by(story, node, update)
-                key = (node, line(update.span))
-                if used is None or key in told:
-                    continue
-                written = written or _written(story)
-                if _put_back(story, written, node, identity, used):
-                    continue
+    for update, change, identity in edits:
+        edited, nodes = story.update_step.get(update.id, 0), savers.get(identity, [])
+        count, waiting = looked_at.get((identity, update.span), (0, []))
+        end = bisect_left(nodes, (edited,))
+        left = []
+        for saver in (*waiting, *nodes[count:end]):
+            node = saver[2]
+            passes = users.get(node, [])
+            at = bisect_left(passes, (edited,))
+            key = (node, line(update.span))
+            if at == len(passes) or key in told:
+                continue
+            used = story.trace.passes[passes[at][1]]
+            if _put_back(story, written, node, identity, used):
+                left.append(saver)
+            else:
                 told.add(key)
                 yield _edit(story, update, change, node, used)
+        looked_at[identity, update.span] = end, left
 
 
-def _savers(story: Story) -> dict[str, list[str]]:
-    savers: dict[str, list[str]] = {}
-    for node in story.trace.nodes:
+def _savers(story: Story, edited: Container[str]) -> dict[str, list[_Saver]]:
+    """The nodes that saved each of these tensors, in the order in which their ops ran."""
+    savers: dict[str, list[_Saver]] = {}
+    for number, node in enumerate(story.trace.nodes):
+        step = story.op_step.get(node.op or "")
+        if step is None:
+            continue
         for saved in node.saved:
-            if saved.tensor is not None:
-                nodes = savers.setdefault(story.identity(saved.tensor), [])
-                if node.id not in nodes:
-                    nodes.append(node.id)
-    return savers
+            if saved.tensor is not None and (identity := story.identity(saved.tensor)) in edited:
+                savers.setdefault(identity, []).append((step, number, node.id))
+    return {identity: sorted(set(nodes)) for identity, nodes in savers.items()}
+
+
+def _users(story: Story) -> dict[str, list[tuple[int, int]]]:
+    """The passes that ran each node: the step each began at, and its number."""
+    users: dict[str, list[tuple[int, int]]] = {}
+    for number, one in enumerate(story.trace.passes):
+        for visit in one.visits:
+            users.setdefault(visit.node, []).append((story.pass_step.get(one.id, -1), number))
+    return users
 
 
 def _silently_changed(story: Story, change: Change) -> str:
@@ -66,18 +95,6 @@ def _put_back(story: Story, written: dict[str, list[tuple[int, str]]], node: str
     records = written[identity]
     then = story.tensors[records[bisect_left(records, (story.pass_step.get(used.id, -1),)) - 1][1]]
     return (saved.data, saved.summary) == (then.data, then.summary)
-
-
-def _used_by(story: Story, node: str, update: Update) -> Pass | None:
-    """The first pass that ran the node after the edit, when the node was older than the edit."""
-    op = story.op_of_node(node)
-    edited = story.update_step.get(update.id)
-    if op is None or edited is None or story.op_step.get(op.id, edited) >= edited:
-        return None
-    for one in story.trace.passes:
-        if story.pass_step.get(one.id, -1) > edited and any(visit.node == node for visit in one.visits):
-            return one
-    return None
 
 
 def _edit(story: Story, update: Update, change: Change, node: str, used: Pass) -> Finding:

@@ -1,0 +1,80 @@
+"""Values edited after a node saved them, beside a search through every edit, node and pass."""
+
+import pytest
+
+from engine.findings.saved import data_edits
+from engine.findings.story import Story
+from tests.engine.worker.forked import record
+
+HEAD = "import torch\nw = torch.randn(3, requires_grad=True)\nx = torch.randn(3)\n"
+PROGRAMS = {
+    "each turn, in time": "for _ in range(4):\n    (x * w * w).sum().backward()\n    w.data -= 0.1 * w.grad\n",
+    "each turn, too early": "for _ in range(4):\n    y = (x * w * w).sum()\n    w.data -= 0.1\n    y.backward()\n",
+    "two lines, one pass": "y = w * w\nfor _ in range(3):\n    y = y * w\n    w.data.mul_(0.5)\n    w.data.add_(1)\ny.sum().backward()\n",
+    "kept graph": "y = (w * w).sum()\nfor _ in range(3):\n    y.backward(retain_graph=True)\n    w.data += 1\ny.backward()\n",
+    "two tensors": "v = torch.ones(3, requires_grad=True)\ny = (w * v * w).sum()\nw.data += 1\nz = y * v.sum()\nv.data += 1\nz.backward()\n",
+    "past PyTorch": "a = w.detach().numpy()\ny = (w * w).sum()\na += 1\ny = y * w.sum()\ny.backward()\n",
+    "library code": "w = w.detach().double().requires_grad_()\ntorch.autograd.gradcheck(lambda t: t * t, w)\n",
+    "put back": "y = (w * w).sum()\nfor _ in range(2):\n    w.data += 1\n    w.data -= 1\ny.backward()\n",
+    "put back at first": "w = torch.ones(2, requires_grad=True)\ny = (w * w).sum()\nfor _ in range(3):\n    w.data += 1\n    if _ == 0:\n        w.data -= 1\n    y.backward(retain_graph=True)\n",
+    "large": "w = torch.randn(40, 40, requires_grad=True)\ny = (w * w).sum()\nw.data += 1\ny.backward()\n",
+    "never used": "y = w * w\nw.data += 1\n",
+}
+
+
+def searched(story: Story) -> set[tuple[str, str]]:
+    """Nodes and lines of edits, by looking at everything."""
+    found = set()
+    for update in story.trace.updates:
+        for change in update.changes if update.kind in ("data", "outside") else ():
+            before, after = story.tensors.get(change.before or ""), story.tensors.get(change.after or "")
+            if before is None or after is None or before.version != after.version:
+                continue
+            for node in story.trace.nodes:
+                kept = [
+                    one.tensor for one in node.saved if story.identity(one.tensor or "") == story.identity(before.id)
+                ]
+                op, edited = story.op_of_node(node.id), story.update_step[update.id]
+                passes = [one for one in story.trace.passes if any(visit.node == node.id for visit in one.visits)]
+                later = [step for one in passes if (step := story.pass_step[one.id]) > edited]
+                if op is None or not kept or not later or story.op_step[op.id] > edited:
+                    continue
+                if any(values_at(story, later[0], before.id) != values(story, one) for one in kept):
+                    found.add((node.id, str(update.span.line) if update.span is not None else "?"))
+    return found
+
+
+def values_at(story: Story, step: int, tensor: str) -> object:
+    """What a tensor held when a pass began."""
+    states = [
+        change.after
+        for update in story.trace.updates
+        for change in update.changes
+        if story.update_step.get(update.id, step) < step
+        and story.identity(change.after or "") == story.identity(tensor)
+    ]
+    return values(story, states[-1])
+
+
+def values(story: Story, tensor: str | None) -> object:
+    """The values, of a large one the figures."""
+    record = story.tensors[tensor or ""]
+    return record.data or record.summary
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_edit_between_saving_and_use_is_told_once(name: str) -> None:
+    story = Story(record(HEAD + PROGRAMS[name]))
+    told = [(finding.nodes[0], finding.parameters["changed_line"]) for finding in data_edits(story)]
+    assert len(told) == len(set(told))
+    assert set(told) == searched(story)
+
+
+def test_the_programs_tell_some_and_spare_some() -> None:
+    counts = {name: len(list(data_edits(Story(record(HEAD + code))))) for name, code in PROGRAMS.items()}
+    assert [name for name, count in counts.items() if not count] == [
+        "each turn, in time",
+        "library code",
+        "put back",
+        "never used",
+    ]

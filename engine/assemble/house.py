@@ -57,7 +57,9 @@ class House(Records):
             if node.op:
                 by_op.setdefault(node.op, []).append(node)
         ops = tuple(self._all_ops(by_op))
-        self._name(Source(request.program.code if ops else ""), ops)
+        source = Source(request.program.code if ops else "")
+        self._name_local_modules(source, ops)
+        self._name(source, ops)
         return Trace(
             format="gradgraph.trace/1",
             id=run,
@@ -74,7 +76,7 @@ class House(Records):
             ops=ops,
             nodes=tuple(self._node(self.nodes[number]) for number in sorted(self.nodes)),
             passes=tuple(self._pass(one) for one in self.runs.values()),
-            updates=tuple(self._update(event) for event in self.updates),
+            updates=tuple(self._update(event, source) for event in self.updates),
             modules=tuple(self._module(event) for event in self.modules.values()),
             checks=tuple(self._check(event) for event in self.checked if event.tensor in self.tensors),
             jacobians=tuple(self._jacobian(event) for event in self.jacobians),
@@ -168,7 +170,9 @@ class House(Records):
             omitted=start.omitted,
         )  # fmt: skip
 
-    def _update(self, event: ev.Updated) -> Update:
+    def _update(self, event: ev.Updated, source: Source) -> Update:
+        span = self._span(event.site)
+        is_called = event.kind in ("step", "zero_grad") and not event.variable
         return Update(
             id=f"u{event.id}",
             kind=event.kind,
@@ -178,10 +182,10 @@ class House(Records):
             ),
             state=tuple(map(_state_word, event.state)),
             optimizer=event.optimizer or None,
-            variable=event.variable or None,
+            variable=event.variable or (source.local_receiver(span, event.optimizer) if is_called else "") or None,
             owner=event.owner or None,
             op=of_op(event.op),
-            span=self._span(event.site),
+            span=span,
             set_to_none=event.set_to_none,
             settings=event.settings,
             raised=event.raised,
@@ -289,13 +293,12 @@ class House(Records):
             told = names.setdefault(tensor, [])
             if name not in told:
                 told.append(name)
-        for op in ops:
-            for tensor, name in source.names(op):
-                known = names.get(tensor)
-                if known is None:
-                    names[tensor] = [name]
-                elif name not in known:
-                    known.append(name)
+        for tensor, name in source.names(ops):
+            known = names.get(tensor)
+            if known is None:
+                names[tensor] = [name]
+            elif name not in known:
+                known.append(name)
         for tensor, given in names.items():
             if given:
                 self._share(int(tensor[1:]), given)
@@ -304,6 +307,38 @@ class House(Records):
                 leaf = self.shared.get(int(accumulation.tensor[1:]))
                 if leaf and accumulation.after is not None:
                     self._share(int(accumulation.after[1:]), [f"{leaf[0]}.grad"], first=True)
+
+    def _name_local_modules(self, source: Source, ops: Iterable[Op]) -> None:
+        """Modules that only a function of the program knows get the name that it gives them, in place of their class."""
+        roots = {number: event for number, event in self.modules.items() if not event.parent and event.path[:1] == "("}
+        if not roots:
+            return
+        root_of: dict[int, int] = {}
+        for number, event in self.modules.items():  # parents first
+            root_of[number] = number if number in roots else root_of.get(event.parent, 0)
+        owners = {self._first(member): root_of[number] for number, event in self.modules.items() if root_of[number]
+                  for _, member, _ in event.parameters}  # fmt: skip
+        spans: dict[int, set[Span]] = {}
+        for op in ops:
+            if op.in_place and op.outputs and op.span is not None:
+                root = owners.get(self._first(int(op.outputs[0][1:])))
+                if root is not None:
+                    spans.setdefault(root, set()).add(op.span)
+        filled = set(owners.values())
+        names = {
+            root: source.local_name(event.type, spans.get(root, ()), has_parameters=root in filled)
+            for root, event in roots.items()
+        }
+        for number, root in root_of.items():
+            if root and names[root]:
+                event = self.modules[number]
+                path = names[root] + event.path[len(roots[root].path) :]
+                self.modules[number] = msgspec.structs.replace(event, path=path)
+
+    def _first(self, number: int) -> int:
+        """Number of the first record of the same tensor object."""
+        seen = self.tensors.get(number)
+        return seen.identity or number if seen is not None else number
 
     def _member_names(self) -> Iterator[tuple[str, str]]:
         """Paths of parameters and buffers: of shared ones each, and also those of a run that did not come to its end."""

@@ -1,7 +1,8 @@
 """The user's names for tensors, read from the program's own code: assignments, arguments, targets of loops. Pure."""
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ class _Plan(NamedTuple):
     """Names at one place of the code, the same each time it runs."""
 
     outputs: tuple[tuple[int, str], ...]
+    is_call: bool
+    """What is written there is a call, perhaps of something around the op such as a module: the last op of it gives what is assigned."""
     positions: int
     """How many positional arguments are written."""
     written: tuple[tuple[int, _Names], ...]
@@ -37,6 +40,10 @@ class Source:
         self._texts: dict[ast.AST, str] = {}
         self._plans: dict[tuple[Span, str, int], _Plan] = {}
         self._counted: dict[int, list[int]] = {}
+        self._made: list[tuple[str, str, Place]] = []
+        """What a name was assigned from: the name, the last word of what was called, and the place of that statement's value."""
+        self._calls: Counter[str] = Counter()
+        self._classes: set[str] = set()
         tree = parse(code)
         for node in ast.walk(tree) if tree else ():
             self._file(node)
@@ -50,10 +57,19 @@ class Source:
             self._expressions[self._place(node)] = node
         if isinstance(node, ast.expr):
             self._expressions.setdefault(self._place(node), node)
-        if isinstance(node, ast.Call) and (place := self._from_its_name(node)) is not None:
-            self._expressions.setdefault(place, node)
+        if isinstance(node, ast.ClassDef):
+            self._classes.add(node.name)
+        if isinstance(node, ast.Call):
+            self._calls[_last_word(node)] += 1
+            if (place := self._from_its_name(node)) is not None:
+                self._expressions.setdefault(place, node)
 
     def _aim(self, value: ast.expr, target: ast.expr) -> None:
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+            for inner, part in zip(target.elts, value.elts, strict=True):
+                self._aim(part, inner)
+        elif (name := self._text(target)) and (called := _called(value)):
+            self._made.append((name, called, self._place(value)))
         self._targets[self._place(value)] = target
         if isinstance(value, ast.Call) and (place := self._from_its_name(value)) is not None:
             self._targets[place] = target
@@ -86,26 +102,73 @@ class Source:
             self._counted[line] = [] if text.isascii() else [0, *accumulate(starts)]
         return self._counted[line]
 
-    def names(self, op: Op) -> Iterable[tuple[str, str]]:
-        """Tensor id and name: first of what came out, then of what went in."""
-        if op.span is None:
-            return ()
-        key = (op.span, op.name, len(op.outputs))
-        plan = self._plans.get(key)
-        if plan is None:
-            plan = self._plans[key] = self._plan(op, op.span)
-        found = [(op.outputs[at], name) for at, name in plan.outputs]
-        if plan.written:
-            _add_positional(found, plan, op)
-        if plan.keywords:
-            found.extend(_by_keyword(plan, op))
-        return found
+    def names(self, ops: Iterable[Op]) -> Iterator[tuple[str, str]]:
+        """Tensor id and name, op after op: first of what came out, then of what went in."""
+        waiting: tuple[Op, _Plan] | None = None
+        began: tuple[str, str | None] | None = None
+        for op in ops:
+            span = op.span
+            if waiting is not None and (waiting[0].span != span or (op.name, op.module) == began):
+                yield from _results(*waiting)
+                waiting = None
+            if span is None:
+                continue
+            key = (span, op.name, len(op.outputs))
+            plan = self._plans.get(key)
+            if plan is None:
+                plan = self._plans[key] = self._plan(op, span)
+            if plan.outputs and plan.is_call:
+                began = (op.name, op.module) if waiting is None else began
+                waiting = op, plan
+            elif plan.outputs:
+                yield from _results(op, plan)
+            if plan.written:
+                yield from _by_position(plan, op)
+            if plan.keywords:
+                yield from _by_keyword(plan, op)
+        if waiting is not None:
+            yield from _results(*waiting)
+
+    def local_name(self, kind: str, spans: Collection[Span], *, has_parameters: bool) -> str:
+        """The name that a function of the program gives a module of a class; `spans` are places where its parameters were filled.
+
+        Empty where that is not certain: without such places it may be a copy of another one."""
+        alike = {name for name, called, _ in self._made if called == kind}
+        if spans:
+            places = [place for _, called, place in self._made if called == kind]
+            inside = {
+                name
+                for name, called, place in self._made
+                if called == kind and any(_holds(place, _key(span)) for span in spans)
+            }
+            found = inside or (alike if kind in self._classes and self._calls[kind] == len(places) else set())
+        elif has_parameters and "deepcopy" in self._calls:
+            found = {name for name, called, _ in self._made if called == "deepcopy"}
+        else:
+            found = alike if self._calls[kind] == 1 else set()
+        return found.pop() if len(found) == 1 else ""
+
+    def local_receiver(self, span: Span | None, kind: str) -> str:
+        """What a method was called on there, such as `opt` of `opt.step()`, when that is what an object of that class was named."""
+        expression = self._expressions.get(_key(span)) if span is not None else None
+        match expression:
+            case ast.Call(func=ast.Attribute(value=value)) if name := self._text(value):
+                return name if (name, kind) in ((one, called) for one, called, _ in self._made) else ""
+        return ""
 
     def _plan(self, op: Op, span: Span) -> "_Plan":
         place = _key(span)
         target = self._targets.get(place)
         expression = self._expressions.get(place)
         outputs = range(len(op.outputs))
+        is_call = isinstance(expression, ast.Call)
+        is_around = isinstance(expression, ast.Call) and _last_word(expression) not in (op.name, f"{op.name}_")
+        if is_around and (op.in_place or op.name == "empty"):
+            target = None  # something that is made of parts, such as a layer
+        if target is not None and op.name == "lstm":
+            target = _as_returned(target)
+        if is_call and isinstance(target, ast.Tuple) and len(target.elts) > len(op.outputs):
+            target = None
         assigned = list(self._assigned(target, outputs)) if target is not None else []
         if isinstance(expression, ast.AugAssign):
             assigned += self._assigned(expression.target, outputs)
@@ -114,6 +177,7 @@ class Source:
         names = [self._names_in(node) for node in written]
         return _Plan(
             tuple(assigned),
+            is_call,
             len(names),
             tuple((at, one) for at, one in enumerate(names) if one[0] or any(one[1])),
             tuple((word.arg, self._names_in(word.value)) for word in keywords if word.arg),
@@ -143,16 +207,21 @@ class Source:
         return known
 
 
-def _add_positional(found: list[tuple[str, str]], plan: _Plan, op: Op) -> None:
+def _results(op: Op, plan: _Plan) -> Iterator[tuple[str, str]]:
+    for at, name in plan.outputs:
+        yield op.outputs[at], name
+
+
+def _by_position(plan: _Plan, op: Op) -> Iterator[tuple[str, str]]:
     """Positional arguments come before those by keyword."""
     arguments = op.arguments
     if plan.positions <= len(arguments) and not arguments[plan.positions - 1].name:
         for at, names in plan.written:
             argument = arguments[at]
             if argument.tensor is None:
-                found += _of_argument(names, argument)
+                yield from _of_argument(names, argument)
             elif names[0]:
-                found.append((argument.tensor, names[0]))
+                yield argument.tensor, names[0]
 
 
 def _by_keyword(plan: _Plan, op: Op) -> Iterator[tuple[str, str]]:
@@ -168,6 +237,34 @@ def _of_argument(names: _Names, argument: Argument) -> Iterable[tuple[str, str]]
         return ((argument.tensor, name),) if name else ()
     pairs = zip(argument.tensors or (), items, strict=False)
     return [(tensor, item) for tensor, item in pairs if tensor is not None and item]
+
+
+def _called(node: ast.expr) -> str:
+    """The last word of what is called, seen through methods that give the object itself."""
+    while isinstance(node, ast.Call) and _last_word(node) in _GIVE_ITSELF and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+    return _last_word(node) if isinstance(node, ast.Call) else ""
+
+
+def _last_word(call: ast.Call) -> str:
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def _as_returned(target: ast.expr) -> ast.expr:
+    """`out, (h, c)` as the three tensors that the op gives."""
+    match target:
+        case ast.Tuple(elts=[out, ast.Tuple(elts=[hidden, cell])]):
+            return ast.Tuple(elts=[out, hidden, cell])
+        case ast.Tuple(elts=[out, ast.Name() | ast.Attribute() as pair]):
+            parts = [ast.Subscript(value=pair, slice=ast.Constant(value=at)) for at in (0, 1)]
+            return ast.Tuple(elts=[out, *parts])
+    return target
+
+
+def _holds(outer: Place, inner: Place) -> bool:
+    return (outer[0], outer[2]) <= (inner[0], inner[2]) and (inner[1], inner[3]) <= (outer[1], outer[3])
 
 
 def _key(span: Span) -> Place:
@@ -211,3 +308,5 @@ def _written(expression: ast.AST, op: str) -> list[ast.expr]:
 _MODULES = frozenset(
     ("torch", "F", "nn.functional", "torch.nn.functional", "torch.linalg", "torch.special", "torch.fft")
 )
+_GIVE_ITSELF = frozenset("to cuda cpu float double half bfloat16 train eval requires_grad_ share_memory apply".split())
+"""Methods of modules that return the module."""

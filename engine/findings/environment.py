@@ -56,7 +56,7 @@ def visible_devices(story: Story) -> Iterator[Finding]:
                 parameters={"written": name, "right": VISIBLE, "line": str(key.lineno)},
                 fix=fix,
             )
-        elif name == VISIBLE and code.runs_once(statement):
+        elif name == VISIBLE and not code.in_loop(statement):
             asked = _asked_before(code, statement)
             if asked is not None:
                 yield Finding(
@@ -95,11 +95,11 @@ def _environment_keys(code: Reading) -> Iterator[tuple[ast.Constant | ast.keywor
 
 
 def _asked_before(code: Reading, statement: ast.stmt) -> ast.Call | None:
-    """A call at the level of the program that made CUDA look at the variable already."""
+    """A call before it in the same function, or at the level of the program, that made CUDA look at the variable already."""
     for call in code.calls:
         name = dotted(call.func)
         asks = name.startswith("torch.cuda.") and name.rpartition(".")[2] in ASKS_CUDA
         moves = isinstance(call.func, ast.Attribute) and call.func.attr == "cuda" and not asks
-        if (asks or moves) and call.lineno < statement.lineno and not code.is_in_function(call):
+        if (asks or moves) and call.lineno < statement.lineno and code.function(call) is code.function(statement):
             return call
     return None

@@ -41,6 +41,38 @@ def losses_kept(story: Story) -> Iterator[Finding]:
                 fix=code.method(call.args[0], ".detach()"),
             )
             break
+    yield from _kept_in_function(story, {root for root in roots if root is not None})
+
+
+def _kept_in_function(story: Story, roots: set[str]) -> Iterator[Finding]:
+    """The same with a list that only a function or an object knows."""
+    code = story.code
+    empty = {
+        dotted(one.targets[0]): one for one in code.bindings if isinstance(one.value, ast.List) and not one.value.elts
+    }
+    for call in code.calls if roots else ():
+        if called(call) != "append" or not isinstance(call.func, ast.Attribute) or len(call.args) != 1:
+            continue
+        receiver, name = dotted(call.func.value), dotted(call.args[0])
+        made = empty.get(receiver)
+        if made is None or not name or not code.is_in_function(call) or call.lineno in story.trace.lines_not_run:
+            continue
+        if not code.in_loop(call) and code.function(made) is code.function(call):
+            continue
+        known = (story.tensors.get(root) for root in roots)
+        kept = [one for one in known if one is not None and one.grad_fn is not None and name in one.names]
+        if len(kept) < 2:
+            continue
+        yield Finding(
+            code="losses_kept",
+            severity="warning",
+            span=code.span(call),
+            tensors=tuple(one.id for one in kept[:8]),
+            nodes=tuple(one.grad_fn.node for one in kept[:8] if one.grad_fn is not None),
+            parameters={"list": receiver, "name": name, "line": str(call.lineno), "count": str(len(kept))},
+            fix=code.method(call.args[0], ".detach()"),
+        )
+        return
 
 
 def totals_kept(story: Story) -> Iterator[Finding]:

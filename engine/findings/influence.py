@@ -23,7 +23,7 @@ def wanting_leaves(story: Story) -> set[str]:
         and tensor.requires_grad
         and tensor.grad_fn is None
         and tensor.role in ("leaf", "parameter")
-        and story.has_names(tensor.id)
+        and (story.has_names(tensor.id) or story.is_parameter(tensor.id))
         and not _is_view_of_tracked(story, tensor)
     }
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from engine.findings.passes import NOT_LEAF
 from engine.findings.reading import Edits, called, dotted, is_grad_of, keyword
 from engine.findings.story import Story, line
-from engine.trace import Finding, Op, Tensor, Variable
+from engine.trace import Finding, Op, Tensor
 
 MAKERS = frozenset(
     "tensor ones zeros rand randn full linspace eye empty normal ones_like zeros_like rand_like randn_like".split()
@@ -143,20 +143,21 @@ def untracked_gradients(story: Story) -> Iterator[Finding]:
     read = {
         dotted(node.value): node
         for node in reversed(code.attributes)
-        if node.attr == "grad" and isinstance(node.ctx, ast.Load) and not code.is_in_function(node) and not _is_asked(story, node)
+        if node.attr == "grad" and isinstance(node.ctx, ast.Load) and not _is_asked(story, node)
+        and node.lineno not in story.trace.lines_not_run
     }  # fmt: skip
-    for variable in story.trace.variables:
-        node = read.get(variable.name)
-        record = story.tensors.get(variable.tensor or "")
-        if node is None or record is None or not _could_have_had_one(story, variable, record):
+    for name, node in read.items():
+        alike = story.bound_to(name, in_function=code.is_in_function(node))
+        if not alike or not all(_could_have_had_one(story, one) for one in alike):
             continue
+        record = alike[-1]
         yield Finding(
             code="grad_of_untracked",
             severity="warning",
             span=code.span(node),
             tensors=(record.id,),
-            parameters={"name": variable.name, "line": str(node.lineno)},
-            fix=_asked_for(story, variable.name),
+            parameters={"name": name, "line": str(node.lineno)},
+            fix=_asked_for(story, name),
         )
 
 
@@ -168,7 +169,7 @@ def _is_asked(story: Story, node: ast.Attribute) -> bool:
     )
 
 
-def _could_have_had_one(story: Story, variable: Variable, record: Tensor) -> bool:
+def _could_have_had_one(story: Story, record: Tensor) -> bool:
     if (
         record.requires_grad
         or not record.is_leaf
@@ -355,12 +356,12 @@ def compared_too_early(story: Story) -> Iterator[Finding]:
         for each in one.accumulations:
             if one.span is not None:
                 firsts.setdefault(each.tensor, one.span.line)
-    names = {one.name: story.identity(one.tensor) for one in story.trace.variables if one.tensor is not None}
     for node in code.nodes if firsts else ():
         if (
             not isinstance(node, ast.Compare)
             or not isinstance(node.ops[0], ast.Eq | ast.NotEq)
-            or not code.runs_once(node)
+            or code.in_loop(node)
+            or node.lineno in story.trace.lines_not_run
         ):
             continue
         for side, other in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
@@ -369,12 +370,20 @@ def compared_too_early(story: Story) -> Iterator[Finding]:
             if isinstance(other, ast.Constant) and other.value is None:
                 continue
             name = dotted(side.value)
-            pass_line = firsts.get(names.get(name, ""))
-            if pass_line is not None and node.lineno < pass_line:
+            alike = story.bound_to(name, in_function=code.is_in_function(node))
+            leaf = story.identity(alike[0].id) if len(alike) == 1 else ""
+            pass_line = firsts.get(leaf)
+            if pass_line is not None and node.lineno < pass_line and _run_in_order(story, node, pass_line):
                 yield Finding(
                     code="grad_compared_too_early",
                     severity="warning",
                     span=code.span(node),
-                    tensors=(names[name],),
+                    tensors=(leaf,),
                     parameters={"name": name, "line": str(node.lineno), "pass_line": str(pass_line)},
                 )
+
+
+def _run_in_order(story: Story, node: ast.AST, pass_line: int) -> bool:
+    """Whether a place and a pass below it belong to the same function, so that the place came first."""
+    statement = story.code.statement_on(pass_line)
+    return statement is not None and story.code.function(statement) is story.code.function(node)

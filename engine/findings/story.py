@@ -121,13 +121,24 @@ class Story(Index):
         return frozenset(leaf for leaf in found if leaf is not None)
 
     @cached_property
+    def _members(self) -> dict[str, str]:
+        """What the parameters of modules are called that nothing in the program leads to: `(Net).fc1.weight`."""
+        return {
+            self.identity(member.tensor): f"{module.path}.{member.name}"
+            for module in self.trace.modules
+            if "(" in module.path
+            for member in module.parameters
+        }
+
+    @cached_property
     def root_of(self) -> dict[str, Module]:
         """For each parameter the outermost module that holds it."""
         found: dict[str, Module] = {}
         for module in self.trace.modules:
-            root = module
-            while root.parent is not None and root.parent in self.modules:
+            root, passed = module, {module.id}
+            while root.parent is not None and root.parent in self.modules and root.parent not in passed:
                 root = self.modules[root.parent]
+                passed.add(root.id)
             for member in module.parameters:
                 found.setdefault(self.identity(member.tensor), root)
         return found
@@ -162,6 +173,14 @@ class Story(Index):
         """Node to the number of the last pass that ran it."""
         return {visit.node: number for number, one in enumerate(self.trace.passes) for visit in one.visits}
 
+    def bound_to(self, name: str, *, in_function: bool) -> list[Tensor]:
+        """The last states of the tensors that a name stands for: of the program at its end, or of a function whenever it ran."""
+        if not in_function:
+            tensors = (self.tensors.get(one.tensor or "") for one in self.trace.variables if one.name == name)
+            return [one for one in tensors if one is not None]
+        found = {one.identity or one.id: one for one in self.trace.tensors if name and name in one.names}
+        return [one for one in found.values() if one.role != "saved"]
+
     def is_followed(self, tensor: str) -> bool:
         """Whether autograd knows what it was computed from."""
         record = self.tensors.get(tensor)
@@ -184,7 +203,8 @@ class Story(Index):
         if tensor is None:
             return "?"
         maker = self.maker.get(tensor)
-        return self.name(tensor) or (self.source.text(maker.span) if maker is not None else "") or tensor
+        named = self.name(tensor) or self._members.get(self.identity(tensor), "")
+        return named or (self.source.text(maker.span) if maker is not None else "") or tensor
 
     def say_all(self, tensors: list[str]) -> str:
         """Several tensors: the first names, then how many more."""

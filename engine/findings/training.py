@@ -270,7 +270,7 @@ def models_without_optimizer(story: Story) -> Iterator[Finding]:
     moved = {
         story.identity(change.before) for one in story.moves for change in one.changes if change.before is not None
     }
-    names = [one.name for one in story.trace.variables if one.module is not None]
+    names = dict.fromkeys(one.path for one in story.trace.modules if one.parent is None and "(" not in one.path)
     models = {name: leaves for name in names if (leaves := _leaves_under(story, name))}
     trained = [name for name, leaves in models.items() if leaves & moved]
     given = {

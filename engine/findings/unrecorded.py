@@ -132,7 +132,10 @@ def _asked_after(story: Story, cut: Op, leaves: list[str]) -> Span | None:
     names = {name for leaf in leaves if leaf in story.tensors for name in story.tensors[leaf].names}
     for statement in code.bindings:
         target = statement.targets[0]
-        after = cut.span is not None and statement.lineno > cut.span.line and code.runs_once(statement)
+        here = code.statement_at(cut.span)
+        after = here is not None and statement.lineno > here.lineno and not code.in_loop(statement)
+        if here is not None and code.function(statement) is not code.function(here):
+            continue
         is_asked = isinstance(statement.value, ast.Constant) and statement.value.value is True
         is_its = isinstance(target, ast.Attribute) and target.attr == "requires_grad" and dotted(target.value) in names
         if after and is_asked and is_its:
@@ -173,9 +176,11 @@ def losses_made_anew(story: Story) -> Iterator[Finding]:
     for one in story.trace.passes:
         for root in one.roots:
             record = story.tensors.get(root.tensor or "")
-            if record is None or not record.is_leaf or not record.requires_grad or not record.names:
+            if record is None or not record.is_leaf or not record.requires_grad:
                 continue
-            name = record.names[0]
+            call = code.call_at(one.span)
+            written = call.func.value if call is not None and isinstance(call.func, ast.Attribute) else None
+            name = record.names[0] if record.names else dotted(written)
             for statement in code.bindings:
                 inner = _tracked_reading(story, statement.value) or _read_before(story, record.id)
                 if dotted(statement.targets[0]) != name or inner is None or name in told or not _asks(statement.value):

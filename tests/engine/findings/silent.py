@@ -299,7 +299,7 @@ opt.step()
 """),
     Case("model_without_optimizer", 7, {"model": "encoder", "trained": "decoder", "optimizer": "opt", "count": "2", "passes": "3"},
          PAIR + "opt = torch.optim.SGD(decoder.parameters(), lr=0.1)\n" + CODED),
-    Case("model_without_optimizer", 12, {"model": "head", "trained": "body", "count": "2"}, """x, y = torch.randn(6, 3), torch.randn(6, 1)
+    Case("model_without_optimizer", 8, {"model": "head", "trained": "body", "count": "2"}, """x, y = torch.randn(6, 3), torch.randn(6, 1)
 body = nn.Sequential(nn.Linear(3, 4), nn.ReLU())
 head = nn.Linear(4, 1)
 def train():

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from random import Random
+from textwrap import indent
 
 import msgspec
 import pytest
@@ -64,6 +65,14 @@ def test_the_mistake_is_found_at_its_line(engine: Engine, traces: dict[str, Trac
     assert case.parameters.items() <= finding.parameters.items()
     known = {tensor.id for tensor in trace.tensors} | {node.id for node in trace.nodes}
     assert known.issuperset((*finding.tensors, *finding.nodes))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES)
+def test_it_is_found_in_a_function_too(engine: Engine, case: Case) -> None:
+    trace = engine.run(RunRequest(program=Program(code=f"{HEAD}def main():\n{indent(case.program, '    ')}main()\n")))
+    places = [one.span.line for one in trace.findings if one.code == case.code and one.span is not None]
+    assert case.line + 1 in places
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -1,0 +1,84 @@
+"""Tensors, modules and optimizers carry the names that the program gives them, also in its functions."""
+
+import pytest
+
+from engine.local import Engine
+from engine.request import RunRequest
+from engine.trace import Program, Trace
+
+HEAD = "import copy, torch\nfrom torch import nn\n"
+
+
+def run(engine: Engine, program: str) -> Trace:
+    return engine.run(RunRequest(program=Program(code=HEAD + program)))
+
+
+def names(trace: Trace, op: str) -> list[tuple[str, ...]]:
+    """Names of the first output of each op of that name."""
+    tensors = {one.id: one for one in trace.tensors}
+    return [tensors[one.outputs[0]].names for one in trace.ops if one.name == op]
+
+
+def test_only_the_result_of_a_model_has_the_name_it_is_assigned_to(engine: Engine) -> None:
+    trace = run(engine, "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())\nout = net(torch.ones(2))\n")
+    assert names(trace, "linear") == [()]
+    assert names(trace, "relu") == [("out",)]
+
+
+def test_each_turn_of_a_loop_names_its_own_result(engine: Engine) -> None:
+    trace = run(
+        engine,
+        "net = nn.Sequential(nn.Linear(2, 2), nn.Tanh())\nh = torch.ones(2)\nfor _ in range(3):\n    h = net(h)\n",
+    )
+    assert names(trace, "tanh") == [("h",)] * 3
+
+
+def test_a_layer_does_not_give_its_name_to_what_it_is_made_of(engine: Engine) -> None:
+    trace = run(engine, "def make():\n    layer = nn.Linear(2, 2)\n    return layer(torch.ones(2))\nmake()\n")
+    assert {one.names for one in trace.tensors if one.role == "parameter"} == {("layer.weight",), ("layer.bias",)}
+    assert names(trace, "empty") == [(), ()]
+
+
+@pytest.mark.parametrize(
+    ("program", "paths"),
+    [
+        ("    net = nn.Sequential(nn.Linear(2, 1))\n    net(x)\n", {"net", "net.0"}),
+        ("    a, b = nn.Linear(2, 2), nn.Linear(2, 1).double().float()\n    b(a(x))\n", {"a", "b"}),
+        ("    a = nn.Linear(2, 2)\n    b = copy.deepcopy(a)\n    b(a(x))\n", {"a", "b"}),
+        ("    self_made = Net()\n    self_made(x)\n", {"self_made", "self_made.inner"}),
+        ("    build()(x)\n    other = nn.Linear(2, 3)\n    other(x)\n", {"(Linear)", "other"}),
+        ("    pair = [Net(), Net()]\n    [one(x) for one in pair]\n", {"(Net)", "(Net).inner"}),
+    ],
+)
+def test_modules_of_a_function_have_its_names_where_they_are_certain(
+    engine: Engine, program: str, paths: set[str]
+) -> None:
+    classes = (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.inner = nn.Linear(2, 1)\n"
+        "    def forward(self, x):\n        return self.inner(x)\ndef build():\n    return nn.Linear(2, 1)\n"
+    )
+    trace = run(engine, f"{classes}def main():\n    x = torch.ones(2)\n{program}main()\n")
+    assert {one.path for one in trace.modules} == paths
+
+
+def test_an_lstm_names_its_three_results(engine: Engine) -> None:
+    trace = run(
+        engine,
+        "cells = nn.LSTM(2, 3)\nout, pair = cells(torch.ones(4, 1, 2))\nout, (h, c) = cells(torch.ones(4, 1, 2))\n",
+    )
+    tensors = {one.id: one.names for one in trace.tensors}
+    first, second = (one.outputs for one in trace.ops if one.name == "lstm")
+    assert [tensors[one] for one in first] == [("out",), ("pair[0]",), ("pair[1]",)]
+    assert [tensors[one] for one in second] == [("out",), ("h",), ("c",)]
+
+
+def test_a_method_call_over_several_lines_names_its_result(engine: Engine) -> None:
+    trace = run(engine, "x = torch.ones(2)\ny = (x\n     .exp()\n     .sum())\n")
+    assert names(trace, "exp") == [()]
+    assert names(trace, "sum") == [("y",)]
+
+
+def test_an_optimizer_of_a_function_has_its_name_unless_several_share_it(engine: Engine) -> None:
+    train = "def train(given):\n    w = torch.ones(2, requires_grad=True)\n    own = torch.optim.SGD([w], 0.1)\n    w.sum().backward()\n"
+    trace = run(engine, train + "    own.step()\n    given(w).step()\ntrain(lambda w: torch.optim.Adam([w]))\n")
+    assert [one.variable for one in trace.updates if one.kind == "step"] == ["own", None]

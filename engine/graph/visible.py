@@ -36,7 +36,7 @@ class Era(NamedTuple):
 def see(index: Index, chosen: Chosen, level: Level) -> Visible:
     """The nodes and ghosts to draw."""
     if not chosen.roots and not chosen.tensors:
-        return Visible(frozenset(), frozenset(), _everything(index), ())
+        return _without_roots(index)
     reached = reach(index, chosen.roots)
     if level == "autograd":
         return Visible(frozenset(reached), frozenset(), (), ())
@@ -183,6 +183,15 @@ class _Search:
 def is_source(op: Op) -> bool:
     """Whether its results come from nowhere: `torch.ones`, or gradients from a pass."""
     return not op.inputs or op.name in PASSES
+
+
+def _without_roots(index: Index) -> Visible:
+    """All there is of a run that recorded nothing: its leaves that wait for a graph, and its ops."""
+    ops = _everything(index)
+    leaves = [op for op in ops if is_source(op) and all(index.is_tracked_leaf(one) for one in op.outputs)]
+    hidden = {op.id for op in leaves}
+    identities = dict.fromkeys(index.identity(one) for op in leaves for one in op.outputs)
+    return Visible(frozenset(), frozenset(), tuple(op for op in ops if op.id not in hidden), tuple(identities))
 
 
 def _everything(index: Index) -> tuple[Op, ...]:

@@ -270,3 +270,10 @@ def test_a_model_called_on_different_lines_is_no_loop() -> None:
         "(a + b + c).backward()\n"
     )
     assert not [group for group in graph.groups if group.kind == "loop"]
+
+
+def test_a_leaf_that_nothing_recorded_used_is_still_a_leaf() -> None:
+    graph = graph_of("import torch\nx = torch.ones(2, requires_grad=True)\nx.add_(1)\n")
+    assert [(box.kind, box.name, box.node) for box in graph.boxes] == [("leaf", "x", None)]
+    plain = graph_of("import torch\nx = torch.ones(2)\ny = x + torch.ones(2, requires_grad=True).detach()\n")
+    assert [box.kind for box in plain.boxes if box.title != "detach"] == ["ghost", "leaf", "ghost"]

@@ -146,14 +146,14 @@ export class Playground {
     const boxes = this.edited ? [] : (this.lines?.boxesOf.get(line) ?? [])
     const last = boxes[boxes.length - 1]
     if (last) this.select({ kind: 'box', id: last })
-    else if (!this.edited && this.hasOps(line)) this.select({ kind: 'line', line })
+    else if (!this.edited && this.isTelling(line)) this.select({ kind: 'line', line })
     this.showLine(line)
   }
 
-  /** Whether a line did something that has no box. */
-  private hasOps(line: number): boolean {
-    const { ops = [], transfers = [] } = this.trace ?? {}
-    return ops.some((op) => op.span?.line === line && op.outputs.length > 0) || (transfers ?? []).some((one) => one.span?.line === line)
+  /** Whether there is something to tell of a line that has no box: what it did, or the devices it speaks of. */
+  private isTelling(line: number): boolean {
+    const { ops = [], program } = this.trace ?? {}
+    return ops.some((op) => op.span?.line === line && (op.outputs.length > 0 || op.raised)) || /cuda|cudnn/i.test(program?.code.split('\n')[line - 1] ?? '')
   }
 
   showLine(line: number): void {

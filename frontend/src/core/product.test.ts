@@ -56,6 +56,13 @@ describe('what cannot be written out', () => {
     expect(termsOf(made, 0, 0)).toBeNull()
   })
 
+  test('mm is for matrices only', () => {
+    const vector = tensor('v', [3], [1, 1, 1])
+    expect(product('mm', [a, vector], undefined, { raised: true } as Partial<Op>)!.needs).toEqual([2, 2])
+    expect(product('matmul', [a, vector], tensor('c', [1], [6]))!.needs).toBeNull()
+    expect(product('mm', [a, b], tensor('c', [1, 1], [32]))!.needs).toBeNull()
+  })
+
   test('long sums are shortened, numbers that are not there are not made up', () => {
     const long = tensor('x', [1, 8], [1, 2, 3, 4, 5, 6, 7, 8])
     const ones = tensor('y', [8, 1], [1, 1, 1, 1, 1, 1, 1, 1])

@@ -23,17 +23,20 @@ export interface Product {
   added: Tensor | null
   /** How many products the op made; more than one in a batch. */
   batch: number
+  /** How many axes the factors must have, when one of them has another number. */
+  needs: readonly [number, number] | null
 }
 
 /** Which inputs are the factors, and which one is added. */
-const PLACES: Readonly<Record<string, { left: number; right: number; added?: number; turned?: boolean }>> = {
+/** `axes`: how many each factor must have. */
+const PLACES: Readonly<Record<string, { left: number; right: number; added?: number; turned?: boolean; axes?: readonly [number, number] }>> = {
   matmul: { left: 0, right: 1 },
-  mm: { left: 0, right: 1 },
-  mv: { left: 0, right: 1 },
-  dot: { left: 0, right: 1 },
-  vdot: { left: 0, right: 1 },
-  bmm: { left: 0, right: 1 },
-  addmm: { left: 1, right: 2, added: 0 },
+  mm: { left: 0, right: 1, axes: [2, 2] },
+  mv: { left: 0, right: 1, axes: [2, 1] },
+  dot: { left: 0, right: 1, axes: [1, 1] },
+  vdot: { left: 0, right: 1, axes: [1, 1] },
+  bmm: { left: 0, right: 1, axes: [3, 3] },
+  addmm: { left: 1, right: 2, added: 0, axes: [2, 2] },
   linear: { left: 0, right: 1, added: 2, turned: true },
 }
 
@@ -51,8 +54,10 @@ export function productOf(op: Op, tensor: (id: string | undefined) => Tensor | u
   const right = matrix(second, 'column', places.turned ?? false)
   const made = tensor(op.outputs[0])
   const result = made && !op.raised && left.columns === right.rows ? shaped(made, left.rows, right.columns) : null
+  const { axes } = places
+  const needs = axes && (first.shape.length !== axes[0] || second.shape.length !== axes[1]) ? axes : null
   const batch = result ? Math.max(1, elements(made!.shape) / Math.max(1, left.rows * right.columns)) : 1
-  return { left, right, result, added: places.added === undefined ? null : (tensor(op.inputs[places.added]) ?? null), batch }
+  return { left, right, result, added: places.added === undefined ? null : (tensor(op.inputs[places.added]) ?? null), batch, needs }
 }
 
 function matrix(tensor: Tensor, as: 'row' | 'column', turned: boolean): Matrix {

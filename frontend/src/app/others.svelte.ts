@@ -3,18 +3,20 @@
 import * as api from '../api/client'
 import type { Comparison, Graph, Trace } from '../api/types'
 import type { Lang } from '../core/state'
+import type { TraceIndex } from '../core/trace'
 import { Graphs } from './graphs'
 import type { Playground } from './playground.svelte'
 
 export interface Other {
   trace: Trace | null
+  index: TraceIndex | null
   graph: Graph | null
   /** Its comparison with the run on screen. */
   told: Comparison | null
   problem: string | null
 }
 
-const NOTHING: Other = { trace: null, graph: null, told: null, problem: null }
+const NOTHING: Other = { trace: null, index: null, graph: null, told: null, problem: null }
 
 class Others {
   private found: Readonly<Record<string, Other>> = $state.raw({})

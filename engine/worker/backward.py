@@ -390,7 +390,12 @@ class Backward:
         if len(entered) != 1 or len(left) > 2 or complex_met:
             return False
         come, gone = entered[0], left[0]
-        if come is None or gone is None or gone is come or gone.shape or (len(left) == 2 and left[1] is not None):
+        if come is None or gone is None or gone is come or (len(left) == 2 and left[1] is not None):
+            return False
+        try:
+            if gone.shape:
+                return False
+        except RuntimeError:  # a nested tensor has none
             return False
         floats = FLOATS.get(gone.dtype)
         address = 0 if floats is None else address_of(gone)

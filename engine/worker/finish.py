@@ -150,9 +150,9 @@ class Finish:
 
     def _module(self, name: str, module: torch.nn.Module) -> None:
         self.modules.tell(module, name, 0)
-        for path, parameter in module.named_parameters(prefix=name):
+        for path, parameter in torch.nn.Module.named_parameters(module, prefix=name):
             self._last(parameter, path)
-        for path, buffer in module.named_buffers(prefix=name):
+        for path, buffer in torch.nn.Module.named_buffers(module, prefix=name):
             self._last(buffer, path)
 
     # Gradients

@@ -17,10 +17,10 @@ _OPERATORS = {
 
 _UNSEEN = frozenset("""
     __bool__ __repr__ __str__ __format__ __len__ __hash__ __deepcopy__ __reduce_ex__ __setstate__ __dir__ __contains__
-    __cuda_array_interface__ __dlpack_device__ __get__ __torch_dispatch__ __reversed__
+    __cuda_array_interface__ __dlpack_device__ __get__ __torch_dispatch__
     size dim ndimension numel nelement stride storage storage_offset untyped_storage data_ptr element_size is_contiguous
     is_floating_point is_complex is_tensor is_same_size is_signed is_storage is_inference is_conj is_neg get_device is_pinned is_shared
-    is_nonzero is_distributed is_coalesced is_set_to type type_ has_names names dense_dim sparse_dim
+    is_nonzero is_distributed is_coalesced is_set_to has_names names dense_dim sparse_dim
     register_hook register_post_accumulate_grad_hook retain_grad share_memory_ _is_view _version __cudnn__
     _set_grad_enabled set_grad_enabled is_grad_enabled is_inference_mode_enabled _has_compatible_shallow_copy_type
     get_default_dtype set_default_dtype manual_seed result_type can_cast promote_types finfo iinfo typename equal allclose

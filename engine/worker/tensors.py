@@ -498,7 +498,7 @@ def _long_look(tensor: torch.Tensor, uninitialised: bool, like: Look | None = No
     try:
         device, layout = str(tensor.device), str(tensor.layout).removeprefix("torch.")
         meet_device(device)
-        shape = tuple(int(n) for n in tensor.shape)
+        shape = () if tensor.is_nested else tuple(int(n) for n in tensor.shape)
         if tensor._is_zerotensor():  # the derivative where there is none: zeros without memory
             return _contents(torch.zeros(shape, dtype=tensor.dtype), shape, dtype, 0, 0, None, "cpu")
         reason = unreadable(tensor)

@@ -265,6 +265,8 @@ class Walker:
         else:
             try:
                 outputs = tuple([_output(meta) for meta in node._input_metadata])
+                if self.odd and any(type(size) is not int for shape, _, _ in outputs for size in shape):
+                    outputs, reason = (), "ragged sizes"
             except Exception as error:
                 outputs, reason = (), f"{type(error).__name__}: {error}"[:200]
         if facts.accumulates:

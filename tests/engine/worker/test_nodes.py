@@ -98,3 +98,22 @@ def test_nodes_made_within_a_transform_belong_to_its_pass() -> None:
     (one, _) = trace.passes
     unseen = [node for node in trace.nodes if node.op is None and node.type != "AccumulateGrad"]
     assert len(unseen) == 6 and {node.pass_id for node in unseen} == {one.id}
+
+
+def test_ways_to_a_new_tensor_that_are_written_otherwise_are_ops() -> None:
+    trace = _trace("rows = [row for row in reversed(x)]\ny = x.type(torch.float64)\n(rows[0] + y.sum()).backward()\n")
+    assert all(node.op is not None for node in trace.nodes if node.type != "AccumulateGrad")
+    assert [op.name for op in trace.ops[1:]] == ["reversed", "unbind", "type", "sum", "add"]
+
+
+def test_passes_over_nested_tensors_are_whole() -> None:
+    trace = _trace(
+        "parts = [torch.ones(2), torch.ones(3)]\n"
+        "a = torch.nested.nested_tensor(parts, requires_grad=True)\n"
+        "torch.nested.to_padded_tensor(a * 2, 0.0).sum().backward()\n"
+        "b = torch.nested.nested_tensor(parts, layout=torch.jagged, requires_grad=True)\n"
+        "(b * 3).values().sum().backward()\n"
+    )
+    types = {node.id: node.type for node in trace.nodes}
+    strided, jagged = ([types[visit.node] for visit in one.visits] for one in trace.passes)
+    assert (strided[-2:], jagged[-2:]) == (["MulBackward0", "AccumulateGrad"],) * 2

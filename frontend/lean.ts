@@ -12,6 +12,16 @@ export const noHydration: Plugin = {
   },
 }
 
+/** Waiting for promises while a component is drawn: an experiment of Svelte's that has to be asked for. */
+export const noAsync: Plugin = {
+  name: 'no-async',
+  apply: 'build',
+  transform: {
+    filter: { id: /svelte\/src\/internal\/client\/reactivity\/async\.js$/ },
+    handler: (code: string) => plain(swapped(code, 'if (async.length === 0 && pending.length === 0) {', 'if (true) {')),
+  },
+}
+
 /** State that is written into, not replaced: an embed has none. Where it is given some it says so at once. */
 export const noDeepState: Plugin = {
   name: 'no-deep-state',

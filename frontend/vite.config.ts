@@ -1,10 +1,10 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vite'
-import { noHydration } from './lean.ts'
+import { noAsync, noHydration } from './lean.ts'
 
 // A page (playground or embed frame; build.mjs says which). `base` is the server's root; files under assets/ carry a content hash.
 export default defineConfig({
-  plugins: [svelte({ compilerOptions: { cssHash: ({ hash, css }) => `s${hash(css).slice(0, 4)}`, discloseVersion: false } }), noHydration],
+  plugins: [svelte({ compilerOptions: { cssHash: ({ hash, css }) => `s${hash(css).slice(0, 4)}`, discloseVersion: false } }), noHydration, noAsync],
   build: {
     outDir: '../server/assets',
     target: 'es2022',

@@ -2,20 +2,22 @@
 
 import type { Tokens } from './colour'
 
-const MONO = 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", "Noto Sans Mono CJK SC", monospace'
-export const UI = '-apple-system, "Segoe UI", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Source Han Sans SC", sans-serif'
+export interface Fonts {
+  mono: string
+  ui: string
+}
 
 /** CSS for all classes of the scene under one root selector. */
-export function styleSheet(root: string, t: Tokens): string {
-  return Object.entries(rules(t))
+export function styleSheet(root: string, t: Tokens, fonts: Fonts): string {
+  return Object.entries(rules(t, fonts))
     .map(([name, declarations]) => name.split(',').map((one) => `${root} .${one}`).join(',') + `{${declarations}}`)
     .join('\n')
 }
 
-function rules(t: Tokens): Record<string, string> {
+function rules(t: Tokens, fonts: Fonts): Record<string, string> {
   const line = (colour: string, width: number, more = '') => `fill:none;stroke:${colour};stroke-width:${width};${more}`
-  const text = (colour: string, size: number, more = '') => `font-family:${MONO};font-size:${size}px;fill:${colour};white-space:pre;${more}`
-  const ui = (colour: string, size: number, more = '') => `font-family:${UI};font-size:${size}px;fill:${colour};${more}`
+  const text = (colour: string, size: number, more = '') => `font-family:${fonts.mono};font-size:${size}px;fill:${colour};white-space:pre;${more}`
+  const ui = (colour: string, size: number, more = '') => `font-family:${fonts.ui};font-size:${size}px;fill:${colour};${more}`
   const dash = 'stroke-dasharray:1.5 3;'
   return {
     // boxes

@@ -3,14 +3,13 @@
 
 import * as api from '../api/client'
 import type { Graph } from '../api/types'
-import { Graphs } from '../app/graphs'
 import type { Layout } from '../core/layout'
 import type { Lang } from '../core/state'
 import type { View } from '../core/view'
 import type { Answer, Layouts } from '../graph/layouts'
 
 export class EmbedLayouts implements Layouts {
-  private readonly graphs = new Graphs()
+  private readonly graphs = new Map<string | null, Graph>()
   private readonly placed = new Map<string, Promise<Layout | null>>()
   private readonly choices = new WeakMap<Graph, api.GraphChoice>()
   private lang: Lang = 'en'
@@ -19,11 +18,12 @@ export class EmbedLayouts implements Layouts {
 
   constructor(private readonly run: string) {}
 
-  /** A graph of the run. Where its parts go is asked for at the same time; that differs with the language of what is measured. */
+  /** The graph of a pass. Where its parts go is asked for at the same time; that differs with the language of what is measured. */
   async graph(choice: api.GraphChoice, lang: Lang): Promise<Graph> {
     this.lang = lang
     void this.places(choice)
-    const graph = await this.graphs.of(this.run, choice, lang)
+    const graph = this.graphs.get(choice.pass) ?? (await api.graph(this.run, choice, lang))
+    this.graphs.set(choice.pass, graph)
     this.choices.set(graph, choice)
     return graph
   }

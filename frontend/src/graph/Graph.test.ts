@@ -52,8 +52,9 @@ function boxes(): Element[] {
   return [...document.querySelectorAll('[data-id]')]
 }
 
-function press(key: string): void {
+async function press(key: string): Promise<void> {
   document.querySelector('svg.gg-scene')!.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }))
+  await vi.dynamicImportSettled()
   flushSync()
 }
 
@@ -67,10 +68,10 @@ test('every box is a named button, and one of them is the tab stop', async () =>
 test('arrows follow the edges', async () => {
   const { heard, graph } = await show('scalar_expression')
   const named = (name: string) => graph.boxes.find((box) => box.name === name)!.id
-  press('ArrowDown')
+  await press('ArrowDown')
   const [first] = heard.select.mock.lastCall as [Selection & { id: string }]
   expect([named('x ** 2'), named('3 * x')]).toContain(first.id)
-  press('ArrowDown')
+  await press('ArrowDown')
   expect(heard.select).toHaveBeenLastCalledWith({ kind: 'box', id: named('x ** 2 + 3 * x') })
 })
 
@@ -79,8 +80,8 @@ test('Enter opens and folds groups', async () => {
   const group = boxes().find((box) => box.getAttribute('aria-expanded') === 'false')!
   expect(graph.groups.map((one) => one.id)).toContain(group.getAttribute('data-id'))
   for (let tries = 0; tries < 4 && heard.expand.mock.calls.length === 0; tries++) {
-    press('Enter')
-    press('ArrowDown')
+    await press('Enter')
+    await press('ArrowDown')
   }
   expect(heard.expand).toHaveBeenCalledWith(new Set([group.getAttribute('data-id')]))
 })

@@ -10,6 +10,6 @@ export function adoptSceneStyles(): void {
   adopted = true
   const variables = Object.fromEntries(Object.keys(TOKENS.light).map((name) => [name, `var(--${name})`])) as unknown as Tokens
   const sheet = new CSSStyleSheet()
-  sheet.replaceSync(styleSheet('.gg-scene', variables))
+  sheet.replaceSync(styleSheet('.gg-scene', variables, { mono: 'var(--mono)', ui: 'var(--ui)' }))
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
 }

@@ -25,6 +25,11 @@ export interface SvgOptions {
 }
 
 const PADDING = 24
+/** Those of the page (app/base.css). */
+const FONTS = {
+  mono: 'ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", "Noto Sans Mono CJK SC", monospace',
+  ui: '-apple-system, "Segoe UI", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", "Source Han Sans SC", sans-serif',
+}
 
 /** A complete SVG document of one moment of a run. */
 export function drawSvg(trace: Trace, graph: Graph, options: SvgOptions = {}): string {
@@ -43,7 +48,7 @@ export function drawSvg(trace: Trace, graph: Graph, options: SvgOptions = {}): s
   return (
     `<svg xmlns="http://www.w3.org/2000/svg" id="${root}" class="${root}" role="img" lang="${lang}" viewBox="${box}" width="${width}" height="${height}">` +
     `<title>${escape(titleOf(trace, lang))}</title><desc>${escape(describe(items))}</desc>` +
-    `<style>${rootStyle(`.${root}`, TOKENS[shade])}\n${styleSheet(`.${root}`, TOKENS[shade])}</style>` +
+    `<style>${rootStyle(`.${root}`, TOKENS[shade])}\n${styleSheet(`.${root}`, TOKENS[shade], FONTS)}</style>` +
     `<rect x="${placed.x - PADDING}" y="${placed.y - PADDING}" width="${w}" height="${h}" fill="${TOKENS[shade].paper}"/>` +
     items.filter((item) => item.kind === 'frame').map((item) => group(item, shade)).join('') +
     items.filter((item) => item.kind === 'wire').map((item) => group(item, shade)).join('') +

@@ -64,27 +64,34 @@ def first_draft(item: Bundle | Draft) -> Draft:
 
 
 def _by_layer(index: Index, drafts: Sequence[Draft]) -> Bundle:
-    """What each pass with `create_graph=True` made as one group at the end of what it differentiates."""
-    made: dict[str, list[Draft]] = {}
-    rest: list[Draft] = []
+    """What each pass with `create_graph=True` made as one group, where it was made."""
+    layers: dict[str, list[Draft]] = {}
+    items: list[Draft | Bundle] = []
     for draft in drafts:
         layer = index.layer_of(draft.node) if draft.kind == "op" else None
-        (rest if layer is None else made.setdefault(layer, [])).append(draft)
-    whole = _by_module(index, rest)
-    for layer, own in made.items():
-        one = index.passes[layer]
-        inside = _by_module(index, own)
-        inside.kind, inside.pass_id, inside.span = "layer", layer, one.span
-        inside.title = index.source.text(one.span) or layer
-        whole.items.append(inside)
-    return whole
+        if layer is None:
+            items.append(draft)
+        elif layer in layers:
+            layers[layer].append(draft)
+        else:
+            layers[layer] = [draft]
+            span = index.passes[layer].span
+            items.append(Bundle("layer", title=index.source.text(span) or layer, pass_id=layer, span=span))
+    for item in items:
+        if isinstance(item, Bundle) and item.pass_id is not None:
+            item.items = _by_module(index, layers[item.pass_id]).items
+    return _by_module(index, items)
 
 
-def _by_module(index: Index, drafts: Sequence[Draft]) -> Bundle:
+def _by_module(index: Index, items: Sequence[Draft | Bundle]) -> Bundle:
     """Nested groups, one for each uninterrupted stay in a module."""
     whole = Bundle("module")
     stay: list[Bundle] = []
-    for draft in drafts:
+    for draft in items:
+        if isinstance(draft, Bundle):
+            stay.clear()
+            whole.items.append(draft)
+            continue
         if draft.kind == "leaf" or (draft.op is None and draft.module is None):
             whole.items.append(draft)
             continue

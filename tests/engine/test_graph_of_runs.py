@@ -261,6 +261,8 @@ def test_many_inner_steps_stay_bounded() -> None:
     assert len(graph.passes) == 61
     assert {group.kind for group in graph.groups} >= {"layer"}
     assert len({box.id for box in graph.boxes}) == len(graph.boxes)
+    parents = {group.parent for group in graph.groups if group.kind == "layer"}
+    assert None not in parents and len(parents) == 60  # each in its own turn of the loop
 
 
 def test_a_model_called_on_different_lines_is_no_loop() -> None:

@@ -44,6 +44,7 @@ export function drawFrame(frame: Frame, group: Group, measure: Measure): Item {
 export class Painter {
   /** Smallest and largest gradient norm of the view, for the tint; null in lesson-size graphs. */
   private readonly norms: readonly [number, number] | null
+  private readonly ends = new Map<string, boolean>()
 
   constructor(
     readonly measure: Measure,
@@ -101,12 +102,20 @@ export class Painter {
     headText(marks, headOfGroup(group, this.measure), 25, 15.5, w - 33, false, false)
     this.cell(marks, paint.value, { ...body, w: w / 2 }, 'value')
     this.cell(marks, paint.gradient, { ...body, x: w / 2, w: w / 2 }, this.norms ? 'value' : 'gradient')
-    if (inside.some((box) => this.measure.story.hasSeed(box.id))) {
-      const root = inside.find((box) => this.measure.story.hasSeed(box.id))!
-      this.seed(marks, root.id, moment, w, h)
-    }
+    const root = inside.find((box) => this.measure.story.hasSeed(box.id))
+    if (root && this.isEnd(group, inside)) this.seed(marks, root.id, moment, w, h)
     const head = headOfGroup(group, this.measure)
     return { ...place, kind: 'group', marks, label: `${head.title} ${head.aside}` }
+  }
+
+  /** Whether no wire leaves a folded group, so that there is room for a seed under it. */
+  private isEnd(group: Group, inside: readonly Box[]): boolean {
+    let end = this.ends.get(group.id)
+    if (end === undefined) {
+      const own = new Set(inside.map((box) => box.id))
+      this.ends.set(group.id, (end = inside.every((box) => this.measure.story.linksOut(box.id).every((link) => own.has(link.target)))))
+    }
+    return end
   }
 
   groupPaint(group: Group, inside: readonly Box[], moment: Moment): BoxPaint {

@@ -52,7 +52,7 @@ class Modules:
         stack.append(number)
         self.calls[number] += 1
         parent, above = calls[-1] if calls else (0, 0)
-        if here["muted"] or ledger.closed or self._full():
+        if not number or here["muted"] or ledger.closed or self._full():
             calls.append((0, above))
             return
         self.begun = begun = self.begun + 1
@@ -95,6 +95,8 @@ class Modules:
         return 0
 
     def _meet(self, module: torch.nn.Module, stack: list[int]) -> int:
+        if torch._C._get_tracing_state() is not None:  # what is read of a tensor now becomes a part of what is traced
+            return 0
         try:
             with torch._C.DisableTorchFunction():
                 number = self.number_of(module)

@@ -195,6 +195,8 @@ def wrap_functions(mode: Recording) -> None:
     known: dict[type, Called] = {}
 
     def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
+        if torch._C._get_tracing_state() is not None:
+            return original(cls, *args, **kwargs)
         called = known.get(cls)
         if called is None:
             called = known[cls] = mode.introduce(Called(cls.__name__, f"{cls.__qualname__}.apply"))

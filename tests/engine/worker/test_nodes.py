@@ -117,3 +117,20 @@ def test_passes_over_nested_tensors_are_whole() -> None:
     types = {node.id: node.type for node in trace.nodes}
     strided, jagged = ([types[visit.node] for visit in one.visits] for one in trace.passes)
     assert (strided[-2:], jagged[-2:]) == (["MulBackward0", "AccumulateGrad"],) * 2
+
+
+def test_a_module_is_traced_as_without_recording() -> None:
+    trace = _trace(
+        "class Scaled(torch.nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.w = torch.nn.Parameter(torch.ones(2))\n"
+        "    def forward(self, t):\n"
+        "        return (t * self.w).sum()\n"
+        "traced = torch.jit.trace(Scaled(), torch.ones(2), check_trace=False)\n"
+        "print([node.kind() for node in traced.graph.nodes()])\n"
+        "traced(x.detach()).backward()\n"
+    )
+    (said,) = trace.output
+    assert said.text == "['prim::GetAttr', 'aten::mul', 'prim::Constant', 'aten::sum']\n"
+    assert len(trace.passes[0].visits) == 3

@@ -26,6 +26,11 @@ class Others {
     return this.found[id] ?? NOTHING
   }
 
+  /** Lets go of all but these. */
+  keep(ids: readonly string[]): void {
+    this.found = Object.fromEntries(Object.entries(this.found).filter(([id]) => ids.includes(id)))
+  }
+
   put(id: string, part: Partial<Other>): void {
     this.found = { ...this.found, [id]: { ...this.of(id), ...part } }
   }

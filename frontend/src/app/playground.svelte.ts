@@ -130,7 +130,7 @@ export class Playground {
   }
 
   /** Fetches the sentences of findings. Where they are not to be had, each finding shows its code. */
-  private async learnFindings(): Promise<void> {
+  async learnFindings(): Promise<void> {
     this.tellsFindings = true
     await this.speak().catch(() => undefined)
   }

@@ -138,6 +138,32 @@ def test_student_and_teacher_are_matched_by_the_names_of_their_members() -> None
     assert not told.differs
 
 
+def test_the_built_in_convolution_and_one_by_hand() -> None:
+    by_hand = """import torch
+torch.manual_seed(0)
+x = torch.randn(1, 1, 5, 5)
+w = torch.randn(2, 1, 3, 3, requires_grad=True)
+patches = x.unfold(2, 3, 1).unfold(3, 3, 1).reshape(9, 9)
+out = (patches @ w.reshape(2, 9).T).T.reshape(1, 2, 3, 3)
+out.pow(2).sum().backward()
+"""
+    built_in = by_hand.replace("(patches @ w.reshape(2, 9).T).T.reshape(1, 2, 3, 3)", "torch.conv2d(x, w)")
+    here, there, told = _both(by_hand, built_in)
+    (out,) = [row for row in told.tensors if row.name == "out"]
+    ours, theirs = (torch.tensor(_values(*one)) for one in ((here, out.here), (there, out.there)))
+    assert torch.allclose(ours, theirs)
+    assert out.value is not None
+    assert out.value.verdict in ("same", "rounding")
+    assert (out.value.largest or 0) == pytest.approx(float((ours - theirs).abs().max()), rel=1e-6)
+    assert _verdicts(told)["w"][1] in ("same", "rounding")
+    counts = {one.type: (one.here, one.there) for one in told.types}
+    assert counts["ConvolutionBackward0"] == (0, 1)
+    assert counts["MmBackward0"] == (1, 0)
+    assert told.value is None
+    assert told.graph is not None
+    assert told.graph.line == 7
+
+
 def test_a_name_bound_anew_is_the_tensor_it_stands_for_at_the_end() -> None:
     code = "import torch\nw = torch.tensor(1.0, requires_grad=True)\nfor _ in range(2):\n    w = (w - {}).detach().requires_grad_()\n"
     here, _, told = _both(code.format(0.5), code.format(0.25))

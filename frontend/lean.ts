@@ -39,6 +39,9 @@ export const noPreload: Plugin = {
     filter: { id: /vite\/preload-helper/ },
     handler: () => plain('export const __vitePreload = (load) => load()'),
   },
+  generateBundle(_, bundle) {
+    if (Object.keys(bundle).filter((file) => file.endsWith('.css')).length > 1) this.error('a chunk that is loaded later has styles')
+  },
 }
 
 const PROXY = 'export function proxy(value) {'

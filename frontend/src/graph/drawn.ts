@@ -3,3 +3,4 @@
 export { default as Graph } from './Graph.svelte'
 export { LayoutClient } from './layout-client'
 export const aids = import('./aids')
+void import('./Overview.svelte') // there before a reader zooms out

@@ -1,21 +1,8 @@
-// The graph from far away: few large shapes instead of many small ones, so the page stays within its node budget.
+// The shapes of a graph seen from far away: few large ones instead of many small ones.
 
 import type { Frame, Placed, Wire } from '../core/layout'
 import type { Progress } from '../core/moment'
 import { lanePath } from '../core/route'
-
-/** Nodes in the DOM a full drawing costs, measured on lesson and model graphs; erring high. */
-const COST = { box: 26, wire: 9, frame: 5 }
-const MOST_NODES = 1300
-/** Below this zoom text is too small to read. */
-const READABLE = 0.42
-
-export type Detail = 'full' | 'plain' | 'map'
-
-export function detailFor(zoom: number, boxes: number, wires: number, frames: number): Detail {
-  if (zoom >= READABLE && boxes * COST.box + wires * COST.wire + frames * COST.frame <= MOST_NODES) return 'full'
-  return boxes <= 300 && zoom >= 0.12 ? 'plain' : 'map'
-}
 
 /** One path per kind of wire. */
 export function mergedWires(wires: readonly Wire[], arrived: (wire: Wire) => boolean): { forward: string; gradient: string } {

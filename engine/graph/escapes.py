@@ -35,7 +35,7 @@ def escapes(trace: Trace) -> dict[str, tuple[str, ...]]:
 
 def user_of(trace: Trace, at: int, read: Op) -> str | None:
     """The op that the number or array of a read was given to."""
-    if read.span is None:
+    if read.span is None or any(span == read.span or _holds(span, read.span) for span in _choices(trace.program.code)):
         return None
     names = _bound_names(trace.program.code, read.span)
     mention = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b") if names else None
@@ -64,6 +64,41 @@ def _text(lines: list[str], span: Span) -> str:
 def _bound_names(code: str, span: Span) -> tuple[str, ...]:
     """Variables that the statement around a span assigns."""
     return next((names for first, last, names in _assignments(code) if first <= span.line <= last), ())
+
+
+@lru_cache(maxsize=16)
+def _choices(code: str) -> tuple[Span, ...]:
+    """Expressions whose numbers choose something and go no further: comparisons, tests, what `max(…, key=…)` orders by."""
+    tree = parse(code)
+    found: list[ast.expr] = []
+    for node in ast.walk(tree) if tree else ():
+        match node:
+            case ast.Compare():
+                found.append(node)
+            case ast.IfExp(test=test):
+                found.append(test)
+            case ast.comprehension(ifs=ifs):
+                found += ifs
+            case ast.keyword(arg="key", value=value):
+                found.append(value)
+    lines = code.split("\n")
+    return tuple([_span(node, lines) for node in found])
+
+
+def _span(node: ast.expr, lines: list[str]) -> Span:
+    last = node.end_lineno or node.lineno
+    return Span(
+        line=node.lineno,
+        end_line=last,
+        column=_points(lines, node.lineno, node.col_offset),
+        end_column=_points(lines, last, node.end_col_offset or 0),
+    )
+
+
+def _points(lines: list[str], number: int, offset: int) -> int:
+    """Code points before a place that Python gives in bytes."""
+    line = lines[number - 1] if number <= len(lines) else ""
+    return offset if line.isascii() else len(line.encode()[:offset].decode("utf-8", "ignore"))
 
 
 @lru_cache(maxsize=16)

@@ -973,6 +973,16 @@ def f(x):
 x = torch.tensor([1.0, -1.0, 0.5], dtype=torch.float64, requires_grad=True)
 print(torch.autograd.gradcheck(f, (x,)))
 """, frozenset()),
+    "numbers_that_only_choose": ("""
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+s = torch.tensor(2.0, requires_grad=True)
+y = x * (2 if s.item() > 1 else 3)
+z = x * (5 if s.item() else 3)
+w = torch.stack(sorted([x[0] * 1, x[1] * 2], key=lambda t: -t.item()))
+best = max((one.exp() for one in x), key=lambda t: t.item())
+(y + z + w + best).sum().backward()
+print(x.grad)
+""", frozenset()),
     "value_lent_and_put_back": ("""
 x = torch.tensor([1.0, 2.0], requires_grad=True)
 y = (x * x).sum()

@@ -711,6 +711,8 @@ class Update(Record, frozen=True):
     """The op that wrote."""
     span: Span | None = None
     """The call."""
+    perhaps: tuple[Span, ...] = ()
+    """For a write from outside PyTorch whose line is not certain: the few statements that may have made it."""
     set_to_none: bool = False
     """For `zero_grad`: to None instead of zero."""
     settings: tuple[dict[str, str], ...] = ()
@@ -797,6 +799,19 @@ class Write(Record, frozen=True):
     """The line."""
 
 
+class Parted(Record, frozen=True):
+    """A name that stood for memory until it was bound to something else. The memory itself did not change."""
+
+    name: str
+    """The name."""
+    kind: Literal["tensor", "array"]
+    """What it stood for."""
+    span: Span
+    """The statement that ended it."""
+    how: Literal["rebound", "deleted"] = "rebound"
+    """Assigned anew, as in `a = a + 1`; or `del a`."""
+
+
 class Storage(Record, frozen=True):
     """Memory and all that shares it: an alias group."""
 
@@ -806,6 +821,8 @@ class Storage(Record, frozen=True):
     """Identities of the tensors in it, in the order of meeting."""
     arrays: tuple[str, ...] = ()
     """Names of the NumPy arrays in it at the end of the run."""
+    parted: tuple[Parted, ...] = ()
+    """Names that stood for it, and when that ended; at most 8."""
     size_bytes: int = 0
     """Bytes of it, as far as they are known."""
     writes: tuple[Write, ...] = ()

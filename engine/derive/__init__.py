@@ -22,8 +22,8 @@ __all__ = ["Told", "derive", "link_regrown"]
 
 def derive(trace: Trace, told: Told) -> Looked:
     """The trace with the parts that need all of it."""
-    looked = Looked(with_lines_outside(trace))
-    trace = looked.trace
+    trace, told = with_lines_outside(trace, told)
+    looked = Looked(trace)
     rooms = Rooms(trace, told.rooms)
     derived = msgspec.structs.replace(
         trace,

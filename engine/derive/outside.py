@@ -1,69 +1,161 @@
 """The lines that wrote into shared memory past PyTorch: through NumPy, they are noticed only at the next op, and read off the code.
 
-A write is found where the code between runs straight on: statements of one block, after the last that PyTorch saw the memory
-unchanged at, and before the one it was noticed at."""
+Statements that follow each other in one block are told together. In loops, conditions and functions those count that were run and may
+have come between; when one is left it is the line, when a few are left they are told as possible ones."""
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import msgspec
 
-from engine.trace import Span, Step, Trace, Update
+from engine.derive.arrays import Arrays, cell, standing_at
+from engine.derive.told import Told
+from engine.trace import Change, Span, Step, Tensor, Trace, Update
 
-_SHARES = frozenset(("from_numpy", "as_tensor", "asarray", "frombuffer"))
-_LENDS = frozenset(("numpy", "asarray"))
-_WRITES = frozenset(("fill", "sort", "put", "itemset", "partition", "byteswap", "setfield"))
-_INTO_FIRST = frozenset(("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"))
+MOST_PLACES = 4
 
 
-def with_lines_outside(trace: Trace) -> Trace:
-    """The trace, its writes past PyTorch with their lines where the code says which they were."""
+class _Found(NamedTuple):
+    """Where a write was made, or may have been made."""
+
+    spans: tuple[Span, ...]
+    step: int | None = None
+    """The step before which it came, when it was noticed later than that."""
+
+
+def with_lines_outside(trace: Trace, told: Told) -> tuple[Trace, Told]:
+    """The trace, its writes past PyTorch with their lines, and where those are known before the steps that came after them."""
     if not any(one.kind == "outside" and one.span is None for one in trace.updates):
-        return trace
+        return trace, told
     try:
         tree = ast.parse(trace.program.code)
     except (SyntaxError, ValueError, RecursionError):
-        return trace
-    found = dict(_lines(trace, _Code(tree, trace.program.code)))
+        return trace, told
+    found = dict(_Search(trace, Arrays(tree, trace.program.code, told.lines_not_run)).found())
     if not found:
-        return trace
-    return msgspec.structs.replace(
-        trace,
-        updates=tuple(_placed(one, found) for one in trace.updates),
-        timeline=tuple(_placed_step(step, found) for step in trace.timeline),
+        return trace, told
+    timeline = [_placed_step(step, found) for step in trace.timeline]
+    for update, one in found.items():
+        if one.step is not None:
+            now = next(at for at, step in enumerate(timeline) if step.kind == "update" and step.update == update)
+            timeline.insert(one.step, timeline.pop(now))
+            told = _later(told, one.step, now)
+    updates = tuple(_placed(one, found) for one in trace.updates)
+    return msgspec.structs.replace(trace, updates=updates, timeline=tuple(timeline)), told
+
+
+def _later(told: Told, since: int, until: int) -> Told:
+    """What was told with the number of steps by then, after a step was moved forward."""
+
+    def moved(steps: int) -> int:
+        return steps + 1 if since < steps <= until else steps
+
+    return replace(
+        told,
+        gone=[(moved(steps), gone) for steps, gone in told.gone],
+        held=[(moved(steps), holder, held) for steps, holder, held in told.held],
     )
 
 
-def _placed(update: Update, found: dict[str, Span]) -> Update:
-    return msgspec.structs.replace(update, span=found[update.id]) if update.id in found else update
+def _placed(update: Update, found: dict[str, _Found]) -> Update:
+    one = found.get(update.id)
+    if one is None:
+        return update
+    if len(one.spans) == 1:
+        return msgspec.structs.replace(update, span=one.spans[0])
+    return msgspec.structs.replace(update, perhaps=one.spans)
 
 
-def _placed_step(step: Step, found: dict[str, Span]) -> Step:
-    if step.kind == "update" and step.update is not None and step.update in found:
-        return msgspec.structs.replace(step, span=found[step.update])
-    return step
+def _placed_step(step: Step, found: dict[str, _Found]) -> Step:
+    one = found.get(step.update or "") if step.kind == "update" else None
+    return step if one is None or len(one.spans) > 1 else msgspec.structs.replace(step, span=one.spans[0])
 
 
-def _lines(trace: Trace, code: "_Code") -> Iterator[tuple[str, Span]]:
-    updates = {one.id: one for one in trace.updates}
-    seen: dict[str, int] = {}
-    ops = {op.id: op for op in trace.ops}
-    following = _following(trace.timeline)
-    for number, step in enumerate(trace.timeline):
-        op = ops.get(step.op) if step.kind == "op" and step.op is not None else None
-        if op is not None and op.span is not None:
-            seen.update(dict.fromkeys((*op.inputs, *op.outputs), op.span.end_line))
-        update = updates.get(step.update) if step.update is not None else None
-        if update is None or update.kind != "outside" or update.span is not None or not update.changes:
-            continue
-        before = update.changes[0].before
-        since = seen.get(before) if before is not None else None
-        after = following[number]
-        span = code.written(since, after) if since is not None else None
-        if span is not None:
-            yield update.id, span
-        if update.changes[0].after is not None and after is not None:
-            seen[update.changes[0].after] = after
+@dataclass
+class _Seen:
+    """When a state of a tensor was last seen as it was."""
+
+    line: int
+    step: int
+
+
+class _Search:
+    def __init__(self, trace: Trace, code: Arrays) -> None:
+        self.trace = trace
+        self.code = code
+        self.tensors = {one.id: one for one in trace.tensors}
+
+    def found(self) -> Iterator[tuple[str, _Found]]:
+        updates = {one.id: one for one in self.trace.updates}
+        ops = {op.id: op for op in self.trace.ops}
+        following = _following(self.trace.timeline)
+        seen: dict[str, _Seen] = {}
+        for number, step in enumerate(self.trace.timeline):
+            op = ops.get(step.op) if step.kind == "op" and step.op is not None else None
+            if op is not None and op.span is not None:
+                seen.update(dict.fromkeys((*op.inputs, *op.outputs), _Seen(op.span.end_line, number)))
+            update = updates.get(step.update) if step.update is not None else None
+            if update is None or update.kind != "outside" or update.span is not None or not update.changes:
+                continue
+            change = update.changes[0]
+            since, after = seen.get(change.before or ""), following[number]
+            if since is not None:
+                one = self._found(change, since, number, after)
+                if one is not None:
+                    yield update.id, one
+            if change.after is not None and (after is not None or since is not None):
+                seen[change.after] = _Seen(after if after is not None else since.line if since else 0, number)
+
+    def _found(self, change: Change, since: _Seen, now: int, after: int | None) -> _Found | None:
+        possible = self._explaining(change, self.code.possible(since.line, after))
+        straight = self.code.straight(since.line, after)
+        if straight is not None:
+            first = [one for one in possible if straight.line <= one.lineno <= straight.end_line]
+            return _Found((straight,), self._step_of(first[-1], since, now) if first else None)
+        if not possible or len(possible) > MOST_PLACES:
+            return None
+        spans = tuple(self.code.span(one, one) for one in sorted(possible, key=lambda one: one.lineno))
+        return _Found(spans, self._step_of(possible[0], since, now) if len(possible) == 1 else None)
+
+    def _explaining(self, change: Change, possible: list[ast.stmt]) -> list[ast.stmt]:
+        """Without those that write only a cell that has not changed; all when that leaves none."""
+        before, after = self.tensors.get(change.before or ""), self.tensors.get(change.after or "")
+        changed = _changed(before, after)
+        if changed is None or after is None:
+            return possible
+        size = after.shape[0]
+        cells = [(one, cell(one)) for one in possible]
+        return [one for one, at in cells if at is None or at % size in changed] or possible
+
+    def _step_of(self, write: ast.stmt, since: _Seen, now: int) -> int | None:
+        """The first step that ran after a statement had, before its effect was noticed; none when a loop may have run it several times."""
+        block = self.code.block_of(write)
+        place = standing_at(block, write.lineno) or 0
+        before = standing_at(block, since.line)
+        waits = before is not None and before >= place  # for the next turn
+        found, last = None, before if before is not None else -1
+        for number in range(since.step + 1, now):
+            span = self.trace.timeline[number].span
+            at = standing_at(block, span.line) if span is not None else None
+            if at is None:
+                continue
+            if at < last:
+                if not waits:
+                    return None
+                waits = False
+            if found is None and not waits and at > place:
+                found = number
+            last = at
+        return found
+
+
+def _changed(before: Tensor | None, after: Tensor | None) -> set[int] | None:
+    """The cells of a row of numbers that hold another one; None when they are not known."""
+    if before is None or after is None or before.data is None or after.data is None or len(after.shape) != 1:
+        return None
+    return {at for at, (one, other) in enumerate(zip(before.data, after.data, strict=False)) if one != other}
 
 
 def _following(timeline: Sequence[Step]) -> list[int | None]:
@@ -74,96 +166,3 @@ def _following(timeline: Sequence[Step]) -> list[int | None]:
         lines.append(line)
         line = line if step.span is None else step.span.line
     return lines[::-1]
-
-
-class _Code:
-    """The statements of a program, by the block they stand in."""
-
-    def __init__(self, tree: ast.Module, code: str) -> None:
-        self.lines = code.splitlines()
-        self.shared = sorted(_shared(tree))
-        """Line, name, and whether the name's memory is shared from there on."""
-        self.blocks = [block for node in ast.walk(tree) for block in _blocks(node)]
-
-    def written(self, since: int, until: int | None) -> Span | None:
-        """Where a statement between two lines writes into an array that shares memory, from the first to the last of them."""
-        for block in self.blocks:
-            first = _standing_at(block, since)
-            last = len(block) if until is None else _standing_at(block, until)
-            if first is None or last is None or first >= last:
-                continue
-            writes = [one for one in block[first + 1 : last] if self._writes(one)]
-            if writes and not any(self._may_write(one) for one in block[first + 1 : last]):
-                return self._span(writes[0], writes[-1])
-        return None
-
-    def _span(self, first: ast.stmt, last: ast.stmt) -> Span:
-        end_line = last.end_lineno or last.lineno
-        return Span(
-            line=first.lineno, end_line=end_line, column=self._points(first.lineno, first.col_offset),
-            end_column=self._points(end_line, last.end_col_offset or 0),
-        )  # fmt: skip
-
-    def _points(self, line: int, offset: int) -> int:
-        """Code points before a byte of a line."""
-        return len(self.lines[line - 1].encode()[:offset].decode(errors="ignore"))
-
-    def _may_write(self, statement: ast.stmt) -> bool:
-        """Whether a compound statement writes, perhaps, or often."""
-        return any(_blocks(statement)) and any(
-            self._writes(one) for one in ast.walk(statement) if isinstance(one, ast.stmt) and one is not statement
-        )
-
-    def _writes(self, statement: ast.stmt) -> bool:
-        match statement:
-            case ast.Assign(targets=targets):
-                return any(isinstance(one, ast.Subscript) and self._is_array(one.value) for one in targets)
-            case ast.AugAssign(target=target):
-                return self._is_array(target.value if isinstance(target, ast.Subscript) else target)
-            case ast.Expr(value=ast.Call() as call):
-                return self._call_writes(call)
-        return False
-
-    def _call_writes(self, call: ast.Call) -> bool:
-        if any(one.arg == "out" and self._is_array(one.value) for one in call.keywords):
-            return True
-        if not isinstance(call.func, ast.Attribute):
-            return False
-        into_first = call.func.attr in _INTO_FIRST and bool(call.args) and self._is_array(call.args[0])
-        return into_first or (call.func.attr in _WRITES and self._is_array(call.func.value))
-
-    def _is_array(self, node: ast.expr) -> bool:
-        if not isinstance(node, ast.Name):
-            return False
-        return next(
-            (shares for line, name, shares in reversed(self.shared) if name == node.id and line <= node.lineno), False
-        )
-
-
-def _blocks(node: ast.AST) -> Iterator[Sequence[ast.stmt]]:
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(node, name, None)
-        if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-            yield block
-
-
-def _standing_at(block: Sequence[ast.stmt], line: int) -> int | None:
-    return next(
-        (place for place, one in enumerate(block) if one.lineno <= line <= (one.end_lineno or one.lineno)), None
-    )
-
-
-def _shared(tree: ast.Module) -> Iterator[tuple[int, str, bool]]:
-    """Where names come to stand for memory that tensors share, and where they cease to."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _called(node) in _SHARES:
-            yield from ((node.lineno, one.id, True) for one in node.args[:1] if isinstance(one, ast.Name))
-        elif isinstance(node, ast.Assign):
-            lends = isinstance(node.value, ast.Call) and _called(node.value) in _LENDS
-            yield from ((node.lineno, one.id, lends) for one in node.targets if isinstance(one, ast.Name))
-
-
-def _called(call: ast.Call) -> str:
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr
-    return call.func.id if isinstance(call.func, ast.Name) else ""

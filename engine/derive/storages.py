@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
+from engine.derive.parted import parted
 from engine.derive.rooms import Rooms
 from engine.derive.told import Told
 from engine.looked import Looked
@@ -10,6 +11,7 @@ from engine.trace import Change, Op, Storage, Tensor, Write
 
 MOST_WRITES = 200
 """Of one storage: the first half of them and the last."""
+MOST_PARTED = 8
 _SILENT_WRITERS = frozenset(("batch_norm", "instance_norm"))
 """Their kernels write running statistics without raising a version."""
 
@@ -29,6 +31,8 @@ class _Memory:
         for name, numbers in told.arrays:
             for number in numbers:
                 self.arrays[f"s{number}"].append(name)
+        sharing = [storage for storage in rooms.first if rooms.is_shared(storage)]
+        self.parted = parted(looked, sharing, self.arrays, told.lines_not_run)
         self.shares: dict[tuple[str | None, str], bool] = {}
         """Whether a tensor shares the counter of the first one in a storage."""
         self.makers: dict[str, Op] = {}
@@ -42,7 +46,8 @@ class _Memory:
         writes = self._writes()
         for storage in self.rooms.first:
             written = writes.get(storage, ())
-            if written or storage in self.arrays or self.rooms.is_shared(storage):
+            ended = self.parted.get(storage, ())
+            if written or ended or storage in self.arrays or self.rooms.is_shared(storage):
                 in_order = sorted(written, key=lambda write: int(write.tensor[1:]))
                 kept = in_order
                 if len(in_order) > MOST_WRITES:
@@ -51,6 +56,7 @@ class _Memory:
                     id=storage,
                     tensors=tuple(self.rooms.members(storage)),
                     arrays=tuple(self.arrays.get(storage, ())),
+                    parted=tuple(ended[:MOST_PARTED]),
                     size_bytes=self.rooms.sizes.get(storage, 0),
                     writes=tuple(kept),
                     writes_omitted=len(in_order) - len(kept),

@@ -2486,6 +2486,10 @@ export interface Storage {
    */
   id: string;
   /**
+   * Names that stood for it, and when that ended; at most 8.
+   */
+  parted?: Parted[];
+  /**
    * Bytes of it, as far as they are known.
    */
   size_bytes?: number;
@@ -2501,6 +2505,48 @@ export interface Storage {
    * How many between them were left out.
    */
   writes_omitted?: number;
+}
+/**
+ * A name that stood for memory until it was bound to something else. The memory itself did not change.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Parted".
+ */
+export interface Parted {
+  /**
+   * Assigned anew, as in `a = a + 1`; or `del a`.
+   */
+  how?: "deleted" | "rebound";
+  /**
+   * What it stood for.
+   */
+  kind: "array" | "tensor";
+  /**
+   * The name.
+   */
+  name: string;
+  span: Span2;
+}
+/**
+ * A stretch of the user's source. Lines from 1; columns from 0, in Unicode code points, end exclusive.
+ */
+export interface Span2 {
+  /**
+   * Column where the first line's part begins.
+   */
+  column: number;
+  /**
+   * Column after the last line's part.
+   */
+  end_column: number;
+  /**
+   * Last line.
+   */
+  end_line: number;
+  /**
+   * First line.
+   */
+  line: number;
 }
 /**
  * One write into a storage.
@@ -2971,6 +3017,10 @@ export interface Update {
    * For a hook that changed a gradient: the pass during which it did.
    */
   pass?: string | null;
+  /**
+   * For a write from outside PyTorch whose line is not certain: the few statements that may have made it.
+   */
+  perhaps?: Span[];
   /**
    * For an optimizer step: it raised; the changes are those that had happened by then.
    */

@@ -24,6 +24,13 @@ test('a ledger holds every pass and reset of a leaf, in order', () => {
   expect(after).toEqual(['[2, −4]', '[5, −1]', '0', '3'])
 })
 
+test('a leaf that another one replaced before any gradient came is no account', () => {
+  const w = index.tensor(then.accounts[0]!.leaf)!
+  const born = (id: string, names: string[]) => ({ ...w, id, identity: undefined, names })
+  const first = { ...trace, tensors: [born('t900', ['w']), born('t901', ['kept']), ...trace.tensors, born('t902', ['v']), born('t903', ['v'])] }
+  expect(new Then(new TraceIndex(first)).accounts.map((account) => account.leaf)).toEqual(['t901', w.id, 't903'])
+})
+
 test('a .grad is None before it arrives, and what it was after each step', () => {
   const leaf = then.accounts[0]!.leaf
   const first = then.accounts[0]!.entries[0]!.step

@@ -158,7 +158,8 @@ export class Then {
       if (accounts.has(leaf) || !tensor.requires_grad || tensor.is_leaf === false || tensor.role === 'gradient' || tensor.role === 'state') continue
       const list = this.withGaps((entries.get(leaf) ?? []).sort((a, b) => a.step - b.step))
       const name = tensorName(index, tensor)
-      if (list.length > 0 || tensor.names?.length) accounts.set(leaf, { leaf, name, entries: list })
+      const isCalled = (tensor.names ?? []).some((one) => leafOfName.get(one) === leaf) // else another leaf took its place, and none was to arrive
+      if (list.length > 0 || isCalled) accounts.set(leaf, { leaf, name, entries: list })
     }
     return [...accounts.values()]
   }

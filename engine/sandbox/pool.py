@@ -135,11 +135,10 @@ class Pool:
                 finally:
                     control.let_go()
                     child.kill()
+                    # never while the answer is made and the kernel takes the process down; and after a lone run, whoever reads
+                    # the answer on this machine has the processors first
+                    child.exited.add_done_callback(lambda _: self._refill_in(0 if hurried else _LULL_S))
             finally:
-                if hurried:
-                    self._refill()
-                else:  # whoever reads the answer on this machine has the processors first
-                    asyncio.get_running_loop().call_later(_LULL_S, self._refill)
                 self._latest_end = time.perf_counter()
                 self._performing -= 1
 
@@ -259,6 +258,9 @@ class Pool:
             return await Nursery.start(slots, namespaces=self._namespaces, cuda_share=share)
         except (OSError, TimeoutError) as trouble:  # no process, folder or memory to be had
             raise ZygoteLost(f"the warm process could not be started: {type(trouble).__name__}: {trouble}") from trouble
+
+    def _refill_in(self, seconds: float) -> None:
+        asyncio.get_running_loop().call_later(seconds, self._refill)
 
     def _refill(self) -> None:
         if self._refilling is None or self._refilling.done():

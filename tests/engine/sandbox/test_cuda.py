@@ -43,15 +43,20 @@ class FakeChild:
         self.closed.set_result(None)
         self.exited: asyncio.Future[Exited] = loop.create_future()
         self.asked = False
+        self.lingers = False
+        """The kernel takes its time to take it down."""
 
     async def send(self, request: bytes, hear: Callable[[bytes], None], see: Callable[[bytes], None]) -> None:
         self.asked = True
+        self.hear = hear
+
+    def hear_rest(self) -> None: ...
 
     def finish(self) -> None:
         self.exited.set_result(Exited(id=1, status=0, cpu_s=0))
 
     def kill(self) -> None:
-        if not self.exited.done():
+        if not self.exited.done() and not self.lingers:
             self.finish()
 
     def wake(self) -> None: ...
@@ -243,6 +248,26 @@ def test_the_next_process_is_made_when_a_run_is_over_or_none_is_left(monkeypatch
         for child in born:
             child.kill()
         await asyncio.gather(*both)
+
+    use(check, spares=2)
+
+
+def test_the_next_process_is_not_made_before_the_last_one_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.sandbox.pool._LULL_S", 0.0)
+
+    async def check(pool: FakePool) -> None:
+        born = pool.started[0].born
+        run = asyncio.create_task(pool.run(ON_CPU))
+        await settle()
+        born[0].lingers = True
+        born[0].hear(b'["end",1.0]\n\n')
+        lines, outcome = await run
+        assert (lines, outcome.exit_code) == ([b'["end",1.0]'], 0)
+        await settle()
+        assert len(born) == 2
+        born[0].finish()
+        await settle()
+        assert len(born) == 3
 
     use(check, spares=2)
 

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parent
 FRONTEND = ROOT / "frontend"
 ASSETS = ROOT / "server" / "assets"
 STAMP = ASSETS / ".sources"
+COMPRESSED = (".js", ".css", ".html", ".svg")
 SOURCES = ("src", "words", "*.html", "*.json", "*.mjs", "*.ts", "public")
 
 
@@ -68,7 +69,17 @@ def build() -> None:
         return
     print("building the page", file=sys.stderr)
     npm("run", "--silent", "build")
+    compress()
     STAMP.write_text(wanted)
+
+
+def compress() -> None:
+    """Puts beside each file what the server sends of it: gzip by Zopfli, which takes its time and a thirtieth off."""
+    import zopfli.gzip
+
+    for file in ASSETS.rglob("*"):
+        if file.suffix in COMPRESSED and file.stat().st_size >= 1000:
+            file.with_name(f"{file.name}.gz").write_bytes(zopfli.gzip.compress(file.read_bytes()))
 
 
 if __name__ == "__main__":

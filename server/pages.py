@@ -1,4 +1,4 @@
-"""The built frontend: pages and their files, read once, compressed once, read again when they are built anew."""
+"""The built frontend: pages and their files, read once, compressed beforehand or once, read again when they are built anew."""
 
 import base64
 import gzip
@@ -12,6 +12,8 @@ from pathlib import Path
 from server.store import etag
 
 FOLDER = Path(__file__).parent / "assets"
+PACKED = ".gz"
+"""Ends the name of a file's compressed twin."""
 
 _INLINE_SCRIPT = re.compile(rb"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
 
@@ -35,6 +37,8 @@ class Page:
     body: bytes
     media_type: str
     built: float
+    packed: bytes = b""
+    """The body compressed when it was built."""
 
     @cached_property
     def etag(self) -> str:
@@ -42,6 +46,8 @@ class Page:
 
     @cached_property
     def zipped(self) -> bytes:
+        if self.packed and gzip.decompress(self.packed) == self.body:
+            return self.packed
         return gzip.compress(self.body, 9, mtime=0)
 
     @cached_property
@@ -61,10 +67,13 @@ class Pages:
     def get(self, path: str) -> Page | None:
         """The file, or None when the build has none of that name."""
         file = (self._folder / path).resolve()
-        if not file.is_relative_to(self._folder.resolve()) or not file.is_file():
+        if not file.is_relative_to(self._folder.resolve()) or not file.is_file() or file.suffix == PACKED:
             return None
         built = file.stat().st_mtime
         if (known := self._read.get(path)) is None or known.built != built:
             media_type = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-            known = self._read[path] = Page(file.read_bytes(), media_type, built)
+            packed = file.with_name(f"{file.name}{PACKED}")
+            known = self._read[path] = Page(
+                file.read_bytes(), media_type, built, packed.read_bytes() if packed.is_file() else b""
+            )
         return known

@@ -14,6 +14,7 @@ from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.trace import Program, Timings
 from server.finish import packed, traced
+from server.pages import Pages
 from tests.bench.bench_recording import HEAD, MODELS
 from tests.engine.worker.forked import said
 
@@ -34,8 +35,10 @@ def loaded_by(page: str) -> set[str]:
 
 
 def zipped(path: Path) -> int:
-    """Bytes of a file after gzip."""
-    return len(gzip.compress(path.read_bytes(), 9))
+    """Bytes of a file as the server sends it."""
+    page = Pages(ASSETS).get(str(path.relative_to(ASSETS)))
+    assert page is not None
+    return len(page.zipped)
 
 
 def styles_of(page: str) -> set[str]:
@@ -44,8 +47,9 @@ def styles_of(page: str) -> set[str]:
 
 
 def bundles() -> None:
-    """Prints what the pages load. An embed draws with its scripts, the layout and the words of one language; the sentences of
-    findings come with a run that has some. The playground draws with `Graph` and the layout besides."""
+    """Prints what the pages load. An embed shows, plays and selects with its scripts and styles and the words of one language; the
+    layout comes with the first group that is opened, the sentences of findings with a run that has some. The playground draws with
+    `drawn` and the layout besides."""
     for page in ("index.html", "embed.html"):
         scripts, styles = (
             [zipped(ASSETS / "assets" / name) for name in names] for names in (loaded_by(page), styles_of(page))
@@ -54,7 +58,7 @@ def bundles() -> None:
             f"{page:14} {sum(scripts) / 1000:7.1f} KB in {len(scripts)} scripts, {sum(styles) / 1000:.1f} KB of styles"
         )
     rest = sorted((ASSETS / "assets").glob("*.js"))
-    for part in ("editor", "Graph", "Inspector", "layout"):
+    for part in ("editor", "drawn", "Inspector", "layout"):
         size = max(zipped(file) for file in rest if file.name.startswith(f"{part}-"))  # each page has its own, the same
         print(f"{part + ' chunk':14} {size / 1000:7.1f} KB")
     for language in ("en", "zh"):
@@ -99,7 +103,9 @@ def finishing() -> None:
                 times.append((assembled - began, encoded - assembled, time.process_time() - encoded))
                 del trace  # else the next one is charged with taking it down
         assemble, encode, pack = (min(column) * 1000 for column in zip(*times, strict=True))
-        print(f"trace {name:22} {assemble:7.0f} ms assemble, {encode:5.0f} ms encode, {pack:5.0f} ms encode and compress")
+        print(
+            f"trace {name:22} {assemble:7.0f} ms assemble, {encode:5.0f} ms encode, {pack:5.0f} ms encode and compress"
+        )
 
 
 if __name__ == "__main__":

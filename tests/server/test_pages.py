@@ -48,6 +48,18 @@ def test_the_page_names_the_session_once(served: Served) -> None:
     served.http.cookies.clear()
 
 
+def test_what_the_build_compressed_is_sent_if_it_is_of_these_bytes(tmp_path: Path) -> None:
+    file = tmp_path / "app.js"
+    file.write_text("let x = 1\n" * 200)
+    packed = gzip.compress(file.read_bytes(), 1)
+    for beside, sent in ((packed, packed), (gzip.compress(b"let y = 2"), None)):
+        (tmp_path / "app.js.gz").write_bytes(beside)
+        page = Pages(tmp_path).get("app.js")
+        assert page is not None
+        assert page.zipped == (sent or gzip.compress(page.body, 9, mtime=0))
+        assert Pages(tmp_path).get("app.js.gz") is None
+
+
 def test_files_of_the_build_are_read_compressed_and_read_again(tmp_path: Path) -> None:
     (tmp_path / "assets").mkdir()
     file = tmp_path / "assets" / "app-1a2b.js"

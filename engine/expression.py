@@ -1,4 +1,5 @@
-"""A tensor expression with named inputs becomes a program. Its text is never parsed or evaluated here."""
+"""A tensor expression with named inputs becomes a program, and places in that one places in the expression. The text is never
+parsed or evaluated here."""
 
 import json
 import keyword
@@ -8,7 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from engine.trace import Program
+from engine.trace import Program, Span
 
 MAX_INPUTS = 64
 MAX_ELEMENTS = 10_000
@@ -167,3 +168,28 @@ def _float(name: str, value: float) -> float:
 def _shown(value: Json) -> str:
     text = json.dumps(value)
     return text if len(text) <= 40 else text[:39] + "…"
+
+
+def in_expression(program: Program, span: Span | None) -> Span | None:
+    """The same place in the expression as it was given; its end for what Python missed behind it, None for a place elsewhere."""
+    given = program.expression
+    if given is None or span is None:
+        return None
+    text = given.strip()
+    bracketed = _parenthesised(text)
+    lead, blank = bracketed.index(text), given[: len(given) - len(given.lstrip())]
+    start = program.code.find(f"\n{_RESULT} = {bracketed}\n") + len(f"\n{_RESULT} = ") + lead
+    before, lines = program.code[:start], text.split("\n")
+    first, indent = before.count("\n") + 1, len(before) - before.rfind("\n") - 1
+    skipped, margin = blank.count("\n"), len(blank) - blank.rfind("\n") - 1
+
+    def moved(line: int, column: int) -> tuple[int, int]:
+        at = min(line - first, len(lines) - 1)
+        inside = column - indent if line == first else column
+        inside = min(inside, len(lines[at])) if line - first == at else len(lines[at])
+        return at + skipped + 1, inside + (margin if at == 0 else 0)
+
+    if (span.line, span.column) < (first, indent) or span.line > first + len(lines):
+        return None
+    (line, column), (end_line, end_column) = moved(span.line, span.column), moved(span.end_line, span.end_column)
+    return Span(line=line, end_line=end_line, column=column, end_column=end_column)

@@ -149,6 +149,8 @@ class Failure(Record, frozen=True):
     """The exception's own text, or a sentence that names value, rule and next step."""
     span: Span | None = None
     """The innermost place in the user's source."""
+    in_expression: Span | None = None
+    """For a run asked for by expression: that place in the expression as given, when it is in it."""
     frames: tuple[Frame, ...] = ()
     """The traceback, outermost call first, at most 40 frames."""
     op: str | None = None
@@ -1209,6 +1211,8 @@ class Finding(Record, frozen=True):
     """How much it matters."""
     span: Span | None = None
     """The line to look at."""
+    in_expression: Span | None = None
+    """For a run asked for by expression: that place in the expression as given, when it is in it."""
     tensors: tuple[str, ...] = ()
     """Tensors concerned."""
     nodes: tuple[str, ...] = ()

@@ -1,18 +1,22 @@
 """The whole way of a run: events read, put together, derived from, diagnosed."""
 
 from collections.abc import Iterable
+from typing import TypeVar
 
 import msgspec
 
 from engine.assemble.house import House
 from engine.collector import uncollected
 from engine.derive import derive
+from engine.expression import in_expression
 from engine.findings import explanation, find
 from engine.looked import Looked
 from engine.outcome import Outcome
 from engine.replay import failed_node
 from engine.request import RunRequest
-from engine.trace import Pass, Trace
+from engine.trace import Failure, Finding, Pass, Program, Trace
+
+_Told = TypeVar("_Told", Failure, Finding)
 
 
 def assemble(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Outcome) -> Trace:
@@ -38,7 +42,14 @@ def _diagnosed(looked: Looked) -> Trace:
     failure = trace.failure
     if failure is not None and failure.explanation is None:
         failure = msgspec.structs.replace(failure, explanation=explanation(failure, findings))
+    if trace.program.expression is not None:
+        failure = None if failure is None else _in_expression(trace.program, failure)
+        findings = tuple(_in_expression(trace.program, one) for one in findings)
     return msgspec.structs.replace(trace, failure=failure, findings=findings)
+
+
+def _in_expression(program: Program, one: _Told) -> _Told:
+    return msgspec.structs.replace(one, in_expression=in_expression(program, one.span))
 
 
 def _placed(looked: Looked) -> tuple[Pass, ...]:

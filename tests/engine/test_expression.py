@@ -7,6 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.expression import MAX_ELEMENTS, BadInput, Json, program_of
+from engine.local import Engine
+from engine.request import RunRequest
+from engine.trace import Program
 
 
 def raw(value: Json) -> msgspec.Raw:
@@ -116,3 +119,34 @@ def test_any_matrix_arrives_as_it_was(rows: list[list[float]]) -> None:
         [str(value) if value in (float("inf"), -float("inf")) else value for value in row] for row in rows
     ]
     assert tensor(run("x", x=finite), "x").tolist() == rows
+
+
+PLACES = {
+    "a name that is missing": ("x * missing", "NameError", (1, 4, 11)),
+    "behind blanks": ("  \n  x * missing  ", "NameError", (2, 6, 13)),
+    "on its second line": ("x * 2 +\nmissing", "NameError", (2, 0, 7)),
+    "after a comment": ("x * 2 + # twice\nmissing", "NameError", (2, 0, 7)),
+    "among wide characters": ("len('数') * missing * x", "NameError", (1, 11, 18)),
+    "a shape that does not fit": ("(x @ torch.ones(3)).sum()", "RuntimeError", (1, 1, 18)),
+    "what is missing at its end": ("x + ", "SyntaxError", (1, 3, 3)),
+    "pointing behind": ("(x * 2", "SyntaxError", None),
+}
+
+
+@pytest.mark.parametrize(("expression", "kind", "place"), PLACES.values(), ids=PLACES.keys())
+def test_a_failure_says_where_it_is_in_the_expression(
+    engine: Engine, expression: str, kind: str, place: tuple[int, int, int] | None
+) -> None:
+    trace = engine.run(RunRequest(program=program_of(expression, {"x": msgspec.Raw(b"[1, 2]")})))
+    failure = trace.failure
+    assert failure is not None and failure.type == kind
+    span = failure.in_expression
+    if place is not None:
+        assert span is not None and (span.line, span.column, span.end_column) == place
+    assert all(one.in_expression == span for one in trace.findings if one.span == failure.span)
+
+
+def test_a_program_has_no_places_in_an_expression(engine: Engine) -> None:
+    trace = engine.run(RunRequest(program=Program(code="missing\n")))
+    assert trace.failure is not None
+    assert trace.failure.in_expression is None

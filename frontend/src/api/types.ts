@@ -1257,6 +1257,10 @@ export interface Failure {
    */
   frames?: Frame[];
   /**
+   * For a run asked for by expression: that place in the expression as given, when it is in it.
+   */
+  in_expression?: Span | null;
+  /**
    * `syntax` before the first line ran; `exception` raised by the program; `exit` with a code other than 0; `limit` of time, output or trace; `memory` used up; `forbidden` by the sandbox; `crash` of the process; `lost` worker.
    */
   kind: "crash" | "exception" | "exit" | "forbidden" | "limit" | "lost" | "memory" | "syntax";
@@ -1356,6 +1360,10 @@ export interface Finding {
    * Edits that together mend it, when that is certain: the edited program runs and no longer has this finding.
    */
   fix?: Edit[];
+  /**
+   * For a run asked for by expression: that place in the expression as given, when it is in it.
+   */
+  in_expression?: Span | null;
   /**
    * Nodes concerned.
    */

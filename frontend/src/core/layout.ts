@@ -319,7 +319,7 @@ class Sheet {
   }
 
   private structure(level: Level): string {
-    const nodes = level.nodes.map((node) => `${node.role[0]}${node.size.w},${node.size.h}`).join(' ')
+    const nodes = level.nodes.map((node) => `${this.groups.has(node.key) ? 'g' : node.role[0]}${node.size.w},${node.size.h},${node.tail}`).join(' ')
     const edges = level.bundles.map((bundle) => `${level.at.get(nodeOf(bundle.from, level))}-${level.at.get(nodeOf(bundle.to, level))}:${bundle.reserve}`).join(' ')
     return `${level.id === '' ? 'top' : level.header} ${this.input.gap}|${nodes}|${edges}`
   }
@@ -347,7 +347,7 @@ class Sheet {
     return level.id === '' ? this.shelved(level, shape, pairs) : shape
   }
 
-  /** Parts that nothing joins stand on lines under each other where one row of them would be too long. */
+  /** Parts that nothing joins stand on lines under each other where one row of them would be too long, single boxes under the rest. */
   private shelved(level: Level, shape: Shape, pairs: readonly { from: number; to: number; reserve: number }[]): Shape {
     const partOf = partsOf(level.nodes.length, pairs)
     const extents: { left: number; right: number; top: number; bottom: number }[] = []
@@ -363,7 +363,10 @@ class Sheet {
       const points = shape.pairs[at]!.length > 0 ? shape.pairs[at]! : [[(shape.nodes[from]![0] + shape.nodes[to]![0]) / 2, shape.nodes[to]![1]] as const]
       for (const [x, y] of points) cover(partOf[from]!, x - reserve / 2, x + reserve / 2, y, y)
     })
-    const moves = shelve(extents.map(({ left, right, top, bottom }) => ({ x: left, y: top, w: right - left, h: bottom - top })))
+    const sizes = extents.map(() => 0)
+    for (const part of partOf) sizes[part]! += 1
+    const loose = new Set(level.nodes.flatMap(({ key, tail }, at) => (sizes[partOf[at]!] === 1 && !this.groups.has(key) && tail === 0 ? [partOf[at]!] : [])))
+    const moves = shelve(extents.map(({ left, right, top, bottom }) => ({ x: left, y: top, w: right - left, h: bottom - top })), loose)
     if (!moves) return shape
     const move = ([x, y]: Knot, part: number): Knot => [round(x + moves[part]!.dx), round(y + moves[part]!.dy)]
     const ends = extents.map((extent, part) => [extent.right + moves[part]!.dx, extent.bottom + moves[part]!.dy] as const)

@@ -90,6 +90,8 @@ def _grads(looked: Looked) -> Iterator[str]:
         if step.kind == "accumulate" and step.pass_id in looked.passes and step.accumulation is not None:
             added = looked.passes[step.pass_id].accumulations[step.accumulation]
             last[added.tensor], by[added.tensor] = added.after, step.pass_id
+    if any(cut.what == "ops" for cut in looked.trace.truncated):
+        return  # what changed a gradient by hand may have been left out
     touched = _touched(looked)
     unseen = _before_a_gap(looked)
     for tensor in looked.trace.tensors:

@@ -18,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 from engine.worker.hooks import Hooks
 from engine.worker.record import Ledger, State
-from engine.worker.tensors import FLOATS, Look, complex_met, devices_met, look, spoken, version_of
+from engine.worker.tensors import FLOATS, Look, complex_met, devices_met, is_fake, look, spoken, version_of
 from engine.worker.walk import NEVER, NO_SEQUENCE
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
@@ -80,7 +80,7 @@ class _Pass:
 def address_of(tensor: torch.Tensor) -> int:
     """Where its elements are; 0 for tensors without memory of their own."""
     try:
-        return tensor.data_ptr()
+        return tensor.data_ptr() if type(tensor) is torch.Tensor or not is_fake(tensor) else 0
     except Exception:
         return 0
 

@@ -280,6 +280,8 @@ class Ledger:
         # an `nn.Parameter` over `torch.empty` is a new object in memory whose first tensor is gone
         storage = self.storages.get(seen.address)
         blank = None if storage is None or lent else storage.blank
+        if blank is not None and self.ops_omitted and version_of(tensor):
+            blank = None  # written by an op that was left out
         if blank is not None and blank.covers(tensor):
             seen = look(tensor, True)
         state = self.create(tensor, role, seen)

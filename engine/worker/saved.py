@@ -30,7 +30,7 @@ def read_saved(node: Node, fields: tuple[str, ...], custom: bool, walker: "Walke
         return _custom(node, walker)
     if not fields:
         return ()
-    if _hooked() and (packed := _packed(node, fields)):
+    if _hooked(walker) and (packed := _packed(node, fields)):
         return tuple(_of_hooks(node, fields, packed, walker))
     rows: list[SavedRow] = []
     for field in fields:
@@ -52,7 +52,7 @@ def read_saved(node: Node, fields: tuple[str, ...], custom: bool, walker: "Walke
 
 
 def _custom(node: Node, walker: "Walker") -> tuple[SavedRow, ...]:
-    if _hooked():
+    if _hooked(walker):
         packed = _each("saved_tensors", node._raw_saved_tensors)
         if any(raw.unpack_hook is not None for _, raw in packed):
             return tuple(row for name, raw in packed for row in _kept(name, raw, walker))
@@ -71,8 +71,9 @@ Raw: TypeAlias = Any
 """PyTorch's `SavedTensor`: what a pack hook gave is its `data`."""
 
 
-def _hooked() -> bool:
-    return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+def _hooked(walker: "Walker") -> bool:
+    """Whether a hook may have packed what a node keeps: one in force now, or before, when the node is met late."""
+    return walker.ledger.unpacks or torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
 
 
 def _packed(node: Node, fields: tuple[str, ...]) -> dict[str, list[tuple[str, Raw]]]:

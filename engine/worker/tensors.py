@@ -131,9 +131,19 @@ def version_of(tensor: torch.Tensor) -> int:
 def start_of(tensor: torch.Tensor) -> int:
     """Where its storage begins; 0 for tensors without memory of their own."""
     try:
-        return int(tensor.data_ptr() - tensor.storage_offset() * tensor.element_size())
+        if type(tensor) in _USUAL or not is_fake(tensor):
+            return int(tensor.data_ptr() - tensor.storage_offset() * tensor.element_size())
+        return 0
     except Exception:
         return 0
+
+
+def is_fake(tensor: torch.Tensor) -> bool:
+    """Whether it only has a shape, as while PyTorch traces a function: asking where its memory is would warn."""
+    return type(tensor).__name__ == "FakeTensor"
+
+
+_USUAL = (torch.Tensor, torch.nn.Parameter)
 
 
 def is_tracked_leaf(tensor: torch.Tensor) -> bool:
@@ -437,6 +447,8 @@ def unreadable(tensor: torch.Tensor) -> str:
     """Why a tensor's elements cannot be read; empty when they can."""
     if tensor.is_meta:
         return "a meta tensor has no memory"
+    if is_fake(tensor):
+        return "a fake tensor has no memory"
     if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
         return "inside torch.func"
     if tensor.is_nested:
@@ -453,7 +465,8 @@ def look(tensor: torch.Tensor, uninitialised: bool = False, like: Look | None = 
     `like`: the look at a tensor it may be a permutation of, with the same memory and so the same figures."""
     try:
         kind = _kinds.get(tensor.dtype) or kind_of(tensor.dtype)
-        if kind.code and not uninitialised and tensor.is_contiguous() and tensor.is_cpu:
+        plain = type(tensor) in _USUAL or not is_fake(tensor)
+        if plain and kind.code and not uninitialised and tensor.is_contiguous() and tensor.is_cpu:
             count = tensor.numel()
             address = tensor.data_ptr()
             turned = tensor.is_neg() or (kind.parts == 2 and tensor.is_conj())

@@ -171,3 +171,21 @@ def test_memory_given_back_is_not_read() -> None:
     assert [(last[name].contents, last[name].data, last[name].summary) for name in "xy"] == [
         ("unreadable", None, None)
     ] * 2
+
+
+def test_tracing_with_fake_tensors_warns_of_nothing() -> None:
+    trace = record(
+        "import torch\nx = torch.ones(3)\n"
+        "y, push = torch.func.linearize(torch.sin, x)\nprint(push(x).tolist() == torch.cos(x).tolist())\n"
+    )
+    assert trace.output[-1].text == "True\n"
+    assert not [one for one in (*trace.output, *trace.warnings) if "FakeTensor" in str(one)]
+
+
+def test_a_parameter_filled_by_an_op_beyond_the_limit_is_known() -> None:
+    limits = msgspec.structs.replace(DEFAULT_LIMITS, ops=2)
+    code = "import torch\nm = torch.nn.Linear(2, 2)\n"
+    trace = record(code, limits)
+    last = {name: tensor for tensor in trace.tensors for name in tensor.names}
+    assert trace.truncated
+    assert [last[name].contents for name in ("m.weight", "m.bias")] == ["known", "known"]

@@ -134,3 +134,17 @@ def test_a_module_is_traced_as_without_recording() -> None:
     (said,) = trace.output
     assert said.text == "['prim::GetAttr', 'aten::mul', 'prim::Constant', 'aten::sum']\n"
     assert len(trace.passes[0].visits) == 3
+
+
+def test_unpack_hooks_run_only_in_passes_also_for_nodes_met_late() -> None:
+    trace = _trace(
+        "count = []\n"
+        "with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: (count.append(1), t)[1]):\n"
+        "    with torch._C.DisableTorchFunction():\n"
+        "        y = x.sin() * x.exp()\n"
+        "(y * 1).sum().backward()\n"
+        "print(len(count))\n"
+    )
+    assert trace.output[-1].text == "4\n"
+    (mul,) = [node for node in _of(trace, "MulBackward0") if len([one for one in node.edges if one.to]) == 2]
+    assert {saved.reason for saved in mul.saved} == {"kept by saved_tensors_hooks"}

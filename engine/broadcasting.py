@@ -6,7 +6,7 @@ the input (`validate_outputs` in torch/csrc/autograd/engine.cpp, 2.13). Formulas
 """
 
 import re
-from functools import cache
+from functools import lru_cache
 
 _EVERY = frozenset(range(3))
 _FIRST, _SECOND = frozenset((0,)), frozenset((1,))
@@ -25,7 +25,7 @@ _IN_PLACE = frozenset(("add_", "sub_", "mul_", "div_", "pow_", "copy_", "addcmul
 Shape = tuple[int, ...]
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _slots(node_type: str) -> tuple[frozenset[int], bool] | None:
     """The slots, and whether they are those of a list of tensors."""
     if node_type == "CopyBackwards":

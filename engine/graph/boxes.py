@@ -116,7 +116,8 @@ class Drawing:
 
     def _join_ghost(self, op: Op) -> None:
         draft = self.drafts[op.id]
-        draft.constants.extend((number, None) for number in numbers(op))
+        for number in numbers(op):
+            draft.give(number)
         self._join_reads(op, draft)
         for tensor in dict.fromkeys(op.inputs):
             record = self.index.tensors.get(tensor)
@@ -124,7 +125,7 @@ class Drawing:
             if record is None or source == op.id:
                 continue
             if source is None:
-                draft.constants.append((label(self.index, record), tensor))
+                draft.give(label(self.index, record), tensor)
                 continue
             cut = record.requires_grad and draft.reason in CUTS
             self.links.append(
@@ -147,7 +148,7 @@ class Drawing:
         if self.index.escapes:
             self._join_reads(op, draft)
         for number in numbers(op):
-            draft.constants.append((number, None))
+            draft.give(number)
         tensors = self.index.tensors
         for tensor in op.inputs if len(op.inputs) < 2 else dict.fromkeys(op.inputs):
             record = tensors.get(tensor)
@@ -155,7 +156,7 @@ class Drawing:
                 continue
             source = self.source_of(record)
             if source is None or source == draft.id:
-                draft.constants.append((label(self.index, record), tensor))
+                draft.give(label(self.index, record), tensor)
             else:
                 self.links.append(Link(source=source, target=draft.id, kind="ghost", tensor=tensor))
 

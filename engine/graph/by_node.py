@@ -1,6 +1,7 @@
 """Levels `autograd` and `both`: one box for each autograd node."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 from engine.graph.boxes import Drawing, Inputs, add_loose_leaves, folded_leaf, is_foldable
 from engine.graph.draft import Draft, Place
@@ -14,7 +15,8 @@ def draw_nodes(drawing: Drawing, *, fold_weights: bool) -> None:
     """Boxes and links of the visible nodes; `fold_weights` hides what stands between a parameter and its op."""
     index = drawing.index
     nodes = _in_order(index, drawing.visible.reached | drawing.visible.unreached)
-    hidden = _Hidden(index, drawing.roots, (node for _, node in nodes)) if fold_weights else None
+    fold_weights = fold_weights and any(map(index.is_parameter, index.leaf_nodes))
+    hidden = _Hidden(index, drawing.roots, [node for _, node in nodes]) if fold_weights else None
     given, given_to = Inputs(index, None), None
     for place, node in nodes:
         if hidden is not None and node.id in hidden.parameters:
@@ -90,23 +92,23 @@ def _value(index: Index, node: Node) -> tuple[int, str | None]:
     first = index.values.get((node.id, 0))
     if first is not None or len(node.outputs) < 2:
         return 0, first
-    others = ((number, index.values.get((node.id, number))) for number in range(1, len(node.outputs)))
-    return next(((number, tensor) for number, tensor in others if tensor is not None), (0, None))
+    for number in range(1, len(node.outputs)):
+        tensor = index.values.get((node.id, number))
+        if tensor is not None:
+            return number, tensor
+    return 0, None
 
 
 def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hidden: "_Hidden | None") -> None:
     index = drawing.index
     nodes = index.nodes
-    for slot, edge in enumerate(node.edges):
-        to = edge.to
+    led_to = [edge.to for edge in node.edges]
+    for slot, to in enumerate(led_to):
         if to is None or to not in nodes:
             continue
+        edge = node.edges[slot]
         if hidden is not None and to in hidden.parameters:
-            draft.parameters.extend(
-                BoxParameter(name=one.name, tensor=one.tensor, node=one.node, slot=slot)
-                for one in hidden.parameters[to]
-            )
-            draft.folded.extend(hidden.chains[to])
+            hidden.fold(draft, to, slot)
             continue
         leaf = nodes[to].variable
         if leaf is None:
@@ -128,26 +130,20 @@ def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hid
                 tensor=tensor,
                 node=node.id,
                 slot=slot,
-                label=(edge.name or str(slot)) if _is_parallel(node, to) else "",
+                label=(edge.name or str(slot)) if led_to.count(to) > 1 else "",
                 broadcast=given.axes(tensor),
             )
         )
 
 
-def _is_parallel(node: Node, to: str) -> bool:
-    """Whether several of a node's edges lead to the same node."""
-    return len(node.edges) > 1 and [edge.to for edge in node.edges].count(to) > 1
-
-
 class _Hidden:
     """Nodes between a parameter and the only node that uses it, inside one op: the transpose in `F.linear`."""
 
-    def __init__(self, index: Index, roots: frozenset[str], nodes: Iterable[Node]) -> None:
+    def __init__(self, index: Index, roots: frozenset[str], nodes: Sequence[Node]) -> None:
         self.parameters: dict[str, tuple[BoxParameter, ...]] = {}
         """Hidden node to the leaf behind it."""
         self.chains: dict[str, tuple[str, ...]] = {}
         """Hidden node to itself and the hidden nodes behind it."""
-        nodes = list(nodes)
         users = _single_users(nodes)
         for node in nodes:
             user = users.get(node.id)
@@ -156,6 +152,13 @@ class _Hidden:
             used = [(slot, edge) for slot, edge in enumerate(node.edges) if edge.to is not None]
             if len(used) == 1:
                 self._hide(index, roots, node, *used[0])
+
+    def fold(self, draft: Draft, hidden: str, slot: int) -> None:
+        """Puts a hidden node and the leaf behind it into the box that uses them."""
+        draft.parameters.extend(
+            BoxParameter(name=one.name, tensor=one.tensor, node=one.node, slot=slot) for one in self.parameters[hidden]
+        )
+        draft.folded.extend(self.chains[hidden])
 
     def _hide(self, index: Index, roots: frozenset[str], node: Node, slot: int, edge: Edge) -> None:
         to = edge.to
@@ -193,7 +196,7 @@ def _in_order(index: Index, visible: frozenset[str]) -> list[tuple[Place, Node]]
             placed.append(((at, number), node))
     if homeless:
         _settle(index, placed, homeless)
-    placed.sort(key=lambda pair: pair[0])
+    placed.sort(key=itemgetter(0))
     return placed
 
 

@@ -96,12 +96,11 @@ def _from_pass(index: Index, one: Pass, *, layers: bool) -> Chosen:
 
 def _loose_ends(index: Index) -> dict[str, str]:
     """Named tensors whose node no other node leads to, by node, in the order they were made."""
-    led_to = {edge.to for node in index.trace.nodes for edge in node.edges}
     ends: list[tuple[int, str, str]] = []
     for tensor in _last_tensors(index.trace):
         record = index.tensors.get(tensor)
         made = record.grad_fn if record is not None else None
-        if record is None or made is None or made.node in led_to or made.node not in index.nodes:
+        if record is None or made is None or made.node in index.led_to or made.node not in index.nodes:
             continue
         op = index.nodes[made.node].op
         ends.append((index.op_at.get(op, -1) if op is not None else -1, made.node, record.id))

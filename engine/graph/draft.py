@@ -28,13 +28,18 @@ class Draft(msgspec.Struct, eq=False, gc=False):
     span: Span | None = None
     module: str | None = None
     parameters: list[BoxParameter] = []
-    constants: list[tuple[str, str | None]] = []
+    constants: list[str] = []
+    constant_tensors: list[str | None] = []
     folded: list[str] = []
+
+    def give(self, constant: str, tensor: str | None = None) -> None:
+        """Adds a stub: a plain number, or an untracked tensor."""
+        self.constants.append(constant)
+        self.constant_tensors.append(tensor)
 
 
 def freeze(draft: Draft, group: str | None, order: int) -> Box:
     """The finished box."""
-    constants = draft.constants
     box = Box(
         id=draft.id,
         kind=draft.kind,
@@ -45,22 +50,18 @@ def freeze(draft: Draft, group: str | None, order: int) -> Box:
         node=draft.node,
         tensor=draft.tensor,
         group=group,
-        constants=tuple([text for text, _ in constants]) if constants else (),
+        constants=tuple(draft.constants),
         span=draft.span,
         order=order,
     )
-    if not (draft.output_nr or draft.parameters or draft.folded or draft.reason or any(one for _, one in constants)):
+    of_tensors = any(draft.constant_tensors)
+    if not (draft.output_nr or draft.parameters or draft.folded or draft.reason or of_tensors):
         return box
     return msgspec.structs.replace(
         box,
         output_nr=draft.output_nr,
         parameters=tuple(draft.parameters),
-        constant_tensors=_tensors(constants),
+        constant_tensors=tuple(draft.constant_tensors) if of_tensors else (),
         folded=tuple(draft.folded),
         reason=draft.reason,
     )
-
-
-def _tensors(constants: list[tuple[str, str | None]]) -> tuple[str | None, ...]:
-    tensors = tuple([tensor for _, tensor in constants])
-    return tensors if any(tensors) else ()

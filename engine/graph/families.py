@@ -1,7 +1,7 @@
 """Which icon a node type or an op name gets."""
 
 import re
-from functools import cache
+from functools import lru_cache
 
 _FAMILIES = {
     "add": "add sub rsub addcmul addcdiv radd iadd isub cumsum logaddexp",
@@ -37,7 +37,7 @@ _OF = {word: family for family, words in _FAMILIES.items() for word in words.spl
 _BACKWARD = re.compile(r"Backward\d*[A-Za-z]*$")
 
 
-@cache
+@lru_cache(maxsize=4096)  # programs name Functions of their own
 def family_of(name: str) -> str:
     """The icon for a node type (`MulBackward0`) or an op name (`mul_`, `layer_norm`)."""
     base = _BACKWARD.sub("", name).replace("_", "").lower()

@@ -65,6 +65,8 @@ def first_draft(item: Bundle | Draft) -> Draft:
 
 def _by_layer(index: Index, drafts: Sequence[Draft]) -> Bundle:
     """What each pass with `create_graph=True` made as one group, where it was made."""
+    if not index.layered:
+        return _by_module(index, drafts)
     layers: dict[str, list[Draft]] = {}
     items: list[Draft | Bundle] = []
     for draft in drafts:
@@ -147,9 +149,8 @@ def _chunk(one: Bundle) -> None:
         chunks: list[Bundle | Draft] = []
         for start in range(0, len(one.items), CHUNK):
             items = one.items[start : start + CHUNK]
-            lines = sorted({span.line for item in items if (span := first_draft(item).span) is not None})
             title = f"{start + 1}–{start + len(items)}"
-            chunks.append(Bundle("line", title=title, span=first_draft(items[0]).span if lines else None, items=items))
+            chunks.append(Bundle("line", title=title, span=first_draft(items[0]).span, items=items))
         one.items = chunks
 
 

@@ -41,6 +41,11 @@ class Index(Looked):
         return {node.variable: node.id for node in self.trace.nodes if node.variable is not None}
 
     @cached_property
+    def led_to(self) -> frozenset[str | None]:
+        """The nodes that edges lead to, and None where edges are missing."""
+        return frozenset([edge.to for node in self.trace.nodes for edge in node.edges])
+
+    @cached_property
     def layered(self) -> frozenset[str]:
         """Passes whose own computation was recorded."""
         return frozenset(one.id for one in self.trace.passes if one.create_graph)

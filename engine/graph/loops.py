@@ -84,8 +84,7 @@ def _key(index: Index, item: "Bundle | Draft") -> Key:
         return (module, item.span)
     nodes = item.op.nodes
     ordinal = nodes.index(item.id) if 1 < len(nodes) <= FEW and item.id in nodes else 0
-    span = item.span  # its end too: all sums of `a + b + c` begin where `a` does
-    return (span.line, span.column, span.end_line, span.end_column, item.title, ordinal, module is not None)
+    return (item.span, item.title, ordinal, module is not None)
 
 
 def _numbered(keys: Sequence[Key]) -> list[Key]:

@@ -24,9 +24,14 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
+@lru_cache(maxsize=4096)
+def _takes_numbers(name: str) -> bool:
+    return name.strip("_") in _TAKES_NUMBERS
+
+
 def numbers(op: Op) -> list[str]:
     """Plain numbers that are operands, not sizes or axes."""
-    if op.name.strip("_") not in _TAKES_NUMBERS:
+    if not _takes_numbers(op.name):
         return []
     return [
         argument.text if argument.name in _OPERANDS else f"{argument.name}={argument.text}"

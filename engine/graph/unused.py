@@ -29,22 +29,25 @@ def unused_leaves(index: Index) -> list[Tensor]:
 
     Only those with a name or in a module: others are made and dropped inside libraries."""
     trace = index.trace
-    taken = {index.identity(tensor) for op in trace.ops if not op.in_place for tensor in op.inputs}
-    led_to = {edge.to for node in trace.nodes for edge in node.edges}
-    led_to.update(root.node for one in trace.passes for root in one.roots)
-    taken.update(index.identity(leaf) for leaf, node in index.leaf_nodes.items() if node in led_to)
+    leaves = [
+        tensor
+        for tensor in trace.tensors
+        if tensor.role in ("leaf", "parameter") and tensor.requires_grad and tensor.is_leaf and tensor.identity is None
+    ]
+    if not leaves:
+        return []
+    ends = {tensor for op in trace.ops if not op.in_place for tensor in op.inputs}
+    started = {root.node for one in trace.passes for root in one.roots}
+    ends.update(leaf for leaf, node in index.leaf_nodes.items() if node in index.led_to or node in started)
+    later = (tensor for tensor in trace.tensors if tensor.identity is not None and tensor.id in ends)
+    taken = ends.union(tensor.identity for tensor in later)
     members = {index.identity(one.tensor) for module in trace.modules for one in module.parameters}
     # what a layer was made with and has no more bears the name of the layer
     layers = {one.name for one in trace.variables if one.module is not None}
     return [
-        tensor
-        for tensor in trace.tensors
-        if tensor.role in ("leaf", "parameter")
-        and tensor.requires_grad
-        and tensor.is_leaf
-        and tensor.identity is None
-        and tensor.id not in taken
-        and (tensor.id in members or index.name(tensor.id) not in {"", *layers})
+        leaf
+        for leaf in leaves
+        if leaf.id not in taken and (leaf.id in members or index.name(leaf.id) not in {"", *layers})
     ]
 
 

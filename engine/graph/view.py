@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Iterable
+from operator import attrgetter
 
 import msgspec
 
@@ -69,7 +70,7 @@ def _graph(trace: Trace, root: str | None, pass_id: str | None, level: Level, *,
         pass_id=chosen.of.id if chosen.of is not None else None,
         roots=roots,
         boxes=tuple(freeze(draft, group_of.get(draft.id), at) for at, draft in enumerate(drafts)),
-        links=_in_order(drawing.links, order),
+        links=_in_order(drawing.links, order, all_kept=not omitted),
         groups=groups,
         omitted=omitted,
         passes=tuple(one.id for one in chosen.passes),
@@ -78,7 +79,7 @@ def _graph(trace: Trace, root: str | None, pass_id: str | None, level: Level, *,
 
 def _in_forward_order(drawing: Drawing) -> list[Draft]:
     """Boxes as they were made; where numbers of several threads disagree with the edges, the edges win."""
-    drafts = sorted(drawing.drafts.values(), key=lambda draft: draft.place)
+    drafts = sorted(drawing.drafts.values(), key=attrgetter("place"))
     order = {draft.id: at for at, draft in enumerate(drafts)}
     if all(order[link.source] < order[link.target] for link in drawing.links):
         return drafts
@@ -99,8 +100,8 @@ def _in_forward_order(drawing: Drawing) -> list[Draft]:
     return sorted_drafts if len(sorted_drafts) == len(drafts) else drafts
 
 
-def _in_order(links: Iterable[Link], order: dict[str, int]) -> tuple[Link, ...]:
-    kept = [link for link in links if link.source in order and link.target in order]
+def _in_order(links: Iterable[Link], order: dict[str, int], *, all_kept: bool) -> tuple[Link, ...]:
+    kept = links if all_kept else [link for link in links if link.source in order and link.target in order]
     return tuple(sorted(kept, key=lambda link: order[link.target]))
 
 

@@ -1,6 +1,7 @@
 """What is drawn: nodes reached from the roots, and around them the ops that autograd did not record."""
 
 from collections.abc import Iterable
+from functools import cached_property
 from typing import NamedTuple
 
 from engine.graph.choice import Chosen
@@ -40,7 +41,7 @@ def see(index: Index, chosen: Chosen, level: Level) -> Visible:
     reached = reach(index, chosen.roots)
     if level == "autograd":
         return Visible(frozenset(reached), frozenset(), (), ())
-    search = _Search(index, reached, _era(index, chosen, reached))
+    search = _Search(index, reached, chosen)
     search.begin_at(chosen.tensors)
     search.climb(index.nodes[node].op for node in reached)
     search.descend()
@@ -69,14 +70,20 @@ def reach(index: Index, roots: Iterable[str]) -> set[str]:
 class _Search:
     """Grows the visible part along tensors: up to what made an untracked input, down to what the user named."""
 
-    def __init__(self, index: Index, reached: set[str], era: Era) -> None:
+    def __init__(self, index: Index, reached: set[str], chosen: Chosen) -> None:
         self.index = index
-        self.era = era
+        self.chosen = chosen
+        self.reached = reached
         self.nodes = set(reached)
         self.ghosts: dict[str, Op] = {}
         self.leaves: dict[str, None] = {}
         unrecorded = [op for op in index.trace.ops if not op.nodes and not is_source(op)]
         self._unrecorded = {tensor for op in unrecorded for tensor in op.outputs}
+
+    @cached_property
+    def era(self) -> Era:
+        """The forward ops that led to the chosen pass: asked for where something was not recorded."""
+        return _era(self.index, self.chosen, self.reached)
 
     def begin_at(self, tensors: Iterable[str]) -> None:
         """Add what made tensors that a pass could not start from."""
@@ -151,9 +158,9 @@ class _Search:
 
     def descend(self) -> None:
         """Add ops that use something visible, when they lead to a tensor the user named or to a ghost drawn already."""
-        index, era = self.index, self.era
         if not self._unrecorded:
             return
+        index, era = self.index, self.era
         touched = {tensor for (node, _), tensor in index.values.items() if node in self.nodes}
         touched.update(tensor for op in self.ghosts.values() for tensor in op.outputs)
         leaves = {index.nodes[node].variable for node in self.nodes} | set(self.leaves)

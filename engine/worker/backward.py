@@ -327,6 +327,10 @@ class Backward:
             state.grad = None
         else:
             kept = self.ledger.meet(grad, "gradient")
+            if self.ledger.ops_omitted:  # one of them may have written through `.data`
+                seen = look(grad)
+                if (seen.data, seen.rest) != (kept.look.data, kept.look.rest):
+                    self.ledger.renew(grad, kept)
             self.ledger.keeps(kept, state)
         now = 0 if state.grad is None else state.grad.id
         if (

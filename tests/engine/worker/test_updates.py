@@ -1,8 +1,10 @@
 """Changes of values outside the graph: of which kind, on which line, before and after."""
 
+import msgspec
 import pytest
 
 from engine import laws
+from engine.limits import DEFAULT_LIMITS
 from engine.trace import Trace, Update
 from tests.engine.worker.forked import record
 
@@ -279,3 +281,12 @@ def test_writing_the_values_that_are_there_raises_the_version_told() -> None:
     (change,) = [change for change in update.changes if change.name == "m.weight"]
     before, after = tensors[change.before or ""], tensors[change.after or ""]
     assert (before.data, before.version + 1) == (after.data, after.version)
+
+
+def test_a_reset_beyond_the_limit_shows_in_what_is_added_to() -> None:
+    limits = msgspec.structs.replace(DEFAULT_LIMITS, ops=6)
+    trace = record(HEAD + "for _ in range(3):\n    x.grad.data.zero_()\n    go()\n", limits)
+    assert trace.truncated
+    assert laws.broken(trace) == []
+    befores = [_data(trace, one.accumulations[0].before) for one in trace.passes[1:]]
+    assert befores == [(0.0, 0.0)] * 3

@@ -1,5 +1,6 @@
 // What our pages do not use of Svelte and Vite, left out of what they load.
 
+import { readFileSync } from 'node:fs'
 import { minify } from 'terser'
 import type { Plugin } from 'vite'
 
@@ -44,6 +45,26 @@ export const noPreload: Plugin = {
     if (Object.keys(bundle).filter((file) => file.endsWith('.css')).length > 1) this.error('a chunk that is loaded later has styles')
   },
 }
+
+/** Of the words those an embed says; a script that names another one is refused. */
+export const fewWords: Plugin = {
+  name: 'few-words',
+  enforce: 'pre',
+  transform: {
+    filter: { id: /\/words\/(findings\/)?(en|zh)\.json$/ },
+    handler: (code: string) => plain(JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(code)).filter(([key]) => SAID.test(key))))),
+  },
+  generateBundle(_, bundle) {
+    const all = JSON.parse(readFileSync(new URL('words/en.json', import.meta.url), 'utf8')) as Record<string, string>
+    for (const part of Object.values(bundle)) {
+      if (part.type !== 'chunk') continue
+      for (const [, key] of part.code.matchAll(/[`'"](\w+(?:\.\w+)+)[`'"]/g)) if (key! in all && !SAID.test(key!)) this.error(`embeds have no word for ${key}`)
+    }
+  },
+}
+
+/** Of a finding an embed says the title: that of an error stands on its box. */
+const SAID = /^finding\..*\.title$|^(embed|graph|mark|pass|player|problem|step)\.|^(player|panel\.(program|graph|findings))$/
 
 /** What the bundler has minified, again by Terser, which finds more: a hundredth. */
 export const minifiedAgain: Plugin = {

@@ -305,7 +305,7 @@ const stories = {
     await page.locator('.player .count').click()
     for (let presses = 0; presses < 6; presses += 1) await page.keyboard.press('ArrowLeft')
     const before = await count(page).textContent()
-    await until(() => page.url(), (url) => /run=\w+/.test(url) && /sel=/.test(url), 'state in the address')
+    await until(() => page.url(), (url) => /run=\w+/.test(url) && /sel=/.test(url) && url.includes(`step=${/\d+/.exec(before)[0]}&`), 'state in the address')
     await page.reload()
     await page.waitForSelector('.gg-scene .box', { state: 'attached' })
     await until(() => count(page).textContent(), (text) => text === before, 'step after the reload')
@@ -510,7 +510,7 @@ const stories = {
     await open(page)
     await run(page, 'import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x ** 3\ng, = torch.autograd.grad(y, x, create_graph=True)\nh, = torch.autograd.grad(g, x)')
     await until(() => box(page, 'leaf').textContent(), (text) => text.includes('autograd.grad() returned it'), 'what became of the gradient')
-    await until(() => page.locator('.gg-scene').textContent(), (text) => ['y', 'grad() #1', 'grad() #2'].every((name) => text.includes(name)), 'the forward graph and both layers')
+    await until(() => page.locator('.gg-scene').textContent(), (text) => ['y', 'grad() #1'].every((name) => text.includes(name)), 'the forward graph and its layer')
     await box(page, 'MulBackward0').first().click()
     await until(() => page.locator('.inspector').textContent(), (text) => text.includes('belongs to a derivative'), 'where the node comes from')
     await page.getByTitle('Pass', { exact: true }).selectOption('p1')
@@ -640,12 +640,17 @@ const stories = {
     check((await panel.locator('.diff').textContent()).includes('40.0'), 'the line that was edited')
     await shoot(page, 'compare')
     const shared = page.url()
+    const panes = () => page.locator('.beside-pane').count()
+    await page.goBack()
+    await until(panes, (count) => count === 0, 'back to one picture')
+    await page.goForward()
+    await until(panes, (count) => count === 1, 'and forward again')
     await panel.getByRole('link', { name: 'Open' }).click()
     await until(sentences, (all) => all.some((text) => text.includes('x is all 1 in A, [40, 1] in B')), 'the same from the other side')
     await page.goBack()
     await until(() => page.url(), (url) => url === shared, 'back at the comparison')
     await page.goBack()
-    await until(() => page.locator('.beside-pane').count(), (count) => count === 0, 'nothing beside it any more')
+    await until(panes, (count) => count === 0, 'nothing beside it any more')
     check(new URL(page.url()).hash !== before, 'the newer run stays on show')
     await panel.getByLabel('Run id or address').fill('no run at all')
     await page.keyboard.press('Enter')
@@ -767,6 +772,8 @@ const stories = {
         <script>addEventListener('message', (event) => (window.told ??= []).push(event.data))</script>`)
     })
     await new Promise((resolve) => course.listen(0, '127.0.0.1', resolve))
+    const asked = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
     try {
       await page.goto(`http://127.0.0.1:${course.address().port}/`)
       const frame = page.frameLocator('iframe')
@@ -776,6 +783,8 @@ const stories = {
       await frame.getByRole('button', { name: '前进一步' }).click()
       await frame.locator('strong', { hasText: '第 6 步' }).waitFor()
       same(await frame.locator('.cm-content').count(), 0, 'editors in an embed')
+      check(asked.some((path) => path.endsWith('/graph/layout')), 'the embed did not ask its server for the layout')
+      same(asked.filter((path) => path.startsWith('/assets/layout')), [], 'layout code that an embed fetched')
       const told = await until(() => page.evaluate('window.told'), (all) => all?.some((one) => one.type === 'gradgraph.resize'), 'messages to the course page')
       check(told.some((one) => one.subject === 'lti.frameResize' && one.height > 100), 'no height was told')
       check((await page.locator('iframe').getAttribute('src')).includes('step=5'), 'the embed rewrote its address')
@@ -784,6 +793,39 @@ const stories = {
       course.closeAllConnections()
       course.close()
     }
+  },
+
+  async 'an embed lays out as its server does, and itself when a group is opened'(page) {
+    const scene = () => page.locator('.gg-scene > g').innerHTML()
+    const shown = () => page.waitForSelector('.gg-scene .box', { state: 'attached' })
+    for (const code of [PROGRAM, MODEL, CUT, TWICE, TRAINING, FAILING, PICKS, HOOKED]) {
+      const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code } })).json()
+      for (const lang of ['en', 'zh']) {
+        await page.goto(`${server}/embed/${id}?lang=${lang}`)
+        await shown()
+        const given = await scene()
+        await page.route('**/graph/layout?*', (route) => route.fulfill({ status: 503, contentType: 'application/problem+json', body: '{}' }))
+        await page.reload()
+        await shown()
+        same(await scene(), given, `the embed's own picture of ${code.split('\n')[1]} in ${lang}`)
+        await page.unroute('**/graph/layout?*')
+      }
+    }
+    const asked = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code: MODEL } })).json()
+    await page.goto(`${server}/embed/${id}?lang=en`)
+    await shown()
+    const open = page.locator('.gg-scene .box[aria-expanded=true]')
+    const before = await open.count()
+    check(before > 0, 'no group is open')
+    same(asked.filter((path) => path.startsWith('/assets/layout')), [], 'layout code before a group is touched')
+    await open.first().focus()
+    await page.keyboard.press('Enter')
+    await until(() => open.count(), (now) => now < before, 'the group folded')
+    check(asked.some((path) => path.startsWith('/assets/layout-client')), 'the layout code did not come')
+    await page.keyboard.press('Enter')
+    await until(() => open.count(), (now) => now === before, 'the group opened again')
   },
 
   async 'an embed of a run that is gone says so'(page) {

@@ -1,6 +1,7 @@
 """The trace of a run from what was read."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 import msgspec
 
@@ -288,17 +289,13 @@ class House(Records):
 
     def _name(self, source: Source, ops: Iterable[Op]) -> None:
         """Names from the code, after those the program has at its end; all states of one tensor share them."""
-        names = {self.t[number]: change.names for number, change in self.changes.items()}
-        for tensor, name in self._member_names():
-            told = names.setdefault(tensor, [])
-            if name not in told:
-                told.append(name)
-        for tensor, name in source.names(ops):
+        names = {self.t[number]: tuple(change.names) for number, change in self.changes.items()}
+        for tensor, name in chain(self._member_names(), source.names(ops)):
             known = names.get(tensor)
             if known is None:
-                names[tensor] = [name]
+                names[tensor] = (name,)
             elif name not in known:
-                known.append(name)
+                names[tensor] = (*known, name)
         for tensor, given in names.items():
             if given:
                 self._share(int(tensor[1:]), given)
@@ -306,7 +303,7 @@ class House(Records):
             for accumulation in run.accumulations:
                 leaf = self.shared.get(int(accumulation.tensor[1:]))
                 if leaf and accumulation.after is not None:
-                    self._share(int(accumulation.after[1:]), [f"{leaf[0]}.grad"], first=True)
+                    self._share(int(accumulation.after[1:]), (f"{leaf[0]}.grad",), first=True)
 
     def _name_local_modules(self, source: Source, ops: Iterable[Op]) -> None:
         """Modules that only a function of the program knows get the name that it gives them, in place of their class."""
@@ -348,16 +345,15 @@ class House(Records):
                     if number in self.tensors:
                         yield self.t[number], f"{event.path}.{name}"
 
-    def _share(self, number: int, names: list[str], first: bool = False) -> None:
+    def _share(self, number: int, names: tuple[str, ...], first: bool = False) -> None:
         seen = self.tensors.get(number)
         if seen is not None:
             key = seen.identity or number
             known = self.shared.get(key)
-            if known is None:
-                self.shared[key] = names[:_MOST_NAMES]
-                return
-            new = [name for name in names if name not in known]
-            known[:] = [*new, *known][:_MOST_NAMES] if first else [*known, *new][:_MOST_NAMES]
+            if known is not None:
+                new = tuple(name for name in names if name not in known)
+                names = (*new, *known) if first else (*known, *new)
+            self.shared[key] = names[:_MOST_NAMES]
 
     # Failure
 

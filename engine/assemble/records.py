@@ -39,14 +39,13 @@ class Records(Reader):
                 role = change.role or event.role
                 requires_grad = event.requires_grad if change.requires_grad is None else change.requires_grad
             identity = event.identity
-            names = shared.get(identity or number)
             usual = Tensor(
                 id=ids[number],
                 shape=event.shape,
                 dtype=event.dtype,
                 role=role,
                 identity=ids[identity] if identity else None,
-                names=tuple(names) if names else (),
+                names=shared.get(identity or number, ()),
                 storage=f"s{event.storage}" if event.storage else None,
                 size_bytes=event.size_bytes,
                 version=version if (version := event.version) > 0 else 0,

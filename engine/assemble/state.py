@@ -155,7 +155,7 @@ class State:
         self.held_by_nodes: set[int] = set()
         """Holders that a node lets go of when its visit is over."""
         self.steps: list[Step] = []
-        self.shared: dict[int, list[str]] = {}
+        self.shared: dict[int, tuple[str, ...]] = {}
         """Names by a tensor's first record."""
         self.saved_storages: set[int] = set()
         self._plain: dict[tuple[str, str], Argument] = {}

@@ -43,6 +43,8 @@ STORIES = (
     "a silent mistake is mended from its lesson",
     "a cut is red only where something suffers",
     "a gradient that grad() returned is not called missing",
+    "a matrix product shows rows and columns, recorded or not",
+    "legend and minimap cover no box",
     "parts that nothing joins stand on lines",
     "a long run is stopped and keeps what it did",
     "gradients are checked and Jacobians shown when they are asked for",
@@ -59,6 +61,7 @@ STORIES = (
     "no CUDA is said, not offered",
     "a phone shows one view at a time",
     "an embed plays inside a sandboxed frame of another site",
+    "an embed lays out as its server does, and itself when a group is opened",
     "an embed of a run that is gone says so",
     "no serious accessibility violations, light and dark, page and embed",
 )

@@ -191,7 +191,8 @@ def _users(story: Story, tensor: str) -> Iterator[Op]:
             is_through = op.name in KEEPS_PLACES and (op.name not in BY_NUMBERS or _by_number(story, op))
             if not is_through:
                 yield op
-                continue
+                if op.name not in ("__getitem__", "getitem"):
+                    continue  # a column of weights is still a weight
             for made in op.outputs:
                 if made not in seen and len(seen) < 100:
                     seen.add(made)

@@ -297,10 +297,11 @@ def unused_parameters(story: Story) -> Iterator[Finding]:
     starved = starved_leaves(story)
     ops = story.trace.ops if starved else ()
     used = {story.identity(tensor) for op in ops if not op.in_place for tensor in op.inputs}  # initialisers write only
-    tops = {module.id: module.path.split(".")[0] for module in story.trace.modules}
+    roots = {module.id: story.outermost(module) for module in story.trace.modules}
+    tops = {module: root.path for module, root in roots.items()}
     trained: set[str] = set()
     idle: dict[str, list[str]] = defaultdict(list)
-    attributes: dict[str, str] = {}
+    attributes: dict[str, tuple[str, str]] = {}
     for module in story.trace.modules:
         for member in module.parameters:
             leaf = story.identity(member.tensor)
@@ -308,27 +309,35 @@ def unused_parameters(story: Story) -> Iterator[Finding]:
                 trained.add(tops[module.id])
             elif leaf in starved and leaf not in used:
                 idle[tops[module.id]].append(leaf)
-                below = module.path.split(".")[1:]
-                attributes.setdefault(tops[module.id], below[0] if below else member.name)
+                below = module.path[len(tops[module.id]) :].split(".")[1:]
+                attributes.setdefault(tops[module.id], (below[0] if below else member.name, roots[module.id].type))
     for top, leaves in idle.items():
         if top in trained:
             yield Finding(
                 code="unused_parameters",
                 severity="warning",
-                span=_defined(story, attributes[top]),
+                span=_defined(story, *attributes[top]),
                 tensors=tuple(leaves),
                 parameters={"model": top, "names": story.say_all(leaves), "count": str(len(leaves))},
             )
 
 
-def _defined(story: Story, attribute: str) -> Span | None:
-    """Where the program gives a module that attribute; None when that is not one place."""
-    found = [
-        one.value
-        for one in story.code.bindings
-        if isinstance(one.targets[0], ast.Attribute) and one.targets[0].attr == attribute
-    ]
-    return story.code.span(found[0]) if len(found) == 1 else None
+def _defined(story: Story, attribute: str, kind: str) -> Span | None:
+    """Where the program gives a module that attribute, best in the class of that name; None when that is not one place."""
+    code = story.code
+    found = [value for one in code.bindings for target, value in _pairs(one)
+             if isinstance(target, ast.Attribute) and target.attr == attribute]  # fmt: skip
+    own = [one for one in found if any(isinstance(it, ast.ClassDef) and it.name == kind for it in code.around(one))]
+    chosen = own or found
+    return code.span(chosen[0]) if len(chosen) == 1 else None
+
+
+def _pairs(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
+    """Targets and what they get: of `self.a, self.b = x, y` two."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            return list(zip(targets, values, strict=True))
+    return [(statement.targets[0], statement.value)]
 
 
 def _by_number(tensor: str) -> tuple[int, str]:

@@ -120,7 +120,7 @@ def uphill(story: Story) -> Iterator[Finding]:
     goals = [(goal, passes) for passes in _passes_by_place(story).values() if (goal := _goal(story, passes[0]))]
     moves = _moves(story) if goals else {}
     for goal, passes in goals:
-        fed = {each.tensor for one in passes for each in one.accumulations if each.delta is not None}
+        fed = {leaf for one in passes for leaf in _fed(story, one)}
         wrong = [_Moved(leaf, ups) for leaf in fed if (ups := moves.get(leaf)) and _is_uphill(goal, ups)]
         wrong = [one for one in wrong if _is_trained(story, one.leaf)]
         if not wrong or not _grows(story, passes, goal):
@@ -224,10 +224,18 @@ def _is_trained(story: Story, leaf: str) -> bool:
     return not has_model and not INPUT_LIKE.search(story.name(leaf))
 
 
+def _fed(story: Story, one: Pass) -> Iterator[str]:
+    """The leaves that got a gradient, in their `.grad` or as what `autograd.grad` returned."""
+    yield from (each.tensor for each in one.accumulations if each.delta is not None)
+    yield from (
+        story.identity(asked) for asked in one.inputs or () if asked is not None and story.is_tracked_leaf(asked)
+    )
+
+
 def _passes_by_place(story: Story) -> dict[Span | None, list[Pass]]:
     found: dict[Span | None, list[Pass]] = {}
     for one in story.trace.passes:
-        if not one.failed and one.kind == "backward" and len(one.roots) == 1 and one.parent is None:
+        if not one.failed and len(one.roots) == 1 and one.parent is None:
             found.setdefault(one.span, []).append(one)
     return found
 

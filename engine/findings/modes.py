@@ -68,7 +68,7 @@ def never_in_train_mode(story: Story) -> Iterator[Finding]:
             or op.module in trained
         ):
             continue
-        top = module.path.partition(".")[0]
+        top = story.outermost(module).path
         evals = [one for one in switches if dotted(one.func) == f"{top}.eval"]
         if len(evals) != 1 or not _moves(story, top) or not _is_trained_through(story, op, steps[-1]):
             continue
@@ -100,7 +100,7 @@ def _moves(story: Story, model: str) -> bool:
     return any(
         story.identity(member.tensor) in moved
         for module in story.trace.modules
-        if module.path.partition(".")[0] == model
+        if story.outermost(module).path == model
         for member in module.parameters
     )
 
@@ -136,7 +136,7 @@ def evaluated_in_train(story: Story) -> Iterator[Finding]:
         return
     module = story.modules[first.module or ""]
     statement = code.statement_at(first.span)
-    top = module.path.partition(".")[0]
+    top = story.outermost(module).path
     above = next((one for one in code.around(statement) if isinstance(one, ast.With)), None) if statement else None
     known = any(one.name == top and one.module is not None for one in story.trace.variables)
     yield Finding(

@@ -86,12 +86,15 @@ class Story(Index):
 
     @cached_property
     def gradient_steps(self) -> dict[str, list[tuple[int, str]]]:
-        """For each leaf what passes left in its `.grad`, with the places in the timeline at which they began."""
+        """For each leaf what passes left in its `.grad` or returned for it, with the places in the timeline at which they began."""
         found: dict[str, list[tuple[int, str]]] = {}
         for one in self.trace.passes:
             for each in one.accumulations:
                 if each.after is not None and each.delta is not None:
                     found.setdefault(each.tensor, []).append((self.pass_step.get(one.id, 0), each.after))
+            for asked, result in zip(one.inputs or (), one.results, strict=False):
+                if asked is not None and result is not None and self.is_tracked_leaf(asked):
+                    found.setdefault(self.identity(asked), []).append((self.pass_step.get(one.id, 0), result))
         return found
 
     @cached_property
@@ -135,13 +138,18 @@ class Story(Index):
         """For each parameter the outermost module that holds it."""
         found: dict[str, Module] = {}
         for module in self.trace.modules:
-            root, passed = module, {module.id}
-            while root.parent is not None and root.parent in self.modules and root.parent not in passed:
-                root = self.modules[root.parent]
-                passed.add(root.id)
+            root = self.outermost(module)
             for member in module.parameters:
                 found.setdefault(self.identity(member.tensor), root)
         return found
+
+    def outermost(self, module: Module) -> Module:
+        """The module that holds it, and is held by none: what the program has a name for."""
+        passed = {module.id}
+        while module.parent is not None and module.parent in self.modules and module.parent not in passed:
+            module = self.modules[module.parent]
+            passed.add(module.id)
+        return module
 
     @cached_property
     def dtypes(self) -> frozenset[str]:

@@ -200,26 +200,26 @@ def _made_later(story: Story, variable: str | None) -> Edits:
     if statement is None or len(models) != 1:
         return ()
     code = story.code
-    changed = [one for one in code.bindings if code.follows(statement, one) and _base(one.targets[0]) == models[0]]
+    changed = [one for one in code.bindings if code.follows(statement, one) and _is_part_of(one.targets[0], models[0])]
     return code.moved(statement, after=changed[-1]) if changed else ()
 
 
-def _base(node: ast.expr) -> str:
-    """The name that `model.head` or `model[2]` begins with."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
+def _is_part_of(node: ast.expr, model: str) -> bool:
+    """Whether it is the model, or `model.head` or `model[2]` of it."""
+    while dotted(node) != model and isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    return dotted(node) == model
 
 
 def _whole_models(node: ast.AST) -> list[str]:
     """Names whose `parameters()` are given as a whole."""
     return [
-        call.func.value.id
+        dotted(call.func.value)
         for call in ast.walk(node)
         if isinstance(call, ast.Call)
         and isinstance(call.func, ast.Attribute)
         and call.func.attr == "parameters"
-        and isinstance(call.func.value, ast.Name)
+        and dotted(call.func.value)
     ]
 
 
@@ -273,14 +273,10 @@ def models_without_optimizer(story: Story) -> Iterator[Finding]:
     names = dict.fromkeys(one.path for one in story.trace.modules if one.parent is None and "(" not in one.path)
     models = {name: leaves for name in names if (leaves := _leaves_under(story, name))}
     trained = [name for name, leaves in models.items() if leaves & moved]
-    given = {
-        _base(call.func)
-        for call in story.code.calls
-        if called(call) in ("parameters", "named_parameters", "state_dict")
-    }
+    given = [call.func for call in story.code.calls if called(call) in ("parameters", "named_parameters", "state_dict")]
     last = max(story.update_step.get(one.id, 0) for one in steps)
     for name, leaves in models.items():
-        if not trained or leaves & moved or name in given or _was_evaluated(story, name):
+        if not trained or leaves & moved or _was_evaluated(story, name) or any(_is_part_of(one, name) for one in given):
             continue
         fed = [one for one in story.trace.passes if story.pass_step.get(one.id, last) < last and _fed(one) & leaves]
         if len(fed) < 2:
@@ -309,7 +305,7 @@ def _fed(one: Pass) -> set[str]:
 
 def _was_evaluated(story: Story, name: str) -> bool:
     """Whether it ever computed in eval mode, as what is only looked through does."""
-    paths = {module.id: module.path.partition(".")[0] for module in story.trace.modules}
+    paths = {module.id: story.outermost(module).path for module in story.trace.modules}
     return any(not call.training for call in story.trace.calls if paths.get(call.module) == name)
 
 
@@ -335,7 +331,7 @@ def _leaves_under(story: Story, name: str) -> set[str]:
     return {
         story.identity(one.tensor)
         for module in story.trace.modules
-        if "(" not in module.path and module.path.partition(".")[0] == name
+        if "(" not in module.path and (module.path == name or module.path.startswith(f"{name}."))
         for one in module.parameters
     }
 
@@ -452,7 +448,7 @@ def _frozen_in_optimizer(story: Story) -> Iterator[Finding]:
             ):
                 continue
             module = call.func.value
-            leaves = _leaves_under(story, module.id) if isinstance(module, ast.Name) else set()
+            leaves = _leaves_under(story, name) if (name := dotted(module)) else set()
             frozen = sorted(leaf for leaf in leaves if not _is_trained(story, leaf))
             if not frozen or len(frozen) == len(leaves) or not isinstance(code.parents.get(call), ast.Call):
                 continue

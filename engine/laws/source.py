@@ -8,6 +8,7 @@ from engine.trace import Trace
 def source(trace: Trace) -> Iterator[str]:
     """Every breach of these laws."""
     yield from _lines(trace)
+    yield from _outside(trace)
     yield from _code(trace)
 
 
@@ -19,6 +20,23 @@ def _lines(trace: Trace) -> Iterator[str]:
     ran = {op.span.line for op in trace.ops if op.span is not None and op.span.line == op.span.end_line}
     for line in ran.intersection(lines):
         yield f"line {line} did not run, but an op of it did"
+
+
+def _outside(trace: Trace) -> Iterator[str]:
+    """Writes past PyTorch and names bound anew stand on lines that ran."""
+    idle = frozenset(trace.lines_not_run)
+    for update in trace.updates:
+        if update.perhaps and (update.kind != "outside" or update.span is not None or len(update.perhaps) < 2):
+            yield f"update {update.id} has a line, or is none from outside, and may have been made elsewhere"
+        for span in update.perhaps:
+            if span.line in idle:
+                yield f"update {update.id} may have been made on line {span.line}, which did not run"
+    for storage in trace.storages:
+        for one in storage.parted:
+            if one.span.line in idle:
+                yield f"{one.name} left storage {storage.id} on line {one.span.line}, which did not run"
+            if one.kind == "array" and one.name in storage.arrays:
+                yield f"{one.name} left storage {storage.id} and is in it at the end"
 
 
 def _code(trace: Trace) -> Iterator[str]:

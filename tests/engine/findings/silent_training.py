@@ -306,6 +306,100 @@ def step():
     opt.step()
 for _ in range(3): step()
 """),
+    Case("softmax_over_batch", 9, {}, """class Net(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(d, 8), nn.ReLU())
+        self.head = nn.Linear(8, 3)
+        self.sm = nn.LogSoftmax(0)
+    def forward(self, x):
+        return self.sm(self.head(self.body(x)))
+class Trainer:
+    def __init__(self):
+        self.net = Net(4)
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.1)
+    def fit(self, x, y):
+        for _ in range(3):
+            self.opt.zero_grad()
+            loss = F.nll_loss(self.net(x), y)
+            loss.backward()
+            self.opt.step()
+Trainer().fit(torch.randn(6, 4), torch.randint(3, (6,)))
+"""),
+    Case("learning_rate_zero", 8, {}, """class T:
+    def __init__(self):
+        self.w = nn.Parameter(torch.ones(3))
+        self.opt = torch.optim.SGD([self.w], lr=0.5)
+        self.sched = torch.optim.lr_scheduler.LambdaLR(
+            self.opt, lr_lambda=lambda e: 1.0 if e < 1 else 0.0)
+    def go(self):
+        for _ in range(4):
+            self.opt.zero_grad(); self.w.pow(2).sum().backward(); self.opt.step(); self.sched.step()
+t = T(); t.go()
+"""),
+    Case("uphill_by_hand", 9, {}, """X, y = torch.randn(16, 2), torch.randn(16, 1)
+params = [torch.randn(2, 1, requires_grad=True), torch.zeros(1, requires_grad=True)]
+def forward(): return X @ params[0] + params[1]
+def update(ps, lr=0.05):
+    for p in ps:
+        p.data = p.data + lr * p.grad
+        p.grad = None
+for _ in range(5):
+    loss = F.mse_loss(forward(), y)
+    loss.backward()
+    update(params)
+"""),
+    Case("uphill_by_hand", 10, {}, """w = torch.randn(3, requires_grad=True)
+t = torch.ones(3)
+for _ in range(4):
+    loss = ((w - t) ** 2).mean()
+    (g,) = torch.autograd.grad(loss, w)
+    with torch.no_grad():
+        w += 0.1 * g
+"""),
+    Case("last_of_the_pair", 13, {}, """class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.LSTM(3, 4, num_layers=2, batch_first=True)
+        self.fc = nn.Linear(4, 1)
+    def forward(self, x):
+        _, self.hidden = self.enc(
+            x)
+        y = self.fc(
+            self.hidden[-1]
+        )
+        return y
+M()(torch.randn(5, 2, 3)).sum().backward()
+"""),
+    Case("classes_on_the_last_axis", 9, {}, """model = nn.Sequential(nn.Embedding(6, 8), nn.Linear(8, 6))
+opt = torch.optim.Adam(model.parameters())
+x = torch.randint(6, (3, 6))
+for _ in range(2):
+    logp = F.log_softmax(model(x), dim=-1)
+    loss = nn.NLLLoss()(logp, x)
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
+    Case("model_made_anew", 8, {}, """x, y = torch.randn(8, 2), torch.randn(8, 1)
+step = 0
+while step < 3:
+    step += 1
+    lin = nn.Linear(2, 1)
+    optim = torch.optim.Adam(lin.parameters())
+    out = lin(x)
+    l = ((out - y) ** 2).mean()
+    l.backward()
+    optim.step()
+"""),
+    Case("optimizer_made_anew", 8, {}, """class Tr:
+    def __init__(self):
+        self.net = nn.Linear(2, 1)
+    def train_epoch(self, xs, ys):
+        opt = torch.optim.SGD(self.net.parameters(), lr=0.1, momentum=0.9)
+        for x, y in zip(xs, ys):
+            opt.zero_grad(); F.mse_loss(self.net(x), y).backward(); opt.step()
+tr = Tr()
+for e in range(3): tr.train_epoch(torch.randn(2, 4, 2), torch.randn(2, 4, 1))
+"""),
 )  # fmt: skip
 
 NEAR_MISSES: tuple[tuple[str, str], ...] = (
@@ -521,5 +615,112 @@ F.cross_entropy(logits.view(-1, 7), torch.randint(7, (2, 7)).view(-1)).backward(
 """),
     ("classes_on_the_last_axis", """net = nn.Conv1d(3, 6, 1)
 F.cross_entropy(net(torch.randn(2, 3, 6)), torch.randint(6, (2, 6))).backward()
+"""),
+    ("uphill_by_hand", """x = torch.tensor(1.0, requires_grad=True)
+lam = torch.tensor(0.5, requires_grad=True)
+for _ in range(6):
+    lagrangian = x ** 2 + lam * (1 - x)
+    lagrangian.backward()
+    with torch.no_grad():
+        x -= 0.1 * x.grad
+        lam += 0.1 * lam.grad
+    x.grad = lam.grad = None
+"""),
+    ("uphill_by_hand", """mu = torch.tensor(0.0, requires_grad=True)
+data = torch.randn(20) + 2
+for _ in range(5):
+    ll = torch.distributions.Normal(mu, 1.0).log_prob(data).sum()
+    ll.backward()
+    with torch.no_grad():
+        mu += 0.01 * mu.grad
+        mu.grad.zero_()
+"""),
+    ("uphill_by_hand", """net = nn.Sequential(nn.Conv2d(1, 2, 3), nn.ReLU())
+img = torch.rand(1, 1, 8, 8, requires_grad=True)
+for _ in range(3):
+    loss = net(img).mean()
+    loss.backward()
+    with torch.no_grad():
+        img += img.grad * 0.1
+        img.grad.zero_()
+"""),
+    ("uphill_by_hand", """class Rev(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x): return x.view_as(x)
+    @staticmethod
+    def backward(ctx, g): return -g
+f, c = nn.Linear(3, 3), nn.Linear(3, 2)
+opt = torch.optim.SGD([*f.parameters(), *c.parameters()], lr=0.1)
+for _ in range(3):
+    loss = F.cross_entropy(c(Rev.apply(f(torch.randn(5, 3)))), torch.randint(2, (5,)))
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
+    ("loss_negated", """enc, dec = nn.Linear(4, 4), nn.Linear(2, 4)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], 1e-3)
+x = torch.rand(8, 4)
+for _ in range(2):
+    mu, lv = enc(x).chunk(2, 1)
+    z = mu + torch.randn_like(mu) * (lv / 2).exp()
+    elbo = -F.binary_cross_entropy_with_logits(dec(z), x, reduction='sum') - 0.5 * (mu ** 2 + lv.exp() - lv - 1).sum()
+    loss = -elbo
+    opt.zero_grad(); loss.backward(); opt.step()
+"""),
+    ("softmax_over_batch", """q = nn.Linear(4, 4)
+x = torch.randn(5, 4)
+att = (q(x) @ x.T / 2).softmax(0)
+out = att.T @ x
+out.sum().backward()
+"""),
+    ("softmax_over_batch", """gate = nn.Linear(4, 3)
+x = torch.randn(6, 4)
+p = F.softmax(gate(x), dim=0)
+experts = [nn.Linear(4, 2) for _ in range(3)]
+y = sum(p[:, i:i+1] * e(x) for i, e in enumerate(experts))
+y.sum().backward()
+"""),
+    ("argmax_over_batch", """rnn, head = nn.RNN(3, 5), nn.Linear(5, 4)
+out, _ = rnn(torch.randn(6, 2, 3))
+logits = head(out)
+p = logits.softmax(-1)
+pred = logits[-1].argmax(-1)
+print(pred, p.shape)
+"""),
+    ("last_of_the_pair", """class M(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(3, 4, num_layers=2)
+    def forward(self, x):
+        out, state = self.lstm(x)
+        h = state[0]
+        return h[-1]
+M()(torch.randn(5, 2, 3)).sum().backward()
+"""),
+    ("classes_on_the_last_axis", """conv = nn.Sequential(nn.Conv1d(5, 5, 1), nn.ReLU(), nn.Conv1d(5, 4, 1))
+F.cross_entropy(conv(torch.randn(2, 5, 4)), torch.randint(4, (2, 4))).backward()
+"""),
+    ("model_made_anew", """x, y = torch.randn(8, 2), torch.randn(8, 1)
+for seed in range(3):
+    torch.manual_seed(seed)
+    lin = nn.Linear(2, 1)
+    opt = torch.optim.SGD(lin.parameters(), 0.1)
+    F.mse_loss(lin(x), y).backward(); opt.step()
+"""),
+    ("model_made_anew", """x, y = torch.randn(8, 2), torch.randn(8, 1)
+for act in (nn.ReLU, nn.Tanh):
+    net = nn.Sequential(nn.Linear(2, 4), act(), nn.Linear(4, 1))
+    opt = torch.optim.SGD(net.parameters(), 0.1)
+    F.mse_loss(net(x), y).backward(); opt.step()
+"""),
+    ("model_made_anew", """x = torch.randn(8, 2)
+ms = {}
+for c in 'ab':
+    ms[c] = nn.Linear(2, 1)
+    opt = torch.optim.SGD(ms[c].parameters(), 0.1)
+    ms[c](x).pow(2).mean().backward(); opt.step()
+"""),
+    ("optimizer_made_anew", """net = nn.Linear(2, 1)
+for i in range(3):
+    opt = torch.optim.SGD(net.parameters(), lr=0.1)
+    opt.zero_grad(); net(torch.ones(4, 2)).pow(2).mean().backward(); opt.step()
 """),
 )  # fmt: skip

@@ -17,9 +17,17 @@ test('storage that holds something else is no run', () => {
   expect(recentRuns()).toEqual([])
 })
 
+const told = (code: string, before: string): string => tellingLine({ code }, { code: before })
+
+test('a run of the same program is told by another seed', () => {
+  expect(tellingLine({ code: 'x = 1', seed: 3 }, { code: 'x = 1' })).toBe('seed 3')
+  expect(tellingLine({ code: 'x = 1', seed: 0 }, { code: 'x = 1' })).toBe('x = 1')
+  expect(tellingLine({ code: 'x = 2', seed: 3 }, { code: 'x = 1' })).toBe('x = 2')
+})
+
 test('a run is told by the first line that was not in the program before', () => {
-  expect(tellingLine('import torch\nx = 1\ny = x * 3', 'import torch\nx = 1\ny = x * 2')).toBe('y = x * 3')
-  expect(tellingLine('# words\nimport torch\nfrom torch import nn\n\n  x = 1', '')).toBe('x = 1')
-  expect(tellingLine('x = 1', 'x = 1')).toBe('x = 1')
-  expect(tellingLine('', 'x')).toBe('')
+  expect(told('import torch\nx = 1\ny = x * 3', 'import torch\nx = 1\ny = x * 2')).toBe('y = x * 3')
+  expect(told('# words\nimport torch\nfrom torch import nn\n\n  x = 1', '')).toBe('x = 1')
+  expect(told('x = 1', 'x = 1')).toBe('x = 1')
+  expect(told('', 'x')).toBe('')
 })

@@ -1,5 +1,7 @@
 // What the browser remembers between visits, and in one tab between reloads. A sandboxed frame or a private window may refuse: then nothing is remembered.
 
+import type { Trace } from '../api/types'
+
 export function remembered(key: string): string | null {
   try {
     return localStorage.getItem(`gradgraph.${key}`)
@@ -25,6 +27,8 @@ export interface Recent {
   status: string
 }
 
+type Told = Pick<Trace['program'], 'code' | 'seed'>
+
 const RUNS = 'gradgraph.runs'
 const MOST_RUNS = 12
 
@@ -48,9 +52,10 @@ export function keepRun(known: readonly Recent[], run: Recent): readonly Recent[
   return runs
 }
 
-/** The first line of a program that differs from the program before; of one that differs in all, its first that imports nothing. */
-export function tellingLine(code: string, before: string): string {
-  const known = new Set(before.split('\n'))
+/** What tells a run from the one before: the first line that is new, or the seed; else its first line that imports nothing. */
+export function tellingLine({ code, seed = 0 }: Told, before: Told): string {
+  if (code === before.code && seed !== (before.seed ?? 0)) return `seed ${seed}`
+  const known = new Set(before.code.split('\n'))
   const lines = code.split('\n').filter((line) => line.trim() !== '' && !/^\s*(#|import\b|from\b)/.test(line))
   return (lines.find((line) => !known.has(line)) ?? lines[0] ?? '').trim().slice(0, 60)
 }

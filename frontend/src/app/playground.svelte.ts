@@ -391,7 +391,7 @@ export class Playground {
   /** All of the page says what a run was, the view too where it is another one now. */
   private settle(shown: Shown, kept: boolean, view: Partial<ViewState>): void {
     const { trace, graph } = shown
-    const line = tellingLine(trace.program.code, this.trace?.program.code ?? '')
+    const line = tellingLine(trace.program, this.trace?.program ?? { code: '' })
     this.catchUp = null
     this.shown = shown
     this.ahead = null

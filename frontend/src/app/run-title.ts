@@ -10,7 +10,7 @@ export function runTitle(play: Playground, id: string, trace: Trace | null): str
   if (lesson) return lesson[play.view.lang].title
   const known = play.recent.find((one) => one.id === id)
   if (known) return recentTitle(known, play)
-  return trace ? tellingLine(trace.program.code, play.trace?.program.code ?? '') : id.slice(0, 8)
+  return trace ? tellingLine(trace.program, play.trace?.program ?? { code: '' }) : id.slice(0, 8)
 }
 
 /** `22:41:07 · y = x * 2` */

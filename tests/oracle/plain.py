@@ -21,7 +21,7 @@ import threading
 import traceback
 import types
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -101,6 +101,8 @@ class Observer:
     def __init__(self, hooks: bool) -> None:
         self.hooks = hooks
         self.passes: list[PassFact | None] = []
+        self.running: defaultdict[int, list[list[VisitFact]]] = defaultdict(list)
+        """Visits of the running passes of each thread; a leaf may be visited by a pass and by one within it."""
         self.warnings: list[WarningFact] = []
         self.steps = 0
         self.stepping: list[Any] = []
@@ -132,13 +134,16 @@ class Observer:
         nodes = [root_node(root) for root in roots]
         graphs = tuple(graph_from(node) for node in nodes if node is not None)
         visits: list[VisitFact] = []
-        handles = [hook_visit(node, visits) for node in walk(nodes)] if self.hooks else []
+        running = self.running[threading.get_ident()]
+        handles = [hook_visit(node, visits, running) for node in walk(nodes)] if self.hooks else []
         failed = True
+        running.append(visits)
         try:
             result = call()
             failed = False
             return result
         finally:
+            running.pop()
             for handle in handles:
                 handle.remove()
             self.passes[number] = PassFact(
@@ -419,12 +424,13 @@ def graph_from(root: Node) -> GraphFact:
     )
 
 
-def hook_visit(node: Node, visits: list[VisitFact]) -> Any:
-    """Note the gradients that enter and leave a node; the closure must not hold the node."""
+def hook_visit(node: Node, visits: list[VisitFact], running: list[list[VisitFact]]) -> Any:
+    """Note the gradients that enter and leave a node in its own pass; the closure must not hold the node."""
     name = type_name(node)
 
     def after(left: Sequence[Any], entered: Sequence[Any]) -> None:
-        visits.append(VisitFact(node=name, entered=flowed(entered), left=flowed(left)))
+        if running[-1] is visits:
+            visits.append(VisitFact(node=name, entered=flowed(entered), left=flowed(left)))
 
     return node.register_hook(after)
 

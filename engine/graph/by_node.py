@@ -80,12 +80,21 @@ def _module_around(index: Index, node: Node, place: Place) -> str | None:
     return shared[-1] if shared else None
 
 
+_ORDERS = ("", "", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹")
+
+
 def _name_of_derivative(index: Index, made_by: str) -> str:
-    """A node of a second derivative is named after the value whose backward made it."""
+    """A node of a second derivative is named after the value whose backward made it, one of a third after that one's."""
     maker = index.nodes.get(made_by)
-    op = index.ops.get(maker.op) if maker is not None and maker.op is not None else None
-    name = index.name(index.values.get((made_by, 0))) or (index.text_of(op) if op is not None else "")
-    return f"∂ {name}" if name else ""
+    for order in _ORDERS[1:]:
+        if maker is None:
+            break
+        op = index.ops.get(maker.op) if maker.op is not None else None
+        name = index.name(index.values.get((maker.id, 0))) or (index.text_of(op) if op is not None else "")
+        if name:
+            return f"∂{order} {name}"
+        maker = index.nodes.get(maker.made_by) if maker.made_by is not None else None
+    return ""
 
 
 def _value(index: Index, node: Node) -> tuple[int, str | None]:

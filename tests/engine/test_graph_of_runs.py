@@ -189,6 +189,11 @@ def test_layers_hold_the_derivatives_that_pytorch_gives() -> None:
     assert trace.output[0].text == "8.0 12.0 12.0 6.0\n"
 
 
+def test_nodes_of_derivatives_are_named_after_what_they_are_derivatives_of() -> None:
+    graph = graph_of(CUBE)
+    assert [box.name for box in graph.boxes] == ["x", "y", "∂ y", "∂ y", "g", "∂² y", "∂² y", "h"]
+
+
 def test_edges_cross_from_one_layer_to_what_the_other_saved() -> None:
     graph = graph_of(TANH)
     titles = {box.id: box.title for box in graph.boxes}

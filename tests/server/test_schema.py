@@ -21,7 +21,7 @@ CHECKS = (
 @pytest.mark.parametrize("known", [True, False], ids=["of a run that is there", "of any run"])
 def test_no_request_finds_a_bug(served: Served, tmp_path: Path, known: bool) -> None:
     run = served.run(RECORDED)["id"]
-    there = {"run": run, "tensor": "t1", "pass_id": "p1", "node_type": "MulBackward0"}
+    there = {"run": run, "other": run, "tensor": "t1", "pass_id": "p1", "node_type": "MulBackward0"}
     config = "[parameters]\n" + "".join(f'"path.{name}" = "{value}"\n' for name, value in there.items())
     file = tmp_path / "schemathesis.toml"
     file.write_text(config if known else "")

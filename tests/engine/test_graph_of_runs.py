@@ -1,6 +1,9 @@
 """Graphs of programs that really ran: what stands in which group, what a cut is called."""
 
+from pathlib import Path
+
 import msgspec
+import pytest
 
 import engine
 from engine.graph import Graph, view
@@ -284,3 +287,29 @@ def test_a_leaf_that_nothing_recorded_used_is_still_a_leaf() -> None:
     assert [(box.kind, box.name, box.node) for box in graph.boxes] == [("leaf", "x", None)]
     plain = graph_of("import torch\nx = torch.ones(2)\ny = x + torch.ones(2, requires_grad=True).detach()\n")
     assert [box.kind for box in plain.boxes if box.title != "detach"] == ["ghost", "leaf", "ghost"]
+
+
+PROGRAMS = Path(__file__).parent.parent / "programs"
+
+
+@pytest.mark.parametrize(
+    "name", ["hessian", "model_meta_learning", "model_physics_informed", "model_wgan_penalty", "nested_grad_in_forward"]
+)
+def test_a_layer_holds_the_nodes_that_its_pass_made_and_no_others(name: str) -> None:
+    trace = engine.run(engine.Program(code=(PROGRAMS / f"{name}.py").read_text()))
+    made_in = {node.id: node.pass_id for node in trace.nodes if node.variable is None}
+    recorded = {one.id for one in trace.passes if one.create_graph}
+    for one in trace.passes:
+        graph = view(trace, pass_id=one.id)
+        assert one.id in graph.passes
+        order = {box.id: box.order for box in graph.boxes}
+        assert all(order[link.source] < order[link.target] for link in graph.links)
+        groups = {group.id: group for group in graph.groups}
+        for box in graph.boxes:
+            around = []
+            group = groups.get(box.group or "")
+            while group is not None:
+                around += [group.pass_id] if group.kind == "layer" else []
+                group = groups.get(group.parent or "")
+            maker = made_in.get(box.node or "") if box.kind == "op" else None
+            assert around == ([maker] if maker in recorded else [])

@@ -199,8 +199,14 @@ def errors(story: Story) -> Iterator[Finding]:
             return
 
 
+_WHERE_DEFINED = re.compile(r"\b(?:\w+\.)+<locals>\.")
+"""What Python writes before the name of a function or class that another function defines."""
+
+
 def _matches(rule: Rule, failure: Failure) -> re.Match[str] | None:
-    return rule.pattern.search(failure.message[:_LONGEST]) if rule.type in ("", failure.type) else None
+    if rule.type not in ("", failure.type):
+        return None
+    return rule.pattern.search(_WHERE_DEFINED.sub("", failure.message[:_LONGEST]))
 
 
 def explanation(failure: Failure, findings: tuple[Finding, ...]) -> str | None:

@@ -33,8 +33,10 @@ def gradients_not_kept(story: Story) -> Iterator[Finding]:
         told.add(line(warning.span))
         node = story.code.at(warning.span)
         name = dotted(node.value) if isinstance(node, ast.Attribute) else ""
-        if name in meant:
-            yield _one_step_too_far(story, name, *meant[name])
+        attribute = f"self.{name.rpartition('.')[2]}"  # `l.w` from without is `self.w` in its class
+        own = name if name in meant else attribute if "." in name else ""
+        if own in meant:
+            yield _one_step_too_far(story, name, *meant[own])
             return
         rebound = _rebound(story)
         if name in rebound:

@@ -7,6 +7,7 @@ from engine.findings.code import insertion
 from engine.findings.failing.case import Case
 from engine.findings.failing.classes import forward_inside, function_forward, head
 from engine.findings.leaves import asked_last, meant_as_leaves, plain_containers, said_of, wrapped
+from engine.findings.reading import dotted
 from engine.findings.story import line
 from engine.spelling import nearest
 from engine.trace import Edit, Finding
@@ -144,11 +145,12 @@ def arguments_missing(case: Case) -> Finding | None:
 def _class_of_forward(case: Case, function: str) -> str:
     """Line of the user's own definition of that function; a dash for one of a library."""
     cls, _, method = function.rpartition(".")
-    scopes: list[ast.AST] = [*case.code.classes(cls)] if cls else [case.code.tree]
-    for scope in scopes:
-        for node in ast.iter_child_nodes(scope):
-            if isinstance(node, ast.FunctionDef) and node.name == method:
-                return str(node.lineno)
+    scopes: list[ast.ClassDef] = case.code.classes(cls)
+    inside = [node for scope in scopes for node in scope.body]
+    for node in inside if cls else ast.walk(case.code.tree):
+        is_own = bool(cls) or not isinstance(case.code.parents.get(node), ast.ClassDef)
+        if isinstance(node, ast.FunctionDef) and node.name == method and is_own:
+            return str(node.lineno)
     return "–"
 
 
@@ -349,10 +351,10 @@ def optimizer_given(case: Case) -> Finding | None:
     first = call.args[0]
     if case.groups.get("module"):
         operand = case.operand(ast.unparse(first))
-        if operand is None or operand.type != case.groups["module"]:
+        if operand is None or operand.type != case.groups["module"] or not operand.type[0].isupper():
             return None
         known = {one.path for one in case.story.trace.modules}
-        if operand.text not in known:
+        if operand.text not in known and not dotted(call.func).startswith(("torch.optim.", "optim.")):
             return None
         return case.finding(
             "optimizer_of_module", name=case.code.short(first), fix=(case.code.after(first, ".parameters()"),)

@@ -145,9 +145,10 @@ def unbound_local(case: Case) -> Finding | None:
     name = case.groups["name"]
     function = case.code.function(case.node) if case.node is not None else None
     for node in ast.walk(function) if function is not None else ():
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
-            assert function is not None
-            return case.finding(function=function.name, assigned_line=str(node.lineno))
+        match node:
+            case ast.Name(id=found, ctx=ast.Store()) | ast.FunctionDef(name=found) | ast.ClassDef(name=found):
+                if found == name and node is not function and function is not None:
+                    return case.finding(function=function.name, assigned_line=str(node.lineno))
     return None
 
 

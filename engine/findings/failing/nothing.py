@@ -34,8 +34,9 @@ def no_return(case: Case, node: ast.expr) -> Finding | None:
 
 def _definition(case: Case, name: str) -> ast.FunctionDef | None:
     """The function of the program that a call runs: by its own name, or `forward` of the module's class."""
-    for node in case.code.tree.body:
-        if isinstance(node, ast.FunctionDef) and node.name == name:
+    for node in ast.walk(case.code.tree):
+        is_function = isinstance(node, ast.FunctionDef) and not isinstance(case.code.parents.get(node), ast.ClassDef)
+        if isinstance(node, ast.FunctionDef) and is_function and node.name == name:
             return node
     module = next((one for one in case.story.trace.modules if one.path == name), None)
     operand = case.operand(name)

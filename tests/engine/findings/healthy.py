@@ -993,4 +993,152 @@ x.data.copy_(kept)
 y.backward()
 print(x.grad)
 """, frozenset()),
+    "trainer in main": ("""
+class Net(nn.Module):
+    def __init__(self, d_in, d_h, d_out):
+        super().__init__()
+        self.f1 = nn.Linear(d_in, d_h)
+        self.bn = nn.BatchNorm1d(d_h)
+        self.f2 = nn.Linear(d_h, d_out)
+    def forward(self, x):
+        return self.f2(torch.relu(self.bn(self.f1(x))))
+def evaluate(model, x, y):
+    model.eval()
+    with torch.no_grad():
+        acc = (model(x).argmax(dim=1) == y).float().mean().item()
+    model.train()
+    return acc
+def main():
+    torch.manual_seed(1)
+    x, y = torch.randn(32, 6), torch.randint(4, (32,))
+    model = Net(6, 12, 4)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2, weight_decay=1e-4)
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=3)
+    best, history = 0.0, []
+    for epoch in range(3):
+        model.train()
+        for i in range(0, 32, 16):
+            optimizer.zero_grad(set_to_none=True)
+            loss = F.cross_entropy(model(x[i:i + 16]), y[i:i + 16])
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            history.append(loss.item())
+        scheduler.step()
+        best = max(best, evaluate(model, x, y))
+    print(best, len(history))
+if __name__ == "__main__":
+    main()
+""", frozenset()),
+    "attention in functions": ("""
+def attention(q, k, v, mask=None):
+    s = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+    if mask is not None:
+        s = s.masked_fill(mask, float('-inf'))
+    return s.softmax(dim=-1) @ v
+def build(d):
+    return nn.ModuleDict({'q': nn.Linear(d, d), 'k': nn.Linear(d, d), 'v': nn.Linear(d, d), 'o': nn.Linear(d, d)})
+def train():
+    m = build(8)
+    opt = torch.optim.Adam(m.parameters(), 1e-3)
+    x = torch.randn(2, 5, 8)
+    mask = torch.triu(torch.ones(5, 5), 1).bool()
+    for _ in range(2):
+        y = m['o'](attention(m['q'](x), m['k'](x), m['v'](x), mask))
+        loss = F.mse_loss(y, x)
+        opt.zero_grad(); loss.backward(); opt.step()
+train()
+""", frozenset()),
+    "character model in class": ("""
+class Char(nn.Module):
+    def __init__(self, v, h):
+        super().__init__()
+        self.e = nn.Embedding(v, h); self.r = nn.LSTM(h, h, batch_first=True); self.o = nn.Linear(h, v)
+    def forward(self, x, s=None):
+        y, s = self.r(self.e(x), s)
+        return self.o(y), s
+def fit():
+    net = Char(9, 12)
+    opt = torch.optim.RMSprop(net.parameters(), 1e-3)
+    data = torch.randint(9, (2, 13))
+    state = None
+    for t in range(0, 12, 4):
+        logits, state = net(data[:, t:t+4], state)
+        state = tuple(s.detach() for s in state)
+        loss = F.cross_entropy(logits.reshape(-1, 9), data[:, t+1:t+5].reshape(-1))
+        opt.zero_grad(); loss.backward(); opt.step()
+fit()
+""", frozenset()),
+    "gan in a function": ("""
+def main():
+    G, D = nn.Linear(2, 2), nn.Linear(2, 1)
+    og, od = torch.optim.Adam(G.parameters(), 1e-3), torch.optim.Adam(D.parameters(), 1e-3)
+    bce = nn.BCEWithLogitsLoss()
+    for _ in range(3):
+        z, real = torch.randn(8, 2), torch.randn(8, 2)
+        d_loss = bce(D(real), torch.ones(8, 1)) + bce(D(G(z).detach()), torch.zeros(8, 1))
+        od.zero_grad(); d_loss.backward(); od.step()
+        g_loss = bce(D(G(z)), torch.ones(8, 1))
+        og.zero_grad(); g_loss.backward(); og.step()
+main()
+""", frozenset({"gradient_added_up"})),
+    "fine-tuning in a class": ("""
+class FT:
+    def __init__(self):
+        self.backbone, self.head = nn.Linear(4, 4), nn.Linear(4, 2)
+        for p in self.backbone.parameters(): p.requires_grad = False
+        self.opt = torch.optim.SGD(self.head.parameters(), lr=0.1)
+    def step(self, x, y):
+        with torch.no_grad():
+            f = self.backbone(x)
+        loss = F.cross_entropy(self.head(f), y)
+        self.opt.zero_grad(); loss.backward(); self.opt.step()
+        return loss.item()
+ft = FT()
+for _ in range(2): ft.step(torch.randn(4, 4), torch.randint(2, (4,)))
+""", frozenset()),
+    "dqn in a class": ("""
+import copy
+class Agent:
+    def __init__(self):
+        self.q = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))
+        self.target = copy.deepcopy(self.q)
+        self.opt = torch.optim.Adam(self.q.parameters(), 1e-3)
+    def learn(self):
+        s, a, r, n = torch.randn(5, 3), torch.randint(2, (5, 1)), torch.randn(5), torch.randn(5, 3)
+        with torch.no_grad():
+            t = r + 0.9 * self.target(n).max(1)[0]
+        loss = F.smooth_l1_loss(self.q(s).gather(1, a).squeeze(1), t)
+        self.opt.zero_grad(); loss.backward(); self.opt.step()
+ag = Agent()
+for _ in range(3): ag.learn()
+""", frozenset()),
+    "meta-learning in a function": ("""
+def main():
+    w = torch.randn(2, requires_grad=True)
+    opt = torch.optim.SGD([w], lr=0.1)
+    for _ in range(2):
+        opt.zero_grad()
+        inner = (w ** 2).sum()
+        (g,) = torch.autograd.grad(inner, w, create_graph=True)
+        fast = w - 0.1 * g
+        ((fast - 1) ** 2).sum().backward()
+        opt.step()
+main()
+""", frozenset()),
+    "linear regression in functions": ("""
+def sgd(params, lr, batch):
+    with torch.no_grad():
+        for p in params:
+            p -= lr * p.grad / batch
+            p.grad.zero_()
+def linreg(X, w, b): return X @ w + b
+def squared(yh, y): return (yh - y.reshape(yh.shape)) ** 2 / 2
+w = torch.normal(0, 0.01, (2, 1), requires_grad=True); b = torch.zeros(1, requires_grad=True)
+X = torch.randn(10, 2); y = X @ torch.tensor([2., -3.4]) + 4.2
+for e in range(3):
+    l = squared(linreg(X, w, b), y)
+    l.sum().backward()
+    sgd([w, b], 0.03, 10)
+""", frozenset()),
 }  # fmt: skip

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from textwrap import indent
 
 import pytest
 
@@ -10,6 +11,7 @@ from engine.findings.code import applied
 from engine.findings.errors import CODES
 from engine.local import Engine
 from engine.request import RunRequest
+from engine.syntax import parse
 from engine.trace import Finding, Program, Trace
 from tests.engine.findings import failing, near_failing
 from tests.engine.findings.failing import HEAD, Row
@@ -138,3 +140,18 @@ def test_a_column_counts_characters_not_bytes(runs: Runs) -> None:
     (finding,) = errors(runs.run(HEAD + "名字 = 1; torch.one(2)\n"))
     assert finding.fix[0].span.column == 8
     assert applied(HEAD + "名字 = 1; torch.one(2)\n", finding.fix).endswith("名字 = 1; torch.ones(2)\n")
+
+
+AT_THE_TOP = {"defined_later", "used_to_make_itself", "outside_function"}
+"""Of these Python says something else in a function."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", [code for code in TRIGGERS if code not in AT_THE_TOP])
+def test_it_is_explained_in_a_function_too(engine: Engine, code: str) -> None:
+    for row in TRIGGERS[code]:
+        if parse(row.program) is None or "import *" in row.program:
+            continue
+        program = f"{HEAD}def main():\n{indent(row.program, '    ')}\nmain()\n"
+        found = errors(engine.run(RunRequest(program=Program(code=program))))
+        assert (code, marked(program)) in [(one.code, one.span.line) for one in found if one.span is not None]

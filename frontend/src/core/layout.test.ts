@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { load, NAMES } from './fixtures/load'
 import { sheetOf } from './fold'
 import { layout, type Layout, type LayoutInput, type Placed } from './layout'
+import { EMBED } from './measure'
 import { openingChoice } from './opening'
+import { PAGE } from './page'
 import { cover, type Rect } from './route'
 import { layoutInput } from './sizes'
 import { View } from './view'
@@ -10,7 +12,7 @@ import { words } from './words'
 
 function viewOf(name: (typeof NAMES)[number]): View {
   const { trace, graph } = load(name)
-  return new View(trace, graph, words('zh'))
+  return new View(trace, graph, words('zh'), PAGE)
 }
 
 function everything(view: View): Set<string> {
@@ -23,7 +25,7 @@ const CASES = NAMES.flatMap((name) => {
     { name: `${name}, as it opens`, input: layoutInput(view.measure, null) },
     { name: `${name}, all open`, input: layoutInput(view.measure, everything(view)) },
     { name: `${name}, all folded`, input: layoutInput(view.measure, new Set()) },
-    { name: `${name}, in an embed`, input: layoutInput(new View(view.story.index, view.sheet.graph, words('en'), 'embed').measure, null) },
+    { name: `${name}, in an embed`, input: layoutInput(new View(view.story.index, view.sheet.graph, words('en'), EMBED).measure, null) },
   ]
 })
 

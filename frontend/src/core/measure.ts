@@ -4,8 +4,8 @@ import type { Box, Group, Tensor } from '../api/types'
 import { brief, display, normOf, type Display } from './display'
 import { groupTitle, type DrawnLink, type Sheet, type Stub } from './fold'
 import { formatCount, formatNumber, formatShape, textWidth } from './format'
-import type { Story, Strip } from './moment'
-import { promotionText } from './promotion'
+import type { BoxPaint, Moment, Story, Strip } from './moment'
+import type { Mark } from './scene'
 import type { Values } from './words'
 
 export const TITLE = 11.5
@@ -34,16 +34,32 @@ export type Density = 'lesson' | 'model'
 /** Looks up a sentence. */
 export type Say = (key: string, values?: Values) => string
 
-/** Where the graph is shown: embeds, and all but chains on phones, have short titles and no step numbers. */
-export type Room = 'page' | 'embed' | 'phone'
+/** What is shown only where there is room for it: besides these, full titles and the names of slots. */
+export interface Spacious {
+  /** Least width of a box in a small graph without groups. */
+  narrowest(sheet: Sheet): number
+  /** What stands beside the title of a box. */
+  aside(box: Box, measure: Measure): string
+  /** Step numbers beside a box. */
+  margins(box: Box, paint: BoxPaint, moment: Moment, size: { w: number; h: number; strip: number }, measure: Measure): Mark[]
+  /** What a stub is. */
+  caption(stub: Stub, x: number, y: number, w: number, measure: Measure): Mark
+}
+
+/** Where a graph is shown; pages are in core/page. */
+export type Room = (sheet: Sheet) => Spacious | null
+
+export const EMBED: Room = () => null
 
 /** What a view is measured for. */
 export interface Measure {
   story: Story
   sheet: Sheet
   words: Say
-  embedded: boolean
+  spacious: Spacious | null
   density: Density
+  /** Constants and values say that they are. */
+  captions: boolean
   /** Step numbers stand beside the boxes. */
   margins: boolean
   /** Least width of a box. */
@@ -52,23 +68,16 @@ export interface Measure {
 
 /** Chooses density, margins and the least width from the graph's own shape. */
 export function measureFor(story: Story, sheet: Sheet, words: Say, room: Room): Measure {
-  const embedded = room === 'embed' || (room === 'phone' && !isChain(sheet))
+  const spacious = room(sheet)
   const boxes = [...sheet.boxes.values()]
   const few = boxes.length <= 30 && [...sheet.groups.values()].every((group) => group.kind === 'layer')
   const isModel = !few || boxes.some((box) => hasPicture(story, box.id))
-  const narrowest = embedded || isModel || sheet.groups.size > 0 ? NARROWEST : isChain(sheet) ? COLUMN : 180
-  return { story, sheet, words, embedded, density: isModel ? 'model' : 'lesson', margins: few && !embedded, narrowest }
+  const narrowest = !spacious || isModel || sheet.groups.size > 0 ? NARROWEST : spacious.narrowest(sheet)
+  return { story, sheet, words, spacious, density: isModel ? 'model' : 'lesson', captions: !!spacious && !isModel, margins: few && !!spacious, narrowest }
 }
 
 function hasPicture(story: Story, id: string): boolean {
   return story.contents(id).values.some((tensor) => display(tensor).kind === 'thumb')
-}
-
-/** Whether most boxes stand one under the other. */
-function isChain(sheet: Sheet): boolean {
-  const consumers = new Map<string, Set<string>>()
-  for (const link of sheet.links) consumers.set(link.source, (consumers.get(link.source) ?? new Set()).add(link.target))
-  return sheet.boxes.size <= 16 && [...consumers.values()].every((targets) => targets.size <= 1) && sheet.boxes.size - consumers.size <= 1
 }
 
 export function headOf(box: Box, measure: Measure): Head {
@@ -76,23 +85,11 @@ export function headOf(box: Box, measure: Measure): Head {
   const unused = box.reason === 'unused' ? (box.parameters ?? []) : null
   if (unused?.length === 0) return { title: box.name || box.title, aside: '', right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf') }
   if (unused) return { title: box.name || measure.words('graph.unused', { n: unused.length }), aside: box.name ? box.title : '', right: unused.length > 2 ? '' : parametersOf(box, measure) }
-  const title = measure.embedded ? box.title.replace(/Backward\d*$/, '') || box.title : box.title
+  const title = measure.spacious ? box.title : box.title.replace(/Backward\d*$/, '') || box.title
   const parameters = parametersOf(box, measure)
   const module = measure.sheet.moduleOf.get(box.id)
-  const aside = module ? [module.title, module.type].filter(Boolean).join(' ') : promotionOf(box, measure) || reasonOf(box, measure)
+  const aside = module ? [module.title, module.type].filter(Boolean).join(' ') : (measure.spacious?.aside(box, measure) ?? '')
   return parameters ? { title, aside: aside || box.name, right: parameters } : { title, aside, right: box.name }
-}
-
-/** What its operands' dtypes were brought to. */
-function promotionOf(box: Box, { story, embedded }: Measure): string {
-  const op = story.index.op(box.op)
-  return op?.promotion && !embedded ? promotionText(op) : ''
-}
-
-/** Why a ghost was not recorded, where its title does not say so. */
-function reasonOf(box: Box, measure: Measure): string {
-  if (box.kind !== 'ghost' || measure.embedded) return ''
-  return box.reason === 'no_grad' || box.reason === 'integer' ? measure.words(`graph.reason.${box.reason}`) : ''
 }
 
 export function headOfGroup(group: Group, measure: Measure): Head {
@@ -146,16 +143,11 @@ export function stubGap({ density }: Measure): number {
   return density === 'model' ? STUB.gap / 2 : STUB.gap
 }
 
-/** Whether stubs say what they are. */
-export function captioned(measure: Measure): boolean {
-  return measure.density === 'lesson' && !measure.embedded
-}
-
 /** Shape, then the slot's name under it. */
 export function forwardLabel(link: DrawnLink, measure: Measure, withSlot: boolean): string[] {
   const tensor = measure.story.index.tensor(link.tensor)
-  const shape = !tensor ? '' : tensor.shape.length === 0 ? (measure.density === 'lesson' && !measure.embedded ? measure.words('graph.scalar') : '') : formatShape(tensor.shape)
-  return [shape, withSlot && !measure.embedded ? (link.label ?? '') : ''].filter((row) => row !== '')
+  const shape = !tensor ? '' : tensor.shape.length === 0 ? (measure.captions ? measure.words('graph.scalar') : '') : formatShape(tensor.shape)
+  return [shape, withSlot && measure.spacious ? (link.label ?? '') : ''].filter((row) => row !== '')
 }
 
 /** A gradient beside its lane: in full when it is small, else one number. */

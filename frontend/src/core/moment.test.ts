@@ -3,12 +3,13 @@ import type { Tensor } from '../api/types'
 import { load, NAMES, type Name } from './fixtures/load'
 import { headOfGroup, stripText } from './measure'
 import type { Cell } from './moment'
+import { PAGE } from './page'
 import { View } from './view'
 import { words } from './words'
 
 function viewOf(name: Name): View {
   const { trace, graph } = load(name)
-  return new View(trace, graph, words('en'))
+  return new View(trace, graph, words('en'), PAGE)
 }
 
 function boxNamed(view: View, name: string): string {

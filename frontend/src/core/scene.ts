@@ -9,7 +9,7 @@ import { icon, type IconName } from './icons'
 import type { Frame, Knot, Placed, Wire } from './layout'
 import { extent } from './extent'
 import type { LabelPlace } from './labels'
-import { ASIDE, capsuleText, capsuleWidth, captioned, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, LABEL_ROW, NAME, STRIP, stripLabel, stripText, STUB, stubGap, stubWidth, TITLE, type Head, type Measure } from './measure'
+import { ASIDE, capsuleText, capsuleWidth, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, LABEL_ROW, NAME, STRIP, stripLabel, stripText, STUB, stubGap, stubWidth, TITLE, type Head, type Measure } from './measure'
 import type { BoxPaint, Cell, LinkPaint, Moment } from './moment'
 import { LANE, lanePath, lanePathUp } from './route'
 
@@ -80,7 +80,7 @@ export class Painter {
     else this.cell(marks, paint.value, { ...body, w: w / 2 }, 'value')
     if (box.kind === 'leaf' && box.node != null) this.gradCell(marks, paint, right)
     else if (!ghost) this.cell(marks, paint.gradient, right, this.norms ? 'value' : 'gradient')
-    this.margins(marks, box, paint, moment, w, h, strip)
+    if (this.measure.margins) marks.push(...this.measure.spacious!.margins(box, paint, moment, { w, h, strip }, this.measure))
     this.stubs(marks, box, body)
     if (this.measure.story.hasSeed(box.id)) this.seed(marks, box.id, moment, w, h)
     return { ...place, kind: 'box', marks, label: this.say(box, paint) }
@@ -312,28 +312,6 @@ export class Painter {
     marks.push({ k: 'text', c: 'norm', x: left, y: y + 8.5, s: this.measure.words('graph.norm') }, { k: 'text', c: 'value', x: left, y: y + 20.5, s: shown.norm })
   }
 
-  private margins(marks: Mark[], box: Box, paint: BoxPaint, moment: Moment, w: number, h: number, strip: number): void {
-    if (!this.measure.margins) return
-    const { forward, backward } = this.measure.story.steps(box.id, moment.step)
-    if (forward > 0) {
-      marks.push({ k: 'text', c: 'step-f', x: -19, y: 15, s: String(forward), a: 'end', step: forward }, { k: 'path', c: 'mark-f', d: 'M-16 8.5h7l-3.5 5z' })
-    }
-    if (backward > 0) {
-      const reached = backward <= moment.step
-      marks.push({ k: 'path', c: reached ? 'mark-b' : 'mark-w', d: `M${w + 9} 14h7l-3.5 -5z` })
-      marks.push({ k: 'text', c: reached ? 'step-b' : 'step-w', x: w + 20, y: 15, s: String(backward), step: backward })
-    }
-    if (paint.progress === 'current' && moment.event?.kind !== 'seed') {
-      const under = backward > 0 && moment.step !== backward ? 25 : 11.5 // the number of its own visit stands above
-      const y = paint.strip?.now ? h - strip / 2 : under
-      const here = moment.step === backward && !paint.strip?.now
-      const text = here ? this.measure.words('graph.now') : `${moment.step} ${this.measure.words('graph.now')}`
-      const x = here ? w + 24 + textWidth(String(backward), 10) : w + 20
-      if (!here) marks.push({ k: 'path', c: 'mark-b', d: `M${w + 9} ${y + 2.5}h7l-3.5 -5z` })
-      marks.push({ k: 'text', c: 'step-b', x, y: y + 3.5, s: text })
-    }
-  }
-
   private stubs(marks: Mark[], box: Box, body: Area): void {
     const stubs = this.measure.sheet.stubs.get(box.id) ?? []
     const top = body.y + body.h / 2 - (stubs.length * 24) / 2 + 2
@@ -346,10 +324,7 @@ export class Painter {
     marks.push({ k: 'rect', c: 'stub', x, y, w, h: STUB.height, r: 3 })
     marks.push({ k: 'text', c: 'stub-text', x: x + w / 2, y: y + 13.5, s: cutEnd(stub.text, LABEL, w - 12), a: 'middle' })
     marks.push({ k: 'path', c: 'stub-lane', d: `M${x + w} ${y + 10}H-5` }, { k: 'path', c: 'head-ghost', d: `M-6 ${y + 7}l6 3l-6 3z` })
-    if (!captioned(this.measure)) return
-    const isNumber = stub.box === null
-    if (isNumber) marks.push({ k: 'text', c: 'stub-note', x: x - 6, y: y + 13.5, s: this.measure.words('graph.constant'), a: 'end' })
-    else marks.push({ k: 'text', c: 'stub-note', x: x + w / 2, y: y + 32, s: this.measure.words('graph.no_gradient'), a: 'middle' })
+    if (this.measure.captions) marks.push(this.measure.spacious!.caption(stub, x, y, w, this.measure))
   }
 
   private seed(marks: Mark[], box: string, moment: Moment, w: number, h: number): void {

@@ -17,7 +17,7 @@ export class View {
   private readonly links: ReadonlyMap<string, DrawnLink>
   private readonly insides = new Map<string, readonly Box[]>()
 
-  constructor(trace: Trace | TraceIndex, graph: Graph, words: Say, room: Room = 'page') {
+  constructor(trace: Trace | TraceIndex, graph: Graph, words: Say, room: Room) {
     const index = trace instanceof TraceIndex ? trace : new TraceIndex(trace)
     this.sheet = sheetOf(graph)
     this.story = new Story(index, this.sheet)

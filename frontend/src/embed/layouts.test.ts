@@ -1,6 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { load } from '../core/fixtures/load'
 import { layout, type Layout } from '../core/layout'
+import { EMBED } from '../core/measure'
 import { layoutInput } from '../core/sizes'
 import { View } from '../core/view'
 import { words } from '../core/words'
@@ -25,7 +26,7 @@ function serve(laysOut: boolean): string[] {
   return asked
 }
 
-const viewIn = (lang: 'en' | 'zh', drawn = graph) => new View(trace, drawn, words(lang), 'embed')
+const viewIn = (lang: 'en' | 'zh', drawn = graph) => new View(trace, drawn, words(lang), EMBED)
 const own = (view: View, open: ReadonlySet<string> | null): Layout => layout(layoutInput(view.measure, open))
 
 async function answer(layouts: EmbedLayouts, view: View, open: ReadonlySet<string> | null): Promise<Partial<Layout>> {

@@ -4,6 +4,7 @@ import { load, type Name } from '../core/fixtures/load'
 import type { Selection } from '../core/state'
 import { words } from '../core/words'
 import Graph from './Graph.svelte'
+import * as rooms from '../core/page'
 import { LayoutClient } from './layout-client'
 
 // No worker here: the page's own thread lays out, as in a sandboxed frame.
@@ -35,6 +36,7 @@ async function show(name: Name, more: { step?: number; expanded?: ReadonlySet<st
       theme: 'light',
       words: words('en'),
       layouts: new LayoutClient(),
+      rooms,
       onselect: heard.select,
       onstep: heard.step,
       onexpand: heard.expand,

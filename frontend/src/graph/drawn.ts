@@ -2,5 +2,6 @@
 
 export { default as Graph } from './Graph.svelte'
 export { LayoutClient } from './layout-client'
+export * as rooms from '../core/page'
 export const aids = import('./aids')
 void import('./Overview.svelte') // there before a reader zooms out

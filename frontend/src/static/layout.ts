@@ -2,21 +2,24 @@
 
 import type { Graph, Trace } from '../api/types'
 import { layout, type Layout } from '../core/layout'
-import type { Room } from '../core/measure'
+import { EMBED } from '../core/measure'
+import { PAGE, PHONE } from '../core/page'
 import { layoutInput } from '../core/sizes'
 import type { Lang } from '../core/state'
 import { View } from '../core/view'
 import { words } from '../core/words'
 
+const ROOMS = { page: PAGE, embed: EMBED, phone: PHONE }
+
 export interface LayoutOptions {
   /** Language of the words that are measured. */
   lang: Lang
-  room: Room
+  room: keyof typeof ROOMS
 }
 
 /** Where everything goes when the graph opens; the fields are documented in server/layout.py. */
 function place(trace: Trace, graph: Graph, { lang, room }: LayoutOptions): Layout & { format: 'gradgraph.layout/1' } {
-  return { format: 'gradgraph.layout/1', ...layout(layoutInput(new View(trace, graph, words(lang), room).measure, null)) }
+  return { format: 'gradgraph.layout/1', ...layout(layoutInput(new View(trace, graph, words(lang), ROOMS[room]).measure, null)) }
 }
 
 declare global {

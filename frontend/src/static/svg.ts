@@ -4,6 +4,8 @@ import type { Graph, Trace } from '../api/types'
 import { TOKENS, type Shade } from '../core/colour'
 import { ICONS, type IconName } from '../core/icons'
 import { layout } from '../core/layout'
+import { EMBED } from '../core/measure'
+import { PAGE } from '../core/page'
 import { pictureUri } from '../core/picture'
 import type { Item, Mark } from '../core/scene'
 import { layoutInput } from '../core/sizes'
@@ -35,7 +37,7 @@ const FONTS = {
 export function drawSvg(trace: Trace, graph: Graph, options: SvgOptions = {}): string {
   const lang = options.lang ?? 'en'
   const shade = options.theme ?? 'light'
-  const view = new View(trace, graph, words(lang), options.embedded ? 'embed' : 'page')
+  const view = new View(trace, graph, words(lang), options.embedded ? EMBED : PAGE)
   const placed = layout(layoutInput(view.measure, options.expanded ? new Set(options.expanded) : null))
   const moment = view.at(options.step ?? trace.timeline.length)
   const items = drawAll(view, placed, moment, view.painter(shade))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -49,9 +50,21 @@ def _gradients(code: str) -> dict[str, list[float] | None]:
     return {name: None if scope[name].grad is None else scope[name].grad.flatten().tolist() for name in LEAVES}
 
 
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(programs())
+def test_a_few_replay_to_pytorchs_gradients(code: str) -> None:
+    replayed(code)
+
+
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(programs())
-def test_replay_gives_pytorchs_gradients(code: str) -> None:
+def test_many_replay_to_pytorchs_gradients(code: str) -> None:
+    replayed(code)
+
+
+def replayed(code: str) -> None:
+    """Holds a program to the laws, and its gradients to PyTorch's."""
     trace = record(code)
     assert laws.broken(trace) == []
     tensors = {tensor.id: tensor for tensor in trace.tensors}

@@ -93,7 +93,11 @@ SMALLEST, OLDEST = 0, 1
 
 
 @pytest.mark.parametrize(
-    ("going", "order"), [(SMALLEST, ["small", "middle", "large"]), (OLDEST, ["large", "small", "middle"])]
+    ("going", "order"),
+    [
+        (SMALLEST, ["small", "middle", "large"]),
+        pytest.param(OLDEST, ["large", "small", "middle"], marks=pytest.mark.slow),
+    ],
 )
 def test_one_takes_what_is_smallest_and_one_what_is_oldest(going: int, order: list[str]) -> None:
     async def check() -> None:

@@ -188,6 +188,7 @@ def test_the_supervisor_kills_what_does_not_stop_itself(on: On) -> None:
     on(check)
 
 
+@pytest.mark.slow
 def test_processor_time_is_limited(on: On) -> None:
     limits = msgspec.structs.replace(DEFAULT_LIMITS, cpu_s=1.0)
     request = RunRequest(program=Program(code="while True:\n    pass\n"), limits=limits)
@@ -260,12 +261,3 @@ def test_without_a_zygote_programs_still_run() -> None:
         await pool.close()
 
     asyncio.run(alone())
-
-
-def test_the_server_never_imports_torch() -> None:
-    async def check() -> int:
-        code = "import sys, engine\nfrom engine.sandbox.pool import Pool\nsys.exit('torch' in sys.modules)\n"
-        process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, cwd=Path(__file__).parents[3])
-        return await process.wait()
-
-    assert asyncio.run(check()) == 0

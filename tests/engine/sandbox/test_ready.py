@@ -19,6 +19,8 @@ from tests.golden import canonical
 if sys.platform != "linux":
     pytest.skip("the sandbox is Linux's", allow_module_level=True)
 
+pytestmark = pytest.mark.slow
+
 GALLERY = Path(__file__).resolve().parents[3] / "gallery"
 LESSONS = ("accumulation", "hooks", "mlp_training")
 

@@ -232,11 +232,11 @@ def test_long_loops_keep_every_law(name: str, small: str) -> None:
 def test_what_is_left_at_the_end_is_exact(name: str, small: str) -> None:
     code = HEAD + LOOPS[name]
     trace = record(code, patient())
-    tensors = {tensor.id: tensor for tensor in trace.tensors}
+    tensors, names = {tensor.id: tensor for tensor in trace.tensors}, plain(code)
     for variable in trace.variables:
         if variable.kind != "tensor":
             continue
-        mine, there = tensors[variable.tensor or ""], plain(code)[variable.name]
+        mine, there = tensors[variable.tensor or ""], names[variable.name]
         assert list(mine.data or ()) == there.flatten().tolist(), variable.name
         grad = there.grad if there.is_leaf else None
         kept = tensors[mine.grad].data if mine.grad else None

@@ -58,7 +58,7 @@ export interface Measure {
   words: Say
   spacious: Spacious | null
   density: Density
-  /** Constants and values say that they are. */
+  /** Constants and scalars say that they are; beside layers there is no room for it. */
   captions: boolean
   /** Step numbers stand beside the boxes. */
   margins: boolean
@@ -73,7 +73,7 @@ export function measureFor(story: Story, sheet: Sheet, words: Say, room: Room): 
   const few = boxes.length <= 30 && [...sheet.groups.values()].every((group) => group.kind === 'layer')
   const isModel = !few || boxes.some((box) => hasPicture(story, box.id))
   const narrowest = !spacious || isModel || sheet.groups.size > 0 ? NARROWEST : spacious.narrowest(sheet)
-  return { story, sheet, words, spacious, density: isModel ? 'model' : 'lesson', captions: !!spacious && !isModel, margins: few && !!spacious, narrowest }
+  return { story, sheet, words, spacious, density: isModel ? 'model' : 'lesson', captions: !!spacious && !isModel && sheet.groups.size === 0, margins: few && !!spacious, narrowest }
 }
 
 function hasPicture(story: Story, id: string): boolean {

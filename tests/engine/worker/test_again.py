@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.again import Patterns
-from engine.events import MISSING, OF_RESULT, OF_TEXT, Again, Pattern, row_of
+from engine.again import Patterns, as_seen
+from engine.events import MISSING, OF_RESULT, OF_TEXT, Again, Flowing, Pattern, row_of
 from engine.worker.backward import Backward
 from engine.worker.calls import Recording
 from tests.engine.worker.forked import said, traced
@@ -331,3 +331,14 @@ def test_an_op_that_fits_no_pattern_is_none(inputs: tuple[int, ...]) -> None:
     patterns.add(Pattern(1, 7, (1,), "MulBackward0", (), (), (), (), "float32", 4))
     with pytest.raises(LookupError):
         patterns.spread(again)
+
+
+def test_a_gradient_said_in_short_has_what_any_tensor_has() -> None:
+    plain = Flowing(7, (2,), "float32", 8, (1.0, 2.0))
+    odd = Flowing(
+        8, (3,), "float64", 24, None, (2,), "cuda:0", "sparse_coo", (0.0, 1.0, 0.5, 0.5, 1.0, 0, 0, 0, None, 0),
+        (1, 1, "AA==", 1.0), "unreadable", "why",
+    )  # fmt: skip
+    for short in (plain, odd):
+        long = as_seen(short)
+        assert {name: getattr(short, name) for name in long.__struct_fields__} == msgspec.structs.asdict(long)

@@ -10,7 +10,7 @@ import pytest
 
 from build_frontend import npm_command
 from server.drawing import BUNDLE
-from server.layout import Layout
+from server.layout import Layout, OpenGroup, Placed
 from tests.golden import programs
 from tests.server.conftest import Served
 
@@ -59,6 +59,7 @@ def test_every_layout_is_of_the_documented_form(answers: list[tuple[Asked, str]]
         layout = msgspec.json.decode(answered, type=Layout)
         names = [wire.id for wire in layout.wires]
         assert len(names) == len(set(names))
-        for place in (*layout.boxes, *layout.frames):
+        places: list[Placed | OpenGroup] = [*layout.boxes, *layout.frames]
+        for place in places:
             assert place.w > 0
             assert layout.y <= place.y <= place.y + place.h <= layout.y + layout.height

@@ -2,7 +2,7 @@
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from engine.derive.arrays import lent
 from engine.looked import Looked
@@ -32,6 +32,13 @@ def parted(
     return found
 
 
+class _Name(NamedTuple):
+    """A name of the program or of one of its functions."""
+
+    text: str
+    function: ast.AST | None
+
+
 class _Search:
     def __init__(self, looked: Looked, tree: ast.Module, not_run: frozenset[int]) -> None:
         self.looked = looked
@@ -48,25 +55,32 @@ class _Search:
             for one in self.bound
             if isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name)
         }
-        by_span: dict[int, ast.Assign | None] = {}
+        by_span: dict[int, tuple[_Name, ast.Assign] | None] = {}
         """By the identity of spans, which ops of one place share."""
-        stands: dict[tuple[str, ast.AST | None], tuple[Tensor, int]] = {}
+        stands: dict[_Name, tuple[Tensor, int]] = {}
+        tensors = self.looked.tensors
         for op in self.looked.trace.ops:
             span = op.span
             if span is None or len(op.outputs) != 1:
                 continue
             if id(span) not in by_span:
-                by_span[id(span)] = targets.get((span.line, span.end_line, span.column, span.end_column))
-            statement = by_span[id(span)]
-            made = self.looked.tensors.get(op.outputs[0]) if statement is not None else None
-            if statement is None or made is None or not isinstance(statement.targets[0], ast.Name):
+                by_span[id(span)] = self._named(targets.get((span.line, span.end_line, span.column, span.end_column)))
+            here = by_span[id(span)]
+            if here is None or op.outputs[0] not in tensors:
                 continue
-            name, function = statement.targets[0].id, self._function(statement)
-            old, line = stands.get((name, function), (None, 0))
-            is_same_run = function is None or statement.lineno > line  # else a function may have been called again
-            if old is not None and old.storage != made.storage and old.storage in sharing and is_same_run:
-                yield old.storage or "", Parted(name=name, kind="tensor", span=self._span(statement))
-            stands[name, function] = made, statement.lineno
+            name, statement = here
+            made = tensors[op.outputs[0]]
+            old, line = stands.get(name, (made, 0))
+            is_same_run = name.function is None or statement.lineno > line  # else a function may have been called again
+            if old.storage != made.storage and old.storage in sharing and is_same_run:
+                yield old.storage or "", Parted(name=name.text, kind="tensor", span=self._span(statement))
+            stands[name] = made, statement.lineno
+
+    def _named(self, statement: ast.Assign | None) -> "tuple[_Name, ast.Assign] | None":
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=text)]):
+                return _Name(text, self._function(statement)), statement
+        return None
 
     def of_arrays(self, still: Mapping[str, Collection[str]]) -> Iterator[tuple[str, Parted]]:
         """`a = a + 1` after `t = torch.from_numpy(a)`: NumPy makes a new array, and `t` stays with the old one."""

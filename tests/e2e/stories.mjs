@@ -553,42 +553,6 @@ const stories = {
     }
   },
 
-  async 'a matrix product shows rows and columns, recorded or not'(page) {
-    await open(page)
-    await run(page, 'import torch\na = torch.tensor([[1.0, 2.0, 3.0]])\nb = a.t()\nouter = b @ a\nw = torch.ones(3, 2, requires_grad=True)\n(a @ w).sum().backward()')
-    const inspector = page.locator('.inspector')
-    await page.locator('.cm-line', { hasText: 'outer = b @ a' }).click()
-    await until(() => inspector.textContent(), (text) => text.includes('(3 × 1) · (1 × 3) → (3 × 3)'), 'the sizes of a product without a node')
-    await inspector.locator('.drawing').focus()
-    for (const key of ['ArrowRight', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key)
-    await until(() => inspector.textContent(), (text) => text.includes('outer[2][1] = 3·2 = 6'), 'the cell the arrow keys went to')
-    await box(page, 'MmBackward0').click()
-    await until(() => inspector.textContent(), (text) => text.includes('1·1 + 2·1 + 3·1 = 6'), 'the product of a node')
-    await shoot(page, 'product')
-  },
-
-  async 'legend and minimap cover no box'(page) {
-    for (const [width, height] of [[1440, 900], [1024, 768], [390, 844]]) {
-      await page.setViewportSize({ width, height })
-      for (const lesson of ['mlp_training', 'small_transformer', 'attention', 'double_backward']) {
-        await page.goto('about:blank')
-        await page.goto(`${server}/#lesson=${lesson}&lang=en`)
-        await page.waitForSelector('.gg-scene .box', { state: 'attached' })
-        await page.locator('.graph .zoom').waitFor()
-        await page.waitForTimeout(400)
-        const under = await page.evaluate(() => {
-          const boxes = [...document.querySelectorAll('.gg-scene .box:not([aria-expanded="true"])')].map((one) => one.getBoundingClientRect())
-          const aids = [...document.querySelectorAll('.graph .legend, .graph .minimap')]
-          return aids.filter((aid) => {
-            const a = aid.getBoundingClientRect()
-            return boxes.some((b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
-          }).map((aid) => aid.className)
-        })
-        check(under.length === 0, `${under.join(', ')} covers a box of ${lesson} at ${width}`)
-      }
-    }
-  },
-
   async 'parts that nothing joins stand on lines'(page) {
     await open(page)
     await run(page, MANY)

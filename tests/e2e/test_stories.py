@@ -45,8 +45,6 @@ STORIES = (
     "a gradient that grad() returned is not called missing",
     "a matrix product shows rows and columns, recorded or not",
     "legend and minimap cover no box",
-    "a matrix product shows rows and columns, recorded or not",
-    "legend and minimap cover no box",
     "parts that nothing joins stand on lines",
     "a long run is stopped and keeps what it did",
     "gradients are checked and Jacobians shown when they are asked for",

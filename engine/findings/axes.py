@@ -225,6 +225,8 @@ def _also_over_classes(story: Story, op: Op) -> bool:
 def _decided_as_meant(story: Story, op: Op, given: Tensor) -> bool:
     """Whether the place is used to pick rows; or nothing says that it is taken for a class."""
     places = op.outputs[-1] if op.outputs else ""
+    if op.name == "max" and story.takers.get(op.outputs[0]):
+        return True  # the largest values are what is wanted: pooling
     users = [] if not places else list(_users(story, places))
     if any(user.name in PICKS and places in user.inputs[1:] for user in users):
         return True
@@ -245,7 +247,10 @@ def _is_compared(story: Story, op: Op) -> bool:
 
 def _has_class_loss(story: Story, given: Tensor) -> bool:
     scores = (story.input_of(op) for op in story.ops_named(("cross_entropy", "nll_loss")))
-    return any(one is not None and len(one.shape) == 2 and one.shape[1] == given.shape[1] for one in scores)
+    return any(
+        one is not None and len(one.shape) == 2 and one.shape[0] > 1 and one.shape[1] == given.shape[1]
+        for one in scores
+    )
 
 
 def _written(story: Story, op: Op) -> ast.Call | None:

@@ -723,4 +723,17 @@ for i in range(3):
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
     opt.zero_grad(); net(torch.ones(4, 2)).pow(2).mean().backward(); opt.step()
 """),
+    ("argmax_over_batch", """score = nn.Linear(3, 4)
+parts = score(torch.randn(6, 3))
+bag, where = parts.max(dim=0)
+loss = F.cross_entropy(bag[None], torch.tensor([1]))
+loss.backward()
+print(where)
+"""),
+    ("argmax_over_batch", """score = nn.Linear(3, 4)
+parts = score(torch.randn(6, 3))
+loss = F.cross_entropy(parts.mean(0, keepdim=True), torch.tensor([1]))
+loss.backward()
+print(parts.argmax(0))
+"""),
 )  # fmt: skip

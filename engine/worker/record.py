@@ -513,6 +513,13 @@ class Ledger:
                     like = member.look
         return self.introduce(tensor, "saved", like).id
 
+    def keep_scratch(self, tensor: torch.Tensor) -> int:
+        """The record of what a kernel keeps for itself, some of it undefined."""
+        state = self.create(tensor, "saved", look(tensor, True))
+        self.describe(tensor, state)
+        self.finish(state)
+        return state.id
+
     def others(self, state: State) -> Iterable[tuple[torch.Tensor, State]]:
         """The other live tensors in the same memory."""
         if state.storage is not None:

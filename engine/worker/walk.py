@@ -164,7 +164,7 @@ class Walker:
             if tensor is not None and holding is not None:
                 self.ledger.holds(holding, (self.record_of(tensor),), by_nodes=False)
 
-    def record_of(self, kept: torch.Tensor) -> int:
+    def record_of(self, kept: torch.Tensor, *, scratch: bool = False) -> int:
         """The record of a tensor that is kept for backward, maybe as an object that nobody else has."""
         ledger = self.ledger
         state = ledger.state(kept)
@@ -174,7 +174,7 @@ class Walker:
         if number:
             self.outliving.append(kept)  # its storage is not entered yet
             return number
-        number = ledger.keep_saved(kept)
+        number = ledger.keep_scratch(kept) if scratch else ledger.keep_saved(kept)
         self._outlives(kept)
         return number
 

@@ -135,3 +135,11 @@ def test_a_program_reads_and_prints_what_it_does_without_recording() -> None:
 
 def test_large_memory_counts_as_written_by_the_first_write() -> None:
     assert _contents("x = torch.empty(70_000_000, dtype=torch.int8)\nx[0] = 1\n", "x") == ["known"]
+
+
+def test_what_a_kernel_notes_for_itself_is_not_shown() -> None:
+    trace = record(HEAD + "lstm = torch.nn.LSTM(2, 3)\nout, _ = lstm(torch.ones(4, 1, 2))\nout.sum().backward()\n")
+    (node,) = [node for node in trace.nodes if node.type == "MkldnnRnnLayerBackward0"]
+    contents = {tensor.id: tensor.contents for tensor in trace.tensors}
+    assert {saved.field for saved in node.saved if contents.get(saved.tensor or "") == "uninitialised"} == {"result3"}
+    assert not trace.findings

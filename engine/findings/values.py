@@ -16,6 +16,8 @@ WHOLE = {
     "int32": (-(2**31), 2**31 - 1),
 }
 SETS = ("setitem", "__setitem__", "index_put_")
+OVERWRITES = frozenset((*SETS, "scatter_", "index_copy_", "index_fill_", "masked_fill_", "masked_scatter_", "put_"))
+"""Write without reading what they write over."""
 ARITHMETIC = {"add": float.__add__, "sub": float.__sub__, "mul": float.__mul__}
 FRESH = frozenset(
     "empty_like zeros_like ones_like rand_like randn_like full_like new_empty new_zeros new_ones new_full size numel"
@@ -239,7 +241,7 @@ def uninitialised_reads(story: Story) -> Iterator[Finding]:
         if not read or op.view or op.raised or op.name in FRESH or not op.outputs:
             continue
         written = {one.tensor for one in op.arguments if one.name == "out"}
-        if op.in_place and (op.name in SETS or written):
+        if op.in_place and (op.name in OVERWRITES or written):
             written.add(op.inputs[0])
         if written.issuperset(read):
             continue

@@ -973,6 +973,16 @@ def f(x):
 x = torch.tensor([1.0, -1.0, 0.5], dtype=torch.float64, requires_grad=True)
 print(torch.autograd.gradcheck(f, (x,)))
 """, frozenset()),
+    "empty_filled_by_scatter": ("""
+order = torch.tensor([2, 0, 1])
+inverse = torch.empty_like(order).scatter_(0, order, torch.arange(3))
+copied = torch.empty(3, 2)
+copied.index_copy_(0, order, torch.randn(3, 2))
+rnn = nn.LSTM(2, 3, batch_first=True)
+packed = nn.utils.rnn.pack_padded_sequence(torch.randn(3, 4, 2), torch.tensor([4, 2, 3]), batch_first=True, enforce_sorted=False)
+out, _ = rnn(packed)
+(out.data.sum() + copied.sum() + inverse.sum()).backward()
+""", frozenset()),
     "numbers_that_only_choose": ("""
 x = torch.tensor([1.0, 2.0], requires_grad=True)
 s = torch.tensor(2.0, requires_grad=True)

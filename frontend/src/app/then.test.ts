@@ -31,6 +31,17 @@ test('a leaf that another one replaced before any gradient came is no account', 
   expect(new Then(new TraceIndex(first)).accounts.map((account) => account.leaf)).toEqual(['t901', w.id, 't903'])
 })
 
+test('a leaf frozen before any gradient came is no account', () => {
+  const w = index.tensor(then.accounts[0]!.leaf)!
+  const born = { ...w, id: 't900', identity: undefined, names: ['frozen'] }
+  const opened = (later: object) => {
+    const tensors = [born, { ...born, id: 't901', identity: 't900', version: 1, ...later }, ...trace.tensors]
+    return new Then(new TraceIndex({ ...trace, tensors })).accounts.map((account) => account.leaf)
+  }
+  expect(opened({ requires_grad: false })).toEqual([w.id])
+  expect(opened({})).toEqual(['t900', w.id])
+})
+
 test('a .grad is None before it arrives, and what it was after each step', () => {
   const leaf = then.accounts[0]!.leaf
   const first = then.accounts[0]!.entries[0]!.step

@@ -152,6 +152,7 @@ export class Then {
         if (leaf) push<string, Entry>(entries, leaf, { kind: 'reset', step, update, before: change.before, after: change.after })
       }
     }
+    const lastOf = new Map(index.trace.tensors.map((tensor) => [index.identity(tensor.id), tensor]))
     const accounts = new Map<string, Account>()
     for (const tensor of index.trace.tensors) {
       const leaf = index.identity(tensor.id)
@@ -159,7 +160,7 @@ export class Then {
       const list = this.withGaps((entries.get(leaf) ?? []).sort((a, b) => a.step - b.step))
       const name = tensorName(index, tensor)
       const isCalled = (tensor.names ?? []).some((one) => leafOfName.get(one) === leaf) // else another leaf took its place, and none was to arrive
-      if (list.length > 0 || isCalled) accounts.set(leaf, { leaf, name, entries: list })
+      if (list.length > 0 || (isCalled && lastOf.get(leaf)?.requires_grad)) accounts.set(leaf, { leaf, name, entries: list })
     }
     return [...accounts.values()]
   }

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { run, type GraphChoice, type RunOrder } from './client'
+import { run, svgUrl, type GraphChoice, type RunOrder } from './client'
 
 const order: RunOrder = { code: 'x = 1', device: 'cpu', seed: 0, check: [], axes: [] }
 const choice: GraphChoice = { level: 'both', root: null, pass: 'p2' }
@@ -36,4 +36,10 @@ test('of a trace that comes alone the id is told before it is read', async () =>
 test('a refusal is told in the words of the server', async () => {
   answering({ detail: 'The queue is full.' }, 'application/problem+json', 503)
   await expect(run(order, choice, 'en', signal, vi.fn())).rejects.toMatchObject({ kind: 'refused', status: 503, sentence: 'The queue is full.' })
+})
+
+test('a downloaded picture is of the step, in the words and colours on the page', () => {
+  const url = new URL(svgUrl('r1', { level: 'both', root: null, pass: 'p2', alone: true }, { lang: 'zh', theme: 'dark', step: 7 }), 'http://x')
+  expect(url.pathname).toBe('/api/v1/runs/r1/graph.svg')
+  expect(Object.fromEntries(url.searchParams)).toEqual({ level: 'both', pass: 'p2', layers: 'false', lang: 'zh', theme: 'dark', step: '7' })
 })

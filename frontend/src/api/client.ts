@@ -190,8 +190,9 @@ export function compare(run: string, other: string, lang: Lang, signal: AbortSig
   return json(`${traceUrl(run)}/compare/${encodeURIComponent(other)}`, lang, { signal })
 }
 
-export function svgUrl(id: string, choice: GraphChoice): string {
-  return `${traceUrl(id)}/graph.svg?${graphQuery(choice)}`
+/** The picture at a step, in the reader's words and colours. */
+export function svgUrl(id: string, choice: GraphChoice, look: { lang: Lang; theme: 'light' | 'dark'; step: number }): string {
+  return `${traceUrl(id)}/graph.svg?${graphQuery(choice)}&lang=${look.lang}&theme=${look.theme}&step=${look.step}`
 }
 
 export function values(run: string, tensor: string, offset: number, lang: Lang, signal: AbortSignal): Promise<Page> {

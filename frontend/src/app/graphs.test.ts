@@ -1,7 +1,8 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import type { GraphChoice } from '../api/client'
 import type { Graph } from '../api/types'
-import { Graphs } from './graphs'
+import { load } from '../core/fixtures/load'
+import { choiceAt, Graphs } from './graphs'
 
 const both: GraphChoice = { level: 'both', root: null, pass: null }
 const { signal } = new AbortController()
@@ -55,4 +56,14 @@ test('what became of a refused one is told to whoever wants it, and the next one
   const asked = serving()
   await graphs.of('one', both, 'en', signal)
   expect(asked).toHaveLength(1)
+})
+
+test('what the reader chose is drawn, or else the pass of the step', () => {
+  const { trace } = load('accumulation')
+  const passes = trace.passes.map((pass) => pass.id)
+  expect(choiceAt(trace, both, 0)).toEqual({ ...both, pass: passes[0], alone: false })
+  expect(choiceAt(trace, both, trace.timeline.length)).toEqual({ ...both, pass: passes[2], alone: false })
+  expect(choiceAt(trace, { ...both, pass: passes[1]! }, 0)).toEqual({ ...both, pass: passes[1], alone: true })
+  expect(choiceAt(trace, { ...both, root: 'n1' }, 0)).toEqual({ ...both, root: 'n1', alone: false })
+  expect(choiceAt(null, both, 0)).toEqual({ ...both, alone: false })
 })

@@ -2,7 +2,7 @@
 
 import * as api from '../api/client'
 import type { Graph, Trace } from '../api/types'
-import type { Lang } from '../core/state'
+import type { Lang, ViewState } from '../core/state'
 
 export class Graphs {
   private readonly known = new Map<string, Graph>()
@@ -36,6 +36,11 @@ export class Graphs {
 
 function keyOf(run: string, { level, root, pass, alone }: api.GraphChoice): string {
   return `${run} ${level} ${root ?? ''} ${pass ?? ''} ${alone ?? false}`
+}
+
+/** What to draw at a step: what the reader chose, or else the pass the step belongs to. */
+export function choiceAt(trace: Trace | null, { level, root, pass }: Pick<ViewState, 'level' | 'root' | 'pass'>, step: number): api.GraphChoice {
+  return { level, root, pass: pass ?? (trace && !root ? passOfStep(trace, step) : null), alone: pass !== null }
 }
 
 /** The backward pass a step belongs to: the one it is in, or the next one, whose forward it then is; after the last, the last. */

@@ -8,7 +8,7 @@ import { sheetOf } from '../core/fold'
 import { openingChoice } from '../core/opening'
 import { linesOfGraph, TraceIndex } from '../core/trace'
 import { wordsOf, type Words } from '../core/sentences'
-import { Graphs, passOfStep } from './graphs'
+import { choiceAt, Graphs } from './graphs'
 import { loadWords } from './lexicon'
 import { boxFinder } from './naming'
 import { draftOf, keepDraft, keepRun, recentRuns, remember, remembered, tellingLine, type Recent } from './memory'
@@ -96,14 +96,7 @@ export class Playground {
   /** Groups that are open: the reader's choice, or the opening one. */
   readonly open: ReadonlySet<string> = $derived(this.view.expanded ?? (this.graph ? openingChoice(sheetOf(this.graph)) : new Set<string>()))
   /** The graph to draw: by the reader's choice, or else that of the pass the step belongs to. */
-  readonly wanted: string = $derived(
-    JSON.stringify({
-      level: this.view.level,
-      root: this.view.root,
-      pass: this.view.pass ?? (this.trace && !this.view.root ? passOfStep(this.trace, this.view.step) : null),
-      alone: this.view.pass !== null,
-    } satisfies api.GraphChoice),
-  )
+  readonly wanted: string = $derived(JSON.stringify(choiceAt(this.trace, this.view, this.view.step)))
   /** What the inspector follows while nothing is selected: the box the step concerns, or the latest one before it. */
   readonly followedBox: Box | undefined = $derived.by(() => {
     const { index, find } = this
@@ -300,7 +293,7 @@ export class Playground {
 
   /** The graph that the next run will probably be shown by: that of the same pass as the last one, as if a number had been edited. */
   private likely(): api.GraphChoice {
-    return { level: this.view.level, root: null, pass: this.trace && passOfStep(this.trace, this.view.step) }
+    return choiceAt(this.trace, { ...this.view, root: null, pass: null }, this.view.step)
   }
 
   /** Runs the program again, this time with a check. */
@@ -375,8 +368,7 @@ export class Playground {
     const same = before !== null && sameStory(before, trace)
     const step = kept ? Math.min(this.view.step, total) : same ? this.view.step : total
     const choice = kept ? this.view : { ...this.view, root: null, pass: null }
-    const wanted = { level: choice.level, root: choice.root, pass: choice.pass ?? (choice.root ? null : passOfStep(trace, step)), alone: choice.pass !== null }
-    const [graph] = await Promise.all([this.graphs.of(trace.id, wanted, this.view.lang, signal), trace.findings.length > 0 && this.learnFindings()])
+    const [graph] = await Promise.all([this.graphs.of(trace.id, choiceAt(trace, choice, step), this.view.lang, signal), trace.findings.length > 0 && this.learnFindings()])
     this.graphAbort?.abort()
     const shown = { trace, graph }
     const anew = { ...(same ? {} : { step }), ...(kept || same ? {} : { selection: null, expanded: null }) }

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from engine.compare import compare
 from tests.engine.worker.forked import record
-from tests.laws.test_random_programs import LEAVES, _gradients, programs
+from tests.laws.test_random_programs import LEAVES, gradients, programs
 
 
 @st.composite
@@ -23,12 +23,13 @@ def changed(draw: st.DrawFn) -> tuple[str, str]:
     return code, draw(st.one_of(st.just("".join([*lines[:at], other, *lines[at + 1 :]])), programs()))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(changed())
 def test_gradients_differ_by_what_pytorch_says(both: tuple[str, str]) -> None:
     here, there = record(both[0]), record(both[1])
     told = compare(here, there)
-    ours, theirs = _gradients(both[0]), _gradients(both[1])
+    ours, theirs = gradients(both[0]), gradients(both[1])
     rows = {row.name: row for row in told.tensors}
     for name in LEAVES:
         row, mine, other = rows[name], ours[name], theirs[name]

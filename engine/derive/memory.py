@@ -7,7 +7,7 @@ from operator import itemgetter
 from engine.derive.rooms import Rooms
 from engine.derive.told import Told
 from engine.looked import Looked
-from engine.trace import Change, MemoryPoint, Op, Pass, Step, Tensor, Update
+from engine.trace import Accumulation, Change, MemoryPoint, Op, Pass, Step, Tensor, Update, Visit
 
 MOST_POINTS = 1980
 _BUCKETS = MOST_POINTS // 3
@@ -211,9 +211,11 @@ class _Ledger:
             return
         one = self.passes.get(step.pass_id) if step.pass_id is not None else None
         if step.kind == "visit" and one is not None and step.visit is not None:
-            self._visit(one, step.visit)
+            if 0 <= step.visit < len(one.visits):  # as it is unless a stranger said so
+                self._visit(one, one.visits[step.visit])
         elif step.kind == "accumulate" and one is not None and step.accumulation is not None:
-            self._accumulate(one, step.accumulation)
+            if 0 <= step.accumulation < len(one.accumulations):
+                self._accumulate(one.accumulations[step.accumulation])
         elif step.kind == "pass_end" and one is not None:
             self._pass_end(one)
         elif step.update is not None:
@@ -225,16 +227,14 @@ class _Ledger:
         self._mentioned(op.inputs)
         self._mentioned(op.outputs)
 
-    def _visit(self, one: Pass, index: int) -> None:
-        visit = one.visits[index]
+    def _visit(self, one: Pass, visit: Visit) -> None:
         if self.made_by:
             for node in self.made_by.get((one.id, visit.node), ()):
                 self._bear(node)
         if not one.retain_graph and visit.node in self.keeping:
             self._release(visit.node)
 
-    def _accumulate(self, one: Pass, index: int) -> None:
-        added = one.accumulations[index]
+    def _accumulate(self, added: Accumulation) -> None:
         self._gradient(added.after)
         self._mentioned((added.after,))
 
@@ -242,8 +242,8 @@ class _Ledger:
         """What the pass made and nobody has now does not live on."""
         self._mentioned(one.results)
         for result in one.results:
-            if result is not None:
-                self._attach(self.tensors[result])
+            if result is not None and (told := self.tensors.get(result)) is not None:
+                self._attach(told)
         for node in self.made_in.get(one.id, ()):
             if self.holders.get(node) == 0:
                 for held in self._die(node):

@@ -44,7 +44,8 @@ def transfers(looked: Looked) -> tuple[Transfer, ...]:
     really = any(tensor.device.startswith("cuda") for tensor in trace.tensors)
     copies = _made(ops, tensors) if really or "cuda" not in trace.program.code else _Foreseen(trace, tensors).copies()
     for op, number, to, predicted in copies:
-        tensor = tensors[number]
+        if (tensor := tensors.get(number)) is None:
+            continue
         line = lines.setdefault((op.span, to, predicted), _Line(op.span, to, predicted))
         line.times += 1
         line.size_bytes += _bytes(tensor)

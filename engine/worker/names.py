@@ -69,7 +69,7 @@ def learn(func: Callable[..., Any]) -> Called | None:
     raw = getattr(func, "__name__", None) or type(func).__name__
     if raw in ("__get__", "__set__", "__delete__"):
         return _property(func, raw)
-    if raw in _UNSEEN:
+    if raw in _UNSEEN or getattr(func, "namespace", "") == "prims":  # steps of PyTorch's own kernels in Python
         return None
     name = _OPERATORS.get(raw)
     if name is None:

@@ -213,15 +213,16 @@ def _inside(value: object, name: str, kind: type[_T]) -> list[tuple[str, _T, boo
 
 
 def _value_text(value: object) -> str:
-    """The repr, without addresses: two runs of one program have one trace."""
+    """The repr, without addresses and numbers of threads: two runs of one program have one trace."""
     try:
         text = repr(value)
     except BaseException:  # a program may raise anything here
         text = f"<{class_name(value)}>"
-    text = _ADDRESS.sub(" at 0x0", text)
+    text = _THREAD.sub(r"\1)>", _ADDRESS.sub(" at 0x0", text))
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
 
 
 _LONGEST_TEXT = 4000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
+_THREAD = re.compile(r"( (?:started|stopped)(?: daemon)?) \d{6,}\)>")
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)

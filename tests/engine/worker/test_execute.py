@@ -189,3 +189,10 @@ def test_a_parameter_filled_by_an_op_beyond_the_limit_is_known() -> None:
     last = {name: tensor for tensor in trace.tensors for name in tensor.names}
     assert trace.truncated
     assert [last[name].contents for name in ("m.weight", "m.bias")] == ["known", "known"]
+
+
+def test_texts_hold_nothing_that_differs_from_run_to_run() -> None:
+    code = "import threading\nwork = threading.Thread(target=print, daemon=True)\nwork.start()\nwork.join()\nplace = [object()]\n"
+    texts = {variable.name: variable.text for variable in record(code).variables}
+    assert texts["work"] == "<Thread(Thread-1 (print), stopped daemon)>"
+    assert texts["place"] == "[<object object at 0x0>]"

@@ -1,8 +1,6 @@
 """Programs that fail get the right finding on the right line, its fix mends them, and near misses get none."""
 
 import re
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from textwrap import indent
 
 import pytest
@@ -16,6 +14,7 @@ from engine.trace import Finding, Program, Trace
 from tests.engine.findings import failing, near_failing
 from tests.engine.findings.failing import HEAD, Row
 from tests.engine.findings.failing_given import GIVEN, NEAR_GIVEN
+from tests.engine.findings.quick import first_quick
 from tests.engine.findings.test_words import PARTS, words
 
 TRIGGERS: dict[str, list[Row]] = {
@@ -25,23 +24,24 @@ NEAR_MISSES = [*near_failing.NEAR_MISSES.items(), *NEAR_GIVEN.items()]
 
 
 class Runs:
-    """All programs of this file, run beside each other from the start."""
+    """The programs of this file, each run once."""
 
-    def __init__(self, engine: Engine, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._traces = {code: threads.submit(self.run, code) for code in PROGRAMS}
+        self._traces: dict[str, Trace] = {}
 
     def run(self, code: str) -> Trace:
         return self._engine.run(RunRequest(program=Program(code=code)))
 
     def trace(self, code: str) -> Trace:
-        return self._traces[code].result()
+        if code not in self._traces:
+            self._traces[code] = self.run(code)
+        return self._traces[code]
 
 
 @pytest.fixture(scope="module")
-def runs(engine: Engine) -> Iterator[Runs]:
-    with ThreadPoolExecutor(3) as threads:
-        yield Runs(engine, threads)
+def runs(engine: Engine) -> Runs:
+    return Runs(engine)
 
 
 def errors(trace: Trace) -> list[Finding]:
@@ -55,14 +55,10 @@ def marked(code: str) -> int:
     return at - 1 if lines[at - 1] == "#<" else at
 
 
-PROGRAMS = [
-    *(HEAD + row.program for rows in TRIGGERS.values() for row in rows),
-    *(HEAD + program for _, program in NEAR_MISSES),
-]
 ROWS = [(code, row) for code, rows in TRIGGERS.items() for row in rows]
 
 
-@pytest.mark.parametrize(("code", "row"), ROWS, ids=[f"{code}-{at}" for at, (code, _) in enumerate(ROWS)])
+@pytest.mark.parametrize(("code", "row"), first_quick(ROWS))
 def test_the_error_is_explained(runs: Runs, code: str, row: Row) -> None:
     program = HEAD + row.program
     trace = runs.trace(program)
@@ -80,9 +76,7 @@ def test_the_error_is_explained(runs: Runs, code: str, row: Row) -> None:
         assert mended.failure is None, mended.program.code
 
 
-@pytest.mark.parametrize(
-    ("code", "program"), NEAR_MISSES, ids=[f"{code}-{at}" for at, (code, _) in enumerate(NEAR_MISSES)]
-)
+@pytest.mark.parametrize(("code", "program"), first_quick(NEAR_MISSES))
 def test_the_near_miss_is_not(runs: Runs, code: str, program: str) -> None:
     trace = runs.trace(HEAD + program)
     assert code not in [finding.code for finding in trace.findings]
@@ -101,6 +95,7 @@ def test_every_rule_is_met() -> None:
 LEADS_ON = {"grad_is_none", "none_in_arithmetic", "not_callable", "forbidden", "read_only_file"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("code", TRIGGERS)
 def test_the_sentences_ask_only_for_what_the_findings_say(runs: Runs, code: str, language: str) -> None:

@@ -103,6 +103,7 @@ def _printed(trace: Trace, facts: Facts) -> Iterator[str]:
 
 def _plain_text(text: str) -> str:
     """The text without addresses and thread numbers, and with one name for the program's file."""
+    text = re.sub(r"( (?:started|stopped)(?: daemon)?) \d{15}\)>", r"\1)>", text)
     return re.sub(r"0x[0-9a-f]+|\d{15}", "0x", text.replace("<program>", FILE))
 
 

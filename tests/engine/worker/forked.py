@@ -36,6 +36,7 @@ def said(code: str, limits: RunLimits = DEFAULT_LIMITS, checks: tuple[CheckKind,
                 nothing = os.open(os.devnull, os.O_RDWR)
                 for stream in (0, 1, 2):
                     os.dup2(nothing, stream)
+                os.chdir(folder)
                 warnings.resetwarnings()  # those of a program, not of a test
                 RemovableHandle.next_id = 0  # as in a new process
                 with path.open("wb", buffering=0) as events:

@@ -192,7 +192,7 @@ def test_a_parameter_filled_by_an_op_beyond_the_limit_is_known() -> None:
 
 
 def test_texts_hold_nothing_that_differs_from_run_to_run() -> None:
-    code = "import threading\nwork = threading.Thread(target=print, daemon=True)\nwork.start()\nwork.join()\nplace = [object()]\n"
+    code = "import threading\nwork = threading.Thread(name='work', daemon=True)\nwork.start()\nwork.join()\nplace = [object()]\n"
     texts = {variable.name: variable.text for variable in record(code).variables}
-    assert texts["work"] == "<Thread(Thread-1 (print), stopped daemon)>"
+    assert texts["work"] == "<Thread(work, stopped daemon)>"
     assert texts["place"] == "[<object object at 0x0>]"

@@ -114,6 +114,7 @@ def lines_by_tracer(source: str) -> set[int]:
                 seen.add(frame.f_lineno if event == "line" else 0)
                 return trace
 
+            os.chdir(folder)
             warnings.resetwarnings()  # those of a program, not of a test
             sys.settrace(trace)
             try:

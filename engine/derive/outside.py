@@ -12,6 +12,7 @@ import msgspec
 
 from engine.derive.arrays import Arrays, cell, standing_at
 from engine.derive.told import Told
+from engine.syntax import parse
 from engine.trace import Change, Span, Step, Tensor, Trace, Update
 
 MOST_PLACES = 4
@@ -29,9 +30,7 @@ def with_lines_outside(trace: Trace, told: Told) -> tuple[Trace, Told]:
     """The trace, its writes past PyTorch with their lines, and where those are known before the steps that came after them."""
     if not any(one.kind == "outside" and one.span is None for one in trace.updates):
         return trace, told
-    try:
-        tree = ast.parse(trace.program.code)
-    except (SyntaxError, ValueError, RecursionError):
+    if (tree := parse(trace.program.code)) is None:
         return trace, told
     found = dict(_Search(trace, Arrays(tree, trace.program.code, told.lines_not_run)).found())
     if not found:

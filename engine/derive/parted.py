@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from engine.derive.arrays import lent
 from engine.looked import Looked
+from engine.syntax import parse
 from engine.trace import Parted, Span, Tensor
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -19,9 +20,7 @@ def parted(
     the arrays that still lie in each at the end."""
     if not sharing and not any(op.name in ("from_numpy", "numpy", "as_tensor", "asarray") for op in looked.trace.ops):
         return {}
-    try:
-        tree = ast.parse(looked.trace.program.code)
-    except (SyntaxError, ValueError, RecursionError):
+    if (tree := parse(looked.trace.program.code)) is None:
         return {}
     found: dict[str, list[Parted]] = {}
     search = _Search(looked, tree, frozenset(lines_not_run))

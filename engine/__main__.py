@@ -9,8 +9,8 @@ from typing import get_args
 
 import msgspec
 
-from engine.expression import BadInput, program_of
 from engine.local import run
+from engine.program.expression import BadInput, program_of
 from engine.request import CheckKind
 from engine.trace import Check, Program, Tensor, Trace
 

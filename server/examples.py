@@ -9,10 +9,10 @@ import msgspec
 from fastapi import Body
 
 from engine.compare import compare
-from engine.derivatives import derivative_of
 from engine.graph import view
 from engine.replay import engine_view
 from engine.rules import rule_of, texts
+from engine.rules.derivatives import derivative_of
 from engine.trace import Trace
 from server.answers import JSON, SHOWN
 from server.layout import LabelPlace, Layout, Placed, Wire

@@ -11,10 +11,10 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from engine.compare import Comparison
-from engine.derivatives import Derivative
 from engine.graph import Graph
 from engine.replay import Engine
 from engine.rules import RuleText
+from engine.rules.derivatives import Derivative
 from engine.schema import wire_schemas
 from engine.trace import Trace
 from server.examples import PROBLEM, WITH_NULLS

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from engine.syntax import parse
+from engine.program.tree import parse
 from engine.trace import Argument, Op, Span
 
 _LONGEST = 40

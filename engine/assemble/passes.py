@@ -3,10 +3,10 @@
 import msgspec
 
 from engine import events as ev
-from engine.again import as_seen
 from engine.assemble.hook_calls import AFTER, BEFORE
 from engine.assemble.state import Arrival, Run, State, of_pass, of_tensor
 from engine.broadcasting import may_sum, shape_before, summed_axes
+from engine.patterns import as_seen
 from engine.trace import (
     Accumulation,
     Reduction,

@@ -7,8 +7,8 @@ import msgspec
 from engine import events as ev
 from engine.assemble.reader import Reader
 from engine.assemble.state import Known, Place, of_pass, of_tensor
-from engine.derivatives import slot_names
 from engine.rules import rule_of
+from engine.rules.derivatives import slot_names
 from engine.trace import (
     Argument,
     Broadcast,

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from engine import events as ev
-from engine.again import Patterns
 from engine.asked import PythonCalls
 from engine.assemble.hook_calls import HookCalls
 from engine.assemble.module_calls import Calls
-from engine.derive import Told
+from engine.derive import SideFacts
+from engine.patterns import Patterns
 from engine.trace import (
     Accumulation,
     Argument,
@@ -151,7 +151,7 @@ class State:
         self.o: dict[int, str] = {}
         self.skipped: dict[tuple[int, int, int], list[tuple[int, int]]] = {}
         """By place: after how many of all recorded ops how many were left out."""
-        self.told = Told()
+        self.told = SideFacts()
         self.held_by_nodes: set[int] = set()
         """Holders that a node lets go of when its visit is over."""
         self.steps: list[Step] = []

@@ -5,16 +5,16 @@ from typing import TypeVar
 
 import msgspec
 
-from engine.assemble.house import House
+from engine.assemble.assembly import House
 from engine.collector import uncollected
 from engine.derive import derive
-from engine.expression import in_expression
 from engine.findings import explanation, find
-from engine.looked import Looked
 from engine.outcome import Outcome
+from engine.program.expression import in_expression
 from engine.replay import failed_node
 from engine.request import RunRequest
 from engine.trace import Failure, Finding, Pass, Program, Trace
+from engine.trace_index import TraceIndex
 
 _Told = TypeVar("_Told", Failure, Finding)
 
@@ -35,7 +35,7 @@ def _assembled(run: str, request: RunRequest, lines: Iterable[bytes], outcome: O
     return _diagnosed(derive(house.finish(run, request, outcome, bad), house.told))
 
 
-def _diagnosed(looked: Looked) -> Trace:
+def _diagnosed(looked: TraceIndex) -> Trace:
     """The trace with what can be concluded from it."""
     trace = msgspec.structs.replace(looked.trace, passes=_placed(looked))
     findings = (*trace.findings, *find(trace, looked))
@@ -52,7 +52,7 @@ def _in_expression(program: Program, one: _Told) -> _Told:
     return msgspec.structs.replace(one, in_expression=in_expression(program, one.span))
 
 
-def _placed(looked: Looked) -> tuple[Pass, ...]:
+def _placed(looked: TraceIndex) -> tuple[Pass, ...]:
     """The passes, the failed ones with the node that raised."""
     return tuple(
         msgspec.structs.replace(one, failed_node=failed_node(looked.nodes, one)) if one.failed else one

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 from engine.compare.types import Named, Plain
 from engine.compare.values import difference
-from engine.looked import Looked
 from engine.trace import Tensor, Trace
+from engine.trace_index import TraceIndex
 
 MOST_NAMES = 1_000
 MOST_PLAIN = 100
@@ -16,7 +16,7 @@ _NAMED = frozenset(("leaf", "parameter", "buffer"))
 class Names:
     """Tensors that have a name, at the end of both runs."""
 
-    def __init__(self, here: Looked, there: Looked) -> None:
+    def __init__(self, here: TraceIndex, there: TraceIndex) -> None:
         self._runs = here, there
         ours, theirs = _by_name(here), _by_name(there)
         renamed = _renamed([name for name in ours if name not in theirs], [name for name in theirs if name not in ours])
@@ -74,11 +74,11 @@ def _short(text: str | None) -> str | None:
     return text if text is None or len(text) <= _REPR_CHARACTERS else text[: _REPR_CHARACTERS - 1] + "…"
 
 
-def _grad(tensor: Tensor | None, run: Looked) -> Tensor | None:
+def _grad(tensor: Tensor | None, run: TraceIndex) -> Tensor | None:
     return None if tensor is None else run.tensors.get(tensor.grad or "")
 
 
-def _by_name(run: Looked) -> dict[str, Tensor]:
+def _by_name(run: TraceIndex) -> dict[str, Tensor]:
     """The last state of the tensor that a name stood for at the end."""
     last: dict[str, Tensor] = {}
     named: dict[str, str] = {}

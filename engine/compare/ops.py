@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from engine.compare.lines import Pairs
 from engine.compare.types import OpsAt, Split
 from engine.compare.values import alike, difference
-from engine.looked import Looked
 from engine.trace import Edge, Node, Op
+from engine.trace_index import TraceIndex
 
 MOST_PLACES = 500
 
@@ -18,7 +18,7 @@ Place = tuple[int, int, str]
 class Ops:
     """The ops of two runs."""
 
-    def __init__(self, here: Looked, there: Looked, lines: Pairs) -> None:
+    def __init__(self, here: TraceIndex, there: TraceIndex, lines: Pairs) -> None:
         self.here = here
         self.there = there
         self._to_there = dict(lines)
@@ -126,7 +126,7 @@ def _split(a: Op, b: Op, tensors: tuple[str, str] | None, *, given: bool = False
     )
 
 
-def _signature(op: Op, run: Looked) -> list[tuple[str, tuple[str | None, ...]]]:
+def _signature(op: Op, run: TraceIndex) -> list[tuple[str, tuple[str | None, ...]]]:
     """The nodes an op made, each with what its edges lead to."""
     nodes = [run.nodes[id] for id in op.nodes if id in run.nodes]
     return [(node.type, tuple(_ends(node.edges, run.nodes))) for node in nodes]

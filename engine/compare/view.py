@@ -10,8 +10,8 @@ from engine.compare.names import MOST_NAMES, Names, plain
 from engine.compare.ops import Ops
 from engine.compare.types import FORMAT, Comparison, Named, OpPair, PassPair, Printed, Side, Split, TypeCount
 from engine.compare.values import alike, difference
-from engine.looked import Looked
 from engine.trace import Finding, Pass, Trace
+from engine.trace_index import TraceIndex
 
 MOST_PASSES = 200
 MOST_OPS = 1_000
@@ -22,7 +22,7 @@ Paired = list[tuple[Pass | None, Pass | None]]
 
 def compare(here: Trace, there: Trace) -> Comparison:
     """What corresponds in two runs and what differs, seen from `here`."""
-    ours, theirs = Looked(here), Looked(there)
+    ours, theirs = TraceIndex(here), TraceIndex(there)
     lines = corresponding(here.program.code, there.program.code)
     ops = Ops(ours, theirs, lines)
     names = Names(ours, theirs)
@@ -64,7 +64,7 @@ def compare(here: Trace, there: Trace) -> Comparison:
     )
 
 
-def _side(run: Looked) -> Side:
+def _side(run: TraceIndex) -> Side:
     trace = run.trace
     losses = [loss for one in main_passes(trace.passes) if (loss := loss_of(one, run.tensors)) is not None]
     failure = trace.failure
@@ -104,14 +104,14 @@ def _paired(here: Trace, there: Trace) -> Paired:
     return [(by_number[0].get(id), by_number[1].get(id)) for id in ids]
 
 
-def _pass_pair(a: Pass | None, b: Pass | None, here: Looked, there: Looked) -> PassPair:
+def _pass_pair(a: Pass | None, b: Pass | None, here: TraceIndex, there: TraceIndex) -> PassPair:
     return PassPair(
         here=pass_side(a, here.nodes, here.tensors) if a else None,
         there=pass_side(b, there.nodes, there.tensors) if b else None,
     )
 
 
-def _sinks(names: Names, here: Looked, there: Looked) -> dict[str, str]:
+def _sinks(names: Names, here: TraceIndex, there: TraceIndex) -> dict[str, str]:
     """AccumulateGrad nodes here and there of leaves with the same name."""
     theirs = {node.variable: node.id for node in there.trace.nodes if node.variable}
     leaves = names.leaves()
@@ -122,7 +122,7 @@ def _sinks(names: Names, here: Looked, there: Looked) -> dict[str, str]:
     }
 
 
-def _gradient(passes: Paired, here: Looked, there: Looked, nodes: dict[str, str]) -> Split | None:
+def _gradient(passes: Paired, here: TraceIndex, there: TraceIndex, nodes: dict[str, str]) -> Split | None:
     """The first node that a different gradient entered."""
     for a, b in passes:
         entered = {visit.node: visit.entered for visit in b.visits} if a and b else {}
@@ -144,7 +144,7 @@ def _gradient(passes: Paired, here: Looked, there: Looked, nodes: dict[str, str]
     return None
 
 
-def _line_of(node: str, run: Looked) -> int | None:
+def _line_of(node: str, run: TraceIndex) -> int | None:
     op = run.ops.get(run.nodes[node].op or "") if node in run.nodes else None
     return op.span.line if op and op.span else None
 

@@ -5,25 +5,25 @@ import msgspec
 from engine.derive.curve import curve
 from engine.derive.lines import lines_that_exist
 from engine.derive.memory import memory
-from engine.derive.outside import with_lines_outside
+from engine.derive.numpy_writes import with_lines_outside
 from engine.derive.promotion import with_promotions
 from engine.derive.regrown import link_regrown
 from engine.derive.reruns import with_reruns
-from engine.derive.rooms import Rooms
+from engine.derive.side_facts import SideFacts
+from engine.derive.storage_sizes import Rooms
 from engine.derive.storages import storages
-from engine.derive.told import Told
 from engine.derive.transfers import transfers
 from engine.derive.windows import with_windows
-from engine.looked import Looked
 from engine.trace import Trace
+from engine.trace_index import TraceIndex
 
-__all__ = ["Told", "derive", "link_regrown"]
+__all__ = ["SideFacts", "derive", "link_regrown"]
 
 
-def derive(trace: Trace, told: Told) -> Looked:
+def derive(trace: Trace, told: SideFacts) -> TraceIndex:
     """The trace with the parts that need all of it."""
     trace, told = with_lines_outside(trace, told)
-    looked = Looked(trace)
+    looked = TraceIndex(trace)
     rooms = Rooms(trace, told.rooms)
     derived = msgspec.structs.replace(
         trace,
@@ -34,4 +34,4 @@ def derive(trace: Trace, told: Told) -> Looked:
         storages=storages(looked, told, rooms),
         transfers=transfers(looked),
     )
-    return Looked(derived, looked)
+    return TraceIndex(derived, looked)

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Iterable, Mapping
 
-from engine.looked import Looked
 from engine.trace import CurvePoint, Pass, Tensor
+from engine.trace_index import TraceIndex
 
 MOST_POINTS = 2_000
 
 
-def curve(looked: Looked, left_out: Iterable[CurvePoint]) -> tuple[CurvePoint, ...]:
+def curve(looked: TraceIndex, left_out: Iterable[CurvePoint]) -> tuple[CurvePoint, ...]:
     """Points of the kept passes and of those left out, in order; of more than 2,000 the first, the last and every k-th."""
     points = {point.number: point for point in left_out}
     for one in looked.trace.passes:

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 
-from engine.derive.rooms import Rooms
-from engine.derive.told import Told
-from engine.looked import Looked
+from engine.derive.side_facts import SideFacts
+from engine.derive.storage_sizes import Rooms
 from engine.trace import Accumulation, Change, MemoryPoint, Op, Pass, Step, Tensor, Update, Visit
+from engine.trace_index import TraceIndex
 
 MOST_POINTS = 1980
 _BUCKETS = MOST_POINTS // 3
@@ -15,7 +15,7 @@ _BUCKETS = MOST_POINTS // 3
 _PARAMETERS, _GRADIENTS, _OPTIMIZER, _ACTIVATIONS = range(4)
 
 
-def memory(looked: Looked, told: Told, rooms: Rooms) -> tuple[MemoryPoint, ...]:
+def memory(looked: TraceIndex, told: SideFacts, rooms: Rooms) -> tuple[MemoryPoint, ...]:
     """What is held after each step at which that changed; of very many points the largest of each stretch and its last."""
     points = list(_Ledger(looked, told, rooms).points())
     return tuple(points if len(points) <= MOST_POINTS else _thinned(points))
@@ -77,7 +77,7 @@ def _first(holders: list[int]) -> int:
 class _Ledger:
     """The state of memory while the timeline is walked."""
 
-    def __init__(self, looked: Looked, told: Told, rooms: Rooms) -> None:
+    def __init__(self, looked: TraceIndex, told: SideFacts, rooms: Rooms) -> None:
         trace = looked.trace
         self.trace = trace
         self.tensors, self.nodes, self.ops = looked.tensors, looked.nodes, looked.ops

@@ -3,11 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from engine.derive.parted import parted
-from engine.derive.rooms import Rooms
-from engine.derive.told import Told
-from engine.looked import Looked
+from engine.derive.rebinding import parted
+from engine.derive.side_facts import SideFacts
+from engine.derive.storage_sizes import Rooms
 from engine.trace import Change, Op, Storage, Tensor, Write
+from engine.trace_index import TraceIndex
 
 MOST_WRITES = 200
 """Of one storage: the first half of them and the last."""
@@ -16,13 +16,13 @@ _SILENT_WRITERS = frozenset(("batch_norm", "instance_norm"))
 """Their kernels write running statistics without raising a version."""
 
 
-def storages(looked: Looked, told: Told, rooms: Rooms) -> tuple[Storage, ...]:
+def storages(looked: TraceIndex, told: SideFacts, rooms: Rooms) -> tuple[Storage, ...]:
     """The storages that more than one tensor or array shares, or that were written into, in the order of meeting."""
     return tuple(_Memory(looked, told, rooms).storages())
 
 
 class _Memory:
-    def __init__(self, looked: Looked, told: Told, rooms: Rooms) -> None:
+    def __init__(self, looked: TraceIndex, told: SideFacts, rooms: Rooms) -> None:
         self.trace = looked.trace
         self.tensors = looked.tensors
         self.ops = looked.ops

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from engine.looked import Looked
 from engine.trace import Op, Span, Tensor, Trace, Transfer
+from engine.trace_index import TraceIndex
 
 MOST_TRANSFERS = 500
 _MOVES = frozenset(("to", "cuda", "cpu"))
@@ -34,7 +34,7 @@ class _Line:
     tensors: set[str] = field(default_factory=set)
 
 
-def transfers(looked: Looked) -> tuple[Transfer, ...]:
+def transfers(looked: TraceIndex) -> tuple[Transfer, ...]:
     """The copies, one for each place and direction, in the order the places were first met."""
     trace, tensors = looked.trace, looked.tensors
     ops = trace.ops

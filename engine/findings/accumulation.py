@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.flow import is_zero
 from engine.findings.reading import Edits
-from engine.findings.story import Story, line
 from engine.trace import Finding, Pass
 
 
-def gradients_added_up(story: Story) -> Iterator[Finding]:
+def gradients_added_up(story: Diagnosis) -> Iterator[Finding]:
     """The first pass that added to gradients left over: after a step it is a mistake, otherwise worth knowing."""
     latest: dict[str, Pass] = {}
     stepped, reset = _steps_by_leaf(story), _resets_by_leaf(story)
@@ -28,12 +28,12 @@ def gradients_added_up(story: Story) -> Iterator[Finding]:
         latest.update((each.tensor, one) for each in one.accumulations if each.delta is not None)
 
 
-def _holds_something(story: Story, gradient: str | None) -> bool:
+def _holds_something(story: Diagnosis, gradient: str | None) -> bool:
     """Whether a `.grad` was there and not zeroed."""
     return gradient is not None and not is_zero(story.tensors.get(gradient))
 
 
-def _steps_by_leaf(story: Story) -> dict[str, list[int]]:
+def _steps_by_leaf(story: Diagnosis) -> dict[str, list[int]]:
     """When an optimizer, or the program itself, moved each leaf."""
     steps: dict[str, list[int]] = {}
     for update in story.trace.updates:
@@ -44,7 +44,7 @@ def _steps_by_leaf(story: Story) -> dict[str, list[int]]:
     return steps
 
 
-def _resets_by_leaf(story: Story) -> dict[str, list[int]]:
+def _resets_by_leaf(story: Diagnosis) -> dict[str, list[int]]:
     """When the gradient of each leaf was zeroed, dropped or replaced."""
     owner = {story.identity(each.after): each.tensor for one in story.trace.passes for each in one.accumulations
              if each.after is not None}  # fmt: skip
@@ -66,7 +66,7 @@ def _is_used(now: int, steps: list[int], resets: list[int]) -> bool:
 
 
 def _stepped_between(
-    story: Story, stepped: dict[str, list[int]], leaf: str, latest: dict[str, Pass], now: Pass
+    story: Diagnosis, stepped: dict[str, list[int]], leaf: str, latest: dict[str, Pass], now: Pass
 ) -> bool:
     if leaf not in latest:
         return False
@@ -74,7 +74,7 @@ def _stepped_between(
     return any(start < step < end for step in stepped.get(leaf, ()))
 
 
-def _added(story: Story, now: Pass, before: Pass, leaves: list[str], *, is_mistake: bool) -> Finding:
+def _added(story: Diagnosis, now: Pass, before: Pass, leaves: list[str], *, is_mistake: bool) -> Finding:
     return Finding(
         code="step_without_zero_grad" if is_mistake else "gradient_added_up",
         severity="warning" if is_mistake else "note",
@@ -90,7 +90,7 @@ def _added(story: Story, now: Pass, before: Pass, leaves: list[str], *, is_mista
     )
 
 
-def _zeroed(story: Story, now: Pass, leaves: list[str]) -> Edits:
+def _zeroed(story: Diagnosis, now: Pass, leaves: list[str]) -> Edits:
     """The gradients dropped before the pass: by the one optimizer that moves them, or by hand."""
     movers = {
         update.variable

@@ -4,9 +4,9 @@ import ast
 import re
 from collections.abc import Iterator
 
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times
 from engine.findings.losses import LOSSES, MADE_BY_LAYERS, MODULES, PASSING, SOFTMAX_LAYERS, SOFTMAXES
 from engine.findings.reading import Edits, called, dotted, keyword
-from engine.findings.story import Story, argument, line, numbers_of, times
 from engine.trace import Finding, Op, Tensor
 
 RECURRENT = frozenset("lstm gru rnn_tanh rnn_relu".split())
@@ -28,7 +28,7 @@ PREDICTION = re.compile(r"(^|_)(pred|label|class|classes|cls|y_hat|guess|answer)
 MOST_STEPS = 8
 
 
-def softmax_over_batch(story: Story) -> Iterator[Finding]:
+def softmax_over_batch(story: Diagnosis) -> Iterator[Finding]:
     """Probabilities of a batch of scores that add up to 1 over the batch."""
     told: set[str] = set()
     for op in story.ops_named(SOFTMAXES):
@@ -59,7 +59,7 @@ def softmax_over_batch(story: Story) -> Iterator[Finding]:
         )
 
 
-def argmax_over_batch(story: Story) -> Iterator[Finding]:
+def argmax_over_batch(story: Diagnosis) -> Iterator[Finding]:
     """The best row for each class, where the best class for each row was meant; or one place in the whole batch."""
     told: set[str] = set()
     for op in story.ops_named(("argmax", "max")):
@@ -94,7 +94,7 @@ def argmax_over_batch(story: Story) -> Iterator[Finding]:
         )
 
 
-def classes_on_the_last_axis(story: Story) -> Iterator[Finding]:
+def classes_on_the_last_axis(story: Diagnosis) -> Iterator[Finding]:
     """Cross entropy takes axis 1 for the classes; of (batch, time, classes) that is the time, and no error comes when both are equal."""
     told: set[str] = set()
     for op in story.ops_named(("cross_entropy", "nll_loss")):
@@ -130,7 +130,7 @@ def classes_on_the_last_axis(story: Story) -> Iterator[Finding]:
         )
 
 
-def _over_batch(story: Story, op: Op, given: Tensor) -> bool:
+def _over_batch(story: Diagnosis, op: Op, given: Tensor) -> bool:
     """Whether it runs over axis 0 of what a layer made of a batch."""
     axis = _class_axis(story, given)
     if len(given.shape) < 2 or _dim(op, given) != 0 or min(given.shape[0], given.shape[axis]) < 2:
@@ -147,12 +147,12 @@ def _dim(op: Op, given: Tensor) -> int | None:
     return dim + len(given.shape) if dim < 0 else dim
 
 
-def _class_axis(story: Story, given: Tensor) -> int:
+def _class_axis(story: Diagnosis, given: Tensor) -> int:
     layer = _layer(story, given)
     return 1 if layer is not None and layer.name in CONVOLUTIONS else len(given.shape) - 1
 
 
-def _layer(story: Story, tensor: Tensor | None) -> Op | None:
+def _layer(story: Diagnosis, tensor: Tensor | None) -> Op | None:
     """The layer whose scores these are: one that keeps the batch on axis 0 and puts the classes last (or on 1)."""
     for _ in range(MOST_STEPS):
         maker = story.maker.get(tensor.id) if tensor is not None else None
@@ -175,7 +175,7 @@ def _layer(story: Story, tensor: Tensor | None) -> Op | None:
     return None
 
 
-def _by_number(story: Story, op: Op) -> bool:
+def _by_number(story: Diagnosis, op: Op) -> bool:
     """Whether its second operand is a number, or a tensor that is the same for all rows."""
     if len(op.inputs) < 2:
         return True
@@ -183,7 +183,7 @@ def _by_number(story: Story, op: Op) -> bool:
     return first is not None and second is not None and len(second.shape) < len(first.shape) and len(second.shape) <= 1
 
 
-def _users(story: Story, tensor: str) -> Iterator[Op]:
+def _users(story: Diagnosis, tensor: str) -> Iterator[Op]:
     """The ops that a value goes into, seen through those that keep its places; an op that such a value merely fills is left out."""
     pending, seen = [tensor], {tensor}
     while pending:
@@ -199,7 +199,7 @@ def _users(story: Story, tensor: str) -> Iterator[Op]:
                     pending.append(made)
 
 
-def _only_classes(story: Story, op: Op) -> bool:
+def _only_classes(story: Diagnosis, op: Op) -> bool:
     """Whether all that happens to the probabilities fits classes: losses, choices, sums; no weighing of other values."""
     return all(
         user.name in READS_CLASSES or (user.name == "mul" and _by_one_hot(story, user))
@@ -207,13 +207,13 @@ def _only_classes(story: Story, op: Op) -> bool:
     )
 
 
-def _by_one_hot(story: Story, op: Op) -> bool:
+def _by_one_hot(story: Diagnosis, op: Op) -> bool:
     return any(
         numbers and set(numbers) == {0.0, 1.0} for numbers in (numbers_of(story.tensors.get(one)) for one in op.inputs)
     )
 
 
-def _also_over_classes(story: Story, op: Op) -> bool:
+def _also_over_classes(story: Diagnosis, op: Op) -> bool:
     """Whether the same scores are normalised over another axis too: both are looked at."""
     others = story.takers.get(op.inputs[0], ()) if op.inputs else ()
     given = story.input_of(op)
@@ -222,7 +222,7 @@ def _also_over_classes(story: Story, op: Op) -> bool:
     )
 
 
-def _decided_as_meant(story: Story, op: Op, given: Tensor) -> bool:
+def _decided_as_meant(story: Diagnosis, op: Op, given: Tensor) -> bool:
     """Whether the place is used to pick rows; or nothing says that it is taken for a class."""
     places = op.outputs[-1] if op.outputs else ""
     if op.name == "max" and story.takers.get(op.outputs[0]):
@@ -235,7 +235,7 @@ def _decided_as_meant(story: Story, op: Op, given: Tensor) -> bool:
     return not (is_named or _is_compared(story, op) or _has_class_loss(story, given))
 
 
-def _is_compared(story: Story, op: Op) -> bool:
+def _is_compared(story: Diagnosis, op: Op) -> bool:
     """Whether the result is held against whole numbers, one for each row."""
     given = story.input_of(op)
     for user in story.takers.get(op.outputs[-1] if op.outputs else "", ()):
@@ -245,7 +245,7 @@ def _is_compared(story: Story, op: Op) -> bool:
     return False
 
 
-def _has_class_loss(story: Story, given: Tensor) -> bool:
+def _has_class_loss(story: Diagnosis, given: Tensor) -> bool:
     scores = (story.input_of(op) for op in story.ops_named(("cross_entropy", "nll_loss")))
     return any(
         one is not None and len(one.shape) == 2 and one.shape[0] > 1 and one.shape[1] == given.shape[1]
@@ -253,7 +253,7 @@ def _has_class_loss(story: Story, given: Tensor) -> bool:
     )
 
 
-def _written(story: Story, op: Op) -> ast.Call | None:
+def _written(story: Diagnosis, op: Op) -> ast.Call | None:
     """The call that says the axis: the op's own, or the one that makes the only layer of its kind."""
     code = story.code
     call = code.call_at(op.span)
@@ -264,7 +264,7 @@ def _written(story: Story, op: Op) -> ast.Call | None:
     return made[0] if len(made) == 1 else None
 
 
-def _other_axis(story: Story, call: ast.Call | None, axis: int) -> Edits:
+def _other_axis(story: Diagnosis, call: ast.Call | None, axis: int) -> Edits:
     if call is None:
         return ()
     code = story.code

@@ -6,7 +6,7 @@ from functools import cached_property
 from itertools import accumulate
 
 from engine.graph.source import shorten
-from engine.syntax import parse
+from engine.program.tree import parse
 from engine.trace import Edit, Span
 
 Placed = ast.expr | ast.stmt | ast.keyword | ast.arg

@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from engine.findings.code import Code
+from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.influence import lost_influence, set_aside, starved_leaves, wanting_leaves
-from engine.findings.story import Story, line
 from engine.findings.unrecorded import numbers_collected, unrecorded
 from engine.graph.boxes import COPIES, DETACHES
 from engine.graph.escapes import READS
@@ -18,7 +18,7 @@ PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others sa
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
 
 
-def cut_gradients(story: Story) -> Iterator[Finding]:
+def cut_gradients(story: Diagnosis) -> Iterator[Finding]:
     """Each cut between a leaf without gradient and the root of a pass."""
     starved = starved_leaves(story)
     starved -= set_aside(story, starved)
@@ -38,7 +38,7 @@ def cut_gradients(story: Story) -> Iterator[Finding]:
         yield from _untracked(story, failed)
 
 
-def _is_told_better(story: Story, finding: Finding) -> bool:
+def _is_told_better(story: Diagnosis, finding: Finding) -> bool:
     """Whether a more exact finding tells of the same place."""
     if finding.code != "cut_by_no_grad" or finding.span is None:
         return False
@@ -49,7 +49,7 @@ def _is_told_better(story: Story, finding: Finding) -> bool:
     )
 
 
-def _untracked(story: Story, failed: Pass) -> Iterator[Finding]:
+def _untracked(story: Diagnosis, failed: Pass) -> Iterator[Finding]:
     """Nothing was cut: nothing that the root was made of is tracked."""
     tensors = tuple(root.tensor for root in failed.roots if root.tensor is not None and root.node is None)
     sources, last = _sources(story, tensors)
@@ -82,7 +82,7 @@ def _untracked(story: Story, failed: Pass) -> Iterator[Finding]:
     )
 
 
-def _pass_without_graph(story: Story, tensors: tuple[str, ...]) -> Pass | None:
+def _pass_without_graph(story: Diagnosis, tensors: tuple[str, ...]) -> Pass | None:
     """The `autograd.grad` whose results the root was computed from and that recorded nothing."""
     results = {
         story.identity(one): each
@@ -104,7 +104,7 @@ def _pass_without_graph(story: Story, tensors: tuple[str, ...]) -> Pass | None:
     return None
 
 
-def _no_second_order(story: Story, failed: Pass, first: Pass) -> Finding:
+def _no_second_order(story: Diagnosis, failed: Pass, first: Pass) -> Finding:
     """Gradients that were computed without recording how."""
     code = Code(story.trace.program.code)
     call = code.at(first.span)
@@ -127,12 +127,12 @@ def _no_second_order(story: Story, failed: Pass, first: Pass) -> Finding:
     )
 
 
-def _is_whole(story: Story, op: Op) -> bool:
+def _is_whole(story: Diagnosis, op: Op) -> bool:
     made = [story.tensors[one].dtype for one in op.outputs if one in story.tensors]
     return bool(made) and all(dtype.startswith(("int", "uint", "bool")) for dtype in made)
 
 
-def _not_differentiable(story: Story, op: Op) -> Finding:
+def _not_differentiable(story: Diagnosis, op: Op) -> Finding:
     """An op whose result is whole numbers or truth values: no slope leads back from them."""
     tracked = [one for one in op.inputs if story.is_tracked(one)]
     output = story.tensors.get(op.outputs[0]) if op.outputs else None
@@ -151,7 +151,7 @@ def _not_differentiable(story: Story, op: Op) -> Finding:
     )
 
 
-def _sources(story: Story, tensors: tuple[str, ...]) -> tuple[list[str], list[Op]]:
+def _sources(story: Diagnosis, tensors: tuple[str, ...]) -> tuple[list[str], list[Op]]:
     """The tensors that others were computed from and that no op computed; and the ops that took a tracked tensor."""
     found: list[str] = []
     last: dict[str, Op] = {}
@@ -173,7 +173,7 @@ def _sources(story: Story, tensors: tuple[str, ...]) -> tuple[list[str], list[Op
     return list(dict.fromkeys(found)), list(last.values())
 
 
-def _made(story: Story, tensor: str) -> tuple[Code, ast.expr] | None:
+def _made(story: Diagnosis, tensor: str) -> tuple[Code, ast.expr] | None:
     """The last argument of the call that made a floating tensor from numbers and named it."""
     maker = story.maker.get(tensor)
     record = story.tensors.get(tensor)
@@ -191,12 +191,12 @@ def _made(story: Story, tensor: str) -> tuple[Code, ast.expr] | None:
 _MAKERS = frozenset({"tensor", "ones", "zeros", "rand", "randn", "full", "linspace", "eye", "arange", "normal"})
 
 
-def _may_cut(story: Story, op: Op) -> bool:
+def _may_cut(story: Diagnosis, op: Op) -> bool:
     cuts = op.grad_mode != "grad" or op.name in DETACHES or op.name in READS or op.name in COPIES
     return cuts and any(story.is_tracked(one) for one in op.inputs)
 
 
-def _cuts_of(story: Story, one: Pass, starved: set[str], *, is_error: bool) -> Iterator[Finding]:
+def _cuts_of(story: Diagnosis, one: Pass, starved: set[str], *, is_error: bool) -> Iterator[Finding]:
     graph = view(story.trace, pass_id=one.id)
     cuts = [link for link in graph.links if link.kind == "cut"]
     if not cuts:
@@ -217,7 +217,7 @@ def _cuts_of(story: Story, one: Pass, starved: set[str], *, is_error: bool) -> I
             yield _cut(story, cut, boxes, leaves, is_error=is_error)
 
 
-def _ends(story: Story, graph: Graph, one: Pass) -> set[str]:
+def _ends(story: Diagnosis, graph: Graph, one: Pass) -> set[str]:
     """Boxes where the pass starts, or was to start."""
     nodes = {root.node for root in one.roots}
     makers = {story.maker[root.tensor].id for root in one.roots if root.tensor in story.maker and root.tensor}
@@ -235,7 +235,7 @@ def _walk(start: list[str], links: dict[str, list[Link]], *, forward: bool) -> s
     return seen
 
 
-def _leaves(story: Story, boxes: dict[str, Box], ids: Iterable[str]) -> set[str]:
+def _leaves(story: Diagnosis, boxes: dict[str, Box], ids: Iterable[str]) -> set[str]:
     found: set[str] = set()
     for one in ids:
         box = boxes[one]
@@ -245,7 +245,7 @@ def _leaves(story: Story, boxes: dict[str, Box], ids: Iterable[str]) -> set[str]
     return found
 
 
-def _cut(story: Story, cut: Link, boxes: dict[str, Box], leaves: list[str], *, is_error: bool) -> Finding:
+def _cut(story: Diagnosis, cut: Link, boxes: dict[str, Box], leaves: list[str], *, is_error: bool) -> Finding:
     ghost = boxes[cut.target]
     return Finding(
         code="cut_by_detach" if cut.reason == "data" else f"cut_by_{cut.reason}",
@@ -264,7 +264,7 @@ def _cut(story: Story, cut: Link, boxes: dict[str, Box], leaves: list[str], *, i
     )
 
 
-def _uncut(story: Story, cut: Link) -> tuple[Edit, ...]:
+def _uncut(story: Diagnosis, cut: Link) -> tuple[Edit, ...]:
     """Takes the cut out of its expression, when the expression is the cut and nothing else."""
     code = Code(story.trace.program.code)
     node = code.at(cut.span)
@@ -291,7 +291,7 @@ def _makes_anew(node: ast.AST) -> bool:
     return isinstance(node, ast.List | ast.Tuple)
 
 
-def unused_parameters(story: Story) -> Iterator[Finding]:
+def unused_parameters(story: Diagnosis) -> Iterator[Finding]:
     """Parameters that no pass reached while others of the same model were trained."""
     fed = {one.tensor for each in story.trace.passes for one in each.accumulations if one.delta is not None}
     starved = starved_leaves(story)
@@ -322,7 +322,7 @@ def unused_parameters(story: Story) -> Iterator[Finding]:
             )
 
 
-def _defined(story: Story, attribute: str, kind: str) -> Span | None:
+def _defined(story: Diagnosis, attribute: str, kind: str) -> Span | None:
     """Where the program gives a module that attribute, best in the class of that name; None when that is not one place."""
     code = story.code
     found = [value for one in code.bindings for target, value in _pairs(one)

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of
 from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES, PASSING
 from engine.findings.reading import Edits, called, dotted, keyword
-from engine.findings.story import Story, argument, line, numbers_of
 from engine.findings.training import made_by, receiver
 from engine.trace import Finding, Op, Pass, Span, Update
 
@@ -28,7 +28,7 @@ KEEPS_SIGN = PASSING | frozenset("mean sum __getitem__ getitem sqrt detach".spli
 MOST_STEPS = 8
 
 
-def steps_of_zero(story: Story) -> Iterator[Finding]:
+def steps_of_zero(story: Diagnosis) -> Iterator[Finding]:
     """An optimizer whose learning rate is 0 in all steps, or in all from some step on."""
     by_place: dict[tuple[str | None, Span | None], list[Update]] = {}
     for update in story.trace.updates:
@@ -69,7 +69,7 @@ def _rate(step: Update) -> float | None:
     return max(rates) if len(rates) == len(texts) and rates else None
 
 
-def _zero_from(story: Story, step: Update, *, was_zero: bool) -> tuple[Span | None, Edits]:
+def _zero_from(story: Diagnosis, step: Update, *, was_zero: bool) -> tuple[Span | None, Edits]:
     """Where the 0 comes from: the optimizer's own line, the schedule's, or a line that sets it."""
     code = story.code
     made = made_by(story, step)
@@ -99,7 +99,7 @@ def _sets_rate(statement: ast.Assign | ast.AugAssign) -> bool:
     )
 
 
-def _rate_given(story: Story, call: ast.Call) -> Edits:
+def _rate_given(story: Diagnosis, call: ast.Call) -> Edits:
     word = keyword(call, "lr")
     value = word.value if word is not None else call.args[1] if len(call.args) > 1 else None
     return (story.code.replace(value, "0.01"),) if isinstance(value, ast.Constant) else ()
@@ -114,7 +114,7 @@ class _Goal(NamedTuple):
     """A loss function or squared differences; else only its name says so."""
 
 
-def uphill(story: Story) -> Iterator[Finding]:
+def uphill(story: Diagnosis) -> Iterator[Finding]:
     """A loss whose parameters are moved along its gradient instead of against it."""
     told: set[str] = set()
     goals = [(goal, passes) for passes in _passes_by_place(story).values() if (goal := _goal(story, passes[0]))]
@@ -148,7 +148,7 @@ class _Moved(NamedTuple):
     moves: Sequence[_Move]
 
 
-def _moves(story: Story) -> dict[str, list[_Move]]:
+def _moves(story: Diagnosis) -> dict[str, list[_Move]]:
     """For each leaf the moves whose direction is known."""
     gradients = story.gradient_steps
     moves: dict[str, list[_Move]] = {}
@@ -177,7 +177,7 @@ def _moves(story: Story) -> dict[str, list[_Move]]:
     return moves
 
 
-def _rebindings(story: Story) -> Iterator[tuple[str, "_Move"]]:
+def _rebindings(story: Diagnosis) -> Iterator[tuple[str, "_Move"]]:
     """`w = w + lr * w.grad`: a new leaf under the old one's name."""
     code = story.code
     is_by_hand = any(one.attr == "grad" for one in code.attributes)
@@ -195,7 +195,7 @@ def _rebindings(story: Story) -> Iterator[tuple[str, "_Move"]]:
                 yield leaf, _Move(op.span, direction, None)
 
 
-def _along(story: Story, before: str | None, after: str | None, gradient: str) -> int:
+def _along(story: Diagnosis, before: str | None, after: str | None, gradient: str) -> int:
     """1 when a tensor was moved along a gradient and nowhere else, −1 against it; 0 when it went elsewhere."""
     old, new, slope = (numbers_of(story.tensors.get(one or "")) for one in (before, after, gradient))
     if not len(old) == len(new) == len(slope) or not old:
@@ -216,7 +216,7 @@ def _is_uphill(goal: _Goal, moves: Sequence[_Move]) -> bool:
     return all(one.direction * goal.sign > 0 for one in moves)
 
 
-def _is_trained(story: Story, leaf: str) -> bool:
+def _is_trained(story: Diagnosis, leaf: str) -> bool:
     """Whether it is what training is to change: a model's parameter, or without a model a weight of one's own."""
     if story.is_parameter(leaf):
         return True
@@ -224,7 +224,7 @@ def _is_trained(story: Story, leaf: str) -> bool:
     return not has_model and not INPUT_LIKE.search(story.name(leaf))
 
 
-def _fed(story: Story, one: Pass) -> Iterator[str]:
+def _fed(story: Diagnosis, one: Pass) -> Iterator[str]:
     """The leaves that got a gradient, in their `.grad` or as what `autograd.grad` returned."""
     yield from (each.tensor for each in one.accumulations if each.delta is not None)
     yield from (
@@ -232,7 +232,7 @@ def _fed(story: Story, one: Pass) -> Iterator[str]:
     )
 
 
-def _passes_by_place(story: Story) -> dict[Span | None, list[Pass]]:
+def _passes_by_place(story: Diagnosis) -> dict[Span | None, list[Pass]]:
     found: dict[Span | None, list[Pass]] = {}
     for one in story.trace.passes:
         if not one.failed and len(one.roots) == 1 and one.parent is None:
@@ -240,7 +240,7 @@ def _passes_by_place(story: Story) -> dict[Span | None, list[Pass]]:
     return found
 
 
-def _grows(story: Story, passes: Sequence[Pass], goal: _Goal) -> bool:
+def _grows(story: Diagnosis, passes: Sequence[Pass], goal: _Goal) -> bool:
     """Whether the loss grew, where several passes show it."""
     values = [numbers_of(story.tensors.get(one.roots[0].tensor or "")) for one in passes]
     if len(values) < 2 or not values[0]:
@@ -250,7 +250,7 @@ def _grows(story: Story, passes: Sequence[Pass], goal: _Goal) -> bool:
     return (values[-1][0] - values[0][0]) * goal.sign > 0
 
 
-def _goal(story: Story, one: Pass) -> _Goal | None:
+def _goal(story: Diagnosis, one: Pass) -> _Goal | None:
     """What kind of loss a pass begins at; nothing for what may as well be made large."""
     tensor = story.tensors.get(one.roots[0].tensor or "")
     sign = 1
@@ -280,7 +280,7 @@ def _goal(story: Story, one: Pass) -> _Goal | None:
     return _Goal(1, is_certain=False) if sign == 1 and any(NAMED_LOSS.search(name) for name in names) else None
 
 
-def _squares_differences(story: Story, op: Op) -> bool:
+def _squares_differences(story: Diagnosis, op: Op) -> bool:
     """`(y_hat - y) ** 2`, in any of its spellings, with a target that is not trained."""
     is_square = (
         (op.name == "pow" and argument(op, "exponent", 1) in ("2", "2.0"))
@@ -296,7 +296,7 @@ def _squares_differences(story: Story, op: Op) -> bool:
 
 
 def _finding(
-    story: Story, goal: _Goal, moves: Sequence[_Move], passes: Sequence[Pass], leaves: list[str]
+    story: Diagnosis, goal: _Goal, moves: Sequence[_Move], passes: Sequence[Pass], leaves: list[str]
 ) -> Finding | None:
     """Told where the sign is wrong: at the step by hand, at the optimizer that maximizes, or where the loss was negated."""
     code = story.code
@@ -337,7 +337,7 @@ def _finding(
     )
 
 
-def _negated_at(story: Story, tensor: str | None) -> Span | None:
+def _negated_at(story: Diagnosis, tensor: str | None) -> Span | None:
     record = story.tensors.get(tensor or "")
     for _ in range(MOST_STEPS):
         maker = story.maker.get(record.id) if record is not None else None
@@ -349,7 +349,7 @@ def _negated_at(story: Story, tensor: str | None) -> Span | None:
     return None
 
 
-def _turned(story: Story, span: Span | None) -> Edits:
+def _turned(story: Diagnosis, span: Span | None) -> Edits:
     """The step with the other sign."""
     code = story.code
     match code.at(span):

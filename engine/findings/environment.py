@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
+from engine.findings.diagnosis import Diagnosis
 from engine.findings.reading import Edits, Reading, dotted
-from engine.findings.story import Story
 from engine.trace import Finding
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -14,7 +14,7 @@ TESTS = frozenset("is_available is_bf16_supported is_built is_initialized".split
 ASKS_CUDA = frozenset("is_available device_count current_device get_device_name init get_device_properties".split())
 
 
-def tests_without_call(story: Story) -> Iterator[Finding]:
+def tests_without_call(story: Diagnosis) -> Iterator[Finding]:
     """`if torch.cuda.is_available:` asks whether there is such a function, and there always is."""
     code = story.code
     for node in code.attributes:
@@ -39,7 +39,7 @@ def _is_tested(code: Reading, node: ast.Attribute) -> bool:
     return False
 
 
-def visible_devices(story: Story) -> Iterator[Finding]:
+def visible_devices(story: Diagnosis) -> Iterator[Finding]:
     """The variable misspelt, or set after CUDA was asked."""
     code = story.code
     for key, statement in _environment_keys(code):

@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from engine.findings.diagnosis import Diagnosis
 from engine.findings.failing import calls, classes, dtypes, given, names, outside, shapes, tracking
 from engine.findings.failing.case import Case
-from engine.findings.story import Story
 from engine.trace import Failure, Finding
 
 
@@ -179,7 +179,7 @@ _RAISED = frozenset({"exception", "memory", "forbidden"})
 ENDS = {name: name for name in ("limit", "memory", "forbidden", "crash", "lost", "exit")}
 
 
-def errors(story: Story) -> Iterator[Finding]:
+def errors(story: Diagnosis) -> Iterator[Finding]:
     """What the exception that ended the program says about its line."""
     failure = story.trace.failure
     if failure is None or failure.span is None or failure.kind not in _RAISED:

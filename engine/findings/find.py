@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from engine.findings.accumulation import gradients_added_up
 from engine.findings.axes import argmax_over_batch, classes_on_the_last_axis, softmax_over_batch
 from engine.findings.cuts import cut_gradients, unused_parameters
+from engine.findings.diagnosis import Diagnosis
 from engine.findings.direction import steps_of_zero, uphill
 from engine.findings.environment import tests_without_call, visible_devices
 from engine.findings.errors import errors
@@ -54,7 +55,6 @@ from engine.findings.passes import failed_passes
 from engine.findings.recurrent import last_of_the_pair
 from engine.findings.remade import models_made_anew, optimizers_made_anew
 from engine.findings.saved import data_edits
-from engine.findings.story import Story
 from engine.findings.training import (
     frozen_and_stepped,
     idle_steps,
@@ -66,10 +66,10 @@ from engine.findings.training import (
 )
 from engine.findings.unrecorded import losses_made_anew, unrecorded
 from engine.findings.values import promoted, squeezes_without_effect, uninitialised_reads, values_cut
-from engine.looked import Looked
 from engine.trace import Finding, Trace
+from engine.trace_index import TraceIndex
 
-FAMILIES: tuple[Callable[[Story], Iterable[Finding]], ...] = (
+FAMILIES: tuple[Callable[[Diagnosis], Iterable[Finding]], ...] = (
     errors,
     failed_passes,
     cut_gradients,
@@ -138,16 +138,16 @@ _log = logging.getLogger(__name__)
 _RANK = {"error": 0, "warning": 1, "note": 2}
 
 
-def find(trace: Trace, known: Looked | None = None) -> tuple[Finding, ...]:
-    """Every diagnosis, the gravest first, then by line; `known` is as `Looked` has it."""
+def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
+    """Every diagnosis, the gravest first, then by line; `known` is as `TraceIndex` has it."""
     if not trace.ops and trace.failure is None and trace.status != "ok":
         return ()
-    story = Story(trace, known)
+    story = Diagnosis(trace, known)
     found = [finding for family in FAMILIES for finding in _asked(family, story)]
     return tuple(sorted(found, key=lambda one: (_RANK[one.severity], one.span.line if one.span is not None else 0)))
 
 
-def _asked(family: Callable[[Story], Iterable[Finding]], story: Story) -> tuple[Finding, ...]:
+def _asked(family: Callable[[Diagnosis], Iterable[Finding]], story: Diagnosis) -> tuple[Finding, ...]:
     """What one family finds; a bug in it, or a program too deep for it, costs no more than its findings."""
     try:
         return tuple(family(story))

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.story import Story, line, numbers_of
+from engine.findings.diagnosis import Diagnosis, line, numbers_of
 from engine.trace import Finding, Op, Pass, Tensor
 
 LAYERS = 5
@@ -48,7 +48,7 @@ def _sampled(passes: Sequence[Pass]) -> list[Pass]:
     return [passes[round(at * (len(passes) - 1) / (LOOKED_AT - 1))] for at in range(LOOKED_AT)]
 
 
-def gradients_over_depth(story: Story) -> Iterator[Finding]:
+def gradients_over_depth(story: Diagnosis) -> Iterator[Finding]:
     """The gradient that enters the products of weights: over the layers, and over the rounds of one weight."""
     if not any(True for _ in story.ops_named(PRODUCTS)):
         return
@@ -68,7 +68,7 @@ class _Product(NamedTuple):
     size: float
 
 
-def _entering(story: Story, one: Pass) -> list[_Product]:
+def _entering(story: Diagnosis, one: Pass) -> list[_Product]:
     """In the order in which they were computed."""
     found: list[_Product] = []
     for visit in one.visits:
@@ -85,7 +85,7 @@ def _entering(story: Story, one: Pass) -> list[_Product]:
     return sorted(found, key=lambda product: product.at)
 
 
-def _over_layers(story: Story, looked_at: list[list[_Product]], last: Pass) -> Iterator[Finding]:
+def _over_layers(story: Diagnosis, looked_at: list[list[_Product]], last: Pass) -> Iterator[Finding]:
     ratios: list[float] = []
     layers: dict[str, list[_Product]] = {}
     for products in looked_at:
@@ -123,7 +123,7 @@ def _over_layers(story: Story, looked_at: list[list[_Product]], last: Pass) -> I
         )
 
 
-def _most(story: Story, one: Pass, weight: str) -> str:
+def _most(story: Diagnosis, one: Pass, weight: str) -> str:
     """The largest magnitude in what a pass gave a weight."""
     delta = next((each.delta for each in reversed(one.accumulations) if each.tensor == weight), None)
     if delta is None and one.inputs is not None:
@@ -136,7 +136,7 @@ def _most(story: Story, one: Pass, weight: str) -> str:
     return f"{max((abs(number) for number in numbers_of(tensor)), default=math.nan):.2g}"
 
 
-def _over_time(story: Story, looked_at: list[list[_Product]]) -> Iterator[Finding]:
+def _over_time(story: Diagnosis, looked_at: list[list[_Product]]) -> Iterator[Finding]:
     ratios: dict[str, list[float]] = {}
     rounds: dict[str, list[_Product]] = {}
     for products in looked_at:
@@ -177,7 +177,7 @@ def _rounded(ratio: float) -> str:
     return f"{ratio:.1g}" if ratio < 1 else f"{ratio:.2g}"
 
 
-def _first_uses(story: Story) -> dict[str, int]:
+def _first_uses(story: Diagnosis) -> dict[str, int]:
     """Weights of at least two axes in the order in which they were first multiplied."""
     uses: dict[str, int] = {}
     for op in story.ops_named(PRODUCTS):
@@ -187,14 +187,14 @@ def _first_uses(story: Story) -> dict[str, int]:
     return uses
 
 
-def _weights(story: Story, op: Op) -> Iterator[str]:
+def _weights(story: Diagnosis, op: Op) -> Iterator[str]:
     for one in op.inputs:
         record = story.tensors.get(one)
         if record is not None and record.requires_grad and record.grad_fn is None and len(record.shape) >= 2:
             yield record.identity or record.id
 
 
-def dead_relus(story: Story) -> Iterator[Finding]:
+def dead_relus(story: Diagnosis) -> Iterator[Finding]:
     """A ReLU behind a layer that let nothing through in any pass."""
     alive: set[tuple[str | None, str]] = set()
     dead: dict[tuple[str | None, str], list[Op]] = {}
@@ -228,7 +228,7 @@ def dead_relus(story: Story) -> Iterator[Finding]:
             )
 
 
-def _is_behind_a_layer(story: Story, op: Op) -> bool:
+def _is_behind_a_layer(story: Diagnosis, op: Op) -> bool:
     maker = story.maker.get(op.inputs[0]) if op.inputs else None
     for _ in range(3):
         if maker is None:
@@ -239,7 +239,7 @@ def _is_behind_a_layer(story: Story, op: Op) -> bool:
     return False
 
 
-def saturated_units(story: Story) -> Iterator[Finding]:
+def saturated_units(story: Diagnosis) -> Iterator[Finding]:
     """A sigmoid or tanh between two layers whose outputs sit at its ends in every pass."""
     fed = {tensor for op in story.ops_named(PRODUCTS) for tensor in op.inputs[:1]}
     free: set[tuple[str | None, str]] = set()
@@ -292,7 +292,7 @@ def _share_at_the_ends(tensor: Tensor, low: float, high: float) -> float:
     return at_ends / sum(summary.histogram)
 
 
-def symmetric_units(story: Story) -> Iterator[Finding]:
+def symmetric_units(story: Diagnosis) -> Iterator[Finding]:
     """Hidden units with equal weights that got equal gradients: they stay copies of each other."""
     stepped = {
         story.identity(change.before) for one in story.moves for change in one.changes if change.before is not None
@@ -323,7 +323,7 @@ def symmetric_units(story: Story) -> Iterator[Finding]:
         )
 
 
-def _are_copies(story: Story, one: Pass, leaf: str, delta: str | None, use: int) -> bool:
+def _are_copies(story: Diagnosis, one: Pass, leaf: str, delta: str | None, use: int) -> bool:
     weight, gradient = _before(story, one, leaf), story.tensors.get(delta or "")
     if leaf not in story.tensors:
         return False
@@ -333,13 +333,13 @@ def _are_copies(story: Story, one: Pass, leaf: str, delta: str | None, use: int)
     return _has_equal_units(weight, axis) and _has_equal_units(gradient, axis)
 
 
-def _axis(story: Story, op: Op, leaf: str) -> int:
+def _axis(story: Diagnosis, op: Op, leaf: str) -> int:
     """The axis of a weight along which its units lie: columns when it is what a plain product multiplies by."""
     is_plain = op.name in ("matmul", "mm", "addmm", "bmm")
     return -1 if is_plain and story.identity(op.inputs[-1]) == leaf else 0
 
 
-def _before(story: Story, one: Pass, leaf: str) -> Tensor | None:
+def _before(story: Diagnosis, one: Pass, leaf: str) -> Tensor | None:
     """The state of a leaf that a pass went back to: what its last op before the pass was given."""
     now = story.pass_step.get(one.id, 0)
     for op in reversed(story.uses.get(leaf, ())):
@@ -366,7 +366,7 @@ def _has_equal_units(tensor: Tensor, axis: int) -> bool:
     return all(len(set(row)) == 1 for row in rows) if axis == -1 else all(row == rows[0] for row in rows)
 
 
-def flat_ops(story: Story) -> Iterator[Finding]:
+def flat_ops(story: Diagnosis) -> Iterator[Finding]:
     """`round` and its like, through which a pass sent a gradient of zeros only."""
     told: set[str] = set()
     for node in story.trace.nodes:
@@ -394,7 +394,7 @@ def flat_ops(story: Story) -> Iterator[Finding]:
         )
 
 
-def _starved_by(story: Story, node: str) -> list[str]:
+def _starved_by(story: Diagnosis, node: str) -> list[str]:
     """Leaves below a node that got nothing but zeros in all passes."""
     below: set[str] = set()
     pending = [node]

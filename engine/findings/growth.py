@@ -3,14 +3,14 @@
 import ast
 from collections.abc import Iterator
 
+from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.reading import Edits, called, dotted, keyword
-from engine.findings.story import Story, line
 from engine.trace import Finding, Op, Pass
 
 CREATES = "create_graph=True"
 
 
-def losses_kept(story: Story) -> Iterator[Finding]:
+def losses_kept(story: Diagnosis) -> Iterator[Finding]:
     """A list of tensors that still hold their graphs after their passes."""
     done = [one for one in story.trace.passes if one.kind == "backward" and not one.create_graph]
     roots = {root.tensor for one in done for root in one.roots}
@@ -44,7 +44,7 @@ def losses_kept(story: Story) -> Iterator[Finding]:
     yield from _kept_in_function(story, {root for root in roots if root is not None})
 
 
-def _kept_in_function(story: Story, roots: set[str]) -> Iterator[Finding]:
+def _kept_in_function(story: Diagnosis, roots: set[str]) -> Iterator[Finding]:
     """The same with a list that only a function or an object knows."""
     code = story.code
     empty = {
@@ -75,7 +75,7 @@ def _kept_in_function(story: Story, roots: set[str]) -> Iterator[Finding]:
         return
 
 
-def totals_kept(story: Story) -> Iterator[Finding]:
+def totals_kept(story: Diagnosis) -> Iterator[Finding]:
     """`total += loss`: a running sum whose graph grows by one iteration each time and that nothing goes back through."""
     code = story.code
     told: set[str] = set()
@@ -103,7 +103,7 @@ def totals_kept(story: Story) -> Iterator[Finding]:
         )
 
 
-def _running_sum(story: Story, op: Op) -> tuple[str, ast.expr | None]:
+def _running_sum(story: Diagnosis, op: Op) -> tuple[str, ast.expr | None]:
     """The name of the total and what is added to it."""
     node = story.code.at(op.span)
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
@@ -116,7 +116,7 @@ def _running_sum(story: Story, op: Op) -> tuple[str, ast.expr | None]:
     return "", None
 
 
-def _adds_to_itself(story: Story, op: Op) -> bool:
+def _adds_to_itself(story: Diagnosis, op: Op) -> bool:
     """Whether one operand is the result of the same place, one round before."""
     return any(
         (maker := story.maker.get(one)) is not None and maker.span == op.span and maker.iteration < op.iteration
@@ -124,14 +124,14 @@ def _adds_to_itself(story: Story, op: Op) -> bool:
     )
 
 
-def _adds_a_root(story: Story, op: Op) -> bool:
+def _adds_a_root(story: Diagnosis, op: Op) -> bool:
     roots = {root.node for one in story.trace.passes for root in one.roots}
     return any(
         (record := story.tensors.get(one)) and record.grad_fn and record.grad_fn.node in roots for one in op.inputs
     )
 
 
-def graphs_retained(story: Story) -> Iterator[Finding]:
+def graphs_retained(story: Diagnosis) -> Iterator[Finding]:
     """`retain_graph=True` where no later pass went through the graph again."""
     if story.trace.status != "ok" or story.trace.truncated:
         return
@@ -157,7 +157,7 @@ def graphs_retained(story: Story) -> Iterator[Finding]:
         )
 
 
-def _is_used_again(story: Story, one: Pass, number: int) -> bool:
+def _is_used_again(story: Diagnosis, one: Pass, number: int) -> bool:
     return any(
         story.visited[visit.node] > number
         and (node := story.nodes.get(visit.node)) is not None
@@ -166,7 +166,7 @@ def _is_used_again(story: Story, one: Pass, number: int) -> bool:
     )
 
 
-def graphs_of_gradients(story: Story) -> Iterator[Finding]:
+def graphs_of_gradients(story: Diagnosis) -> Iterator[Finding]:
     """`backward(create_graph=True)`: parameters and their gradients hold each other, as PyTorch warns."""
     for warning in story.trace.warnings:
         if CREATES not in warning.message or "backward()" not in warning.message:
@@ -183,7 +183,7 @@ def graphs_of_gradients(story: Story) -> Iterator[Finding]:
         return
 
 
-def _not_created(story: Story, one: Pass | None) -> Edits:
+def _not_created(story: Diagnosis, one: Pass | None) -> Edits:
     """Without the word, when no pass went through the gradients' own graph."""
     call = story.code.call_at(one.span) if one is not None else None
     word = keyword(call, "create_graph") if call is not None else None

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.reading import Edits, called, dotted
-from engine.findings.story import Story, line
 from engine.graph.boxes import COPIES, DETACHES, NOT_DIFFERENTIABLE
 from engine.graph.escapes import READS, user_of
 from engine.trace import Finding, Op, Tensor
@@ -14,7 +14,7 @@ NO_EDITS: Edits = ()
 ARRAYS = frozenset(("numpy", "__array__"))
 
 
-def wanting_leaves(story: Story) -> set[str]:
+def wanting_leaves(story: Diagnosis) -> set[str]:
     """Leaves with a name that want a gradient."""
     return {
         tensor.id
@@ -28,20 +28,20 @@ def wanting_leaves(story: Story) -> set[str]:
     }
 
 
-def _is_view_of_tracked(story: Story, tensor: Tensor) -> bool:
+def _is_view_of_tracked(story: Diagnosis, tensor: Tensor) -> bool:
     """A view taken under no_grad says that it requires a gradient and is a leaf, but stands for its base."""
     base = story.tensors.get(tensor.base or "")
     return base is not None and base.requires_grad
 
 
-def starved_leaves(story: Story) -> set[str]:
+def starved_leaves(story: Diagnosis) -> set[str]:
     """Those of them that got none in any pass, neither kept nor handed out."""
     fed = {one.tensor for each in story.trace.passes for one in each.accumulations if one.delta is not None}
     fed.update(story.identity(one) for each in story.trace.passes for one in each.inputs or () if one is not None)
     return wanting_leaves(story) - fed
 
 
-def set_aside(story: Story, starved: set[str]) -> set[str]:
+def set_aside(story: Diagnosis, starved: set[str]) -> set[str]:
     """The parameters of models that got no gradient at all while another was trained, and that no optimizer was given."""
     by_model: dict[str, set[str]] = {}
     for module in story.trace.modules:
@@ -68,7 +68,7 @@ class Way(NamedTuple):
     """It went through a NumPy array."""
 
 
-def lost_influence(story: Story) -> Iterator[Finding]:
+def lost_influence(story: Diagnosis) -> Iterator[Finding]:
     """Whole numbers, NumPy arrays and leaves made anew between a leaf without gradient and a pass."""
     starved = starved_leaves(story) if story.visited or story.failed_pass() is not None else set()
     starved -= set_aside(story, starved) if starved else set()
@@ -88,7 +88,7 @@ def lost_influence(story: Story) -> Iterator[Finding]:
             yield finding
 
 
-def arrivals(story: Story, starved: set[str]) -> Iterator[Way]:
+def arrivals(story: Diagnosis, starved: set[str]) -> Iterator[Way]:
     """The ways that end in an op a pass went through, or in a root that a pass could not start from."""
     failed = story.failed_pass()
     roots = {root.tensor for root in failed.roots} if failed is not None else set()
@@ -114,7 +114,7 @@ def arrivals(story: Story, starved: set[str]) -> Iterator[Way]:
             to_tensor.setdefault(output, way if way.cut is not None or story.is_followed(output) else cut)
 
 
-def _way(story: Story, inputs: Iterable[str], to_tensor: dict[str, Way], starved: set[str]) -> Way | None:
+def _way(story: Diagnosis, inputs: Iterable[str], to_tensor: dict[str, Way], starved: set[str]) -> Way | None:
     for one in inputs:
         if one in to_tensor:
             return to_tensor[one]
@@ -123,7 +123,7 @@ def _way(story: Story, inputs: Iterable[str], to_tensor: dict[str, Way], starved
     return None
 
 
-def _lost(story: Story, cut: Op, way: Way, leaves: list[str]) -> Finding | None:
+def _lost(story: Diagnosis, cut: Op, way: Way, leaves: list[str]) -> Finding | None:
     result = story.output_of(cut)
     made = [story.tensors[one].dtype for one in cut.outputs if one in story.tensors]
     whole = [dtype for dtype in made if dtype.startswith(NOT_DIFFERENTIABLE)]
@@ -159,7 +159,7 @@ def _lost(story: Story, cut: Op, way: Way, leaves: list[str]) -> Finding | None:
     )
 
 
-def _kept(story: Story, cut: Op) -> Edits:
+def _kept(story: Diagnosis, cut: Op) -> Edits:
     """The tensor itself in place of `t.detach().requires_grad_()`."""
     code = story.code
     call = code.call_at(cut.span)

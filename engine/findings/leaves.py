@@ -4,9 +4,9 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.passes import NOT_LEAF
 from engine.findings.reading import Edits, called, dotted, is_grad_of, keyword
-from engine.findings.story import Story, line
 from engine.trace import Finding, Op, Tensor
 
 MAKERS = frozenset(
@@ -23,7 +23,7 @@ PARAMETER_CONTAINERS = {ast.List: "nn.ParameterList", ast.ListComp: "nn.Paramete
 REGISTERS = frozenset("ModuleList ModuleDict ParameterList ParameterDict Sequential".split())
 
 
-def gradients_not_kept(story: Story) -> Iterator[Finding]:
+def gradients_not_kept(story: Diagnosis) -> Iterator[Finding]:
     """`.grad` read from a tensor that keeps none; PyTorch warns of it."""
     told: set[str] = set()
     meant = meant_as_leaves(story)
@@ -58,14 +58,14 @@ def gradients_not_kept(story: Story) -> Iterator[Finding]:
         )
 
 
-def _last_result(story: Story, name: str) -> Tensor | None:
+def _last_result(story: Diagnosis, name: str) -> Tensor | None:
     for tensor in reversed(story.trace.tensors):
         if name and name in tensor.names and tensor.grad_fn is not None:
             return tensor
     return None
 
 
-def _retained(story: Story, name: str, made: Tensor | None) -> Edits:
+def _retained(story: Diagnosis, name: str, made: Tensor | None) -> Edits:
     maker = story.maker.get(made.id) if made is not None else None
     statement = story.code.statement_at(maker.span) if maker is not None else None
     if not isinstance(statement, ast.Assign) or dotted(statement.targets[0]) != name or not name.isidentifier():
@@ -73,7 +73,7 @@ def _retained(story: Story, name: str, made: Tensor | None) -> Edits:
     return story.code.line_after(statement, f"{name}.retain_grad()")
 
 
-def meant_as_leaves(story: Story) -> dict[str, tuple[ast.Assign, ast.Call, Op]]:
+def meant_as_leaves(story: Diagnosis) -> dict[str, tuple[ast.Assign, ast.Call, Op]]:
     """Names bound to something computed, in the same expression, from a fresh tensor with `requires_grad=True`."""
     code = story.code
     found: dict[str, tuple[ast.Assign, ast.Call, Op]] = {}
@@ -98,7 +98,7 @@ def _asks_for_gradient(call: ast.Call) -> bool:
     return word is not None and isinstance(word.value, ast.Constant) and word.value.value is True
 
 
-def _starts_at_a_nameless_leaf(story: Story, op: Op) -> bool:
+def _starts_at_a_nameless_leaf(story: Diagnosis, op: Op) -> bool:
     """Whether it only reshapes, converts or scales a leaf that has no name of its own."""
     for _ in range(STEPS_TOO_FAR):
         if op.name not in SMALL_STEPS:
@@ -115,7 +115,7 @@ def _starts_at_a_nameless_leaf(story: Story, op: Op) -> bool:
     return False
 
 
-def _one_step_too_far(story: Story, name: str, statement: ast.Assign, call: ast.Call, op: Op) -> Finding:
+def _one_step_too_far(story: Diagnosis, name: str, statement: ast.Assign, call: ast.Call, op: Op) -> Finding:
     code = story.code
     return Finding(
         code="leaf_made_non_leaf",
@@ -128,7 +128,7 @@ def _one_step_too_far(story: Story, name: str, statement: ast.Assign, call: ast.
     )
 
 
-def asked_last(story: Story, statement: ast.Assign, call: ast.Call) -> Edits:
+def asked_last(story: Diagnosis, statement: ast.Assign, call: ast.Call) -> Edits:
     """`requires_grad` taken from the inner call and asked for at the end of the expression."""
     word = keyword(call, "requires_grad")
     if word is None:
@@ -137,7 +137,7 @@ def asked_last(story: Story, statement: ast.Assign, call: ast.Call) -> Edits:
     return (*code.argument_removed(call, word), *code.method(statement.value, ".requires_grad_()"))
 
 
-def untracked_gradients(story: Story) -> Iterator[Finding]:
+def untracked_gradients(story: Diagnosis) -> Iterator[Finding]:
     """`.grad` read from a tensor that took part but was made without `requires_grad`."""
     code = story.code
     if not any(one.accumulations for one in story.trace.passes):
@@ -163,7 +163,7 @@ def untracked_gradients(story: Story) -> Iterator[Finding]:
         )
 
 
-def _is_asked(story: Story, node: ast.Attribute) -> bool:
+def _is_asked(story: Diagnosis, node: ast.Attribute) -> bool:
     """Whether it stands in a test such as `x.grad is None`, or another part of it is read."""
     above = story.code.parents.get(node)
     return isinstance(above, ast.Compare) and any(
@@ -171,7 +171,7 @@ def _is_asked(story: Story, node: ast.Attribute) -> bool:
     )
 
 
-def _could_have_had_one(story: Story, record: Tensor) -> bool:
+def _could_have_had_one(story: Diagnosis, record: Tensor) -> bool:
     if (
         record.requires_grad
         or not record.is_leaf
@@ -187,7 +187,7 @@ def _could_have_had_one(story: Story, record: Tensor) -> bool:
     )
 
 
-def _asked_for(story: Story, name: str) -> Edits:
+def _asked_for(story: Diagnosis, name: str) -> Edits:
     made = [one for one in story.code.bindings if dotted(one.targets[0]) == name]
     call = made[0].value if len(made) == 1 else None
     if not isinstance(call, ast.Call) or called(call) not in MAKERS or keyword(call, "requires_grad") is not None:
@@ -195,7 +195,7 @@ def _asked_for(story: Story, name: str) -> Edits:
     return (story.code.argument_added(call, "requires_grad=True"),)
 
 
-def leaves_rebound(story: Story) -> Iterator[Finding]:
+def leaves_rebound(story: Diagnosis) -> Iterator[Finding]:
     """`w = w - lr * w.grad`: the name now stands for a result, and the next pass leaves it without gradient."""
     for name, (statement, op) in _rebound(story).items():
         yield Finding(
@@ -209,7 +209,7 @@ def leaves_rebound(story: Story) -> Iterator[Finding]:
         )
 
 
-def _rebound(story: Story) -> dict[str, tuple[ast.Assign, Op]]:
+def _rebound(story: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:
     code = story.code
     found: dict[str, tuple[ast.Assign, Op]] = {}
     for statement in code.bindings:
@@ -227,7 +227,7 @@ def _rebound(story: Story) -> dict[str, tuple[ast.Assign, Op]]:
     return found
 
 
-def _updated_in_place(story: Story, statement: ast.Assign) -> Edits:
+def _updated_in_place(story: Diagnosis, statement: ast.Assign) -> Edits:
     match statement.value:
         case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == dotted(statement.targets[0]):
             code = story.code
@@ -239,7 +239,7 @@ def _updated_in_place(story: Story, statement: ast.Assign) -> Edits:
     return ()
 
 
-def parameters_made_in_forward(story: Story) -> Iterator[Finding]:
+def parameters_made_in_forward(story: Diagnosis) -> Iterator[Finding]:
     """`nn.Parameter(...)` in `forward`: a new leaf at each call, which no optimizer knows."""
     code = story.code
     members = {story.identity(one.tensor) for module in story.trace.modules for one in module.parameters}
@@ -266,7 +266,7 @@ def parameters_made_in_forward(story: Story) -> Iterator[Finding]:
             )
 
 
-def modules_in_plain_containers(story: Story) -> Iterator[Finding]:
+def modules_in_plain_containers(story: Diagnosis) -> Iterator[Finding]:
     """`self.layers = [nn.Linear(...)]`: a plain list hides its layers from `parameters()`."""
     types = {module.type for module in story.trace.modules}
     for one in plain_containers(story):
@@ -296,12 +296,12 @@ def said_of(one: Container) -> dict[str, str]:
     return {"name": one.target, "line": str(one.value.lineno), "type": kind, "better": one.better, "model": one.model}
 
 
-def wrapped(story: Story, one: Container) -> Edits:
+def wrapped(story: Diagnosis, one: Container) -> Edits:
     """The container that registers, around it."""
     return (story.code.before(one.value, f"{one.better}("), story.code.after(one.value, ")"))
 
 
-def plain_containers(story: Story) -> Iterator[Container]:
+def plain_containers(story: Diagnosis) -> Iterator[Container]:
     """Lists and dicts of layers that the program's classes keep as they are."""
     code = story.code
     registered = {
@@ -335,7 +335,7 @@ def _held(node: ast.expr) -> list[ast.Call]:
     return made if len(made) == len(items) else []
 
 
-def _hides(story: Story) -> bool:
+def _hides(story: Diagnosis) -> bool:
     """Whether parameters that are in no module's tree got gradient."""
     members = {
         story.identity(one.tensor)
@@ -350,7 +350,7 @@ def _hides(story: Story) -> bool:
     )
 
 
-def compared_too_early(story: Story) -> Iterator[Finding]:
+def compared_too_early(story: Diagnosis) -> Iterator[Finding]:
     """`x.grad == ...` before any pass: the comparison is with None."""
     code = story.code
     firsts: dict[str, int] = {}
@@ -385,7 +385,7 @@ def compared_too_early(story: Story) -> Iterator[Finding]:
                 )
 
 
-def _run_in_order(story: Story, node: ast.AST, pass_line: int) -> bool:
+def _run_in_order(story: Diagnosis, node: ast.AST, pass_line: int) -> bool:
     """Whether a place and a pass below it belong to the same function, so that the place came first."""
     statement = story.code.statement_on(pass_line)
     return statement is not None and story.code.function(statement) is story.code.function(node)

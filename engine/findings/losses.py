@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Iterator
 
+from engine.findings.diagnosis import Diagnosis, line, numbers_of, times
 from engine.findings.reading import Edits, called, dotted
-from engine.findings.story import Story, line, numbers_of, times
 from engine.trace import Finding, Op, Tensor
 
 DIFFERENT_SIZE = "Using a target size"
@@ -24,7 +24,7 @@ MODULES = frozenset(("torch", "F", "functional", "nn.functional", "torch.nn.func
 """Where functions live: what stands before their name is no tensor."""
 
 
-def losses_broadcast(story: Story) -> Iterator[Finding]:
+def losses_broadcast(story: Diagnosis) -> Iterator[Finding]:
     """PyTorch's own warning that prediction and target were broadcast against each other."""
     told: set[str] = set()
     for op in story.ops_named(sorted(ELEMENTWISE_LOSSES)):
@@ -37,7 +37,7 @@ def losses_broadcast(story: Story) -> Iterator[Finding]:
         yield _stretched(story, op, "loss_broadcast", first, second)
 
 
-def differences_broadcast(story: Story) -> Iterator[Finding]:
+def differences_broadcast(story: Diagnosis) -> Iterator[Finding]:
     """(n,) against the (n, 1) of a layer: every prediction minus every target."""
     told: set[str] = set()
     for op in story.ops_named(("sub", "rsub")):
@@ -58,7 +58,7 @@ def differences_broadcast(story: Story) -> Iterator[Finding]:
         yield _stretched(story, op, "difference_broadcast", column, row)
 
 
-def comparisons_broadcast(story: Story) -> Iterator[Finding]:
+def comparisons_broadcast(story: Diagnosis) -> Iterator[Finding]:
     """(n, 1) predictions compared with (n,) targets: an accuracy over n × n pairs."""
     told: set[str] = set()
     for op in story.ops_named(("eq", "ne")):
@@ -75,7 +75,7 @@ def comparisons_broadcast(story: Story) -> Iterator[Finding]:
             yield _stretched(story, op, "comparison_broadcast", column, row)
 
 
-def _stretched(story: Story, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
+def _stretched(story: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
     shape = tuple(_broadcast(first.shape, second.shape))
     return Finding(
         code=code,
@@ -103,7 +103,7 @@ def _broadcast(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
     return [max(one, other) for one, other in pairs]
 
 
-def _squeezed(story: Story, op: Op, first: Tensor, second: Tensor) -> Edits:
+def _squeezed(story: Diagnosis, op: Op, first: Tensor, second: Tensor) -> Edits:
     """The last axis of 1 taken off the operand that has it, where the code shows that operand."""
     longer, at = (first, 0) if len(first.shape) > len(second.shape) else (second, 1)
     shorter = second if at == 0 else first
@@ -124,7 +124,7 @@ def _squeezed(story: Story, op: Op, first: Tensor, second: Tensor) -> Edits:
     return code.method(parts[place], ".squeeze(-1)")
 
 
-def _maker(story: Story, tensor: Tensor | None) -> Op | None:
+def _maker(story: Diagnosis, tensor: Tensor | None) -> Op | None:
     """The op a value comes from, seen through ops that hand values on."""
     for _ in range(4):
         maker = story.maker.get(tensor.id) if tensor is not None else None
@@ -134,7 +134,7 @@ def _maker(story: Story, tensor: Tensor | None) -> Op | None:
     return None
 
 
-def losses_of_the_wrong_kind(story: Story) -> Iterator[Finding]:
+def losses_of_the_wrong_kind(story: Diagnosis) -> Iterator[Finding]:
     """Softmax or sigmoid twice, or not at all."""
     told: set[tuple[str, str]] = set()
     for op in story.ops_named(LOSSES):
@@ -160,7 +160,7 @@ def losses_of_the_wrong_kind(story: Story) -> Iterator[Finding]:
         )
 
 
-def _wrong(story: Story, op: Op) -> str | None:
+def _wrong(story: Diagnosis, op: Op) -> str | None:
     given = story.input_of(op)
     maker = _maker(story, given)
     name = maker.name if maker is not None else ""
@@ -182,7 +182,7 @@ def _has_a_positive(tensor: Tensor | None) -> bool:
     return any(number > 1e-6 for number in numbers_of(tensor))
 
 
-def _mended(story: Story, op: Op, maker: Op | None, wrong: str) -> Edits:
+def _mended(story: Diagnosis, op: Op, maker: Op | None, wrong: str) -> Edits:
     if wrong in ("softmax_before_cross_entropy", "sigmoid_before_logits_loss", "relu_before_logits_loss") and maker:
         return _left_out(story, maker)
     if wrong == "nll_without_log_softmax" and (maker is None or maker.name not in ("softmax", "sigmoid")):
@@ -192,13 +192,13 @@ def _mended(story: Story, op: Op, maker: Op | None, wrong: str) -> Edits:
     return logits_loss(story, op) if wrong == "bce_without_sigmoid" else ()
 
 
-def logits_loss(story: Story, op: Op) -> Edits:
+def logits_loss(story: Diagnosis, op: Op) -> Edits:
     """The loss that takes scores, in place of the one that takes probabilities."""
     functions = {"binary_cross_entropy": "binary_cross_entropy_with_logits"}
     return _renamed(story, op, functions, {"BCELoss": "BCEWithLogitsLoss"})
 
 
-def _left_out(story: Story, maker: Op) -> Edits:
+def _left_out(story: Diagnosis, maker: Op) -> Edits:
     """The call replaced by what it was given, or the layer taken out of its `nn.Sequential`."""
     code = story.code
     call = code.call_at(maker.span)
@@ -209,7 +209,7 @@ def _left_out(story: Story, maker: Op) -> Edits:
     return _out_of_sequential(story, {"softmax": "Softmax", "relu": "ReLU"}.get(maker.name, "Sigmoid"))
 
 
-def _out_of_sequential(story: Story, layer: str) -> Edits:
+def _out_of_sequential(story: Diagnosis, layer: str) -> Edits:
     code = story.code
     layers = [one for one in code.calls if called(one) == layer and dotted(one.func).startswith(("nn.", "torch.nn."))]
     if layer == "ReLU":  # others before it are meant
@@ -222,7 +222,7 @@ def _out_of_sequential(story: Story, layer: str) -> Edits:
     return ()
 
 
-def _renamed(story: Story, op: Op, functions: dict[str, str], layers: dict[str, str]) -> Edits:
+def _renamed(story: Diagnosis, op: Op, functions: dict[str, str], layers: dict[str, str]) -> Edits:
     """Another function in the same call, or another layer where the only one of its kind is made."""
     code = story.code
     call = code.call_at(op.span)
@@ -236,7 +236,7 @@ def _renamed(story: Story, op: Op, functions: dict[str, str], layers: dict[str, 
     return ()
 
 
-def softmax_without_dim(story: Story) -> Iterator[Finding]:
+def softmax_without_dim(story: Diagnosis) -> Iterator[Finding]:
     """PyTorch warns that it chose the axis itself."""
     for warning in story.trace.warnings:
         if "Implicit dimension choice for" not in warning.message:
@@ -258,7 +258,7 @@ def softmax_without_dim(story: Story) -> Iterator[Finding]:
         return
 
 
-def _dim_added(story: Story, op: Op, dim: int) -> Edits:
+def _dim_added(story: Diagnosis, op: Op, dim: int) -> Edits:
     code = story.code
     call = code.call_at(op.span)
     if call is not None and called(call) == op.name:

@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Iterator
 
+from engine.findings.diagnosis import Diagnosis, argument, line
 from engine.findings.reading import Reading, called, dotted
-from engine.findings.story import Story, argument, line
 from engine.trace import Finding, ModuleCall, Op
 
 DROPOUTS = frozenset("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split())
@@ -21,7 +21,7 @@ def _drops(op: Op) -> bool:
     return argument(op, "p", 1) not in ("0", "0.0")
 
 
-def trained_in_eval(story: Story) -> Iterator[Finding]:
+def trained_in_eval(story: Diagnosis) -> Iterator[Finding]:
     """Steps after forward passes in eval mode, of layers that had been trained in train mode before."""
     steps = [story.update_step.get(one.id, 0) for one in story.trace.updates if one.kind == "step"]
     before: set[str | None] = set()
@@ -50,7 +50,7 @@ def trained_in_eval(story: Story) -> Iterator[Finding]:
             return
 
 
-def never_in_train_mode(story: Story) -> Iterator[Finding]:
+def never_in_train_mode(story: Diagnosis) -> Iterator[Finding]:
     """A model put into eval mode before training, as a whole, and never back: its dropout and batch norm take no part."""
     steps = [story.update_step.get(one.id, 0) for one in story.trace.updates if one.kind == "step"]
     code = story.code
@@ -92,7 +92,7 @@ def never_in_train_mode(story: Story) -> Iterator[Finding]:
         return
 
 
-def _moves(story: Story, model: str) -> bool:
+def _moves(story: Diagnosis, model: str) -> bool:
     """Whether some parameter of a model was trained."""
     moved = {
         story.identity(change.before) for one in story.moves for change in one.changes if change.before is not None
@@ -105,7 +105,7 @@ def _moves(story: Story, model: str) -> bool:
     )
 
 
-def _is_trained_through(story: Story, op: Op, last_step: int) -> bool:
+def _is_trained_through(story: Diagnosis, op: Op, last_step: int) -> bool:
     """Whether a pass came back through what was made of its output, and a step followed."""
     output = story.output_of(op)
     made = output.grad_fn if output is not None else None
@@ -121,7 +121,7 @@ def _switch(code: Reading, method: str) -> ast.Call | None:
     return min(found, key=lambda one: one.lineno) if found else None
 
 
-def evaluated_in_train(story: Story) -> Iterator[Finding]:
+def evaluated_in_train(story: Diagnosis) -> Iterator[Finding]:
     """Dropout or batch norm in train mode under no_grad, after training, with results that nothing learns from."""
     code = story.code
     if not any(one.kind == "step" for one in story.trace.updates) or _switch(code, "train") is not None:
@@ -149,13 +149,13 @@ def evaluated_in_train(story: Story) -> Iterator[Finding]:
     )
 
 
-def _feeds_training(story: Story) -> bool:
+def _feeds_training(story: Diagnosis) -> bool:
     """Whether anything computed under no_grad is used where gradients flow."""
     made = {tensor for op in story.trace.ops if op.grad_mode != "grad" and not op.in_place for tensor in op.outputs}
     return any(op.grad_mode == "grad" and op.nodes and not made.isdisjoint(op.inputs) for op in story.trace.ops)
 
 
-def evaluated_with_grad(story: Story) -> Iterator[Finding]:
+def evaluated_with_grad(story: Diagnosis) -> Iterator[Finding]:
     """A model in eval mode that was recorded for a backward pass that never came."""
     trained = any(one.kind == "step" for one in story.trace.updates)
     tops = [call for call in story.trace.calls if call.parent is None and not call.raised] if trained else []
@@ -184,17 +184,17 @@ def evaluated_with_grad(story: Story) -> Iterator[Finding]:
     )
 
 
-def _ops_of(story: Story, call: ModuleCall) -> list[Op]:
+def _ops_of(story: Diagnosis, call: ModuleCall) -> list[Op]:
     first, last = story.op_at.get(call.first_op or ""), story.op_at.get(call.last_op or "")
     return [] if first is None or last is None else list(story.trace.ops[first : last + 1])
 
 
-def _is_for_nothing(story: Story, call: ModuleCall) -> bool:
+def _is_for_nothing(story: Diagnosis, call: ModuleCall) -> bool:
     ops = _ops_of(story, call)
     return any(op.nodes for op in ops) and not any(map(story.reaches_a_pass, ops))
 
 
-def switches_without_with(story: Story) -> Iterator[Finding]:
+def switches_without_with(story: Diagnosis) -> Iterator[Finding]:
     """`torch.no_grad()` as a statement of its own: made and thrown away."""
     code = story.code
     for call in code.calls:

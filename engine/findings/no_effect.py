@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterator
 
+from engine.findings.diagnosis import Diagnosis, argument, line
 from engine.findings.reading import Edits, called, dotted, is_grad_of, keyword
-from engine.findings.story import Story, argument, line
-from engine.spelling import nearest
+from engine.program.spelling import nearest
 from engine.trace import Edit, Finding
 
 MAKES_NEW = frozenset(
@@ -21,7 +21,7 @@ CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
 GRAD_FLAG = "requires_grad"
 
 
-def results_dropped(story: Story) -> Iterator[Finding]:
+def results_dropped(story: Diagnosis) -> Iterator[Finding]:
     """`x.add(1)` and `x.to(device)` as statements: the result is new, and nobody keeps it."""
     found = list(_dropped(story))
     shown = [one for one in found if one.severity == "note"]
@@ -30,13 +30,13 @@ def results_dropped(story: Story) -> Iterator[Finding]:
     yield from found
 
 
-def _shows_values(story: Story) -> bool:
+def _shows_values(story: Diagnosis) -> bool:
     """Whether the program names values to look at them, as in a notebook or an interactive session."""
     bare = ast.Name | ast.Attribute | ast.BinOp | ast.Subscript | ast.Compare | ast.Tuple
     return any(isinstance(one, ast.Expr) and isinstance(one.value, bare) for one in story.code.tree.body)
 
 
-def _dropped(story: Story) -> Iterator[Finding]:
+def _dropped(story: Diagnosis) -> Iterator[Finding]:
     code = story.code
     modules = {one.path for one in story.trace.modules}
     for call in code.calls:
@@ -69,7 +69,7 @@ def _worked_on(call: ast.Call) -> str:
     return dotted(call.args[0]) if call.args else ""
 
 
-def _is_used_later(story: Story, name: str, statement: ast.stmt) -> bool:
+def _is_used_later(story: Diagnosis, name: str, statement: ast.stmt) -> bool:
     """Whether the name is read below, or in the next turn: as if it had changed."""
     code = story.code
     if code.in_loop(statement):
@@ -78,7 +78,7 @@ def _is_used_later(story: Story, name: str, statement: ast.stmt) -> bool:
     return any(dotted(one) == name and one.lineno > (statement.end_lineno or statement.lineno) for one in reads)
 
 
-def flags_without_effect(story: Story) -> Iterator[Finding]:
+def flags_without_effect(story: Diagnosis) -> Iterator[Finding]:
     """`p.require_grad = False`, and `net.layer.requires_grad = False`: Python makes a new attribute that nobody reads."""
     code = story.code
     for statement in code.bindings:
@@ -106,7 +106,7 @@ def flags_without_effect(story: Story) -> Iterator[Finding]:
             )
 
 
-def _is_tensor(story: Story, node: ast.expr) -> bool:
+def _is_tensor(story: Diagnosis, node: ast.expr) -> bool:
     """Whether an expression names a tensor: by its own name, or as the parameter of a loop over a model's."""
     name = dotted(node)
     if any(name in one.names for one in story.trace.tensors):
@@ -119,7 +119,7 @@ def _is_tensor(story: Story, node: ast.expr) -> bool:
     )  # fmt: skip
 
 
-def _is_module(story: Story, node: ast.expr) -> bool:
+def _is_module(story: Diagnosis, node: ast.expr) -> bool:
     """Whether an expression names a module of the trace: `net`, `net.fc`, `net[0]`, or the layer of a loop over one."""
     paths = {one.path for one in story.trace.modules}
     if _path(node) in paths:
@@ -144,7 +144,7 @@ def _path(node: ast.expr) -> str:
     return ""
 
 
-def clipped_at_the_wrong_time(story: Story) -> Iterator[Finding]:
+def clipped_at_the_wrong_time(story: Diagnosis) -> Iterator[Finding]:
     """Gradients clipped before backward has made them, or after the step has used them."""
     code = story.code
     for call in code.calls:
@@ -178,7 +178,7 @@ def _calls(statement: ast.stmt, method: str) -> bool:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == method
 
 
-def states_shared(story: Story) -> Iterator[Finding]:
+def states_shared(story: Diagnosis) -> Iterator[Finding]:
     """`best = net.state_dict()` in a loop, loaded afterwards: it holds the very tensors that went on being trained."""
     code = story.code
     if not any(one.kind == "step" for one in story.trace.updates):
@@ -210,7 +210,7 @@ def states_shared(story: Story) -> Iterator[Finding]:
         )
 
 
-def updates_lost(story: Story) -> Iterator[Finding]:
+def updates_lost(story: Diagnosis) -> Iterator[Finding]:
     """`for p in params: p = p - lr * p.grad`: the name of the loop means something new, the parameter stays."""
     code = story.code
     for statement in code.bindings:
@@ -238,7 +238,7 @@ def updates_lost(story: Story) -> Iterator[Finding]:
             )
 
 
-def tensors_not_parameters(story: Story) -> Iterator[Finding]:
+def tensors_not_parameters(story: Diagnosis) -> Iterator[Finding]:
     """`self.w = torch.randn(…, requires_grad=True)`: it gets gradients, but the model does not list it."""
     code = story.code
     steps = [one for one in story.trace.updates if one.kind == "step"]
@@ -267,7 +267,7 @@ def tensors_not_parameters(story: Story) -> Iterator[Finding]:
         )
 
 
-def _as_parameter(story: Story, value: ast.expr) -> Edits:
+def _as_parameter(story: Diagnosis, value: ast.expr) -> Edits:
     code = story.code
     word = keyword(value, GRAD_FLAG) if isinstance(value, ast.Call) else None
     name = "nn.Parameter" if code.is_bound("nn") else "torch.nn.Parameter" if code.is_bound("torch") else ""
@@ -277,7 +277,7 @@ def _as_parameter(story: Story, value: ast.expr) -> Edits:
     return (code.before(value, f"{name}("), *asked, code.after(value, ")"))
 
 
-def dropouts_ignoring_eval(story: Story) -> Iterator[Finding]:
+def dropouts_ignoring_eval(story: Diagnosis) -> Iterator[Finding]:
     """`F.dropout(x)` without `training=self.training` in a module that is in eval mode."""
     code = story.code
     evaluated: set[int] | None = None
@@ -308,11 +308,11 @@ def dropouts_ignoring_eval(story: Story) -> Iterator[Finding]:
         return
 
 
-def _asked_by_module(story: Story, call: ast.Call) -> tuple[Edit, ...]:
+def _asked_by_module(story: Diagnosis, call: ast.Call) -> tuple[Edit, ...]:
     return (story.code.argument_added(call, "training=self.training"),)
 
 
-def _in_eval(story: Story) -> set[int]:
+def _in_eval(story: Diagnosis) -> set[int]:
     """Places of the ops whose innermost running module was in eval mode."""
     found: set[int] = set()
     for call in story.trace.calls:  # outer calls first

@@ -4,8 +4,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
 
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of
 from engine.findings.reading import Edits, called
-from engine.findings.story import Story, argument, line, numbers_of
 from engine.trace import Finding, Op, Pass, Tensor, Visit
 
 Trouble = Literal["nan", "inf"]
@@ -56,7 +56,7 @@ def trouble(tensor: Tensor | None) -> Trouble | None:
     return None
 
 
-def first_nonfinite(story: Story) -> Iterator[Finding]:
+def first_nonfinite(story: Diagnosis) -> Iterator[Finding]:
     """The first op, or else the first visit of a pass, that made a non-finite number out of finite ones."""
     troubled = {tensor.id: made for tensor in story.trace.tensors if (made := trouble(tensor)) is not None}
     if troubled:
@@ -75,7 +75,7 @@ def _worst(troubled: dict[str, Trouble], tensors: Iterable[str | None]) -> Troub
     return "nan" if "nan" in found else "inf" if found else None
 
 
-def _forward(story: Story, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
+def _forward(story: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
     for op in story.trace.ops:
         if op.pass_id is not None or op.name in MEANT or not op.inputs:
             continue
@@ -95,14 +95,14 @@ def _forward(story: Story, troubled: dict[str, Trouble]) -> Iterator[tuple[int, 
             return
 
 
-def _is_older(story: Story, backward: Finding, forward: Finding) -> bool:
+def _is_older(story: Diagnosis, backward: Finding, forward: Finding) -> bool:
     """Whether the node that sent it was made before the op, so that it does not come of it."""
     sender = story.op_of_node(backward.nodes[0])
     made = story.maker.get(forward.tensors[-1])
     return sender is not None and made is not None and story.op_at[sender.id] < story.op_at[made.id]
 
 
-def _made(story: Story, op: Op, made: Trouble, severity: Literal["warning", "note"]) -> Finding:
+def _made(story: Diagnosis, op: Op, made: Trouble, severity: Literal["warning", "note"]) -> Finding:
     cause = _diverged(story, op) or _cause(story, op, made)
     output = op.outputs[0]
     parameters = {"op": op.name, "line": line(op.span), "name": story.say(output), "made": made}
@@ -129,7 +129,7 @@ def _made(story: Story, op: Op, made: Trouble, severity: Literal["warning", "not
     )
 
 
-def _cause(story: Story, op: Op, made: Trouble) -> Cause | None:
+def _cause(story: Diagnosis, op: Op, made: Trouble) -> Cause | None:
     first = story.input_of(op)
     if op.name in LOGARITHMS:
         first = story.input_of(op, 1) if op.name == "xlogy" else first
@@ -148,13 +148,13 @@ def _cause(story: Story, op: Op, made: Trouble) -> Cause | None:
     return None
 
 
-def _is_of_single_values(story: Story, op: Op, given: Tensor) -> bool:
+def _is_of_single_values(story: Diagnosis, op: Op, given: Tensor) -> bool:
     """Whether it took each spread over one value: the result has as many elements as the input."""
     result = story.output_of(op)
     return result is not None and math.prod(result.shape) == math.prod(given.shape)
 
 
-def _divided(story: Story, op: Op) -> Cause | None:
+def _divided(story: Diagnosis, op: Op) -> Cause | None:
     words = [one for one in op.arguments if not one.name]
     by_itself = op.name in ("rdiv", "reciprocal", "rsqrt", "pow") or len(op.inputs) == 1
     if not by_itself:
@@ -202,7 +202,7 @@ def _index(tensor: Tensor, at: int) -> str:
     return f"[{', '.join(reversed(places))}]"
 
 
-def _diverged(story: Story, op: Op) -> Cause | None:
+def _diverged(story: Diagnosis, op: Op) -> Cause | None:
     """A parameter that steps had made ten thousand times its first size, when that is behind the op."""
     now = story.op_step.get(op.id, 0)
     first: dict[str, Tensor] = {}
@@ -231,7 +231,7 @@ def _size(tensor: Tensor) -> float:
     return math.sqrt(sum(number * number for number in map(float, tensor.data)))
 
 
-def _rate(story: Story, op: Op) -> dict[str, str]:
+def _rate(story: Diagnosis, op: Op) -> dict[str, str]:
     """The step before the op: its line and its learning rate."""
     now = story.op_step.get(op.id, 0)
     steps = [one for one in story.moves if story.update_step.get(one.id, now) < now]
@@ -243,7 +243,7 @@ def _rate(story: Story, op: Op) -> dict[str, str]:
     }
 
 
-def _kept_away(story: Story, op: Op) -> Edits:
+def _kept_away(story: Diagnosis, op: Op) -> Edits:
     """The operand clamped, when the code of the call shows it."""
     code = story.code
     call = code.call_at(op.span)
@@ -254,7 +254,7 @@ def _kept_away(story: Story, op: Op) -> Edits:
     return code.method(operand, ".clamp(min=1e-8)") if operand is not None else ()
 
 
-def _empty_row(story: Story, op: Op) -> Finding:
+def _empty_row(story: Diagnosis, op: Op) -> Finding:
     return Finding(
         code="softmax_of_masked_row",
         severity="warning",
@@ -265,7 +265,7 @@ def _empty_row(story: Story, op: Op) -> Finding:
     )  # fmt: skip
 
 
-def _backward(story: Story, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
+def _backward(story: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
     for one in story.trace.passes:
         for visit in one.visits:
             made = _worst(troubled, visit.left)
@@ -274,7 +274,7 @@ def _backward(story: Story, troubled: dict[str, Trouble]) -> Iterator[tuple[int,
                 return
 
 
-def _sent(story: Story, one: Pass, visit: Visit, made: Trouble) -> Finding:
+def _sent(story: Diagnosis, one: Pass, visit: Visit, made: Trouble) -> Finding:
     node = story.nodes[visit.node]
     op = story.op_of_node(visit.node)
     parameters = {
@@ -303,7 +303,7 @@ def _sent(story: Story, one: Pass, visit: Visit, made: Trouble) -> Finding:
     )
 
 
-def _is_behind_where(story: Story, node: str) -> bool:
+def _is_behind_where(story: Diagnosis, node: str) -> bool:
     """Whether `where` chose among its results: the gradient of what was not chosen is 0, and 0 times Inf is NaN."""
     return any(
         one.type.startswith(("WhereBackward", "MaskedFillBackward")) and any(edge.to == node for edge in one.edges)
@@ -311,7 +311,7 @@ def _is_behind_where(story: Story, node: str) -> bool:
     )
 
 
-def _is_root_at_zero(story: Story, op: Op) -> bool:
+def _is_root_at_zero(story: Diagnosis, op: Op) -> bool:
     operand = story.input_of(op)
     zeros = 0 in (operand.data or ()) if operand is not None and operand.summary is None else False
     if operand is not None and operand.summary is not None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.findings.code import Code, insertion
+from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.failing.case import Case
-from engine.findings.story import Story, line
 from engine.graph.visible import reach
 from engine.trace import Edit, Finding, Node, Op, Pass, Saved, Span
 
@@ -19,7 +19,7 @@ NOT_LEAF = "that is not a leaf Tensor is being accessed"
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
-def failed_passes(story: Story) -> Iterator[Finding]:
+def failed_passes(story: Diagnosis) -> Iterator[Finding]:
     """Why the last pass raised."""
     failed, failure = story.failed_pass(), story.trace.failure
     if failure is None:
@@ -34,7 +34,7 @@ def failed_passes(story: Story) -> Iterator[Finding]:
         yield from _saved_changed(story, failed, failure.message)
 
 
-def _second_time(story: Story, failed: Pass) -> Iterator[Finding]:
+def _second_time(story: Diagnosis, failed: Pass) -> Iterator[Finding]:
     reached = reach(story, [root.node for root in failed.roots if root.node is not None])
     before = [
         one
@@ -67,7 +67,7 @@ def _second_time(story: Story, failed: Pass) -> Iterator[Finding]:
         )
 
 
-def _carried(story: Story, shared: Op) -> str | None:
+def _carried(story: Diagnosis, shared: Op) -> str | None:
     """The output that was used last: of a recurrent layer the state goes on, not the result of the turn."""
     own = {story.identity(one): one for one in shared.outputs}
     for op in reversed(story.trace.ops[story.op_at[shared.id] :]):
@@ -77,7 +77,7 @@ def _carried(story: Story, shared: Op) -> str | None:
     return shared.outputs[0] if shared.outputs else None
 
 
-def _in_loop_of(story: Story, op: Op, failed: Pass) -> bool:
+def _in_loop_of(story: Diagnosis, op: Op, failed: Pass) -> bool:
     """Whether an op stands in the loop that a pass stands in, so that each turn runs it again."""
     code = story.code
     here, there = code.statement_at(op.span), code.statement_at(failed.span)
@@ -87,17 +87,17 @@ def _in_loop_of(story: Story, op: Op, failed: Pass) -> bool:
     return not loops or loops[0] in code.around(here) or code.function(here) is not code.function(there)
 
 
-def _ran_any_of(story: Story, one: Pass, nodes: set[str]) -> bool:
+def _ran_any_of(story: Diagnosis, one: Pass, nodes: set[str]) -> bool:
     return any(visit.node in nodes and story.nodes[visit.node].variable is None for visit in one.visits)
 
 
-def _shared(story: Story, first: Pass, reached: set[str]) -> Op | None:
+def _shared(story: Diagnosis, first: Pass, reached: set[str]) -> Op | None:
     """The last op of the part of the graph that both passes walk: where the new graph hangs on the old one."""
     ops = [op for visit in first.visits if visit.node in reached and (op := story.op_of_node(visit.node)) is not None]
     return max(ops, key=lambda op: story.op_at[op.id], default=None)
 
 
-def _retained(story: Story, first: Pass) -> tuple[Edit, ...]:
+def _retained(story: Diagnosis, first: Pass) -> tuple[Edit, ...]:
     """Keeping the graph in the first pass; where memory matters, one pass over the sum is better."""
     code = Code(story.trace.program.code)
     call = code.at(first.span)
@@ -146,7 +146,7 @@ class _Writer(NamedTuple):
     op: Op | None = None
 
 
-def _saved_changed(story: Story, failed: Pass, message: str) -> Iterator[Finding]:
+def _saved_changed(story: Diagnosis, failed: Pass, message: str) -> Iterator[Finding]:
     versions = _VERSIONS.search(message)
     for node, saved, changer in _stale(story, failed):
         if versions is not None and saved.version is not None and int(versions[2]) != saved.version:
@@ -180,7 +180,7 @@ def _saved_changed(story: Story, failed: Pass, message: str) -> Iterator[Finding
         return
 
 
-def _named(story: Story, tensor: str | None) -> str:
+def _named(story: Diagnosis, tensor: str | None) -> str:
     """What to call a saved tensor; a view without a name, as a layer makes of its weight, goes by its base."""
     record = story.tensors.get(tensor or "")
     if record is not None and not record.names and record.base is not None and story.has_names(record.base):
@@ -188,7 +188,7 @@ def _named(story: Story, tensor: str | None) -> str:
     return story.say(tensor)
 
 
-def _layers(story: Story, saver: Op | None, changer: Op | None) -> dict[str, str]:
+def _layers(story: Diagnosis, saver: Op | None, changer: Op | None) -> dict[str, str]:
     """The two layers of a model that are at odds, when no line of the program stands between them."""
     if saver is None or changer is None or saver.span != changer.span or saver.module == changer.module:
         return {}
@@ -196,7 +196,7 @@ def _layers(story: Story, saver: Op | None, changer: Op | None) -> dict[str, str
     return {"saver": first.path, "layer": second.path} if first is not None and second is not None else {}
 
 
-def _elsewhere(story: Story, changer: Op) -> tuple[Edit, ...]:
+def _elsewhere(story: Diagnosis, changer: Op) -> tuple[Edit, ...]:
     """The same change written into a new tensor, so that the saved one stays."""
     code = Code(story.trace.program.code)
     node = code.at(changer.span)
@@ -225,7 +225,7 @@ def _alone(code: Code, statement: ast.stmt) -> bool:
     return not code.lines[span.line - 1][: span.column].strip()
 
 
-def _not_in_place(story: Story, code: Code, node: ast.AST | None) -> tuple[Edit, ...]:
+def _not_in_place(story: Diagnosis, code: Code, node: ast.AST | None) -> tuple[Edit, ...]:
     """A module or function asked to work in place: there is one `inplace=True` in the whole program."""
     asked = [
         word
@@ -237,7 +237,7 @@ def _not_in_place(story: Story, code: Code, node: ast.AST | None) -> tuple[Edit,
     return (code.replace(asked[0], "inplace=False"),) if isinstance(node, ast.Call) and len(asked) == 1 else ()
 
 
-def _stale(story: Story, failed: Pass) -> Iterator[tuple[Node, Saved, _Writer]]:
+def _stale(story: Diagnosis, failed: Pass) -> Iterator[tuple[Node, Saved, _Writer]]:
     """Saved tensors that were written after they were saved, with the first that wrote."""
     visited = {visit.node for visit in failed.visits}
     pending = [root.node for root in failed.roots if root.node is not None]
@@ -260,7 +260,7 @@ def _stale(story: Story, failed: Pass) -> Iterator[tuple[Node, Saved, _Writer]]:
                 pending.append(edge.to)
 
 
-def _writers(story: Story) -> dict[str, list[_Writer]]:
+def _writers(story: Diagnosis) -> dict[str, list[_Writer]]:
     """Identity, and that of the tensors it shares storage with, to what wrote it, in order."""
     writers: dict[str, list[_Writer]] = {}
     by_storage: dict[str, set[str]] = {}

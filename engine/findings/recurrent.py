@@ -3,12 +3,12 @@
 import ast
 from collections.abc import Iterator
 
+from engine.findings.diagnosis import Diagnosis, times
 from engine.findings.reading import dotted
-from engine.findings.story import Story, times
 from engine.trace import Finding
 
 
-def last_of_the_pair(story: Story) -> Iterator[Finding]:
+def last_of_the_pair(story: Diagnosis) -> Iterator[Finding]:
     """`out, h = lstm(x)` and then `h[-1]`: the last of the pair (h, c) is c, the cell state of all layers."""
     code = story.code
     shapes = {op.span: story.tensors.get(op.outputs[2]) for op in story.ops_named(("lstm",)) if len(op.outputs) == 3}
@@ -42,7 +42,7 @@ def _is_last(index: ast.expr) -> bool:
     return ast.unparse(index) == "-1"
 
 
-def _pair(story: Story, node: ast.expr) -> ast.Call | None:
+def _pair(story: Diagnosis, node: ast.expr) -> ast.Call | None:
     """The call whose second result this is: `lstm(x)[1]`, or a name bound to it last."""
     match node:
         case ast.Subscript(value=ast.Call() as call, slice=index) if ast.unparse(index) in ("1", "-1"):

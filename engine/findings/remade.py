@@ -3,8 +3,8 @@
 import ast
 from collections.abc import Iterator
 
+from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.reading import called, dotted, names_in
-from engine.findings.story import Story, line
 from engine.findings.training import receiver
 from engine.trace import Finding, Module, Pass, Span, Update
 
@@ -13,7 +13,7 @@ KEEPERS = frozenset("append add extend insert update put save state_dict deepcop
 """Calls that keep a model for later: then each one is meant."""
 
 
-def models_made_anew(story: Story) -> Iterator[Finding]:
+def models_made_anew(story: Diagnosis) -> Iterator[Finding]:
     """A model made in the turn that trains it: each one takes a single step, from the start again."""
     for passes in _passes_by_place(story).values():
         roots = [_models(story, one) for one in passes]
@@ -42,7 +42,7 @@ def models_made_anew(story: Story) -> Iterator[Finding]:
         )
 
 
-def _passes_by_place(story: Story) -> dict[Span | None, list[Pass]]:
+def _passes_by_place(story: Diagnosis) -> dict[Span | None, list[Pass]]:
     found: dict[Span | None, list[Pass]] = {}
     for one in story.trace.passes:
         if not one.failed and one.kind == "backward" and one.accumulations and one.parent is None:
@@ -50,19 +50,19 @@ def _passes_by_place(story: Story) -> dict[Span | None, list[Pass]]:
     return found
 
 
-def _models(story: Story, one: Pass) -> list[Module]:
+def _models(story: Diagnosis, one: Pass) -> list[Module]:
     """The outermost modules whose parameters got gradients."""
     roots = {story.root_of[each.tensor].id: story.root_of[each.tensor] for each in one.accumulations
              if each.delta is not None and each.tensor in story.root_of}  # fmt: skip
     return list(roots.values())
 
 
-def _was_moved(story: Story, one: Pass) -> bool:
+def _was_moved(story: Diagnosis, one: Pass) -> bool:
     fed = {each.tensor for each in one.accumulations if each.delta is not None}
     return bool(fed & story.moved)
 
 
-def _maker(story: Story, model: Module, span: Span | None) -> ast.Assign | None:
+def _maker(story: Diagnosis, model: Module, span: Span | None) -> ast.Assign | None:
     """The one statement that makes such a model, in the loop or function that is run anew each time."""
     code = story.code
     alike = []
@@ -85,7 +85,7 @@ def _maker(story: Story, model: Module, span: Span | None) -> ast.Assign | None:
     return statement if code.in_loop(statement) or code.is_in_function(statement) else None
 
 
-def _is_meant(story: Story, statement: ast.Assign, name: str) -> bool:
+def _is_meant(story: Diagnosis, statement: ast.Assign, name: str) -> bool:
     """Whether the turns are runs to compare: one setting, one seed or one kept model each."""
     code = story.code
     around = [one for one in code.around(statement) if isinstance(one, (*LOOPS, ast.FunctionDef))]
@@ -128,7 +128,7 @@ def _varied(around: ast.AST) -> frozenset[str]:
     return frozenset()
 
 
-def optimizers_made_anew(story: Story) -> Iterator[Finding]:
+def optimizers_made_anew(story: Diagnosis) -> Iterator[Finding]:
     """An optimizer with a memory that is made again while the same parameters are trained: its memory is gone each time."""
     code = story.code
     steps: dict[tuple[str, str | None], list[Update]] = {}

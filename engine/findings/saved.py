@@ -3,14 +3,14 @@
 from bisect import bisect_left
 from collections.abc import Container, Iterator
 
-from engine.findings.story import Story, line
+from engine.findings.diagnosis import Diagnosis, line
 from engine.trace import Change, Finding, Pass, Span, Update
 
 _Saver = tuple[int, int, str]
 """The step at which the op of a node ran, the place of the node among all, its id."""
 
 
-def data_edits(story: Story) -> Iterator[Finding]:
+def data_edits(story: Diagnosis) -> Iterator[Finding]:
     """Writes that raised no version, between the op that saved a tensor and the pass that used it."""
     edits = [
         (update, change, identity)
@@ -47,7 +47,7 @@ def data_edits(story: Story) -> Iterator[Finding]:
         looked_at[identity, update.span] = end, left
 
 
-def _savers(story: Story, edited: Container[str]) -> dict[str, list[_Saver]]:
+def _savers(story: Diagnosis, edited: Container[str]) -> dict[str, list[_Saver]]:
     """The nodes that saved each of these tensors, in the order in which their ops ran."""
     savers: dict[str, list[_Saver]] = {}
     for number, node in enumerate(story.trace.nodes):
@@ -60,7 +60,7 @@ def _savers(story: Story, edited: Container[str]) -> dict[str, list[_Saver]]:
     return {identity: sorted(set(nodes)) for identity, nodes in savers.items()}
 
 
-def _users(story: Story) -> dict[str, list[tuple[int, int]]]:
+def _users(story: Diagnosis) -> dict[str, list[tuple[int, int]]]:
     """The passes that ran each node: the step each began at, and its number."""
     users: dict[str, list[tuple[int, int]]] = {}
     for number, one in enumerate(story.trace.passes):
@@ -69,7 +69,7 @@ def _users(story: Story) -> dict[str, list[tuple[int, int]]]:
     return users
 
 
-def _silently_changed(story: Story, change: Change) -> str:
+def _silently_changed(story: Diagnosis, change: Change) -> str:
     """The tensor whose values changed while its version stayed; empty when none did."""
     before, after = story.tensors.get(change.before or ""), story.tensors.get(change.after or "")
     if before is None or after is None or story.identity(before.id) != story.identity(after.id):
@@ -77,7 +77,7 @@ def _silently_changed(story: Story, change: Change) -> str:
     return story.identity(before.id) if before.version == after.version else ""
 
 
-def _written(story: Story) -> dict[str, list[tuple[int, str]]]:
+def _written(story: Diagnosis) -> dict[str, list[tuple[int, str]]]:
     """For each tensor its records after updates, with their places in the timeline."""
     written: dict[str, list[tuple[int, str]]] = {}
     for update in story.trace.updates:
@@ -88,7 +88,9 @@ def _written(story: Story) -> dict[str, list[tuple[int, str]]]:
     return written
 
 
-def _put_back(story: Story, written: dict[str, list[tuple[int, str]]], node: str, identity: str, used: Pass) -> bool:
+def _put_back(
+    story: Diagnosis, written: dict[str, list[tuple[int, str]]], node: str, identity: str, used: Pass
+) -> bool:
     """Whether the pass begins with the values that the node saved, as those of `gradcheck` do."""
     kept = (saved.tensor for saved in story.nodes[node].saved if saved.tensor is not None)
     saved = next(story.tensors[one] for one in kept if story.identity(one) == identity)
@@ -97,7 +99,7 @@ def _put_back(story: Story, written: dict[str, list[tuple[int, str]]], node: str
     return (saved.data, saved.summary) == (then.data, then.summary)
 
 
-def _edit(story: Story, update: Update, change: Change, node: str, used: Pass) -> Finding:
+def _edit(story: Diagnosis, update: Update, change: Change, node: str, used: Pass) -> Finding:
     op = story.op_of_node(node)
     return Finding(
         code="saved_value_edited",

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.reading import Edits, called, dotted
-from engine.findings.story import Story, line
 from engine.trace import Finding, Pass, Span, Update
 
 METHODS = frozenset("step zero_grad backward eval train requires_grad_ retain_grad detach_ zero_".split())
@@ -28,7 +28,7 @@ class _Steps:
         self.idle: list[tuple[Update, str, _Wasted | None, list[str]]] = []
 
 
-def idle_steps(story: Story) -> Iterator[Finding]:
+def idle_steps(story: Diagnosis) -> Iterator[Finding]:
     """Steps that moved nothing: before a backward, after a `zero_grad`, or of an optimizer that holds other tensors."""
     is_whole = not any(one.what in ("passes", "updates") for one in story.trace.truncated)
     for steps in _steps(story).values():
@@ -46,14 +46,14 @@ def idle_steps(story: Story) -> Iterator[Finding]:
             yield _no_backward(story, update, always=always)
 
 
-def _ended_at_its_root(story: Story, step: Update) -> bool:
+def _ended_at_its_root(story: Diagnosis, step: Update) -> bool:
     """Whether a pass did run before the step, from a leaf that nothing led on from."""
     now = story.update_step.get(step.id, 0)
     before = [one for one in story.trace.passes if story.pass_step.get(one.id, now) < now]
     return bool(before) and any(story.is_tracked_leaf(root.tensor or "") for root in before[-1].roots)
 
 
-def _steps(story: Story) -> dict[str, _Steps]:
+def _steps(story: Diagnosis) -> dict[str, _Steps]:
     owners = {story.identity(each.after): each.tensor for one in story.trace.passes for each in one.accumulations
               if each.after is not None}  # fmt: skip
     moments: list[tuple[int, Pass | Update]] = [
@@ -98,7 +98,7 @@ def _steps(story: Story) -> dict[str, _Steps]:
 
 
 def _idle(
-    story: Story, step: Update, waiting: dict[str, Pass], wasted: dict[str, _Wasted]
+    story: Diagnosis, step: Update, waiting: dict[str, Pass], wasted: dict[str, _Wasted]
 ) -> tuple[Update, str, _Wasted | None, list[str]]:
     own = [
         one
@@ -113,7 +113,7 @@ def _idle(
     return step, "no_backward", None, []
 
 
-def _zeroed_too_early(story: Story, step: Update, wasted: _Wasted) -> Finding:
+def _zeroed_too_early(story: Diagnosis, step: Update, wasted: _Wasted) -> Finding:
     code = story.code
     zero, backward = code.statement_at(wasted.by.span), code.statement_at(wasted.of.span)
     is_between = code.follows(backward, zero)
@@ -131,7 +131,7 @@ def _zeroed_too_early(story: Story, step: Update, wasted: _Wasted) -> Finding:
     )
 
 
-def _no_backward(story: Story, step: Update, *, always: bool) -> Finding:
+def _no_backward(story: Diagnosis, step: Update, *, always: bool) -> Finding:
     code = story.code
     statement = code.statement_at(step.span)
     later = next((one.span for one in story.trace.passes if code.follows(statement, code.statement_at(one.span))), None)
@@ -148,7 +148,7 @@ def _no_backward(story: Story, step: Update, *, always: bool) -> Finding:
     )
 
 
-def _holds_others(story: Story, step: Update, leaves: list[str]) -> Finding:
+def _holds_others(story: Diagnosis, step: Update, leaves: list[str]) -> Finding:
     return Finding(
         code="optimizer_holds_others",
         severity="error",
@@ -164,20 +164,20 @@ def _holds_others(story: Story, step: Update, leaves: list[str]) -> Finding:
     )
 
 
-def _made(story: Story, variable: str | None) -> ast.Assign | None:
+def _made(story: Diagnosis, variable: str | None) -> ast.Assign | None:
     """The one statement that makes an optimizer."""
     made = [one for one in story.code.bindings if variable and dotted(one.targets[0]) == variable]
     return made[0] if len(made) == 1 and isinstance(made[0].value, ast.Call) else None
 
 
-def receiver(story: Story, step: Update) -> str:
+def receiver(story: Diagnosis, step: Update) -> str:
     """The name that `opt.step()` was called on; also where that is a name of a function's own."""
     call = story.code.call_at(step.span)
     written = dotted(call.func.value) if call is not None and isinstance(call.func, ast.Attribute) else ""
     return step.variable or written
 
 
-def made_by(story: Story, step: Update) -> ast.Assign | None:
+def made_by(story: Diagnosis, step: Update) -> ast.Assign | None:
     """The one statement that makes the optimizer of a step: bound to its name, else the only one of its class."""
     named = _made(story, receiver(story, step))
     if named is not None:
@@ -188,12 +188,12 @@ def made_by(story: Story, step: Update) -> ast.Assign | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def _made_at(story: Story, variable: str | None) -> Span | None:
+def _made_at(story: Diagnosis, variable: str | None) -> Span | None:
     statement = _made(story, variable)
     return story.code.span(statement) if statement is not None else None
 
 
-def _made_later(story: Story, variable: str | None) -> Edits:
+def _made_later(story: Diagnosis, variable: str | None) -> Edits:
     """The optimizer made after the last change of the model it is made of."""
     statement = _made(story, variable)
     models = _whole_models(statement.value) if statement is not None else []
@@ -223,7 +223,7 @@ def _whole_models(node: ast.AST) -> list[str]:
     ]
 
 
-def left_out_of_optimizers(story: Story) -> Iterator[Finding]:
+def left_out_of_optimizers(story: Diagnosis) -> Iterator[Finding]:
     """Parameters of a model that got gradients and never moved, though an optimizer was given all of the model's."""
     steps = [one for one in story.trace.updates if one.kind == "step"]
     if not steps:
@@ -262,7 +262,7 @@ def left_out_of_optimizers(story: Story) -> Iterator[Finding]:
             )
 
 
-def models_without_optimizer(story: Story) -> Iterator[Finding]:
+def models_without_optimizer(story: Diagnosis) -> Iterator[Finding]:
     """Models in training mode that got gradients in pass after pass, while an optimizer moved another model, and never moved."""
     steps = [one for one in story.trace.updates if one.kind == "step"]
     if len(steps) < 2:
@@ -303,13 +303,13 @@ def _fed(one: Pass) -> set[str]:
     return {each.tensor for each in one.accumulations if each.delta is not None}
 
 
-def _was_evaluated(story: Story, name: str) -> bool:
+def _was_evaluated(story: Diagnosis, name: str) -> bool:
     """Whether it ever computed in eval mode, as what is only looked through does."""
     paths = {module.id: story.outermost(module).path for module in story.trace.modules}
     return any(not call.training for call in story.trace.calls if paths.get(call.module) == name)
 
 
-def _model_given(story: Story, made: ast.Assign | None, name: str) -> Edits:
+def _model_given(story: Diagnosis, made: ast.Assign | None, name: str) -> Edits:
     """The optimizer made of both models' parameters, where the other one exists by then."""
     code = story.code
     call = made.value if made is not None else None
@@ -321,12 +321,12 @@ def _model_given(story: Story, made: ast.Assign | None, name: str) -> Edits:
     return (code.replace(first, f"[*{code.text(first)}, *{name}.parameters()]"),)
 
 
-def _models_of(story: Story, variable: str | None) -> list[str]:
+def _models_of(story: Diagnosis, variable: str | None) -> list[str]:
     statement = _made(story, variable)
     return _whole_models(statement.value) if statement is not None else []
 
 
-def _leaves_under(story: Story, name: str) -> set[str]:
+def _leaves_under(story: Diagnosis, name: str) -> set[str]:
     """The parameters in a variable's module tree at the end."""
     return {
         story.identity(one.tensor)
@@ -336,7 +336,7 @@ def _leaves_under(story: Story, name: str) -> set[str]:
     }
 
 
-def never_stepped(story: Story) -> Iterator[Finding]:
+def never_stepped(story: Diagnosis) -> Iterator[Finding]:
     """Passes and `zero_grad` in a loop, and no step."""
     zeroed: dict[str, int] = {}
     for update in story.trace.updates:
@@ -359,13 +359,13 @@ def never_stepped(story: Story) -> Iterator[Finding]:
         )
 
 
-def _step_added(story: Story, one: Pass, variable: str) -> Edits:
+def _step_added(story: Diagnosis, one: Pass, variable: str) -> Edits:
     code = story.code
     statement = code.statement_at(one.span)
     return code.line_after(statement, f"{variable}.step()")
 
 
-def methods_not_called(story: Story) -> Iterator[Finding]:
+def methods_not_called(story: Diagnosis) -> Iterator[Finding]:
     """`opt.step` as a statement: the method without its brackets does nothing."""
     code = story.code
     for node in code.nodes:
@@ -386,7 +386,7 @@ def methods_not_called(story: Story) -> Iterator[Finding]:
         )
 
 
-def scheduler_before_step(story: Story) -> Iterator[Finding]:
+def scheduler_before_step(story: Diagnosis) -> Iterator[Finding]:
     """PyTorch warns of it: the first value of the schedule is skipped."""
     code = story.code
     for warning in story.trace.warnings:
@@ -409,7 +409,7 @@ def scheduler_before_step(story: Story) -> Iterator[Finding]:
         return
 
 
-def frozen_and_stepped(story: Story) -> Iterator[Finding]:
+def frozen_and_stepped(story: Diagnosis) -> Iterator[Finding]:
     """Frozen parameters: moved by a step all the same, or only handed to an optimizer that skips them."""
     moved = False
     for update in story.trace.updates:
@@ -436,7 +436,7 @@ def frozen_and_stepped(story: Story) -> Iterator[Finding]:
         yield from _frozen_in_optimizer(story)
 
 
-def _frozen_in_optimizer(story: Story) -> Iterator[Finding]:
+def _frozen_in_optimizer(story: Diagnosis) -> Iterator[Finding]:
     code = story.code
     for variable in {one.variable: None for one in story.trace.updates if one.kind == "step"}:
         statement = _made(story, variable)
@@ -474,6 +474,6 @@ def called_in(node: ast.AST) -> str:
     return called(node) if isinstance(node, ast.Call) else ""
 
 
-def _is_trained(story: Story, leaf: str) -> bool:
+def _is_trained(story: Diagnosis, leaf: str) -> bool:
     record = story.last.get(leaf)
     return record is not None and record.requires_grad

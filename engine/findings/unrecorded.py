@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterator
 
+from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.influence import arrivals, starved_leaves, wanting_leaves
 from engine.findings.reading import Edits, called, dotted, keyword
-from engine.findings.story import Story, line
 from engine.graph.boxes import COPIES, DETACHES
 from engine.graph.escapes import READS
 from engine.trace import Finding, Op, Pass, Span
@@ -14,7 +14,7 @@ NO_GRADIENT = "does not require grad and does not have a grad_fn"
 _SWITCHES = frozenset({"no_grad", "inference_mode"})
 
 
-def unrecorded(story: Story) -> Iterator[Finding]:
+def unrecorded(story: Diagnosis) -> Iterator[Finding]:
     """Where a leaf was used while recording was off, on its way to what a pass started from."""
     failure = story.trace.failure
     failed = story.failed_pass() if failure is not None and NO_GRADIENT in failure.message else None
@@ -36,7 +36,7 @@ def unrecorded(story: Story) -> Iterator[Finding]:
             yield finding
 
 
-def _unrecorded(story: Story, cut: Op, leaves: list[str], failed: Pass | None) -> Finding | None:
+def _unrecorded(story: Diagnosis, cut: Op, leaves: list[str], failed: Pass | None) -> Finding | None:
     parameters = {
         "leaf": story.say_all(leaves),
         "name": story.say(leaves[0]),
@@ -72,7 +72,7 @@ def _unrecorded(story: Story, cut: Op, leaves: list[str], failed: Pass | None) -
     )  # fmt: skip
 
 
-def _rebound(story: Story, cut: Op, leaves: list[str]) -> tuple[str, Edits] | None:
+def _rebound(story: Diagnosis, cut: Op, leaves: list[str]) -> tuple[str, Edits] | None:
     """`w = w - lr * w.grad` under no_grad: the name, and the same update in place."""
     statement = story.code.statement_at(cut.span)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
@@ -86,7 +86,7 @@ def _rebound(story: Story, cut: Op, leaves: list[str]) -> tuple[str, Edits] | No
     return (name, ()) if any(dotted(one) == name for one in ast.walk(statement.value)) else None
 
 
-def _decorator(story: Story, cut: Op) -> ast.expr | None:
+def _decorator(story: Diagnosis, cut: Op) -> ast.expr | None:
     """`@torch.no_grad()` of the function that an op ran in."""
     statement = story.code.statement_at(cut.span)
     for above in story.code.around(statement) if statement is not None else ():
@@ -107,7 +107,7 @@ def _is_switch_of(node: ast.With) -> bool:
     )
 
 
-def _left_off(story: Story, cut: Op) -> ast.Call | None:
+def _left_off(story: Diagnosis, cut: Op) -> ast.Call | None:
     """`torch.set_grad_enabled(False)` as a statement of its own, with nothing around the op that explains it better."""
     code = story.code
     statement = code.statement_at(cut.span)
@@ -123,7 +123,7 @@ def _left_off(story: Story, cut: Op) -> ast.Call | None:
     return calls[0] if len(calls) == 1 else None
 
 
-def _asked_after(story: Story, cut: Op, leaves: list[str]) -> Span | None:
+def _asked_after(story: Diagnosis, cut: Op, leaves: list[str]) -> Span | None:
     """Where one of the leaves was told to require a gradient, when that was after the op."""
     code, now = story.code, story.op_at[cut.id]
     for op in story.ops_named(("requires_grad_",)):
@@ -143,7 +143,7 @@ def _asked_after(story: Story, cut: Op, leaves: list[str]) -> Span | None:
     return None
 
 
-def _given_to_optimizers(story: Story) -> set[str]:
+def _given_to_optimizers(story: Diagnosis) -> set[str]:
     """The parameters of models named where an optimizer that steps is made, or in what it is made from."""
     code = story.code
     stepped = {one.variable for one in story.trace.updates if one.kind == "step" and one.variable}
@@ -161,7 +161,7 @@ def _given_to_optimizers(story: Story) -> set[str]:
     return found
 
 
-def _read_grads(story: Story) -> set[str]:
+def _read_grads(story: Diagnosis) -> set[str]:
     """Leaves whose `.grad` the program reads."""
     read = {
         dotted(node.value) for node in story.code.attributes if node.attr == "grad" and isinstance(node.ctx, ast.Load)
@@ -169,7 +169,7 @@ def _read_grads(story: Story) -> set[str]:
     return {one.id for one in story.trace.tensors if read & set(one.names)}
 
 
-def losses_made_anew(story: Story) -> Iterator[Finding]:
+def losses_made_anew(story: Diagnosis) -> Iterator[Finding]:
     """A pass that starts from `Variable(loss.data, requires_grad=True)` or the like ends where it starts."""
     code = story.code
     told: set[str] = set()
@@ -200,7 +200,7 @@ def losses_made_anew(story: Story) -> Iterator[Finding]:
                 )
 
 
-def _read_before(story: Story, tensor: str) -> Op | None:
+def _read_before(story: Diagnosis, tensor: str) -> Op | None:
     """The last number read, before a tensor was made of numbers, from leaves that never got a gradient."""
     maker = story.maker.get(tensor)
     if maker is None or maker.name not in COPIES or maker.inputs:
@@ -218,7 +218,7 @@ def _asks(node: ast.expr) -> bool:
     )
 
 
-def _tracked_reading(story: Story, node: ast.AST) -> Op | None:
+def _tracked_reading(story: Diagnosis, node: ast.AST) -> Op | None:
     """The op in an expression that took the value of a tracked tensor out of the graph."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Call | ast.Attribute):
@@ -228,7 +228,7 @@ def _tracked_reading(story: Story, node: ast.AST) -> Op | None:
     return None
 
 
-def leaves_behind(story: Story, tensors: tuple[str, ...]) -> list[str]:
+def leaves_behind(story: Diagnosis, tensors: tuple[str, ...]) -> list[str]:
     """The tracked leaves that tensors were computed from."""
     seen, pending, found = set(tensors), list(tensors), []
     while pending:
@@ -244,7 +244,7 @@ def leaves_behind(story: Story, tensors: tuple[str, ...]) -> list[str]:
     return sorted(dict.fromkeys(found), key=lambda one: (len(one), one))
 
 
-def numbers_collected(story: Story, sources: list[str]) -> Iterator[Finding]:
+def numbers_collected(story: Diagnosis, sources: list[str]) -> Iterator[Finding]:
     """`losses.append(loss.item())` and `total += loss.item()`, made into a tensor at the end."""
     code = story.code
     told: set[str] = set()
@@ -273,7 +273,7 @@ def numbers_collected(story: Story, sources: list[str]) -> Iterator[Finding]:
             return
 
 
-def _read_into(story: Story, name: str) -> Iterator[Op]:
+def _read_into(story: Diagnosis, name: str) -> Iterator[Op]:
     """The ops that read a tracked tensor on its way into a list or number of that name."""
     for node in story.code.nodes:
         value: ast.AST | None = None

@@ -4,8 +4,8 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times
 from engine.findings.reading import Edits, called, dotted
-from engine.findings.story import Story, argument, line, numbers_of, times
 from engine.trace import Finding, Op, Tensor
 
 CASTS = ("to", "type", "int", "long", "short", "char", "byte", "tensor", "as_tensor", "full", "fill_")
@@ -28,7 +28,7 @@ FRESH = frozenset(
 """Ops that look at a tensor's shape, or fill it."""
 
 
-def values_cut(story: Story) -> Iterator[Finding]:
+def values_cut(story: Diagnosis) -> Iterator[Finding]:
     """Fractions dropped and numbers wrapped round when a type of whole numbers took them."""
     told: set[tuple[str, str]] = set()
     if story.dtypes.isdisjoint((*WHOLE, "int64")):
@@ -40,7 +40,7 @@ def values_cut(story: Story) -> Iterator[Finding]:
             yield found
 
 
-def _cast(story: Story, op: Op) -> Finding | None:
+def _cast(story: Diagnosis, op: Op) -> Finding | None:
     result = story.output_of(op)
     if result is None or result.dtype not in (*WHOLE, "int64") or op.name in ARITHMETIC:
         return None
@@ -64,7 +64,7 @@ def _cast(story: Story, op: Op) -> Finding | None:
     return None
 
 
-def _parameters(story: Story, op: Op, result: Tensor, before: float, after: float) -> dict[str, str]:
+def _parameters(story: Diagnosis, op: Op, result: Tensor, before: float, after: float) -> dict[str, str]:
     low, high = WHOLE.get(result.dtype, (-(2**63), 2**63 - 1))
     return {
         "before": f"{before:.7g}",
@@ -78,7 +78,7 @@ def _parameters(story: Story, op: Op, result: Tensor, before: float, after: floa
     }
 
 
-def _literals(story: Story, op: Op) -> Sequence[float]:
+def _literals(story: Diagnosis, op: Op) -> Sequence[float]:
     """The numbers written in `torch.tensor([2.9], dtype=torch.int8)` or `torch.full((2,), 2.9, dtype=torch.int8)`."""
     call = story.code.call_at(op.span)
     if call is None or called(call) != op.name or not call.args:
@@ -112,7 +112,7 @@ def _number(node: ast.expr) -> float | None:
     return None
 
 
-def _written_into(story: Story, op: Op) -> Finding | None:
+def _written_into(story: Diagnosis, op: Op) -> Finding | None:
     """`t[0] = 2.9` into whole numbers: PyTorch drops the fraction without a word."""
     result = story.input_of(op)
     if result is None or result.dtype not in (*WHOLE, "int64"):
@@ -140,7 +140,7 @@ def _written_into(story: Story, op: Op) -> Finding | None:
     return None
 
 
-def _overflow(story: Story, op: Op) -> Finding | None:
+def _overflow(story: Diagnosis, op: Op) -> Finding | None:
     """A sum, difference or product outside the range of its type."""
     result = story.output_of(op)
     if result is None or result.dtype not in WHOLE or op.name not in ARITHMETIC or len(op.arguments) < 2:
@@ -164,7 +164,7 @@ def _overflow(story: Story, op: Op) -> Finding | None:
     return None
 
 
-def _operand(story: Story, op: Op, at: int) -> Sequence[float]:
+def _operand(story: Diagnosis, op: Op, at: int) -> Sequence[float]:
     given = op.arguments[at]
     if given.tensor is not None:
         return numbers_of(story.tensors.get(given.tensor))
@@ -174,7 +174,7 @@ def _operand(story: Story, op: Op, at: int) -> Sequence[float]:
         return ()
 
 
-def promoted(story: Story) -> Iterator[Finding]:
+def promoted(story: Diagnosis) -> Iterator[Finding]:
     """float32 that met a float64 tensor and became float64."""
     if not story.dtypes >= {"float32", "float64"}:
         return
@@ -202,7 +202,7 @@ def promoted(story: Story) -> Iterator[Finding]:
             return
 
 
-def squeezes_without_effect(story: Story) -> Iterator[Finding]:
+def squeezes_without_effect(story: Diagnosis) -> Iterator[Finding]:
     """A `squeeze` that never found an axis of size 1."""
     code = story.code
     effective: set[str] = set()
@@ -231,7 +231,7 @@ def squeezes_without_effect(story: Story) -> Iterator[Finding]:
         )
 
 
-def uninitialised_reads(story: Story) -> Iterator[Finding]:
+def uninitialised_reads(story: Diagnosis) -> Iterator[Finding]:
     """A result computed from memory that nothing had been written into."""
     blank = {one.id for one in story.trace.tensors if one.contents == "uninitialised" and 0 not in one.shape}
     if not blank:
@@ -262,7 +262,7 @@ def uninitialised_reads(story: Story) -> Iterator[Finding]:
         return
 
 
-def _origin(story: Story, tensor: str) -> dict[str, str]:
+def _origin(story: Diagnosis, tensor: str) -> dict[str, str]:
     """What made a tensor without contents, and where: an op, or `torch.Tensor(3)`, which is none."""
     maker, call = story.maker.get(tensor), _constructor(story, tensor)
     if maker is None and call is not None:
@@ -273,7 +273,7 @@ def _origin(story: Story, tensor: str) -> dict[str, str]:
     }
 
 
-def _constructor(story: Story, tensor: str) -> ast.Call | None:
+def _constructor(story: Diagnosis, tensor: str) -> ast.Call | None:
     """`torch.Tensor(3)` or the like behind the tensor's name, when it is written once."""
     names = story.tensors[tensor].names if tensor in story.tensors else ()
     made = [one.value for one in story.code.bindings if dotted(one.targets[0]) in names]
@@ -281,7 +281,7 @@ def _constructor(story: Story, tensor: str) -> ast.Call | None:
     return call if isinstance(call, ast.Call) and called(call).endswith("Tensor") else None
 
 
-def _filled(story: Story, tensor: str) -> Edits:
+def _filled(story: Diagnosis, tensor: str) -> Edits:
     """`torch.zeros` in place of `torch.empty`, or of `torch.Tensor` with sizes."""
     maker, constructor = story.maker.get(tensor), _constructor(story, tensor)
     sizes = constructor.args if constructor is not None else []

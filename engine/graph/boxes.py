@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from engine.graph.draft import Draft, Place
 from engine.graph.escapes import READS
-from engine.graph.index import Index
+from engine.graph.index import GraphIndex
 from engine.graph.operands import label, numbers
 from engine.graph.types import BoxParameter, Link
 from engine.graph.visible import Visible
@@ -21,7 +21,7 @@ CUTS = frozenset({"detach", "item", "no_grad", "tensor"})
 class Drawing:
     """Drafts and links in the making."""
 
-    def __init__(self, index: Index, visible: Visible, roots: Iterable[str]) -> None:
+    def __init__(self, index: GraphIndex, visible: Visible, roots: Iterable[str]) -> None:
         self.index = index
         self.visible = visible
         self.roots = frozenset(roots)
@@ -177,7 +177,7 @@ class Inputs:
 
     __slots__ = ("_free", "_index", "_op")
 
-    def __init__(self, index: Index, op: Op | None) -> None:
+    def __init__(self, index: GraphIndex, op: Op | None) -> None:
         self._index = index
         self._op = op
         self._free: list[Broadcast] = list(op.broadcast) if op is not None and op.broadcast else []
@@ -198,7 +198,7 @@ class Inputs:
         return leaf
 
 
-def is_foldable(index: Index, leaf: str, slot_name: str, consumer: Op | None) -> bool:
+def is_foldable(index: GraphIndex, leaf: str, slot_name: str, consumer: Op | None) -> bool:
     """Whether a leaf goes into the header of the box that uses it."""
     if index.is_parameter(leaf):
         return True
@@ -208,7 +208,7 @@ def is_foldable(index: Index, leaf: str, slot_name: str, consumer: Op | None) ->
     return index.elements(leaf) > LARGE
 
 
-def folded_leaf(index: Index, tensor: str, node: str | None, slot: int | None) -> BoxParameter:
+def folded_leaf(index: GraphIndex, tensor: str, node: str | None, slot: int | None) -> BoxParameter:
     """A leaf as part of a box."""
     record = index.tensors.get(tensor)
     name = label(index, record) if record is not None else tensor

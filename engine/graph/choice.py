@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple, get_args
 
-from engine.graph.index import Index
+from engine.graph.index import GraphIndex
 from engine.graph.layers import joined, results
 from engine.graph.types import Level, RootChoice
 from engine.trace import Pass, Trace
@@ -34,7 +34,7 @@ class Chosen(NamedTuple):
         return self.passes[-1] if self.passes else None
 
 
-def root_choices(index: Index) -> tuple[RootChoice, ...]:
+def root_choices(index: GraphIndex) -> tuple[RootChoice, ...]:
     """Every root: results nobody consumed in the order they were made, then roots of passes, the latest last."""
     passes: dict[str, list[str]] = {}
     named: dict[str, str] = {}
@@ -52,7 +52,7 @@ def root_choices(index: Index) -> tuple[RootChoice, ...]:
 
 
 def choose(
-    index: Index, roots: tuple[RootChoice, ...], root: str | None, pass_id: str | None, *, layers: bool = True
+    index: GraphIndex, roots: tuple[RootChoice, ...], root: str | None, pass_id: str | None, *, layers: bool = True
 ) -> Chosen:
     """The roots and the passes that a request means; one root is drawn alone."""
     passes = {one.id: one for one in index.trace.passes}
@@ -85,7 +85,7 @@ def _from_root(roots: tuple[RootChoice, ...], passes: dict[str, Pass], root: str
     return Chosen((root,), root, (passes[shown],) if shown is not None else ())
 
 
-def _from_pass(index: Index, one: Pass, *, layers: bool) -> Chosen:
+def _from_pass(index: GraphIndex, one: Pass, *, layers: bool) -> Chosen:
     passes = joined(index, one) if layers else (one,)
     roots = [root for one in passes for root in one.roots]
     made = results(index, passes) if layers else ()
@@ -94,7 +94,7 @@ def _from_pass(index: Index, one: Pass, *, layers: bool) -> Chosen:
     return Chosen(nodes, nodes[0] if len(nodes) == 1 else None, passes, lost)
 
 
-def _loose_ends(index: Index) -> dict[str, str]:
+def _loose_ends(index: GraphIndex) -> dict[str, str]:
     """Named tensors whose node no other node leads to, by node, in the order they were made."""
     ends: list[tuple[int, str, str]] = []
     for tensor in _last_tensors(index.trace):
@@ -114,7 +114,7 @@ def _last_tensors(trace: Trace) -> Iterable[str]:
     return {name: tensor.id for tensor in trace.tensors for name in tensor.names}.values()
 
 
-def _root_name(index: Index, tensor: str | None, node: str) -> str:
+def _root_name(index: GraphIndex, tensor: str | None, node: str) -> str:
     name = index.name(tensor)
     record = index.nodes.get(node)
     op = index.ops.get(record.op) if record is not None and record.op is not None else None

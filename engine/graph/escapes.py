@@ -4,7 +4,7 @@ import ast
 import re
 from functools import lru_cache
 
-from engine.syntax import parse
+from engine.program.tree import parse
 from engine.trace import Op, Span, Trace
 
 READS = frozenset({"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__"})

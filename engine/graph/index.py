@@ -5,16 +5,16 @@ from functools import cached_property
 
 from engine.graph.escapes import escapes
 from engine.graph.source import Source
-from engine.looked import Looked
 from engine.trace import Op, Span, Tensor, Trace
+from engine.trace_index import TraceIndex
 
 CONTAINERS = frozenset({"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"})
 
 
-class Index(Looked):
+class GraphIndex(TraceIndex):
     """Ids to records, and who made and who uses what."""
 
-    def __init__(self, trace: Trace, known: Looked | None = None) -> None:
+    def __init__(self, trace: Trace, known: TraceIndex | None = None) -> None:
         super().__init__(trace, known)
         self.source = Source(trace.program.code, parsed_in_sandbox=bool(trace.ops))
         self._chains: dict[str, tuple[str, ...]] = {}

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from engine.graph.index import Index
+from engine.graph.index import GraphIndex
 from engine.trace import Pass
 
 
-def joined(index: Index, chosen: Pass) -> tuple[Pass, ...]:
+def joined(index: GraphIndex, chosen: Pass) -> tuple[Pass, ...]:
     """The passes that hang together with one through layers, in the order they ran: it, those that made nodes it ran
     over, those that ran over nodes it made, and so on. One that has nothing to do with layers stays alone."""
     if not index.layered:
@@ -26,7 +26,7 @@ def joined(index: Index, chosen: Pass) -> tuple[Pass, ...]:
     return tuple(one for one in index.trace.passes if first(one.id) == family)
 
 
-def results(index: Index, passes: Sequence[Pass]) -> tuple[str, ...]:
+def results(index: GraphIndex, passes: Sequence[Pass]) -> tuple[str, ...]:
     """The nodes of gradients that these passes made and that can be differentiated: those a name holds, and `.grad` of leaves."""
     layers = {one.id for one in passes if one.create_graph}
     if not layers:

@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from engine.graph.index import Index
+from engine.graph.index import GraphIndex
 from engine.trace import Op, Tensor
 
 SHORT = 12  # characters that fit a stub
@@ -40,7 +40,7 @@ def numbers(op: Op) -> list[str]:
     ]
 
 
-def label(index: Index, tensor: Tensor) -> str:
+def label(index: GraphIndex, tensor: Tensor) -> str:
     """The user's name, else the short expression that made it, else the number of a scalar, else the shape."""
     name = index.name(tensor.id)
     if name:

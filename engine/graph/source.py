@@ -4,7 +4,7 @@ import ast
 import re
 from functools import lru_cache
 
-from engine.syntax import parse
+from engine.program.tree import parse
 from engine.trace import Span
 
 NAME_CHARACTERS = 48  # a header holds about this much at the widest

@@ -13,7 +13,7 @@ from engine.graph.by_op import draw_ops
 from engine.graph.choice import check_level, choose, root_choices
 from engine.graph.draft import Draft, freeze
 from engine.graph.groups import bundle, number_groups
-from engine.graph.index import Index
+from engine.graph.index import GraphIndex
 from engine.graph.types import Graph, Level, Link
 from engine.graph.unused import add_unused
 from engine.graph.visible import see
@@ -44,7 +44,7 @@ def view(
 
 
 def _graph(trace: Trace, root: str | None, pass_id: str | None, level: Level, *, layers: bool, max_boxes: int) -> Graph:
-    index = Index(trace)
+    index = GraphIndex(trace)
     roots = root_choices(index)
     chosen = choose(index, roots, root, pass_id, layers=layers)
     drawing = Drawing(index, see(index, chosen, level), chosen.roots)

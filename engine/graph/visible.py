@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from engine.graph.choice import Chosen
-from engine.graph.index import Index
+from engine.graph.index import GraphIndex
 from engine.graph.types import Level
 from engine.trace import Op, Tensor
 
@@ -34,7 +34,7 @@ class Era(NamedTuple):
     """Nodes that earlier passes ran."""
 
 
-def see(index: Index, chosen: Chosen, level: Level) -> Visible:
+def see(index: GraphIndex, chosen: Chosen, level: Level) -> Visible:
     """The nodes and ghosts to draw."""
     if not chosen.roots and not chosen.tensors:
         return _without_roots(index)
@@ -53,7 +53,7 @@ def see(index: Index, chosen: Chosen, level: Level) -> Visible:
     )
 
 
-def reach(index: Index, roots: Iterable[str]) -> set[str]:
+def reach(index: GraphIndex, roots: Iterable[str]) -> set[str]:
     """Every node that edges lead to from the roots, the roots included."""
     nodes = index.nodes
     pending = [root for root in roots if root in nodes]
@@ -70,7 +70,7 @@ def reach(index: Index, roots: Iterable[str]) -> set[str]:
 class _Search:
     """Grows the visible part along tensors: up to what made an untracked input, down to what the user named."""
 
-    def __init__(self, index: Index, reached: set[str], chosen: Chosen) -> None:
+    def __init__(self, index: GraphIndex, reached: set[str], chosen: Chosen) -> None:
         self.index = index
         self.chosen = chosen
         self.reached = reached
@@ -192,7 +192,7 @@ def is_source(op: Op) -> bool:
     return not op.inputs or op.name in PASSES
 
 
-def _without_roots(index: Index) -> Visible:
+def _without_roots(index: GraphIndex) -> Visible:
     """All there is of a run that recorded nothing: its leaves that wait for a graph, and its ops."""
     ops = _everything(index)
     leaves = [op for op in ops if is_source(op) and all(index.is_tracked_leaf(one) for one in op.outputs)]
@@ -201,11 +201,11 @@ def _without_roots(index: Index) -> Visible:
     return Visible(frozenset(), frozenset(), tuple(op for op in ops if op.id not in hidden), tuple(identities))
 
 
-def _everything(index: Index) -> tuple[Op, ...]:
+def _everything(index: GraphIndex) -> tuple[Op, ...]:
     return tuple(op for op in index.trace.ops if op.outputs and op.pass_id is None and op.name not in PASSES)
 
 
-def _era(index: Index, chosen: Chosen, reached: set[str]) -> Era:
+def _era(index: GraphIndex, chosen: Chosen, reached: set[str]) -> Era:
     since = done = 0
     latest: str | None = None
     until: int | None = None
@@ -226,5 +226,5 @@ def _era(index: Index, chosen: Chosen, reached: set[str]) -> Era:
     return Era(min(since, first), len(index.trace.ops) if until is None else until, frozenset(spent - reached))
 
 
-def _ops_of(index: Index, nodes: set[str]) -> Iterable[str]:
+def _ops_of(index: GraphIndex, nodes: set[str]) -> Iterable[str]:
     return (op for op in (index.nodes[node].op for node in nodes) if op in index.op_at and op is not None)

@@ -12,14 +12,14 @@ from engine.laws.ops import ops
 from engine.laws.replay import replay
 from engine.laws.source import source
 from engine.laws.structure import structure
-from engine.looked import Looked
 from engine.trace import Trace
+from engine.trace_index import TraceIndex
 
 __all__ = ["broken"]
 
 
 def broken(trace: Trace) -> list[str]:
     """Every breach of every law; empty for a right trace."""
-    looked = Looked(trace)
+    looked = TraceIndex(trace)
     found = [*structure(looked), *checks(looked), *replay(looked)]
     return [*found, *(said for law in (accumulation, modules, ops, memory, source, asked) for said in law(trace))]

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from engine.looked import Looked
+from engine.trace_index import TraceIndex
 
 
-def checks(looked: Looked) -> Iterator[str]:
+def checks(looked: TraceIndex) -> Iterator[str]:
     """A check points into a leaf that its pass reached; a Jacobian has as many values as rows and columns say."""
     for check in looked.trace.checks:
         where = f"the check of {check.tensor} in pass {check.pass_id}"

@@ -4,8 +4,8 @@ left in each `.grad`."""
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.looked import Looked
 from engine.trace import Node, Number, Pass, Sum, Tensor, Term, Visit
+from engine.trace_index import TraceIndex
 
 _RELATIVE = {
     "float64": 1e-12,
@@ -18,7 +18,7 @@ _RELATIVE = {
 """Rounding of a sum taken in another order."""
 
 
-def replay(looked: Looked) -> Iterator[str]:
+def replay(looked: TraceIndex) -> Iterator[str]:
     if any(cut.what == "steps" for cut in looked.trace.truncated):
         return  # what was said last is missing, wherever that is
     for one in looked.trace.passes:
@@ -27,7 +27,7 @@ def replay(looked: Looked) -> Iterator[str]:
     yield from _grads(looked)
 
 
-def _pass(looked: Looked, one: Pass) -> Iterator[str]:
+def _pass(looked: TraceIndex, one: Pass) -> Iterator[str]:
     """Each visit is given the sum of what the visits before it sent along their edges."""
     arrived: dict[tuple[str, int], list[Term]] = {}
     for root in one.roots:
@@ -55,7 +55,7 @@ def _sent(node: Node, visit: Visit) -> Iterator[tuple[tuple[str, int], Term]]:
             yield (edge.to, edge.input_nr), Term(tensor=gradient, node=node.id, slot=slot)
 
 
-def _entering(looked: Looked, terms: Sequence[Term], entered: str | None, met: Sum | None) -> Iterator[str]:
+def _entering(looked: TraceIndex, terms: Sequence[Term], entered: str | None, met: Sum | None) -> Iterator[str]:
     if met is not None:
         if tuple(met.terms) != tuple(terms):
             yield f"the sum has the terms {_ids(met.terms)}, but {_ids(terms)} arrived"
@@ -73,7 +73,7 @@ def _ids(terms: Sequence[Term]) -> str:
     return " + ".join(term.tensor for term in terms)
 
 
-def _grads(looked: Looked) -> Iterator[str]:
+def _grads(looked: TraceIndex) -> Iterator[str]:
     """Before and delta give after, and the last after is what the leaf has at the end, unless an update changed it."""
     for one in looked.trace.passes:
         for added in one.accumulations:
@@ -103,7 +103,7 @@ def _grads(looked: Looked) -> Iterator[str]:
             yield f"the .grad of {leaf} ends as {tensor.grad}, but the last accumulation left {after}"
 
 
-def _before_a_gap(looked: Looked) -> set[str]:
+def _before_a_gap(looked: TraceIndex) -> set[str]:
     """Passes after which turns of a loop were left out, so that nobody saw all that changed a gradient since."""
     before: set[str] = set()
     met: set[str] = set()
@@ -116,18 +116,18 @@ def _before_a_gap(looked: Looked) -> set[str]:
     return before
 
 
-def _identity(looked: Looked, tensor: str) -> str:
+def _identity(looked: TraceIndex, tensor: str) -> str:
     return looked.tensors[tensor].identity or tensor if tensor in looked.tensors else tensor
 
 
-def _touched(looked: Looked) -> set[str]:
+def _touched(looked: TraceIndex) -> set[str]:
     """Tensors that some update changed."""
     changes = [change for update in looked.trace.updates for change in update.changes]
     ends = (end for change in changes for end in (change.before, change.after))
     return {_identity(looked, end) for end in ends if end is not None}
 
 
-def _adds_up(looked: Looked, parts: Sequence[str], total: str) -> bool:
+def _adds_up(looked: TraceIndex, parts: Sequence[str], total: str) -> bool:
     """Whether gradients sum to another: element by element when small, by their means when large."""
     tensors = [looked.tensors[part] for part in parts if part in looked.tensors]
     whole = looked.tensors.get(total)

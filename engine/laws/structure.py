@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from engine.looked import Looked
 from engine.trace import Node, Pass, Trace
+from engine.trace_index import TraceIndex
 
 
-def structure(looked: Looked) -> Iterator[str]:
+def structure(looked: TraceIndex) -> Iterator[str]:
     """Every breach of these laws."""
     yield from _unique(looked)
     yield from _ends(looked)
@@ -16,7 +16,7 @@ def structure(looked: Looked) -> Iterator[str]:
     yield from _ends_around(looked.trace)
 
 
-def _unique(looked: Looked) -> Iterator[str]:
+def _unique(looked: TraceIndex) -> Iterator[str]:
     trace = looked.trace
     for what, parts, by_id in (
         ("tensor", trace.tensors, looked.tensors),
@@ -30,7 +30,7 @@ def _unique(looked: Looked) -> Iterator[str]:
             yield f"{len(parts) - len(by_id)} {what} ids are used twice"
 
 
-def _ends(looked: Looked) -> Iterator[str]:
+def _ends(looked: TraceIndex) -> Iterator[str]:
     """Every id that a part names exists."""
     for where, tensor in _named_tensors(looked.trace):
         if tensor is not None and tensor not in looked.tensors:
@@ -93,7 +93,7 @@ def _named_nodes(trace: Trace) -> Iterator[tuple[str, str | None]]:
         yield from ((f"pass {one.id}", added.node) for added in one.accumulations)
 
 
-def _graph(looked: Looked) -> Iterator[str]:
+def _graph(looked: TraceIndex) -> Iterator[str]:
     yield from _acyclic(looked)
     for node in looked.trace.nodes:
         if node.type == "AccumulateGrad" and (node.edges or node.variable is None):
@@ -108,7 +108,7 @@ def _graph(looked: Looked) -> Iterator[str]:
                 yield f"op {op.id} made node {number}, which says it was made by {made.op}"
 
 
-def _acyclic(looked: Looked) -> Iterator[str]:
+def _acyclic(looked: TraceIndex) -> Iterator[str]:
     """Kahn's way: taking away nodes that nothing leads to takes away all."""
     arriving = dict.fromkeys(looked.nodes, 0)
     for node in looked.trace.nodes:
@@ -132,7 +132,7 @@ def _targets(node: Node) -> list[str]:
     return [edge.to for edge in node.edges if edge.to is not None]
 
 
-def _gaps(looked: Looked) -> Iterator[str]:
+def _gaps(looked: TraceIndex) -> Iterator[str]:
     """What a gap says was left out is not there."""
     kept = {int(one.id[1:]) for one in looked.trace.passes}
     for number, gap in enumerate(looked.trace.gaps):
@@ -145,7 +145,7 @@ def _gaps(looked: Looked) -> Iterator[str]:
         yield "the curve does not tell each call of the engine once, in order"
 
 
-def _timeline(looked: Looked) -> Iterator[str]:
+def _timeline(looked: TraceIndex) -> Iterator[str]:
     trace = looked.trace
     for number, step in enumerate(trace.timeline):
         where = f"step {number} ({step.kind})"

@@ -1,6 +1,6 @@
 """Rules of activation functions."""
 
-from engine.formula import Symbol
+from engine.rules.formula import Symbol
 from engine.rules.rule import UNARY, Rule, dim, f, g, holds, weight, x, y
 
 _softplus = f("log", 1 + f("exp", x))

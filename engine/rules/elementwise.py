@@ -1,6 +1,6 @@
 """Rules of operations on each element."""
 
-from engine.formula import Letters, Number, Symbol
+from engine.rules.formula import Letters, Number, Symbol
 from engine.rules.rule import BINARY, UNARY, YAML, Rule, alpha, f, g, holds, mask, other, weight, x, y
 
 _PI = Symbol("π")

@@ -1,6 +1,6 @@
 """Rules of layers and of the engine's own nodes."""
 
-from engine.formula import Letters, Symbol
+from engine.rules.formula import Letters, Symbol
 from engine.rules.rule import ENGINE, LAYER, UNARY, Rule, bias, f, g, mask, weight, x
 
 _inp = Symbol("input")

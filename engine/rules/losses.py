@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.formula import Expr, Symbol
+from engine.rules.formula import Expr, Symbol
 from engine.rules.rule import LOSS, Rule, f, g, n, target, x
 
 

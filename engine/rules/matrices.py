@@ -1,6 +1,6 @@
 """Rules of linear algebra."""
 
-from engine.formula import Symbol
+from engine.rules.formula import Symbol
 from engine.rules.rule import YAML, Rule, dim, f, g, x, y
 
 _A, _B = Symbol("A"), Symbol("B")

@@ -1,6 +1,6 @@
 """Rules of operations that make many elements few."""
 
-from engine.formula import Symbol
+from engine.rules.formula import Symbol
 from engine.rules.rule import UNARY, YAML, Rule, dim, f, g, holds, n, x, y
 
 _tied = holds(f("eq", x, f("expand", y, dim)))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 
-from engine.formula import Apply, Expr, Letters, Symbol, call
+from engine.rules.formula import Apply, Expr, Letters, Symbol, call
 
 g = Symbol("g")  # the gradient that enters
 x = Symbol("self")

@@ -1,6 +1,6 @@
 """Rules of operations that move elements."""
 
-from engine.formula import Symbol
+from engine.rules.formula import Symbol
 from engine.rules.rule import ENGINE, UNARY, YAML, Rule, dim, f, g, index, mask, x
 
 SHAPES: list[Rule] = [

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from functools import cache
 
-from engine.formula import equation, mathml, symbol
 from engine.rules.activations import ACTIVATIONS
 from engine.rules.elementwise import ELEMENTWISE
+from engine.rules.formula import equation, mathml, symbol
 from engine.rules.layers import LAYERS
 from engine.rules.losses import LOSSES
 from engine.rules.matrices import MATRICES

@@ -9,8 +9,8 @@ import sys
 import msgspec
 
 from engine.request import RunRequest
-from engine.worker import execute
-from engine.worker.warm import warm
+from engine.worker.runtime import execute
+from engine.worker.runtime.warm import warm
 
 _end = os._exit
 

@@ -25,8 +25,8 @@ from engine.sandbox import canary, child, libc
 from engine.sandbox.cuda import is_cuda
 from engine.sandbox.layers import Layers
 from engine.sandbox.messages import Config, Exited, Ready, Spawn, Spawned, decode_config, decode_spawn, encode
-from engine.worker import execute
-from engine.worker.warm import cuda_devices, start_cuda, warm
+from engine.worker.runtime import execute
+from engine.worker.runtime.warm import cuda_devices, start_cuda, warm
 
 _CONTROL = 0
 _PACKET = 64 * 1024

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from engine.request import RunRequest
-from engine.worker.execute import run
+from engine.worker.runtime.execute import run
 
 
 def main() -> None:

@@ -7,8 +7,8 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
-from engine.derivatives import derivative_of
 from engine.rules import texts
+from engine.rules.derivatives import derivative_of
 from server.answers import ASK_AGAIN, JSON, answer
 from server.examples import DERIVATIVE, PROBLEM, RULES
 from server.problems import Problem

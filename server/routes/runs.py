@@ -10,8 +10,8 @@ from fastapi import APIRouter, Header
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from engine.expression import BadInput, program_of
 from engine.keys import run_id
+from engine.program.expression import BadInput, program_of
 from engine.request import RunRequest
 from engine.trace import Program
 from server.answers import FOREVER, JSON, NEVER, SHOWN, accepts_shown, answer, trace_answer

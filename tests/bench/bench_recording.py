@@ -19,8 +19,8 @@ import torch
 from engine.limits import DEFAULT_LIMITS
 from engine.request import RunRequest
 from engine.trace import Program
-from engine.worker import tensors
-from engine.worker.execute import make_ready, run
+from engine.worker.capture import tensors
+from engine.worker.runtime.execute import make_ready, run
 
 _LIMITS = msgspec.structs.replace(DEFAULT_LIMITS, wall_s=60.0, cpu_s=60.0)
 """The time of a busy machine is no finding."""

@@ -81,8 +81,8 @@ def fork_all() -> None:
     import gc
 
     from engine.sandbox.layers import Layers, hold_to
-    from engine.worker import execute
-    from engine.worker.warm import warm
+    from engine.worker.runtime import execute
+    from engine.worker.runtime.warm import warm
 
     warm()
     job = execute.make_ready()

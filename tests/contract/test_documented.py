@@ -12,10 +12,10 @@ import pytest
 
 from engine import schema
 from engine.compare import Comparison
-from engine.derivatives import Derivative
 from engine.graph import Graph
 from engine.replay import Engine
 from engine.rules import RuleText
+from engine.rules.derivatives import Derivative
 from engine.trace import Trace
 from server.app import create_app
 from server.layout import Layout

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from engine.formula import Apply, Expr, Number, Symbol
+from engine.rules.formula import Apply, Expr, Number, Symbol
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 

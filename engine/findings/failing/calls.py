@@ -4,12 +4,12 @@ import ast
 import re
 
 from engine.findings.code import insertion
+from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case
 from engine.findings.failing.classes import forward_inside, function_forward, head
 from engine.findings.leaves import asked_last, meant_as_leaves, plain_containers, said_of, wrapped
 from engine.findings.reading import dotted
-from engine.findings.story import line
-from engine.spelling import nearest
+from engine.program.spelling import nearest
 from engine.trace import Edit, Finding
 
 PROPERTIES = frozenset({"shape", "dtype", "device", "T", "H", "mT", "mH", "grad", "data", "ndim", "is_leaf", "grad_fn", "requires_grad"})  # fmt: skip

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from engine.findings.code import Code
-from engine.findings.story import Story, line
+from engine.findings.diagnosis import Diagnosis, line
 from engine.trace import Edit, Failure, Finding, Op, Operand, Span, Tensor
 
 
 class Case:
     """A failure, its story, and the parts of its message that a rule's pattern named."""
 
-    def __init__(self, story: Story, failure: Failure) -> None:
+    def __init__(self, story: Diagnosis, failure: Failure) -> None:
         self.story = story
         self.failure = failure
         self.code = Code(story.trace.program.code)

@@ -3,7 +3,7 @@
 import ast
 
 from engine.findings.failing.case import Case
-from engine.spelling import nearest
+from engine.program.spelling import nearest
 from engine.trace import Edit, Finding, Span
 
 

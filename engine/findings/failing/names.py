@@ -3,10 +3,10 @@
 import ast
 import re
 
-from engine import paste
 from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case
 from engine.findings.failing.given import made_with_data
+from engine.program import paste
 from engine.trace import Edit, Finding, Span
 
 IMPORTS = {

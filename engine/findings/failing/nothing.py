@@ -2,8 +2,8 @@
 
 import ast
 
+from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case
-from engine.findings.story import line
 from engine.trace import Edit, Finding
 
 _CHANGE_LISTS = frozenset({"append", "extend", "insert", "sort", "reverse", "clear"})

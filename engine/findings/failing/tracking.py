@@ -3,9 +3,9 @@
 import ast
 import re
 
+from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case
 from engine.findings.failing.nothing import list_method, no_return
-from engine.findings.story import line
 from engine.trace import Edit, Finding, Tensor, Update
 
 

@@ -3,10 +3,10 @@
 import pytest
 
 from engine.derive.memory import MOST_POINTS, memory
-from engine.derive.rooms import Rooms
-from engine.derive.told import Told
-from engine.looked import Looked
+from engine.derive.side_facts import SideFacts
+from engine.derive.storage_sizes import Rooms
 from engine.trace import MemoryPoint, Trace
+from engine.trace_index import TraceIndex
 from tests.engine.derive.kept import kept_by_pytorch
 from tests.engine.worker.forked import record
 
@@ -317,4 +317,4 @@ def test_a_trace_cut_anywhere_still_has_a_memory() -> None:
         cut = type(trace)(
             **{**{f: getattr(trace, f) for f in trace.__struct_fields__}, "timeline": trace.timeline[:count]}
         )
-        assert len(memory(Looked(cut), Told(), Rooms(cut, {}))) <= count
+        assert len(memory(TraceIndex(cut), SideFacts(), Rooms(cut, {}))) <= count

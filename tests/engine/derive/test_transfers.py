@@ -5,8 +5,8 @@ from msgspec.structs import replace
 
 from engine import laws
 from engine.derive.transfers import transfers
-from engine.looked import Looked
 from engine.trace import Trace
+from engine.trace_index import TraceIndex
 from tests.engine.worker.forked import record
 
 START = """import torch
@@ -80,7 +80,7 @@ def test_copies_that_were_made_are_told_as_such() -> None:
     (product,) = [op.outputs[0] for op in trace.ops if op.name == "mul"]
     home = replace(next(tensor for tensor in tensors if tensor.id == product), id="t99", device="cpu")
     ops = tuple(replace(op, outputs=("t99",)) if op.name == "cpu" else op for op in trace.ops)
-    made = transfers(Looked(replace(trace, tensors=(*tensors, home), ops=ops)))
+    made = transfers(TraceIndex(replace(trace, tensors=(*tensors, home), ops=ops)))
     assert [(one.to, one.size_bytes, one.predicted) for one in made] == [
         ("cuda", 16, False),
         ("cpu", 16, False),

@@ -8,8 +8,8 @@ import pytest
 from engine.findings.code import applied
 from engine.findings.errors import CODES
 from engine.local import Engine
+from engine.program.tree import parse
 from engine.request import RunRequest
-from engine.syntax import parse
 from engine.trace import Finding, Program, Trace
 from tests.engine.findings import failing, near_failing
 from tests.engine.findings.failing import HEAD, Row

@@ -2,8 +2,8 @@
 
 import pytest
 
+from engine.findings.diagnosis import Diagnosis
 from engine.findings.saved import data_edits
-from engine.findings.story import Story
 from tests.engine.worker.forked import record
 
 HEAD = "import torch\nw = torch.randn(3, requires_grad=True)\nx = torch.randn(3)\n"
@@ -22,7 +22,7 @@ PROGRAMS = {
 }
 
 
-def searched(story: Story) -> set[tuple[str, str]]:
+def searched(story: Diagnosis) -> set[tuple[str, str]]:
     """Nodes and lines of edits, by looking at everything."""
     found = set()
     for update in story.trace.updates:
@@ -44,7 +44,7 @@ def searched(story: Story) -> set[tuple[str, str]]:
     return found
 
 
-def values_at(story: Story, step: int, tensor: str) -> object:
+def values_at(story: Diagnosis, step: int, tensor: str) -> object:
     """What a tensor held when a pass began."""
     states = [
         change.after
@@ -56,7 +56,7 @@ def values_at(story: Story, step: int, tensor: str) -> object:
     return values(story, states[-1])
 
 
-def values(story: Story, tensor: str | None) -> object:
+def values(story: Diagnosis, tensor: str | None) -> object:
     """The values, of a large one the figures."""
     record = story.tensors[tensor or ""]
     return record.data or record.summary
@@ -67,7 +67,7 @@ SPARED = {"each turn, in time", "library code", "put back", "never used"}
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_edit_between_saving_and_use_is_told_once(name: str) -> None:
-    story = Story(record(HEAD + PROGRAMS[name]))
+    story = Diagnosis(record(HEAD + PROGRAMS[name]))
     told = [(finding.nodes[0], finding.parameters["changed_line"]) for finding in data_edits(story)]
     assert len(told) == len(set(told))
     assert set(told) == searched(story)

@@ -24,9 +24,9 @@ from engine.limits import DEFAULT_LIMITS
 from engine.sandbox import zygote
 from engine.sandbox.cuda import device_files
 from engine.sandbox.layers import Layers
-from engine.worker import execute, warm
-from engine.worker.fail import failure_row
-from engine.worker.record import Ledger
+from engine.worker.capture.record import Ledger
+from engine.worker.explain.failure import failure_row
+from engine.worker.runtime import execute, warm
 
 ON_GPU = RunRequest(program=Program(code="x", device="cuda:0"))
 ON_CPU = RunRequest(program=Program(code="x"))

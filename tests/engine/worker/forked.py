@@ -13,8 +13,8 @@ from engine.limits import DEFAULT_LIMITS
 from engine.outcome import Outcome
 from engine.request import CheckKind, RunRequest
 from engine.trace import Program, RunLimits, Timings, Trace
-from engine.worker.execute import run
-from engine.worker.warm import warm
+from engine.worker.runtime.execute import run
+from engine.worker.runtime.warm import warm
 
 
 @cache

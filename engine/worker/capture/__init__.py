@@ -1,0 +1,1 @@
+"""What is recorded, one room a kind of fact."""

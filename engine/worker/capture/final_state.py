@@ -1,0 +1,228 @@
+"""What is known only at the end: final names, values, gradients and modules, and the contents of larger tensors."""
+
+import base64
+import re
+import types
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+
+from engine.worker.capture.cells_read import Reading
+from engine.worker.capture.modules import Modules
+from engine.worker.capture.nodes import NEVER
+from engine.worker.capture.passes import Backward
+from engine.worker.capture.record import Ledger, State, is_blank
+from engine.worker.capture.safe_repr import class_name, plain_text
+from engine.worker.capture.tensors import INLINE, as_array, look, start_of
+
+_T = TypeVar("_T")
+_MOST_TENSORS = 64  # of one list or dict
+_BLOB_BYTES = 1 << 20
+_BLOBS_BYTES = 16 << 20
+
+
+class Finish:
+    """Tells the end of the program from its globals."""
+
+    def __init__(
+        self, ledger: Ledger, modules: Modules, backward: Backward, reading: Reading, before: frozenset[str]
+    ) -> None:
+        self.ledger = ledger
+        self.modules = modules
+        self.backward = backward
+        self.reading = reading
+        self.before = before
+        self.named: dict[int, tuple[torch.Tensor, State]] = {}
+        self.chosen: list[tuple[torch.Tensor, int]] = []
+        self.arrays: list[tuple[str, np.ndarray[Any, Any]]] = []
+        """Those among the variables, by place."""
+
+    def tell(self, names: dict[str, Any]) -> None:
+        """Variables, modules, `.grad`s; each guarded, so that one odd value costs only itself."""
+        self.ledger.bury()
+        mine = [(name, value) for name, value in names.items() if name not in self.before]
+        walker = self.ledger.walker
+        walker.begin(0, NEVER)
+        for name, value in mine:
+            if isinstance(value, torch.nn.Module):
+                self._guard(name, partial(self._module, name, value))
+        for name, value in mine:
+            self._guard(name, partial(self._variable, name, value))
+        self._guard("arrays", self._arrays)
+        for module, number in self.modules.known():
+            self._guard("module", partial(self.modules.tell_end, module, number))
+        for state in list(self.ledger.states.values()):
+            tensor = state.ref()
+            if tensor is not None and state.role in ("leaf", "parameter", "result"):
+                self._guard("grad", partial(self._grad, tensor, state))
+        self._guard("contents", self.choose)
+        self.cuts()
+
+    def cuts(self) -> None:
+        """Says what was left out."""
+        if self.backward.hooks.omitted:
+            kept = self.backward.hooks.fired
+            self.ledger.pending.append(("cut", "hooks", "ops", kept, self.backward.hooks.omitted))
+        if self.modules.omitted:
+            self.ledger.pending.append(("cut", "calls", "ops", self.modules.begun, self.modules.omitted))
+        if self.ledger.ops_omitted:
+            self.ledger.pending.append(
+                ("cut", "ops", "ops", self.ledger.ops - self.ledger.thin.ops_forgotten, self.ledger.ops_omitted)
+            )
+        if self.reading.omitted:
+            self.ledger.pending.append(("cut", "reads", "cells", self.reading.kept, self.reading.omitted))
+        if self.ledger.output_bytes > self.ledger.limits.output_bytes:
+            kept = self.ledger.limits.output_bytes
+            cut = ("cut", "output", "output_bytes", kept, self.ledger.output_bytes - kept)
+            self.ledger.pending.append(cut)
+        self.ledger.publish()
+
+    def _guard(self, what: str, tell: Callable[[], None]) -> None:
+        try:
+            tell()
+        except Exception as error:
+            self.ledger.trouble(what, error)
+
+    # Variables
+
+    def _variable(self, name: str, value: Any) -> None:
+        row = self._row(name, value)
+        if row is not None:
+            self.ledger.say(*row)
+
+    def _row(self, name: str, value: Any) -> tuple[Any, ...] | None:
+        cls = class_name(value)
+        if isinstance(value, torch.Tensor):
+            return ("var", name, "tensor", cls, self._last(value, name), 0, None, ())
+        if isinstance(value, torch.nn.Module):
+            return ("var", name, "module", cls, 0, self.modules.number_of(value) or 0, None, ())
+        if isinstance(value, torch.optim.Optimizer):
+            return ("var", name, "optimizer", cls, 0, 0, None, ())
+        if isinstance(value, type):
+            return ("var", name, "class", cls, 0, 0, None, ())
+        if isinstance(value, types.ModuleType):
+            return None
+        if isinstance(value, _FUNCTIONS):
+            return ("var", name, "function", cls, 0, 0, None, ())
+        tensors = _inside(value, name, torch.Tensor)
+        inside = tuple([self._last(tensor, place) for place, tensor, direct in tensors if direct])
+        for place, tensor, direct in tensors:
+            if not direct:
+                self._last(tensor, place)
+        self.arrays += [(place, array) for place, array, _ in _inside(value, name, np.ndarray)]
+        if isinstance(value, np.ndarray):
+            return ("var", name, "array", cls, 0, 0, _value_text(value), ())
+        text = _value_text(value)
+        return ("var", name, "value", cls, 0, 0, text, inside)
+
+    def _arrays(self) -> None:
+        """Says in which storages the arrays lie that lie in any."""
+        memory = self.ledger.memory() if self.arrays else []
+        for name, array in self.arrays:
+            low, high = np.lib.array_utils.byte_bounds(array)
+            numbers = {number for start, end, number in memory if start < high and low < end}
+            owner: Any = array
+            while isinstance(owner, np.ndarray):
+                owner = owner.base
+            if isinstance(owner, torch.Tensor) and (storage := self.ledger.storages.get(start_of(owner))) is not None:
+                numbers.add(storage.id)  # the tensor it was made of may be gone
+            if numbers and array.size:
+                self.ledger.pending.append(("arr", name, tuple(sorted(numbers))))
+
+    def _last(self, tensor: torch.Tensor, name: str) -> int:
+        """The record of the tensor's state now, however it came to be."""
+        ledger = self.ledger
+        state = ledger.meet(tensor)
+        seen = look(tensor, is_blank(tensor, state))
+        if seen.data != state.look.data or seen.rest != state.look.rest:
+            ledger.outside(tensor, state)
+        elif tensor.requires_grad != state.requires_grad:
+            ledger.reconsider(tensor, state)
+        if tensor.requires_grad and not state.node and not tensor.is_leaf and tensor.grad_fn is not None:
+            state.node = ledger.walker.number(tensor.grad_fn)
+            ledger.pending.append(("tc", state.id, None, None, state.node, tensor.output_nr))
+        ledger.pending.append(("name", state.id, name))
+        self.named[id(tensor)] = (tensor, state)
+        return state.id
+
+    def _module(self, name: str, module: torch.nn.Module) -> None:
+        self.modules.tell(module, name, 0)
+        for path, parameter in torch.nn.Module.named_parameters(module, prefix=name):
+            self._last(parameter, path)
+        for path, buffer in torch.nn.Module.named_buffers(module, prefix=name):
+            self._last(buffer, path)
+
+    # Gradients
+
+    def _grad(self, tensor: torch.Tensor, state: State) -> None:
+        if not (tensor.is_leaf or tensor.retains_grad):
+            return
+        grad = tensor.grad
+        if grad is None:
+            return
+        kept = self.ledger.meet(grad, "gradient")
+        seen = look(grad)
+        if seen.data != kept.look.data or seen.rest != kept.look.rest:
+            self.ledger.outside(grad, kept)
+        self.named[id(grad)] = (grad, kept)
+        self.ledger.pending.append(("grad", state.id, kept.id))
+
+    # Contents
+
+    def choose(self) -> None:
+        """Chooses the larger tensors whose elements are sent at the end, while the budget lasts."""
+        left = _BLOBS_BYTES
+        for tensor, state in self.named.values():
+            size = tensor.numel() * tensor.element_size()
+            readable = state.look.rest[3:4] != (None,) and tensor.layout is torch.strided
+            if tensor.numel() > INLINE and size <= min(_BLOB_BYTES, left) and readable:
+                left -= size
+                self.chosen.append((tensor, state.id))
+                self.ledger.pending.append(("tc", state.id, None, None, None, 0, 0, True))
+
+    def blobs(self) -> Iterable[tuple[Any, ...]]:
+        """The elements of the chosen tensors."""
+        for tensor, number in self.chosen:
+            try:
+                array = np.ascontiguousarray(as_array(tensor.detach().cpu()))
+            except Exception as error:
+                self.ledger.trouble("contents", error)
+                continue
+            raw = base64.b64encode(array.tobytes()).decode()
+            yield ("blob", number, array.dtype.name, tuple(tensor.shape), raw)
+
+
+def _inside(value: object, name: str, kind: type[_T]) -> list[tuple[str, _T, bool]]:
+    """Values of a kind in a container, with the place of each, and whether the container itself holds it."""
+    found: list[tuple[str, _T, bool]] = []
+    todo: list[tuple[str, object, int]] = [(name, value, 0)]
+    while todo and len(found) < _MOST_TENSORS:
+        place, item, depth = todo.pop()
+        if isinstance(item, kind):
+            found.append((place, item, depth == 1))
+        elif depth < 4 and isinstance(item, list | tuple):
+            inner = [(f"{place}[{i}]", v, depth + 1) for i, v in enumerate(item[:_MOST_TENSORS])]
+            todo.extend(reversed(inner))
+        elif depth < 4 and isinstance(item, dict):
+            pairs = list(item.items())[:_MOST_TENSORS]
+            todo.extend(reversed([(f"{place}[{plain_text(k)}]", v, depth + 1) for k, v in pairs]))
+    return found
+
+
+def _value_text(value: object) -> str:
+    """The repr, without addresses and numbers of threads: two runs of one program have one trace."""
+    try:
+        text = repr(value)
+    except BaseException:  # a program may raise anything here
+        text = f"<{class_name(value)}>"
+    text = _THREAD.sub(r"\1)>", _ADDRESS.sub(" at 0x0", text))
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+
+
+_LONGEST_TEXT = 4000
+_ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
+_THREAD = re.compile(r"( (?:started|stopped)(?: daemon)?) \d{6,}\)>")
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)

@@ -1,0 +1,305 @@
+"""Numbers autograd nodes: a loop over `next_functions`, every edge kept."""
+
+import re
+import threading
+import weakref
+from bisect import bisect_left, insort
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import torch
+
+from engine.events import OMITTED
+from engine.worker.capture.custom_functions import backward_place
+from engine.worker.capture.saved_tensors import read_saved
+from engine.worker.capture.tensors import Look, _kinds, kind_of, meet_device, start_of
+
+if TYPE_CHECKING:
+    from engine.worker.capture.record import Ledger, State
+
+Node: TypeAlias = Any  # PyTorch's nodes have no static type
+KEY = "gradgraph"
+"""The node's number in `metadata`, used only once threads make sequence numbers ambiguous."""
+
+NO_SEQUENCE = 2**64 - 1  # AccumulateGrad
+NEVER = 2**64
+_NEAREST = 1_000
+_ENCLOSING = 8
+"""Stretches that are looked at for one that holds a node."""
+_ROOTS = 4
+
+
+class _Type:
+    """What all nodes of one class have in common."""
+
+    __slots__ = ("accumulates", "code", "custom", "name", "saved", "shared", "single")
+
+    def __init__(self, node: Node) -> None:
+        cls = type(node)
+        self.custom = issubclass(cls, torch.autograd.function.BackwardCFunction)
+        self.shared = cls.__name__ == "CppFunction"
+        self.name = node.name().rpartition("::")[2] if self.shared else cls.__name__
+        self.code = 0
+        """Site of the user's own `backward`."""
+        self.accumulates = self.name == "AccumulateGrad"
+        self.single = _SINGLE.fullmatch(self.name) is not None
+        self.saved = tuple(field for field in dir(cls) if field.startswith("_saved_"))
+
+
+_SINGLE = re.compile(
+    r"(Add|Sub|Rsub|Mul|Div|Pow|Neg|Exp|Log|Sin|Cos|Tanh|Sigmoid|Relu|Sum|Mean|Mm|Bmm|Mv|Dot|Addmm|Sqrt|View|T|Transpose|Permute"
+    r"|Unsqueeze|Squeeze|Expand|Clone|Select|Slice|Abs|Where|Maximum|Minimum|Softmax|LogSoftmax|ReshapeAlias)Backward\d*"
+)
+"""Nodes whose op has one output, always."""
+
+_devices: dict[torch.device, str] = {}
+
+
+def _output(meta: Any) -> tuple[tuple[int, ...], str, str]:
+    place = meta.device
+    device = _devices.get(place)
+    if device is None:
+        device = _devices[place] = str(place)
+        meet_device(device)
+    dtype = meta.dtype
+    return tuple(meta.shape), (_kinds.get(dtype) or kind_of(dtype)).name, device
+
+
+class Walker:
+    """Numbers nodes and tells their facts once, when first met."""
+
+    def __init__(self, ledger: "Ledger") -> None:
+        self.ledger = ledger
+        self.numbers: dict[int, int] = {}
+        """By sequence number, which no two nodes of one thread ever share."""
+        self.sinks: dict[int, int] = {}
+        """AccumulateGrad of each leaf, by the leaf's first record: however often PyTorch makes it anew, it is one node."""
+        self.leaves: dict[int, State] = {}
+        """The leaf of each AccumulateGrad."""
+        self.hook: Callable[..., None] | None = None
+        """What runs after every node; set on a node twice it runs once."""
+        self.home = 0
+        """The thread whose sequence numbers `numbers` holds."""
+        self.threaded = False
+        """Another thread has made nodes: new ones carry their number in `metadata`, where a program could see it."""
+        self.edges: dict[int, tuple[int, ...]] = {}
+        self.types: dict[type | str, _Type] = {}
+        """By class; by name where several kinds share a class."""
+        self.native: set[type] = set()
+        """Classes of nodes that run PyTorch's own formulas."""
+        self.odd = False
+        """A custom Function or a subclass of Tensor was met: code of the program's may run in a pass."""
+        self.op = 0
+        self.since = 0
+        self.made_by = 0
+        self.results: list[tuple[torch.Tensor, int]] = []
+        """The running op's outputs and their records."""
+        self.outliving: list[torch.Tensor] = []
+        """What nodes keep of them, as objects of their own."""
+        self.recomputed: list[tuple[weakref.ref[Any], weakref.ref[torch.Tensor]]] = []
+        """What a checkpoint computed again in the running op, behind what it is kept for."""
+        self._aside: list[tuple[int, int, bool, int, int]] = []
+        """Where an op or a pass made nodes that its results do not lead to: from which sequence number, to which (negative), whether
+        it is no op, the op, the pass. Of those that hold a node the innermost comes last."""
+        self._places: dict[tuple[int, ...], int] = {}
+        self._placed = 0
+        """How many of the results `_places` holds, by address and shape."""
+
+    def known(self, node: Node) -> int | None:
+        """The node's number, if it has one."""
+        if self.threaded:
+            carried = node.metadata.get(KEY)
+            if carried is not None:
+                return int(carried)
+        sequence = node._sequence_nr()
+        if sequence == NO_SEQUENCE and hasattr(node, "variable"):
+            return self.sinks.get(self.ledger.meet(node.variable, "leaf").first)
+        if self.threaded and threading.get_ident() != self.home:
+            return None  # numbered by the sequence of another thread, if at all
+        return self.numbers.get(sequence)
+
+    def result(self, saved: torch.Tensor) -> int:
+        """The record of the running op's output that a node saved as another object; 0 when it is none."""
+        if not self.results or saved.layout is not torch.strided:
+            return 0
+        places = self._places
+        while len(self.results) > self._placed:
+            tensor, number = self.results[self._placed]
+            places[(tensor.data_ptr(), *tensor.shape)] = number
+            self._placed += 1
+        return places.get((saved.data_ptr(), *saved.shape), 0)
+
+    def begin(self, op: int, since: int, made_by: int = 0) -> None:
+        """Nodes numbered from here on that are as new as `since` come from this op, or from this node's backward."""
+        self.op, self.since, self.made_by = op, since, made_by
+
+    def made_aside(self, since: int, until: int, op: int, one: int) -> None:
+        """Notes that an op or a pass made nodes that its results may not lead to, such as the tangents of forward-mode AD."""
+        insort(self._aside, (since, -until, not op, op, one))
+
+    def _made_by_what(self, sequence: int) -> tuple[int, int]:
+        """The innermost op and pass that made a node aside; 0 for none."""
+        at = bisect_left(self._aside, (sequence + 1,))
+        around = reversed(self._aside[max(0, at - _ENCLOSING) : at])
+        return next(((op, one) for _, until, _, op, one in around if sequence < -until), (0, 0))
+
+    def end(self) -> None:
+        """The op is recorded: lets go of its outputs. Nodes that are met from here on are not its own."""
+        self.begin(0, NEVER)
+        if self.recomputed:
+            self.keep_recomputed()
+        if self.results:
+            self.results.clear()
+            while self.outliving:
+                self._outlives(self.outliving.pop())
+            if self._placed:
+                self._placed = 0
+                self._places.clear()
+
+    def keep_recomputed(self) -> None:
+        """Says what is held of what the running op computed again, now that its results have records."""
+        found, self.recomputed = self.recomputed, []
+        for holder, kept in found:
+            tensor, holding = kept(), holder()
+            if tensor is not None and holding is not None:
+                self.ledger.holds(holding, (self.record_of(tensor),), by_nodes=False)
+
+    def record_of(self, kept: torch.Tensor, *, scratch: bool = False) -> int:
+        """The record of a tensor that is kept for backward, maybe as an object that nobody else has."""
+        ledger = self.ledger
+        state = ledger.state(kept)
+        if state is not None:
+            return state.id
+        number = self.result(kept)
+        if number:
+            self.outliving.append(kept)  # its storage is not entered yet
+            return number
+        number = ledger.keep_scratch(kept) if scratch else ledger.keep_saved(kept)
+        self._outlives(kept)
+        return number
+
+    def _outlives(self, kept: torch.Tensor) -> None:
+        storage = self.ledger.storages.get(start_of(kept))
+        if storage is not None and (storage.kept is None or storage.kept() is None):
+            storage.kept = weakref.ref(kept.untyped_storage())
+
+    def _assign(self, node: Node) -> int:
+        ledger = self.ledger
+        ledger.nodes += 1
+        number = ledger.nodes
+        sequence = node._sequence_nr()
+        if sequence == NO_SEQUENCE and hasattr(node, "variable"):
+            leaf = ledger.meet(node.variable, "leaf")
+            self.sinks[leaf.first] = number
+            self.leaves[number] = leaf
+        elif self.threaded:
+            node.metadata[KEY] = number
+        else:
+            self.numbers[sequence] = number
+        if self.hook is not None:
+            node.register_hook(self.hook)
+        return number
+
+    def number(self, root: Node, result: Look | None = None) -> int:
+        """The node's number; it and all new nodes behind it are recorded first. `result`: its first output, just made."""
+        known = self.known(root)
+        if known is not None:
+            self._renewed(root)
+            return known
+        number = self._assign(root)
+        todo = [(root, number)]
+        rows = []
+        numbers, threaded = self.numbers, self.threaded
+        room = self._room()
+        while todo:
+            node, here = todo.pop()
+            edges: list[int] = []
+            for target, input_nr in node.next_functions:
+                if target is None:
+                    edges.append(0)
+                    edges.append(0)
+                    continue
+                sequence = target._sequence_nr()
+                there = self.known(target) if threaded or sequence == NO_SEQUENCE else numbers.get(sequence)
+                if there is None:
+                    if room <= 0:
+                        edges.append(OMITTED)
+                        edges.append(input_nr)
+                        continue
+                    room -= 1
+                    there = self._assign(target)
+                    todo.append((target, there))
+                elif sequence == NO_SEQUENCE:
+                    self._renewed(target)
+                edges.append(there)
+                edges.append(input_nr)
+            self.edges[here] = tuple(edges)
+            rows.append(self._row(node, here, result if node is root else None))
+        rows.reverse()  # targets before the nodes that lead to them
+        self.ledger.pending.extend(rows)
+        if room <= _NEAREST:
+            self.ledger.attention = -1
+        return number
+
+    def _room(self) -> int:
+        """How many nodes behind a new one may be numbered: up to the limit, then the nearest ones of a few roots."""
+        ledger = self.ledger
+        left = ledger.limits.nodes - (ledger.nodes - ledger.thin.nodes_forgotten)
+        return max(left, min(_NEAREST, left + _ROOTS * _NEAREST))
+
+    def _renewed(self, node: Node) -> None:
+        """Hooks an AccumulateGrad that PyTorch may have made anew."""
+        if self.hook is not None and node._sequence_nr() == NO_SEQUENCE:
+            node.register_hook(self.hook)
+
+    def _row(self, node: Node, number: int, result: Look | None) -> tuple[object, ...]:
+        facts = self.types.get(type(node)) or self._learn(node)
+        if facts.shared:
+            name = node.name()
+            facts = self.types.get(name) or self.types.setdefault(name, _Type(node))
+        edges = self.edges[number]
+        reason = ""
+        outputs: tuple[tuple[tuple[int, ...], str, str], ...]
+        if result is not None and facts.single and not result.rest:
+            outputs = ((result.shape, result.dtype, "cpu"),)
+        else:
+            try:
+                outputs = tuple([_output(meta) for meta in node._input_metadata])
+                if self.odd and any(type(size) is not int for shape, _, _ in outputs for size in shape):
+                    outputs, reason = (), "ragged sizes"
+            except Exception as error:
+                outputs, reason = (), f"{type(error).__name__}: {error}"[:200]
+        if facts.accumulates:
+            variable = self.ledger.meet(node.variable, "leaf")
+            return ("n", number, facts.name, "", 0, edges, outputs, (), variable.first)
+        saved: tuple[object, ...] = ()
+        if facts.custom or facts.saved:
+            try:
+                saved = read_saved(node, facts.saved, facts.custom, self)
+            except Exception as error:
+                reason = f"{type(error).__name__}: {error}"[:200]
+        sequence = node._sequence_nr()
+        said = "" if sequence == NO_SEQUENCE else str(sequence)
+        fresh = sequence >= self.since
+        passes = self.ledger.here.passes
+        if fresh:
+            op, made_by, one = self.op, self.made_by, passes[-1] if passes else 0
+        else:
+            made_by = 0
+            op, one = self._made_by_what(sequence) if self._aside and not self.threaded else (0, 0)
+        if not (facts.custom or reason or made_by or one):
+            return ("n", number, facts.name, said, op, edges, outputs, saved)
+        return (
+            "n", number, facts.name, said, op, edges, outputs, saved, 0, made_by, one, facts.custom, reason,
+            *((facts.code,) if facts.code else ()),
+        )  # fmt: skip
+
+    def _learn(self, node: Node) -> _Type:
+        cls = type(node)
+        facts = self.types[cls] = _Type(node)
+        if not (facts.custom or facts.shared or facts.accumulates):
+            self.native.add(cls)
+        self.odd = self.odd or facts.custom
+        place = backward_place(cls) if facts.custom else None
+        facts.code = 0 if place is None else self.ledger.fixed_place(*place)
+        return facts

@@ -1,0 +1,673 @@
+"""Backward passes: one hook on each node for the gradients on its edges, in the engine's own order.
+
+All ways to backward end in `torch.autograd._engine_run_backward`; that one name is replaced. The walker hooks each node when it
+numbers it, and the hook stays: it is one function for all nodes, which asks the engine for the node that ran. A hook that
+refers to its node is never collected (pytorch 2.13).
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from sys import _getframe
+from threading import get_ident
+from time import perf_counter_ns
+from typing import Any, TypeAlias
+
+import torch
+from torch.autograd.graph import GradientEdge, get_gradient_edge
+from torch.overrides import TorchFunctionMode
+
+from engine.worker.capture.hooks import Hooks
+from engine.worker.capture.nodes import NEVER, NO_SEQUENCE
+from engine.worker.capture.record import Ledger, State
+from engine.worker.capture.tensors import FLOATS, Look, complex_met, devices_met, is_fake, look, spoken, version_of
+
+Node: TypeAlias = Any  # PyTorch's nodes have no static type
+_disabled = torch._C.DisableTorchFunction
+_sequence_nr = torch._C._autograd._get_sequence_nr
+_current_node = torch._C._current_autograd_node
+_OURS = -1
+"""Key of our hook among those of a node; those of the user's are numbered from 0."""
+
+Arrival = tuple[int, int, int, Look | None]
+"""Record, address, version and look of a gradient on an edge; version `_UNASKED` in a silent pass, and no look for a number."""
+_UNASKED = -1
+Input = int | tuple[int, int]
+"""An input of a node: its number and input_nr, or the number alone for the first."""
+
+
+def _input(node: int, input_nr: int) -> Input:
+    return (node, input_nr) if input_nr else node
+
+
+def _arrive(arrived: dict[Input, Arrival | list[Arrival]], key: Input, arrival: Arrival) -> None:
+    before = arrived.get(key)
+    if before is None:
+        arrived[key] = arrival
+    elif isinstance(before, list):
+        before.append(arrival)
+    else:
+        arrived[key] = [before, arrival]
+
+
+class _Pass:
+    """One running call of the engine."""
+
+    __slots__ = (
+        "arrived", "before", "entering", "id", "last_ns", "leaving", "omitted", "roots", "sequence_nr", "sums",
+    )  # fmt: skip
+
+    def __init__(self, number: int) -> None:
+        self.id = number
+        self.arrived: dict[Input, Arrival | list[Arrival]] = {}
+        """Gradients that have left one node and not entered the next; a list where there are several."""
+        self.entering: dict[Input, Arrival] = {}
+        """Gradients the user's hooks were given or gave, at the inputs of the node that runs."""
+        self.leaving: dict[int, Arrival] = {}
+        """The same for gradients that leave it, by their objects."""
+        self.before: dict[int, int] = {}
+        """Record of each leaf's `.grad` before this pass adds to it; a hook of the user's may meet the sum first."""
+        self.sums: dict[int, Arrival] = {}
+        """A leaf's `.grad` before the user's hooks could change it again."""
+        self.roots: list[Node] = []
+        """Held: nobody else may hold the AccumulateGrad of a leaf that is a root, and another would have no hook."""
+        self.last_ns = 0
+        self.omitted = 0
+        """Nodes that run unseen."""
+        self.sequence_nr = 0
+        """Nodes made since it began have this number or a higher one: also sums that enter a node only after others have run."""
+
+
+def address_of(tensor: torch.Tensor) -> int:
+    """Where its elements are; 0 for tensors without memory of their own."""
+    try:
+        return tensor.data_ptr() if type(tensor) is torch.Tensor or not is_fake(tensor) else 0
+    except Exception:
+        return 0
+
+
+class Backward:
+    """Stands in for `_engine_run_backward` and `_make_grads` of `torch.autograd`."""
+
+    def __init__(self, ledger: Ledger, mode: TorchFunctionMode, hooks: "Hooks") -> None:
+        self.ledger = ledger
+        self.hooks = hooks
+        hooks.backward = self
+        self.mode = mode
+        self.engine: Callable[..., Any] = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
+        self.make: Callable[..., Any] = torch.autograd._make_grads
+        self.stacks: dict[int, list[_Pass]] = {}
+        """Running passes of each thread: the CPU engine runs on the thread that calls it."""
+        self.register: Callable[..., Any] = torch.autograd.Function._register_hook
+        self.hook = self.visit
+        self.silent: _Pass | None = None
+        """The running pass, when no code of the program's can run in it and all of it runs on this thread."""
+        self.numbers, self.native = ledger.walker.numbers, ledger.walker.native
+        self.implicit: tuple[bool, ...] = ()
+
+    def install(self) -> None:
+        """Replaces the names, and has the walker hook what it numbers."""
+        self.ledger.walker.hook = self.hook
+        torch.autograd.Function._register_hook = staticmethod(self.register_hook)  # type: ignore[method-assign]
+        torch.autograd._engine_run_backward = self.run  # type: ignore[attr-defined, assignment]
+        torch.autograd._make_grads = self.make_grads
+
+    def uninstall(self) -> None:
+        """Puts them back."""
+        torch.autograd.Function._register_hook = staticmethod(self.register)  # type: ignore[method-assign]
+        torch.autograd._engine_run_backward = self.engine  # type: ignore[attr-defined]
+        torch.autograd._make_grads = self.make
+
+    def register_hook(self, hooks: Any, hook: Any) -> tuple[Any, Any]:
+        """What PyTorch does to register a hook on a node; ours needs no handle, and stays the last one, which sees what
+        the others made of the gradients."""
+        if hook is not self.hook:
+            made: tuple[Any, Any] = self.register(hooks, hook)
+            if hooks is not None and _OURS in hooks:
+                hooks[_OURS] = hooks.pop(_OURS)  # PyTorch goes by the order of insertion
+            return made
+        if hooks is None:
+            hooks = OrderedDict()
+        hooks[_OURS] = hook
+        return hooks, None
+
+    def make_grads(self, outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool) -> Any:
+        """Notes which seeds are implicit."""
+        with _disabled():
+            made = self.make(outputs, grads, is_grads_batched=is_grads_batched)
+        self.implicit = tuple(grad is None for grad in grads)
+        return made
+
+    def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+        """Runs the engine as it was called."""
+        running: _Pass | None = None
+        thin = self.ledger.thin
+        thin.turn(_getframe(), again=True)
+        if thin.muted:
+            self.implicit = ()
+            return thin.pass_over(self.engine, outputs, args, kwargs)
+        try:
+            with self.ledger.lock, _disabled():
+                grads, retain, create, inputs = args[:4]
+                accumulate = bool(kwargs.get("accumulate_grad", True))
+                running = self._start(outputs, grads, bool(retain), bool(create), inputs, accumulate)
+        except Exception as trouble:
+            self.ledger.trouble("backward", trouble)
+        failed = True
+        result: Any = ()
+        try:
+            if self.silent is not None:
+                with _disabled():
+                    result = self.engine(outputs, *args, **kwargs)
+            elif self._active():
+                result = self.engine(outputs, *args, **kwargs)
+            else:  # torch took the mode off to handle Tensor.backward; hooks and custom backwards are the user's again
+                with self.mode:
+                    result = self.engine(outputs, *args, **kwargs)
+            failed = False
+            return result
+        except BaseException as error:
+            if running is not None and self.ledger.raised_pass[0] is not error:
+                self.ledger.raised_pass = (error, running.id)
+            raise
+        finally:
+            if running is not None:
+                with self.ledger.lock, _disabled():
+                    self._end(running, failed, result)
+                    if not self.ledger.pass_stack:
+                        thin.passed(_getframe())
+
+    def _is_silent(self) -> bool:
+        """Whether nothing but PyTorch's own formulas will run in the pass that begins."""
+        ledger = self.ledger
+        return not (
+            ledger.walker.threaded or ledger.walker.odd or ledger.unpacks or self.hooks.in_engine or ledger.here.muted
+            or ledger.nodes >= ledger.nodes_to_spare or len(ledger.pass_stack) > 1 or devices_met
+            or torch._C._len_torch_dispatch_stack() or torch._C._functorch.maybe_current_level() is not None
+        )  # fmt: skip
+
+    def _active(self) -> bool:
+        count = torch._C._len_torch_function_stack()
+        return any(torch._C._get_function_stack_at(i) is self.mode for i in range(count))
+
+    # Start
+
+    def _start(
+        self, outputs: Sequence[Any], grads: Sequence[Any], retain: bool, create: bool, inputs: Sequence[Any],
+        accumulate: bool,
+    ) -> _Pass:  # fmt: skip
+        ledger = self.ledger
+        walker = ledger.walker
+        walker.begin(0, NEVER)
+        ledger.passes += 1
+        running = _Pass(ledger.passes)
+        roots, numbers = self._roots(outputs, grads, running)
+        edges = [self._input_edge(item) for item in inputs or ()]
+        self._sync_leaves(numbers, running)
+        ledger.bury()
+        stack, modules = ledger.pass_stack, ledger.module_stack
+        ledger.pending.append((
+            "p", running.id, "backward" if accumulate else "grad", tuple(roots), ledger.site(_getframe(2)), retain, create,
+            tuple(self._input_tensor(item) for item in inputs) if inputs else None,
+            tuple(edges) if inputs else None,
+            stack[-1] if stack else 0, modules[-1] if modules else 0, running.omitted,
+        ))  # fmt: skip
+        ledger.publish()
+        stack.append(running.id)
+        self.stacks.setdefault(get_ident(), []).append(running)
+        self.silent = running if not create and self._is_silent() else None
+        running.sequence_nr = _sequence_nr()
+        self.hooks.begin_pass()
+        running.last_ns = perf_counter_ns()
+        return running
+
+    def _roots(
+        self, outputs: Sequence[Any], grads: Sequence[Any], running: _Pass
+    ) -> tuple[list[tuple[int, int, int, int, bool]], list[int]]:
+        ledger = self.ledger
+        roots: list[tuple[int, int, int, int, bool]] = []
+        numbers: list[int] = []
+        implicit = self.implicit
+        self.implicit = ()
+        for index, output in enumerate(outputs):
+            tensor, node, input_nr = 0, None, 0
+            if isinstance(output, torch.Tensor):
+                tensor = ledger.meet(output, "result").id
+                if output.requires_grad:
+                    edge = get_gradient_edge(output)
+                    node, input_nr = edge.node, edge.output_nr
+            elif isinstance(output, GradientEdge):
+                node, input_nr = output.node, output.output_nr
+            number = 0
+            if node is not None:
+                number = ledger.walker.number(node)
+                numbers.append(number)
+                running.roots.append(node)
+            grad = grads[index] if grads is not None and index < len(grads) else None
+            seed = 0
+            if isinstance(grad, torch.Tensor):
+                state = ledger.state(grad)
+                if state is None or state.version != version_of(grad):
+                    state = self._keep(grad, "seed")
+                seed = state.id
+                if number:
+                    arrival = (seed, address_of(grad), version_of(grad), state.look)
+                    _arrive(running.arrived, _input(number, input_nr), arrival)
+            roots.append((number, input_nr, tensor, seed, index < len(implicit) and implicit[index]))
+        return roots, numbers
+
+    def _keep(self, tensor: torch.Tensor, role: Any) -> State:
+        state = self.ledger.create(tensor, role, look(tensor))
+        self.ledger.describe(tensor, state)
+        self.ledger.finish(state)
+        return state
+
+    def _input_tensor(self, item: Any) -> int:
+        return self.ledger.meet(item).id if isinstance(item, torch.Tensor) else 0
+
+    def _input_edge(self, item: Any) -> tuple[int, int]:
+        """The edge whose gradient is asked for; that of a leaf exists only when some graph uses the leaf."""
+        if isinstance(item, GradientEdge):
+            return self.ledger.walker.number(item.node), item.output_nr
+        if not isinstance(item, torch.Tensor):
+            return 0, 0
+        if item.grad_fn is not None:
+            return self.ledger.walker.number(item.grad_fn), item.output_nr
+        return self.ledger.walker.sinks.get(self.ledger.meet(item).first, 0), 0
+
+    def _sync_leaves(self, roots: list[int], running: _Pass) -> None:
+        """Records what `.grad` the leaves behind the roots have."""
+        walker = self.ledger.walker
+        edges, leaves = walker.edges, walker.leaves
+        seen: set[int] = set()
+        gaps = False
+        todo = roots
+        while todo:
+            number = todo.pop()
+            if number in seen:
+                continue
+            seen.add(number)
+            targets = edges.get(number)
+            if targets:
+                for target in targets[::2]:
+                    if target:
+                        todo.append(target)
+            elif number in leaves:
+                self._sync(number, running)
+            elif targets is None:
+                gaps = True
+        if gaps:
+            self._cross_gaps(running)
+
+    def _sync(self, number: int, running: _Pass) -> None:
+        leaf = self.ledger.walker.leaves[number].ref()
+        if leaf is not None and number not in running.before:
+            running.before[number] = self.sync_grad(leaf, self.ledger.meet(leaf, "leaf"))
+
+    def _cross_gaps(self, running: _Pass) -> None:
+        """Counts the nodes that have no number, left out or forgotten, and numbers the leaves behind them."""
+        walker = self.ledger.walker
+        seen: set[Node] = set()
+        todo = list(running.roots)
+        while todo:
+            node = todo.pop()
+            if node in seen:
+                continue
+            seen.add(node)
+            todo.extend(target for target, _ in node.next_functions if target is not None)
+            if hasattr(node, "variable"):
+                self._sync(walker.number(node), running)
+            elif walker.known(node) is None:
+                running.omitted += 1
+
+    def sync_grad(self, leaf: torch.Tensor, state: State) -> int:
+        """Record of the leaf's `.grad` as it is now, 0 for None."""
+        grad = leaf.grad
+        last = 0 if state.grad is None else state.grad.id
+        if grad is None:
+            state.grad = None
+        else:
+            kept = self.ledger.meet(grad, "gradient")
+            if self.ledger.ops_omitted:  # one of them may have written through `.data`
+                seen = look(grad)
+                if (seen.data, seen.rest) != (kept.look.data, kept.look.rest):
+                    self.ledger.renew(grad, kept)
+            self.ledger.keeps(kept, state)
+        now = 0 if state.grad is None else state.grad.id
+        if (
+            now != last and self.ledger.thin.full and not self.ledger.walker.threaded
+        ):  # by code that nothing of ours sees, such as `set_`
+            self.ledger.update("outside", [(last, now, "", 0)], 0)
+        return now
+
+    # Visits
+
+    def _say(self, grad: torch.Tensor, seen: Look) -> int:
+        """Records a gradient on its way; it gets a state only if it stays."""
+        ledger = self.ledger
+        number = ledger.tensors = ledger.tensors + 1
+        if not seen.rest and not grad.requires_grad:
+            ledger.pending.append(("t", number, "gradient", seen.shape, seen.dtype, seen.size_bytes, seen.data))
+            return number
+        node = output_nr = 0
+        if grad.requires_grad and grad.grad_fn is not None:
+            node, output_nr = ledger.walker.number(grad.grad_fn), grad.output_nr
+        ledger.pending.append((
+            "t", number, "gradient", seen.shape, seen.dtype, seen.size_bytes, seen.data, 0, 0, grad.requires_grad, node,
+            output_nr, 0, 0, *seen.rest,
+        ))  # fmt: skip
+        return number
+
+    def visit(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
+        """The hook: a node has run."""
+        running = self.silent
+        if running is not None:
+            now = perf_counter_ns()
+            node: Any = _current_node()
+            number = self.numbers.get(node._sequence_nr())
+            if number is not None and type(node) in self.native:
+                try:
+                    if not self._pass_number(running, number, left, entered, now):
+                        self._visit_silently(running, number, left, entered, now)
+                except Exception as trouble:
+                    self.ledger.trouble("visit", trouble)
+                return
+        ledger = self.ledger
+        stack = self.stacks.get(get_ident())
+        if not stack or ledger.here.muted:
+            return
+        try:
+            if ledger.walker.threaded:
+                with ledger.lock, _disabled():
+                    self._visit(stack[-1], left, entered)
+            else:
+                with _disabled():
+                    self._visit(stack[-1], left, entered)
+        except Exception as trouble:
+            ledger.trouble("visit", trouble)
+
+    def _pass_number(
+        self, running: _Pass, number: int, left: tuple[Any, ...], entered: tuple[Any, ...], now: int
+    ) -> bool:
+        """Tells of a node in a silent pass that made one number of another; False when it is not such a node.
+
+        Long, because a call of a function costs as much as most of these lines."""
+        if len(entered) != 1 or len(left) > 2 or complex_met:
+            return False
+        come, gone = entered[0], left[0]
+        if come is None or gone is None or gone is come or (len(left) == 2 and left[1] is not None):
+            return False
+        try:
+            if gone.shape:
+                return False
+        except RuntimeError:  # a nested tensor has none
+            return False
+        floats = FLOATS.get(gone.dtype)
+        address = 0 if floats is None else address_of(gone)
+        if floats is None or not address:
+            return False
+        ledger, arrived = self.ledger, running.arrived
+        new: tuple[object, ...] = ()
+        arrival = arrived.pop(number, None)
+        if type(arrival) is not tuple or arrival[1] != address_of(come):
+            made: list[tuple[object, ...]] = []
+            arrival = self._new(come, None, made)
+            new = tuple(made)
+        record = ledger.tensors = ledger.tensors + 1
+        name, size, read = floats
+        value = read(address).value
+        target, input_nr = ledger.walker.edges[number][:2]
+        if target > 0:
+            on = (record, address, _UNASKED, None)
+            key: Input = (target, input_nr) if input_nr else target
+            if arrived.setdefault(key, on) is not on:
+                _arrive(arrived, key, on)
+        ledger.rows.append((
+            "f", running.id, number, (arrival[0],), (record,) if len(left) == 1 else (record, 0), now - running.last_ns,
+            (*new, (record, (), name, size, (value,) if value - value == 0 else (spoken(value),))),
+            ledger.take_dead() if ledger.dead else (),
+        ))  # fmt: skip
+        running.last_ns = perf_counter_ns()
+        return True
+
+    def _visit_silently(
+        self, running: _Pass, number: int, left: tuple[Any, ...], entered: tuple[Any, ...], now: int
+    ) -> None:
+        """Tells of any other node in a silent pass."""
+        ledger, arrived = self.ledger, running.arrived
+        new: list[tuple[object, ...]] = []
+        ins: list[int] = []
+        outs: list[int] = []
+        met: list[tuple[torch.Tensor, Arrival]] = []
+        given: Look | None = None
+        key: Input = number
+        for grad in entered:
+            arrival = arrived.pop(key, None)
+            if grad is None:
+                ins.append(0)
+            else:
+                if type(arrival) is not tuple or arrival[1] != address_of(grad):
+                    arrival = self._new(grad, given, new)
+                met.append((grad, arrival))
+                ins.append(arrival[0])
+                given = arrival[3]
+            key = (number, len(ins))
+        edges = ledger.walker.edges[number]
+        slot = 0
+        for grad in left:
+            if grad is None:
+                outs.append(0)
+            else:
+                known = next((arrival for one, arrival in met if one is grad), None)
+                if known is None:
+                    known = self._new(grad, given, new)
+                    met.append((grad, known))
+                outs.append(known[0])
+                if edges[slot] > 0:
+                    _arrive(arrived, _input(edges[slot], edges[slot + 1]), known)
+            slot += 2
+        gone = ledger.take_dead() if ledger.dead else ()
+        ledger.rows.append(("f", running.id, number, ins, outs, now - running.last_ns, new, gone))
+        running.last_ns = perf_counter_ns()
+
+    def _new(self, grad: torch.Tensor, given: Look | None, new: list[tuple[object, ...]]) -> Arrival:
+        """Numbers a gradient on its way."""
+        number = self.ledger.tensors = self.ledger.tensors + 1
+        seen = look(grad, False, given)
+        new.append((number, seen.shape, seen.dtype, seen.size_bytes, seen.data, *seen.rest))
+        return number, address_of(grad), _UNASKED, seen
+
+    # Gradients the user's hooks are given
+
+    def entering(self, node: int, input_nr: int, grad: torch.Tensor, new: bool) -> int:
+        """Record of a gradient as a hook before a node is given it; `new`: that it gave back, maybe a view of the other."""
+        running = self.stacks[get_ident()][-1]
+        key = _input(node, input_nr)
+        address, version = address_of(grad), grad._version
+        for known in () if new else self._candidates(running, key, running.arrived.get(key)):
+            if known[1] == address and known[2] == version:
+                return known[0]
+        kept = running.entering[key] = self._arrival(grad)
+        return kept[0]
+
+    def leaving(self, grad: torch.Tensor, new: bool) -> int:
+        """Record of a gradient as a hook after a node is given it, or gave it back."""
+        running = self.stacks[get_ident()][-1]
+        leaving = running.leaving
+        known = leaving.get(id(grad))
+        if new or known is None or known[1] != address_of(grad) or known[2] != grad._version:
+            known = leaving[id(grad)] = self._arrival(grad)
+        return known[0]
+
+    def _arrival(self, grad: torch.Tensor) -> Arrival:
+        seen = look(grad)
+        return self._say(grad, seen), address_of(grad), grad._version, seen
+
+    def summed(self, node: int) -> None:
+        """Notes the `.grad` of a leaf right after it was added to, before a hook of the user's gets hold of it."""
+        running = self.stacks[get_ident()][-1]
+        known = self.ledger.walker.leaves.get(node)
+        leaf = None if known is None else known.ref()
+        if leaf is not None and node not in running.sums:
+            grad = leaf.grad
+            if grad is not None:
+                state = self.ledger.meet(leaf, "leaf")
+                running.before[node] = 0 if state.grad is None else state.grad.id
+                kept = self.ledger.meet(grad, "gradient")
+                self.ledger.keeps(kept, state)
+                running.sums[node] = (kept.id, address_of(grad), version_of(grad), kept.look)
+
+    def _visit(self, running: _Pass, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
+        now = perf_counter_ns()
+        ledger = self.ledger
+        if self.hooks.fresh:
+            self.hooks.look_again()
+        walker = ledger.walker
+        node: Any = _current_node()
+        sequence = node._sequence_nr()
+        number = walker.known(node) if walker.threaded or sequence == NO_SEQUENCE else walker.numbers.get(sequence)
+        if number is None:  # left out, or forgotten
+            running.last_ns = now
+            return
+        walker.begin(0, running.sequence_nr, number)
+        arrived = running.arrived
+        said: dict[int, Arrival] = {}
+        given: Look | None = None
+        ins: list[int] = []
+        for input_nr, grad in enumerate(entered):
+            arrivals = arrived.pop(_input(number, input_nr), None)
+            if grad is None:
+                ins.append(0)
+                continue
+            address, version = address_of(grad), grad._version
+            if running.entering or running.sums:
+                arrival = self._met_by_hooks(running, number, input_nr, grad, arrivals, sequence == NO_SEQUENCE)
+            elif type(arrivals) is tuple and arrivals[1] == address and arrivals[2] in (version, _UNASKED):
+                arrival = arrivals
+            else:
+                seen = look(grad)
+                arrival = (self._say(grad, seen), address, version, seen)
+            said[id(grad)] = arrival
+            given = arrival[3]
+            ins.append(arrival[0])
+        outs: list[int] = []
+        edges = walker.edges[number]
+        for slot, grad in enumerate(left):
+            if grad is None:
+                outs.append(0)
+                continue
+            known = said.get(id(grad))
+            if running.leaving:
+                known = self._changed(running, grad, known)
+            if known is None:
+                seen = look(grad, False, given)
+                known = said[id(grad)] = (self._say(grad, seen), address_of(grad), grad._version, seen)
+            outs.append(known[0])
+            if edges[2 * slot] <= 0:
+                continue  # computed, but nobody asked for it
+            key = _input(edges[2 * slot], edges[2 * slot + 1])
+            _arrive(arrived, key, known)
+        took_us = (now - running.last_ns) / 1000
+        if ledger.dead:
+            ledger.pending.append(("v", running.id, number, ins, outs, took_us, ledger.take_dead()))
+        else:
+            ledger.pending.append(("v", running.id, number, ins, outs, took_us))
+        if sequence == NO_SEQUENCE and ins and ins[0] and number in walker.leaves:
+            self._accumulated(number, node.variable, said[id(entered[0])], running)
+        running.leaving.clear()
+        ledger.publish()
+        walker.made_by = 0
+        running.last_ns = perf_counter_ns()
+
+    @staticmethod
+    def _candidates(running: _Pass, key: Input, arrivals: Arrival | list[Arrival] | None) -> list[Arrival]:
+        """What a gradient at an input may be: the one that a hook gave last, or the only one that arrived."""
+        kept = running.entering.get(key)
+        alone = [arrivals] if isinstance(arrivals, tuple) else []
+        return alone if kept is None else [kept, *alone]
+
+    def _met_by_hooks(
+        self,
+        running: _Pass,
+        number: int,
+        input_nr: int,
+        grad: torch.Tensor,
+        arrivals: Arrival | list[Arrival] | None,
+        at_leaf: bool,
+    ) -> Arrival:
+        """What entered a node at whose input hooks were. A leaf may have taken the gradient itself as its `.grad`, and a hook
+        have written into it since."""
+        address, version = address_of(grad), grad._version
+        total = running.sums.get(number)
+        for arrival in self._candidates(running, _input(number, input_nr), arrivals):
+            if arrival[1] == address and (arrival[2] == version or at_leaf):
+                return arrival
+        if total is not None and total[1] == address and total[2] != version:
+            return total
+        return self._arrival(grad)
+
+    @staticmethod
+    def _changed(running: _Pass, grad: torch.Tensor, known: Arrival | None) -> Arrival | None:
+        """What a hook after the node gave, or `known`."""
+        changed = running.leaving.get(id(grad))
+        if changed is None or changed[1:3] != (address_of(grad), grad._version):
+            return known
+        return changed if known is None or known[1:3] != changed[1:3] else known
+
+    def _accumulated(self, number: int, leaf: torch.Tensor, delta: Arrival, running: _Pass) -> None:
+        ledger = self.ledger
+        state = ledger.meet(leaf, "leaf")
+        before = running.before.get(number, 0)
+        last = 0 if state.grad is None else state.grad.id
+        grad = leaf.grad
+        after = 0
+        if grad is not None:
+            kept = ledger.state(grad)
+            if kept is None:
+                seen = (delta[3] if address_of(grad) == delta[1] else None) or look(grad)
+                kept = ledger.create(grad, "gradient", seen)
+                ledger.describe(grad, kept)
+                ledger.finish(kept)
+            else:
+                ledger.meet(grad)
+            ledger.keeps(kept, state)
+            after = kept.id
+        running.before[number] = after
+        if running.sums and (total := running.sums.pop(number, None)) is not None:
+            after = total[0]
+        elif last != after:
+            before = last  # another thread, or a hook of another node, may have changed it since the pass began
+        ledger.pending.append(("a", running.id, number, state.first, before, delta[0], after))
+
+    # End
+
+    def _end(self, running: _Pass, failed: bool, result: Any) -> None:
+        ledger = self.ledger
+        self.silent = None
+        self.hooks.end_pass()
+        self.stacks[get_ident()].remove(running)
+        results: tuple[int, ...] = ()
+        try:
+            ledger.walker.begin(0, running.sequence_nr)
+            if isinstance(result, tuple | list):
+                results = tuple([self._result(item, running) for item in result])
+        except Exception as trouble:
+            ledger.trouble("backward", trouble)
+        if (until := _sequence_nr()) > running.sequence_nr:
+            ledger.walker.made_aside(running.sequence_nr, until, 0, running.id)
+        ledger.walker.begin(0, NEVER)
+        ledger.pass_stack.remove(running.id)
+        ledger.bury()
+        ledger.pending.append(("pe", running.id, failed, results))
+        ledger.publish()
+
+    def _result(self, item: Any, running: _Pass) -> int:
+        if not isinstance(item, torch.Tensor):
+            return 0
+        known = self.ledger.state(item)
+        if known is not None:
+            return known.id
+        address, version = address_of(item), version_of(item)
+        for arrival in (*running.arrived.values(), *running.entering.values()):
+            if isinstance(arrival, tuple) and arrival[1] == address and arrival[2] in (version, _UNASKED) and address:
+                return self.ledger.adopt(item, "gradient", arrival[0], arrival[3] or look(item)).id
+        return self._keep(item, "gradient").id

@@ -1,0 +1,167 @@
+"""What one node keeps for backward, by field, read the moment the node is met: after its backward it is gone."""
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy
+import torch
+from torch.utils.checkpoint import _Holder
+
+from engine.trace import KEPT_BY_HOOKS, NOT_LOOKED_INTO, RECOMPUTED
+from engine.worker.capture.safe_repr import plain_text
+from engine.worker.capture.tensors import extent, version_of
+
+if TYPE_CHECKING:
+    from engine.worker.capture.nodes import Walker
+
+Node: TypeAlias = Any  # PyTorch's nodes have no static type
+SavedRow = tuple[str, int, int, str, int, str]
+
+_PREFIX = len("_saved_")
+_EXPECTED = re.compile(r"expected version (\d+)")
+_PLAIN = (str, bytes, int, float, complex, type(None))
+_DEEPEST, _MOST_LOOKED_AT = 4, 256
+
+
+def read_saved(node: Node, fields: tuple[str, ...], custom: bool, walker: "Walker") -> tuple[SavedRow, ...]:
+    """One row for each field; a list of tensors gives one for each item."""
+    if custom:
+        return _custom(node, walker)
+    if not fields:
+        return ()
+    if _hooked(walker) and (packed := _packed(node, fields)):
+        return tuple(_of_hooks(node, fields, packed, walker))
+    rows: list[SavedRow] = []
+    for field in fields:
+        name = field[_PREFIX:]
+        try:
+            value = getattr(node, field)
+        except Exception as error:
+            rows.append((name, 0, _expected_version(error), "", 0, _first_sentence(error)))
+            continue
+        if value is None:
+            continue
+        if isinstance(value, torch.Tensor):
+            rows.append(_tensor(name, value, walker))
+        elif type(value) is tuple and value and isinstance(value[0], torch.Tensor):
+            rows.extend(_tensor(f"{name}[{i}]", item, walker) for i, item in enumerate(value) if item is not None)
+        else:
+            rows.append((name, 0, -1, plain_text(value), 0, ""))
+    return tuple(rows)
+
+
+def _custom(node: Node, walker: "Walker") -> tuple[SavedRow, ...]:
+    if _hooked(walker):
+        packed = _each("saved_tensors", node._raw_saved_tensors)
+        if any(raw.unpack_hook is not None for _, raw in packed):
+            return tuple(row for name, raw in packed for row in _kept(name, raw, walker))
+    try:
+        kept = node.saved_tensors
+    except Exception as error:
+        return (("saved_tensors", 0, -1, "", 0, _first_sentence(error)),)
+    return tuple(
+        _tensor(f"saved_tensors[{i}]", item, walker) for i, item in enumerate(kept) if isinstance(item, torch.Tensor)
+    )
+
+
+# Under `saved_tensors_hooks`
+
+Raw: TypeAlias = Any
+"""PyTorch's `SavedTensor`: what a pack hook gave is its `data`."""
+
+
+def _hooked(walker: "Walker") -> bool:
+    """Whether a hook may have packed what a node keeps: one in force now, or before, when the node is met late."""
+    return walker.ledger.unpacks or torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+
+
+def _packed(node: Node, fields: tuple[str, ...]) -> dict[str, list[tuple[str, Raw]]]:
+    """Fields whose tensors a hook packed: reading those as usual would run the user's unpack hook."""
+    found = {field: _each(field[_PREFIX:], getattr(node, f"_raw{field}", None)) for field in fields}
+    if any(raw.unpack_hook is not None for parts in found.values() for _, raw in parts):
+        return found
+    return {}
+
+
+def _each(name: str, raw: Any) -> list[tuple[str, Raw]]:
+    if type(raw) is tuple:
+        return [(f"{name}[{i}]", one) for i, one in enumerate(raw)]
+    return [] if raw is None else [(name, raw)]
+
+
+def _of_hooks(
+    node: Node, fields: tuple[str, ...], packed: dict[str, list[tuple[str, Raw]]], walker: "Walker"
+) -> Iterator[SavedRow]:
+    for field in fields:
+        if packed[field]:
+            for name, raw in packed[field]:
+                yield from _kept(name, raw, walker)
+        elif not hasattr(node, f"_raw{field}") and (value := getattr(node, field)) is not None:
+            yield field[_PREFIX:], 0, -1, plain_text(value), 0, ""
+
+
+def _kept(name: str, raw: Raw, walker: "Walker") -> Iterator[SavedRow]:
+    """What is kept in the place of one tensor: all the tensors that what the hook gave holds."""
+    given = raw.data
+    if raw.unpack_hook is None:
+        return  # there was no tensor
+    if isinstance(given, _Holder):
+        yield name, 0, -1, "", 0, RECOMPUTED
+        return
+    tensors = tensors_held(given)
+    for tensor in tensors:
+        _, number, version, text, size_bytes, _ = _tensor(name, tensor, walker)
+        yield name, number, version, text, size_bytes, KEPT_BY_HOOKS
+    if not tensors:
+        yield name, 0, -1, "", 0, KEPT_BY_HOOKS if isinstance(given, _PLAIN) else NOT_LOOKED_INTO
+
+
+def tensors_held(given: object) -> list[torch.Tensor]:
+    """The tensors that something holds, as far as they are found without running code of the program's."""
+    found: list[torch.Tensor] = []
+    todo: list[tuple[object, int]] = [(given, 0)]
+    for item, depth in todo:
+        if isinstance(item, torch.Tensor):
+            found.append(item)
+        elif depth < _DEEPEST and len(todo) < _MOST_LOOKED_AT:
+            todo.extend((inner, depth + 1) for inner in _inside(item))
+    return found
+
+
+def _inside(item: object) -> list[object]:
+    if type(item) in (tuple, list):
+        return list(item)  # type: ignore[call-overload, no-any-return]
+    if type(item) is dict:
+        return list(item.values())
+    if isinstance(item, numpy.ndarray):
+        return [item.base]
+    if isinstance(item, type):
+        return []
+    try:
+        return list(object.__getattribute__(item, "__dict__").values())
+    except AttributeError:
+        return []
+
+
+def _expected_version(error: Exception) -> int:
+    """The version that was saved, told by PyTorch when the tensor has another one now; else -1."""
+    said = _EXPECTED.search(str(error))
+    return -1 if said is None else int(said[1])
+
+
+def _first_sentence(error: Exception) -> str:
+    return str(error).partition(". ")[0][:200]
+
+
+def _tensor(name: str, value: torch.Tensor, walker: "Walker") -> SavedRow:
+    ledger = walker.ledger
+    state = ledger.states.get(id(value))
+    if state is not None and state.ref() is value:
+        number = state.id
+    else:
+        if value.dim() == 0 and not value.requires_grad and value.is_cpu:
+            return (name, 0, -1, plain_text(value.item()), value.element_size(), "")
+        # bytes that a kernel, such as that of an LSTM, notes for itself have gaps that nothing was written into
+        number = walker.record_of(value, scratch=value.dtype is torch.uint8 and name.startswith("result"))
+    return (name, number, version_of(value), "", extent(value) * value.element_size(), "")

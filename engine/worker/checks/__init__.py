@@ -1,0 +1,1 @@
+"""What is worked out after the program has ended, when it was asked for."""

@@ -1,0 +1,344 @@
+"""A function of two numbers on a grid: the forward of a pass played again with each pair of them, all else as it was."""
+
+import contextlib
+import math
+import re
+import time
+import weakref
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import torch
+from torch.autograd.graph import GradientEdge
+
+from engine.worker.capture.record import Ledger
+from engine.worker.capture.tensors import spoken
+from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value
+from engine.worker.checks.tape_replay import Player, Problem, ReplayMode, dependent, playing
+
+GRIDS = (41, 31, 21, 13)
+"""Points along each side: the finest the time allows."""
+MOST_NUMBERS = 256
+_SHARE = 0.5
+"""Of the time that is left."""
+_TIMED = 3
+"""Playings that are timed; the quickest counts, the machine may be busy with others."""
+_MOST_NODES = 2_000
+_MOST_PASSES = 5_000
+_MOST_COMPARED = 24
+_BEYOND = 0.2
+"""How far the grid reaches past the numbers that were met, as a share of their range."""
+_FITS = 1e-3
+_LARGEST = 1e30
+
+Place = tuple[int, int]
+"""A leaf of the function, an element of it."""
+
+
+@dataclass(slots=True)
+class Point:
+    """Where a pass was: its leaves and its value."""
+
+    number: int
+    tensors: list[weakref.ref[torch.Tensor]]
+    keys: list[int]
+    held: list[torch.Tensor]
+    """What they held, in double precision."""
+    value: float
+    leaves: list[Leaf] = field(default_factory=list)
+    """The same on the tape, for a pass that can be played."""
+
+    def shapes(self) -> list[torch.Size]:
+        return [each.shape for each in self.held]
+
+
+class Points:
+    """All passes with one number at their root and few at their leaves."""
+
+    def __init__(self) -> None:
+        self.all: list[Point] = []
+        self.large = False
+        """A graph was too large to look for its leaves."""
+
+    def note(self, number: int, outputs: Sequence[Any]) -> None:
+        """Told of a pass before it runs."""
+        if len(outputs) != 1 or isinstance(outputs[0], GradientEdge) or len(self.all) >= _MOST_PASSES:
+            return
+        root = outputs[0]
+        if not root.requires_grad or root.numel() != 1 or not root.is_floating_point():
+            return
+        leaves = _leaves(root)
+        self.large = self.large or leaves is None
+        if not leaves or sum(leaf.numel() for leaf in leaves) > MOST_NUMBERS:
+            return
+        if all(leaf.is_floating_point() and leaf.layout is torch.strided for leaf in leaves):
+            held = [leaf.detach().double().clone() for leaf in leaves]
+            refs = [weakref.ref(leaf) for leaf in leaves]
+            self.all.append(Point(number, refs, [id(leaf) for leaf in leaves], held, float(root.detach())))
+
+    def watched(self, number: int, leaves: dict[int, tuple[torch.Tensor, Leaf, Value, bool]]) -> None:
+        """Told after a pass which leaf on the tape each of its tensors is."""
+        point = self.all[-1] if self.all else None
+        if point is not None and point.number == number and all(key in leaves for key in point.keys):
+            point.leaves = [leaves[key][1] for key in point.keys]
+
+
+def _leaves(root: torch.Tensor) -> list[torch.Tensor] | None:
+    """The leaves behind a root in the order of meeting; None for a large graph."""
+    if root.grad_fn is None:
+        return []
+    found: list[torch.Tensor] = []
+    nodes: list[Any] = [root.grad_fn]
+    seen = {id(root.grad_fn)}
+    for node in nodes:
+        variable = getattr(node, "variable", None) if not node.next_functions else None
+        if variable is not None:
+            found.append(variable)
+        for target, _ in node.next_functions:
+            if target is not None and id(target) not in seen:
+                seen.add(id(target))
+                nodes.append(target)  # held by the list, so that no other object gets its id
+        if len(nodes) > _MOST_NODES:
+            return None
+    return found
+
+
+class _Placed(Player):
+    """A playing in which the leaves hold given numbers."""
+
+    def __init__(self, problem: Problem, deadline: float, placed: dict[int, torch.Tensor]) -> None:
+        super().__init__(problem, ReplayMode(), deadline)
+        self._placed = placed
+        """By the leaf's memory on the tape."""
+
+    def _resolved(self, operand: Operand, fresh: bool = False) -> torch.Tensor:
+        if operand.leaf is not None and operand.leaf.group in self._placed:
+            return self._placed[operand.leaf.group]
+        return super()._resolved(operand, fresh)
+
+
+class Function:
+    """What a pass differentiates, as a function of the numbers in its leaves."""
+
+    def __init__(self, problem: Problem, point: Point, tape: Tape, deadline: float) -> None:
+        if any(len(values) > 1 for values in _epochs(problem, point.leaves)):
+            raise Impossible("changed")  # the leaf is a step of its own graph
+        self.point = point
+        self._problem = problem
+        self._deadline = deadline
+        self._again = set(tape.written)
+        for leaf in point.leaves:
+            self._again |= dependent(problem.entries, leaf) | {leaf.group}
+        self._base: Player = self._player(point.held).play()
+
+    def _player(self, held: Iterable[torch.Tensor]) -> Player:
+        placed = {leaf.group: value for leaf, value in zip(self.point.leaves, held, strict=True)}
+        return _Placed(self._problem, self._deadline, placed)
+
+    def at(self, held: Sequence[torch.Tensor]) -> float:
+        """Its value."""
+        return self._player(held).play(self._base, self._again).value()
+
+    def all_at(self, held: Sequence[torch.Tensor]) -> list[float]:
+        """Its values with all leaves given many times over along a first axis, computed at once."""
+
+        def value(*each: torch.Tensor) -> torch.Tensor:
+            return self._player(each).play(self._base, self._again).roots()[0].reshape(())
+
+        many = torch.func.vmap(value, randomness="same")(*held)
+        return [float(each) for each in many]
+
+
+def _epochs(problem: Problem, leaves: Iterable[Leaf]) -> list[set[int]]:
+    """For each leaf, the values it had within one pass."""
+    found: dict[int, set[int]] = {leaf.group: set() for leaf in leaves}
+    for entry in problem.entries:
+        for operand in entry.operands:
+            if operand.leaf is not None and operand.value is not None and operand.leaf.group in found:
+                found[operand.leaf.group].add(id(operand.value))
+    return list(found.values())
+
+
+Number = tuple[torch.Tensor, tuple[int, ...]]
+"""A tensor, the place of one of its elements."""
+_NUMBER = re.compile(r"(?P<path>\w+(?:\.\w+)*)(?:\[(?P<place>\s*\d+(?:\s*,\s*\d+)*)\s*\])?")
+
+
+def number_of(text: str, names: Mapping[str, Any]) -> Number | None:
+    """The number that `w` or `model.0.weight[0, 1]` names; nothing of the user's is called to find it."""
+    written = _NUMBER.fullmatch(text.strip())
+    if written is None:
+        return None
+    first, *rest = written["path"].split(".")
+    found = names.get(first)
+    for part in rest:
+        if not issubclass(type(found), torch.nn.Module):
+            return None
+        held = found.__dict__
+        found = held["_modules"].get(part, held["_parameters"].get(part))
+    if not isinstance(found, torch.Tensor):
+        return None
+    place = tuple([int(each) for each in (written["place"] or "").split(",") if each.strip()])
+    fits = len(place) == found.dim() and all(at < size for at, size in zip(place, found.shape, strict=True))
+    if not fits and found.numel() == 1 and not place:
+        return found, (0,) * found.dim()
+    return (found, place) if fits else None
+
+
+def surface(
+    problems: Iterable[tuple[Problem, Impossible | None]], points: Points, tape: Tape, ledger: Ledger, deadline: float,
+    axes: Sequence[Number | None] = (),
+) -> None:  # fmt: skip
+    """Says the values on the grid, or why there are none. Of a pass that does not reach both `axes` there are none."""
+    why = Impossible("limit" if points.large else "numbers")
+    by_number = {point.number: point for point in points.all}
+    for problem, impossible in problems:
+        point = by_number.get(problem.number)
+        if point is None or sum(each.numel() for each in point.held) < 2:
+            continue
+        places = [None if axis is None else _among(axis, point) for axis in axes]
+        if None in places or len(set(places)) not in (0, 2):
+            why = Impossible("axes")
+            continue
+        if impossible is not None or not point.leaves:
+            why = impossible or why
+            continue
+        try:
+            with playing(wide=True), torch.no_grad():
+                ledger.say(
+                    *_row(
+                        Function(problem, point, tape, deadline), points, deadline, [place for place in places if place]
+                    )
+                )
+            return
+        except Impossible as found:
+            why = found
+        except Exception as error:
+            why = Impossible("replay", what=f"{type(error).__name__}: {error}"[:200])
+    ledger.say("surf", 0, None, None, (), 0, 0, 0, why.word, why.parameters)
+
+
+def _among(axis: Number, point: Point) -> Place | None:
+    """Which number of a pass an axis is."""
+    tensor, place = axis
+    leaf = next((at for at, ref in enumerate(point.tensors) if ref() is tensor), None)
+    if leaf is None or tensor.shape != point.held[leaf].shape:
+        return None
+    flat = 0
+    for at, size in zip(place, tensor.shape, strict=True):
+        flat = flat * size + at
+    return leaf, flat
+
+
+def _row(function: Function, points: Points, deadline: float, chosen: list[Place]) -> tuple[Any, ...]:
+    point = function.point
+    if not _near(function.at(point.held), point.value):
+        raise Impossible("replay", what="")
+    each_s = min(_seconds(function) for _ in range(_TIMED))
+    alike = [other for other in points.all if other.shapes() == point.shapes()]
+    ranges = _ranges(point, alike)
+    across, up = chosen or sorted(_moved_most(ranges), key=lambda place: (point.leaves[place[0]].number, place[1]))
+    others = _spread([other for other in alike if other is not point], _MOST_COMPARED)
+    fitting = 0
+    for other in others:
+        fitting += _near(function.at(other.held), other.value)
+    left = deadline - time.perf_counter()
+    count = next((count for count in GRIDS if count * count * each_s < _SHARE * left), 0)
+    axes = [_ticks(ranges[place], count or GRIDS[0]) for place in (across, up)]
+    values = None
+    if count < GRIDS[0]:
+        values = _at_once(function, across, up, [_ticks(ranges[place], GRIDS[0]) for place in (across, up)])
+        if values is not None:
+            axes = [_ticks(ranges[place], GRIDS[0]) for place in (across, up)]
+    if values is None:
+        if not count:
+            raise Impossible("time")
+        values = [function.at(_with(point.held, {across: u, up: v})) for v, u in product(axes[1], axes[0])]
+    said = tuple([spoken(float(f"{value:.7g}")) for value in values])
+    words = [_axis(point, place, ticks) for place, ticks in zip((across, up), axes, strict=True)]
+    return ("surf", point.number, *words, said, len(ranges), len(others), fitting, "", {})
+
+
+def _seconds(function: Function) -> float:
+    began = time.perf_counter()
+    function.at(function.point.held)
+    return time.perf_counter() - began
+
+
+def _near(mine: float, theirs: float) -> bool:
+    if not (math.isfinite(mine) and math.isfinite(theirs)):
+        return math.isnan(mine) == math.isnan(theirs) and mine in (theirs, mine)
+    return abs(mine - theirs) <= _FITS * max(abs(mine), abs(theirs)) + 1e-6
+
+
+def _ranges(point: Point, alike: Iterable[Point]) -> dict[Place, tuple[float, float]]:
+    """From where to where each number went, to what it is at the end."""
+    found: dict[Place, tuple[float, float]] = {}
+    rows = [each.held for each in alike]
+    rows += [last for each in alike if (last := _last(each)) is not None]
+    for leaf, held in enumerate(point.held):
+        for element in range(held.numel()):
+            met = [float(row[leaf].reshape(-1)[element]) for row in rows]
+            met = [each for each in met if math.isfinite(each) and abs(each) < _LARGEST]
+            found[leaf, element] = (min(met, default=0.0), max(met, default=0.0))
+    return found
+
+
+def _last(point: Point) -> list[torch.Tensor] | None:
+    tensors = [ref() for ref in point.tensors]
+    held = [tensor.detach().double() for tensor in tensors if tensor is not None]
+    same = len(held) == len(point.held) and all(a.shape == b.shape for a, b in zip(held, point.held, strict=True))
+    return held if same else None
+
+
+def _moved_most(ranges: dict[Place, tuple[float, float]]) -> list[Place]:
+    """The two numbers that moved most."""
+    return sorted(ranges, key=lambda place: (ranges[place][0] - ranges[place][1], place))[:2]
+
+
+def _ticks(span: tuple[float, float], count: int) -> tuple[float, ...]:
+    low, high = span
+    room = _BEYOND * (high - low) or max(abs(low), 1.0) / 2
+    low, high = low - room, high + room
+    return tuple([float(f"{low + (high - low) * at / (count - 1):.9g}") for at in range(count)])
+
+
+def _with(held: Sequence[torch.Tensor], places: dict[Place, float]) -> list[torch.Tensor]:
+    """The leaves with some of their elements replaced."""
+    made = list(held)
+    for (leaf, element), value in places.items():
+        made[leaf] = made[leaf].clone() if made[leaf] is held[leaf] else made[leaf]
+        made[leaf].view(-1)[element] = value
+    return made
+
+
+def _at_once(function: Function, across: Place, up: Place, axes: Sequence[Sequence[float]]) -> list[float] | None:
+    """The whole grid in one playing; None where that is not possible, or does not give the same."""
+    held, count = function.point.held, len(axes[0]) * len(axes[1])
+    pairs = list(product(axes[1], axes[0]))
+    many = [each.expand(count, *each.shape).clone() for each in held]
+    for (leaf, element), side in ((across, 1), (up, 0)):
+        many[leaf].view(count, -1)[:, element] = torch.tensor([pair[side] for pair in pairs], dtype=torch.float64)
+    with contextlib.suppress(Exception):  # what vmap cannot take: `.item()`, writing in place
+        values = function.all_at(many)
+        some = (0, count // 2, count - 1)
+        if all(_near(function.at([each[at] for each in many]), values[at]) for at in some):
+            return values
+    return None
+
+
+def _axis(point: Point, place: Place, ticks: tuple[float, ...]) -> tuple[int, tuple[int, ...], tuple[float, ...]]:
+    leaf, element = place
+    index: list[int] = []
+    for size in reversed(point.held[leaf].shape):
+        index.insert(0, element % size)
+        element //= size
+    return point.leaves[leaf].number, tuple(index), ticks
+
+
+def _spread(items: list[Point], most: int) -> list[Point]:
+    if len(items) <= most:
+        return items
+    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]

@@ -1,0 +1,1 @@
+"""What keeps the record of long programs small."""

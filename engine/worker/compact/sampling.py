@@ -1,0 +1,608 @@
+"""Bounds what a long loop of backward passes records: all of its first turns, then a sample that grows sparser, and the latest.
+
+A *turn* of a loop is what happens from the moment the program jumps back after a pass until it does so again: forward
+operations, the pass, the updates after it. Until `FULL` facts are recorded nothing is left out. From then on each turn is
+
+* kept, when its number is in the sample;
+* provisional: recorded but held back, and forgotten as soon as the next turn is recorded, so that the last one is there at the end;
+* skipped, once recording has taken its share of the time: nothing is recorded but two numbers for the curve.
+
+Forgetting must leave no trace of the numbers that were forgotten: `_sift` takes the states of live tensors out of the ledger,
+or keeps the one row that says what they are now.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from sys import _getframe
+from threading import RLock
+from time import perf_counter
+from types import CodeType, FrameType
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import torch
+from torch.autograd.graph import GradientEdge, get_gradient_edge
+
+from engine.events import Again, Flowing, Passed, row_of
+from engine.patterns import Patterns, spread_visit
+from engine.worker.capture.tensors import kind_of, look, small_data, spoken
+
+if TYPE_CHECKING:
+    from engine.worker.capture.op_names import Called
+    from engine.worker.capture.record import Ledger, Row, State
+
+Node: TypeAlias = Any  # PyTorch's nodes have no static type
+Place = tuple[CodeType, int]
+
+FULL = 16_000
+"""Operations, tensors and nodes that are recorded before anything is left out: a trace of some 6 MB."""
+FULL_BYTES, OPS_BYTES = 12 << 20, 24 << 20
+"""Bytes of events after which loops are sampled, and after which no more operations are recorded."""
+SAMPLE = 8_000
+"""How many more the sample may take."""
+_CURVE = 2_000
+"""Points of the curve that are said at one distance; then the distance doubles."""
+_LONGEST_PERIOD = 64
+_SHARE = 0.3
+"""Part of the wall time after which most turns are skipped."""
+_SPARE = 16
+"""Then one turn in so many is recorded, for the sake of the last."""
+_ALWAYS = frozenset(("fn", "pat", "out", "w", "find", "m", "cut", "cv", "gone", "room"))
+"""Rows that are said though their turn is forgotten."""
+_DATA, _NODE, _SUMMARY = 6, 10, 17
+"""Places in the row of a tensor."""
+_GONE = 12
+"""Place of the tensors that ceased to exist in the row of an op."""
+_GONE_BY_VISIT = 6
+"""The same in the row of a visit."""
+_disabled = torch._C.DisableTorchFunction
+
+
+class _Calls:
+    """The engine calls of one line."""
+
+    __slots__ = ("count", "last", "period")
+
+    def __init__(self) -> None:
+        self.count = self.last = self.period = 0
+
+
+class _Gap:
+    """What was left out since the last row that was said."""
+
+    def __init__(self) -> None:
+        self.first = self.last = self.passes = self.updates = 0
+        self.ops: Counter[tuple[int, int, int]] = Counter()
+
+    def __bool__(self) -> bool:
+        return bool(self.passes or self.updates or self.ops)
+
+    def add_pass(self, number: int) -> None:
+        self.first = self.first or number
+        self.last = number
+        self.passes += 1
+
+    def add(self, other: "_Gap") -> None:
+        """Takes in a gap that follows."""
+        self.first = self.first or other.first
+        self.last = other.last or self.last
+        self.passes += other.passes
+        self.updates += other.updates
+        self.ops.update(other.ops)
+
+    def row(self) -> "Row":
+        """The event that tells of it."""
+        places = tuple((*place, count) for place, count in self.ops.items())
+        return "gap", self.first, self.last, self.passes, self.ops.total(), self.updates, places
+
+
+class LoopSampler:
+    """Decides what of a long loop is recorded; the ledger, the calls, the passes and the optimizers ask it."""
+
+    def __init__(self, ledger: "Ledger") -> None:
+        self.ledger = ledger
+        self.lock = RLock()
+        """The time limit settles from another thread."""
+        self.started = perf_counter()
+        self.full = True
+        """Nothing is left out yet."""
+        self.muted = False
+        """This turn is skipped."""
+        self.armed: list[Place] | None = None
+        """Where the anchor's last pass was called, outermost first, until the program jumps back."""
+        self.steps = 0
+        """Optimizer steps that are running."""
+        self.calls: dict[int, _Calls] = {}
+        self.anchor = 0
+        """The line whose pass ends a turn."""
+        self.outermost = self.inside = 0
+        self.spent = self.ops_forgotten = self.nodes_forgotten = self.updates_forgotten = 0
+        self.volume = 0
+        """What was recorded when the block began."""
+        self.provisional = False
+        self.sites = 0
+        self.floor = 0
+        """Number of tensors when the block began."""
+        self.carry: list[Row] = []
+        """Rows of live tensors, said with the next block."""
+        self.carried: set[int] = set()
+        self.patterns = Patterns()
+        """Those of ops that a loop does again."""
+        self.before, self.gap = _Gap(), _Gap()
+        """What was left out before the block, and since."""
+        self.aside_floor = 0
+        self.block_rows: list[Row] = []
+        self.since = self.usual = 0
+        """Operations skipped since the last pass, and how many there were in a turn."""
+        self.said = 0
+        self.stride = 1
+        self.point: Row | None = None
+        """The latest point of the curve that was not said."""
+        self.squares: float | None = None
+
+    def begin(self) -> None:
+        """The program begins, and its limits are known."""
+        self.started = perf_counter()
+        self.ledger.nodes_to_spare = self.ledger.limits.nodes - 1000
+        self._attend()
+
+    # What the others ask
+
+    def skips(self, called: "Called | None", frame: FrameType) -> bool:
+        """Whether an operation is to run unrecorded."""
+        if self.armed is not None:
+            self.turn(frame)
+        if not self.muted:
+            return self._at_limit()
+        if called is None or called.special:
+            self.gap.updates += called is not None and called.special in ("set_grad", "set_data")
+            return True
+        places = len(self.ledger.site_codes)
+        site = self.ledger.site(frame)
+        if self._may_turn() and (site > places or self.since > 4 * self.usual + 100) and self.spent < 4 * SAMPLE:
+            self._keep_from_here()  # code that never ran before, or the loop was left
+            return False
+        modules = self.ledger.here.modules
+        self.gap.ops[site, called.id, modules[-1] if modules else 0] += 1
+        self.since += 1
+        return True
+
+    def skips_update(self) -> bool:
+        """Whether a change outside the graph is to go unrecorded."""
+        return self.muted or self.ledger.updates - self.updates_forgotten >= self.ledger.limits.ops
+
+    def turn(self, frame: FrameType, again: bool = False) -> None:
+        """Begins a new turn when the program has jumped back; `again`: here a pass is called."""
+        if self.armed is not None and self._may_turn() and _went_back(self.armed, self.ledger.stack(frame), again):
+            self.armed = None
+            with self.lock:
+                self._next_turn()
+
+    def _may_turn(self) -> bool:
+        here = self.ledger.here
+        return not (here.passes or here.modules or self.steps or self.inside)
+
+    def _at_limit(self) -> bool:
+        ledger = self.ledger
+        ops, nodes = ledger.ops - self.ops_forgotten, ledger.nodes - self.nodes_forgotten
+        if ops < ledger.limits.ops and nodes < ledger.limits.nodes and ledger.said_bytes < OPS_BYTES:
+            return False
+        if not ledger.ops_omitted:
+            ledger.say("cut", "ops", "ops", ops, 0)  # should the run be killed
+        ledger.ops_omitted += 1
+        return True
+
+    def _attend(self) -> None:
+        """Sets from which op on the calls ask."""
+        ledger = self.ledger
+        full = ledger.nodes - self.nodes_forgotten >= ledger.limits.nodes or ledger.said_bytes >= OPS_BYTES
+        asks = full or self.muted or self.armed is not None
+        ledger.attention = -1 if asks else ledger.limits.ops + self.ops_forgotten
+
+    # Passes
+
+    def passed(self, frame: FrameType | None) -> None:
+        """An outermost call of the engine has ended."""
+        ledger = self.ledger
+        self.outermost += 1
+        if ledger.walker.threaded:
+            self._stop()
+            return
+        site = ledger.site(frame)
+        calls = self.calls.get(site)
+        if calls is None:
+            if len(self.calls) > 1000:
+                self.calls = {s: c for s, c in self.calls.items() if self._recurs(c)}
+            calls = self.calls[site] = _Calls()
+        calls.period = self.outermost - calls.last if calls.count else 0
+        calls.last = self.outermost
+        calls.count += 1
+        if self.full:
+            if ledger.tensors + ledger.ops + ledger.nodes < FULL and ledger.said_bytes < FULL_BYTES:
+                return
+            self.full = False
+        self.anchor = self._anchor()
+        if self.anchor == site and site:
+            self.armed = ledger.stack(frame)
+            if self.muted:
+                self.usual = max(self.usual, self.since)
+            self.since = 0
+        self._attend()
+
+    def _recurs(self, calls: _Calls) -> bool:
+        return 0 < calls.period <= _LONGEST_PERIOD and self.outermost - calls.last <= 2 * calls.period + 2
+
+    def _anchor(self) -> int:
+        """The line that ends a turn: of those that recur, the one between whose calls all others come."""
+        living = {site: calls for site, calls in self.calls.items() if self._recurs(calls)}
+        if not living:
+            return 0
+        longest = max(calls.period for calls in living.values())
+        if self.anchor in living and living[self.anchor].period == longest:
+            return self.anchor
+        return max(living, key=lambda site: (living[site].period, living[site].last))
+
+    def pass_over(self, engine: Callable[..., Any], outputs: Sequence[Any], args: Any, kwargs: Any) -> Any:
+        """Runs the engine unrecorded; only the loss and the norm of what reaches the leaves are noted."""
+        ledger = self.ledger
+        ledger.passes += 1
+        number = ledger.passes
+        site = ledger.site(_getframe(1))
+        loss = _loss(outputs)
+        self.inside += 1
+        handles: list[Any] = []
+        self.squares = None
+        try:
+            with _disabled():
+                if kwargs.get("accumulate_grad", True) and self.inside == 1:
+                    self.squares = 0.0
+                    ledger.here.ours = True
+                    handles = [node.register_hook(self._arrived) for node in _sinks(outputs)]
+                ledger.here.ours = False
+            return engine(outputs, *args, **kwargs)
+        finally:
+            ledger.here.ours = False
+            for handle in handles:
+                handle.remove()
+            self.inside -= 1
+            norm = None if self.squares is None else spoken(math.sqrt(self.squares))
+            self.gap.add_pass(number)
+            self.curve(number, loss, norm, site)
+            if not self.inside:
+                self.passed(_getframe(1))
+
+    def _arrived(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
+        if entered and entered[0] is not None and self.squares is not None:
+            with _disabled():
+                self.squares += _norm(entered[0]) ** 2
+
+    def curve(self, number: int, loss: float | str | None, norm: float | str | None, site: int) -> None:
+        """Notes one call of the engine that is left out."""
+        row = ("cv", number, loss, norm, site)
+        if number % self.stride:
+            self.point = row
+            return
+        self.point = None
+        self.ledger.outbox.append(row)
+        self.said += 1
+        if self.said >= _CURVE:
+            self.said, self.stride = 0, 2 * self.stride
+
+    # Turns
+
+    def _next_turn(self) -> None:
+        """The anchor's loop goes round."""
+        number = self.calls[self.anchor].count + 1
+        late = perf_counter() - self.started > _SHARE * self.ledger.limits.wall_s
+        if self._may_keep() and number % _step(number, self._fineness()) == 0:
+            self._open(provisional=False)
+        elif not late or number % _SPARE == 0:
+            self._open(provisional=True)
+        elif not self.muted:
+            self._mute()
+        self._attend()
+
+    def _may_keep(self) -> bool:
+        return self.spent < SAMPLE and self.ledger.said_bytes < OPS_BYTES
+
+    def _fineness(self) -> int:
+        """How many of each further doubling the sample can afford."""
+        turns = max(self.calls[self.anchor].count, 1)
+        return max(1, min(10, SAMPLE * turns // FULL // 8))
+
+    def _keep_from_here(self) -> None:
+        with self.lock:
+            self._open(provisional=False)
+            self._attend()
+
+    def _stop(self) -> None:
+        """The program has threads: turns cannot be told apart any more."""
+        with self.lock:
+            self._settle()
+            self.armed = None
+            self._attend()
+
+    def _open(self, provisional: bool) -> None:
+        """Begins a block with a turn that is recorded."""
+        self._unmute()
+        self._close()
+        ledger = self.ledger
+        self.provisional = provisional
+        self.sites = len(ledger.site_codes)
+        self.floor = ledger.tensors
+        self.volume = self._recorded()
+        if provisional:
+            self.before, self.gap = self.gap, _Gap()
+            self.carried = {int(row[1]) for row in self.carry if row[0] == "t"}  # type: ignore[call-overload]
+            ledger.rows, self.carry = self.carry, []
+            return
+        self._say_gap()
+        ledger.outbox.extend(self.carry)
+        self.carry = []
+        self.carried.clear()
+
+    def _close(self) -> None:
+        """Ends the block: says it or forgets it."""
+        ledger = self.ledger
+        if not self.provisional:
+            self.spent += 0 if self.volume == 0 else self._recorded() - self.volume
+            return
+        if len(ledger.site_codes) > self.sites and self.spent < 4 * SAMPLE:  # it ran code that never ran before
+            self._say_block()
+            self.spent += self._recorded() - self.volume
+            return
+        held, ledger.rows = ledger.rows, ledger.outbox
+        self.provisional = False
+        later, self.gap = self.gap, self.before
+        self.carry = [*self._sift(held, self.floor, self.carried), *self.carry]
+        self.gap.add(later)
+
+    def _say_block(self) -> None:
+        """Says what was held back, after what was left out before it."""
+        ledger = self.ledger
+        held, ledger.rows = ledger.rows, ledger.outbox
+        later, self.gap = self.gap, self.before
+        self._say_gap()
+        self.gap = later
+        ledger.outbox.extend(held)
+        self.provisional = False
+        self.carried.clear()
+
+    def _recorded(self) -> int:
+        ledger = self.ledger
+        return ledger.tensors + ledger.ops + ledger.nodes
+
+    def _say_gap(self) -> None:
+        if self.gap:
+            self.ledger.outbox.append(self.gap.row())
+            self.gap = _Gap()
+
+    def _mute(self) -> None:
+        self.muted = True
+        self.ledger.here.muted += 1
+        self.aside_floor = self.ledger.tensors
+        self.block_rows, self.ledger.rows = self.ledger.rows, []
+        self.since = 0
+
+    def _unmute(self) -> None:
+        if not self.muted:
+            return
+        ledger = self.ledger
+        self.muted = False
+        ledger.here.muted -= 1
+        aside, ledger.rows = ledger.rows, self.block_rows
+        rows = self._sift(aside, self.aside_floor, set())
+        self.carry += rows
+        for state in list(ledger.states.values()):
+            if state.role in ("leaf", "parameter", "buffer", "gradient", "state"):
+                state.version = -1  # may have been written past its version counter
+
+    def _settle(self) -> None:
+        self._unmute()
+        if self.provisional:
+            self._say_block()
+        self.ledger.outbox.extend(self.carry)
+        self.carry = []
+        self.carried.clear()
+        self._say_gap()
+
+    def end(self) -> None:
+        """The program has ended, or is about to be: says all that was held back."""
+        with self.lock:
+            self._settle()
+            self.armed = None
+            if self.point is not None:
+                self.ledger.outbox.append(self.point)
+                self.point = None
+            self.ledger.attention = -1
+
+    # Forgetting
+
+    def _sift(self, rows: list["Row"], floor: int, carried: set[int]) -> list["Row"]:
+        """Says what is always said of some rows; gives those that live tensors need; forgets the others.
+
+        Numbers above `floor`, and those carried over, are in these rows only."""
+        ledger = self.ledger
+        rows = list(self._spread(rows))
+        tied = {row[1] for row in rows if row[0] == "t" and len(row) > _NODE and row[_NODE]}
+        needed = self._needed(floor, carried, tied)
+        kept: list[Row] = []
+        told: dict[object, Row] = {}
+        passes: dict[object, tuple[Row, list[object]]] = {}
+        for row in rows:
+            kind = row[0]
+            if kind == "t":
+                told[row[1]] = row
+                if row[1] in needed:
+                    kept.append(row)
+            elif kind in _ALWAYS:
+                ledger.outbox.append(row)
+            elif kind == "tc":
+                if (row[1] in needed or (row[1] <= floor and row[1] not in carried)) and not (len(row) > 4 and row[4]):  # type: ignore[operator]
+                    kept.append(row)
+            elif kind == "n":
+                if self._keeps_node(row, needed, floor, carried):
+                    kept.append(row)
+            elif kind == "o":
+                self.gap.ops[row[6], row[2], row[7]] += 1  # type: ignore[index]
+                self.ops_forgotten += 1
+                if len(row) > _GONE and row[_GONE]:
+                    ledger.outbox.append(("gone", row[_GONE]))
+            elif kind == "v":
+                if len(row) > _GONE_BY_VISIT and row[_GONE_BY_VISIT]:
+                    ledger.outbox.append(("gone", row[_GONE_BY_VISIT]))
+            elif kind == "u":
+                self.gap.updates += 1
+                self.updates_forgotten += 1
+            elif kind == "p":
+                self.gap.add_pass(row[1])  # type: ignore[arg-type]
+                passes[row[1]] = (row, [])
+            elif kind == "a" and row[1] in passes:
+                passes[row[1]][1].append(row[5])
+        for row, deltas in passes.values():
+            self._point(row, deltas, told)
+        return kept
+
+    def _spread(self, rows: list["Row"]) -> Iterator["Row"]:
+        """The rows, each that stands for several replaced by those."""
+        for row in rows:
+            facts: Any = row[1:]
+            if row[0] == "l":
+                yield from [row_of(event) for event in self.patterns.spread(Again(*facts))]
+            elif row[0] == "f":
+                *known, new, gone = facts
+                made, visit = spread_visit(Passed(*known, tuple([Flowing(*one) for one in new]), gone))  # type: ignore[call-arg]
+                yield from [row_of(event) for event in (*made, visit)]
+            else:
+                yield row
+
+    def _needed(self, floor: int, carried: set[int], tied: set[object]) -> set[int]:
+        """Takes states that would name what is forgotten out of the ledger; gives the records the others need."""
+        ledger = self.ledger
+        staying: dict[int, State] = {}
+        needed: set[int] = set()
+        leaving: list[State] = []
+        for key, state in list(ledger.states.items()):
+            if state.ref() is None:
+                continue
+            if state.id <= floor and state.id not in carried:
+                staying[key] = state
+            elif state.node or state.id in tied or state.first in tied:
+                leaving.append(state)
+            else:
+                staying[key] = state
+                needed.update((state.id, state.first))
+        for key, state in list(staying.items()):
+            if (state.base > floor or state.base in carried) and state.base not in needed:
+                leaving.append(staying.pop(key))
+        ledger.states = staying
+        for state in leaving:
+            if state.storage is not None and state in state.storage.members:
+                state.storage.members.remove(state)
+        return needed
+
+    def _keeps_node(self, row: "Row", needed: set[int], floor: int, carried: set[int]) -> bool:
+        """An AccumulateGrad stays as long as its leaf; other nodes are numbered anew should they be met again."""
+        walker = self.ledger.walker
+        number: Any = row[1]
+        if row[2] == "AccumulateGrad":
+            leaf: Any = row[8]
+            if leaf in needed or (leaf <= floor and leaf not in carried):
+                return True
+            walker.sinks.pop(leaf, None)
+            walker.leaves.pop(number, None)
+        elif row[3]:
+            walker.numbers.pop(int(row[3]), None)  # type: ignore[call-overload]
+        walker.edges.pop(number, None)
+        self.nodes_forgotten += 1
+        return False
+
+    def _point(self, row: "Row", deltas: list[object], told: dict[object, "Row"]) -> None:
+        roots: Any = row[3]
+        data = self._data(roots[0][2], told) if roots else None
+        loss = data[0] if data is not None and len(data) == 1 else None
+        squares = 0.0
+        for delta in deltas:
+            said: Any = told.get(delta)
+            if said is None:
+                continue
+            squares += _said_norm(said) ** 2
+        norm = spoken(math.sqrt(squares)) if row[2] == "backward" else None
+        self.curve(row[1], loss, norm, row[4])  # type: ignore[arg-type]
+
+    def _data(self, number: int, told: dict[object, "Row"]) -> Any:
+        """All elements of a recorded tensor that is small."""
+        if number in told:
+            return told[number][_DATA]
+        states = self.ledger.states.values()
+        return next((state.look.data for state in states if state.id == number), None)
+
+
+def _said_norm(row: Any) -> float:
+    """Norm of a tensor from its record."""
+    data, summary = row[_DATA], row[_SUMMARY] if len(row) > _SUMMARY else None
+    return _norm_of(data, summary)
+
+
+def _norm_of(data: Any, summary: Any) -> float:
+    if data is not None:
+        return math.sqrt(sum(float(value) ** 2 for value in data))
+    return math.nan if summary is None else float(summary[4])
+
+
+def _norm(tensor: torch.Tensor) -> float:
+    seen = look(tensor)
+    return _norm_of(seen.data, seen.rest[3] if len(seen.rest) > 3 else None)
+
+
+def _loss(outputs: Sequence[Any]) -> float | str | None:
+    first = outputs[0] if outputs else None
+    if not isinstance(first, torch.Tensor):
+        return None
+    try:
+        with _disabled():
+            if first.numel() != 1 or first.is_complex():
+                return None
+            value = small_data(first.detach(), kind_of(first.dtype), 1)[0]
+            return value if isinstance(value, str) else float(value)
+    except Exception:  # a tensor without memory
+        return None
+
+
+def _sinks(outputs: Sequence[Any]) -> Iterator[Node]:
+    """The AccumulateGrad nodes that can be reached."""
+    todo: list[Node] = []
+    for output in outputs:
+        if isinstance(output, GradientEdge):
+            todo.append(output.node)
+        elif isinstance(output, torch.Tensor) and output.requires_grad:
+            todo.append(get_gradient_edge(output).node)
+    seen = set(todo)
+    while todo:
+        node = todo.pop()
+        targets = node.next_functions
+        if not targets and hasattr(node, "variable"):
+            yield node
+        for target, _ in targets:
+            if target is not None and target not in seen:
+                seen.add(target)
+                todo.append(target)
+
+
+def _went_back(then: list[Place], now: list[Place], again: bool) -> bool:
+    """Whether the program has jumped back since: the first place that differs comes earlier in its code."""
+    for (code, instruction), (code_now, instruction_now) in zip(then, now, strict=False):
+        if code is not code_now:
+            return False
+        if instruction != instruction_now:
+            return instruction_now < instruction
+    return again or len(now) < len(then)  # the very call that led to the pass
+
+
+def _step(number: int, fineness: int) -> int:
+    """Distance between kept turns around this one: a round number, at most `number / fineness`."""
+    most = number // fineness
+    if most < 2:
+        return 1
+    ten = int(10 ** (len(str(most)) - 1))
+    return next(factor for factor in (5, 2, 1) if factor * ten <= most) * ten

@@ -1,0 +1,1 @@
+"""What only the running process knows of a failure."""

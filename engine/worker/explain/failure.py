@@ -1,0 +1,147 @@
+"""The failure of a user's program: its place, its frames, and the text plain Python prints for it."""
+
+import errno
+import re
+import traceback
+from pathlib import Path
+from types import FrameType, TracebackType
+
+import numpy
+import torch
+
+from engine.worker.capture.record import PROGRAM, Ledger, Row
+from engine.worker.capture.safe_repr import class_name
+from engine.worker.explain.failure_context import FailureContext, Operand
+from engine.worker.explain.syntax_errors import fault
+from engine.worker.runtime.tracebacks import plain
+
+_MOST_FRAMES = 40
+_LIBRARY_FILE = re.compile(r'(?<=^  File ")/[^"\n]+', re.MULTILINE)
+
+
+def _entries(trace: TracebackType | None) -> list[tuple[FrameType, tuple[int, int]]]:
+    entries = []
+    while trace is not None:
+        entries.append((trace.tb_frame, (trace.tb_lineno, trace.tb_lasti)))
+        trace = trace.tb_next
+    return entries
+
+
+def _library(filename: str) -> str:
+    parts = Path(filename).parts
+    for marker in ("site-packages", "dist-packages"):
+        if marker in parts:
+            return "/".join(parts[len(parts) - parts[::-1].index(marker) :])
+    return "/".join(parts[-2:])
+
+
+def _shorter(match: re.Match[str]) -> str:
+    """Where the operator keeps the libraries is nobody's business."""
+    return _library(match.group())
+
+
+def failure_row(error: BaseException, ledger: Ledger, source: str) -> Row | None:
+    """The event for an exception that ended the program; None for an exit with code 0."""
+    if isinstance(error, SystemExit) and error.code in (None, 0):
+        return None
+    frames = []
+    site = 0
+    innermost: tuple[FrameType, int] | None = None
+    for frame, (line, instruction) in plain(_entries(error.__traceback__)):
+        code = frame.f_code
+        here = 0
+        if code.co_filename == PROGRAM:
+            site = here = ledger.place(code, instruction)
+            innermost = frame, instruction
+        frames.append((code.co_name, here, "" if here else _library(code.co_filename), 0 if here else line))
+    raised, op = ledger.raised
+    failing, pass_id = ledger.raised_pass
+    kind, name, message, printed = "exception", class_name(error), _text(error), ""
+    if isinstance(error, SystemExit):
+        kind = "exit"
+        printed = "" if isinstance(error.code, int) else f"{error.code}\n"
+    else:
+        try:
+            printed = _LIBRARY_FILE.sub(_shorter, "".join(traceback.format_exception(error)))
+        except BaseException as trouble:
+            printed = f"{name}: {message}\n({type(trouble).__name__} while printing the traceback)\n"
+    asked: dict[str, str] = {}
+    if _is_out_of_memory(error, message):
+        kind = "memory"
+        asked = _asked_bytes(error, message)
+        limit = ledger.limits.memory_bytes
+        message = message or f"memory ran out: a program may add {limit:,} bytes; make its data smaller"
+    elif isinstance(error, PermissionError) and error.errno in (errno.EPERM, errno.EACCES):
+        kind = "forbidden"
+    operands, facts = (
+        ((), asked) if kind == "memory" or innermost is None else _clues(error, ledger, source, *innermost)
+    )
+    return (
+        "fail", kind, name, message, site, tuple(frames[:_MOST_FRAMES]), printed, op if raised is error else 0,
+        pass_id if failing is error else 0, "", operands, facts,
+    )  # fmt: skip
+
+
+def _clues(
+    error: BaseException, ledger: Ledger, source: str, frame: FrameType, instruction: int
+) -> tuple[tuple[Operand, ...], dict[str, str]]:
+    """Nothing here may cost the failure itself; a program may have bound its names to anything."""
+    operands: tuple[Operand, ...] = ()
+    try:
+        clues = FailureContext(ledger, source, frame, instruction)
+        operands = clues.operands()
+        return operands, clues.facts(error)
+    except BaseException as trouble:
+        ledger.trouble("failure", RuntimeError(type(trouble).__name__))
+        return operands, {}
+
+
+def _is_out_of_memory(error: BaseException, message: str) -> bool:
+    """PyTorch's CPU allocator raises a plain RuntimeError (c10/core/impl/alloc_cpu.cpp, 2.13)."""
+    return (
+        isinstance(error, MemoryError | torch.OutOfMemoryError)
+        or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+        or (isinstance(error, RuntimeError) and ("can't allocate memory" in message or "bad_alloc" in message))
+    )
+
+
+_UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+_ARRAY_TOO_LARGE = vars(numpy)["_core"]._exceptions._ArrayMemoryError  # numpy 2 has no public name for it
+_ASKED = re.compile(r"[Tt]ried to allocate ([\d.]+) (bytes|[KMGT]iB)")
+
+
+def _asked_bytes(error: BaseException, message: str) -> dict[str, str]:
+    """How many bytes were asked for, when PyTorch or NumPy says so."""
+    size = getattr(error, "_total_size", None) if type(error) is _ARRAY_TOO_LARGE else None
+    if size is None and (found := _ASKED.search(message)):
+        size = round(float(found[1]) * _UNITS[found[2]])
+    return {} if size is None else {"asked_bytes": str(int(size))}
+
+
+def _text(error: BaseException) -> str:
+    try:
+        return str(error)
+    except BaseException:  # a program may raise anything here
+        return "<exception str() failed>"
+
+
+def syntax_row(error: Exception, ledger: Ledger) -> Row:
+    """The event for a program that could not be compiled."""
+    printed = "".join(traceback.format_exception_only(type(error), error))
+    site = 0
+    if isinstance(error, SyntaxError) and error.lineno:
+        column = max((error.offset or 1) - 1, 0)
+        end = error.end_lineno or error.lineno
+        end_column = max((error.end_offset or 0) - 1, 0) or column + 1
+        site = ledger.fixed_place(error.lineno, max(end, error.lineno), column, end_column)
+    message = error.msg if isinstance(error, SyntaxError) else str(error)
+    return ("fail", "syntax", class_name(error), message, site, (), printed)
+
+
+def fault_row(error: Exception, source: str, ledger: Ledger) -> Row | None:
+    """The event that explains why a program could not be compiled; None when nothing certain can be said."""
+    found = fault(error, source) if isinstance(error, SyntaxError) else None
+    if found is None:
+        return None
+    parameters = {"line": str(found.place[0]), **found.parameters}
+    return ("find", found.code, "error", ledger.fixed_place(*found.place), parameters, found.fix)

@@ -1,0 +1,266 @@
+"""What only the running program knows of its own failure: what the names stood for, and which real names are near.
+
+Asked once, after the program has ended. Nothing of the user's is called: attributes are read from where they are stored.
+"""
+
+import ast
+import builtins
+import contextlib
+import inspect
+import re
+import sys
+import types
+from collections.abc import Iterable, Iterator, Mapping
+from types import FrameType
+from typing import Any
+
+import torch
+
+from engine.program.spelling import LONGEST_NAME, nearest
+from engine.worker.capture.record import Ledger
+
+_MOST_OPERANDS = 24
+_MISSING = object()
+
+Operand = tuple[str, str, int]
+Place = tuple[int, int, int, int]
+"""Line, end line and columns in bytes of UTF-8, as code objects and syntax trees both have them."""
+
+_PLACES = (
+    "torch", "torch.nn", "torch.nn.functional", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data",
+    "torch.linalg", "torch.nn.init", "torch.nn.utils", "torch.autograd", "torch.utils.checkpoint", "torch.distributions",
+)  # fmt: skip
+_KNOWN = {
+    "true": "True", "false": "False", "none": "None", "null": "None", "nil": "None", "xrange": "range", "raw_input": "input",
+    "unicode": "str", "unichr": "chr", "basestring": "str",
+}  # fmt: skip
+"""Names of other languages, and of Python 2."""
+
+
+class FailureContext:
+    """The failing expression and the frame it is in."""
+
+    def __init__(self, ledger: Ledger, source: str, frame: FrameType, instruction: int) -> None:
+        self.ledger = ledger
+        self.frame = frame
+        self.place = _place(frame, instruction)
+        self.expressions = _expressions(source, self.place)
+
+    def operands(self) -> tuple[Operand, ...]:
+        """The names in the expression and what they stood for."""
+        found: dict[str, Operand] = {}
+        for node in self.expressions:
+            for inner in ast.walk(node):
+                if isinstance(inner, ast.Name | ast.Attribute) and len(found) < _MOST_OPERANDS:
+                    value = self.value(inner)
+                    if value is not _MISSING:
+                        text = ast.unparse(inner)
+                        found.setdefault(text, (text, _type_of(value), self._number(value)))
+        return tuple(found.values())
+
+    def _number(self, value: object) -> int:
+        if not isinstance(value, torch.Tensor):
+            return 0
+        with torch._C.DisableTorchFunction():
+            return self.ledger.meet(value).id
+
+    def value(self, node: ast.expr) -> Any:
+        """What a name or a chain of attributes stands for; `_MISSING` when that cannot be read without calling anything."""
+        if isinstance(node, ast.Name):
+            for scope in (self.frame.f_locals, self.frame.f_globals, vars(builtins)):
+                if node.id in scope:
+                    return scope[node.id]
+        elif isinstance(node, ast.Attribute):
+            owner = self.value(node.value)
+            if owner is not _MISSING:
+                return _stored(owner, node.attr)
+        return _MISSING
+
+    def facts(self, error: BaseException) -> dict[str, str]:
+        """The name that was not found, and what is near it."""
+        match error:
+            case ModuleNotFoundError():
+                return _near(error.name or "", "", _importable())
+            case ImportError():
+                return self._imported(error)
+            case NameError():
+                return self._undefined(error)
+            case AttributeError():
+                return self._attribute(error)
+            case TypeError():
+                return self._keyword(error)
+            case KeyError():
+                return self._key(error)
+        return {}
+
+    def _imported(self, error: ImportError) -> dict[str, str]:
+        said = re.search(r"cannot import name '(\w+)' from '([\w.]+)'", str(error))
+        module = sys.modules.get(said[2]) if said else None
+        if said is None or module is None:
+            return {}
+        facts = _near(said[1], said[2], vars(module))
+        return {**facts, "place": _home(said[1], said[2])}
+
+    def _undefined(self, error: NameError) -> dict[str, str]:
+        name = error.name or ""
+        mine = [*self.frame.f_locals, *self.frame.f_globals]
+        if name.lower() in _KNOWN:
+            return {"name": name, "suggestion": _KNOWN[name.lower()], "only": "yes"}
+        near_builtins = [one for one in dir(builtins) if len(name) > 3 and one[0] == name[0]]
+        facts = _near(name, "", [*mine, *near_builtins, "True", "False", "None"])
+        if facts.get("suggestion", "").lower() == name.lower():
+            facts.pop("only", None)  # `Net` beside `net` are most often a class and its object
+        facts["place"] = _home(name, "")
+        if not facts["place"] and hasattr(torch.Tensor, name):
+            facts["place"] = "torch.Tensor"
+        return facts
+
+    def _attribute(self, error: AttributeError) -> dict[str, str]:
+        owner, name = error.obj, error.name or ""
+        if owner is None or not name:
+            return {"name": name, "owner": "None"} if name else {}
+        facts = _near(name, _type_of(owner), _names_of(owner))
+        if isinstance(owner, types.ModuleType):
+            facts["place"] = _home(name, owner.__name__)
+            if not facts["place"] and hasattr(torch.Tensor, name):
+                facts["place"] = "torch.Tensor"
+        elif isinstance(owner, torch.Tensor):
+            facts["place"] = _home(name, "")
+        elif isinstance(owner, torch.nn.Module) and hasattr(torch.Tensor, name):
+            facts["place"] = "torch.Tensor"
+        return facts
+
+    def _keyword(self, error: TypeError) -> dict[str, str]:
+        said = re.search(r"got an unexpected keyword argument '(\w+)'", str(error))
+        if said is None:
+            return {}
+        for node in self.expressions:
+            called = self.value(node.func) if isinstance(node, ast.Call) else _MISSING
+            if called is not _MISSING:
+                return _near(said[1], _type_of(called), _keywords_of(called))
+        return {"name": said[1]}
+
+    def _key(self, error: KeyError) -> dict[str, str]:
+        key = error.args[0] if error.args else None
+        for node in self.expressions:
+            if isinstance(node, ast.Subscript) and isinstance(key, str):
+                held = self.value(node.value)
+                if isinstance(held, torch.nn.ModuleDict):
+                    held = held._modules
+                if isinstance(held, dict):
+                    return _near(key, _type_of(held), [one for one in held if isinstance(one, str)])
+        return {}
+
+
+def _place(frame: FrameType, instruction: int) -> Place | None:
+    for index, place in enumerate(frame.f_code.co_positions()):
+        if index == instruction // 2 and None not in place:
+            return place  # type: ignore[return-value]
+    return None
+
+
+def _expressions(source: str, place: Place | None) -> list[ast.expr]:
+    """The failing expression; when the place is that of a statement or its target, all in that statement."""
+    if place is None:
+        return []
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        tree = ast.parse(source)
+        around: ast.stmt | None = None
+        for node in ast.walk(tree):
+            if (
+                isinstance(node, ast.expr)
+                and _is_at(node, place)
+                and not isinstance(node.__dict__.get("ctx"), ast.Store)
+            ):
+                return [node]
+            if isinstance(node, ast.stmt) and node.lineno <= place[0] and place[1] <= (node.end_lineno or 0):
+                around = node
+        if around is not None:
+            return [node for node in ast.iter_child_nodes(around) if isinstance(node, ast.expr)]
+    return []
+
+
+def _is_at(node: ast.expr, place: Place) -> bool:
+    return (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset) == place
+
+
+def _type_of(value: object) -> str:
+    if isinstance(value, types.ModuleType):
+        return value.__name__
+    return type(value).__name__
+
+
+def _stored(owner: object, name: str) -> Any:
+    """An attribute, read without running a property or a `__getattr__` of the user's."""
+    if isinstance(owner, torch.Tensor):
+        if name == "grad":
+            return owner.grad if owner.is_leaf or owner.retains_grad else None  # asked, it would warn
+        method = getattr(torch.Tensor, name, _MISSING)
+        return method if callable(method) else _MISSING
+    held = getattr(owner, "__dict__", None)
+    for scope in _scopes(owner, held if isinstance(held, dict) else {}):
+        if name in scope:
+            return scope[name]
+    found = inspect.getattr_static(owner, name, _MISSING)
+    if isinstance(found, types.FunctionType) and not isinstance(owner, types.ModuleType | type):
+        return types.MethodType(found, owner)
+    return _MISSING if isinstance(found, property) else found
+
+
+def _scopes(owner: object, held: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    yield held
+    if isinstance(owner, torch.nn.Module):
+        for inner in ("_parameters", "_buffers", "_modules"):
+            scope = held.get(inner)
+            if isinstance(scope, dict):
+                yield scope
+
+
+def _names_of(owner: object) -> Iterable[str]:
+    """The attributes an object has, without asking the user's own `__dir__`."""
+    if isinstance(owner, types.ModuleType):
+        return vars(owner)
+    held = getattr(owner, "__dict__", None)
+    names = [name for scope in _scopes(owner, held if isinstance(held, dict) else {}) for name in scope]
+    cls = owner if isinstance(owner, type) else type(owner)
+    return [*names, *type.__dir__(cls)]
+
+
+def _keywords_of(called: Any) -> list[str]:
+    if isinstance(called, torch.nn.Module):
+        called = called.forward
+    with contextlib.suppress(ValueError, TypeError):
+        kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+        return [name for name, one in inspect.signature(called).parameters.items() if one.kind in kinds]
+    # a builtin of PyTorch says its signature in the first line of its documentation
+    first = next((line for line in (getattr(called, "__doc__", None) or "").splitlines() if "(" in line), "")
+    inner = first.partition("(")[2].rpartition(")")[0]
+    return re.findall(r"(?:^|[,*]\s*)(\w+)\s*(?=[=,:]|$)", inner)
+
+
+def _importable() -> list[str]:
+    return [name for name in {*sys.modules, *sys.stdlib_module_names} if not name.startswith("_")]
+
+
+def _home(name: str, but: str) -> str:
+    """Where in PyTorch that very name does exist, as a full path."""
+    if name.startswith("_"):
+        return ""
+    for place in _PLACES:
+        module = sys.modules.get(place)
+        if module is not None and place != but:
+            value = vars(module).get(name, _MISSING)
+            if value is not _MISSING and not isinstance(value, types.ModuleType):
+                return f"{place}.{name}"
+    return ""
+
+
+def _near(name: str, owner: str, candidates: Iterable[str]) -> dict[str, str]:
+    """The name, its owner, and the real name nearest to it, with word of whether no other is as near."""
+    facts = {"name": name[:LONGEST_NAME], "owner": owner}
+    suggestion, only = nearest(name, candidates)
+    if suggestion:
+        facts["suggestion"] = suggestion
+    if only:
+        facts["only"] = "yes"
+    return facts

@@ -1,0 +1,1 @@
+"""How one run goes: from the request to its last word."""

@@ -1,0 +1,62 @@
+"""What a process does before its first run: import PyTorch and its lazy parts."""
+
+import importlib
+
+import torch
+
+_LAZY = (
+    "numpy",
+    "torch._dynamo",  # the first torch.optim or torch.func call imports it: 1.5 s in a fresh fork
+    "torch.nn.functional",
+    "torch.nn.utils",
+    "torch.optim",
+    "torch.func",
+    "torch.autograd.profiler",
+    "torch.utils.checkpoint",
+    "torch.utils.data",
+    "torch.distributions",
+    "torch.fx",
+    "dataclasses",
+    "json",
+    "linecache",
+    "math",
+    "random",
+    "tempfile",
+    "traceback",
+    "typing",
+    "unittest.mock",
+    "engine.worker.runtime.execute",
+)
+
+
+def warm() -> None:
+    """Import everything a program is likely to need. One thread: a fork after a parallel kernel would hang."""
+    torch.set_num_threads(1)
+    for name in _LAZY:
+        importlib.import_module(name)
+    for backend in (torch.cuda, torch.xpu, torch.mtia):
+        if not backend.is_available():
+            setattr(backend, "manual_seed_all", _seed_nothing)  # noqa: B010 - the modules do not all declare it
+    repr((torch.ones(2, 2) + 2).mean())  # the first operation looks at files about the machine that no run sees
+
+
+def cuda_devices() -> int:
+    """How many CUDA devices there are, asked without initialising CUDA."""
+    return torch.cuda.device_count() if torch.cuda.is_available() else 0
+
+
+def start_cuda(device: str, share: float) -> None:
+    """Create the CUDA context and load the libraries a run will use. Only in a fork that ends: CUDA survives no fork.
+
+    PyTorch gives a run no more than its share of the device's memory, and says so as it does when there is no more.
+
+    No backward here: the device threads it starts would be outside the sandbox and later run the user's code there.
+    """
+    torch.cuda.set_device(torch.device(device))
+    torch.cuda.set_per_process_memory_fraction(share, torch.device(device))
+    x = torch.ones(8, 8, device=device)
+    (x @ x).sum().item()
+
+
+def _seed_nothing(seed: int) -> None:
+    """PyTorch would note the seed, and the whole call stack as text, for a device that may come later: 4 ms a fork."""

@@ -1,0 +1,315 @@
+"""Graphs of programs that really ran: what stands in which group, what a cut is called."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import engine
+from engine.graph import Graph, view
+
+HOOKS = """
+import torch
+from torch import nn
+model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+model[1].register_full_backward_hook(lambda module, into, out: None)
+model(torch.ones(4, 2)).sum().backward()
+"""
+
+SUMS = """
+import torch
+x = torch.ones(3, requires_grad=True)
+loss = x.sum() + (x * 2).sum() + (x * 3).sum() + x.max()
+loss.backward()
+"""
+
+CALLS = """
+import torch
+x = torch.ones(3, requires_grad=True)
+y = x * 2
+for _ in range(4):
+    y = y * 2 + 1
+y.sum().backward()
+"""
+
+CUTS = """
+import torch
+x = torch.ones(3, requires_grad=True)
+a = x.data * 2
+b = x.detach() * 2
+with torch.no_grad():
+    c = x * 2
+x.sum().backward()
+"""
+
+OWN = """
+import torch
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x ** 3
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return g * 3 * x ** 2
+x = torch.ones(3, requires_grad=True)
+with torch.no_grad():
+    outside = x ** 3
+y = Cube.apply(x)
+y.sum().backward()
+"""
+
+
+def graph_of(code: str) -> Graph:
+    return view(engine.run(code))
+
+
+def test_hook_nodes_stand_with_the_modules_around_them() -> None:
+    graph = graph_of(HOOKS)
+    model = next(group.id for group in graph.groups if group.title == "model")
+    hooks = [box for box in graph.boxes if box.title == "BackwardHookFunctionBackward"]
+    parents = {group.id: group.parent for group in graph.groups}
+    assert len(hooks) == 2
+    assert all(box.group is not None and model in (box.group, parents[box.group]) for box in hooks)
+
+
+def test_sums_of_one_line_are_no_loop() -> None:
+    assert graph_of(SUMS).groups == ()
+
+
+def test_turns_of_a_real_loop_still_are() -> None:
+    assert [(group.title, group.repeat) for group in graph_of(CALLS).groups if group.parent is None] == [
+        ("for _ in range(4)", 4)
+    ]
+
+
+def test_a_cut_is_called_by_its_cause() -> None:
+    assert sorted(link.reason for link in graph_of(CUTS).links if link.kind == "cut") == ["data", "detach", "no_grad"]
+
+
+def test_the_inside_of_a_custom_function_is_no_cut() -> None:
+    graph = graph_of(OWN)
+    assert sorted(box.reason for box in graph.boxes if box.title == "pow") == ["function", "no_grad"]
+    assert [link.reason for link in graph.links if link.kind == "cut"] == ["no_grad"]
+
+
+REPLACED = """
+import torch
+from torch import nn
+layer = nn.Linear(2, 2)
+layer.weight = nn.Parameter(torch.ones(2, 2))
+layer(torch.ones(1, 2)).sum().backward()
+"""
+
+
+def test_a_weight_that_was_replaced_before_use_is_no_ghost() -> None:
+    graph = view(engine.run(REPLACED))
+    assert [box.title for box in graph.boxes if box.kind == "ghost"] == []
+
+
+def test_a_layer_that_nothing_used_is_a_ghost() -> None:
+    graph = view(engine.run(REPLACED.replace("layer = ", "spare = nn.Linear(3, 3)\nlayer = ")))
+    (ghost,) = [box for box in graph.boxes if box.kind == "ghost"]
+    assert (ghost.reason, [one.name for one in ghost.parameters]) == ("unused", ["spare.weight", "spare.bias"])
+
+
+DOUBLED = """
+import torch
+x = torch.ones(3, requires_grad=True)
+y = x * 2
+while y.data.norm() < {norm}:
+    y = y * 2
+y.sum().backward()
+"""
+
+
+def test_the_test_that_ends_a_while_is_no_turn_of_it() -> None:
+    groups = graph_of(DOUBLED.format(norm=100)).groups
+    assert [(group.title, group.repeat) for group in groups if group.parent is None] == [
+        ("while y.data.norm() < 100", 5)
+    ]
+    assert graph_of(DOUBLED.format(norm=10)).groups == ()
+
+
+def test_a_run_stopped_in_an_endless_loop_is_drawn_from_its_last_result() -> None:
+    code = "import torch\nx = torch.ones(1, requires_grad=True)\nwhile True:\n    x = x * 1.01\n"
+    trace = engine.run(code, msgspec.structs.replace(engine.DEFAULT_LIMITS, wall_s=1.0, ops=50))
+    assert trace.status == "limited"
+    graph = view(trace)
+    assert [root.id for root in graph.roots] == [trace.nodes[-1].id]
+    assert [(group.title, group.repeat) for group in graph.groups if group.parent is None] == [("while True", 49)]
+    assert {box.kind for box in graph.boxes} == {"op", "leaf"}
+
+
+CUBE = """
+import torch
+x = torch.tensor(2.0, requires_grad=True)
+y = x ** 3
+g, = torch.autograd.grad(y, x, create_graph=True)
+h, = torch.autograd.grad(g, x, create_graph=True)
+i, = torch.autograd.grad(h, x)
+print(y.item(), g.item(), h.item(), i.item())
+"""
+
+TANH = """
+import torch
+x = torch.tensor([0.5, -1.0], requires_grad=True)
+y = torch.tanh(x).sum()
+g, = torch.autograd.grad(y, x, create_graph=True)
+penalty = (g ** 2).sum()
+penalty.backward()
+"""
+
+
+def layers_of(graph: Graph) -> dict[str | None, list[str]]:
+    """Node types of each layer, by the pass that made it; None for the rest."""
+    layers = {group.id: group.pass_id for group in graph.groups if group.kind == "layer"}
+    found: dict[str | None, list[str]] = {}
+    for box in graph.boxes:
+        found.setdefault(layers.get(box.group or ""), []).append(box.title)
+    return found
+
+
+def test_each_derivative_is_a_layer_beside_the_one_it_is_of() -> None:
+    graph = graph_of(CUBE)
+    assert graph.passes == ("p1", "p2", "p3")
+    assert layers_of(graph) == {
+        None: ["leaf", "PowBackward0"],
+        "p1": ["PowBackward0", "MulBackward1", "MulBackward0"],
+        "p2": ["PowBackward0", "MulBackward1", "MulBackward0"],
+    }
+    leaf = graph.boxes[0].id
+    assert len([link for link in graph.links if link.source == leaf]) == 3  # all three reach x
+
+
+def test_layers_hold_the_derivatives_that_pytorch_gives() -> None:
+    trace = engine.run(engine.Program(code=CUBE))
+    graph = view(trace)
+    tensors = {tensor.id: tensor for tensor in trace.tensors}
+    values = {box.name: tensors[box.tensor].data for box in graph.boxes if box.tensor is not None}
+    assert [values[name] for name in "ygh"] == [(8.0,), (12.0,), (12.0,)]
+    assert trace.output[0].text == "8.0 12.0 12.0 6.0\n"
+
+
+def test_nodes_of_derivatives_are_named_after_what_they_are_derivatives_of() -> None:
+    graph = graph_of(CUBE)
+    assert [box.name for box in graph.boxes] == ["x", "y", "∂ y", "∂ y", "g", "∂² y", "∂² y", "h"]
+
+
+def test_edges_cross_from_one_layer_to_what_the_other_saved() -> None:
+    graph = graph_of(TANH)
+    titles = {box.id: box.title for box in graph.boxes}
+    assert layers_of(graph)["p1"] == ["TanhBackwardBackward0"]
+    assert ("TanhBackward0", "TanhBackwardBackward0") in {
+        (titles[link.source], titles[link.target]) for link in graph.links
+    }
+    assert {"SumBackward0", "PowBackward0"} <= set(layers_of(graph)[None])  # also what the first pass started from
+
+
+def test_every_pass_of_a_family_draws_the_same_picture() -> None:
+    trace = engine.run(engine.Program(code=CUBE))
+    first, *others = (view(trace, pass_id=one.id) for one in trace.passes)
+    assert all(other == first for other in others)
+
+
+def test_one_pass_or_one_root_is_drawn_alone_on_request() -> None:
+    trace = engine.run(engine.Program(code=CUBE))
+    alone = view(trace, pass_id="p2", layers=False)
+    assert alone.passes == ("p2",)
+    assert layers_of(alone) == {None: ["leaf"], "p1": ["PowBackward0", "MulBackward1", "MulBackward0"]}
+    root = next(one for one in alone.roots if one.name == "y")
+    assert layers_of(view(trace, root=root.id)) == {None: ["leaf", "PowBackward0"]}
+
+
+def test_a_derivative_that_nothing_used_yet_is_a_layer_too() -> None:
+    held = "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x ** 3\n"
+    returned = graph_of(held + "g, = torch.autograd.grad(y, x, create_graph=True)\n")
+    kept = graph_of(held + "y.backward(create_graph=True)\n")
+    assert layers_of(returned)["p1"] == ["PowBackward0", "MulBackward1", "MulBackward0"]
+    assert layers_of(kept)["p1"] == [*layers_of(returned)["p1"], "CopyBackwards"]  # AccumulateGrad clones what it keeps
+
+
+def test_passes_over_one_graph_are_no_layers() -> None:
+    code = "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x ** 3\ny.backward(retain_graph=True)\ny.backward()\n"
+    graph = graph_of(code)
+    assert graph.passes == ("p2",)
+    assert not graph.groups
+
+
+def test_the_layer_of_a_model_is_grouped_by_its_modules() -> None:
+    graph = graph_of(
+        "import torch\nfrom torch import nn\n"
+        "net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 1))\n"
+        "x = torch.ones(4, 2, requires_grad=True)\n"
+        "g, = torch.autograd.grad(net(x).sum(), x, create_graph=True)\n"
+        "g.norm().backward()\n"
+    )
+    layer = next(group for group in graph.groups if group.kind == "layer")
+    inside = {group.id: group for group in graph.groups if group.parent == layer.id}
+    assert [group.type for group in inside.values()] == ["Sequential"]
+    assert layer.size == sum(1 for box in graph.boxes if belongs(graph, box.group, layer.id))
+
+
+def belongs(graph: Graph, group: str | None, to: str) -> bool:
+    parents = {one.id: one.parent for one in graph.groups}
+    while group is not None and group != to:
+        group = parents[group]
+    return group == to
+
+
+def test_many_inner_steps_stay_bounded() -> None:
+    graph = graph_of(
+        "import torch\nw = torch.ones(3, requires_grad=True)\nfast = w\n"
+        "for _ in range(60):\n"
+        "    g, = torch.autograd.grad((fast ** 2).sum(), fast, create_graph=True)\n"
+        "    fast = fast - 0.1 * g\n"
+        "fast.sum().backward()\n"
+    )
+    assert len(graph.passes) == 61
+    assert {group.kind for group in graph.groups} >= {"layer"}
+    assert len({box.id for box in graph.boxes}) == len(graph.boxes)
+    parents = {group.parent for group in graph.groups if group.kind == "layer"}
+    assert None not in parents and len(parents) == 60  # each in its own turn of the loop
+
+
+def test_a_model_called_on_different_lines_is_no_loop() -> None:
+    graph = graph_of(
+        "import torch\nfrom torch import nn\ncritic = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))\n"
+        "a = critic(torch.ones(1, 2)).sum()\nb = critic(torch.ones(2, 2)).sum()\nc = critic(torch.ones(3, 2)).sum()\n"
+        "(a + b + c).backward()\n"
+    )
+    assert not [group for group in graph.groups if group.kind == "loop"]
+
+
+def test_a_leaf_that_nothing_recorded_used_is_still_a_leaf() -> None:
+    graph = graph_of("import torch\nx = torch.ones(2, requires_grad=True)\nx.add_(1)\n")
+    assert [(box.kind, box.name, box.node) for box in graph.boxes] == [("leaf", "x", None)]
+    plain = graph_of("import torch\nx = torch.ones(2)\ny = x + torch.ones(2, requires_grad=True).detach()\n")
+    assert [box.kind for box in plain.boxes if box.title != "detach"] == ["ghost", "leaf", "ghost"]
+
+
+PROGRAMS = Path(__file__).parents[2] / "programs"
+
+
+@pytest.mark.parametrize(
+    "name", ["hessian", "model_meta_learning", "model_physics_informed", "model_wgan_penalty", "nested_grad_in_forward"]
+)
+def test_a_layer_holds_the_nodes_that_its_pass_made_and_no_others(name: str) -> None:
+    trace = engine.run(engine.Program(code=(PROGRAMS / f"{name}.py").read_text()))
+    made_in = {node.id: node.pass_id for node in trace.nodes if node.variable is None}
+    recorded = {one.id for one in trace.passes if one.create_graph}
+    for one in trace.passes:
+        graph = view(trace, pass_id=one.id)
+        assert one.id in graph.passes
+        order = {box.id: box.order for box in graph.boxes}
+        assert all(order[link.source] < order[link.target] for link in graph.links)
+        groups = {group.id: group for group in graph.groups}
+        for box in graph.boxes:
+            around = []
+            group = groups.get(box.group or "")
+            while group is not None:
+                around += [group.pass_id] if group.kind == "layer" else []
+                group = groups.get(group.parent or "")
+            maker = made_in.get(box.node or "") if box.kind == "op" else None
+            assert around == ([maker] if maker in recorded else [])

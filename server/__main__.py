@@ -36,7 +36,7 @@ def main() -> None:
         create_app(settings),
         host=settings.host,
         port=settings.port,
-        log_level="info",
+        log_level="warning",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=5,
@@ -49,7 +49,14 @@ def main() -> None:
 
 
 class _Server(uvicorn.Server):
-    """Lets nobody wait in vain when it is told to stop."""
+    """Says where it listens once it does, and lets nobody wait in vain when it is told to stop."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            port = self.servers[0].sockets[0].getsockname()[1]
+            host = f"[{self.config.host}]" if ":" in self.config.host else self.config.host
+            print(f"Gradgraph is at http://{host}:{port} (Ctrl+C stops it)", file=sys.stderr, flush=True)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         ending = asyncio.create_task(self.config.app.state.service.queue.wind_down(PATIENCE_S))  # type: ignore[union-attr]

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times
 from engine.findings.losses import LOSSES, MADE_BY_LAYERS, MODULES, PASSING, SOFTMAX_LAYERS, SOFTMAXES
-from engine.findings.reading import Edits, called, dotted, keyword
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Op, Tensor
 
 RECURRENT = frozenset("lstm gru rnn_tanh rnn_relu".split())

@@ -4,14 +4,14 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from engine.findings.code import Code
+from engine.escapes import READS
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.influence import lost_influence, set_aside, starved_leaves, wanting_leaves
 from engine.findings.unrecorded import numbers_collected, unrecorded
 from engine.graph.boxes import COPIES, DETACHES
-from engine.graph.escapes import READS
 from engine.graph.types import Box, Graph, Link
 from engine.graph.view import view
+from engine.program.names import called
 from engine.trace import Edit, Finding, Op, Pass, Span
 
 PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
@@ -66,8 +66,8 @@ def _untracked(story: Diagnosis, failed: Pass) -> Iterator[Finding]:
     if collected:
         yield from collected
         return
-    made = [call for one in sources if (call := _made(story, one)) is not None]
-    fix = (made[0][0].after(made[0][1], ", requires_grad=True"),) if len(made) == 1 and not frozen else ()
+    made = [argument for one in sources if (argument := _made(story, one)) is not None]
+    fix = (story.code.after(made[0], ", requires_grad=True"),) if len(made) == 1 and not frozen else ()
     yield Finding(
         code="parameters_frozen" if frozen else "nothing_requires_grad",
         severity="error",
@@ -106,7 +106,7 @@ def _pass_without_graph(story: Diagnosis, tensors: tuple[str, ...]) -> Pass | No
 
 def _no_second_order(story: Diagnosis, failed: Pass, first: Pass) -> Finding:
     """Gradients that were computed without recording how."""
-    code = Code(story.trace.program.code)
+    code = story.code
     call = code.at(first.span)
     fix: tuple[Edit, ...] = ()
     if isinstance(call, ast.Call) and call.args and not any(word.arg == "create_graph" for word in call.keywords):
@@ -121,7 +121,7 @@ def _no_second_order(story: Diagnosis, failed: Pass, first: Pass) -> Finding:
             "name": story.say(next((root.tensor for root in failed.roots), None)),
             "line": line(failed.span),
             "first_line": line(first.span),
-            "code": story.source.text(first.span),
+            "code": story.code.excerpt(first.span),
         },
         fix=fix,
     )
@@ -144,7 +144,7 @@ def _not_differentiable(story: Diagnosis, op: Op) -> Finding:
         parameters={
             "line": line(op.span),
             "op": op.name,
-            "code": story.source.text(op.span),
+            "code": story.code.excerpt(op.span),
             "value": story.say_all(tracked),
             "dtype": output.dtype if output is not None else "?",
         },
@@ -173,19 +173,18 @@ def _sources(story: Diagnosis, tensors: tuple[str, ...]) -> tuple[list[str], lis
     return list(dict.fromkeys(found)), list(last.values())
 
 
-def _made(story: Diagnosis, tensor: str) -> tuple[Code, ast.expr] | None:
+def _made(story: Diagnosis, tensor: str) -> ast.expr | None:
     """The last argument of the call that made a floating tensor from numbers and named it."""
     maker = story.maker.get(tensor)
     record = story.tensors.get(tensor)
     if maker is None or record is None or maker.name not in _MAKERS or not record.dtype.startswith(("float", "bfloat")):
         return None
-    code = Code(story.trace.program.code)
-    call = code.at(maker.span)
+    call = story.code.at(maker.span)
     if not isinstance(call, ast.Call) or not (call.args or call.keywords):
         return None
     if any(word.arg in ("requires_grad", None) for word in call.keywords):
         return None
-    return code, call.keywords[-1].value if call.keywords else call.args[-1]
+    return call.keywords[-1].value if call.keywords else call.args[-1]
 
 
 _MAKERS = frozenset({"tensor", "ones", "zeros", "rand", "randn", "full", "linspace", "eye", "arange", "normal"})
@@ -258,7 +257,7 @@ def _cut(story: Diagnosis, cut: Link, boxes: dict[str, Box], leaves: list[str], 
             "line": line(cut.span),
             "value": story.say(cut.tensor),
             "op": ghost.title,
-            "code": story.source.text(cut.span),
+            "code": story.code.excerpt(cut.span),
         },
         fix=_uncut(story, cut),
     )
@@ -266,7 +265,7 @@ def _cut(story: Diagnosis, cut: Link, boxes: dict[str, Box], leaves: list[str], 
 
 def _uncut(story: Diagnosis, cut: Link) -> tuple[Edit, ...]:
     """Takes the cut out of its expression, when the expression is the cut and nothing else."""
-    code = Code(story.trace.program.code)
+    code = story.code
     node = code.at(cut.span)
     match cut.reason, node:
         case "data", ast.Attribute(attr="data", value=inner):
@@ -286,8 +285,7 @@ def _uncut(story: Diagnosis, cut: Link) -> tuple[Edit, ...]:
 def _makes_anew(node: ast.AST) -> bool:
     """Whether the number would be made into a new tensor, or a number again, even without the `.item()`."""
     if isinstance(node, ast.Call):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        return name in ("tensor", "as_tensor", "float", "int", "full")
+        return called(node) in ("tensor", "as_tensor", "float", "int", "full")
     return isinstance(node, ast.List | ast.Tuple)
 
 

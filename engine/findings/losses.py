@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line, numbers_of, times
-from engine.findings.reading import Edits, called, dotted
+from engine.program.edits import Edits
+from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
 
 DIFFERENT_SIZE = "Using a target size"
@@ -85,7 +86,7 @@ def _stretched(story: Diagnosis, op: Op, code: str, first: Tensor, second: Tenso
         nodes=op.nodes[-1:],
         parameters={
             "op": op.name,
-            "code": story.source.text(op.span),
+            "code": story.code.excerpt(op.span),
             "line": line(op.span),
             "first": story.say(first.id),
             "second": story.say(second.id),

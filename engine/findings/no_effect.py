@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, argument, line
-from engine.findings.reading import Edits, called, dotted, is_grad_of, keyword
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, is_grad_of, keyword
 from engine.program.spelling import nearest
 from engine.trace import Edit, Finding
 

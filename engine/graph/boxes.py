@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from engine.escapes import READS
 from engine.graph.draft import Draft, Place
-from engine.graph.escapes import READS
 from engine.graph.index import GraphIndex
 from engine.graph.operands import label, numbers
 from engine.graph.types import BoxParameter, Link
@@ -87,7 +87,7 @@ class Drawing:
         if op.name in COPIES and op.inputs:
             return "tensor"
         if op.grad_mode != "grad":
-            inside = op.span is not None and self.index.source.is_in_function_forward(op.span.line)
+            inside = op.span is not None and self.index.code.is_in_function_forward(op.span.line)
             return "function" if inside else "no_grad"
         if op.name in DETACHES:
             return "detach"

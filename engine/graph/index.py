@@ -3,8 +3,8 @@
 import math
 from functools import cached_property
 
-from engine.graph.escapes import escapes
-from engine.graph.source import Source
+from engine.escapes import escapes
+from engine.program.source import Source, source_of
 from engine.trace import Op, Span, Tensor, Trace
 from engine.trace_index import TraceIndex
 
@@ -16,9 +16,14 @@ class GraphIndex(TraceIndex):
 
     def __init__(self, trace: Trace, known: TraceIndex | None = None) -> None:
         super().__init__(trace, known)
-        self.source = Source(trace.program.code, parsed_in_sandbox=bool(trace.ops))
         self._chains: dict[str, tuple[str, ...]] = {}
         self._texts: dict[Span | None, str] = {}
+
+    @cached_property
+    def code(self) -> Source:
+        """The program's source; without its tree when the sandbox did not take the text."""
+        parsed = bool(self.trace.ops) or self.trace.status == "ok"
+        return source_of(self.trace.program.code, parsed_in_sandbox=parsed)
 
     @cached_property
     def op_at(self) -> dict[str, int]:
@@ -86,7 +91,7 @@ class GraphIndex(TraceIndex):
         span = op.span
         text = self._texts.get(span)
         if text is None:
-            text = self._texts[span] = "" if self.is_inside_library(op) else self.source.text(span)
+            text = self._texts[span] = "" if self.is_inside_library(op) else self.code.excerpt(span)
         return text
 
     def is_inside_library(self, op: Op) -> bool:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from engine.program.names import called, dotted, is_reference
+from engine.program.names import called, is_reference
 from engine.program.source import Source
 from engine.program.spans import holds
 from engine.trace import Argument, Op, Span
@@ -118,8 +118,8 @@ class SourceNames:
         outputs = range(len(op.outputs))
         call = expression if isinstance(expression, ast.Call) else None
         is_around = call is not None and called(call) not in (op.name, f"{op.name}_")
-        if is_around and (op.in_place or op.name == "empty"):
-            target = None  # something that is made of parts, such as a layer
+        if is_around and (op.in_place or op.name == _OF_LAYERS):
+            target = None
         if isinstance(target, ast.Tuple):
             target = _unpacked(target, len(outputs))
             if call is not None and len(target.elts) > len(outputs):
@@ -161,11 +161,9 @@ class SourceNames:
                 return [expression.value]
             case ast.Compare() if len(expression.comparators) == 1:
                 return [expression.left, expression.comparators[0]]
-            case ast.Call(func=ast.Attribute(attr=name) as func) if name in (op, f"{op}_"):
-                is_function = dotted(func.value).partition(".")[0] in self._source.imported
-                return [*expression.args] if is_function else [func.value, *expression.args]
-            case ast.Call(func=ast.Name(id=name)) if name == op:
-                return [*expression.args]
+            case ast.Call() if called(expression) in (op, f"{op}_"):
+                receiver = self._source.receiver(expression)
+                return [*expression.args] if receiver is None else [receiver, *expression.args]
         return []
 
     def _names_in(self, node: ast.expr) -> "_Names":
@@ -232,6 +230,9 @@ def _unpacked(target: ast.Tuple, outputs: int) -> ast.Tuple:
             )
     return target
 
+
+_OF_LAYERS = "empty"
+"""The op that layers make their parameters with: a call around it gives something made of parts, not this tensor."""
 
 _GIVE_ITSELF = frozenset("to cuda cpu float double half bfloat16 train eval requires_grad_ share_memory apply".split())
 """Methods of modules that return the module."""

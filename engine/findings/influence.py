@@ -4,12 +4,11 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from engine.escapes import READS, user_of
 from engine.findings.diagnosis import Diagnosis, line
-from engine.graph.boxes import COPIES, DETACHES, NOT_DIFFERENTIABLE
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
+from engine.unfollowed import COPIES, DETACHES, NOT_DIFFERENTIABLE, READS, user_of
 
 NO_EDITS: Edits = ()
 ARRAYS = frozenset(("numpy", "__array__"))

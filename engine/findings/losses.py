@@ -21,7 +21,6 @@ DECIDES = frozenset("gt ge lt le round sign".split())
 LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
 SOFTMAXES = ("softmax", "log_softmax", "softmin")
 SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
-MODULES = frozenset(("torch", "F", "functional", "nn.functional", "torch.nn.functional", "torch.special"))
 """Where functions live: what stands before their name is no tensor."""
 
 
@@ -204,9 +203,8 @@ def _left_out(story: Diagnosis, maker: Op) -> Edits:
     code = story.code
     call = code.call_at(maker.span)
     if call is not None and called(call) == maker.name:
-        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) not in MODULES:
-            return (code.replace(call, code.text(call.func.value)),)
-        return (code.replace(call, code.text(call.args[0])),) if call.args else ()
+        kept = code.receiver(call) or (call.args[0] if call.args else None)
+        return (code.replace(call, code.text(kept)),) if kept is not None else ()
     return _out_of_sequential(story, {"softmax": "Softmax", "relu": "ReLU"}.get(maker.name, "Sigmoid"))
 
 

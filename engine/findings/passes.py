@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.failing.case import Case
-from engine.graph.visible import reach
 from engine.program.source import Source
 from engine.trace import Edit, Finding, Node, Op, Pass, Saved, Span
 
@@ -35,7 +34,7 @@ def failed_passes(story: Diagnosis) -> Iterator[Finding]:
 
 
 def _second_time(story: Diagnosis, failed: Pass) -> Iterator[Finding]:
-    reached = reach(story, [root.node for root in failed.roots if root.node is not None])
+    reached = story.reached_from(root.node for root in failed.roots if root.node is not None)
     before = [
         one
         for one in story.trace.passes

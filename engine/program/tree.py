@@ -113,6 +113,11 @@ class Tree(Lines):
         """The names that import statements bind."""
         return frozenset((name.asname or name.name).partition(".")[0] for name in self._nodes_of(ast.alias))
 
+    def receiver(self, call: ast.Call) -> ast.expr | None:
+        """What a method is called on; None for a function, be it one of an imported module or class."""
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        return None if dotted(owner).partition(".")[0] in self.imported else owner
+
     # By place
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Numbers that left PyTorch through `item()` and came back into an op as plain Python numbers. Pure."""
+"""Ops that autograd does not follow, and numbers that left PyTorch through one and came back into another. Pure."""
 
 import ast
 import re
@@ -11,6 +11,12 @@ from engine.program.tree import covers
 from engine.trace import Op, Span, Trace
 
 READS = frozenset({"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__"})
+COPIES = frozenset({"tensor", "as_tensor", "asarray"})
+DETACHES = frozenset({"detach", "detach_", "data"})
+PASSES = frozenset({"grad", "backward"})
+NOT_DIFFERENTIABLE = ("int", "uint", "bool")
+CUTS = frozenset({"detach", "item", "no_grad", "tensor"})
+"""Reasons for which gradient that could have flowed does not; see `GraphIndex.why_unfollowed`."""
 
 LOOK_AHEAD = 200  # ops; a number used later than that is another story
 
@@ -49,6 +55,11 @@ def user_of(trace: Trace, at: int, read: Op) -> str | None:
         if mention is not None and op.outputs and mention.search(source.written(op.span)):
             return op.id
     return None
+
+
+def is_source(op: Op) -> bool:
+    """Whether its results come from nowhere: `torch.ones`, or gradients from a pass."""
+    return not op.inputs or op.name in PASSES
 
 
 @lru_cache(maxsize=16)

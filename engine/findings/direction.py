@@ -121,12 +121,12 @@ def uphill(story: Diagnosis) -> Iterator[Finding]:
     goals = [(goal, passes) for passes in _passes_by_place(story).values() if (goal := _goal(story, passes[0]))]
     moves = _moves(story) if goals else {}
     for goal, passes in goals:
-        fed = dict.fromkeys(leaf for one in passes for leaf in _fed(story, one))
+        fed = sorted({leaf for one in passes for leaf in _fed(story, one)}, key=lambda leaf: (len(leaf), leaf))
         wrong = [_Moved(leaf, ups) for leaf in fed if (ups := moves.get(leaf)) and _is_uphill(goal, ups)]
         wrong = [one for one in wrong if _is_trained(story, one.leaf)]
         if not wrong or not _grows(story, passes, goal):
             continue
-        if not goal.is_certain and len(wrong) < len(fed.keys() & moves.keys()):
+        if not goal.is_certain and len(wrong) < len(moves.keys() & fed):
             continue
         first = [one.moves[0] for one in sorted(wrong, key=lambda one: _place(one.moves[0].span))]
         found = _finding(story, goal, first, passes, [one.leaf for one in wrong])

@@ -313,7 +313,7 @@ def plain_containers(story: Diagnosis) -> Iterator[Container]:
     }
     for statement in code.bindings:
         target = dotted(statement.targets[0])
-        owner = next((one for one in code.around(statement) if isinstance(one, ast.ClassDef)), None)
+        owner = code.enclosing(statement, ast.ClassDef)
         if owner is None or not target.startswith("self.") or target in registered:
             continue
         held = _held(statement.value)

@@ -138,7 +138,7 @@ def evaluated_in_train(story: Diagnosis) -> Iterator[Finding]:
     module = story.modules[first.module or ""]
     statement = code.statement_at(first.span)
     top = story.outermost(module).path
-    above = next((one for one in code.around(statement) if isinstance(one, ast.With)), None) if statement else None
+    above = code.enclosing(statement, ast.With)
     known = any(one.name == top and one.module is not None for one in story.trace.variables)
     yield Finding(
         code="evaluated_in_train",
@@ -167,7 +167,7 @@ def evaluated_with_grad(story: Diagnosis) -> Iterator[Finding]:
     code = story.code
     first = idle[0]
     statement = code.statement_at(first.span)
-    loop = next((one for one in code.around(statement) if isinstance(one, ast.For)), None) if statement else None
+    loop = code.enclosing(statement, ast.For)
     simple = statement if loop is None else None
     yield Finding(
         code="evaluated_with_grad",

@@ -247,7 +247,7 @@ def tensors_not_parameters(story: Diagnosis) -> Iterator[Finding]:
     types = {module.type for module in story.trace.modules}
     for statement in code.bindings:
         target = dotted(statement.targets[0])
-        owner = next((one for one in code.around(statement) if isinstance(one, ast.ClassDef)), None)
+        owner = code.enclosing(statement, ast.ClassDef)
         if owner is None or owner.name not in types or not target.startswith("self."):
             continue
         leaves = [

@@ -51,6 +51,11 @@ def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
             yield block
 
 
+def defined_in(scope: ast.ClassDef | Function, name: str) -> ast.FunctionDef | None:
+    """The method of a class, or the function right inside another, of that name."""
+    return next((node for node in scope.body if isinstance(node, ast.FunctionDef) and node.name == name), None)
+
+
 def covers(node: Placed, line: int, end_line: int | None = None) -> bool:
     """Whether a node's lines hold a line, or all lines from one to another."""
     return node.lineno <= line and (end_line or line) <= (node.end_lineno or node.lineno)
@@ -179,6 +184,11 @@ class Tree(Lines):
             end_column=whole.end_column,
         )
 
+    def head(self, definition: ast.ClassDef | Function) -> Span:
+        """The first line of a definition."""
+        span = self.span(definition)
+        return Span(line=span.line, end_line=span.line, column=span.column, end_column=len(self.lines[span.line - 1]))
+
     def text(self, node: Placed) -> str:
         """The code of a node as it is written."""
         return self.written(self.span(node))
@@ -199,6 +209,11 @@ class Tree(Lines):
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """The statement an expression is part of."""
         return next((above for above in (node, *self.around(node)) if isinstance(above, ast.stmt)), None)
+
+    def enclosing(self, node: ast.AST | None, kind: type[_Node]) -> _Node | None:
+        """The innermost node of a kind around another."""
+        around = self.around(node) if node is not None else ()
+        return next((above for above in around if isinstance(above, kind)), None)
 
     def function(self, node: ast.AST) -> Function | None:
         """The function whose body a node is in."""

@@ -7,6 +7,7 @@ from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case
 from engine.findings.failing.given import made_with_data
 from engine.program import paste
+from engine.program.tree import defined_in
 from engine.trace import Edit, Finding
 
 IMPORTS = {
@@ -117,7 +118,7 @@ def _defined_later(case: Case, name: str) -> int | None:
     span = case.failure.span
     if span is None:
         return None
-    for node in ast.walk(case.code.tree):
+    for node in case.code.nodes:
         match node:
             case ast.Name(id=found, ctx=ast.Store()) | ast.FunctionDef(name=found) | ast.ClassDef(name=found):
                 if found == name and case.code.function(node) is None and node.lineno >= span.line:
@@ -176,7 +177,7 @@ def attribute(case: Case) -> Finding | None:
 def _never_initialised(case: Case, owner: str) -> Finding | None:
     """A module of the program whose constructor has another name, so that nothing of what it makes is there."""
     classes = case.code.classes(owner)
-    if len(classes) != 1 or any(isinstance(one, ast.FunctionDef) and one.name == "__init__" for one in classes[0].body):
+    if len(classes) != 1 or defined_in(classes[0], "__init__") is not None:
         return None
     return init_misspelt(case, classes[0])
 
@@ -256,7 +257,7 @@ def _is_attribute_of_self(case: Case, name: str) -> bool:
     function = case.code.function(case.node) if case.node is not None else None
     if function is None or not function.args.args or function.args.args[0].arg != "self":
         return False
-    cls = next((one for one in case.code.around(function) if isinstance(one, ast.ClassDef)), None)
+    cls = case.code.enclosing(function, ast.ClassDef)
     return cls is not None and any(cls in case.code.around(one) for one in case.code.assignments(f"self.{name}"))
 
 
@@ -339,7 +340,7 @@ def no_such_import(case: Case) -> Finding | None:
 
 
 def _uses(case: Case, name: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(case.code.tree))
+    return any(isinstance(node, ast.Name) and node.id == name for node in case.code.nodes)
 
 
 def key(case: Case) -> Finding | None:

@@ -8,7 +8,7 @@ import pytest
 from engine.program.edits import applied, insertion
 from engine.program.source import Source, source_of
 from engine.program.spans import Lines, code_points, holds, lines_of
-from engine.program.tree import MOST_CHARACTERS
+from engine.program.tree import MOST_CHARACTERS, defined_in
 from engine.trace import Span
 
 
@@ -137,6 +137,33 @@ def test_what_is_around_a_node() -> None:
     ]  # fmt: skip
     assert source.statement_on(13) is statement
     assert source.is_in_function_forward(5) and not source.is_in_function_forward(6)
+
+
+def test_definitions_and_what_encloses_them() -> None:
+    source = Source(NESTED)
+    (square,) = source.classes("Square")
+    forward = defined_in(square, "forward")
+    assert forward is not None and defined_in(square, "backward") is None
+    assert source.written(source.head(forward)) == "def forward(ctx, x):"
+    assert source.enclosing(forward.body[0], ast.ClassDef) is square
+    assert source.enclosing(square, ast.ClassDef) is source.enclosing(None, ast.ClassDef) is None
+
+
+@pytest.mark.parametrize(
+    ("call", "receiver"),
+    [
+        ("F.relu(x)", None),
+        ("torch.linalg.norm(x)", None),
+        ("x.relu()", "x"),
+        ("(x + 1).sum(0)", "x + 1"),
+        ("relu(x)", None),
+        ("F_.relu(x)", "F_"),
+    ],
+)
+def test_a_method_has_a_receiver_and_a_function_of_a_module_has_none(call: str, receiver: str | None) -> None:
+    source = Source(f"import torch\nimport torch.nn.functional as F\n{call}\n")
+    found = source.receiver(source.calls[0])
+    assert receiver == (ast.unparse(found) if found is not None else None)
 
 
 def test_names_that_are_bound() -> None:

@@ -201,16 +201,18 @@ class _Cut(NamedTuple):
 
 
 def _cuts_of(story: Diagnosis, pass_: Pass, starved: set[str], *, is_error: bool) -> Iterator[Finding]:
-    """Cuts that a leaf without gradient lies behind, in the order their ops ran."""
+    """Cuts that a leaf without gradient lies behind, in the order their ops ran; of each place the first."""
     behind = _Values(story, pass_)
-    ops = sorted(
-        behind.made_from([root.tensor for root in pass_.roots if root.tensor is not None]),
-        key=lambda op: story.op_at[op],
-    )
-    for cut in [cut for op in ops for cut in _cuts_at(story, story.ops[op])]:
-        if behind.is_shown(cut.given):
+    ops = behind.made_from(root.tensor for root in pass_.roots if root.tensor is not None)
+    told: set[tuple[str, Span | None]] = set()
+    for op in sorted(ops, key=lambda op: story.op_at[op.id]):
+        for cut in _cuts_at(story, op):
+            place = (cut.reason, op.span)
+            if place in told or not behind.is_shown(cut.given):
+                continue
             leaves = sorted(behind.leaves(cut.given.id) & starved, key=_by_number)
             if leaves:
+                told.add(place)
                 yield _cut(story, cut, leaves, is_error=is_error)
 
 
@@ -238,15 +240,15 @@ class _Values:
             return not self.story.is_parameter(tensor.id)
         return tensor.grad_fn.node not in self.spent
 
-    def made_from(self, tensors: Iterable[str]) -> set[str]:
+    def made_from(self, tensors: Iterable[str]) -> Iterable[Op]:
         """The ops that led to some tensors."""
-        return {op.id for op in self._walk(tensors)[0]}
+        return self._walk(tensors)[0].values()
 
     def leaves(self, tensor: str) -> set[str]:
         """The leaves that led to a tensor."""
         return self._walk([tensor])[1]
 
-    def _walk(self, tensors: Iterable[str]) -> tuple[list[Op], set[str]]:
+    def _walk(self, tensors: Iterable[str]) -> tuple[dict[str, Op], set[str]]:
         story = self.story
         ops: dict[str, Op] = {}
         leaves: set[str] = set()
@@ -264,7 +266,7 @@ class _Values:
                 given = {*self._given_to(maker), *(each for read in reads for each in read.inputs)} - seen
                 seen |= given
                 pending += given
-        return [*ops.values()], leaves
+        return ops, leaves
 
     def _given_to(self, op: Op) -> Iterator[str]:
         records = self.story.tensors

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from engine.derive.arrays import lent
+from engine.ops import LENDS
 from engine.program.tree import parse
 from engine.trace import Parted, Span, Tensor
 from engine.trace_index import TraceIndex
@@ -18,7 +19,7 @@ def parted(
 ) -> dict[str, list[Parted]]:
     """By storage, the names of its tensors and arrays that were bound anew; `sharing` are storages of several tensors, `arrays`
     the arrays that still lie in each at the end."""
-    if not sharing and not any(op.name in ("from_numpy", "numpy", "as_tensor", "asarray") for op in looked.trace.ops):
+    if not sharing and not any(op.name in LENDS for op in looked.trace.ops):
         return {}
     if (tree := parse(looked.trace.program.code)) is None:
         return {}
@@ -85,7 +86,7 @@ class _Search:
         """`a = a + 1` after `t = torch.from_numpy(a)`: NumPy makes a new array, and `t` stays with the old one."""
         storages: dict[Place, str] = {}
         for op in self.looked.trace.ops:
-            if op.name in ("from_numpy", "numpy", "as_tensor", "asarray") and op.span is not None:
+            if op.name in LENDS and op.span is not None:
                 record = self.looked.tensors.get((*op.outputs, *op.inputs, "")[0])
                 if record is not None and record.storage is not None:
                     span = op.span

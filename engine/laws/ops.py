@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from math import prod
 
-from engine.derive.promotion import COMPARING, DIVIDING
 from engine.derive.windows import size_after
+from engine.ops import COMPARING, DIVIDING
 from engine.trace import (
     Number,
     Reads,

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import accumulate
 
-from engine.graph.source import shorten
+from engine.program.source import shorten
 from engine.program.tree import parse
 from engine.trace import Edit, Span
 

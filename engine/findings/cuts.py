@@ -8,10 +8,9 @@ from engine.findings.code import Code
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.influence import lost_influence, set_aside, starved_leaves, wanting_leaves
 from engine.findings.unrecorded import numbers_collected, unrecorded
-from engine.graph.boxes import COPIES, DETACHES
-from engine.graph.escapes import READS
 from engine.graph.types import Box, Graph, Link
 from engine.graph.view import view
+from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
 from engine.trace import Edit, Finding, Op, Pass, Span
 
 PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
@@ -177,7 +176,12 @@ def _made(story: Diagnosis, tensor: str) -> tuple[Code, ast.expr] | None:
     """The last argument of the call that made a floating tensor from numbers and named it."""
     maker = story.maker.get(tensor)
     record = story.tensors.get(tensor)
-    if maker is None or record is None or maker.name not in _MAKERS or not record.dtype.startswith(("float", "bfloat")):
+    if (
+        maker is None
+        or record is None
+        or maker.name not in MAKES_LEAF
+        or not record.dtype.startswith(("float", "bfloat"))
+    ):
         return None
     code = Code(story.trace.program.code)
     call = code.at(maker.span)
@@ -186,9 +190,6 @@ def _made(story: Diagnosis, tensor: str) -> tuple[Code, ast.expr] | None:
     if any(word.arg in ("requires_grad", None) for word in call.keywords):
         return None
     return code, call.keywords[-1].value if call.keywords else call.args[-1]
-
-
-_MAKERS = frozenset({"tensor", "ones", "zeros", "rand", "randn", "full", "linspace", "eye", "arange", "normal"})
 
 
 def _may_cut(story: Diagnosis, op: Op) -> bool:

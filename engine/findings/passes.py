@@ -9,7 +9,7 @@ from typing import NamedTuple
 from engine.findings.code import Code, insertion
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.failing.case import Case
-from engine.graph.visible import reach
+from engine.reach.visible import reach
 from engine.trace import Edit, Finding, Node, Op, Pass, Saved, Span
 
 SECOND_TIME = "backward through the graph a second time"

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.influence import arrivals, starved_leaves, wanting_leaves
 from engine.findings.reading import Edits, called, dotted, keyword
-from engine.graph.boxes import COPIES, DETACHES
-from engine.graph.escapes import READS
+from engine.ops import COPIES, DETACHES, READS
 from engine.trace import Finding, Op, Pass, Span
 
 NO_GRADIENT = "does not require grad and does not have a grad_fn"

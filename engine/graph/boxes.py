@@ -3,25 +3,21 @@
 from collections.abc import Iterable
 
 from engine.graph.draft import Draft, Place
-from engine.graph.escapes import READS
-from engine.graph.index import GraphIndex
 from engine.graph.operands import label, numbers
 from engine.graph.types import BoxParameter, Link
-from engine.graph.visible import Visible
+from engine.reach.reasons import CUTS, reason_of
+from engine.reach.visible import Visible
 from engine.trace import Broadcast, Op, Tensor
+from engine.trace_index import TraceIndex
 
 LARGE = 256  # elements; a leaf whose values the trace holds in full is small enough for a box of its own
 WEIGHT_SLOTS = frozenset({"weight", "bias"})
-NOT_DIFFERENTIABLE = ("int", "uint", "bool")
-COPIES = frozenset({"tensor", "as_tensor", "asarray"})
-DETACHES = frozenset({"detach", "detach_", "data"})
-CUTS = frozenset({"detach", "item", "no_grad", "tensor"})
 
 
 class Drawing:
     """Drafts and links in the making."""
 
-    def __init__(self, index: GraphIndex, visible: Visible, roots: Iterable[str]) -> None:
+    def __init__(self, index: TraceIndex, visible: Visible, roots: Iterable[str]) -> None:
         self.index = index
         self.visible = visible
         self.roots = frozenset(roots)
@@ -64,7 +60,7 @@ class Drawing:
 
     def _add_ghost(self, op: Op) -> None:
         tensor = op.outputs[0] if op.outputs else None
-        reason = self._reason(op)
+        reason = reason_of(self.index, op)
         text = "" if reason in ("detach", "item", "tensor") else self.index.text_of(op)
         self.box_of_op[op.id] = op.id
         self.drafts[op.id] = Draft(
@@ -80,21 +76,6 @@ class Drawing:
             span=op.span,
             module=op.module,
         )
-
-    def _reason(self, op: Op) -> str:
-        if op.name in READS:
-            return "item"
-        if op.name in COPIES and op.inputs:
-            return "tensor"
-        if op.grad_mode != "grad":
-            inside = op.span is not None and self.index.source.is_in_function_forward(op.span.line)
-            return "function" if inside else "no_grad"
-        if op.name in DETACHES:
-            return "detach"
-        tensors = self.index.tensors
-        tracked = any(one in tensors and tensors[one].requires_grad for one in op.inputs)
-        whole = all(tensors[one].dtype.startswith(NOT_DIFFERENTIABLE) for one in op.outputs if one in tensors)
-        return "integer" if tracked and whole else "untracked"
 
     def source_of(self, tensor: Tensor) -> str | None:
         """The box a tensor comes from."""
@@ -140,12 +121,12 @@ class Drawing:
             )
 
     def _join_reads(self, op: Op, draft: Draft) -> None:
-        for read in self.index.escapes.get(op.id, ()):
+        for read in self.visible.escapes.get(op.id, ()):
             if read in self.drafts:
                 self.links.append(Link(source=read, target=draft.id, kind="ghost"))
 
     def _join_untracked(self, op: Op, draft: Draft) -> None:
-        if self.index.escapes:
+        if self.visible.escapes:
             self._join_reads(op, draft)
         for number in numbers(op):
             draft.give(number)
@@ -177,17 +158,17 @@ class Inputs:
 
     __slots__ = ("_free", "_index", "_op")
 
-    def __init__(self, index: GraphIndex, op: Op | None) -> None:
+    def __init__(self, index: TraceIndex, op: Op | None) -> None:
         self._index = index
         self._op = op
         self._free: list[Broadcast] = list(op.broadcast) if op is not None and op.broadcast else []
 
     def axes(self, tensor: str | None) -> tuple[int, ...]:
         """Axes over which an input was stretched; each stretched input is given once."""
-        for at, one in enumerate(self._free):
-            if self._op is not None and self._op.inputs[one.input] == tensor:
+        for at, stretched in enumerate(self._free):
+            if self._op is not None and self._op.inputs[stretched.input] == tensor:
                 del self._free[at]
-                return one.axes
+                return stretched.axes
         return ()
 
     def leaf(self, leaf: str) -> str:
@@ -198,7 +179,7 @@ class Inputs:
         return leaf
 
 
-def is_foldable(index: GraphIndex, leaf: str, slot_name: str, consumer: Op | None) -> bool:
+def is_foldable(index: TraceIndex, leaf: str, slot_name: str, consumer: Op | None) -> bool:
     """Whether a leaf goes into the header of the box that uses it."""
     if index.is_parameter(leaf):
         return True
@@ -208,7 +189,7 @@ def is_foldable(index: GraphIndex, leaf: str, slot_name: str, consumer: Op | Non
     return index.elements(leaf) > LARGE
 
 
-def folded_leaf(index: GraphIndex, tensor: str, node: str | None, slot: int | None) -> BoxParameter:
+def folded_leaf(index: TraceIndex, tensor: str, node: str | None, slot: int | None) -> BoxParameter:
     """A leaf as part of a box."""
     record = index.tensors.get(tensor)
     name = label(index, record) if record is not None else tensor

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.graph.draft import Draft
-from engine.graph.index import GraphIndex
 from engine.graph.loops import find_loops
 from engine.graph.types import Group
 from engine.trace import Span
+from engine.trace_index import TraceIndex
 
 CHUNK = 100  # boxes of an artificial group
 LONG = 300  # children beyond which laying out one level gets slow
@@ -27,7 +27,7 @@ class Bundle:
     items: list["Bundle | Draft"] = field(default_factory=list)
 
 
-def bundle(index: GraphIndex, drafts: Sequence[Draft]) -> Bundle:
+def bundle(index: TraceIndex, drafts: Sequence[Draft]) -> Bundle:
     """All groups under one that stands for the whole view; `drafts` in forward order."""
     whole = _by_layer(index, drafts)
     pending = [whole]
@@ -43,7 +43,7 @@ def bundle(index: GraphIndex, drafts: Sequence[Draft]) -> Bundle:
     return whole
 
 
-def _loop(index: GraphIndex, iterations: list[list[Bundle | Draft]]) -> Bundle:
+def _loop(index: TraceIndex, iterations: list[list[Bundle | Draft]]) -> Bundle:
     first = first_draft(iterations[0][0])
     line = first.span.line if first.span is not None else 0
     second = first_draft(iterations[1][0])
@@ -63,7 +63,7 @@ def first_draft(item: Bundle | Draft) -> Draft:
     return item
 
 
-def _by_layer(index: GraphIndex, drafts: Sequence[Draft]) -> Bundle:
+def _by_layer(index: TraceIndex, drafts: Sequence[Draft]) -> Bundle:
     """What each pass with `create_graph=True` made as one group, where it was made."""
     if not index.layered:
         return _by_module(index, drafts)
@@ -85,7 +85,7 @@ def _by_layer(index: GraphIndex, drafts: Sequence[Draft]) -> Bundle:
     return _by_module(index, items)
 
 
-def _by_module(index: GraphIndex, items: Sequence[Draft | Bundle]) -> Bundle:
+def _by_module(index: TraceIndex, items: Sequence[Draft | Bundle]) -> Bundle:
     """Nested groups, one for each uninterrupted stay in a module."""
     whole = Bundle("module")
     stay: list[Bundle] = []
@@ -115,7 +115,7 @@ def _by_module(index: GraphIndex, items: Sequence[Draft | Bundle]) -> Bundle:
     return whole
 
 
-def _title(index: GraphIndex, module: str, around: str | None) -> str:
+def _title(index: TraceIndex, module: str, around: str | None) -> str:
     path = index.modules[module].path
     outer = index.modules[around].path + "." if around is not None else ""
     return path.removeprefix(outer) or index.modules[module].type
@@ -167,7 +167,7 @@ class _Count:
         self.parameters.update(tensors)
 
 
-def number_groups(index: GraphIndex, whole: Bundle) -> tuple[tuple[Group, ...], dict[str, str]]:
+def number_groups(index: TraceIndex, whole: Bundle) -> tuple[tuple[Group, ...], dict[str, str]]:
     """The finished groups, parents first, and the group of each box."""
     ordered: list[tuple[Bundle, str, str | None]] = []
     group_of: dict[str, str] = {}
@@ -212,7 +212,7 @@ def _later(one: Draft | None, other: Draft | None) -> Draft | None:
     return other if other.place >= one.place else one
 
 
-def _finish(index: GraphIndex, one: Bundle, group: str, parent: str | None, count: _Count) -> Group:
+def _finish(index: TraceIndex, one: Bundle, group: str, parent: str | None, count: _Count) -> Group:
     module = index.modules[one.module] if one.module is not None else None
     identities = {index.identity(tensor) for tensor in count.parameters or ()}
     return Group(

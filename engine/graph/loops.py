@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from engine.graph.draft import Draft
-from engine.graph.index import GraphIndex
+from engine.trace_index import TraceIndex
 
 if TYPE_CHECKING:
     from engine.graph.groups import Bundle
@@ -17,9 +17,9 @@ Key = Hashable
 
 
 def find_loops(
-    index: GraphIndex,
+    index: TraceIndex,
     items: "list[Bundle | Draft]",
-    make: "Callable[[GraphIndex, list[list[Bundle | Draft]]], Bundle]",
+    make: "Callable[[TraceIndex, list[list[Bundle | Draft]]], Bundle]",
 ) -> "list[Bundle | Draft]":
     """The items with each loop replaced by what `make` makes of its iterations."""
     if len(items) < REPEATS:
@@ -49,7 +49,7 @@ def find_loops(
     return found
 
 
-def _is_test_that_ended(index: GraphIndex, items: "Sequence[Bundle | Draft]", starts: list[int], end: int) -> bool:
+def _is_test_that_ended(index: TraceIndex, items: "Sequence[Bundle | Draft]", starts: list[int], end: int) -> bool:
     """Whether what looks like the last iteration is only the test of a `while`, which runs once more than the body."""
     if len(starts) < REPEATS:
         return False
@@ -69,7 +69,7 @@ def _line(item: "Bundle | Draft") -> int | None:
     return item.span.line if item.span is not None else None
 
 
-def _key(index: GraphIndex, item: "Bundle | Draft") -> Key:
+def _key(index: TraceIndex, item: "Bundle | Draft") -> Key:
     """Which place of the source an item comes from; of a module that library code called, the call and itself."""
     module = None
     if not isinstance(item, Draft):

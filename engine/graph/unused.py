@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from engine.graph.boxes import Drawing
 from engine.graph.draft import Draft
-from engine.graph.index import GraphIndex
 from engine.graph.types import BoxParameter
 from engine.trace import Tensor
+from engine.trace_index import TraceIndex
 
 MOST_BOXES = 6
 
@@ -24,7 +24,7 @@ def add_unused(drawing: Drawing) -> None:
         _add(drawing, "parameters", "", rest, names)
 
 
-def unused_leaves(index: GraphIndex) -> list[Tensor]:
+def unused_leaves(index: TraceIndex) -> list[Tensor]:
     """Leaves with `requires_grad` that no op took in and no edge leads to, in the order of meeting.
 
     Only those with a name or in a module: others are made and dropped inside libraries."""
@@ -51,7 +51,7 @@ def unused_leaves(index: GraphIndex) -> list[Tensor]:
     ]
 
 
-def _by_module(index: GraphIndex, leaves: Iterable[Tensor]) -> list[tuple[str, list[Tensor]]]:
+def _by_module(index: TraceIndex, leaves: Iterable[Tensor]) -> list[tuple[str, list[Tensor]]]:
     """Leaves of one module together, under its class; each other leaf alone."""
     owners = {
         index.identity(member.tensor): (module.id, module.type)
@@ -65,7 +65,7 @@ def _by_module(index: GraphIndex, leaves: Iterable[Tensor]) -> list[tuple[str, l
     return list(groups.values())
 
 
-def _names(index: GraphIndex, leaves: Iterable[Tensor]) -> dict[str, str]:
+def _names(index: TraceIndex, leaves: Iterable[Tensor]) -> dict[str, str]:
     """The program's names, else the paths in modules."""
     paths = {
         index.identity(member.tensor): f"{module.path}.{member.name}"

@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from engine.graph import Box, Graph, Level, NoSuchChoice, view
-from engine.graph.families import family_of
-from engine.graph.source import Source
+from engine.ops import family_of
+from engine.program.source import Source
 from engine.trace import Broadcast, Edge, Member, Node, OutputOf, Span, Visit
 from tests.engine.traces import Tape
 

@@ -38,7 +38,7 @@ def test_code_that_never_ran_is_not_parsed(trace: Callable[[str], Trace], monkey
 
 def test_code_that_ran_is(trace: Callable[[str], Trace], monkeypatch: pytest.MonkeyPatch) -> None:
     made = trace(RUNS)
-    from engine.graph import source
+    from engine.program import source
 
     source._loops.cache_clear()
     seen = parsed(monkeypatch)

@@ -4,10 +4,9 @@ import ast
 import re
 from functools import lru_cache
 
+from engine.ops import READS
 from engine.program.tree import parse
 from engine.trace import Op, Span, Trace
-
-READS = frozenset({"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__"})
 
 LOOK_AHEAD = 200  # ops; a number used later than that is another story
 

@@ -1,0 +1,1 @@
+"""What passes reach, what autograd did not record around it, and where values slip past it."""

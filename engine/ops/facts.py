@@ -24,11 +24,11 @@ class Facts(Struct, frozen=True):
     sets: bool = False
     """Where it writes into its argument, it writes a part and does not read what it writes over."""
     writes_silently: bool = False
-    """Its kernel writes into arguments without raising their version: running statistics, or gradients a GradScaler made larger."""
+    """Its kernel writes what no `_` tells of, and may raise no version: running statistics, gradients a GradScaler made larger."""
     fresh: bool = False
     """Always gives a new tensor in memory of its own, whose shape and type follow from the arguments'."""
     view: bool = False
-    """Its result lies in the memory of its first argument."""
+    """Its result may lie in the memory of its first argument."""
     broadcasts: bool = False
     """Stretches its tensors to one shape."""
     promotes: bool = False
@@ -40,13 +40,13 @@ class Facts(Struct, frozen=True):
     joins: bool = False
     """Takes a list of tensors."""
     numbers: bool = False
-    """Plain numbers may stand among its operands."""
+    """Plain numbers among its arguments are operands, not sizes or axes."""
     property: bool = False
     """Is read as an attribute."""
     detaches: bool = False
     """Gives the same values without their history."""
     copies: bool = False
-    """Makes a tensor of what it is given: of another tensor one without a history."""
+    """Makes a tensor of numbers, arrays or other tensors."""
     makes_leaf: bool = False
     """Makes a tensor, and takes `requires_grad=True`."""
     like: bool = False

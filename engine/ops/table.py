@@ -40,7 +40,7 @@ ROWS = {
     """,
     "sum": """
         sum: fresh
-        maximum minimum: broadcasts promotes fresh numbers
+        maximum minimum: broadcasts promotes fresh
         nansum max min amax amin logsumexp var std var_mean std_mean norm linalg_vector_norm trace topk sort kthvalue aminmax
     """,
     "mat": """
@@ -89,8 +89,9 @@ ROWS = {
         cat concat stack: joins promotes
         where: broadcasts promotes numbers
         tril triu: in_place updates
-        to: moves
-        clone copy to_copy contiguous reshape reshape_alias unsafe_view flatten repeat slice index getitem gather index_select
+        to: view moves
+        contiguous reshape flatten slice: view
+        clone copy to_copy reshape_alias unsafe_view repeat index getitem gather index_select
         take masked_select flip roll meshgrid pad constant_pad_nd as_strided_scatter copy_slices index_put_impl
         max_pool1d max_pool2d max_pool2d_with_indices avg_pool1d avg_pool2d adaptive_avg_pool2d
     """,
@@ -118,11 +119,12 @@ ROWS = {
         broadcast_to: view broadcasts
         mT H mH real imag: view property
         hstack vstack: joins promotes
-        cuda cpu: moves
+        cuda cpu: view moves
         item tolist: reads
         numpy: reads lends
         numpy_force dlpack from_dlpack from_numpy frombuffer: lends
-        as_tensor asarray: lends copies
+        as_tensor: view lends copies
+        asarray: lends copies
         tensor: copies makes_leaf
         ones zeros full linspace arange eye rand randn normal: makes_leaf
         zeros_like ones_like rand_like randn_like: like makes_leaf

@@ -2,15 +2,14 @@
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from engine.findings.code import Code
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.influence import lost_influence, set_aside, starved_leaves, wanting_leaves
 from engine.findings.unrecorded import numbers_collected, unrecorded
-from engine.graph.types import Box, Graph, Link
-from engine.graph.view import view
 from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
+from engine.reach.ways import Cut, Ways, ends, walk
 from engine.trace import Edit, Finding, Op, Pass, Span
 
 PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
@@ -197,80 +196,50 @@ def _may_cut(story: Diagnosis, op: Op) -> bool:
     return cuts and any(story.is_tracked(one) for one in op.inputs)
 
 
-def _cuts_of(story: Diagnosis, one: Pass, starved: set[str], *, is_error: bool) -> Iterator[Finding]:
-    graph = view(story.trace, pass_id=one.id)
-    cuts = [link for link in graph.links if link.kind == "cut"]
+def _cuts_of(story: Diagnosis, pass_: Pass, starved: set[str], *, is_error: bool) -> Iterator[Finding]:
+    ways = Ways(story, pass_)
+    cuts = ways.cuts()
     if not cuts:
         return
-    boxes = {box.id: box for box in graph.boxes}
-    into: dict[str, list[Link]] = defaultdict(list)
-    out_of: dict[str, list[Link]] = defaultdict(list)
-    for link in graph.links:
-        into[link.target].append(link)
-        out_of[link.source].append(link)
-    ends = _ends(story, graph, one)
+    above, below = ways.links()
+    starts = ends(story, pass_)
     for cut in cuts:
-        if not ends & _walk([cut.target], out_of, forward=True):
+        if starts.isdisjoint(walk([cut.op.id], below)):
             continue
-        above = _walk([cut.source], into, forward=False)
-        leaves = sorted(_leaves(story, boxes, above) & starved, key=_by_number)
+        leaves = sorted({_leaf_at(story, place) for place in walk([cut.source], above)} & starved, key=_by_number)
         if leaves:
-            yield _cut(story, cut, boxes, leaves, is_error=is_error)
+            yield _cut(story, cut, leaves, is_error=is_error)
 
 
-def _ends(story: Diagnosis, graph: Graph, one: Pass) -> set[str]:
-    """Boxes where the pass starts, or was to start."""
-    nodes = {root.node for root in one.roots}
-    makers = {story.maker[root.tensor].id for root in one.roots if root.tensor in story.maker and root.tensor}
-    return {box.id for box in graph.boxes if box.node in nodes - {None} or box.op in makers}
+def _leaf_at(story: Diagnosis, place: str) -> str:
+    node = story.nodes.get(place)
+    return story.identity(node.variable) if node is not None and node.variable is not None else place
 
 
-def _walk(start: list[str], links: dict[str, list[Link]], *, forward: bool) -> set[str]:
-    seen, pending = set(start), list(start)
-    while pending:
-        for link in links[pending.pop()]:
-            box = link.target if forward else link.source
-            if box not in seen:
-                seen.add(box)
-                pending.append(box)
-    return seen
-
-
-def _leaves(story: Diagnosis, boxes: dict[str, Box], ids: Iterable[str]) -> set[str]:
-    found: set[str] = set()
-    for one in ids:
-        box = boxes[one]
-        if box.kind == "leaf" and box.tensor is not None:
-            found.add(story.identity(box.tensor))
-        found.update(story.identity(parameter.tensor) for parameter in box.parameters)
-    return found
-
-
-def _cut(story: Diagnosis, cut: Link, boxes: dict[str, Box], leaves: list[str], *, is_error: bool) -> Finding:
-    ghost = boxes[cut.target]
+def _cut(story: Diagnosis, cut: Cut, leaves: list[str], *, is_error: bool) -> Finding:
     return Finding(
-        code="cut_by_detach" if cut.reason == "data" else f"cut_by_{cut.reason}",
+        code=f"cut_by_{cut.reason}",
         severity="error" if is_error else "warning",
-        span=cut.span,
+        span=cut.op.span,
         tensors=tuple(leaves),
-        nodes=(boxes[cut.source].node or cut.source,),
+        nodes=(cut.source,),
         parameters={
             "leaf": story.say_all(leaves),
-            "line": line(cut.span),
+            "line": line(cut.op.span),
             "value": story.say(cut.tensor),
-            "op": ghost.title,
-            "code": story.source.text(cut.span),
+            "op": cut.op.name,
+            "code": story.source.text(cut.op.span),
         },
         fix=_uncut(story, cut),
     )
 
 
-def _uncut(story: Diagnosis, cut: Link) -> tuple[Edit, ...]:
+def _uncut(story: Diagnosis, cut: Cut) -> tuple[Edit, ...]:
     """Takes the cut out of its expression, when the expression is the cut and nothing else."""
     code = Code(story.trace.program.code)
-    node = code.at(cut.span)
+    node = code.at(cut.op.span)
     match cut.reason, node:
-        case "data", ast.Attribute(attr="data", value=inner):
+        case "detach", ast.Attribute(attr="data", value=inner):
             pass
         case "detach" | "item", ast.Call(func=ast.Attribute(attr="detach" | "item", value=inner), args=[], keywords=[]):
             pass
@@ -278,7 +247,7 @@ def _uncut(story: Diagnosis, cut: Link) -> tuple[Edit, ...]:
             pass
         case _:
             return ()
-    if node is None or (cut.reason == "item" and any(_makes_anew(one) for one in code.around(node))):
+    if node is None or (cut.reason == "item" and any(_makes_anew(outer) for outer in code.around(node))):
         return ()
     text = code.text(inner)
     return (code.replace(node, f"({text})" if isinstance(inner, ast.BinOp | ast.UnaryOp) else text),)

@@ -76,7 +76,7 @@ def _module_around(index: TraceIndex, node: Node, place: Place) -> str | None:
         return None
     before = index.module_chain(ops[at].module)
     after = index.module_chain(ops[at + 1].module)
-    shared = [one for one, other in zip(before, after, strict=False) if one == other]
+    shared = [module for module, other in zip(before, after, strict=False) if module == other]
     return shared[-1] if shared else None
 
 
@@ -165,7 +165,8 @@ class _Hidden:
     def fold(self, draft: Draft, hidden: str, slot: int) -> None:
         """Puts a hidden node and the leaf behind it into the box that uses them."""
         draft.parameters.extend(
-            BoxParameter(name=one.name, tensor=one.tensor, node=one.node, slot=slot) for one in self.parameters[hidden]
+            BoxParameter(name=leaf.name, tensor=leaf.tensor, node=leaf.node, slot=slot)
+            for leaf in self.parameters[hidden]
         )
         draft.folded.extend(self.chains[hidden])
 

@@ -96,11 +96,11 @@ def _ways(index: TraceIndex, op: Op) -> dict[tuple[str, int], list[Way]]:
     """Edges that leave an op's nodes for other ops, by where they lead."""
     own = set(op.nodes)
     ways: dict[tuple[str, int], list[Way]] = defaultdict(list)
-    for one in op.nodes:
-        node = index.nodes.get(one)
+    for id_ in op.nodes:
+        node = index.nodes.get(id_)
         for slot, edge in enumerate(node.edges if node is not None else ()):
             if edge.to is not None and edge.to not in own:
-                ways[(edge.to, edge.input_nr)].append((one, slot))
+                ways[(edge.to, edge.input_nr)].append((id_, slot))
     return ways
 
 

@@ -37,13 +37,13 @@ def unused_leaves(index: TraceIndex) -> list[Tensor]:
     if not leaves:
         return []
     ends = {tensor for op in trace.ops if not op.in_place for tensor in op.inputs}
-    started = {root.node for one in trace.passes for root in one.roots}
+    started = {root.node for pass_ in trace.passes for root in pass_.roots}
     ends.update(leaf for leaf, node in index.leaf_nodes.items() if node in index.led_to or node in started)
     later = (tensor for tensor in trace.tensors if tensor.identity is not None and tensor.id in ends)
     taken = ends.union(tensor.identity for tensor in later)
-    members = {index.identity(one.tensor) for module in trace.modules for one in module.parameters}
+    members = {index.identity(member.tensor) for module in trace.modules for member in module.parameters}
     # what a layer was made with and has no more bears the name of the layer
-    layers = {one.name for one in trace.variables if one.module is not None}
+    layers = {variable.name for variable in trace.variables if variable.module is not None}
     return [
         leaf
         for leaf in leaves
@@ -80,7 +80,7 @@ def _common_name(names: list[str]) -> str:
     if len(names) == 1:
         return names[0]
     parts = [name.split(".")[:-1] for name in names]
-    return ".".join(parts[0]) if all(one == parts[0] for one in parts) else ""
+    return ".".join(parts[0]) if all(path == parts[0] for path in parts) else ""
 
 
 def _add(drawing: Drawing, title: str, name: str, leaves: list[Tensor], names: dict[str, str]) -> None:

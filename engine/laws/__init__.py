@@ -20,6 +20,6 @@ __all__ = ["broken"]
 
 def broken(trace: Trace) -> list[str]:
     """Every breach of every law; empty for a right trace."""
-    looked = TraceIndex(trace)
-    found = [*structure(looked), *checks(looked), *replay(looked)]
-    return [*found, *(said for law in (accumulation, modules, ops, memory, source, asked) for said in law(trace))]
+    index = TraceIndex(trace)
+    laws = (structure, checks, replay, accumulation, modules, ops, memory, source, asked)
+    return [breach for law in laws for breach in law(index)]

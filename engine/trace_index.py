@@ -4,8 +4,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from engine.program.source import Source
+from engine.ops import COPIES, DETACHES, READS
+from engine.program.source import Source, source_of
 from engine.trace import HookCall, Module, ModuleCall, Node, Op, Pass, Span, Tensor, Trace, Update
+from engine.unfollowed import NOT_DIFFERENTIABLE, escapes
 
 CONTAINERS = frozenset(("ModuleList", "ModuleDict", "ParameterList", "ParameterDict"))
 """Modules that hold others and are never called."""
@@ -202,19 +204,44 @@ class TraceIndex:
         """Its first output."""
         return self.tensors.get(op.outputs[0]) if op.outputs else None
 
+    @cached_property
+    def escapes(self) -> dict[str, tuple[str, ...]]:
+        """Op to the reads whose number it was given."""
+        return escapes(self.trace)
+
+    def why_unfollowed(self, op: Op) -> str:
+        """Why autograd did not record an op."""
+        if op.name in READS:
+            return "item"
+        if op.name in COPIES and op.inputs:
+            return "tensor"
+        if op.grad_mode != "grad":
+            inside = op.span is not None and self.code.is_in_function_forward(op.span.line)
+            return "function" if inside else "no_grad"
+        if op.name in DETACHES:
+            return "detach"
+        dtypes = [self.tensors[tensor].dtype for tensor in op.outputs if tensor in self.tensors]
+        is_whole = all(dtype.startswith(NOT_DIFFERENTIABLE) for dtype in dtypes)
+        return "integer" if is_whole and any(map(self.is_tracked, op.inputs)) else "untracked"
+
+    def writes_a_leaf(self, op: Op) -> bool:
+        """Whether it updates weights by hand."""
+        return op.in_place and any(map(self.is_tracked_leaf, (*op.inputs, *op.outputs)))
+
     # The program's text
 
     @cached_property
-    def source(self) -> Source:
-        """The program's lines; only a text that the sandbox took is parsed here."""
-        return Source(self.trace.program.code, parsed_in_sandbox=bool(self.trace.ops))
+    def code(self) -> Source:
+        """The program's source; without its tree when the sandbox did not take the text."""
+        parsed = bool(self.trace.ops) or self.trace.status == "ok"
+        return source_of(self.trace.program.code, parsed_in_sandbox=parsed)
 
     def text_of(self, op: Op) -> str:
         """The sub-expression an op is; nothing for one of several that library code ran for the same expression."""
         span = op.span
         text = self._texts.get(span)
         if text is None:
-            text = self._texts[span] = "" if self.is_inside_library(op) else self.source.text(span)
+            text = self._texts[span] = "" if self.is_inside_library(op) else self.code.excerpt(span)
         return text
 
     def is_inside_library(self, op: Op) -> bool:
@@ -279,6 +306,18 @@ class TraceIndex:
         record = self.nodes.get(node) if node is not None and self.layered else None
         made_in = record.pass_id if record is not None and record.variable is None else None
         return made_in if made_in in self.layered else None
+
+    def reached_from(self, roots: Iterable[str]) -> set[str]:
+        """Every node that edges lead to from the roots, the roots included."""
+        pending = [root for root in roots if root in self.nodes]
+        found = set(pending)
+        while pending:
+            for edge in self.nodes[pending.pop()].edges:
+                to = edge.to
+                if to is not None and to not in found and to in self.nodes:
+                    found.add(to)
+                    pending.append(to)
+        return found
 
     @cached_property
     def visited(self) -> dict[str, int]:

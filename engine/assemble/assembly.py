@@ -7,13 +7,14 @@ import msgspec
 
 from engine import asked
 from engine import events as ev
-from engine.assemble.names import Source
+from engine.assemble.names import SourceNames
 from engine.assemble.records import Records
 from engine.assemble.state import Run, of_op, of_pass, of_tensor
 from engine.derive import link_regrown
 from engine.ending import ended_by_signal, line_span, stopped_by
 from engine.keys import versions
 from engine.outcome import Outcome
+from engine.program.source import source_of
 from engine.request import RunRequest
 from engine.trace import (
     Change,
@@ -58,7 +59,7 @@ class House(Records):
             if node.op:
                 by_op.setdefault(node.op, []).append(node)
         ops = tuple(self._all_ops(by_op))
-        source = Source(request.program.code if ops else "")
+        source = SourceNames(source_of(request.program.code, parsed_in_sandbox=bool(ops)))
         self._name_local_modules(source, ops)
         self._name(source, ops)
         return Trace(
@@ -171,7 +172,7 @@ class House(Records):
             omitted=start.omitted,
         )  # fmt: skip
 
-    def _update(self, event: ev.Updated, source: Source) -> Update:
+    def _update(self, event: ev.Updated, source: SourceNames) -> Update:
         span = self._span(event.site)
         is_called = event.kind in ("step", "zero_grad") and not event.variable
         return Update(
@@ -287,7 +288,7 @@ class House(Records):
 
     # Names
 
-    def _name(self, source: Source, ops: Iterable[Op]) -> None:
+    def _name(self, source: SourceNames, ops: Iterable[Op]) -> None:
         """Names from the code, after those the program has at its end; all states of one tensor share them."""
         names = {self.t[number]: tuple(change.names) for number, change in self.changes.items()}
         for tensor, name in chain(self._member_names(), source.names(ops)):
@@ -305,7 +306,7 @@ class House(Records):
                 if leaf and accumulation.after is not None:
                     self._share(int(accumulation.after[1:]), (f"{leaf[0]}.grad",), first=True)
 
-    def _name_local_modules(self, source: Source, ops: Iterable[Op]) -> None:
+    def _name_local_modules(self, source: SourceNames, ops: Iterable[Op]) -> None:
         """Modules that only a function of the program knows get the name that it gives them, in place of their class."""
         roots = {number: event for number, event in self.modules.items() if not event.parent and event.path[:1] == "("}
         if not roots:

@@ -4,7 +4,6 @@ import math
 from collections.abc import Sequence
 from functools import cached_property
 
-from engine.findings.reading import Reading
 from engine.trace import Module, Op, Pass, Span, Tensor, Update
 from engine.trace_index import TraceIndex
 
@@ -13,12 +12,6 @@ NAMED = 3  # names in one sentence
 
 class Diagnosis(TraceIndex):
     """An index that also knows what was learnt, and what to call things in a sentence."""
-
-    @cached_property
-    def code(self) -> Reading:
-        """The program's syntax tree; empty when the sandbox did not take the text."""
-        parsed = bool(self.trace.ops) or self.trace.status == "ok"
-        return Reading(self.trace.program.code if parsed else "")
 
     @cached_property
     def moves(self) -> list[Update]:
@@ -110,7 +103,7 @@ class Diagnosis(TraceIndex):
             return "?"
         maker = self.maker.get(tensor)
         named = self.name(tensor) or self._members.get(self.identity(tensor), "")
-        return named or (self.source.text(maker.span) if maker is not None else "") or tensor
+        return named or (self.code.excerpt(maker.span) if maker is not None else "") or tensor
 
     def say_all(self, tensors: list[str]) -> str:
         """Several tensors: the first names, then how many more."""

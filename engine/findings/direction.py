@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of
 from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES, PASSING
-from engine.findings.reading import Edits, called, dotted, keyword
 from engine.findings.training import made_by, receiver
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Op, Pass, Span, Update
 
 LOSS_FUNCTIONS = frozenset(
@@ -51,7 +52,7 @@ def steps_of_zero(story: Diagnosis) -> Iterator[Finding]:
                 "step_line": line(first.span),
                 "count": str(len(steps) - at),
                 "of": str(len(steps)),
-                "code": story.source.text(span),
+                "code": story.code.excerpt(span),
             },
             fix=fix,
         )
@@ -120,12 +121,12 @@ def uphill(story: Diagnosis) -> Iterator[Finding]:
     goals = [(goal, passes) for passes in _passes_by_place(story).values() if (goal := _goal(story, passes[0]))]
     moves = _moves(story) if goals else {}
     for goal, passes in goals:
-        fed = {leaf for one in passes for leaf in _fed(story, one)}
+        fed = sorted({leaf for one in passes for leaf in _fed(story, one)}, key=lambda leaf: (len(leaf), leaf))
         wrong = [_Moved(leaf, ups) for leaf in fed if (ups := moves.get(leaf)) and _is_uphill(goal, ups)]
         wrong = [one for one in wrong if _is_trained(story, one.leaf)]
         if not wrong or not _grows(story, passes, goal):
             continue
-        if not goal.is_certain and len(wrong) < len(fed & moves.keys()):
+        if not goal.is_certain and len(wrong) < len(moves.keys() & fed):
             continue
         first = [one.moves[0] for one in sorted(wrong, key=lambda one: _place(one.moves[0].span))]
         found = _finding(story, goal, first, passes, [one.leaf for one in wrong])
@@ -331,7 +332,7 @@ def _finding(
             "first": f"{known[0]:.4g}" if known else "?",
             "last": f"{known[-1]:.4g}" if known else "?",
             "count": str(len(passes)),
-            "code": story.source.text(span),
+            "code": story.code.excerpt(span),
         },
         fix=fix,
     )

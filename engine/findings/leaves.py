@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.passes import NOT_LEAF
-from engine.findings.reading import Edits, called, dotted, is_grad_of, keyword
 from engine.ops import MAKES_LEAF
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, is_grad_of, keyword
 from engine.trace import Finding, Op, Tensor
 
 STEPS_TOO_FAR = 4
@@ -48,7 +49,7 @@ def gradients_not_kept(story: Diagnosis) -> Iterator[Finding]:
             nodes=(made.grad_fn.node,) if made is not None and made.grad_fn is not None else (),
             parameters={
                 "line": line(warning.span),
-                "name": name or story.source.text(warning.span).removesuffix(".grad"),
+                "name": name or story.code.excerpt(warning.span).removesuffix(".grad"),
                 "op": story.maker[made.id].name if made is not None and made.id in story.maker else "?",
                 "made_line": line(story.maker[made.id].span) if made is not None and made.id in story.maker else "?",
             },
@@ -310,7 +311,7 @@ def plain_containers(story: Diagnosis) -> Iterator[Container]:
     }
     for statement in code.bindings:
         target = dotted(statement.targets[0])
-        owner = next((one for one in code.around(statement) if isinstance(one, ast.ClassDef)), None)
+        owner = code.enclosing(statement, ast.ClassDef)
         if owner is None or not target.startswith("self.") or target in registered:
             continue
         held = _held(statement.value)

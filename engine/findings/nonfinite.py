@@ -6,8 +6,9 @@ from typing import Literal, NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of
 from engine.findings.losses import SOFTMAXES
-from engine.findings.reading import Edits, called
 from engine.ops import out_of_place
+from engine.program.edits import Edits
+from engine.program.names import called
 from engine.trace import Finding, Op, Pass, Tensor, Visit
 
 Trouble = Literal["nan", "inf"]

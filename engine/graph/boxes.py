@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from engine.graph.draft import Draft, Place
 from engine.graph.operands import label, numbers
 from engine.graph.types import BoxParameter, Link
-from engine.reach.reasons import CUTS, reason_of
-from engine.reach.visible import Visible
+from engine.unfollowed import CUTS
+from engine.graph.visible import Visible
 from engine.trace import Broadcast, Op, Tensor
 from engine.trace_index import TraceIndex
 
@@ -60,7 +60,7 @@ class Drawing:
 
     def _add_ghost(self, op: Op) -> None:
         tensor = op.outputs[0] if op.outputs else None
-        reason = reason_of(self.index, op)
+        reason = self.index.why_unfollowed(op)
         text = "" if reason in ("detach", "item", "tensor") else self.index.text_of(op)
         self.box_of_op[op.id] = op.id
         self.drafts[op.id] = Draft(
@@ -121,12 +121,12 @@ class Drawing:
             )
 
     def _join_reads(self, op: Op, draft: Draft) -> None:
-        for read in self.visible.escapes.get(op.id, ()):
+        for read in self.index.escapes.get(op.id, ()):
             if read in self.drafts:
                 self.links.append(Link(source=read, target=draft.id, kind="ghost"))
 
     def _join_untracked(self, op: Op, draft: Draft) -> None:
-        if self.visible.escapes:
+        if self.index.escapes:
             self._join_reads(op, draft)
         for number in numbers(op):
             draft.give(number)

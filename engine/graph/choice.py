@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import get_args
 
 from engine.graph.types import Level, RootChoice
-from engine.reach.start import Start, start_of
+from engine.graph.start import Start, start_of
 from engine.trace import Pass, Trace
 from engine.trace_index import TraceIndex
 
@@ -91,7 +91,7 @@ def _root_name(index: TraceIndex, tensor: str | None, node: str) -> str:
     name = index.name(tensor)
     record = index.nodes.get(node)
     op = index.ops.get(record.op) if record is not None and record.op is not None else None
-    return name or (index.source.text(op.span) if op is not None else "") or (record.type if record else node)
+    return name or (index.code.excerpt(op.span) if op is not None else "") or (record.type if record else node)
 
 
 def _known(what: str, ids: tuple[str, ...] | list[str]) -> str:

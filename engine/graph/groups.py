@@ -44,7 +44,7 @@ def _by_layer(index: TraceIndex, drafts: Sequence[Draft]) -> Bundle:
         else:
             layers[layer] = [draft]
             span = index.passes[layer].span
-            items.append(Bundle("layer", title=index.source.text(span) or layer, pass_id=layer, span=span))
+            items.append(Bundle("layer", title=index.code.excerpt(span) or layer, pass_id=layer, span=span))
     for item in items:
         if isinstance(item, Bundle) and item.pass_id is not None:
             item.items = _by_module(index, layers[item.pass_id]).items

@@ -47,7 +47,7 @@ def _loop(index: TraceIndex, iterations: list[list[Bundle | Draft]]) -> Bundle:
     line = first.span.line if first.span is not None else 0
     second = first_draft(iterations[1][0])
     inside_one_call = first.op is not None and second.op is not None and first.op.id == second.op.id
-    title = first.op.name if first.op is not None and inside_one_call else index.source.loop_head(line)
+    title = first.op.name if first.op is not None and inside_one_call else index.code.loop_head(line)
     loop = Bundle("loop", title=title, repeat=len(iterations), span=first.span)
     for number, items in enumerate(iterations, 1):
         only = items[0] if len(items) == 1 else None
@@ -63,7 +63,7 @@ def _is_test_that_ended(index: TraceIndex, items: Sequence[Bundle | Draft], star
     last, first = items[starts[-1] : end], items[starts[0] : starts[1]]
     return (
         head is not None
-        and index.source.line(head).startswith("while ")
+        and index.code.line(head).startswith("while ")
         and all(_line(item) == head for item in last)
         and any(_line(item) != head for item in first)
     )

@@ -15,7 +15,7 @@ from engine.graph.draft import Draft, freeze
 from engine.graph.groups import bundle, number_groups
 from engine.graph.types import Graph, Level, Link
 from engine.graph.unused import add_unused
-from engine.reach.visible import recorded, see
+from engine.graph.visible import recorded, see
 from engine.trace import Trace
 from engine.trace_index import TraceIndex
 

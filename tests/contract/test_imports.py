@@ -59,6 +59,21 @@ def test_only_settings_reads_the_environment() -> None:
     assert readers == {"server/settings.py"}
 
 
+def test_the_program_is_parsed_in_one_place() -> None:
+    """Beside it only the worker's own copy, which gets marks put in, and the schema's docstrings are parsed."""
+    parsers = {
+        str(file.relative_to(ROOT))
+        for file in (ROOT / "engine").rglob("*.py")
+        if "ast.parse(" in file.read_text("utf-8")
+    }
+    assert parsers == {"engine/program/tree.py", "engine/worker/runtime/coverage.py", "engine/schema.py"}
+
+
+def test_findings_do_not_draw() -> None:
+    names = {name for file in (ROOT / "engine" / "findings").rglob("*.py") for name in imports(file)}
+    assert {name for name in names if name.startswith("engine.graph")} <= {"engine.graph.index"}
+
+
 def test_the_server_parses_and_unpickles_nothing() -> None:
     forbidden = {"ast", "pickle", "marshal", "shelve", "dill", "cloudpickle"}
     for file in (ROOT / "server").rglob("*.py"):

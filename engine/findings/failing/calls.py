@@ -3,13 +3,13 @@
 import ast
 import re
 
-from engine.findings.code import insertion
 from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case
-from engine.findings.failing.classes import forward_inside, function_forward, head
+from engine.findings.failing.classes import forward_inside, function_forward
 from engine.findings.leaves import asked_last, meant_as_leaves, plain_containers, said_of, wrapped
-from engine.findings.reading import dotted
+from engine.program.names import dotted
 from engine.program.spelling import nearest
+from engine.program.tree import defined_in
 from engine.trace import Edit, Finding
 
 PROPERTIES = frozenset({"shape", "dtype", "device", "T", "H", "mT", "mH", "grad", "data", "ndim", "is_leaf", "grad_fn", "requires_grad"})  # fmt: skip
@@ -40,7 +40,7 @@ def not_callable(case: Case) -> Finding | None:
         return case.finding(code, name=func.attr, receiver=case.code.short(func.value), fix=fix)
     if isinstance(func, ast.Constant) and len(call.args) == 1:
         first = case.code.span(call)
-        at = insertion(case.code.span(func).end_line, case.code.span(func).end_column, " * ")
+        at = case.code.after(func, " * ")
         return case.finding(
             "product_sign", span=first, written=case.code.short(call), right=f"{case.code.short(func)} * (…)", fix=(at,)
         )
@@ -147,7 +147,7 @@ def _class_of_forward(case: Case, function: str) -> str:
     cls, _, method = function.rpartition(".")
     scopes: list[ast.ClassDef] = case.code.classes(cls)
     inside = [node for scope in scopes for node in scope.body]
-    for node in inside if cls else ast.walk(case.code.tree):
+    for node in inside if cls else case.code.nodes:
         is_own = bool(cls) or not isinstance(case.code.parents.get(node), ast.ClassDef)
         if isinstance(node, ast.FunctionDef) and node.name == method and is_own:
             return str(node.lineno)
@@ -159,9 +159,8 @@ def arguments_many(case: Case) -> Finding | None:
     function = case.groups["function"]
     cls, _, method = function.rpartition(".")
     for definition in case.code.classes(cls):
-        for node in definition.body:
-            if isinstance(node, ast.FunctionDef) and node.name == method:
-                return _own_definition(case, definition, node)
+        if (own := defined_in(definition, method)) is not None:
+            return _own_definition(case, definition, own)
         if method == "__init__":
             return init_misspelt(case, definition)
     if case.call is None:
@@ -174,7 +173,7 @@ def _own_definition(case: Case, cls: ast.ClassDef, node: ast.FunctionDef) -> Fin
     is_static = any(isinstance(one, ast.Name) and one.id == "staticmethod" for one in node.decorator_list)
     if not is_static and (not arguments or arguments[0].arg != "self"):
         fix = (case.code.before(arguments[0], "self, "),) if arguments else ()
-        return case.finding("self_missing", span=head(case, node), fix=fix, function=node.name, cls=cls.name)
+        return case.finding("self_missing", span=case.code.head(node), fix=fix, function=node.name, cls=cls.name)
     return case.finding("arguments_many_own", function=f"{cls.name}.{node.name}", defined_line=str(node.lineno))
 
 
@@ -219,18 +218,11 @@ def super_init(case: Case) -> Finding | None:
     span = case.failure.span
     inner = case.code.statement_on(span.line) if span is not None else None
     function = case.code.function(inner) if inner is not None else None
-    cls = (
-        next((one for one in case.code.around(inner) if isinstance(one, ast.ClassDef)), None)
-        if inner is not None
-        else None
-    )
+    cls = case.code.enclosing(inner, ast.ClassDef)
     if function is None or function.name != "__init__":
         classes = case.code.classes(case.facts.get("owner", ""))
         cls = classes[0] if len(classes) == 1 else None
-        own = (
-            [node for node in cls.body if isinstance(node, ast.FunctionDef) and node.name == "__init__"] if cls else []
-        )
-        function = own[0] if own else None
+        function = defined_in(cls, "__init__") if cls is not None else None
     if function is None or cls is None or inner is None or span is None:
         return None
     for node in ast.walk(function):  # `super().__init__` without its brackets
@@ -242,7 +234,7 @@ def super_init(case: Case) -> Finding | None:
             return case.finding("super_init_not_called", span=case.code.span(node), cls=cls.name, fix=fix)
     first = function.body[0]
     fix = (case.code.line_above(first, "super().__init__()"),)
-    return case.finding(span=head(case, function), cls=cls.name, fix=fix)
+    return case.finding(span=case.code.head(function), cls=cls.name, fix=fix)
 
 
 def is_floats(node: ast.expr) -> bool:

@@ -3,29 +3,17 @@
 import ast
 
 from engine.findings.failing.case import Case
+from engine.program.names import dotted
 from engine.program.spelling import nearest
+from engine.program.tree import defined_in
 from engine.trace import Edit, Finding, Span
-
-
-def head(case: Case, node: ast.ClassDef | ast.FunctionDef) -> Span:
-    """The first line of a definition."""
-    span = case.code.span(node)
-    return Span(
-        line=node.lineno, end_line=node.lineno, column=span.column, end_column=len(case.code.lines[node.lineno - 1])
-    )
-
-
-def method_of(cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
-    """A method a class defines itself."""
-    return next((one for one in cls.body if isinstance(one, ast.FunctionDef) and one.name == name), None)
-
 
 # Custom Functions
 
 
 def is_function_class(cls: ast.ClassDef) -> bool:
     """Whether a class is a custom autograd Function."""
-    return any(ast.unparse(base).rpartition(".")[2] == "Function" for base in cls.bases)
+    return any(dotted(base).rpartition(".")[2] == "Function" for base in cls.bases)
 
 
 def _function_class(case: Case, name: str) -> ast.ClassDef | None:
@@ -45,13 +33,12 @@ def function_called(case: Case) -> Finding | None:
         cls = _function_class(case, ast.unparse(value.func)) if isinstance(value, ast.Call) else None
     if cls is None or call is None or inner is None:
         return None
-    plain = [
-        one for one in map(method_of, [cls, cls], ["forward", "backward"]) if one is not None and not one.decorator_list
-    ]
-    fix: tuple[Edit, ...] = tuple(case.code.line_above(one, "@staticmethod") for one in plain)
+    methods = (defined_in(cls, "forward"), defined_in(cls, "backward"))
+    plain = [method for method in methods if method is not None and not method.decorator_list]
+    fix: tuple[Edit, ...] = tuple(case.code.line_above(method, "@staticmethod") for method in plain)
     fix += (case.code.replace(inner, f"{cls.name}.apply"),)
     if plain:
-        return case.finding("function_not_static", span=head(case, plain[0]), cls=cls.name, fix=fix)
+        return case.finding("function_not_static", span=case.code.head(plain[0]), cls=cls.name, fix=fix)
     return case.finding("function_not_applied", cls=cls.name, written=case.code.short(call), fix=fix)
 
 
@@ -70,8 +57,8 @@ def function_forward(case: Case) -> Finding | None:
 def custom_shape(case: Case) -> Finding | None:
     """A custom backward whose gradient has another shape than the input it belongs to."""
     cls = _function_class(case, case.groups["function"].removesuffix("Backward"))
-    backward = method_of(cls, "backward") if cls is not None else None
-    forward = method_of(cls, "forward") if cls is not None else None
+    backward = defined_in(cls, "backward") if cls is not None else None
+    forward = defined_in(cls, "forward") if cls is not None else None
     returns = [one for one in ast.walk(backward) if isinstance(one, ast.Return)] if backward is not None else []
     if cls is None or len(returns) != 1 or returns[0].value is None:
         return None
@@ -91,8 +78,8 @@ def saved_nothing(case: Case, statement: ast.stmt, value: ast.expr) -> Finding |
     """`ctx.saved_tensors` with another number of tensors than `forward` saved."""
     if not isinstance(value, ast.Attribute) or value.attr != "saved_tensors":
         return None
-    cls = next((one for one in case.code.around(statement) if isinstance(one, ast.ClassDef)), None)
-    forward = method_of(cls, "forward") if cls is not None else None
+    cls = case.code.enclosing(statement, ast.ClassDef)
+    forward = defined_in(cls, "forward") if cls is not None else None
     if cls is None or forward is None or not forward.args.args:
         return None
     context = forward.args.args[0].arg
@@ -108,7 +95,7 @@ def saved_nothing(case: Case, statement: ast.stmt, value: ast.expr) -> Finding |
     last = forward.body[-1]
     if not saving and wanted and set(wanted) <= set(given) and isinstance(last, ast.Return):
         fix = (case.code.line_above(last, f"{context}.save_for_backward({', '.join(wanted)})"),)
-    where = case.code.span(case.code.statement(saving[0]) or last) if saving else head(case, forward)
+    where = case.code.span(case.code.statement(saving[0]) or last) if saving else case.code.head(forward)
     return case.finding(
         "saved_count", span=where, cls=cls.name, used_line=str(statement.lineno), got=str(len(saving[0].args)) if saving else "0", names=", ".join(wanted), fix=fix,
         right=f"{context}.save_for_backward({', '.join(wanted)})",
@@ -125,9 +112,9 @@ def dataset_method(case: Case) -> Finding | None:
     named = case.code.classes(name) if name else []
     classes = named or [
         one
-        for one in ast.walk(case.code.tree)
+        for one in case.code.nodes
         if isinstance(one, ast.ClassDef) and any("Dataset" in ast.unparse(base) for base in one.bases)
-        and method_of(one, wanted) is None
+        and defined_in(one, wanted) is None
     ]  # fmt: skip
     if len(classes) != 1:
         return None
@@ -136,14 +123,14 @@ def dataset_method(case: Case) -> Finding | None:
     if wanted in own or not {"__getitem__", "__len__"} & {*own, *(_misspelt(own, "__getitem__"),)}:
         return None
     near = _misspelt(own, wanted)
-    method = method_of(cls, near) if near else None
+    method = defined_in(cls, near) if near else None
     if method is not None:
         text = case.code.lines[method.lineno - 1]
         start = text.find(near)
         place = Span(line=method.lineno, end_line=method.lineno, column=start, end_column=start + len(near))
         fix = (Edit(span=place, text=wanted),)
         return case.finding("dataset_method_misspelt", span=place, cls=cls.name, name=near, method=wanted, fix=fix)
-    return case.finding("dataset_method_missing", span=head(case, cls), cls=cls.name, method=wanted)
+    return case.finding("dataset_method_missing", span=case.code.head(cls), cls=cls.name, method=wanted)
 
 
 def _misspelt(own: list[str], wanted: str) -> str:
@@ -215,8 +202,8 @@ def assigned_to_module(case: Case) -> Finding | None:
 
 def forward_inside(case: Case, cls: ast.ClassDef) -> Finding | None:
     """`def forward` indented into `__init__`: a function in a function, gone when that ends."""
-    init = method_of(cls, "__init__")
-    inner = method_in(init, "forward") if init is not None else None
+    init = defined_in(cls, "__init__")
+    inner = defined_in(init, "forward") if init is not None else None
     if init is None or inner is None or inner.end_lineno is None:
         return None
     depth = case.code.span(inner).column - case.code.span(init).column
@@ -229,9 +216,4 @@ def forward_inside(case: Case, cls: ast.ClassDef) -> Finding | None:
             if case.code.lines[one - 1].strip()
         ]
         fix = tuple(Edit(span=one, text="") for one in cut)
-    return case.finding("forward_inside_init", span=head(case, inner), cls=cls.name, fix=fix)
-
-
-def method_in(function: ast.FunctionDef, name: str) -> ast.FunctionDef | None:
-    """A function defined right inside another."""
-    return next((one for one in function.body if isinstance(one, ast.FunctionDef) and one.name == name), None)
+    return case.finding("forward_inside_init", span=case.code.head(inner), cls=cls.name, fix=fix)

@@ -5,6 +5,7 @@ import ast
 from engine.findings.failing.calls import PAIRS, is_floats
 from engine.findings.failing.case import Case
 from engine.findings.failing.nothing import list_method, made_last, no_return
+from engine.program.names import called
 from engine.trace import Edit, Finding, Span
 
 RECURRENT = frozenset({"RNN", "LSTM", "GRU", "LSTMCell", "MultiheadAttention"})
@@ -84,9 +85,9 @@ def made_with_data(case: Case, node: ast.expr) -> Finding | None:
     statement = made_last(case, node)
     if statement is not None:
         value = statement.value
-    if not isinstance(value, ast.Call) or not isinstance(value.func, ast.Attribute | ast.Name):
+    if not isinstance(value, ast.Call) or not called(value):
         return None
-    name = value.func.attr if isinstance(value.func, ast.Attribute) else value.func.id
+    name = called(value)
     data = [one for one in value.args if not isinstance(one, ast.Constant | ast.UnaryOp)]
     if not data or len(data) != len(value.args) or value.keywords:
         return None

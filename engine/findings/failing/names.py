@@ -7,7 +7,8 @@ from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case
 from engine.findings.failing.given import made_with_data
 from engine.program import paste
-from engine.trace import Edit, Finding, Span
+from engine.program.tree import defined_in
+from engine.trace import Edit, Finding
 
 IMPORTS = {
     "torch": "import torch",
@@ -70,9 +71,7 @@ def _pasted(case: Case, name: str) -> Finding | None:
     text = case.code.lines[span.line - 1]
     if name in ("In", "Out") and paste.has_prompts(text):
         changes = paste.prompts(code)
-        return case.finding(
-            "notebook_prompt", span=case.code.span(statement), count=str(len(changes)), fix=_edits(changes)
-        )
+        return case.finding("notebook_prompt", span=case.code.span(statement), count=str(len(changes)), fix=changes)
     alone = isinstance(statement, ast.Expr)
     if (
         alone
@@ -81,18 +80,11 @@ def _pasted(case: Case, name: str) -> Finding | None:
         and text.lstrip().startswith(name)
     ):
         changes = paste.printed(code, span.line)
-        return case.finding("pasted_output", span=case.code.span(statement), fix=_edits(changes)) if changes else None
+        return case.finding("pasted_output", span=case.code.span(statement), fix=changes) if changes else None
     if alone and paste.is_prose(text) and statement.lineno == statement.end_lineno:
-        fix = _edits(paste.prose(code, span.line))
+        fix = paste.prose(code, span.line)
         return case.finding("prose_line", text=text.strip()[:24], fix=fix)
     return None
-
-
-def _edits(changes: list[paste.Change]) -> tuple[Edit, ...]:
-    return tuple(
-        Edit(span=Span(line=one.line, end_line=one.line, column=one.column, end_column=one.end_column), text=one.text)
-        for one in changes
-    )
 
 
 def _is_method(name: str) -> bool:
@@ -126,7 +118,7 @@ def _defined_later(case: Case, name: str) -> int | None:
     span = case.failure.span
     if span is None:
         return None
-    for node in ast.walk(case.code.tree):
+    for node in case.code.nodes:
         match node:
             case ast.Name(id=found, ctx=ast.Store()) | ast.FunctionDef(name=found) | ast.ClassDef(name=found):
                 if found == name and case.code.function(node) is None and node.lineno >= span.line:
@@ -185,7 +177,7 @@ def attribute(case: Case) -> Finding | None:
 def _never_initialised(case: Case, owner: str) -> Finding | None:
     """A module of the program whose constructor has another name, so that nothing of what it makes is there."""
     classes = case.code.classes(owner)
-    if len(classes) != 1 or any(isinstance(one, ast.FunctionDef) and one.name == "__init__" for one in classes[0].body):
+    if len(classes) != 1 or defined_in(classes[0], "__init__") is not None:
         return None
     return init_misspelt(case, classes[0])
 
@@ -265,7 +257,7 @@ def _is_attribute_of_self(case: Case, name: str) -> bool:
     function = case.code.function(case.node) if case.node is not None else None
     if function is None or not function.args.args or function.args.args[0].arg != "self":
         return False
-    cls = next((one for one in case.code.around(function) if isinstance(one, ast.ClassDef)), None)
+    cls = case.code.enclosing(function, ast.ClassDef)
     return cls is not None and any(cls in case.code.around(one) for one in case.code.assignments(f"self.{name}"))
 
 
@@ -348,7 +340,7 @@ def no_such_import(case: Case) -> Finding | None:
 
 
 def _uses(case: Case, name: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(case.code.tree))
+    return any(isinstance(node, ast.Name) and node.id == name for node in case.code.nodes)
 
 
 def key(case: Case) -> Finding | None:

@@ -4,6 +4,7 @@ import ast
 
 from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case
+from engine.program.tree import defined_in
 from engine.trace import Edit, Finding
 
 _CHANGE_LISTS = frozenset({"append", "extend", "insert", "sort", "reverse", "clear"})
@@ -34,7 +35,7 @@ def no_return(case: Case, node: ast.expr) -> Finding | None:
 
 def _definition(case: Case, name: str) -> ast.FunctionDef | None:
     """The function of the program that a call runs: by its own name, or `forward` of the module's class."""
-    for node in ast.walk(case.code.tree):
+    for node in case.code.nodes:
         is_function = isinstance(node, ast.FunctionDef) and not isinstance(case.code.parents.get(node), ast.ClassDef)
         if isinstance(node, ast.FunctionDef) and is_function and node.name == name:
             return node
@@ -44,9 +45,8 @@ def _definition(case: Case, name: str) -> ast.FunctionDef | None:
     if not cls and name.endswith("()"):
         cls = name[:-2]
     for definition in case.code.classes(cls):
-        for node in definition.body:
-            if isinstance(node, ast.FunctionDef) and node.name == "forward":
-                return node
+        if (forward := defined_in(definition, "forward")) is not None:
+            return forward
     return None
 
 

@@ -6,6 +6,7 @@ import re
 from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case
 from engine.findings.failing.nothing import list_method, no_return
+from engine.program.tree import defined_in
 from engine.trace import Edit, Finding, Tensor, Update
 
 
@@ -212,12 +213,11 @@ def custom_count(case: Case) -> Finding | None:
     classes = case.code.classes(name)
     if len(classes) != 1:
         return None
-    for node in classes[0].body:
-        if isinstance(node, ast.FunctionDef) and node.name == "backward":
-            returns = [one for one in ast.walk(node) if isinstance(one, ast.Return)]
-            span = case.code.span(returns[-1] if returns else node)
-            return case.finding(span=span, cls=name)
-    return None
+    backward = defined_in(classes[0], "backward")
+    if backward is None:
+        return None
+    returns = [node for node in ast.walk(backward) if isinstance(node, ast.Return)]
+    return case.finding(span=case.code.span(returns[-1] if returns else backward), cls=name)
 
 
 def custom_backward_missing(case: Case) -> Finding | None:
@@ -225,7 +225,7 @@ def custom_backward_missing(case: Case) -> Finding | None:
     pattern = re.compile(r"Function")
     found = [
         node
-        for node in ast.walk(case.code.tree)
+        for node in case.code.nodes
         if isinstance(node, ast.ClassDef)
         and any(pattern.search(ast.unparse(base)) for base in node.bases)
         and not any(isinstance(one, ast.FunctionDef) and one.name in ("backward", "vjp") for one in node.body)
@@ -246,10 +246,7 @@ def custom_backward_missing(case: Case) -> Finding | None:
             name=near.name,
             fix=(Edit(span=name_span, text="backward"),),
         )
-    head = type(span)(
-        line=cls.lineno, end_line=cls.lineno, column=span.column, end_column=len(case.code.lines[cls.lineno - 1])
-    )
-    return case.finding(span=head, cls=cls.name)
+    return case.finding(span=case.code.head(cls), cls=cls.name)
 
 
 def grad_assigned(case: Case) -> Finding | None:

@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
+from engine.graph.start import Start
 from engine.ops import PASSES
-from engine.reach.escapes import escapes
-from engine.reach.start import Start
 from engine.trace import Op, Tensor
 from engine.trace_index import TraceIndex
+from engine.unfollowed import is_source
 
 
 class Visible(NamedTuple):
@@ -22,8 +22,6 @@ class Visible(NamedTuple):
     """Ops without nodes, in the order they ran."""
     leaves: tuple[str, ...]
     """Identities of tracked leaves that only ghosts use and that have no AccumulateGrad."""
-    escapes: dict[str, tuple[str, ...]]
-    """Op to the reads whose number it was given."""
 
 
 class Era(NamedTuple):
@@ -39,14 +37,14 @@ def recorded(index: TraceIndex, start: Start) -> Visible:
     """The nodes alone; of a run that recorded none, the ghosts."""
     if not start.roots and not start.tensors:
         return _without_roots(index)
-    return Visible(frozenset(reach(index, start.roots)), frozenset(), (), (), {})
+    return Visible(frozenset(index.reached_from(start.roots)), frozenset(), (), ())
 
 
 def see(index: TraceIndex, start: Start) -> Visible:
     """The nodes and the ghosts around them."""
     if not start.roots and not start.tensors:
         return _without_roots(index)
-    reached = reach(index, start.roots)
+    reached = index.reached_from(start.roots)
     search = _Search(index, reached, start)
     search.begin_at(start.tensors)
     search.climb(index.nodes[node].op for node in reached)
@@ -56,22 +54,7 @@ def see(index: TraceIndex, start: Start) -> Visible:
         frozenset(search.nodes - reached),
         tuple(sorted(search.ghosts.values(), key=lambda op: index.op_at[op.id])),
         tuple(search.leaves),
-        search.escapes,
     )
-
-
-def reach(index: TraceIndex, roots: Iterable[str]) -> set[str]:
-    """Every node that edges lead to from the roots, the roots included."""
-    nodes = index.nodes
-    pending = [root for root in roots if root in nodes]
-    found = set(pending)
-    while pending:
-        for edge in nodes[pending.pop()].edges:
-            to = edge.to
-            if to is not None and to not in found and to in nodes:
-                found.add(to)
-                pending.append(to)
-    return found
 
 
 class _Search:
@@ -80,7 +63,6 @@ class _Search:
     def __init__(self, index: TraceIndex, reached: set[str], start: Start) -> None:
         self.index = index
         self.start = start
-        self.escapes = escapes(index.trace)
         self.reached = reached
         self.nodes = set(reached)
         self.ghosts: dict[str, Op] = {}
@@ -103,7 +85,7 @@ class _Search:
 
     def climb(self, ops: Iterable[str | None]) -> None:
         """Add what made the untracked inputs of these ops, and what was cut off behind them."""
-        if not (self._unrecorded or self.ghosts or self.escapes):
+        if not (self._unrecorded or self.ghosts or self.index.escapes):
             return
         pending = [op for op in dict.fromkeys(ops) if op is not None]
         seen = set(pending)
@@ -116,7 +98,7 @@ class _Search:
             for tensor in op.inputs:
                 if is_ghost or tensor in self._unrecorded:
                     above.extend(self._above(tensor, is_ghost=is_ghost))
-            if op.id in self.escapes:
+            if op.id in self.index.escapes:
                 above.extend(self._read_for(op.id))
             for more in above:
                 if more not in seen:
@@ -124,7 +106,7 @@ class _Search:
                     pending.append(more)
 
     def _read_for(self, op: str) -> tuple[str, ...]:
-        reads = self.escapes[op]
+        reads = self.index.escapes[op]
         self.ghosts.update((read, self.index.ops[read]) for read in reads)
         return reads
 
@@ -140,7 +122,7 @@ class _Search:
                 self._add_leaf(record)
             return ()
         maker = self.index.maker.get(tensor)
-        if maker is None or maker.nodes or is_source(maker) or self._writes_a_leaf(maker):
+        if maker is None or maker.nodes or is_source(maker) or self.index.writes_a_leaf(maker):
             return ()
         if (maker.view or maker.in_place) and not any(self.index.is_tracked(tensor) for tensor in maker.inputs):
             return ()  # a piece of plain data, or a filled buffer, is shown by its name
@@ -150,7 +132,7 @@ class _Search:
     def _behind_a_cut(self, node: str) -> Iterable[str]:
         if node in self.nodes or node in self.era.spent or node not in self.index.nodes:
             return ()
-        added = reach(self.index, [node]) - self.nodes
+        added = self.index.reached_from([node]) - self.nodes
         self.nodes |= added
         return [op for op in (self.index.nodes[id_].op for id_ in added) if op is not None]
 
@@ -176,7 +158,7 @@ class _Search:
         for op in index.trace.ops[era.since : era.until]:
             if op.nodes or op.pass_id is not None or op.id in self.ghosts or op.name in PASSES:
                 continue
-            if self._writes_a_leaf(op) or any(self.index.is_tracked(tensor) for tensor in op.outputs):
+            if self.index.writes_a_leaf(op) or any(self.index.is_tracked(tensor) for tensor in op.outputs):
                 continue
             if any(tensor in touched or index.identity(tensor) in leaves for tensor in op.inputs):
                 candidates.append(op)
@@ -190,15 +172,6 @@ class _Search:
         self.ghosts.update((op.id, op) for op in kept)
         self.climb(op.id for op in kept)
 
-    def _writes_a_leaf(self, op: Op) -> bool:
-        """An update of weights by hand belongs to the ledger, not to the graph."""
-        return op.in_place and any(self.index.is_tracked_leaf(tensor) for tensor in (*op.inputs, *op.outputs))
-
-
-def is_source(op: Op) -> bool:
-    """Whether its results come from nowhere: `torch.ones`, or gradients from a pass."""
-    return not op.inputs or op.name in PASSES
-
 
 def _without_roots(index: TraceIndex) -> Visible:
     """All there is of a run that recorded nothing: its leaves that wait for a graph, and its ops."""
@@ -207,7 +180,7 @@ def _without_roots(index: TraceIndex) -> Visible:
     hidden = {op.id for op in leaves}
     identities = dict.fromkeys(index.identity(tensor) for op in leaves for tensor in op.outputs)
     ghosts = tuple(op for op in ops if op.id not in hidden)
-    return Visible(frozenset(), frozenset(), ghosts, tuple(identities), escapes(index.trace))
+    return Visible(frozenset(), frozenset(), ghosts, tuple(identities))
 
 
 def _everything(index: TraceIndex) -> tuple[Op, ...]:

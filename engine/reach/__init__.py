@@ -1,1 +1,0 @@
-"""What passes reach, what autograd did not record around it, and where values slip past it."""

@@ -178,7 +178,12 @@ def _made(story: Diagnosis, tensor: str) -> ast.expr | None:
     """The last argument of the call that made a floating tensor from numbers and named it."""
     maker = story.maker.get(tensor)
     record = story.tensors.get(tensor)
-    if maker is None or record is None or maker.name not in MAKES_LEAF or not record.dtype.startswith(("float", "bfloat")):
+    if (
+        maker is None
+        or record is None
+        or maker.name not in MAKES_LEAF
+        or not record.dtype.startswith(("float", "bfloat"))
+    ):
         return None
     call = story.code.at(maker.span)
     if not isinstance(call, ast.Call) or not (call.args or call.keywords):

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from engine.graph.draft import Draft, Place
 from engine.graph.operands import label, numbers
 from engine.graph.types import BoxParameter, Link
-from engine.unfollowed import CUTS
 from engine.graph.visible import Visible
 from engine.trace import Broadcast, Op, Tensor
 from engine.trace_index import TraceIndex
+from engine.unfollowed import CUTS
 
 LARGE = 256  # elements; a leaf whose values the trace holds in full is small enough for a box of its own
 WEIGHT_SLOTS = frozenset({"weight", "bias"})

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import get_args
 
-from engine.graph.types import Level, RootChoice
 from engine.graph.start import Start, start_of
+from engine.graph.types import Level, RootChoice
 from engine.trace import Pass, Trace
 from engine.trace_index import TraceIndex
 

@@ -22,7 +22,8 @@ _BUILT_FROM = {
 
 class TraceIndex:
     """Records by id, who made and who uses what, names, and the order of things; each look-up is built when it is first
-    asked for. `known` is the index of the trace that this one was derived from: look-ups in parts they share are taken over."""
+    asked for. `known` is the index of the trace that this one was derived from: look-ups in parts they share are taken
+    over."""
 
     def __init__(self, trace: Trace, known: "TraceIndex | None" = None) -> None:
         self.trace = trace

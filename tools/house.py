@@ -23,7 +23,8 @@ ALONE = {
     "engine/trace_index.py": "engine/trace_index.py",
     "engine/unfollowed.py": "engine/trace_index.py",
 }
-"""Files that lie beside the rooms, and the file that their room is called after; the others are the facts of `trace.py`."""
+"""Files that lie beside the rooms, and the file that their room is called after; the others are the facts of
+`trace.py`."""
 
 Graph = Mapping[str, Iterable[str]]
 

@@ -16,8 +16,8 @@ _ROUNDING = {
     "complex32": 1e-3,
     "bfloat16": 1.6e-2,
 }
-"""Share of the largest magnitude up to which a difference is called rounding: that of `torch.allclose` for float32, those of
-`torch.testing.assert_close` for the others."""
+"""Share of the largest magnitude up to which a difference is called rounding: that of `torch.allclose` for float32,
+those of `torch.testing.assert_close` for the others."""
 
 SAME = Difference(verdict="same")
 UNKNOWN = Difference(verdict="unknown")

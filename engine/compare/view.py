@@ -95,7 +95,8 @@ def _types(here: Trace, there: Trace) -> tuple[TypeCount, ...]:
 
 
 def _paired(here: Trace, there: Trace) -> Paired:
-    """The first calls of the engine, the second ones …; of loops of which only a sample was kept, those with the same number."""
+    """The first calls of the engine, the second ones …; of loops of which only a sample was kept, those with the same
+    number."""
     ours, theirs = main_passes(here.passes), main_passes(there.passes)
     if not (here.gaps or there.gaps):
         return list(zip_longest(ours, theirs))

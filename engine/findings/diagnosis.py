@@ -1,4 +1,5 @@
-"""What all families of findings ask of a trace beyond its index: what gradients leaves got, what moved them, what things are called."""
+"""What all families of findings ask of a trace beyond its index: what gradients leaves got, what moved them, what
+things are called."""
 
 import math
 from collections.abc import Sequence
@@ -22,7 +23,8 @@ class Diagnosis(TraceIndex):
 
     @cached_property
     def gradient_steps(self) -> dict[str, list[tuple[int, str]]]:
-        """For each leaf what passes left in its `.grad` or returned for it, with the places in the timeline at which they began."""
+        """For each leaf what passes left in its `.grad` or returned for it, with the places in the timeline at which
+        they began."""
         found: dict[str, list[tuple[int, str]]] = {}
         for pass_ in self.trace.passes:
             step = self.pass_step.get(pass_.id, 0)
@@ -86,7 +88,8 @@ class Diagnosis(TraceIndex):
         return frozenset([tensor.dtype for tensor in self.trace.tensors])
 
     def bound_to(self, name: str, *, in_function: bool) -> list[Tensor]:
-        """The last states of the tensors that a name stands for: of the program at its end, or of a function whenever it ran."""
+        """The last states of the tensors that a name stands for: of the program at its end, or of a function whenever
+        it ran."""
         if not in_function:
             held = (self.tensors.get(bound.tensor or "") for bound in self.trace.variables if bound.name == name)
             return [tensor for tensor in held if tensor is not None]

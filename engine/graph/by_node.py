@@ -84,7 +84,8 @@ _ORDERS = ("", "", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹")
 
 
 def _name_of_derivative(index: TraceIndex, made_by: str) -> str:
-    """A node of a second derivative is named after the value whose backward made it, one of a third after that one's."""
+    """A node of a second derivative is named after the value whose backward made it, one of a third after that
+    one's."""
     maker = index.nodes.get(made_by)
     for order in _ORDERS[1:]:
         if maker is None:

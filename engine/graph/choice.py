@@ -81,7 +81,8 @@ def _loose_ends(index: TraceIndex) -> dict[str, str]:
 
 
 def _last_tensors(trace: Trace) -> Iterable[str]:
-    """What the global names hold at the end; of a run that was stopped before it could say, the last tensor of each name."""
+    """What the global names hold at the end; of a run that was stopped before it could say, the last tensor of each
+    name."""
     if trace.variables:
         return [tensor for held in trace.variables for tensor in (held.tensor, *held.tensors) if tensor is not None]
     return {name: tensor.id for tensor in trace.tensors for name in tensor.names}.values()

@@ -1,4 +1,5 @@
-"""Groups of boxes: layers of derivatives, calls of modules, loops inside them, and chunks of lists too long to lay out."""
+"""Groups of boxes: layers of derivatives, calls of modules, loops inside them, and chunks of lists too long to lay
+out."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -57,7 +57,8 @@ def _joined(index: TraceIndex, chosen: Pass) -> tuple[Pass, ...]:
 
 
 def _results(index: TraceIndex, passes: Sequence[Pass]) -> tuple[str, ...]:
-    """The nodes of gradients that these passes made and that can be differentiated: those a name holds, and `.grad` of leaves."""
+    """The nodes of gradients that these passes made and that can be differentiated: those a name holds, and `.grad` of
+    leaves."""
     layers = {pass_.id for pass_ in passes if pass_.create_graph}
     if not layers:
         return ()

@@ -12,7 +12,8 @@ MOST_BOXES = 6
 
 
 def add_unused(drawing: Drawing) -> None:
-    """A ghost for each module whose parameters nothing used, and for each unused leaf; beyond a few one for all the rest."""
+    """A ghost for each module whose parameters nothing used, and for each unused leaf; beyond a few one for all the
+    rest."""
     idle = unused_leaves(drawing.index)
     names = _names(drawing.index, idle)
     groups = _by_module(drawing.index, idle)

@@ -1,6 +1,7 @@
 """What holds of every trace. Each law yields one sentence for each place where the trace breaks it.
 
-`structure` says that a trace is one whole, `replay` that it is right; the others are named by what their laws are about.
+`structure` says that a trace is one whole, `replay` that it is right; the others are named by what their laws are
+about.
 """
 
 from engine.laws.accumulation import accumulation

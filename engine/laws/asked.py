@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from engine.trace import PythonCall, SurfaceAxis, Trace, Walk
+from engine.trace import PythonCall, SurfaceAxis, Trace, Walk, WalkVisit
 from engine.trace_index import TraceIndex
 
 
@@ -23,7 +23,7 @@ def _walk(walk: Walk, index: TraceIndex) -> Iterator[str]:
         parent = None if visit.parent is None else walk.visits[visit.parent] if visit.parent < at else None
         if (visit.parent is None) != (at == 0) or (at > 0 and parent is None):
             yield f"visit {at} has the parent {visit.parent}"
-        elif parent is not None and (not visit.path.startswith(parent.path) or visit.left >= parent.left) and not walk.raised:  # fmt: skip
+        elif parent is not None and not walk.raised and not _is_inside(visit, parent):
             yield f"visit {at} ({visit.path}) does not lie within its parent"
         if visit.module is not None and visit.module not in index.modules:
             yield f"visit {at} names {visit.module}, which does not exist"
@@ -32,6 +32,10 @@ def _walk(walk: Walk, index: TraceIndex) -> Iterator[str]:
                 yield f"visit {at} moved {moved.tensor}, which does not exist"
             if moved.same_memory and (moved.dtype, moved.device) != (moved.dtype_after, moved.device_after):
                 yield f"visit {at}: {moved.name} is another type or elsewhere, in the same memory"
+
+
+def _is_inside(visit: WalkVisit, parent: WalkVisit) -> bool:
+    return visit.path.startswith(parent.path) and visit.left < parent.left
 
 
 def _surface(index: TraceIndex) -> Iterator[str]:

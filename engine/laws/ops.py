@@ -1,4 +1,5 @@
-"""Laws of single ops: the cells one read, the dtype its operands were brought to, the window it slid, the call it repeats."""
+"""Laws of single ops: the cells one read, the dtype its operands were brought to, the window it slid, the call it
+repeats."""
 
 from collections.abc import Iterator
 from math import prod

@@ -1,5 +1,5 @@
-"""The law that a trace is right: the gradients put in, pushed along the recorded edges by the recorded visits, give what PyTorch
-left in each `.grad`."""
+"""The law that a trace is right: the gradients put in, pushed along the recorded edges by the recorded visits, give
+what PyTorch left in each `.grad`."""
 
 import math
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,5 @@
-"""Laws of a whole trace: ids are used once, ends exist, the graph has no cycle, leaves are sinks, a step points at something."""
+"""Laws of a whole trace: ids are used once, ends exist, the graph has no cycle, leaves are sinks, a step points at
+something."""
 
 from collections.abc import Container, Iterator
 

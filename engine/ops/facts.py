@@ -24,7 +24,8 @@ class Facts(Struct, frozen=True):
     sets: bool = False
     """Where it writes into its argument, it writes a part and does not read what it writes over."""
     writes_silently: bool = False
-    """Its kernel writes what no `_` tells of, and may raise no version: running statistics, gradients a GradScaler made larger."""
+    """Its kernel writes what no `_` tells of, and may raise no version: running statistics, gradients a GradScaler made
+    larger."""
     fresh: bool = False
     """Always gives a new tensor in memory of its own, whose shape and type follow from the arguments'."""
     view: bool = False

@@ -1,9 +1,9 @@
 """The table: a row names ops that have the same traits, below the family they belong to.
 
-Names are those of the trace: `add` is `torch.add`, `Tensor.add` and `+`; `rdiv` is `1 / x`. Some are only what autograd calls a
-node (`native_batch_norm` of `NativeBatchNormBackward0`). A twin that writes into its first argument has `_` behind the name;
-where a row says `in_place`, there is one, and only those that are no twin of another op have rows of their own.
-`tests/engine/ops` asks PyTorch about every trait.
+Names are those of the trace: `add` is `torch.add`, `Tensor.add` and `+`; `rdiv` is `1 / x`. Some are only what autograd
+calls a node (`native_batch_norm` of `NativeBatchNormBackward0`). A twin that writes into its first argument has `_`
+behind the name; where a row says `in_place`, there is one, and only those that are no twin of another op have rows of
+their own. `tests/engine/ops` asks PyTorch about every trait.
 """
 
 ROWS = {
@@ -41,7 +41,8 @@ ROWS = {
     "sum": """
         sum: fresh
         maximum minimum: broadcasts promotes fresh
-        nansum max min amax amin logsumexp var std var_mean std_mean norm linalg_vector_norm trace topk sort kthvalue aminmax
+        nansum max min amax amin logsumexp var std var_mean std_mean norm linalg_vector_norm trace
+        topk sort kthvalue aminmax
     """,
     "mat": """
         mm mv bmm matmul: fresh
@@ -59,8 +60,10 @@ ROWS = {
         sigmoid tanh relu erf abs: in_place updates fresh
         softplus: fresh
         clamp clip: in_place updates numbers
-        dropout alpha_dropout relu6 leaky_relu elu selu celu silu mish hardtanh hardsigmoid hardswish threshold rrelu: updates
-        softmax log_softmax logsigmoid gelu prelu glu softsign softshrink hardshrink tanhshrink native_dropout feature_dropout
+        relu6 leaky_relu elu selu celu silu mish hardtanh hardsigmoid hardswish threshold rrelu: updates
+        dropout alpha_dropout: updates
+        softmax log_softmax logsigmoid gelu prelu glu softsign softshrink hardshrink tanhshrink
+        native_dropout feature_dropout
     """,
     "emb": "embedding embedding_bag one_hot",
     "attn": """
@@ -69,9 +72,9 @@ ROWS = {
     """,
     "loss": """
         mse_loss l1_loss smooth_l1_loss huber_loss: broadcasts
-        cross_entropy cross_entropy_loss nll_loss nll_loss2d nll_loss_nd binary_cross_entropy binary_cross_entropy_with_logits
-        bce_loss kl_div soft_margin_loss hinge_embedding_loss ctc_loss cosine_embedding_loss margin_ranking_loss
-        triplet_margin_loss poisson_nll_loss gaussian_nll_loss
+        cross_entropy cross_entropy_loss nll_loss nll_loss2d nll_loss_nd binary_cross_entropy
+        binary_cross_entropy_with_logits bce_loss kl_div soft_margin_loss hinge_embedding_loss ctc_loss
+        cosine_embedding_loss margin_ranking_loss triplet_margin_loss poisson_nll_loss gaussian_nll_loss
     """,
     "acc": "accumulate_grad",
     "view": """

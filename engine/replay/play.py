@@ -140,7 +140,8 @@ class Replay:
         )
 
     def advance(self, told: bool = True) -> EngineStep | None:
-        """Takes the next node; None at the end, or when `reason` says why not. Without `told` the step's queue stays empty."""
+        """Takes the next node; None at the end, or when `reason` says why not. Without `told` the step's queue stays
+        empty."""
         if self.reason or not self._queue:
             self._end()
             return None

@@ -97,7 +97,8 @@ Letters = Mapping[str, str]
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(1, 6)
 _LEVEL = {
     "add": _SUM, "sub": _SUM, "mul": _PRODUCT, "div": _PRODUCT, "matmul": _PRODUCT, "neg": _SIGN, "pow": _POWER,
-    "transpose": _POWER, "inverse": _POWER, "exp": _POWER, "total": _PRODUCT, "gt": 0, "ge": 0, "lt": 0, "le": 0, "eq": 0, "and": 0,
+    "transpose": _POWER, "inverse": _POWER, "exp": _POWER, "total": _PRODUCT,
+    "gt": 0, "ge": 0, "lt": 0, "le": 0, "eq": 0, "and": 0,
 }  # fmt: skip
 _SIGNS = {
     "add": "+", "sub": "−", "mul": "⊙", "matmul": "\u2062", "gt": ">", "ge": "≥", "lt": "<", "le": "≤", "eq": "=",
@@ -107,8 +108,8 @@ _NAMED = {"log": "ln", "sigmoid": "σ", "normal_cdf": "Φ", "normal_pdf": "φ"}
 SUBSCRIPTED = frozenset({
     "sum", "mean", "max", "min", "expand", "softmax", "cumsum", "select", "scatter", "gather", "permute", "slice",
     "stack", "cat", "split", "std", "var", "unsqueeze", "reverse", "size", "put", "put_slice", "put_add", "piece",
-    "index", "index_select", "index_add", "scatter_add", "unpermute", "repeat", "sum_repeats",
-    "cross", "prod", "cumprod", "zero_along", "zero_rows", "put_flat", "put_mask", "put_diagonal", "crop", "roll", "pad",
+    "index", "index_select", "index_add", "scatter_add", "unpermute", "repeat", "sum_repeats", "cross",
+    "prod", "cumprod", "zero_along", "zero_rows", "put_flat", "put_mask", "put_diagonal", "crop", "roll", "pad",
     "take", "masked_select",
 })  # fmt: skip
 """Functions whose last argument says along which axis or at which index."""

@@ -28,8 +28,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine/replay": {FACTS, INDEX},
     "engine/findings": {FACTS, "engine/program", "engine/ops", INDEX},
     "engine/assemble": {
-        FACTS, "engine/program", "engine/ops", INDEX, "engine/ending.py", "engine/rules", "engine/derive", "engine/replay",
-        "engine/findings",
+        FACTS, "engine/program", "engine/ops", INDEX, "engine/ending.py", "engine/rules", "engine/derive",
+        "engine/replay", "engine/findings",
     },
     "engine/laws": {FACTS, "engine/program", "engine/ops", INDEX, "engine/derive"},
     "engine/compare": {FACTS, INDEX},
@@ -39,8 +39,8 @@ MAY_IMPORT: dict[str, set[str]] = {
         FACTS, "engine/program", "engine/sandbox", "engine/assemble", "engine/graph", "engine/compare", "engine/replay",
     },
     "server": {
-        FACTS, "engine/program", "engine/sandbox", "engine/ending.py", "engine/rules", "engine/assemble", "engine/replay",
-        "engine/compare", "engine/graph", "engine/export", "engine/local.py",
+        FACTS, "engine/program", "engine/sandbox", "engine/ending.py", "engine/rules", "engine/assemble",
+        "engine/replay", "engine/compare", "engine/graph", "engine/export", "engine/local.py",
     },
 }  # fmt: skip
 """The rooms in the order in which data passes them, and which others each may import."""

@@ -229,7 +229,8 @@ def test_what_is_read_is_no_tensor(name: str) -> None:
 @pytest.mark.parametrize(
     "share",
     [Tensor.numpy, lambda t: torch.from_numpy(t.numpy()), lambda t: torch.as_tensor(t.numpy()),
-     lambda t: torch.asarray(t.numpy()), lambda t: torch.frombuffer(t.numpy(), dtype=torch.float32), torch.utils.dlpack.from_dlpack],
+     lambda t: torch.asarray(t.numpy()), lambda t: torch.frombuffer(t.numpy(), dtype=torch.float32),
+     torch.utils.dlpack.from_dlpack],
 )  # fmt: skip
 def test_memory_that_is_lent_is_written_by_both(share: Callable[[Tensor], Tensor | np.ndarray]) -> None:
     tensor = torch.ones(2)
@@ -269,7 +270,8 @@ def test_only_the_form_of_a_tensor_is_looked_at(name: str) -> None:
 @pytest.mark.parametrize("name", having("makes_leaf"))
 def test_leaves_are_made_with_requires_grad(name: str) -> None:
     more: dict[str, tuple[object, ...]] = {
-        "tensor": ([1.0],), "full": ((2,), 1.0), "linspace": (0, 1, 3), "arange": (3.0,), "full_like": (torch.ones(2), 1.0),
+        "tensor": ([1.0],), "full": ((2,), 1.0), "linspace": (0, 1, 3), "arange": (3.0,),
+        "full_like": (torch.ones(2), 1.0),
         "normal": (0.0, 1.0, (2,)), "empty_strided": ((2,), (1,)), "empty_permuted": ((2,), (0,)),
     }  # fmt: skip
     leaf = function(name)(*more.get(name, (torch.ones(2),) if FACTS[name].like else (2,)), requires_grad=True)

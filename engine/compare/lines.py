@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from engine.compare.types import SameLines
+from engine.program.spans import lines_of
 
 Pairs = list[tuple[int, int]]
 
@@ -27,7 +28,7 @@ def corresponding(here: str, there: str) -> Pairs:
 
 def stretches(pairs: Pairs, here: str, there: str) -> tuple[SameLines, ...]:
     """Pairs of lines, those that follow each other told as one."""
-    ours, theirs = _rows(here), _rows(there)
+    ours, theirs = lines_of(here), lines_of(there)
     told: list[SameLines] = []
     for a, b in pairs:
         changed = ours[a - 1].strip() != theirs[b - 1].strip()
@@ -59,14 +60,9 @@ def in_order(here: Sequence[str], there: Sequence[str]) -> Pairs:
     return sorted(pairs)
 
 
-def _rows(code: str) -> list[str]:
-    """Lines as Python counts them."""
-    return code.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-
-
 def _lines(code: str) -> list[tuple[int, str]]:
     """Lines that say something, with their numbers."""
-    stripped = ((number, line.strip()) for number, line in enumerate(_rows(code), 1))
+    stripped = ((number, line.strip()) for number, line in enumerate(lines_of(code), 1))
     return [(number, text) for number, text in stripped if text and not text.startswith("#")]
 
 

@@ -11,8 +11,8 @@ from engine.findings.influence import lost_influence, set_aside, starved_leaves,
 from engine.findings.unrecorded import numbers_collected, unrecorded
 from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
 from engine.program.edits import Edits
-from engine.program.names import called
-from engine.trace import Edit, Finding, Op, Pass, Span, Tensor
+from engine.program.names import called, keyword
+from engine.trace import Finding, Op, Pass, Span, Tensor
 from engine.unfollowed import CUTS, is_source
 
 PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
@@ -67,8 +67,8 @@ def _untracked(story: Diagnosis, failed: Pass) -> Iterator[Finding]:
     if collected:
         yield from collected
         return
-    made = [argument for one in sources if (argument := _made(story, one)) is not None]
-    fix = (story.code.after(made[0], ", requires_grad=True"),) if len(made) == 1 and not frozen else ()
+    made = [call for source in sources if (call := _made(story, source)) is not None]
+    fix = (story.code.argument_added(made[0], "requires_grad=True"),) if len(made) == 1 and not frozen else ()
     yield Finding(
         code="parameters_frozen" if frozen else "nothing_requires_grad",
         severity="error",
@@ -108,11 +108,10 @@ def _pass_without_graph(story: Diagnosis, tensors: tuple[str, ...]) -> Pass | No
 def _no_second_order(story: Diagnosis, failed: Pass, first: Pass) -> Finding:
     """Gradients that were computed without recording how."""
     code = story.code
-    call = code.at(first.span)
-    fix: tuple[Edit, ...] = ()
-    if isinstance(call, ast.Call) and call.args and not any(word.arg == "create_graph" for word in call.keywords):
-        last = call.keywords[-1].value if call.keywords else call.args[-1]
-        fix = (code.after(last, ", create_graph=True"),)
+    call = code.call_at(first.span)
+    fix: Edits = ()
+    if call is not None and call.args and keyword(call, "create_graph") is None:
+        fix = (code.argument_added(call, "create_graph=True"),)
     return Finding(
         code="create_graph_missing",
         severity="error",
@@ -174,23 +173,18 @@ def _sources(story: Diagnosis, tensors: tuple[str, ...]) -> tuple[list[str], lis
     return list(dict.fromkeys(found)), list(last.values())
 
 
-def _made(story: Diagnosis, tensor: str) -> ast.expr | None:
-    """The last argument of the call that made a floating tensor from numbers and named it."""
+def _made(story: Diagnosis, tensor: str) -> ast.Call | None:
+    """The call that made a floating tensor from numbers and named it."""
     maker = story.maker.get(tensor)
     record = story.tensors.get(tensor)
-    if (
-        maker is None
-        or record is None
-        or maker.name not in MAKES_LEAF
-        or not record.dtype.startswith(("float", "bfloat"))
-    ):
+    if maker is None or record is None or maker.name not in MAKES_LEAF:
         return None
-    call = story.code.at(maker.span)
-    if not isinstance(call, ast.Call) or not (call.args or call.keywords):
+    if not record.dtype.startswith(("float", "bfloat")):
         return None
-    if any(word.arg in ("requires_grad", None) for word in call.keywords):
+    call = story.code.call_at(maker.span)
+    if call is None or not (call.args or call.keywords):
         return None
-    return call.keywords[-1].value if call.keywords else call.args[-1]
+    return None if any(word.arg in ("requires_grad", None) for word in call.keywords) else call
 
 
 def _may_cut(story: Diagnosis, op: Op) -> bool:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.failing.case import Case
+from engine.program.names import keyword
 from engine.program.source import Source
 from engine.trace import Edit, Finding, Node, Op, Pass, Saved, Span
 
@@ -99,8 +100,8 @@ def _shared(story: Diagnosis, first: Pass, reached: set[str]) -> Op | None:
 def _retained(story: Diagnosis, first: Pass) -> tuple[Edit, ...]:
     """Keeping the graph in the first pass; where memory matters, one pass over the sum is better."""
     code = story.code
-    call = code.at(first.span)
-    if not isinstance(call, ast.Call) or any(word.arg == "retain_graph" for word in call.keywords):
+    call = code.call_at(first.span)
+    if call is None or keyword(call, "retain_graph") is not None:
         return ()
     return (code.argument_added(call, "retain_graph=True"),)
 

@@ -3,6 +3,7 @@
 import ast
 
 from engine.findings.failing.case import Case, sizes
+from engine.program.names import keyword
 from engine.trace import Edit, Finding, Tensor
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
@@ -149,8 +150,7 @@ def cannot_require(case: Case) -> Finding | None:
     if call is None:
         return None
     fix: tuple[Edit, ...] = ()
-    typed = next((word for word in call.keywords if word.arg == "dtype"), None)
-    asks = any(word.arg == "requires_grad" for word in call.keywords)
+    typed = keyword(call, "dtype")
     if typed is not None:
         fix = (case.code.replace(typed, "dtype=torch.float32"),) if case.code.is_bound("torch") else ()
     elif isinstance(call.func, ast.Attribute) and call.func.attr == "requires_grad_":
@@ -161,8 +161,8 @@ def cannot_require(case: Case) -> Finding | None:
             fix = (case.code.replace(call, f"{name} = {name}.float().requires_grad_()"),)
         elif not alone:
             fix = case.code.method(call.func.value, ".float()")
-    elif asks and case.code.is_bound("torch"):
-        fix = (case.code.after(call.keywords[-1], ", dtype=torch.float32"),)
+    elif keyword(call, "requires_grad") is not None and case.code.is_bound("torch"):
+        fix = (case.code.argument_added(call, "dtype=torch.float32"),)
     elif case.code.text(call.func).endswith("Parameter") and len(call.args) == 1:
         fix = case.code.method(call.args[0], ".float()")
     return case.finding(fix=fix)

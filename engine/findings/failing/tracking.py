@@ -6,6 +6,7 @@ import re
 from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case
 from engine.findings.failing.nothing import list_method, no_return
+from engine.program.names import keyword
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding, Tensor, Update
 
@@ -172,18 +173,17 @@ def unused_in_grad(case: Case) -> Finding | None:
     if call is None or not case.code.text(call.func).endswith("grad"):
         return None
     at = int(case.groups.get("at") or 0)
-    wanted = call.args[1] if len(call.args) > 1 else next((w.value for w in call.keywords if w.arg == "inputs"), None)
+    word = keyword(call, "inputs")
+    wanted = call.args[1] if len(call.args) > 1 else word.value if word is not None else None
     if isinstance(wanted, ast.Tuple | ast.List):
         wanted = wanted.elts[at] if at < len(wanted.elts) else None
     if wanted is None:
         return None
     output = case.code.short(call.args[0]) if call.args else "outputs"
     tensor = case.tensor_of(wanted)
-    has_word = any(word.arg == "allow_unused" for word in call.keywords)
     fix: tuple[Edit, ...] = ()
-    if case.rule == "unused_in_grad" and not has_word:
-        last = call.keywords[-1] if call.keywords else call.args[-1]
-        fix = (case.code.after(last, ", allow_unused=True"),)
+    if case.rule == "unused_in_grad" and keyword(call, "allow_unused") is None:
+        fix = (case.code.argument_added(call, "allow_unused=True"),)
     return case.finding(name=case.code.short(wanted), output=output, tensors=(tensor,), fix=fix)
 
 

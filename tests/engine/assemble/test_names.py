@@ -33,6 +33,23 @@ def test_each_turn_of_a_loop_names_its_own_result(engine: Engine) -> None:
     assert names(trace, "tanh") == [("h",)] * 3
 
 
+@pytest.mark.parametrize("before", ["\x0c\n", "text = 'a\u2028b'\n", "text = 1\r\n", "text = 1\r"])
+def test_a_name_is_found_below_any_line_end(engine: Engine, before: str) -> None:
+    trace = run(engine, f"{before}key, w = '名前', torch.ones(2)\n")
+    assert names(trace, "ones") == [("w",)]
+
+
+def test_the_parts_of_a_nested_result_have_names(engine: Engine) -> None:
+    rnn = "rnn, x = nn.LSTM(2, 3), torch.ones(4, 1, 2)\n"
+    tensors = {}
+    for target in ("out, (h, c)", "out, state"):
+        trace = run(engine, f"{rnn}{target} = rnn(x)\n")
+        (op,) = (op for op in trace.ops if op.name == "lstm")
+        records = {record.id: record for record in trace.tensors}
+        tensors[target] = [records[output].names[0] for output in op.outputs]
+    assert tensors == {"out, (h, c)": ["out", "h", "c"], "out, state": ["out", "state[0]", "state[1]"]}
+
+
 def test_a_layer_does_not_give_its_name_to_what_it_is_made_of(engine: Engine) -> None:
     trace = run(engine, "def make():\n    layer = nn.Linear(2, 2)\n    return layer(torch.ones(2))\nmake()\n")
     assert {one.names for one in trace.tensors if one.role == "parameter"} == {("layer.weight",), ("layer.bias",)}

@@ -1,8 +1,8 @@
 """Which gradients PyTorch sums over broadcast axes before they leave a node, though no node of the graph says so.
 
-A derivative formula gives the gradient in the shape that the inputs were stretched to; the engine then sums it to the shape of
-the input (`validate_outputs` in torch/csrc/autograd/engine.cpp, 2.13). Formulas that sum by themselves, such as those of
-`expand`, `layer_norm`'s weight or `masked_fill`'s value, are not listed.
+A derivative formula gives the gradient in the shape that the inputs were stretched to; the engine then sums it to the
+shape of the input (`validate_outputs` in torch/csrc/autograd/engine.cpp, 2.13). Formulas that sum by themselves, such
+as those of `expand`, `layer_norm`'s weight or `masked_fill`'s value, are not listed.
 """
 
 import re
@@ -12,8 +12,8 @@ _EVERY = frozenset(range(3))
 _FIRST, _SECOND = frozenset((0,)), frozenset((1,))
 _SLOTS = {
     **dict.fromkeys("""
-        Add Sub Rsub Mul Div Pow Maximum Minimum Fmax Fmin Atan2 Remainder Fmod Hypot Logaddexp Logaddexp2 Xlogy Where Lerp
-        Addcmul Addcdiv Clamp ClampMin ClampMax Complex Polar SpecialXlog1Py SpecialZeta Igamma Igammac LinalgCross
+        Add Sub Rsub Mul Div Pow Maximum Minimum Fmax Fmin Atan2 Remainder Fmod Hypot Logaddexp Logaddexp2 Xlogy Where
+        Lerp Addcmul Addcdiv Clamp ClampMin ClampMax Complex Polar SpecialXlog1Py SpecialZeta Igamma Igammac LinalgCross
     """.split(), _EVERY),
     **dict.fromkeys("Addmm Addmv Addr Addbmm Baddbmm MaskedFill MaskedScatter Copysign".split(), _FIRST),
     **dict.fromkeys("PreluKernel LinalgSolveEx LinalgSolveTriangular".split(), _SECOND),
@@ -58,7 +58,8 @@ def shape_before(
 
 
 def summed_axes(before: Shape, after: Shape) -> tuple[int, ...]:
-    """The axes along which `after` was stretched to `before`; empty when broadcasting does not lead from one to the other."""
+    """The axes along which `after` was stretched to `before`; empty when broadcasting does not lead from one to the
+    other."""
     missing = len(before) - len(after)
     if missing < 0:
         return ()

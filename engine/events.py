@@ -54,7 +54,6 @@ Figures = tuple[
 Picture = tuple[int, int, str, float]
 """rows, columns, cells, scale."""
 
-ROLES = ("leaf", "parameter", "buffer", "constant", "result", "gradient", "seed", "state", "saved")
 Role = Literal["leaf", "parameter", "buffer", "constant", "result", "gradient", "seed", "state", "saved"]
 Contents = Literal["known", "uninitialised", "unreadable"]
 

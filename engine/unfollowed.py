@@ -4,19 +4,16 @@ import ast
 import re
 from functools import lru_cache
 
+from engine.ops import PASSES, READS
 from engine.program.names import plain_names
 from engine.program.source import Source, source_of
 from engine.program.spans import holds
 from engine.program.tree import covers
 from engine.trace import Op, Span, Trace
 
-READS = frozenset({"item", "tolist", "numpy", "__float__", "__int__", "__bool__", "__array__"})
-COPIES = frozenset({"tensor", "as_tensor", "asarray"})
-DETACHES = frozenset({"detach", "detach_", "data"})
-PASSES = frozenset({"grad", "backward"})
 NOT_DIFFERENTIABLE = ("int", "uint", "bool")
 CUTS = frozenset({"detach", "item", "no_grad", "tensor"})
-"""Reasons for which gradient that could have flowed does not; see `GraphIndex.why_unfollowed`."""
+"""Reasons for which gradient that could have flowed does not; see `TraceIndex.why_unfollowed`."""
 
 LOOK_AHEAD = 200  # ops; a number used later than that is another story
 

@@ -7,6 +7,7 @@ import msgspec
 from engine import events as ev
 from engine.assemble.reader import Reader
 from engine.assemble.state import Known, Place, of_pass, of_tensor
+from engine.ops import BROADCASTING
 from engine.rules import rule_of
 from engine.rules.derivatives import slot_names
 from engine.trace import (
@@ -78,7 +79,7 @@ class Records(Reader):
             function="" if called is None else called.function,
             span=self._span(event.site),
             module=f"m{event.module}" if event.module in self.modules else None,
-            broadcasts=called is not None and called.name in _BROADCASTING,
+            broadcasts=called is not None and called.name in BROADCASTING,
         )
 
     def _op(self, event: ev.OpRan, place: "Place", nodes: Sequence[ev.NodeSeen]) -> Op:
@@ -284,9 +285,3 @@ def _with_the_rest(usual: Tensor, event: ev.Seen, change: Known) -> Tensor:
 
 
 _NOTHING = Known()
-
-_BROADCASTING = frozenset("""
-    add sub mul div rsub rdiv pow rpow add_ sub_ mul_ div_ pow_ maximum minimum where lerp atan2 remainder fmod floor_divide
-    eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor logical_and logical_or logical_xor addcmul addcdiv hypot mse_loss
-    l1_loss smooth_l1_loss huber_loss masked_fill true_divide multiply subtract divide expand expand_as logaddexp dist
-""".split())  # fmt: skip

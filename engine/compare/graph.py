@@ -26,19 +26,19 @@ def depth(nodes: Sequence[Node]) -> int:
     return max(level.values(), default=0)
 
 
-def pass_side(one: Pass, nodes: Mapping[str, Node], tensors: Mapping[str, Tensor]) -> PassSide:
+def pass_side(pass_: Pass, nodes: Mapping[str, Node], tensors: Mapping[str, Tensor]) -> PassSide:
     """One pass in a few numbers."""
-    ran = list({visit.node: nodes[visit.node] for visit in one.visits if visit.node in nodes}.values())
-    return PassSide(id=one.id, nodes=len(ran), depth=depth(ran), loss=loss_of(one, tensors))
+    ran = list({visit.node: nodes[visit.node] for visit in pass_.visits if visit.node in nodes}.values())
+    return PassSide(id=pass_.id, nodes=len(ran), depth=depth(ran), loss=loss_of(pass_, tensors))
 
 
-def loss_of(one: Pass, tensors: Mapping[str, Tensor]) -> float | str | None:
+def loss_of(pass_: Pass, tensors: Mapping[str, Tensor]) -> float | str | None:
     """Value of a pass's first root, when that is one real number."""
-    tensor = tensors.get(one.roots[0].tensor or "") if one.roots else None
+    tensor = tensors.get(pass_.roots[0].tensor or "") if pass_.roots else None
     data = tensor.data if tensor is not None else None
     return data[0] if data is not None and len(data) == 1 else None
 
 
 def main_passes(passes: Sequence[Pass]) -> list[Pass]:
     """Calls of the engine that the program made itself, not those during another one."""
-    return [one for one in passes if one.parent is None]
+    return [pass_ for pass_ in passes if pass_.parent is None]

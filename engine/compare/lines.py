@@ -18,8 +18,8 @@ _HEAD_CHARACTERS = 120
 
 
 def corresponding(here: str, there: str) -> Pairs:
-    """Numbers of lines that correspond, ascending: those that read the same but for indentation, then those between them that
-    bind the same name or begin with the same word, then those that are left over in equal number."""
+    """Numbers of lines that correspond, ascending: those that read the same but for indentation, then those between
+    them that bind the same name or begin with the same word, then those that are left over in equal number."""
     ours, theirs = _lines(here), _lines(there)
     texts = [text for _, text in ours], [text for _, text in theirs]
     pairs = _filled(in_order(*texts), *texts)
@@ -41,8 +41,8 @@ def stretches(pairs: Pairs, here: str, there: str) -> tuple[SameLines, ...]:
 
 
 def in_order(here: Sequence[str], there: Sequence[str]) -> Pairs:
-    """Places of equal words, ascending in both: what both begin and end with, then words that are unique in what is left, and
-    so on between them."""
+    """Places of equal words, ascending in both: what both begin and end with, then words that are unique in what is
+    left, and so on between them."""
     pairs: Pairs = []
     pending = [(0, len(here), 0, len(there), 0)]
     while pending:

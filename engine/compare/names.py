@@ -67,7 +67,7 @@ def plain(here: Trace, there: Trace) -> tuple[Plain, ...]:
 
 
 def _texts(trace: Trace) -> dict[str, str]:
-    return {one.name: one.text for one in trace.variables if one.kind == "value" and one.text is not None}
+    return {value.name: value.text for value in trace.variables if value.kind == "value" and value.text is not None}
 
 
 def _short(text: str | None) -> str | None:
@@ -80,19 +80,17 @@ def _grad(tensor: Tensor | None, run: TraceIndex) -> Tensor | None:
 
 def _by_name(run: TraceIndex) -> dict[str, Tensor]:
     """The last state of the tensor that a name stood for at the end."""
-    last: dict[str, Tensor] = {}
+    last = run.last_states
     named: dict[str, str] = {}
-    others = {one.name for one in run.trace.variables if one.kind != "tensor"}
+    others = {other.name for other in run.trace.variables if other.kind != "tensor"}
     for tensor in run.trace.tensors:
-        identity = tensor.identity or tensor.id
-        last[identity] = tensor
         if tensor.role in _NAMED and tensor.names and tensor.names[0] not in others:
-            named[tensor.names[0]] = identity
-    for one in run.trace.variables:
-        if held := run.tensors.get(one.tensor or ""):
+            named[tensor.names[0]] = tensor.identity or tensor.id
+    for variable in run.trace.variables:
+        if held := run.tensors.get(variable.tensor or ""):
             identity = held.identity or held.id
             if last[identity].role != "parameter":  # which has its module's path
-                named[one.name] = identity
+                named[variable.name] = identity
     return {name: last[identity] for name, identity in named.items()}
 
 

@@ -1,7 +1,8 @@
 """Wire format of two runs beside each other, `gradgraph.compare/1`.
 
-`here` is the run that was asked for, `there` the other one. Lines of the two programs correspond when they read the same but for
-indentation, or when they were changed in place; ops correspond when lines, names and turns do; tensors when their names do.
+`here` is the run that was asked for, `there` the other one. Lines of the two programs correspond when they read the
+same but for indentation, or when they were changed in place; ops correspond when lines, names and turns do; tensors
+when their names do.
 """
 
 from typing import Final, Literal
@@ -17,16 +18,16 @@ class Difference(Record, frozen=True):
     """How two values compare."""
 
     verdict: Literal["same", "rounding", "differs", "shape", "dtype", "unknown"]
-    """`same`: every element is equal; `rounding`: no element differs by more than 1e-5 of the largest one in float32 (1e-7 in double, 1e-3
-    in half precision, 1.6e-2 in bfloat16, nothing in whole numbers); `differs` by more; `shape` or `dtype` is another one;
-    `unknown`: values that neither trace holds."""
+    """`same`: every element is equal; `rounding`: no element differs by more than 1e-5 of the largest one in float32
+    (1e-7 in double, 1e-3 in half precision, 1.6e-2 in bfloat16, nothing in whole numbers); `differs` by more; `shape`
+    or `dtype` is another one; `unknown`: values that neither trace holds."""
     largest: float | str | None = None
     """Largest |there − here| of an element; absent when it is not known."""
     relative: float | str | None = None
     """The same as a share of the largest magnitude in both."""
     figures: bool = False
-    """Tensors too large for their elements to be in the traces: their figures (least, largest, mean, deviation, norm) were
-    compared instead."""
+    """Tensors too large for their elements to be in the traces: their figures (least, largest, mean, deviation, norm)
+    were compared instead."""
 
 
 class SameLines(Record, frozen=True):

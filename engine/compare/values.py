@@ -16,8 +16,8 @@ _ROUNDING = {
     "complex32": 1e-3,
     "bfloat16": 1.6e-2,
 }
-"""Share of the largest magnitude up to which a difference is called rounding: that of `torch.allclose` for float32, those of
-`torch.testing.assert_close` for the others."""
+"""Share of the largest magnitude up to which a difference is called rounding: that of `torch.allclose` for float32,
+those of `torch.testing.assert_close` for the others."""
 
 SAME = Difference(verdict="same")
 UNKNOWN = Difference(verdict="unknown")
@@ -49,7 +49,7 @@ def _of_elements(here: Sequence[Number], there: Sequence[Number], share: float) 
         gap = float(max(map(abs, map(operator.sub, there, here))))
         size = float(max(*map(abs, here), *map(abs, there)))  # type: ignore[arg-type]
     except TypeError:  # some are no numbers in JSON
-        return _of_any([_number(one) for one in here], [_number(one) for one in there], share)
+        return _of_any(list(map(_number, here)), list(map(_number, there)), share)
     return _judged(gap, size, share)
 
 
@@ -68,7 +68,7 @@ def _of_any(here: Sequence[float], there: Sequence[float], share: float) -> Diff
             kind = "nan" if math.isnan(a) or math.isnan(b) else "inf"
             return Difference(verdict="differs", largest=kind, relative=kind)
         gap = max(gap, abs(b - a))
-    finite = [abs(one) for one in (*here, *there) if math.isfinite(one)]
+    finite = [abs(number) for number in (*here, *there) if math.isfinite(number)]
     size = max(finite, default=0.0)
     return _judged(gap, size, share)
 
@@ -86,7 +86,7 @@ def _of_figures(here: Summary, there: Summary, share: float) -> Difference:
     """Figures say that tensors differ, or that they may be the same."""
     if (here.nan, here.inf) != (there.nan, there.inf):
         return Difference(verdict="differs", figures=True)
-    sizes = [abs(float(one)) for side in (here, there) for one in (side.min, side.max)]
+    sizes = [abs(float(end)) for side in (here, there) for end in (side.min, side.max)]
     known = [size for size in sizes if math.isfinite(size)]
     spread = max(known, default=0.0)
     norm = max(float(here.norm), float(there.norm))

@@ -66,7 +66,7 @@ def compare(here: Trace, there: Trace) -> Comparison:
 
 def _side(run: TraceIndex) -> Side:
     trace = run.trace
-    losses = [loss for one in main_passes(trace.passes) if (loss := loss_of(one, run.tensors)) is not None]
+    losses = [loss for pass_ in main_passes(trace.passes) if (loss := loss_of(pass_, run.tensors)) is not None]
     failure = trace.failure
     return Side(
         run=trace.id,
@@ -91,15 +91,16 @@ def _agrees(row: Named) -> bool:
 def _types(here: Trace, there: Trace) -> tuple[TypeCount, ...]:
     ours, theirs = Counter(node.type for node in here.nodes), Counter(node.type for node in there.nodes)
     counts = [TypeCount(type=type, here=ours[type], there=theirs[type]) for type in {**ours, **theirs}]
-    return tuple(sorted(counts, key=lambda one: -abs(one.there - one.here)))
+    return tuple(sorted(counts, key=lambda count: -abs(count.there - count.here)))
 
 
 def _paired(here: Trace, there: Trace) -> Paired:
-    """The first calls of the engine, the second ones …; of loops of which only a sample was kept, those with the same number."""
+    """The first calls of the engine, the second ones …; of loops of which only a sample was kept, those with the same
+    number."""
     ours, theirs = main_passes(here.passes), main_passes(there.passes)
     if not (here.gaps or there.gaps):
         return list(zip_longest(ours, theirs))
-    by_number = {one.id: one for one in ours}, {one.id: one for one in theirs}
+    by_number = {pass_.id: pass_ for pass_ in ours}, {pass_.id: pass_ for pass_ in theirs}
     ids = sorted({**by_number[0], **by_number[1]}, key=lambda id: int(id[1:]))
     return [(by_number[0].get(id), by_number[1].get(id)) for id in ids]
 
@@ -113,12 +114,11 @@ def _pass_pair(a: Pass | None, b: Pass | None, here: TraceIndex, there: TraceInd
 
 def _sinks(names: Names, here: TraceIndex, there: TraceIndex) -> dict[str, str]:
     """AccumulateGrad nodes here and there of leaves with the same name."""
-    theirs = {node.variable: node.id for node in there.trace.nodes if node.variable}
     leaves = names.leaves()
     return {
-        node.id: theirs[leaves[node.variable]]
-        for node in here.trace.nodes
-        if node.variable and leaves.get(node.variable) in theirs
+        node: there.leaf_nodes[leaves[leaf]]
+        for leaf, node in here.leaf_nodes.items()
+        if leaves.get(leaf) in there.leaf_nodes
     }
 
 
@@ -129,14 +129,13 @@ def _gradient(passes: Paired, here: TraceIndex, there: TraceIndex, nodes: dict[s
         for visit in a.visits if a else ():
             node = nodes.get(visit.node, "")
             for x, y in zip(visit.entered, entered.get(node, ()), strict=False):
-                one, other = here.tensors.get(x or ""), there.tensors.get(y or "")
-                if (x is None) != (y is None) or (one and other and not alike(difference(one, other))):
-                    lines = [_line_of(visit.node, here), _line_of(node, there)]
+                ours, theirs = here.tensors.get(x or ""), there.tensors.get(y or "")
+                if (x is None) != (y is None) or (ours and theirs and not alike(difference(ours, theirs))):
                     return Split(
                         here=visit.node,
                         there=node,
-                        line=lines[0],
-                        line_there=lines[1],
+                        line=_line_of(visit.node, here),
+                        line_there=_line_of(node, there),
                         tensor_here=x,
                         tensor_there=y,
                         pass_id=a.id if a else None,
@@ -145,7 +144,7 @@ def _gradient(passes: Paired, here: TraceIndex, there: TraceIndex, nodes: dict[s
 
 
 def _line_of(node: str, run: TraceIndex) -> int | None:
-    op = run.ops.get(run.nodes[node].op or "") if node in run.nodes else None
+    op = run.op_of_node(node)
     return op.span.line if op and op.span else None
 
 
@@ -156,8 +155,8 @@ def _findings(here: Trace, there: Trace, ops: Ops) -> tuple[tuple[int, ...], tup
         line = finding.span.line if finding.span else None
         return finding.code, (ops.line_here(line) or -line) if is_there and line else line
 
-    ours = [key(one, is_there=False) for one in here.findings]
-    theirs = [key(one, is_there=True) for one in there.findings]
+    ours = [key(finding, is_there=False) for finding in here.findings]
+    theirs = [key(finding, is_there=True) for finding in there.findings]
     return tuple(_beyond(ours, Counter(theirs))), tuple(_beyond(theirs, Counter(ours)))
 
 
@@ -172,7 +171,7 @@ def _beyond(keys: list[tuple[str, int | None]], others: Counter[tuple[str, int |
 
 def _printed(here: Trace, there: Trace) -> Printed | None:
     """The first printed line that differs."""
-    texts = ["".join(one.text for one in trace.output if one.stream == "stdout") for trace in (here, there)]
+    texts = ["".join(printed.text for printed in trace.output if printed.stream == "stdout") for trace in (here, there)]
     if texts[0] == texts[1]:
         return None
     for line, (a, b) in enumerate(zip_longest(*(text.splitlines() for text in texts)), 1):

@@ -9,17 +9,8 @@ from itertools import combinations_with_replacement
 
 import msgspec
 
+from engine.ops import COMPARING, DIVIDING, JOINING, PROMOTING
 from engine.trace import Argument, Op, PromotedOperand, Promotion, Tensor
-
-COMPARING = frozenset("eq ne lt le gt ge logical_and logical_or logical_xor".split())
-DIVIDING = frozenset("div rdiv div_ divide true_divide atan2".split())
-"""Ops that give floating point for whole numbers."""
-_LISTS = frozenset(("cat", "concat", "stack", "hstack", "vstack"))
-_ELEMENTWISE = frozenset("""
-    add sub mul div rsub rdiv pow rpow remainder fmod floor_divide maximum minimum fmax fmin where atan2 hypot true_divide
-    bitwise_and bitwise_or bitwise_xor add_ sub_ mul_ div_ pow_ logaddexp multiply subtract divide
-""".split())  # fmt: skip
-PROMOTING = COMPARING | _LISTS | _ELEMENTWISE
 
 _OTHERS = ("alpha", "rounding_mode", "dim")
 _NUMBER = re.compile(r"True|False|-?(\d+|(\d+\.\d*|\d+(?=e))(e[-+]?\d+)?|inf|nan)|-?[\d.e+]+j|\([-+\d.einfa]+j\)")
@@ -132,7 +123,7 @@ def _promotion(op: Op, tensors: Mapping[str, Tensor]) -> Promotion | None:
 
 
 def _operands(op: Op, tensors: Mapping[str, Tensor], made: str) -> Iterator[PromotedOperand]:
-    arguments = op.arguments[:1] if op.name in _LISTS else op.arguments[:2]
+    arguments = op.arguments[:1] if op.name in JOINING else op.arguments[:2]
     if op.name == "where":
         arguments = op.arguments[0::2] if op.function == "torch.Tensor.where" else op.arguments[1:]
     for argument in arguments:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from engine.derive.arrays import lent
+from engine.ops import LENDS
 from engine.program.names import plain_names
 from engine.program.source import Source, source_of
 from engine.trace import Parted, Span, Tensor
@@ -16,7 +17,7 @@ def parted(
 ) -> dict[str, list[Parted]]:
     """By storage, the names of its tensors and arrays that were bound anew; `sharing` are storages of several tensors, `arrays`
     the arrays that still lie in each at the end."""
-    if not sharing and not any(op.name in ("from_numpy", "numpy", "as_tensor", "asarray") for op in looked.trace.ops):
+    if not sharing and not any(op.name in LENDS for op in looked.trace.ops):
         return {}
     found: dict[str, list[Parted]] = {}
     search = _Search(looked, source_of(looked.trace.program.code), frozenset(lines_not_run))
@@ -75,7 +76,7 @@ class _Search:
         """`a = a + 1` after `t = torch.from_numpy(a)`: NumPy makes a new array, and `t` stays with the old one."""
         storages: dict[Span, str] = {}
         for op in self.looked.trace.ops:
-            if op.name in ("from_numpy", "numpy", "as_tensor", "asarray") and op.span is not None:
+            if op.name in LENDS and op.span is not None:
                 record = self.looked.tensors.get((*op.outputs, *op.inputs, "")[0])
                 if record is not None and record.storage is not None:
                     storages.setdefault(op.span, record.storage)

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from engine.derive.rebinding import parted
 from engine.derive.side_facts import SideFacts
 from engine.derive.storage_sizes import Rooms
+from engine.ops import WRITES_SILENTLY
 from engine.trace import Change, Op, Storage, Tensor, Write
 from engine.trace_index import TraceIndex
 
 MOST_WRITES = 200
 """Of one storage: the first half of them and the last."""
 MOST_PARTED = 8
-_SILENT_WRITERS = frozenset(("batch_norm", "instance_norm"))
-"""Their kernels write running statistics without raising a version."""
 
 
 def storages(looked: TraceIndex, told: SideFacts, rooms: Rooms) -> tuple[Storage, ...]:
@@ -110,7 +109,7 @@ class _Memory:
 
     def _of_kernels(self) -> Iterator[tuple[str, Write]]:
         """Running statistics: the next record of a buffer that went into such an op is what the op left."""
-        writers = [op for op in self.trace.ops if op.name in _SILENT_WRITERS]
+        writers = [op for op in self.trace.ops if op.name in WRITES_SILENTLY]
         if not writers:
             return
         later: dict[str, list[Tensor]] = defaultdict(list)

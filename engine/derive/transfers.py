@@ -7,13 +7,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from engine.ops import MOVES, READS
 from engine.program.spans import lines_of
 from engine.trace import Op, Span, Tensor, Trace, Transfer
 from engine.trace_index import TraceIndex
 
 MOST_TRANSFERS = 500
-_MOVES = frozenset(("to", "cuda", "cpu"))
-_READS = frozenset(("item", "tolist", "numpy"))
 _DEVICE = re.compile(r"device\(type='(\w+)'(, index=\d+)?\)|'(cpu|cuda|mps|xpu|meta)(:\d+)?'|\d+")
 _NAMED_CPU = re.compile(r"""["']cpu["']|\.cpu\(""")
 _REBINDS = re.compile(r"\s*([\w.]+)\s*=\s*([\w.]+)\.(to|cuda|cpu)\(")
@@ -39,7 +38,7 @@ def transfers(looked: TraceIndex) -> tuple[Transfer, ...]:
     """The copies, one for each place and direction, in the order the places were first met."""
     trace, tensors = looked.trace, looked.tensors
     ops = trace.ops
-    if not any(op.name in _MOVES for op in ops):
+    if not any(op.name in MOVES for op in ops):
         return ()
     lines: dict[tuple[Span | None, str, bool], _Line] = {}
     really = any(tensor.device.startswith("cuda") for tensor in trace.tensors)
@@ -73,13 +72,13 @@ def _bytes(tensor: Tensor) -> int:
 
 def _made(ops: Iterable[Op], tensors: dict[str, Tensor]) -> Iterable[_Copy]:
     for op in ops:
-        if op.name not in _MOVES | _READS or not op.inputs:
+        if op.name not in MOVES | READS or not op.inputs:
             continue
         given = tensors.get(op.inputs[0])
         made = tensors.get(op.outputs[0]) if op.outputs else None
         if given is None:
             continue
-        to = "cpu" if op.name in _READS else made.device if made is not None else given.device
+        to = "cpu" if op.name in READS else made.device if made is not None else given.device
         if to.partition(":")[0] != given.device.partition(":")[0]:
             yield op, given.id, to.partition(":")[0], False
 
@@ -101,14 +100,14 @@ class _Foreseen:
             if not op.inputs:
                 continue
             first = self._identity(op.inputs[0])
-            if op.name in _MOVES and (to := self._target(op)) is not None:
+            if op.name in MOVES and (to := self._target(op)) is not None:
                 if to == "cuda" and first not in self.moved:
                     yield op, op.inputs[0], to, True
                     self._arrive(op, first)
                 elif to == "cpu" and self._is_there(op.inputs[0]):
                     yield op, op.inputs[0], to, True
                     self._leave(first)
-            elif op.name in _READS:
+            elif op.name in READS:
                 if self._is_there(op.inputs[0]):
                     yield op, op.inputs[0], "cpu", True
             elif any(self._is_there(number) for number in op.inputs):

@@ -5,6 +5,7 @@ from typing import Literal
 
 from engine.graph import Box, Graph, Group, Link
 from engine.trace import Number, Tensor, Trace
+from engine.trace_index import TraceIndex
 
 Language = Literal["en", "zh"]
 
@@ -47,12 +48,12 @@ class Labels:
     """Texts for one graph; each label is a list of lines without line breaks."""
 
     def __init__(self, graph: Graph, trace: Trace, language: Language = "en") -> None:
-        self._tensors = {tensor.id: tensor for tensor in trace.tensors}
+        self._tensors = TraceIndex(trace).tensors
         self._words = _WORDS[language]
-        shown = [one for one in trace.passes if one.id in graph.passes]
-        self._calls = {one.id: f"{_CALLS[one.kind]} #{one.id[1:]}" for one in trace.passes}
-        self._visits = {visit.node: visit for one in shown for visit in one.visits}
-        self._kept = {kept.node: kept.after for one in shown for kept in one.accumulations}
+        shown = [pass_ for pass_ in trace.passes if pass_.id in graph.passes]
+        self._calls = {pass_.id: f"{_CALLS[pass_.kind]} #{pass_.id[1:]}" for pass_ in trace.passes}
+        self._visits = {visit.node: visit for pass_ in shown for visit in pass_.visits}
+        self._kept = {kept.node: kept.after for pass_ in shown for kept in pass_.accumulations}
 
     def box(self, box: Box) -> list[str]:
         """Title and name, then value and gradient."""
@@ -60,7 +61,7 @@ class Labels:
         head = " · ".join(_one_line(part) for part in (title, box.name) if part)
         facts = [self._value(box.tensor), self._gradient_of(box)]
         lines = [head, "   ".join(fact for fact in facts if fact)]
-        lines += [f"{_one_line(one.name)} {self._shape(one.tensor)}" for one in box.parameters]
+        lines += [f"{_one_line(leaf.name)} {self._shape(leaf.tensor)}" for leaf in box.parameters]
         return [line for line in lines if line]
 
     def link(self, link: Link) -> list[str]:
@@ -105,7 +106,7 @@ class Labels:
         if record is None:
             return ""
         if record.data is not None and len(record.data) <= SHOWN:
-            inner = " ".join(_number(one) for one in record.data)
+            inner = " ".join(map(_number, record.data))
             return inner if record.shape == () else f"[{inner}]"
         norm = _norm(record)
         return f"{self._words['norm']} {norm}" if norm else ""
@@ -114,7 +115,7 @@ class Labels:
 def _norm(tensor: Tensor) -> str:
     if tensor.summary is not None:
         return _number(tensor.summary.norm)
-    numbers = [one for one in tensor.data or () if isinstance(one, int | float)]
+    numbers = [number for number in tensor.data or () if isinstance(number, int | float)]
     return _number(math.hypot(*numbers)) if tensor.data is not None and len(numbers) == len(tensor.data) else ""
 
 

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.influence import lost_influence, set_aside, starved_leaves, wanting_leaves
 from engine.findings.unrecorded import numbers_collected, unrecorded
+from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
 from engine.trace import Finding, Op, Pass, Span, Tensor
-from engine.unfollowed import COPIES, CUTS, DETACHES, READS, is_source
+from engine.unfollowed import CUTS, is_source
 
 PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
@@ -176,15 +177,14 @@ def _made(story: Diagnosis, tensor: str) -> ast.Call | None:
     """The call that made a floating tensor from numbers and named it."""
     maker = story.maker.get(tensor)
     record = story.tensors.get(tensor)
-    if maker is None or record is None or maker.name not in _MAKERS or not record.dtype.startswith(("float", "bfloat")):
+    if maker is None or record is None or maker.name not in MAKES_LEAF:
+        return None
+    if not record.dtype.startswith(("float", "bfloat")):
         return None
     call = story.code.call_at(maker.span)
     if call is None or not (call.args or call.keywords):
         return None
     return None if any(word.arg in ("requires_grad", None) for word in call.keywords) else call
-
-
-_MAKERS = frozenset({"tensor", "ones", "zeros", "rand", "randn", "full", "linspace", "eye", "arange", "normal"})
 
 
 def _may_cut(story: Diagnosis, op: Op) -> bool:

@@ -5,13 +5,13 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line
+from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
-from engine.unfollowed import COPIES, DETACHES, NOT_DIFFERENTIABLE, READS, user_of
+from engine.unfollowed import NOT_DIFFERENTIABLE, user_of
 
 NO_EDITS: Edits = ()
-ARRAYS = frozenset(("numpy", "__array__"))
 
 
 def wanting_leaves(story: Diagnosis) -> set[str]:
@@ -107,7 +107,7 @@ def arrivals(story: Diagnosis, starved: set[str]) -> Iterator[Way]:
         if op.name in READS:
             user = user_of(story.trace, at, op)
             if user is not None:
-                to_op[user] = way._replace(array=way.array or op.name in ARRAYS)
+                to_op[user] = way._replace(array=way.array or op.name == "numpy")
         if way.cut is not None and (story.reaches_a_pass(op) or not roots.isdisjoint(op.outputs)):
             yield way
         for output in op.outputs:

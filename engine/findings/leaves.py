@@ -6,13 +6,11 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.passes import NOT_LEAF
+from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
 from engine.trace import Finding, Op, Tensor
 
-MAKERS = frozenset(
-    "tensor ones zeros rand randn full linspace eye empty normal ones_like zeros_like rand_like randn_like".split()
-)
 STEPS_TOO_FAR = 4
 SMALL_STEPS = frozenset(
     "mul add sub div rdiv rsub neg to float double half bfloat16 cuda cpu type view reshape unsqueeze squeeze flatten t T"
@@ -191,7 +189,7 @@ def _could_have_had_one(story: Diagnosis, record: Tensor) -> bool:
 def _asked_for(story: Diagnosis, name: str) -> Edits:
     made = [one for one in story.code.bindings if dotted(one.targets[0]) == name]
     call = made[0].value if len(made) == 1 else None
-    if not isinstance(call, ast.Call) or called(call) not in MAKERS or keyword(call, "requires_grad") is not None:
+    if not isinstance(call, ast.Call) or called(call) not in MAKES_LEAF or keyword(call, "requires_grad") is not None:
         return ()
     return (story.code.argument_added(call, "requires_grad=True"),)
 

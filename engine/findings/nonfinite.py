@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of
+from engine.findings.losses import SOFTMAXES
+from engine.ops import out_of_place
 from engine.program.edits import Edits
 from engine.program.names import called
 from engine.trace import Finding, Op, Pass, Tensor, Visit
@@ -22,7 +24,6 @@ LOGARITHMS = frozenset("log log2 log10 log_ log2_ log10_ xlogy".split())
 ROOTS = frozenset("sqrt sqrt_ rsqrt".split())
 DIVISIONS = frozenset("div div_ rdiv true_divide divide reciprocal rsqrt remainder floor_divide fmod".split())
 EXPONENTIALS = frozenset("exp exp_ expm1 exp2 cosh sinh pow pow_ square rpow".split())
-SOFTMAXES = frozenset("softmax log_softmax softmin".split())
 POWERS = frozenset("pow pow_ square rpow".split())
 SPREADS = frozenset("std var".split())
 PRODUCT_NODES = ("MmBackward", "AddmmBackward", "BmmBackward", "MvBackward", "MulBackward", "ConvolutionBackward")
@@ -248,7 +249,7 @@ def _kept_away(story: Diagnosis, op: Op) -> Edits:
     """The operand clamped, when the code of the call shows it."""
     code = story.code
     call = code.call_at(op.span)
-    if call is None or called(call) not in (op.name, op.name.rstrip("_")) or op.name.endswith("_") or call.keywords:
+    if call is None or called(call) not in (op.name, out_of_place(op.name)) or op.name.endswith("_") or call.keywords:
         return ()
     method = not call.args
     operand = getattr(call.func, "value", None) if method else call.args[0] if len(call.args) == 1 else None

@@ -476,5 +476,5 @@ def called_in(node: ast.AST) -> str:
 
 
 def _is_trained(story: Diagnosis, leaf: str) -> bool:
-    record = story.last.get(leaf)
+    record = story.last_states.get(leaf)
     return record is not None and record.requires_grad

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.influence import arrivals, starved_leaves, wanting_leaves
+from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Op, Pass, Span
-from engine.unfollowed import COPIES, DETACHES, READS
 
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
 _SWITCHES = frozenset({"no_grad", "inference_mode"})

@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times
+from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
@@ -16,17 +17,19 @@ WHOLE = {
     "int16": (-32768, 32767),
     "int32": (-(2**31), 2**31 - 1),
 }
-SETS = ("setitem", "__setitem__", "index_put_")
-OVERWRITES = frozenset((*SETS, "scatter_", "index_copy_", "index_fill_", "masked_fill_", "masked_scatter_", "put_"))
-"""Write without reading what they write over."""
+WRITES_ITEMS = ("setitem", "index_put_")
 ARITHMETIC = {"add": float.__add__, "sub": float.__sub__, "mul": float.__mul__}
-FRESH = frozenset(
-    "empty_like zeros_like ones_like rand_like randn_like full_like new_empty new_zeros new_ones new_full size numel"
-    " fill_ zero_ copy_ normal_ uniform_ random_ bernoulli_ exponential_ set_ resize_ resize_as_ kaiming_uniform_"
-    " kaiming_normal_ xavier_uniform_ xavier_normal_ orthogonal_ trunc_normal_ constant_ ones_ zeros_ eye_ detach data"
-    " requires_grad_ to cuda cpu share_memory_ Parameter".split()
+KEEPS_VALUES = (
+    LIKES
+    | FILLS
+    | DETACHES
+    | MOVES
+    | frozenset(
+        "size numel set_ resize_ resize_as_ kaiming_uniform_ kaiming_normal_ xavier_uniform_ xavier_normal_ orthogonal_"
+        " trunc_normal_ constant_ ones_ zeros_ eye_ requires_grad_ share_memory_ Parameter".split()
+    )
 )
-"""Ops that look at a tensor's shape, or fill it."""
+"""Ops that look at a tensor's form, fill it or hand it on: none computes with its values."""
 
 
 def values_cut(story: Diagnosis) -> Iterator[Finding]:
@@ -34,8 +37,8 @@ def values_cut(story: Diagnosis) -> Iterator[Finding]:
     told: set[tuple[str, str]] = set()
     if story.dtypes.isdisjoint((*WHOLE, "int64")):
         return
-    for op in story.ops_named((*CASTS, *SETS, *(ARITHMETIC if story.dtypes & WHOLE.keys() else ()))):
-        found = _written_into(story, op) if op.name in SETS else _cast(story, op) or _overflow(story, op)
+    for op in story.ops_named((*CASTS, *WRITES_ITEMS, *(ARITHMETIC if story.dtypes & WHOLE.keys() else ()))):
+        found = _written_into(story, op) if op.name in WRITES_ITEMS else _cast(story, op) or _overflow(story, op)
         if found is not None and (found.code, line(found.span)) not in told:
             told.add((found.code, line(found.span)))
             yield found
@@ -239,10 +242,10 @@ def uninitialised_reads(story: Diagnosis) -> Iterator[Finding]:
         return
     for op in story.trace.ops:
         read = [one for one in op.inputs if one in blank]
-        if not read or op.view or op.raised or op.name in FRESH or not op.outputs:
+        if not read or op.view or op.raised or op.name in KEEPS_VALUES or not op.outputs:
             continue
         written = {one.tensor for one in op.arguments if one.name == "out"}
-        if op.in_place and (op.name in OVERWRITES or written):
+        if op.in_place and (op.name in SETS or written):
             written.add(op.inputs[0])
         if written.issuperset(read):
             continue

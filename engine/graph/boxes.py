@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from engine.graph.draft import Draft, Place
-from engine.graph.index import GraphIndex
 from engine.graph.operands import label, numbers
 from engine.graph.types import BoxParameter, Link
 from engine.graph.visible import Visible
 from engine.trace import Broadcast, Op, Tensor
+from engine.trace_index import TraceIndex
 from engine.unfollowed import CUTS
 
 LARGE = 256  # elements; a leaf whose values the trace holds in full is small enough for a box of its own
@@ -17,7 +17,7 @@ WEIGHT_SLOTS = frozenset({"weight", "bias"})
 class Drawing:
     """Drafts and links in the making."""
 
-    def __init__(self, index: GraphIndex, visible: Visible, roots: Iterable[str]) -> None:
+    def __init__(self, index: TraceIndex, visible: Visible, roots: Iterable[str]) -> None:
         self.index = index
         self.visible = visible
         self.roots = frozenset(roots)
@@ -158,17 +158,17 @@ class Inputs:
 
     __slots__ = ("_free", "_index", "_op")
 
-    def __init__(self, index: GraphIndex, op: Op | None) -> None:
+    def __init__(self, index: TraceIndex, op: Op | None) -> None:
         self._index = index
         self._op = op
         self._free: list[Broadcast] = list(op.broadcast) if op is not None and op.broadcast else []
 
     def axes(self, tensor: str | None) -> tuple[int, ...]:
         """Axes over which an input was stretched; each stretched input is given once."""
-        for at, one in enumerate(self._free):
-            if self._op is not None and self._op.inputs[one.input] == tensor:
+        for at, stretched in enumerate(self._free):
+            if self._op is not None and self._op.inputs[stretched.input] == tensor:
                 del self._free[at]
-                return one.axes
+                return stretched.axes
         return ()
 
     def leaf(self, leaf: str) -> str:
@@ -179,7 +179,7 @@ class Inputs:
         return leaf
 
 
-def is_foldable(index: GraphIndex, leaf: str, slot_name: str, consumer: Op | None) -> bool:
+def is_foldable(index: TraceIndex, leaf: str, slot_name: str, consumer: Op | None) -> bool:
     """Whether a leaf goes into the header of the box that uses it."""
     if index.is_parameter(leaf):
         return True
@@ -189,7 +189,7 @@ def is_foldable(index: GraphIndex, leaf: str, slot_name: str, consumer: Op | Non
     return index.elements(leaf) > LARGE
 
 
-def folded_leaf(index: GraphIndex, tensor: str, node: str | None, slot: int | None) -> BoxParameter:
+def folded_leaf(index: TraceIndex, tensor: str, node: str | None, slot: int | None) -> BoxParameter:
     """A leaf as part of a box."""
     record = index.tensors.get(tensor)
     name = label(index, record) if record is not None else tensor

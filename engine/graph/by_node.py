@@ -5,10 +5,10 @@ from operator import itemgetter
 
 from engine.graph.boxes import Drawing, Inputs, add_loose_leaves, folded_leaf, is_foldable
 from engine.graph.draft import Draft, Place
-from engine.graph.families import family_of
-from engine.graph.index import GraphIndex
 from engine.graph.types import BoxParameter, Link
+from engine.ops import family_of
 from engine.trace import Edge, Node
+from engine.trace_index import TraceIndex
 
 
 def draw_nodes(drawing: Drawing, *, fold_weights: bool) -> None:
@@ -61,14 +61,14 @@ def _draft(drawing: Drawing, node: Node, place: Place) -> Draft:
     )
 
 
-def _module_of_maker(index: GraphIndex, node: Node) -> str | None:
+def _module_of_maker(index: TraceIndex, node: Node) -> str | None:
     """A node of a derivative belongs to the module that is differentiated."""
     maker = index.nodes.get(node.made_by) if node.made_by is not None else None
     op = index.ops.get(maker.op) if maker is not None and maker.op is not None else None
     return op.module if op is not None else None
 
 
-def _module_around(index: GraphIndex, node: Node, place: Place) -> str | None:
+def _module_around(index: TraceIndex, node: Node, place: Place) -> str | None:
     """Where a node without an op was made: what calls a module's backward hooks stands between the ops of modules."""
     at = place[0]
     ops = index.trace.ops
@@ -76,15 +76,16 @@ def _module_around(index: GraphIndex, node: Node, place: Place) -> str | None:
         return None
     before = index.module_chain(ops[at].module)
     after = index.module_chain(ops[at + 1].module)
-    shared = [one for one, other in zip(before, after, strict=False) if one == other]
+    shared = [module for module, other in zip(before, after, strict=False) if module == other]
     return shared[-1] if shared else None
 
 
 _ORDERS = ("", "", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹")
 
 
-def _name_of_derivative(index: GraphIndex, made_by: str) -> str:
-    """A node of a second derivative is named after the value whose backward made it, one of a third after that one's."""
+def _name_of_derivative(index: TraceIndex, made_by: str) -> str:
+    """A node of a second derivative is named after the value whose backward made it, one of a third after that
+    one's."""
     maker = index.nodes.get(made_by)
     for order in _ORDERS[1:]:
         if maker is None:
@@ -97,7 +98,7 @@ def _name_of_derivative(index: GraphIndex, made_by: str) -> str:
     return ""
 
 
-def _value(index: GraphIndex, node: Node) -> tuple[int, str | None]:
+def _value(index: TraceIndex, node: Node) -> tuple[int, str | None]:
     first = index.values.get((node.id, 0))
     if first is not None or len(node.outputs) < 2:
         return 0, first
@@ -148,7 +149,7 @@ def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hid
 class _Hidden:
     """Nodes between a parameter and the only node that uses it, inside one op: the transpose in `F.linear`."""
 
-    def __init__(self, index: GraphIndex, roots: frozenset[str], nodes: Sequence[Node]) -> None:
+    def __init__(self, index: TraceIndex, roots: frozenset[str], nodes: Sequence[Node]) -> None:
         self.parameters: dict[str, tuple[BoxParameter, ...]] = {}
         """Hidden node to the leaf behind it."""
         self.chains: dict[str, tuple[str, ...]] = {}
@@ -165,11 +166,12 @@ class _Hidden:
     def fold(self, draft: Draft, hidden: str, slot: int) -> None:
         """Puts a hidden node and the leaf behind it into the box that uses them."""
         draft.parameters.extend(
-            BoxParameter(name=one.name, tensor=one.tensor, node=one.node, slot=slot) for one in self.parameters[hidden]
+            BoxParameter(name=leaf.name, tensor=leaf.tensor, node=leaf.node, slot=slot)
+            for leaf in self.parameters[hidden]
         )
         draft.folded.extend(self.chains[hidden])
 
-    def _hide(self, index: GraphIndex, roots: frozenset[str], node: Node, slot: int, edge: Edge) -> None:
+    def _hide(self, index: TraceIndex, roots: frozenset[str], node: Node, slot: int, edge: Edge) -> None:
         to = edge.to
         leaf = index.nodes[to].variable if to in index.nodes and to is not None else None
         if to in self.parameters and to is not None:
@@ -190,7 +192,7 @@ def _single_users(nodes: Iterable[Node]) -> dict[str, Node | None]:
     return users
 
 
-def _in_order(index: GraphIndex, visible: frozenset[str]) -> list[tuple[Place, Node]]:
+def _in_order(index: TraceIndex, visible: frozenset[str]) -> list[tuple[Place, Node]]:
     """Nodes except leaves in the order they were made; one without an op stands after the last op made before it."""
     placed: list[tuple[Place, Node]] = []
     homeless: list[tuple[int, Node]] = []
@@ -209,7 +211,7 @@ def _in_order(index: GraphIndex, visible: frozenset[str]) -> list[tuple[Place, N
     return placed
 
 
-def _settle(index: GraphIndex, placed: list[tuple[Place, Node]], homeless: list[tuple[int, Node]]) -> None:
+def _settle(index: TraceIndex, placed: list[tuple[Place, Node]], homeless: list[tuple[int, Node]]) -> None:
     op_at = index.op_at
     anchors = sorted((_number(node), op_at[node.op]) for node in index.trace.nodes if node.op and node.op in op_at)
     homeless.sort(key=lambda pair: pair[0])

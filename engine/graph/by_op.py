@@ -4,10 +4,10 @@ from collections import defaultdict
 
 from engine.graph.boxes import Drawing, Inputs, add_loose_leaves, folded_leaf, is_foldable
 from engine.graph.draft import Draft
-from engine.graph.families import family_of
-from engine.graph.index import GraphIndex
 from engine.graph.types import Link
+from engine.ops import family_of
 from engine.trace import Op
+from engine.trace_index import TraceIndex
 
 Way = tuple[str, int]
 """A node and one slot of its edges."""
@@ -92,15 +92,15 @@ def _follow_inputs(drawing: Drawing, draft: Draft, op: Op) -> None:
         )
 
 
-def _ways(index: GraphIndex, op: Op) -> dict[tuple[str, int], list[Way]]:
+def _ways(index: TraceIndex, op: Op) -> dict[tuple[str, int], list[Way]]:
     """Edges that leave an op's nodes for other ops, by where they lead."""
     own = set(op.nodes)
     ways: dict[tuple[str, int], list[Way]] = defaultdict(list)
-    for one in op.nodes:
-        node = index.nodes.get(one)
+    for id_ in op.nodes:
+        node = index.nodes.get(id_)
         for slot, edge in enumerate(node.edges if node is not None else ()):
             if edge.to is not None and edge.to not in own:
-                ways[(edge.to, edge.input_nr)].append((one, slot))
+                ways[(edge.to, edge.input_nr)].append((id_, slot))
     return ways
 
 
@@ -109,7 +109,7 @@ def _pop(ways: dict[tuple[str, int], list[Way]], to: tuple[str, int]) -> Way | N
     return found.pop(0) if found else None
 
 
-def _slot_name(index: GraphIndex, way: Way | None) -> str:
+def _slot_name(index: TraceIndex, way: Way | None) -> str:
     return index.nodes[way[0]].edges[way[1]].name if way is not None else ""
 
 

@@ -1,69 +1,36 @@
-"""Groups of boxes: layers of derivatives, calls of modules, loops inside them, and chunks of lists too long to lay out."""
+"""Groups of boxes: layers of derivatives, calls of modules, loops inside them, and chunks of lists too long to lay
+out."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
 
+from engine.graph.bundles import Bundle, first_draft
 from engine.graph.draft import Draft
-from engine.graph.index import GraphIndex
 from engine.graph.loops import find_loops
 from engine.graph.types import Group
-from engine.trace import Span
+from engine.trace_index import TraceIndex
 
 CHUNK = 100  # boxes of an artificial group
 LONG = 300  # children beyond which laying out one level gets slow
 
 
-@dataclass(slots=True, eq=False)
-class Bundle:
-    """One group to be."""
-
-    kind: Literal["module", "loop", "line", "layer"]
-    title: str = ""
-    module: str | None = None
-    pass_id: str | None = None
-    repeat: int = 1
-    span: Span | None = None
-    items: list["Bundle | Draft"] = field(default_factory=list)
-
-
-def bundle(index: GraphIndex, drafts: Sequence[Draft]) -> Bundle:
+def bundle(index: TraceIndex, drafts: Sequence[Draft]) -> Bundle:
     """All groups under one that stands for the whole view; `drafts` in forward order."""
     whole = _by_layer(index, drafts)
     pending = [whole]
     while pending:
-        one = pending.pop()
-        if one.repeat == 1:
-            one.items = find_loops(index, one.items, _loop)
-        pending.extend(item for item in one.items if isinstance(item, Bundle))
-    for one in _bundles(whole):
-        _join_chains(one)
-    for one in list(_bundles(whole)):
-        _chunk(one)
+        group = pending.pop()
+        if group.repeat == 1:
+            group.items = find_loops(index, group.items)
+        pending.extend(item for item in group.items if isinstance(item, Bundle))
+    for group in _bundles(whole):
+        _join_chains(group)
+    for group in list(_bundles(whole)):
+        _chunk(group)
     return whole
 
 
-def _loop(index: GraphIndex, iterations: list[list[Bundle | Draft]]) -> Bundle:
-    first = first_draft(iterations[0][0])
-    line = first.span.line if first.span is not None else 0
-    second = first_draft(iterations[1][0])
-    inside_one_call = first.op is not None and second.op is not None and first.op.id == second.op.id
-    title = first.op.name if first.op is not None and inside_one_call else index.code.loop_head(line)
-    loop = Bundle("loop", title=title, repeat=len(iterations), span=first.span)
-    for number, items in enumerate(iterations, 1):
-        only = items[0] if len(items) == 1 else None
-        loop.items.append(only or Bundle("loop", title=str(number), span=first_draft(items[0]).span, items=items))
-    return loop
-
-
-def first_draft(item: Bundle | Draft) -> Draft:
-    """The first box in an item."""
-    while isinstance(item, Bundle):
-        item = item.items[0]
-    return item
-
-
-def _by_layer(index: GraphIndex, drafts: Sequence[Draft]) -> Bundle:
+def _by_layer(index: TraceIndex, drafts: Sequence[Draft]) -> Bundle:
     """What each pass with `create_graph=True` made as one group, where it was made."""
     if not index.layered:
         return _by_module(index, drafts)
@@ -85,37 +52,33 @@ def _by_layer(index: GraphIndex, drafts: Sequence[Draft]) -> Bundle:
     return _by_module(index, items)
 
 
-def _by_module(index: GraphIndex, items: Sequence[Draft | Bundle]) -> Bundle:
+def _by_module(index: TraceIndex, items: Sequence[Draft | Bundle]) -> Bundle:
     """Nested groups, one for each uninterrupted stay in a module."""
     whole = Bundle("module")
     stay: list[Bundle] = []
-    for draft in items:
-        if isinstance(draft, Bundle):
-            stay.clear()
-            whole.items.append(draft)
+    for item in items:
+        if isinstance(item, Draft) and (item.kind == "leaf" or (item.op is None and item.module is None)):
+            whole.items.append(item)
             continue
-        if draft.kind == "leaf" or (draft.op is None and draft.module is None):
-            whole.items.append(draft)
-            continue
-        if draft.module is None:
-            stay.clear()
-            whole.items.append(draft)
-            continue
-        chain = index.module_chain(draft.module)
-        depth = 0
-        while depth < len(chain) and depth < len(stay) and stay[depth].module == chain[depth]:
-            depth += 1
-        del stay[depth:]
-        for module in chain[depth:]:
-            around = stay[-1] if stay else whole
-            inner = Bundle("module", title=_title(index, module, around.module), module=module)
-            around.items.append(inner)
-            stay.append(inner)
-        (stay[-1] if stay else whole).items.append(draft)
+        module = item.module if isinstance(item, Draft) else None
+        _enter(index, index.module_chain(module), whole, stay)
+        (stay[-1] if stay else whole).items.append(item)
     return whole
 
 
-def _title(index: GraphIndex, module: str, around: str | None) -> str:
+def _enter(index: TraceIndex, chain: Sequence[str], whole: Bundle, stay: list[Bundle]) -> None:
+    """Leaves the groups of modules that do not run any more and begins those of the modules that do now."""
+    depth = 0
+    while depth < len(chain) and depth < len(stay) and stay[depth].module == chain[depth]:
+        depth += 1
+    del stay[depth:]
+    for module in chain[depth:]:
+        around = stay[-1] if stay else whole
+        stay.append(Bundle("module", title=_title(index, module, around.module), module=module))
+        around.items.append(stay[-1])
+
+
+def _title(index: TraceIndex, module: str, around: str | None) -> str:
     path = index.modules[module].path
     outer = index.modules[around].path + "." if around is not None else ""
     return path.removeprefix(outer) or index.modules[module].type
@@ -124,9 +87,9 @@ def _title(index: GraphIndex, module: str, around: str | None) -> str:
 def _bundles(whole: Bundle) -> Iterator[Bundle]:
     pending = [whole]
     while pending:
-        one = pending.pop()
-        yield one
-        pending.extend(item for item in one.items if isinstance(item, Bundle))
+        group = pending.pop()
+        yield group
+        pending.extend(item for item in group.items if isinstance(item, Bundle))
 
 
 def _join_chains(around: Bundle) -> None:
@@ -144,14 +107,14 @@ def _innermost(outer: Bundle) -> Bundle:
     return outer
 
 
-def _chunk(one: Bundle) -> None:
-    while len(one.items) > LONG:
+def _chunk(group: Bundle) -> None:
+    while len(group.items) > LONG:
         chunks: list[Bundle | Draft] = []
-        for start in range(0, len(one.items), CHUNK):
-            items = one.items[start : start + CHUNK]
+        for start in range(0, len(group.items), CHUNK):
+            items = group.items[start : start + CHUNK]
             title = f"{start + 1}–{start + len(items)}"
             chunks.append(Bundle("line", title=title, span=first_draft(items[0]).span, items=items))
-        one.items = chunks
+        group.items = chunks
 
 
 @dataclass(slots=True)
@@ -167,15 +130,15 @@ class _Count:
         self.parameters.update(tensors)
 
 
-def number_groups(index: GraphIndex, whole: Bundle) -> tuple[tuple[Group, ...], dict[str, str]]:
+def number_groups(index: TraceIndex, whole: Bundle) -> tuple[tuple[Group, ...], dict[str, str]]:
     """The finished groups, parents first, and the group of each box."""
     ordered: list[tuple[Bundle, str, str | None]] = []
     group_of: dict[str, str] = {}
     pending: list[tuple[Bundle, str | None]] = [(whole, None)]
     while pending:
-        one, group = pending.pop()
+        holder, group = pending.pop()
         inner: list[tuple[Bundle, str | None]] = []
-        for item in one.items:
+        for item in holder.items:
             if isinstance(item, Bundle):
                 identifier = f"g{len(ordered) + 1}"
                 ordered.append((item, identifier, group))
@@ -184,14 +147,14 @@ def number_groups(index: GraphIndex, whole: Bundle) -> tuple[tuple[Group, ...], 
                 group_of[item.id] = group
         pending.extend(reversed(inner))
     counts = _count(ordered)
-    return tuple(_finish(index, one, group, parent, counts[group]) for one, group, parent in ordered), group_of
+    return tuple(_finish(index, made, id_, parent, counts[id_]) for made, id_, parent in ordered), group_of
 
 
 def _count(ordered: list[tuple[Bundle, str, str | None]]) -> dict[str, _Count]:
-    counts = {group: _Count() for _, group, _ in ordered}
-    for one, group, parent in reversed(ordered):
-        count = counts[group]
-        for item in one.items:
+    counts = {id_: _Count() for _, id_, _ in ordered}
+    for group, id_, parent in reversed(ordered):
+        count = counts[id_]
+        for item in group.items:
             if isinstance(item, Draft):
                 count.size += 1
                 if item.parameters:
@@ -206,27 +169,27 @@ def _count(ordered: list[tuple[Bundle, str, str | None]]) -> dict[str, _Count]:
     return counts
 
 
-def _later(one: Draft | None, other: Draft | None) -> Draft | None:
-    if one is None or other is None:
-        return one or other
-    return other if other.place >= one.place else one
+def _later(first: Draft | None, second: Draft | None) -> Draft | None:
+    if first is None or second is None:
+        return first or second
+    return second if second.place >= first.place else first
 
 
-def _finish(index: GraphIndex, one: Bundle, group: str, parent: str | None, count: _Count) -> Group:
-    module = index.modules[one.module] if one.module is not None else None
+def _finish(index: TraceIndex, made: Bundle, id_: str, parent: str | None, count: _Count) -> Group:
+    module = index.modules[made.module] if made.module is not None else None
     identities = {index.identity(tensor) for tensor in count.parameters or ()}
     return Group(
-        id=group,
-        title=one.title,
+        id=id_,
+        title=made.title,
         type=module.type if module is not None else "",
-        kind=one.kind,
+        kind=made.kind,
         parent=parent,
-        module=one.module,
+        module=made.module,
         size=count.size,
-        repeat=one.repeat,
+        repeat=made.repeat,
         parameters=sum(index.elements(tensor) for tensor in identities),
         tensor=count.last.tensor if count.last is not None else None,
         node=count.last.node if count.last is not None else None,
-        span=one.span,
-        pass_id=one.pass_id,
+        span=made.span,
+        pass_id=made.pass_id,
     )

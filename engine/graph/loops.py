@@ -1,14 +1,11 @@
 """Loops: the same places of the source run again and again in one list of items."""
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Hashable, Sequence
 
+from engine.graph.bundles import Bundle, first_draft
 from engine.graph.draft import Draft
-from engine.graph.index import GraphIndex
-
-if TYPE_CHECKING:
-    from engine.graph.groups import Bundle
+from engine.trace_index import TraceIndex
 
 REPEATS = 3
 FEW = 24  # nodes of one op; what repeats among more is a loop inside PyTorch, as in an unrolled LSTM
@@ -16,12 +13,8 @@ FEW = 24  # nodes of one op; what repeats among more is a loop inside PyTorch, a
 Key = Hashable
 
 
-def find_loops(
-    index: GraphIndex,
-    items: "list[Bundle | Draft]",
-    make: "Callable[[GraphIndex, list[list[Bundle | Draft]]], Bundle]",
-) -> "list[Bundle | Draft]":
-    """The items with each loop replaced by what `make` makes of its iterations."""
+def find_loops(index: TraceIndex, items: list[Bundle | Draft]) -> list[Bundle | Draft]:
+    """The items with each loop replaced by a group of its iterations."""
     if len(items) < REPEATS:
         return items
     keys = _numbered([_key(index, item) for item in items])
@@ -44,12 +37,25 @@ def find_loops(
             at += 1
             continue
         bounds = zip(starts, [*starts[1:], end], strict=True)
-        found.append(make(index, [items[first:last] for first, last in bounds]))
+        found.append(_loop(index, [items[first:last] for first, last in bounds]))
         at = end
     return found
 
 
-def _is_test_that_ended(index: GraphIndex, items: "Sequence[Bundle | Draft]", starts: list[int], end: int) -> bool:
+def _loop(index: TraceIndex, iterations: list[list[Bundle | Draft]]) -> Bundle:
+    first = first_draft(iterations[0][0])
+    line = first.span.line if first.span is not None else 0
+    second = first_draft(iterations[1][0])
+    inside_one_call = first.op is not None and second.op is not None and first.op.id == second.op.id
+    title = first.op.name if first.op is not None and inside_one_call else index.code.loop_head(line)
+    loop = Bundle("loop", title=title, repeat=len(iterations), span=first.span)
+    for number, items in enumerate(iterations, 1):
+        only = items[0] if len(items) == 1 else None
+        loop.items.append(only or Bundle("loop", title=str(number), span=first_draft(items[0]).span, items=items))
+    return loop
+
+
+def _is_test_that_ended(index: TraceIndex, items: Sequence[Bundle | Draft], starts: list[int], end: int) -> bool:
     """Whether what looks like the last iteration is only the test of a `while`, which runs once more than the body."""
     if len(starts) < REPEATS:
         return False
@@ -63,21 +69,19 @@ def _is_test_that_ended(index: GraphIndex, items: "Sequence[Bundle | Draft]", st
     )
 
 
-def _line(item: "Bundle | Draft") -> int | None:
-    while not isinstance(item, Draft):
-        item = item.items[0]
-    return item.span.line if item.span is not None else None
+def _line(item: Bundle | Draft) -> int | None:
+    span = first_draft(item).span
+    return span.line if span is not None else None
 
 
-def _key(index: GraphIndex, item: "Bundle | Draft") -> Key:
+def _key(index: TraceIndex, item: Bundle | Draft) -> Key:
     """Which place of the source an item comes from; of a module that library code called, the call and itself."""
     module = None
     if not isinstance(item, Draft):
         if item.kind != "module":
             return None
         module = item.module
-        while not isinstance(item, Draft):
-            item = item.items[0]
+        item = first_draft(item)
     if item.span is None or item.op is None:
         return None
     if module is not None and index.is_inside_library(item.op):
@@ -127,7 +131,7 @@ def _end(keys: Sequence[Key], start: int, body: set[Key]) -> int:
     return end
 
 
-def _are_different_modules(items: "Sequence[Bundle | Draft]", starts: list[int], end: int) -> bool:
+def _are_different_modules(items: Sequence[Bundle | Draft], starts: list[int], end: int) -> bool:
     """A list of layers, each called once: they are better seen as the modules they are."""
     if end - starts[0] != len(starts):
         return False

@@ -3,19 +3,14 @@
 import re
 from functools import lru_cache
 
-from engine.graph.index import GraphIndex
+from engine.ops import TAKES_NUMBERS
 from engine.trace import Op, Tensor
+from engine.trace_index import TraceIndex
 
 SHORT = 12  # characters that fit a stub
 
 _NUMBER = re.compile(r"[+-]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?j?|[+-]?(?:inf|nan)|True|False")
-_OPERATORS = (
-    "add sub mul div pow rsub radd rmul rdiv rtruediv rpow truediv true_divide floor_divide floordiv remainder fmod mod"
-    " multiply subtract divide iadd isub imul idiv itruediv ipow addcmul addcdiv lerp where masked_fill clamp clip"
-    " clamp_min clamp_max gt lt ge le eq ne maximum minimum fill full_like"
-)
-_TAKES_NUMBERS = frozenset(_OPERATORS.split())
-_OPERANDS = frozenset({"", "other", "exponent"})
+_OPERANDS = frozenset(("", "other", "exponent"))
 
 
 @lru_cache(maxsize=4096)
@@ -24,14 +19,9 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
-@lru_cache(maxsize=4096)
-def _takes_numbers(name: str) -> bool:
-    return name.strip("_") in _TAKES_NUMBERS
-
-
 def numbers(op: Op) -> list[str]:
     """Plain numbers that are operands, not sizes or axes."""
-    if not _takes_numbers(op.name):
+    if op.name not in TAKES_NUMBERS:
         return []
     return [
         argument.text if argument.name in _OPERANDS else f"{argument.name}={argument.text}"
@@ -40,7 +30,7 @@ def numbers(op: Op) -> list[str]:
     ]
 
 
-def label(index: GraphIndex, tensor: Tensor) -> str:
+def label(index: TraceIndex, tensor: Tensor) -> str:
     """The user's name, else the short expression that made it, else the number of a scalar, else the shape."""
     name = index.name(tensor.id)
     if name:

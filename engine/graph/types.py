@@ -59,8 +59,9 @@ class Box(Record, frozen=True):
     folded: tuple[str, ...] = ()
     """Nodes drawn inside this box, such as the transpose of a folded weight."""
     reason: str = ""
-    """For a ghost: `no_grad`, `function` (inside the forward of a custom Function), `detach`, `item`, `tensor`, `integer`, `untracked`; `unused` for leaves that took part in nothing. For another box `unreached`: no edge
-    leads to it from the root, only a cut."""
+    """For a ghost: `no_grad`, `function` (inside the forward of a custom Function), `detach`, `item`, `tensor`,
+    `integer`, `untracked`; `unused` for leaves that took part in nothing. For another box `unreached`: no edge leads to
+    it from the root, only a cut."""
     span: Span | None = None
     """The user's code."""
     order: int = 0

@@ -4,15 +4,16 @@ from collections.abc import Iterable
 
 from engine.graph.boxes import Drawing
 from engine.graph.draft import Draft
-from engine.graph.index import GraphIndex
 from engine.graph.types import BoxParameter
 from engine.trace import Tensor
+from engine.trace_index import TraceIndex
 
 MOST_BOXES = 6
 
 
 def add_unused(drawing: Drawing) -> None:
-    """A ghost for each module whose parameters nothing used, and for each unused leaf; beyond a few one for all the rest."""
+    """A ghost for each module whose parameters nothing used, and for each unused leaf; beyond a few one for all the
+    rest."""
     idle = unused_leaves(drawing.index)
     names = _names(drawing.index, idle)
     groups = _by_module(drawing.index, idle)
@@ -24,7 +25,7 @@ def add_unused(drawing: Drawing) -> None:
         _add(drawing, "parameters", "", rest, names)
 
 
-def unused_leaves(index: GraphIndex) -> list[Tensor]:
+def unused_leaves(index: TraceIndex) -> list[Tensor]:
     """Leaves with `requires_grad` that no op took in and no edge leads to, in the order of meeting.
 
     Only those with a name or in a module: others are made and dropped inside libraries."""
@@ -37,13 +38,13 @@ def unused_leaves(index: GraphIndex) -> list[Tensor]:
     if not leaves:
         return []
     ends = {tensor for op in trace.ops if not op.in_place for tensor in op.inputs}
-    started = {root.node for one in trace.passes for root in one.roots}
+    started = {root.node for pass_ in trace.passes for root in pass_.roots}
     ends.update(leaf for leaf, node in index.leaf_nodes.items() if node in index.led_to or node in started)
     later = (tensor for tensor in trace.tensors if tensor.identity is not None and tensor.id in ends)
     taken = ends.union(tensor.identity for tensor in later)
-    members = {index.identity(one.tensor) for module in trace.modules for one in module.parameters}
+    members = {index.identity(member.tensor) for module in trace.modules for member in module.parameters}
     # what a layer was made with and has no more bears the name of the layer
-    layers = {one.name for one in trace.variables if one.module is not None}
+    layers = {variable.name for variable in trace.variables if variable.module is not None}
     return [
         leaf
         for leaf in leaves
@@ -51,7 +52,7 @@ def unused_leaves(index: GraphIndex) -> list[Tensor]:
     ]
 
 
-def _by_module(index: GraphIndex, leaves: Iterable[Tensor]) -> list[tuple[str, list[Tensor]]]:
+def _by_module(index: TraceIndex, leaves: Iterable[Tensor]) -> list[tuple[str, list[Tensor]]]:
     """Leaves of one module together, under its class; each other leaf alone."""
     owners = {
         index.identity(member.tensor): (module.id, module.type)
@@ -65,7 +66,7 @@ def _by_module(index: GraphIndex, leaves: Iterable[Tensor]) -> list[tuple[str, l
     return list(groups.values())
 
 
-def _names(index: GraphIndex, leaves: Iterable[Tensor]) -> dict[str, str]:
+def _names(index: TraceIndex, leaves: Iterable[Tensor]) -> dict[str, str]:
     """The program's names, else the paths in modules."""
     paths = {
         index.identity(member.tensor): f"{module.path}.{member.name}"
@@ -80,7 +81,7 @@ def _common_name(names: list[str]) -> str:
     if len(names) == 1:
         return names[0]
     parts = [name.split(".")[:-1] for name in names]
-    return ".".join(parts[0]) if all(one == parts[0] for one in parts) else ""
+    return ".".join(parts[0]) if all(path == parts[0] for path in parts) else ""
 
 
 def _add(drawing: Drawing, title: str, name: str, leaves: list[Tensor], names: dict[str, str]) -> None:

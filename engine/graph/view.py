@@ -13,11 +13,11 @@ from engine.graph.by_op import draw_ops
 from engine.graph.choice import check_level, choose, root_choices
 from engine.graph.draft import Draft, freeze
 from engine.graph.groups import bundle, number_groups
-from engine.graph.index import GraphIndex
 from engine.graph.types import Graph, Level, Link
 from engine.graph.unused import add_unused
-from engine.graph.visible import see
+from engine.graph.visible import recorded, see
 from engine.trace import Trace
+from engine.trace_index import TraceIndex
 
 MAX_BOXES = 20_000
 
@@ -44,10 +44,11 @@ def view(
 
 
 def _graph(trace: Trace, root: str | None, pass_id: str | None, level: Level, *, layers: bool, max_boxes: int) -> Graph:
-    index = GraphIndex(trace)
+    index = TraceIndex(trace)
     roots = root_choices(index)
     chosen = choose(index, roots, root, pass_id, layers=layers)
-    drawing = Drawing(index, see(index, chosen, level), chosen.roots)
+    visible = recorded(index, chosen) if level == "autograd" else see(index, chosen)
+    drawing = Drawing(index, visible, chosen.roots)
     if level == "forward":
         draw_ops(drawing)
     else:
@@ -73,7 +74,7 @@ def _graph(trace: Trace, root: str | None, pass_id: str | None, level: Level, *,
         links=_in_order(drawing.links, order, all_kept=not omitted),
         groups=groups,
         omitted=omitted,
-        passes=tuple(one.id for one in chosen.passes),
+        passes=tuple(pass_.id for pass_ in chosen.passes),
     )
 
 
@@ -110,10 +111,12 @@ def _mark_shared(drafts: Iterable[Draft]) -> None:
     with_parameters = [draft for draft in drafts if draft.parameters]
     counts: dict[str, int] = {}
     for draft in with_parameters:
-        for leaf in {one.node or one.tensor for one in draft.parameters}:
+        for leaf in {parameter.node or parameter.tensor for parameter in draft.parameters}:
             counts[leaf] = counts.get(leaf, 0) + 1
     for draft in with_parameters:
-        if any(counts[one.node or one.tensor] > 1 for one in draft.parameters):
+        shared = [counts[parameter.node or parameter.tensor] for parameter in draft.parameters]
+        if max(shared) > 1:
             draft.parameters = [
-                msgspec.structs.replace(one, shared=counts[one.node or one.tensor]) for one in draft.parameters
+                msgspec.structs.replace(parameter, shared=count)
+                for parameter, count in zip(draft.parameters, shared, strict=True)
             ]

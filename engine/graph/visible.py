@@ -1,18 +1,18 @@
-"""What is drawn: nodes reached from the roots, and around them the ops that autograd did not record."""
+"""What a pass reaches: the nodes its roots lead to, and around them the ops that autograd did not record."""
 
 from collections.abc import Iterable
 from functools import cached_property
 from typing import NamedTuple
 
-from engine.graph.choice import Chosen
-from engine.graph.index import GraphIndex
-from engine.graph.types import Level
+from engine.graph.start import Start
+from engine.ops import PASSES
 from engine.trace import Op, Tensor
-from engine.unfollowed import PASSES, is_source
+from engine.trace_index import TraceIndex
+from engine.unfollowed import is_source
 
 
 class Visible(NamedTuple):
-    """Nodes and ghosts of one view."""
+    """Nodes, and ops without nodes: ghosts."""
 
     reached: frozenset[str]
     """Nodes the roots lead to."""
@@ -33,15 +33,20 @@ class Era(NamedTuple):
     """Nodes that earlier passes ran."""
 
 
-def see(index: GraphIndex, chosen: Chosen, level: Level) -> Visible:
-    """The nodes and ghosts to draw."""
-    if not chosen.roots and not chosen.tensors:
+def recorded(index: TraceIndex, start: Start) -> Visible:
+    """The nodes alone; of a run that recorded none, the ghosts."""
+    if not start.roots and not start.tensors:
         return _without_roots(index)
-    reached = index.reached_from(chosen.roots)
-    if level == "autograd":
-        return Visible(frozenset(reached), frozenset(), (), ())
-    search = _Search(index, reached, chosen)
-    search.begin_at(chosen.tensors)
+    return Visible(frozenset(index.reached_from(start.roots)), frozenset(), (), ())
+
+
+def see(index: TraceIndex, start: Start) -> Visible:
+    """The nodes and the ghosts around them."""
+    if not start.roots and not start.tensors:
+        return _without_roots(index)
+    reached = index.reached_from(start.roots)
+    search = _Search(index, reached, start)
+    search.begin_at(start.tensors)
     search.climb(index.nodes[node].op for node in reached)
     search.descend()
     return Visible(
@@ -55,9 +60,9 @@ def see(index: GraphIndex, chosen: Chosen, level: Level) -> Visible:
 class _Search:
     """Grows the visible part along tensors: up to what made an untracked input, down to what the user named."""
 
-    def __init__(self, index: GraphIndex, reached: set[str], chosen: Chosen) -> None:
+    def __init__(self, index: TraceIndex, reached: set[str], start: Start) -> None:
         self.index = index
-        self.chosen = chosen
+        self.start = start
         self.reached = reached
         self.nodes = set(reached)
         self.ghosts: dict[str, Op] = {}
@@ -68,7 +73,7 @@ class _Search:
     @cached_property
     def era(self) -> Era:
         """The forward ops that led to the chosen pass: asked for where something was not recorded."""
-        return _era(self.index, self.chosen, self.reached)
+        return _era(self.index, self.start, self.reached)
 
     def begin_at(self, tensors: Iterable[str]) -> None:
         """Add what made tensors that a pass could not start from."""
@@ -119,7 +124,7 @@ class _Search:
         maker = self.index.maker.get(tensor)
         if maker is None or maker.nodes or is_source(maker) or self.index.writes_a_leaf(maker):
             return ()
-        if (maker.view or maker.in_place) and not any(self.index.is_tracked(one) for one in maker.inputs):
+        if (maker.view or maker.in_place) and not any(self.index.is_tracked(tensor) for tensor in maker.inputs):
             return ()  # a piece of plain data, or a filled buffer, is shown by its name
         self.ghosts[maker.id] = maker
         return (maker.id,)
@@ -129,7 +134,7 @@ class _Search:
             return ()
         added = self.index.reached_from([node]) - self.nodes
         self.nodes |= added
-        return [op for op in (self.index.nodes[one].op for one in added) if op is not None]
+        return [op for op in (self.index.nodes[id_].op for id_ in added) if op is not None]
 
     def _add_leaf(self, record: Tensor) -> None:
         identity = record.identity or record.id
@@ -153,54 +158,55 @@ class _Search:
         for op in index.trace.ops[era.since : era.until]:
             if op.nodes or op.pass_id is not None or op.id in self.ghosts or op.name in PASSES:
                 continue
-            if self.index.writes_a_leaf(op) or any(self.index.is_tracked(one) for one in op.outputs):
+            if self.index.writes_a_leaf(op) or any(self.index.is_tracked(tensor) for tensor in op.outputs):
                 continue
-            if any(one in touched or index.identity(one) in leaves for one in op.inputs):
+            if any(tensor in touched or index.identity(tensor) in leaves for tensor in op.inputs):
                 candidates.append(op)
                 touched.update(op.outputs)
         wanted = {tensor for op in self.ghosts.values() for tensor in op.inputs}
         kept: list[Op] = []
         for op in reversed(candidates):
-            if any(one in wanted or index.has_names(one) for one in op.outputs):
+            if any(tensor in wanted or index.has_names(tensor) for tensor in op.outputs):
                 kept.append(op)
                 wanted.update(op.inputs)
         self.ghosts.update((op.id, op) for op in kept)
         self.climb(op.id for op in kept)
 
 
-def _without_roots(index: GraphIndex) -> Visible:
+def _without_roots(index: TraceIndex) -> Visible:
     """All there is of a run that recorded nothing: its leaves that wait for a graph, and its ops."""
     ops = _everything(index)
-    leaves = [op for op in ops if is_source(op) and all(index.is_tracked_leaf(one) for one in op.outputs)]
+    leaves = [op for op in ops if is_source(op) and all(index.is_tracked_leaf(tensor) for tensor in op.outputs)]
     hidden = {op.id for op in leaves}
-    identities = dict.fromkeys(index.identity(one) for op in leaves for one in op.outputs)
-    return Visible(frozenset(), frozenset(), tuple(op for op in ops if op.id not in hidden), tuple(identities))
+    identities = dict.fromkeys(index.identity(tensor) for op in leaves for tensor in op.outputs)
+    ghosts = tuple(op for op in ops if op.id not in hidden)
+    return Visible(frozenset(), frozenset(), ghosts, tuple(identities))
 
 
-def _everything(index: GraphIndex) -> tuple[Op, ...]:
+def _everything(index: TraceIndex) -> tuple[Op, ...]:
     return tuple(op for op in index.trace.ops if op.outputs and op.pass_id is None and op.name not in PASSES)
 
 
-def _era(index: GraphIndex, chosen: Chosen, reached: set[str]) -> Era:
+def _era(index: TraceIndex, start: Start, reached: set[str]) -> Era:
     since = done = 0
     latest: str | None = None
     until: int | None = None
     spent: set[str] = set()
-    visits = {one.id: one.visits for one in index.trace.passes}
     for step in index.trace.timeline:
         if step.kind == "op" and step.op is not None:
             latest = step.op
         elif step.kind == "pass" and step.pass_id is not None:
             if latest is not None:
                 done = index.op_at.get(latest, done - 1) + 1
-            if chosen.of is not None and step.pass_id == chosen.of.id:
+            if start.of is not None and step.pass_id == start.of.id:
                 until = done
                 break
             since = done
-            spent.update(visit.node for visit in visits.get(step.pass_id, ()))
+            if (earlier := index.passes.get(step.pass_id)) is not None:
+                spent.update(visit.node for visit in earlier.visits)
     first = min((index.op_at[op] for op in _ops_of(index, reached)), default=0)
     return Era(min(since, first), len(index.trace.ops) if until is None else until, frozenset(spent - reached))
 
 
-def _ops_of(index: GraphIndex, nodes: set[str]) -> Iterable[str]:
+def _ops_of(index: TraceIndex, nodes: set[str]) -> Iterable[str]:
     return (op for op in (index.nodes[node].op for node in nodes) if op in index.op_at and op is not None)

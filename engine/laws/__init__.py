@@ -1,6 +1,7 @@
 """What holds of every trace. Each law yields one sentence for each place where the trace breaks it.
 
-`structure` says that a trace is one whole, `replay` that it is right; the others are named by what their laws are about.
+`structure` says that a trace is one whole, `replay` that it is right; the others are named by what their laws are
+about.
 """
 
 from engine.laws.accumulation import accumulation
@@ -20,6 +21,6 @@ __all__ = ["broken"]
 
 def broken(trace: Trace) -> list[str]:
     """Every breach of every law; empty for a right trace."""
-    looked = TraceIndex(trace)
-    found = [*structure(looked), *checks(looked), *replay(looked)]
-    return [*found, *(said for law in (accumulation, modules, ops, memory, source, asked) for said in law(trace))]
+    index = TraceIndex(trace)
+    laws = (structure, checks, replay, accumulation, modules, ops, memory, source, asked)
+    return [breach for law in laws for breach in law(index)]

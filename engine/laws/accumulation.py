@@ -3,44 +3,40 @@
 from collections.abc import Iterator
 
 from engine.broadcasting import summed_axes
-from engine.trace import (
-    Accumulation,
-    Change,
-    Trace,
-    Update,
-)
+from engine.trace import Accumulation, Change, Update
+from engine.trace_index import TraceIndex
 
 
-def accumulation(trace: Trace) -> Iterator[str]:
+def accumulation(index: TraceIndex) -> Iterator[str]:
     """Every breach of these laws."""
-    yield from _reductions(trace)
-    if not trace.truncated and not _at_once(trace):
-        yield from _ledger(trace)
+    yield from _reductions(index)
+    if not index.trace.truncated and not _at_once(index):
+        yield from _ledger(index)
 
 
-def _reductions(trace: Trace) -> Iterator[str]:
+def _reductions(index: TraceIndex) -> Iterator[str]:
     """What left is what is left of the shape before, and each sum over broadcast axes is a step."""
-    shapes = {tensor.id: tensor.shape for tensor in trace.tensors}
-    told = {(step.pass_id, step.visit, step.slot) for step in trace.timeline if step.kind == "reduce"}
+    told = {(step.pass_id, step.visit, step.slot) for step in index.trace.timeline if step.kind == "reduce"}
     found = set()
-    for one in trace.passes:
-        for index, visit in enumerate(one.visits):
+    for pass_ in index.trace.passes:
+        for number, visit in enumerate(pass_.visits):
             for reduction in visit.reduced:
-                found.add((one.id, index, reduction.slot))
+                found.add((pass_.id, number, reduction.slot))
                 left = visit.left[reduction.slot] if reduction.slot < len(visit.left) else None
-                if left is None or summed_axes(reduction.shape, shapes.get(left, ())) != reduction.axes:
-                    yield f"pass {one.id}, visit {index}: {reduction} does not give {left}"
+                record = index.tensors.get(left or "")
+                if record is None or summed_axes(reduction.shape, record.shape) != reduction.axes:
+                    yield f"pass {pass_.id}, visit {number}: {reduction} does not give {left}"
     if told != found:
         yield f"the steps of {sorted(told ^ found, key=str)} and what visits say of sums over broadcast axes differ"
 
 
-def _at_once(trace: Trace) -> bool:
+def _at_once(index: TraceIndex) -> bool:
     """Whether passes of several threads ran at once: two may add to one leaf before the first is told."""
     running: list[str] = []
-    parents = {one.id: one.parent for one in trace.passes}
-    for step in trace.timeline:
+    for step in index.trace.timeline:
         if step.kind == "pass" and step.pass_id is not None:
-            if running and parents.get(step.pass_id) != running[-1]:
+            pass_ = index.passes.get(step.pass_id)
+            if running and (pass_.parent if pass_ is not None else None) != running[-1]:
                 return True
             running.append(step.pass_id)
         elif step.kind == "pass_end" and step.pass_id in running:
@@ -48,16 +44,15 @@ def _at_once(trace: Trace) -> bool:
     return False
 
 
-def _ledger(trace: Trace) -> Iterator[str]:
+def _ledger(index: TraceIndex) -> Iterator[str]:
     """What a leaf's `.grad` is before an accumulation is what the last accumulation or update left there."""
     kept = _Kept()
     by_op: dict[str, list[Update]] = {}
-    for update in trace.updates:
+    for update in index.trace.updates:
         if update.op is not None:
             by_op.setdefault(update.op, []).append(update)
-    updates = {update.id: update for update in trace.updates}
-    passes = {one.id: one for one in trace.passes}
-    for step in trace.timeline:
+    updates, passes = index.updates, index.passes
+    for step in index.trace.timeline:
         if step.kind == "accumulate" and step.pass_id in passes and step.accumulation is not None:
             yield from kept.added(passes[step.pass_id].accumulations[step.accumulation])
         for update in [updates[step.update]] if step.update in updates else by_op.get(step.op or "", ()):

@@ -3,20 +3,19 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from engine.trace import PythonCall, SurfaceAxis, Trace, Walk
+from engine.trace import PythonCall, SurfaceAxis, Trace, Walk, WalkVisit
+from engine.trace_index import TraceIndex
 
 
-def asked(trace: Trace) -> Iterator[str]:
+def asked(index: TraceIndex) -> Iterator[str]:
     """Every breach of these laws."""
-    tensors = {tensor.id for tensor in trace.tensors}
-    modules = {module.id for module in trace.modules}
-    for number, walk in enumerate(trace.walks):
-        yield from (f"walk {number}: {what}" for what in _walk(walk, tensors, modules))
-    yield from (f"the surface {what}" for what in _surface(trace, tensors))
-    yield from _calls(trace)
+    for number, walk in enumerate(index.trace.walks):
+        yield from (f"walk {number}: {what}" for what in _walk(walk, index))
+    yield from (f"the surface {what}" for what in _surface(index))
+    yield from _calls(index.trace)
 
 
-def _walk(walk: Walk, tensors: set[str], modules: set[str]) -> Iterator[str]:
+def _walk(walk: Walk, index: TraceIndex) -> Iterator[str]:
     """Children are entered after their parent and left before it."""
     if len({visit.left for visit in walk.visits}) != len(walk.visits) and not walk.omitted:
         yield "two visits ended as the same"
@@ -24,20 +23,24 @@ def _walk(walk: Walk, tensors: set[str], modules: set[str]) -> Iterator[str]:
         parent = None if visit.parent is None else walk.visits[visit.parent] if visit.parent < at else None
         if (visit.parent is None) != (at == 0) or (at > 0 and parent is None):
             yield f"visit {at} has the parent {visit.parent}"
-        elif parent is not None and (not visit.path.startswith(parent.path) or visit.left >= parent.left) and not walk.raised:  # fmt: skip
+        elif parent is not None and not walk.raised and not _is_inside(visit, parent):
             yield f"visit {at} ({visit.path}) does not lie within its parent"
-        if visit.module is not None and visit.module not in modules:
+        if visit.module is not None and visit.module not in index.modules:
             yield f"visit {at} names {visit.module}, which does not exist"
         for moved in visit.moved:
-            if moved.tensor is not None and moved.tensor not in tensors:
+            if moved.tensor is not None and moved.tensor not in index.tensors:
                 yield f"visit {at} moved {moved.tensor}, which does not exist"
             if moved.same_memory and (moved.dtype, moved.device) != (moved.dtype_after, moved.device_after):
                 yield f"visit {at}: {moved.name} is another type or elsewhere, in the same memory"
 
 
-def _surface(trace: Trace, tensors: set[str]) -> Iterator[str]:
+def _is_inside(visit: WalkVisit, parent: WalkVisit) -> bool:
+    return visit.path.startswith(parent.path) and visit.left < parent.left
+
+
+def _surface(index: TraceIndex) -> Iterator[str]:
     """A value for each point of a grid over two different numbers; none with a reason."""
-    surface = trace.surface
+    surface = index.trace.surface
     if surface is None:
         return
     across, up = surface.across, surface.up
@@ -49,18 +52,18 @@ def _surface(trace: Trace, tensors: set[str]) -> Iterator[str]:
         yield f"has {len(surface.values)} values over {len(across.values)} by {len(up.values)} points"
     if (across.tensor, across.place) == (up.tensor, up.place):
         yield "has the same number on both axes"
-    if surface.pass_id not in {one.id for one in trace.passes}:
+    if surface.pass_id not in index.passes:
         yield f"is of {surface.pass_id}, which does not exist"
     if not 0 <= surface.fitting <= surface.compared:
         yield f"fits {surface.fitting} of {surface.compared} passes"
-    yield from (what for axis in (across, up) for what in _axis(axis, trace, tensors))
+    yield from (what for axis in (across, up) for what in _axis(axis, index))
 
 
-def _axis(axis: SurfaceAxis, trace: Trace, tensors: set[str]) -> Iterator[str]:
-    if axis.tensor not in tensors:
+def _axis(axis: SurfaceAxis, index: TraceIndex) -> Iterator[str]:
+    if axis.tensor not in index.tensors:
         yield f"names {axis.tensor}, which does not exist"
         return
-    shape = next(tensor.shape for tensor in trace.tensors if tensor.id == axis.tensor)
+    shape = index.tensors[axis.tensor].shape
     if len(axis.place) != len(shape) or any(not 0 <= at < size for at, size in zip(axis.place, shape, strict=False)):
         yield f"has an axis at {axis.place} of {shape}"
     if any(a >= b for a, b in pairwise(axis.values)):

@@ -5,15 +5,15 @@ from collections.abc import Iterator
 from engine.trace_index import TraceIndex
 
 
-def checks(looked: TraceIndex) -> Iterator[str]:
+def checks(index: TraceIndex) -> Iterator[str]:
     """A check points into a leaf that its pass reached; a Jacobian has as many values as rows and columns say."""
-    for check in looked.trace.checks:
+    for check in index.trace.checks:
         where = f"the check of {check.tensor} in pass {check.pass_id}"
-        leaf = looked.tensors.get(check.tensor)
-        if leaf is None or check.pass_id not in looked.passes:
+        leaf = index.tensors.get(check.tensor)
+        if leaf is None or check.pass_id not in index.passes:
             yield f"{where} names a tensor or pass that does not exist"
             continue
-        if any(node not in looked.nodes for node in check.nodes):
+        if any(node not in index.nodes for node in check.nodes):
             yield f"{where} names a node that does not exist"
         shape = (*leaf.shape, 2) if leaf.dtype.startswith("complex") else leaf.shape
         for element in check.elements:
@@ -25,14 +25,16 @@ def checks(looked: TraceIndex) -> Iterator[str]:
             yield f"{where} is {check.verdict} with {len(check.elements)} elements"
         if (check.verdict == "agrees") != (check.reason in ("", "left")):
             yield f"{where} is {check.verdict} for the reason {check.reason!r}"
-    for one in looked.trace.jacobians:
-        where = f"the Jacobian of {one.output or one.node} in pass {one.pass_id}"
-        if one.pass_id not in looked.passes or (one.node is None) == (one.output is None or one.input is None):
+    for jacobian in index.trace.jacobians:
+        where = f"the Jacobian of {jacobian.output or jacobian.node} in pass {jacobian.pass_id}"
+        if jacobian.pass_id not in index.passes or (jacobian.node is None) == (
+            jacobian.output is None or jacobian.input is None
+        ):
             yield f"{where} belongs to no pass, or to neither a root and a leaf nor a node"
-        if any(end is not None and end not in looked.tensors for end in (one.output, one.input)):
+        if any(end is not None and end not in index.tensors for end in (jacobian.output, jacobian.input)):
             yield f"{where} names a tensor that does not exist"
-        if len(one.values) != one.rows * one.columns or one.rows_checked > one.rows:
-            yield f"{where} has {len(one.values)} values for {one.rows} rows of {one.columns}"
-        node = looked.nodes.get(one.node or "")
-        if one.node is not None and (node is None or one.slot >= len(node.edges)):
-            yield f"{where} names slot {one.slot} of a node that has none"
+        if len(jacobian.values) != jacobian.rows * jacobian.columns or jacobian.rows_checked > jacobian.rows:
+            yield f"{where} has {len(jacobian.values)} values for {jacobian.rows} rows of {jacobian.columns}"
+        node = index.nodes.get(jacobian.node or "")
+        if jacobian.node is not None and (node is None or jacobian.slot >= len(node.edges)):
+            yield f"{where} names slot {jacobian.slot} of a node that has none"

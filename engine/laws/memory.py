@@ -4,19 +4,21 @@ from collections.abc import Iterable, Iterator
 
 from engine.derive.memory import MOST_POINTS
 from engine.derive.storages import MOST_WRITES
-from engine.trace import Storage, Tensor, Trace
+from engine.trace import Storage, Trace
+from engine.trace_index import TraceIndex
 
 
-def memory(trace: Trace) -> Iterator[str]:
+def memory(index: TraceIndex) -> Iterator[str]:
     """Every breach of these laws."""
-    tensors = {tensor.id: tensor for tensor in trace.tensors}
-    yield from _storages(trace, tensors)
+    trace = index.trace
+    yield from _storages(index)
     yield from _over_time(trace)
     if trace.status == "ok" and not trace.truncated and trace.memory:
-        yield from _at_the_end(trace, tensors)
+        yield from _at_the_end(index)
 
 
-def _storages(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
+def _storages(index: TraceIndex) -> Iterator[str]:
+    trace = index.trace
     members: dict[str, set[str]] = {}
     for tensor in trace.tensors:
         if tensor.storage is not None:
@@ -30,19 +32,19 @@ def _storages(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
     for storage in trace.storages:
         if set(storage.tensors) != members.get(storage.id, set()):
             yield f"storage {storage.id} names other tensors than those that say they are in it"
-        yield from _writes(storage, tensors)
+        yield from _writes(index, storage)
     for variable in trace.variables:
         if variable.storage is not None and variable.storage not in told:
             yield f"array {variable.name} lies in storage {variable.storage}, which is not told of"
 
 
-def _writes(storage: Storage, tensors: dict[str, Tensor]) -> Iterator[str]:
+def _writes(index: TraceIndex, storage: Storage) -> Iterator[str]:
     """Versions rise along the writes that raised the counter of the storage's first tensor, and those alone."""
     last = 0
     if len(storage.writes) > MOST_WRITES or (storage.writes_omitted and len(storage.writes) < MOST_WRITES):
         yield f"storage {storage.id} tells {len(storage.writes)} writes and leaves out {storage.writes_omitted}"
     for write in storage.writes:
-        tensor = tensors.get(write.tensor)
+        tensor = index.tensors.get(write.tensor)
         if tensor is None or tensor.storage != storage.id or tensor.version != write.version:
             yield f"a write into storage {storage.id} names {write.tensor}, which is not what it left"
         elif write.bumped:
@@ -63,8 +65,9 @@ def _over_time(trace: Trace) -> Iterator[str]:
             yield f"after step {point.step} less than nothing is held"
 
 
-def _at_the_end(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
+def _at_the_end(index: TraceIndex) -> Iterator[str]:
     """The last point holds at least what the program's names lead to, and its gradients are those of the leaves."""
+    trace, tensors = index.trace, index.tensors
     last = trace.memory[-1]
     sizes: dict[str, int] = {}
     for tensor in trace.tensors:
@@ -72,7 +75,7 @@ def _at_the_end(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
         sizes[key] = max(sizes.get(key, 0), tensor.size_bytes)
 
     def taken(ids: Iterable[str | None]) -> int:
-        held = [tensors[number] for number in ids if number in tensors]
+        held = [tensors[id_] for id_ in ids if id_ in tensors]
         return sum(sizes[key] for key in {tensor.storage or tensor.id for tensor in held})
 
     named = {variable.module for variable in trace.variables if variable.module is not None}
@@ -93,7 +96,7 @@ def _at_the_end(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
 
 def _ever_gradients(trace: Trace) -> set[str | None]:
     """All that were the `.grad` of a leaf: the program may hold them still."""
-    kept: set[str | None] = {added.after for one in trace.passes for added in one.accumulations}
+    kept: set[str | None] = {added.after for pass_ in trace.passes for added in pass_.accumulations}
     for update in trace.updates:
         if update.kind in ("zero_grad", "grad_reset", "grad_set"):
             kept.update(change.after for change in update.changes)

@@ -1,36 +1,32 @@
-"""Laws of single ops: the cells one read, the dtype its operands were brought to, the window it slid, the call it repeats."""
+"""Laws of single ops: the cells one read, the dtype its operands were brought to, the window it slid, the call it
+repeats."""
 
 from collections.abc import Iterator
 from math import prod
 
-from engine.derive.promotion import COMPARING, DIVIDING
 from engine.derive.windows import size_after
-from engine.trace import (
-    Number,
-    Reads,
-    Tensor,
-    Trace,
-)
+from engine.ops import COMPARING, DIVIDING
+from engine.trace import Number, Reads, Tensor, Trace
+from engine.trace_index import TraceIndex
 
 
-def ops(trace: Trace) -> Iterator[str]:
+def ops(index: TraceIndex) -> Iterator[str]:
     """Every breach of these laws."""
-    tensors = {tensor.id: tensor for tensor in trace.tensors}
-    yield from _reads(trace, tensors)
-    yield from _promotions(trace, tensors)
-    yield from _windows(trace, tensors)
-    yield from _transfers(trace)
-    yield from _reruns(trace)
+    yield from _reads(index)
+    yield from _promotions(index)
+    yield from _windows(index)
+    yield from _transfers(index.trace)
+    yield from _reruns(index.trace)
 
 
-def _reads(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
+def _reads(index: TraceIndex) -> Iterator[str]:
     """A cell that was read holds what came out of it, or is where it is said to be."""
-    for op in trace.ops:
+    for op in index.trace.ops:
         for reads in op.reads:
             if not (0 <= reads.input < len(op.inputs) and 0 <= reads.output < len(op.outputs)):
                 yield f"op {op.id} reads from what is not there"
                 continue
-            given, made = tensors.get(op.inputs[reads.input]), tensors.get(op.outputs[reads.output])
+            given, made = index.tensors.get(op.inputs[reads.input]), index.tensors.get(op.outputs[reads.output])
             if given is None or made is None:
                 continue  # another law says so
             if len(reads.cells) != prod(made.shape) or not all(-1 <= cell < prod(given.shape) for cell in reads.cells):
@@ -59,13 +55,13 @@ def _places(cell: int, shape: tuple[int, ...]) -> Iterator[Number]:
         yield place
 
 
-def _promotions(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
+def _promotions(index: TraceIndex) -> Iterator[str]:
     """PyTorch computed in the dtype that is told."""
-    for op in trace.ops:
+    for op in index.trace.ops:
         told = op.promotion
         if told is None:
             continue
-        dtypes = {number: tensors[number].dtype for number in (*op.inputs, *op.outputs) if number in tensors}
+        dtypes = {id_: index.tensors[id_].dtype for id_ in (*op.inputs, *op.outputs) if id_ in index.tensors}
         for operand in told.operands:
             if operand.tensor is not None and dtypes.get(operand.tensor) != operand.dtype:
                 yield f"op {op.id} takes {operand.tensor} for {operand.dtype}"
@@ -79,12 +75,12 @@ def _promotions(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
             yield f"op {op.id} computed in {told.common} and gave {told.result}"
 
 
-def _windows(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
+def _windows(index: TraceIndex) -> Iterator[str]:
     """The formula gives the size that the result has."""
-    for op in trace.ops:
+    for op in index.trace.ops:
         if op.window is None:
             continue
-        made = tensors.get(op.outputs[0])
+        made = index.tensors.get(op.outputs[0])
         sizes = tuple(size_after(op.window, axis) for axis in op.window.axes)
         if made is None or sizes != made.shape[-len(sizes) :] or sizes != tuple(axis.out for axis in op.window.axes):
             yield f"op {op.id} should have made {sizes} of {op.window}"
@@ -93,11 +89,11 @@ def _windows(trace: Trace, tensors: dict[str, Tensor]) -> Iterator[str]:
 def _transfers(trace: Trace) -> Iterator[str]:
     """Copies are foretold only where no GPU took part, and each moved some tensor."""
     really = any(tensor.device.startswith("cuda") for tensor in trace.tensors)
-    for one in trace.transfers:
-        if one.predicted and (really or "cuda" not in trace.program.code):
-            yield f"{one} is foretold"
-        if not 0 < one.tensors <= one.times or one.size_bytes < 0:
-            yield f"{one} counts copies wrongly"
+    for transfer in trace.transfers:
+        if transfer.predicted and (really or "cuda" not in trace.program.code):
+            yield f"{transfer} is foretold"
+        if not 0 < transfer.tensors <= transfer.times or transfer.size_bytes < 0:
+            yield f"{transfer} counts copies wrongly"
 
 
 def _reruns(trace: Trace) -> Iterator[str]:

@@ -1,5 +1,5 @@
-"""The law that a trace is right: the gradients put in, pushed along the recorded edges by the recorded visits, give what PyTorch
-left in each `.grad`."""
+"""The law that a trace is right: the gradients put in, pushed along the recorded edges by the recorded visits, give
+what PyTorch left in each `.grad`."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -18,30 +18,30 @@ _RELATIVE = {
 """Rounding of a sum taken in another order."""
 
 
-def replay(looked: TraceIndex) -> Iterator[str]:
-    if any(cut.what == "steps" for cut in looked.trace.truncated):
+def replay(index: TraceIndex) -> Iterator[str]:
+    if any(cut.what == "steps" for cut in index.trace.truncated):
         return  # what was said last is missing, wherever that is
-    for one in looked.trace.passes:
-        if not one.omitted:
-            yield from _pass(looked, one)
-    yield from _grads(looked)
+    for pass_ in index.trace.passes:
+        if not pass_.omitted:
+            yield from _pass(index, pass_)
+    yield from _grads(index)
 
 
-def _pass(looked: TraceIndex, one: Pass) -> Iterator[str]:
+def _pass(index: TraceIndex, pass_: Pass) -> Iterator[str]:
     """Each visit is given the sum of what the visits before it sent along their edges."""
     arrived: dict[tuple[str, int], list[Term]] = {}
-    for root in one.roots:
+    for root in pass_.roots:
         if root.node is not None and root.seed is not None:
             arrived.setdefault((root.node, root.input_nr), []).append(Term(tensor=root.seed))
-    for number, visit in enumerate(one.visits):
-        where = f"pass {one.id}, visit {number} ({visit.node})"
-        node = looked.nodes.get(visit.node)
+    for number, visit in enumerate(pass_.visits):
+        where = f"pass {pass_.id}, visit {number} ({visit.node})"
+        node = index.nodes.get(visit.node)
         if node is None:
             continue
         met = {sum_.input_nr: sum_ for sum_ in visit.sums}
         for input_nr, entered in enumerate(visit.entered):
             terms = arrived.pop((visit.node, input_nr), [])
-            for breach in _entering(looked, terms, entered, met.get(input_nr)):
+            for breach in _entering(index, terms, entered, met.get(input_nr)):
                 yield f"{where}, input {input_nr}: {breach}"
         if len(visit.left) > len(node.edges):
             yield f"{where}: {len(visit.left)} gradients left by {len(node.edges)} edges"
@@ -55,13 +55,13 @@ def _sent(node: Node, visit: Visit) -> Iterator[tuple[tuple[str, int], Term]]:
             yield (edge.to, edge.input_nr), Term(tensor=gradient, node=node.id, slot=slot)
 
 
-def _entering(looked: TraceIndex, terms: Sequence[Term], entered: str | None, met: Sum | None) -> Iterator[str]:
+def _entering(index: TraceIndex, terms: Sequence[Term], entered: str | None, met: Sum | None) -> Iterator[str]:
     if met is not None:
         if tuple(met.terms) != tuple(terms):
             yield f"the sum has the terms {_ids(met.terms)}, but {_ids(terms)} arrived"
         if not met.hooked and met.total != met.entered:
             yield "what entered is not the total, though no hook changed it"
-        if met.total is not None and not _adds_up(looked, [term.tensor for term in terms], met.total):
+        if met.total is not None and not _adds_up(index, [term.tensor for term in terms], met.total):
             yield f"{_ids(terms)} do not add up to {met.total}"
     elif not terms and entered is not None:
         yield f"{entered} entered, but nothing arrived"
@@ -73,41 +73,41 @@ def _ids(terms: Sequence[Term]) -> str:
     return " + ".join(term.tensor for term in terms)
 
 
-def _grads(looked: TraceIndex) -> Iterator[str]:
+def _grads(index: TraceIndex) -> Iterator[str]:
     """Before and delta give after, and the last after is what the leaf has at the end, unless an update changed it."""
-    for one in looked.trace.passes:
-        for added in one.accumulations:
-            where = f"pass {one.id}, accumulation into {added.tensor}"
-            visit = one.visits[added.visit] if added.visit < len(one.visits) else None
+    for pass_ in index.trace.passes:
+        for added in pass_.accumulations:
+            where = f"pass {pass_.id}, accumulation into {added.tensor}"
+            visit = pass_.visits[added.visit] if added.visit < len(pass_.visits) else None
             if visit is None or visit.node != added.node or visit.entered[:1] != (added.delta,):
                 yield f"{where}: the visit did not receive {added.delta}"
             parts = [part for part in (added.before, added.delta) if part is not None]
-            if added.after is not None and added.delta is not None and not _adds_up(looked, parts, added.after):
+            if added.after is not None and added.delta is not None and not _adds_up(index, parts, added.after):
                 yield f"{where}: {' + '.join(parts)} is not {added.after}"
     last: dict[str, str | None] = {}
     by: dict[str, str] = {}
-    for step in looked.trace.timeline:  # a pass within another ends before it
-        if step.kind == "accumulate" and step.pass_id in looked.passes and step.accumulation is not None:
-            added = looked.passes[step.pass_id].accumulations[step.accumulation]
+    for step in index.trace.timeline:  # a pass within another ends before it
+        if step.kind == "accumulate" and step.pass_id in index.passes and step.accumulation is not None:
+            added = index.passes[step.pass_id].accumulations[step.accumulation]
             last[added.tensor], by[added.tensor] = added.after, step.pass_id
-    if any(cut.what == "ops" for cut in looked.trace.truncated):
+    if any(cut.what == "ops" for cut in index.trace.truncated):
         return  # what changed a gradient by hand may have been left out
-    touched = _touched(looked)
-    unseen = _before_a_gap(looked)
-    for tensor in looked.trace.tensors:
+    touched = _touched(index)
+    unseen = _before_a_gap(index)
+    for tensor in index.trace.tensors:
         leaf = tensor.identity or tensor.id
         after = last.get(leaf)
-        if tensor.grad is None or after is None or _identity(looked, after) in touched or by[leaf] in unseen:
+        if tensor.grad is None or after is None or index.identity(after) in touched or by[leaf] in unseen:
             continue
-        if not _adds_up(looked, [after], tensor.grad):
+        if not _adds_up(index, [after], tensor.grad):
             yield f"the .grad of {leaf} ends as {tensor.grad}, but the last accumulation left {after}"
 
 
-def _before_a_gap(looked: TraceIndex) -> set[str]:
+def _before_a_gap(index: TraceIndex) -> set[str]:
     """Passes after which turns of a loop were left out, so that nobody saw all that changed a gradient since."""
     before: set[str] = set()
     met: set[str] = set()
-    for step in looked.trace.timeline:
+    for step in index.trace.timeline:
         if step.pass_id is not None:
             met.add(step.pass_id)
         elif step.kind == "gap":
@@ -116,26 +116,22 @@ def _before_a_gap(looked: TraceIndex) -> set[str]:
     return before
 
 
-def _identity(looked: TraceIndex, tensor: str) -> str:
-    return looked.tensors[tensor].identity or tensor if tensor in looked.tensors else tensor
-
-
-def _touched(looked: TraceIndex) -> set[str]:
+def _touched(index: TraceIndex) -> set[str]:
     """Tensors that some update changed."""
-    changes = [change for update in looked.trace.updates for change in update.changes]
+    changes = [change for update in index.trace.updates for change in update.changes]
     ends = (end for change in changes for end in (change.before, change.after))
-    return {_identity(looked, end) for end in ends if end is not None}
+    return {index.identity(end) for end in ends if end is not None}
 
 
-def _adds_up(looked: TraceIndex, parts: Sequence[str], total: str) -> bool:
+def _adds_up(index: TraceIndex, parts: Sequence[str], total: str) -> bool:
     """Whether gradients sum to another: element by element when small, by their means when large."""
-    tensors = [looked.tensors[part] for part in parts if part in looked.tensors]
-    whole = looked.tensors.get(total)
-    if whole is None or len(tensors) != len(parts) or any(one.contents != "known" for one in (*tensors, whole)):
+    tensors = [index.tensors[part] for part in parts if part in index.tensors]
+    whole = index.tensors.get(total)
+    if whole is None or len(tensors) != len(parts) or any(tensor.contents != "known" for tensor in (*tensors, whole)):
         return True
     if any(tensor.shape != whole.shape for tensor in tensors):
         return False
-    relative = max(_RELATIVE.get(one.dtype, 1e-5) for one in (*tensors, whole))
+    relative = max(_RELATIVE.get(tensor.dtype, 1e-5) for tensor in (*tensors, whole))
     if whole.data is not None:
         rows = [tensor.data for tensor in tensors]
         if any(row is None for row in rows):
@@ -155,9 +151,9 @@ def _near(parts: Sequence[Number], total: Number, relative: float) -> bool:
 
 def _means_add_up(tensors: Sequence[Tensor], whole: Tensor, relative: float) -> bool:
     summaries = [tensor.summary for tensor in (*tensors, whole)]
-    if any(one is None or one.nan or one.inf for one in summaries):
+    if any(summary is None or summary.nan or summary.inf for summary in summaries):
         return True
-    *parts, total = [(float(one.mean), float(one.norm)) for one in summaries if one is not None]
+    *parts, total = [(float(summary.mean), float(summary.norm)) for summary in summaries if summary is not None]
     scale = max([norm for _, norm in parts], default=0.0)
     tolerance = max(relative, 1e-5) * (scale + 1e-30)
     return math.isclose(sum(mean for mean, _ in parts), total[0], rel_tol=1e-3, abs_tol=tolerance)

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 from engine.program.source import source_of
 from engine.trace import Trace
+from engine.trace_index import TraceIndex
 
 
-def source(trace: Trace) -> Iterator[str]:
+def source(index: TraceIndex) -> Iterator[str]:
     """Every breach of these laws."""
-    yield from _lines(trace)
-    yield from _outside(trace)
-    yield from _code(trace)
+    yield from _lines(index.trace)
+    yield from _outside(index.trace)
+    yield from _code(index.trace)
 
 
 def _lines(trace: Trace) -> Iterator[str]:
@@ -33,11 +34,11 @@ def _outside(trace: Trace) -> Iterator[str]:
             if span.line in idle:
                 yield f"update {update.id} may have been made on line {span.line}, which did not run"
     for storage in trace.storages:
-        for one in storage.parted:
-            if one.span.line in idle:
-                yield f"{one.name} left storage {storage.id} on line {one.span.line}, which did not run"
-            if one.kind == "array" and one.name in storage.arrays:
-                yield f"{one.name} left storage {storage.id} and is in it at the end"
+        for name in storage.parted:
+            if name.span.line in idle:
+                yield f"{name.name} left storage {storage.id} on line {name.span.line}, which did not run"
+            if name.kind == "array" and name.name in storage.arrays:
+                yield f"{name.name} left storage {storage.id} and is in it at the end"
 
 
 def _code(trace: Trace) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""PyTorch's engine played again: a trace and one of its passes become the engine's state before each node it took up. Pure."""
+"""PyTorch's engine played again: a trace and one of its passes become the engine's state before each node it took up.
+Pure."""
 
 from engine.replay.play import Replay, failed_node
 from engine.replay.types import FORMAT, Arrived, Engine, EngineState, EngineStep, Open

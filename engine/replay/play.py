@@ -4,6 +4,7 @@ Source: `torch/csrc/autograd/engine.cpp` (`compute_dependencies`, `init_to_execu
 """
 
 from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from typing import Literal
 
 from engine.replay.queue import LAST, ReadyQueue
@@ -18,9 +19,9 @@ SHOWN = 32
 class Replay:
     """One pass, stepped with `advance`; linear in the size of the graph it runs over."""
 
-    def __init__(self, nodes: Mapping[str, Node], one: Pass) -> None:
+    def __init__(self, nodes: Mapping[str, Node], pass_: Pass) -> None:
         self._nodes = nodes
-        self._pass = one
+        self._pass = pass_
         self._queue = ReadyQueue()
         self._arrived: dict[str, list[tuple[int, Arrived]]] = {}
         """By node, each with the number of its delivery."""
@@ -59,13 +60,12 @@ class Replay:
 
     def _asked(self) -> dict[str, set[int]] | None:
         """Where `inputs` take their gradients, by node; None when all of the graph runs."""
-        one = self._pass
-        if one.inputs is None:
+        if self._pass.inputs is None:
             return None
-        if len(one.input_nodes) != len(one.inputs):
+        if len(self._pass.input_nodes) != len(self._pass.inputs):
             self.reason = "edges"
         asked: dict[str, set[int]] = {}
-        for edge in one.input_nodes:
+        for edge in self._pass.input_nodes:
             if edge is not None:
                 asked.setdefault(edge.node, set()).add(edge.output_nr)
         return asked
@@ -132,7 +132,7 @@ class Replay:
 
     def state(self) -> EngineState:
         """What the engine holds now."""
-        waiting = sorted((each for buffer in self._arrived.values() for each in buffer), key=lambda each: each[0])
+        waiting = sorted((arrived for buffer in self._arrived.values() for arrived in buffer), key=itemgetter(0))
         return EngineState(
             open=tuple([Open(node=node, count=count) for node, count in self._open.items()]),
             arrived=tuple([gradient for _, gradient in waiting]),
@@ -140,7 +140,8 @@ class Replay:
         )
 
     def advance(self, told: bool = True) -> EngineStep | None:
-        """Takes the next node; None at the end, or when `reason` says why not. Without `told` the step's queue stays empty."""
+        """Takes the next node; None at the end, or when `reason` says why not. Without `told` the step's queue stays
+        empty."""
         if self.reason or not self._queue:
             self._end()
             return None
@@ -219,9 +220,9 @@ class Replay:
                 yield slot, edge
 
 
-def failed_node(nodes: Mapping[str, Node], one: Pass) -> str | None:
+def failed_node(nodes: Mapping[str, Node], pass_: Pass) -> str | None:
     """The node a failed pass had taken up; None when that cannot be told."""
-    replay = Replay(nodes, one)
+    replay = Replay(nodes, pass_)
     while replay.advance(told=False) is not None:
         pass
     return replay.failed

@@ -1,7 +1,8 @@
 """The engine's ready queue: C++'s `std::priority_queue` as libstdc++ makes it, ties included.
 
-Source: `torch/csrc/autograd/engine.h` (`CompareNodeTaskTime`), `bits/stl_heap.h`. Among equals, such as several AccumulateGrads
-that became ready together, it is not first-in-first-out: after a `cat` of four leaves: first, third, second, fourth.
+Source: `torch/csrc/autograd/engine.h` (`CompareNodeTaskTime`), `bits/stl_heap.h`. Among equals, such as several
+AccumulateGrads that became ready together, it is not first-in-first-out: after a `cat` of four leaves: first, third,
+second, fourth.
 """
 
 LAST = 2**64 - 1
@@ -59,7 +60,8 @@ class ReadyQueue:
         heap[hole] = value
 
     def _sink(self, value: tuple[int, str]) -> None:
-        """libstdc++ lets the hole sink to the bottom, the right child first among equals, and raises the value from there."""
+        """libstdc++ lets the hole sink to the bottom, the right child first among equals, and raises the value from
+        there."""
         heap, count = self._heap, len(self._heap)
         hole = child = 0
         while child < (count - 1) // 2:

@@ -1,8 +1,8 @@
 """Wire format of the engine at work, `gradgraph.engine/1`.
 
-The engine takes nodes from a ready queue until it is empty. A node becomes ready when nothing that leads to it is left to
-run; of the ready ones the node made last goes first, and an AccumulateGrad before all others. `state` is what the engine
-holds before step `from`; what each step changes leads from there to the state before any later one.
+The engine takes nodes from a ready queue until it is empty. A node becomes ready when nothing that leads to it is left
+to run; of the ready ones the node made last goes first, and an AccumulateGrad before all others. `state` is what the
+engine holds before step `from`; what each step changes leads from there to the state before any later one.
 """
 
 from typing import Final, Literal
@@ -55,8 +55,8 @@ class EngineStep(Record, frozen=True):
     node: str
     """The node."""
     outcome: Literal["ran", "captured", "skipped", "failed"]
-    """`ran`; `captured`: its gradient was taken for `inputs`, and nothing asks for more; `skipped`: a root that leads to
-    none of the `inputs`; `failed`: it was taken up and raised, or the run was stopped in it."""
+    """`ran`; `captured`: its gradient was taken for `inputs`, and nothing asks for more; `skipped`: a root that leads
+    to none of the `inputs`; `failed`: it was taken up and raised, or the run was stopped in it."""
     visit: int | None = None
     """Index into the pass's visits, when it ran."""
     captured: bool = False
@@ -93,5 +93,5 @@ class Engine(Record, frozen=True, kw_only=True):
     steps: tuple[EngineStep, ...]
     """The steps from there on."""
     reason: Literal["", "nodes", "visits", "order", "edges"] = ""
-    """Why the steps after the last cannot be told: `nodes` or `visits` were left out of the trace, an `order` this model
-    does not know, or `inputs` whose `edges` are not in the trace."""
+    """Why the steps after the last cannot be told: `nodes` or `visits` were left out of the trace, an `order` this
+    model does not know, or `inputs` whose `edges` are not in the trace."""

@@ -3,6 +3,7 @@
 from engine.replay.play import Replay
 from engine.replay.types import FORMAT, Engine, EngineState, EngineStep
 from engine.trace import Trace
+from engine.trace_index import TraceIndex
 
 MOST_STEPS = 1_000
 """Steps told at once."""
@@ -17,10 +18,11 @@ def engine_view(trace: Trace, pass_id: str, start: int = 0, count: int = MOST_ST
 
     Beyond the last step the state is that at the end. Raises NoSuchPass.
     """
-    one = next((each for each in trace.passes if each.id == pass_id), None)
-    if one is None:
+    index = TraceIndex(trace)
+    pass_ = index.passes.get(pass_id)
+    if pass_ is None:
         raise NoSuchPass(f"the run has no pass {pass_id!r}")
-    replay = Replay({node.id: node for node in trace.nodes}, one)
+    replay = Replay(index.nodes, pass_)
     state: EngineState | None = None
     steps: list[EngineStep] = []
     total = 0

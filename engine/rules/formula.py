@@ -1,4 +1,4 @@
-"""Formulas as small typed trees: written with Python's own operators, shown as MathML or as plain text."""
+"""Formulas as small typed trees: written with Python's own operators, shown as MathML."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ class Apply(Expr):
 
 def call(function: str, *arguments: Expr | float) -> Apply:
     """A function applied by name."""
-    return Apply(function, tuple(_expr(one) for one in arguments))
+    return Apply(function, tuple(map(_expr, arguments)))
 
 
 def _expr(value: Expr | float) -> Expr:
@@ -97,7 +97,8 @@ Letters = Mapping[str, str]
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(1, 6)
 _LEVEL = {
     "add": _SUM, "sub": _SUM, "mul": _PRODUCT, "div": _PRODUCT, "matmul": _PRODUCT, "neg": _SIGN, "pow": _POWER,
-    "transpose": _POWER, "inverse": _POWER, "exp": _POWER, "total": _PRODUCT, "gt": 0, "ge": 0, "lt": 0, "le": 0, "eq": 0, "and": 0,
+    "transpose": _POWER, "inverse": _POWER, "exp": _POWER, "total": _PRODUCT,
+    "gt": 0, "ge": 0, "lt": 0, "le": 0, "eq": 0, "and": 0,
 }  # fmt: skip
 _SIGNS = {
     "add": "+", "sub": "−", "mul": "⊙", "matmul": "\u2062", "gt": ">", "ge": "≥", "lt": "<", "le": "≤", "eq": "=",
@@ -107,8 +108,8 @@ _NAMED = {"log": "ln", "sigmoid": "σ", "normal_cdf": "Φ", "normal_pdf": "φ"}
 SUBSCRIPTED = frozenset({
     "sum", "mean", "max", "min", "expand", "softmax", "cumsum", "select", "scatter", "gather", "permute", "slice",
     "stack", "cat", "split", "std", "var", "unsqueeze", "reverse", "size", "put", "put_slice", "put_add", "piece",
-    "index", "index_select", "index_add", "scatter_add", "unpermute", "repeat", "sum_repeats",
-    "cross", "prod", "cumprod", "zero_along", "zero_rows", "put_flat", "put_mask", "put_diagonal", "crop", "roll", "pad",
+    "index", "index_select", "index_add", "scatter_add", "unpermute", "repeat", "sum_repeats", "cross",
+    "prod", "cumprod", "zero_along", "zero_rows", "put_flat", "put_mask", "put_diagonal", "crop", "roll", "pad",
     "take", "masked_select",
 })  # fmt: skip
 """Functions whose last argument says along which axis or at which index."""
@@ -156,7 +157,11 @@ class _Writer:
         level = _LEVEL[function]
         left = self.inside(arguments[0], level)
         right = self.inside(arguments[1], level + (1 if function in ("sub", "matmul") else 0))
-        sign = "·" if function == "mul" and any(isinstance(one, Number) for one in arguments) else _SIGNS[function]
+        sign = (
+            "·"
+            if function == "mul" and any(isinstance(argument, Number) for argument in arguments)
+            else _SIGNS[function]
+        )
         return f"<mrow>{left}<mo>{escape(sign)}</mo>{right}</mrow>"
 
     def _plain_call(self, function: str, arguments: tuple[Expr, ...]) -> str:
@@ -167,7 +172,7 @@ class _Writer:
             *arguments_list, at = arguments
             name = f"<msub>{name}{self.write(at)}</msub>"
             arguments = tuple(arguments_list)
-        inner = "<mo>,</mo>".join(self.write(one) for one in arguments)
+        inner = "<mo>,</mo>".join(map(self.write, arguments))
         return f"<mrow>{name}<mo>(</mo>{inner}<mo>)</mo></mrow>"
 
     def fraction(self, arguments: tuple[Expr, ...]) -> str:
@@ -177,7 +182,7 @@ class _Writer:
         return f"<msup>{self.inside(arguments[0], _ATOM)}{self.write(arguments[1])}</msup>"
 
     def cases(self, arguments: tuple[Expr, ...]) -> str:
-        condition, yes, no = (self.write(one) for one in arguments)
+        condition, yes, no = map(self.write, arguments)
         rows = f"<mtr><mtd>{yes}</mtd><mtd>{condition}</mtd></mtr><mtr><mtd>{no}</mtd><mtd><mo>¬</mo></mtd></mtr>"
         return f'<mrow><mo>{{</mo><mtable columnalign="left">{rows}</mtable></mrow>'
 
@@ -212,55 +217,6 @@ _SPECIAL: dict[str, Callable[[_Writer, tuple[Expr, ...]], str]] = {
     ),
     "count": lambda writer, _arguments: writer.write(Symbol("n")),
 }
-
-
-def text(expr: Expr, letters: Letters) -> str:
-    """The formula on one line of plain Unicode."""
-    match expr:
-        case Symbol(name):
-            return letters.get(name, name)
-        case Number(value):
-            return _number(value)
-        case Apply(function, arguments):
-            return _text_of_call(function, arguments, letters)
-    raise TypeError(f"not a formula: {expr!r}")
-
-
-def _text_of_call(function: str, arguments: tuple[Expr, ...], letters: Letters) -> str:
-    if function in _SIGNS:
-        level = _LEVEL[function]
-        left = _text_inside(arguments[0], level, letters)
-        right = _text_inside(arguments[1], level + (1 if function in ("sub", "matmul") else 0), letters)
-        return f"{left} {right}" if function == "matmul" else f"{left} {_SIGNS[function]} {right}"
-    shape = _TEXT_SHAPES.get(function)
-    if shape is None:
-        return f"{_NAMED.get(function, function)}({', '.join(text(one, letters) for one in arguments)})"
-    pattern, levels = shape
-    return pattern.format(*(_text_inside(one, level, letters) for one, level in zip(arguments, levels, strict=False)))
-
-
-_TEXT_SHAPES: dict[str, tuple[str, tuple[int, ...]]] = {
-    "neg": ("−{}", (_SIGN,)),
-    "div": ("{} / {}", (_PRODUCT, _SIGN)),
-    "pow": ("{}^{}", (_ATOM, _ATOM)),
-    "transpose": ("{}ᵀ", (_ATOM,)),
-    "indicator": ("[{}]", (0,)),
-    "abs": ("|{}|", (0,)),
-    "norm2": ("‖{}‖", (0,)),
-    "total": ("Σ {}", (_PRODUCT,)),
-    "ones": ("𝟏", ()),
-    "zeros": ("𝟎", ()),
-    "identity": ("I", ()),
-    "inverse": ("{}⁻¹", (_ATOM,)),
-    "pair": ("{}, {}", (0, 0)),
-    "count": ("n", ()),
-}
-"""How a function reads, and how tightly each argument must bind to go without brackets."""
-
-
-def _text_inside(expr: Expr, level: int, letters: Letters) -> str:
-    inner = text(expr, letters)
-    return f"({inner})" if _level(expr) < level else inner
 
 
 def _level(expr: Expr) -> int:

@@ -55,7 +55,7 @@ def rule_of(node_type: str, saved: Iterable[Saved] = ()) -> str | None:
         return None
     if len(rows) == 1 and not rows[0].only:
         return rows[0].id
-    fields = {one.field: _plain(one) for one in saved}
+    fields = {value.field: _plain(value) for value in saved}
     for row in rows:
         if all(fields.get(field, "None") == text for field, text in row.only.items()):
             return row.id

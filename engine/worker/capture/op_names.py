@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from engine.ops import FRESH, LENDS, PROPERTIES, READS, UNINITIALISED, WRITES_SILENTLY
 from engine.worker.capture.cells_read import READERS
-from engine.worker.compact.patterns import FRESH
 
 _OPERATORS = {
     "__truediv__": "div", "__itruediv__": "div_", "__rtruediv__": "rdiv", "__div__": "div", "__rdiv__": "rdiv",
@@ -28,15 +28,6 @@ _UNSEEN = frozenset("""
     is_autocast_cpu_enabled get_autocast_dtype compiled_with_cxx11_abi _jit_internal numel_
 """.split())  # fmt: skip
 
-_READS = frozenset(("item", "tolist", "numpy"))
-_LENDS = frozenset("""
-    numpy dlpack numpy_force from_numpy as_tensor asarray frombuffer from_dlpack
-""".split())  # fmt: skip
-_PROPERTIES = frozenset(("data", "T", "mT", "H", "mH", "real", "imag"))
-_WRITES_SILENTLY = frozenset(("batch_norm", "instance_norm", "_amp_foreach_non_finite_check_and_unscale_"))
-"""Kernels that write running statistics, or the gradients a GradScaler made larger, without raising a version."""
-_UNINITIALISED = frozenset(("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted"))
-
 
 class Called:
     """What is known of one function."""
@@ -52,16 +43,16 @@ class Called:
         self.function = function
         self.special = special
         """How it is handled when it is not an ordinary op."""
-        self.quiet = name not in _READS
+        self.quiet = name not in READS
         """Not worth an op when no tensor comes out."""
-        self.lends = name in _LENDS
+        self.lends = name in LENDS
         """Shares memory with code that PyTorch does not see."""
         self.picks = name in READERS and function.startswith("torch.")
         """Its results are cells of its arguments."""
         self.fresh = name in FRESH and function.startswith("torch.") and not self.picks
         """Gives a new tensor, of a form that follows from the arguments'."""
-        self.uninitialised = name in _UNINITIALISED
-        self.writes_silently = name in _WRITES_SILENTLY
+        self.uninitialised = name in UNINITIALISED
+        self.writes_silently = name in WRITES_SILENTLY
 
 
 def learn(func: Callable[..., Any]) -> Called | None:
@@ -80,7 +71,7 @@ def learn(func: Callable[..., Any]) -> Called | None:
 def _property(func: Any, access: str) -> Called | None:
     name = getattr(func.__self__, "__name__", "")
     if access == "__get__":
-        return Called(name, f"torch.Tensor.{name}") if name in _PROPERTIES else None
+        return Called(name, f"torch.Tensor.{name}") if name in PROPERTIES else None
     if name in ("grad", "data", "requires_grad"):
         return Called(f"{name}=", f"torch.Tensor.{name}", f"set_{name}")
     if access != "__set__" or name.startswith("_"):  # such as `_backward_hooks`, which autograd itself sets

@@ -10,21 +10,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from engine.ops import UPDATES, VIEWS, out_of_place
 from engine.worker.capture.tensors import as_array
 
+_READS = frozenset(map(out_of_place, UPDATES | VIEWS))
+"""Ops that leave what they write as undefined as it was."""
 _LARGEST = 1 << 26
 """Elements; of larger memory the first write counts for all of it."""
-
-_READS = frozenset("""
-    add sub mul div pow neg abs exp exp2 expm1 log log1p log2 log10 sqrt rsqrt square sin cos tan asin acos atan sinh cosh
-    tanh asinh acosh atanh sigmoid relu relu6 leaky_relu elu selu celu silu gelu mish softplus hardtanh hardswish hardsigmoid
-    threshold rrelu clamp clamp_min clamp_max clip round floor ceil trunc fix frac erf erfc erfinv reciprocal sign sgn
-    remainder fmod floor_divide true_divide divide multiply subtract lerp addcmul addcdiv addmm addmv addbmm baddbmm addr
-    index_add scatter_add scatter_reduce index_reduce cumsum cumprod bitwise_and bitwise_or bitwise_xor bitwise_not
-    logical_and logical_or logical_xor logical_not tril triu nan_to_num copysign hypot atan2 float_power xlogy digamma
-    lgamma polygamma t transpose swapaxes swapdims squeeze unsqueeze resize resize_as conj_physical dropout
-    eq ne lt le gt ge greater less detach requires_grad
-""".split())  # fmt: skip
 
 
 class Blank:
@@ -46,7 +38,7 @@ class Blank:
 
     def write(self, name: str, tensor: torch.Tensor, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Takes note of an op that wrote into a tensor; gives whether anything is undefined still."""
-        plain = name.rstrip("_")
+        plain = out_of_place(name)
         if plain in _READS and "out" not in kwargs:
             return True
         if tensor.element_size() != self.size or self.left > _LARGEST:

@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
+from engine.ops import LIKES, PROPERTIES, READS
 from engine.worker.capture.ops import Recording
 from engine.worker.capture.record import Ledger
 from engine.worker.capture.tensors import is_tracked_leaf, start_of, version_of
@@ -31,17 +32,12 @@ _COMPARED = 1024
 
 _ITERATORS: tuple[type, ...] = (type(iter([])), type(iter(())))
 
-_SHAPE_ONLY = frozenset(("rand_like", "randn_like", "randint_like", "zeros_like", "ones_like", "empty_like", "full_like",
-    "new_empty", "new_empty_strided", "new_zeros", "new_ones", "new_full"))  # fmt: skip
-"""What they give does not depend on the values they are given."""
 _NOT_VALUES = frozenset(
     ("backward", "retain_grad", "requires_grad_", "__deepcopy__", "__reduce_ex__", "untyped_storage")
 )
 _HOOKS = frozenset(("register_hook", "register_post_accumulate_grad_hook"))
-_READ = frozenset(("data", "T", "mT", "H", "mH", "real", "imag"))
-"""Attributes whose reading gives values of the tensor."""
 _CUTS = {"detach": "detach", "detach_": "detach", "data": "data", "tensor": "detach", "as_tensor": "detach"}
-_TO_PYTHON = frozenset(("item", "tolist", "numpy", "__array__", "__float__", "__int__", "__index__", "__complex__"))
+_TO_PYTHON = READS | {"__array__", "__float__", "__int__", "__index__", "__complex__"}
 """What gives the values to code that no tape follows."""
 _LOW_PRECISION = {torch.float64: 0, torch.complex128: 0, torch.float32: 1, torch.complex64: 1, torch.float16: 2}
 
@@ -344,7 +340,7 @@ class Tape:
         given = {id(tensor) for tensor, _, _ in call.tensors}
         starts = {start_of(tensor): operand for tensor, operand, _ in call.tensors}
         found = tensors_among(peeked(result))
-        if entry.name in _SHAPE_ONLY:
+        if entry.name in LIKES:
             return
         for tensor in found:
             entry.outputs.append(0 if id(tensor) in given else self._result(tensor, starts, entry))
@@ -407,7 +403,7 @@ def _name(func: Any) -> str:
     raw = str(getattr(func, "__name__", ""))
     if raw == "__get__":
         name = str(getattr(func.__self__, "__name__", ""))
-        return name if name in _READ else ""
+        return name if name in PROPERTIES else ""
     return "" if raw in ("__set__", "__delete__") else raw
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from engine.ops import WRITES_SILENTLY
 from engine.worker.checks.tape import Entry, Impossible, Leaf, Operand, Value, peeked, tensors_among
 
 _WIDE = {
@@ -17,7 +18,6 @@ _WIDE = {
 }  # fmt: skip
 _TO_REAL = frozenset(("float", "half", "bfloat16"))
 _TO_COMPLEX = frozenset(("cfloat", "chalf"))
-_WRITES_BUFFERS = frozenset(("batch_norm", "instance_norm"))
 
 
 @dataclass(slots=True, eq=False)
@@ -166,7 +166,7 @@ class Player:
     # One entry
 
     def _perform(self, entry: Entry) -> None:
-        fresh = entry.writes or entry.name in _WRITES_BUFFERS
+        fresh = entry.writes or entry.name in WRITES_SILENTLY
         args, kwargs = self.filled(entry.args, fresh), self.filled(entry.kwargs, fresh)
         func = entry.func
         if self._way.wide and entry.name in _TO_REAL:

@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from engine.worker.capture.op_names import Called
     from engine.worker.capture.record import Ledger, Row, State, Taken
 
-FRESH = frozenset("""
-    add sub rsub mul div rdiv pow rpow neg abs exp expm1 log log1p sqrt rsqrt square reciprocal sin cos tan atan tanh sigmoid relu
-    softplus erf maximum minimum mm bmm mv dot matmul addmm sum mean
-""".split())  # fmt: skip
-"""Functions that give a new tensor in memory of its own, whose shape and type follow from the arguments'."""
-
 MOST = 4
 """Ops of one place that are looked at: more kinds of arguments, or none that a plan can be made for, are not worth it."""
 

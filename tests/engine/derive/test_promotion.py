@@ -7,7 +7,8 @@ import torch
 from msgspec.structs import replace
 
 from engine import laws
-from engine.derive.promotion import PROMOTED, PROMOTING, result_type
+from engine.derive.promotion import PROMOTED, result_type
+from engine.ops import PROMOTING
 from engine.trace import Op, PromotedOperand, Promotion, Trace
 from tests.engine.worker.forked import record
 

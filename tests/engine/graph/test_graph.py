@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.graph import Box, Graph, Level, NoSuchChoice, view
-from engine.graph.families import family_of
+from engine.ops import family_of
 from engine.trace import Broadcast, Edge, Member, Node, OutputOf, Span, Visit
 from tests.engine.traces import Tape
 

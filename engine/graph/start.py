@@ -1,0 +1,70 @@
+"""Where passes start. What a pass with `create_graph=True` computed is a graph itself, a layer, which later passes
+differentiate: such passes start together."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from engine.trace import Pass
+from engine.trace_index import TraceIndex
+
+
+class Start(NamedTuple):
+    """The nodes that one pass, or several that hang together, started from."""
+
+    roots: tuple[str, ...]
+    """Nodes to start from; empty when there is no backward graph."""
+    root: str | None
+    """The one root, when there is one."""
+    passes: tuple[Pass, ...]
+    """The passes, in the order they ran."""
+    tensors: tuple[str, ...] = ()
+    """Tensors without a node that the pass was to start from; it failed because of them."""
+
+    @property
+    def of(self) -> Pass | None:
+        """The last of the passes."""
+        return self.passes[-1] if self.passes else None
+
+
+def start_of(index: TraceIndex, pass_: Pass, *, layers: bool = True) -> Start:
+    """Where a pass started; with `layers` together with those that it hangs together with."""
+    passes = _joined(index, pass_) if layers else (pass_,)
+    roots = [root for joined in passes for root in joined.roots]
+    made = _results(index, passes) if layers else ()
+    nodes = tuple(dict.fromkeys([*(root.node for root in roots if root.node is not None), *made]))
+    lost = tuple(root.tensor for root in roots if root.node is None and root.tensor is not None)
+    return Start(nodes, nodes[0] if len(nodes) == 1 else None, passes, lost)
+
+
+def _joined(index: TraceIndex, chosen: Pass) -> tuple[Pass, ...]:
+    """The passes that hang together with one through layers, in the order they ran: it, those that made nodes it ran
+    over, those that ran over nodes it made, and so on. One that has nothing to do with layers stays alone."""
+    if not index.layered:
+        return (chosen,)
+    above: dict[str, str] = {}
+
+    def first(pass_: str) -> str:
+        while above.get(pass_, pass_) != pass_:
+            above[pass_] = pass_ = above.get(above[pass_], above[pass_])
+        return pass_
+
+    for pass_ in index.trace.passes:
+        for made_in in {index.layer_of(node) for visit in pass_.visits if (node := visit.node)}:
+            if made_in is not None:
+                above[first(pass_.id)] = first(made_in)
+    family = first(chosen.id)
+    return tuple(pass_ for pass_ in index.trace.passes if first(pass_.id) == family)
+
+
+def _results(index: TraceIndex, passes: Sequence[Pass]) -> tuple[str, ...]:
+    """The nodes of gradients that these passes made and that can be differentiated: those a name holds, and `.grad` of
+    leaves."""
+    layers = {pass_.id for pass_ in passes if pass_.create_graph}
+    if not layers:
+        return ()
+    held = [variable.tensor for variable in index.trace.variables]
+    held += [tensor for variable in index.trace.variables for tensor in variable.tensors]
+    held += [kept.after for pass_ in passes if pass_.create_graph for kept in pass_.accumulations]
+    tensors = (index.tensors.get(tensor) for tensor in held if tensor is not None)
+    made = dict.fromkeys(tensor.grad_fn.node for tensor in tensors if tensor is not None and tensor.grad_fn is not None)
+    return tuple(node for node in made if index.layer_of(node) in layers)

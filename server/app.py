@@ -28,7 +28,9 @@ from server.queue import Client, Queue
 from server.routes import comparisons, docs, engine, gallery, graphs, health, pages, rules, runs, tensors
 from server.service import Service
 from server.settings import Settings
-from server.store import Store, StoreDown
+from server.sqlite_store import SqliteStore
+from server.store import StoreDown
+from server.traces import Traces
 from server.views import Views
 
 WEAK = ("partial", "none")
@@ -66,7 +68,7 @@ def create_app(settings: Settings) -> FastAPI:
             await service.runner.close()
             await service.views.close()
             await service.drawing.close()
-            await service.store.close()
+            await service.traces.close()
 
     metrics = Metrics()
     app = FastAPI(
@@ -91,7 +93,7 @@ def create_app(settings: Settings) -> FastAPI:
 
 def build(settings: Settings, metrics: Metrics) -> Service:
     """The parts of one server, not started."""
-    store = Store(settings.data_dir, settings.store_bytes, settings.memory_cache_bytes)
+    traces = Traces(SqliteStore(settings.data_dir, settings.store_bytes), settings.memory_cache_bytes)
     runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
     drawing = Drawing()
     return Service(
@@ -99,9 +101,9 @@ def build(settings: Settings, metrics: Metrics) -> Service:
         versions=versions(),
         metrics=metrics,
         runner=runner,
-        store=store,
-        queue=Queue(runner, store, metrics, settings),
-        views=Views(store, drawing, settings.graph_boxes),
+        traces=traces,
+        queue=Queue(runner, traces, metrics, settings),
+        views=Views(traces, drawing, settings.graph_boxes),
         drawing=drawing,
         pages=Pages(),
         lessons=lessons(settings.limits, versions()),
@@ -126,7 +128,7 @@ async def warm_gallery(service: Service) -> None:
         while service.queue.running or service.queue.waiting:
             await asyncio.sleep(IDLE_S)
         with contextlib.suppress(StoreDown):
-            if await service.store.get(lesson.run) is not None:
+            if await service.traces.get(lesson.run) is not None:
                 continue
             request = request_of(lesson.code, service.settings.limits)
             live = service.queue.enter(lesson.run, request, Client("gallery", None), pinned=True)

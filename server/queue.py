@@ -25,7 +25,8 @@ from server.problems import Problem
 from server.rate import Rate
 from server.runner import Finished, Progressed, RunEvent, Runner, RunnerDown
 from server.settings import Settings
-from server.store import Store, Stored, StoreDown
+from server.store import Stored, StoreDown
+from server.traces import Traces
 
 RETRY_AFTER_S = 2
 RELIEF_S = 0.5
@@ -109,10 +110,10 @@ class LiveRun:
 class Queue:
     """Takes runs in, lets the runner perform them, puts their traces into the store."""
 
-    def __init__(self, runner: Runner, store: Store, metrics: Metrics, settings: Settings) -> None:
+    def __init__(self, runner: Runner, traces: Traces, metrics: Metrics, settings: Settings) -> None:
         self.length = settings.queue
         self._runner = runner
-        self._store = store
+        self._traces = traces
         self._metrics = metrics
         self._per_address = settings.per_address
         self._rate = Rate(settings.rate_per_s, settings.rate_burst, time.monotonic)
@@ -306,11 +307,11 @@ class Queue:
                 raise Problem("no-worker", retry_after_s=RETRY_AFTER_S, retry=RETRY_AFTER_S)
             self._metrics.runs[finished.status] += 1
             self._metrics.run_took(time.monotonic() - live.since)
-            self._store.remember(live.id, finished.stored)
+            self._traces.remember(live.id, finished.stored)
             self._end(live, finished)
             if finished.stored.kept:
                 with contextlib.suppress(StoreDown):  # it is remembered, and the log tells
-                    await self._store.keep(live.id, finished.stored, live.pinned)
+                    await self._traces.keep(live.id, finished.stored, pinned=live.pinned)
         except asyncio.CancelledError:
             self._refuse(live, Problem("cancelled", run=live.id))
             raise

@@ -14,7 +14,7 @@ from server.problems import Language, language_of
 from server.queue import Queue
 from server.runner import Runner
 from server.settings import Settings
-from server.store import Store
+from server.traces import Traces
 from server.views import Views
 from server.wire import Lesson
 
@@ -27,7 +27,7 @@ class Service:
     versions: Versions
     metrics: Metrics
     runner: Runner
-    store: Store
+    traces: Traces
     queue: Queue
     views: Views
     drawing: Drawing

@@ -19,7 +19,7 @@ router = APIRouter(tags=["service"])
 async def health(request: Request, service: ServiceOf) -> Response:
     """Isolation, workers, queue, devices and versions."""
     runner, queue = service.runner, service.queue
-    traces, stored_bytes = await service.store.size()
+    size = await service.traces.size()
     isolation = runner.isolation
     body = Health(
         status="ok" if runner.capacity else "down",
@@ -33,9 +33,9 @@ async def health(request: Request, service: ServiceOf) -> Response:
         running=queue.running,
         waiting=queue.waiting,
         queue=queue.length,
-        stored_traces=traces,
-        stored_bytes=stored_bytes,
-        store=service.store.trouble or "ok",
+        stored_traces=size.traces,
+        stored_bytes=size.size_bytes,
+        store=service.traces.trouble or "ok",
         limits=msgspec.to_builtins(service.settings.limits),
         pictures=service.drawing.ready,
     )
@@ -45,14 +45,14 @@ async def health(request: Request, service: ServiceOf) -> Response:
 @router.get("/metrics", responses={200: text("text/plain", "gradgraph_waiting 0")}, response_class=Response)
 async def metrics(service: ServiceOf) -> Response:
     """Counts and times in the text format of Prometheus."""
-    traces, stored_bytes = await service.store.size()
+    size = await service.traces.size()
     body = service.metrics.text(
         {
             "gradgraph_workers": ("Runs performed at the same time.", service.runner.capacity),
             "gradgraph_running": ("Runs being performed.", service.queue.running),
             "gradgraph_waiting": ("Runs in the queue.", service.queue.waiting),
-            "gradgraph_stored_traces": ("Traces in the store.", traces),
-            "gradgraph_stored_bytes": ("Bytes the stored traces take.", stored_bytes),
+            "gradgraph_stored_traces": ("Traces in the store.", size.traces),
+            "gradgraph_stored_bytes": ("Bytes the stored traces take.", size.size_bytes),
         }
     )
     return Response(body, media_type="text/plain; version=0.0.4; charset=utf-8", headers={"Cache-Control": NEVER})

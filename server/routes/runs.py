@@ -57,7 +57,7 @@ async def run(
     stored = None
     if "no-cache" not in cache_control.lower():
         with contextlib.suppress(StoreDown):  # then it is run
-            stored = await service.store.get(run)
+            stored = await service.traces.get(run)
     if stored is not None and stored.kept:
         service.metrics.store["hit"] += 1
         return accepted(run) if detached else await shown(request, run, service, stored, choice, "gradgraph; hit")
@@ -92,7 +92,7 @@ async def mine(request: Request, service: ServiceOf) -> Response:
 @router.get("/{run}", responses={200: TRACE, 304: {"description": "You have it already."}, 404: PROBLEM, 409: PROBLEM})
 async def trace(request: Request, run: str, service: ServiceOf) -> Response:
     """The trace of a finished run."""
-    stored = await service.store.get(run)
+    stored = await service.traces.get(run)
     if stored is not None and stored.kept:
         return await trace_answer(request, stored, FOREVER)
     if live := service.queue.find(run):
@@ -127,7 +127,7 @@ async def cancel(request: Request, run: str, service: ServiceOf) -> Response:
 async def events(run: str, service: ServiceOf, last_event_id: Annotated[int, Header(ge=0)] = 0) -> StreamingResponse:
     """What happens to a run, as Server-Sent Events: `waiting`, `started`, `progress`, `output`, then `finished`."""
     live = service.queue.find(run)
-    if live is None and await service.store.get(run) is None:
+    if live is None and await service.traces.get(run) is None:
         raise Problem("no-such-run", run=run)
     told = tell(service.queue, live, last_event_id) if live else over(run)
     headers = {"Cache-Control": NEVER, "X-Accel-Buffering": "no"}

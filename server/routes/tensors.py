@@ -64,7 +64,7 @@ async def kept(run: str, facts: Tensor, service: Service) -> bytes:
     layout = npy.layout(facts.dtype)
     if facts.data is not None and layout is not None:
         return npy.write_numbers(facts.data, facts.shape, layout)
-    if facts.stored and (zipped := await service.store.tensor(run, facts.id)):
+    if facts.stored and (zipped := await service.traces.tensor(run, facts.id)):
         return gzip.decompress(zipped)
     reason = facts.reason or ("too large" if facts.data is None else f"NumPy has no {facts.dtype}")
     raise Problem("values-not-kept", run=run, tensor=facts.id, count=math.prod(facts.shape), reason=reason)

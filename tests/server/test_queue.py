@@ -20,7 +20,8 @@ from server.queue import Client, Queue
 from server.routes.pages import SESSION
 from server.runner import Printed
 from server.settings import Settings
-from server.store import Store
+from server.sqlite_store import SqliteStore
+from server.traces import Traces
 from tests.server.conftest import Served, serving, wait_until
 
 SLEEP = "import time\ntime.sleep({s})\nprint({n})"
@@ -228,15 +229,15 @@ def test_a_run_cancelled_in_the_moment_it_is_given_a_worker_frees_its_place(tmp_
         capacity = 1
 
     async def check() -> None:
-        store = Store(tmp_path, 1 << 20, 1 << 20)
-        queue = Queue(Busy(1, 0, 1 << 30), store, Metrics(), Settings())
+        traces = Traces(SqliteStore(tmp_path, 1 << 20), 1 << 20)
+        queue = Queue(Busy(1, 0, 1 << 30), traces, Metrics(), Settings())
         live = queue.enter("run", RunRequest(program=Program(code="print(1)")), Client("here", None))
         assert queue.running == 1
         queue._cancel(live)
         with pytest.raises(Problem, match="cancelled"):
             await queue.wait(live)
         assert (queue.running, queue.waiting) == (0, 0)
-        await store.close()
+        await traces.close()
 
     asyncio.run(check())
 

@@ -30,7 +30,7 @@ from server.service import Service
 from server.settings import Settings
 from server.sqlite_store import SqliteStore
 from server.store import StoreDown
-from server.traces import Traces
+from server.traces import OtherFormat, Traces
 from server.views import Views
 
 WEAK = ("partial", "none")
@@ -128,8 +128,9 @@ async def warm_gallery(service: Service) -> None:
         while service.queue.running or service.queue.waiting:
             await asyncio.sleep(IDLE_S)
         with contextlib.suppress(StoreDown):
-            if await service.traces.get(lesson.run) is not None:
-                continue
+            with contextlib.suppress(OtherFormat):
+                if await service.traces.get(lesson.run) is not None:
+                    continue
             request = request_of(lesson.code, service.settings.limits)
             live = service.queue.enter(lesson.run, request, Client("gallery", None), pinned=True)
             await asyncio.gather(service.queue.wait(live), return_exceptions=True)

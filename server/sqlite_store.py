@@ -24,7 +24,7 @@ P = ParamSpec("P")
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS traces (
     id TEXT PRIMARY KEY, etag TEXT NOT NULL, body BLOB NOT NULL, bytes INTEGER NOT NULL,
-    used REAL NOT NULL, pinned INTEGER NOT NULL DEFAULT 0);
+    used REAL NOT NULL, pinned INTEGER NOT NULL DEFAULT 0, format TEXT NOT NULL DEFAULT 'gradgraph.trace/1');
 CREATE INDEX IF NOT EXISTS traces_used ON traces (pinned, used);
 CREATE TABLE IF NOT EXISTS tensors (
     run TEXT NOT NULL REFERENCES traces (id) ON DELETE CASCADE, id TEXT NOT NULL, body BLOB NOT NULL,
@@ -42,6 +42,8 @@ INSERT OR IGNORE INTO held SELECT 1, count(*), coalesce(sum(bytes), 0) FROM trac
 the sum is, so that what another process writes meanwhile is counted once."""
 
 
+_ADD_FORMAT = "ALTER TABLE traces ADD COLUMN format TEXT NOT NULL DEFAULT 'gradgraph.trace/1'"
+"""Files from before formats were noted hold only traces of the first."""
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _PATIENCE_S = 2.0  # for a lock that another process holds
 
@@ -140,12 +142,13 @@ class SqliteStore:
             connection.executescript(
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;" + _SCHEMA
             )
+            _note_formats(connection)
             self._local.connection = connection
         return connection
 
     def _read(self, run: str) -> Stored | None:
-        row = self._connection().execute("SELECT body, etag FROM traces WHERE id = ?", (run,)).fetchone()
-        return Stored(body=row[0], etag=row[1]) if row else None
+        row = self._connection().execute("SELECT body, etag, format FROM traces WHERE id = ?", (run,)).fetchone()
+        return Stored(body=row[0], etag=row[1], format=row[2]) if row else None
 
     def _read_tensor(self, run: str, tensor: str) -> bytes | None:
         found = "SELECT body FROM tensors WHERE run = ? AND id = ?"
@@ -156,10 +159,10 @@ class SqliteStore:
         with self._writing, self._connection() as connection:
             connection.execute("DELETE FROM tensors WHERE run = ?", (run,))
             connection.execute(
-                "INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET etag = excluded.etag, "
-                "body = excluded.body, bytes = excluded.bytes, used = excluded.used, "
-                "pinned = max(pinned, excluded.pinned)",
-                (run, stored.etag, stored.body, stored.size_bytes, time.time(), pinned),
+                "INSERT INTO traces (id, etag, body, bytes, used, pinned, format) VALUES (?, ?, ?, ?, ?, ?, ?) "
+                "ON CONFLICT (id) DO UPDATE SET etag = excluded.etag, body = excluded.body, bytes = excluded.bytes, "
+                "used = excluded.used, pinned = max(pinned, excluded.pinned), format = excluded.format",
+                (run, stored.etag, stored.body, stored.size_bytes, time.time(), pinned, stored.format),
             )
             connection.executemany(
                 "INSERT INTO tensors VALUES (?, ?, ?)", [(run, name, body) for name, body in stored.tensors.items()]
@@ -182,6 +185,13 @@ class SqliteStore:
     def _measure(self) -> StoreSize:
         count, total = self._connection().execute("SELECT traces, bytes FROM held").fetchone()
         return StoreSize(count, total)
+
+
+def _note_formats(connection: sqlite3.Connection) -> None:
+    """Have a column for each trace's format also in a file that was made before there was one."""
+    if not any(column[1] == "format" for column in connection.execute("PRAGMA table_info(traces)")):
+        with contextlib.suppress(sqlite3.OperationalError):  # another thread or process has added it
+            connection.execute(_ADD_FORMAT)
 
 
 def _is_damaged(trouble: sqlite3.Error) -> bool:

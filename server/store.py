@@ -1,13 +1,15 @@
 """Where finished traces are kept: the seam between the server and whatever holds them.
 
 `server/sqlite_store.py` keeps them in one file; another store may keep them in a database that many servers share. The
-memory in front of a store is in `server/traces.py`, the same for all of them.
+memory in front of a store and the reading of older formats are in `server/traces.py`, the same for all of them.
 """
 
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
+
+from engine.trace import FORMAT
 
 
 class StoreDown(Exception):
@@ -26,6 +28,8 @@ class Stored:
     """Values of the larger tensors that were kept, compressed, by tensor id; not filled in by `get`."""
     kept: bool = True
     """Whether it is in the store, or only remembered for a while."""
+    format: str = FORMAT
+    """Name and version of the format the body is written in."""
 
     @property
     def size_bytes(self) -> int:
@@ -48,7 +52,7 @@ class Store(Protocol):
     """
 
     async def get(self, run: str) -> Stored | None:
-        """The trace of a run as it was put, without its tensors; None when it was never put or was evicted. Raises StoreDown."""
+        """The trace of a run as it was put, in whatever format, without its tensors; None when it was never put or was evicted. Raises StoreDown."""
 
     async def tensor(self, run: str, tensor: str) -> bytes | None:
         """The compressed values of a larger tensor; None when they were not kept. Raises StoreDown."""

@@ -1,7 +1,21 @@
-"""Finished traces by run id: a store, and in front of it the memory of those used last."""
+"""Finished traces by run id: a store, in front of it the memory of those used last, and older formats made current."""
 
+import asyncio
+import gzip
+import zlib
+
+from engine.formats import UnreadableFormat, migrate
+from engine.trace import FORMAT
 from server.cache import Cache
-from server.store import Store, Stored, StoreSize
+from server.problems import Problem
+from server.store import Store, Stored, StoreSize, etag
+
+
+class OtherFormat(Problem):
+    """A trace that is there but cannot be read: its program has to run again."""
+
+    def __init__(self, run: str, found: str) -> None:
+        super().__init__("other-format", run=run, found=found, format=FORMAT)
 
 
 class Traces:
@@ -21,12 +35,14 @@ class Traces:
         return self._store.trouble
 
     async def get(self, run: str) -> Stored | None:
-        """The trace of a run, or None when it was never made or was evicted. Raises StoreDown."""
+        """The trace of a run, or None when it was never made or was evicted. Raises StoreDown and OtherFormat."""
         self._store.touch(run)
         if remembered := self._memory.get(run):
             return remembered
         stored = await self._store.get(run)
         if stored is not None:
+            if stored.format != FORMAT:
+                stored = await asyncio.to_thread(_migrated, run, stored)
             self.remember(run, stored)
         return stored
 
@@ -53,3 +69,12 @@ class Traces:
     async def close(self) -> None:
         """Close the store."""
         await self._store.close()
+
+
+def _migrated(run: str, stored: Stored) -> Stored:
+    """A stored trace in the current format. What is stored stays as it was written: an older server may share it."""
+    try:
+        body = gzip.compress(migrate(gzip.decompress(stored.body)), mtime=0)
+    except (UnreadableFormat, OSError, EOFError, zlib.error):
+        raise OtherFormat(run, stored.format) from None
+    return Stored(body=body, etag=etag(body))

@@ -16,6 +16,7 @@ from engine.keys import versions
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.trace import (
+    FORMAT,
     Change,
     Check,
     CheckedElement,
@@ -62,7 +63,7 @@ class House(Records):
         self._name_local_modules(source, ops)
         self._name(source, ops)
         return Trace(
-            format="gradgraph.trace/1",
+            format=FORMAT,
             id=run,
             status=status,  # type: ignore[arg-type]
             program=request.program,

@@ -23,6 +23,7 @@ from server.routes.pages import SESSION
 from server.runner import Finished, RunEvent
 from server.service import Service, ServiceOf
 from server.store import Stored, StoreDown
+from server.traces import OtherFormat
 from server.views import Choice
 from server.wire import Accepted, Place, RunBody, limits_within
 
@@ -56,7 +57,7 @@ async def run(
     detached = "respond-async" in prefer.lower()
     stored = None
     if "no-cache" not in cache_control.lower():
-        with contextlib.suppress(StoreDown):  # then it is run
+        with contextlib.suppress(StoreDown, OtherFormat):  # then it is run
             stored = await service.traces.get(run)
     if stored is not None and stored.kept:
         service.metrics.store["hit"] += 1

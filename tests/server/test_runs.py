@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from engine.trace import RunLimits
+from engine.trace import FORMAT, RunLimits
 from tests.server.conftest import Served, wait_until
 
 EXPRESSION = {"expression": "((x + 2)**2 * 3).mean()", "inputs": {"x": [[1, 1], [1, 1]]}}
@@ -51,7 +51,7 @@ def test_trace_and_graph_come_in_one_answer(served: Served, query: str) -> None:
 def test_who_did_not_ask_for_the_graph_gets_the_trace(served: Served, accept: str) -> None:
     answer = served.http.post("/api/v1/runs", json={"code": TWO_PASSES}, headers={"Accept": accept})
     assert answer.headers["content-type"] == "application/json"
-    assert answer.json()["format"] == "gradgraph.trace/1"
+    assert answer.json()["format"] == FORMAT
 
 
 @pytest.mark.parametrize("query", ["?pass=p3", "?root=n999", "?pass="])

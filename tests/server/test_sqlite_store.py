@@ -48,7 +48,8 @@ def test_a_write_costs_the_same_however_much_is_stored(tmp_path: Path) -> None:
         for size in (20, 2_000):
             with store._connection() as connection:
                 connection.executemany(
-                    "INSERT OR IGNORE INTO traces VALUES (?, '', 'body', 4, 0, 0)", [(f"r{n}",) for n in range(size)]
+                    "INSERT OR IGNORE INTO traces (id, etag, body, bytes, used) VALUES (?, '', 'body', 4, 0)",
+                    [(f"r{n}",) for n in range(size)],
                 )
             done: list[None] = []
             connection.set_progress_handler(lambda done=done: done.append(None), 1)  # type: ignore[misc]
@@ -143,3 +144,22 @@ def test_a_full_disk_loses_no_trace_that_was_stored(tmp_path: Path) -> None:
         assert found.body == trace("a").body
 
     use(partial(SqliteStore, tmp_path, 10**6), fill)
+
+
+def test_a_file_from_before_formats_were_noted_holds_traces_of_the_first(tmp_path: Path) -> None:
+    async def put(store: SqliteStore) -> None:
+        await store.put("a", trace("a"))
+
+    async def look(store: SqliteStore) -> None:
+        found = await store.get("a")
+        assert found is not None
+        assert found.format == "gradgraph.trace/1"
+        await store.put("b", trace("b", format="gradgraph.trace/2"))
+        newer = await store.get("b")
+        assert newer is not None
+        assert newer.format == "gradgraph.trace/2"
+
+    use(partial(SqliteStore, tmp_path, 10**6), put)
+    with sqlite3.connect(tmp_path / "gradgraph.sqlite3") as file:
+        file.execute("ALTER TABLE traces DROP COLUMN format")
+    use(partial(SqliteStore, tmp_path, 10**6), look)

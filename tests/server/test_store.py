@@ -7,6 +7,7 @@ from typing import Protocol
 
 import pytest
 
+from engine.trace import FORMAT
 from server.sqlite_store import SqliteStore
 from server.store import Store, etag
 from tests.server.stores import trace, use
@@ -29,12 +30,16 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
 def test_a_trace_outlives_the_server(open_store: Open) -> None:
     async def put(store: Store) -> None:
         await store.put("a", trace("a"))
+        await store.put("older", trace("o", format="gradgraph.trace/0"))
 
     async def get(store: Store) -> None:
         found = await store.get("a")
         assert found is not None
         assert (found.body, found.etag, found.kept) == (trace("a").body, trace("a").etag, True)
         assert await store.get("b") is None
+        older = await store.get("older")
+        assert older is not None
+        assert (found.format, older.format) == (FORMAT, "gradgraph.trace/0")
 
     use(open_store, put, get)
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from server.pages import Page
+from server.frontend_files import BuiltFile
 from server.store import Stored, etag
 
 JSON = "application/json"
@@ -62,7 +62,9 @@ async def json_answer(
     return await answer(request, data, JSON, cache_control)
 
 
-def page_answer(request: Request, page: Page, cache_control: str, headers: Mapping[str, str] = NO_HEADERS) -> Response:
+def file_answer(
+    request: Request, page: BuiltFile, cache_control: str, headers: Mapping[str, str] = NO_HEADERS
+) -> Response:
     """A file of the build, compressed beforehand."""
     wants_gzip = accepts_gzip(request) and len(page.body) >= _WORTH_COMPRESSING
     tag = f'{page.etag[:-1]}-gz"' if wants_gzip else page.etag

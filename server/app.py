@@ -18,14 +18,14 @@ from engine.keys import versions
 from engine.trace import Isolation
 from server import openapi
 from server.drawing import Drawing
-from server.gallery import lessons, request_of
-from server.headers import Around
-from server.local import LocalRunner
+from server.frontend_files import FrontendFiles
+from server.http_policy import HttpPolicy
+from server.lessons import lessons, request_of
+from server.local_runner import LocalRunner
 from server.metrics import Metrics
-from server.pages import Pages
 from server.problems import MEDIA_TYPE, Problem, language_of
 from server.queue import Client, Queue
-from server.routes import comparisons, docs, engine, gallery, graphs, health, pages, rules, runs, tensors
+from server.routes import comparisons, docs, engine_steps, gallery, graphs, health, pages, rules, runs, tensors
 from server.service import Service
 from server.settings import Settings
 from server.sqlite_store import SqliteStore
@@ -79,9 +79,9 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    for routes in (runs, graphs, engine, comparisons, tensors, gallery, rules, health, docs, pages):
+    for routes in (runs, graphs, engine_steps, comparisons, tensors, gallery, rules, health, docs, pages):
         app.include_router(routes.router)
-    app.add_middleware(Around, metrics=metrics, body_bytes=settings.body_bytes)
+    app.add_middleware(HttpPolicy, metrics=metrics, body_bytes=settings.body_bytes)
     app.add_exception_handler(Problem, refuse)
     app.add_exception_handler(StoreDown, refuse)
     app.add_exception_handler(RequestValidationError, refuse)
@@ -105,7 +105,7 @@ def build(settings: Settings, metrics: Metrics) -> Service:
         queue=Queue(runner, traces, metrics, settings),
         views=Views(traces, drawing, settings.graph_boxes),
         drawing=drawing,
-        pages=Pages(),
+        frontend=FrontendFiles(),
         lessons=lessons(settings.limits, versions()),
     )
 

@@ -22,7 +22,7 @@ from typing import Literal
 from engine.request import RunRequest
 from server.metrics import Metrics
 from server.problems import Problem
-from server.rate import Rate
+from server.rate_limit import RateLimit
 from server.runner import Finished, Progressed, RunEvent, Runner, RunnerDown
 from server.settings import Settings
 from server.store import Stored, StoreDown
@@ -116,7 +116,7 @@ class Queue:
         self._traces = traces
         self._metrics = metrics
         self._per_address = settings.per_address
-        self._rate = Rate(settings.rate_per_s, settings.rate_burst, time.monotonic)
+        self._rate = RateLimit(settings.rate_per_s, settings.rate_burst, time.monotonic)
         self._quick_s = settings.quick_s
         self._waiting: list[LiveRun] = []
         self._running: dict[LiveRun, asyncio.Task[None]] = {}

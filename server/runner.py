@@ -1,6 +1,6 @@
 """Where runs are performed: the seam between the server and whatever executes programs.
 
-A request goes in and events come out, each as versioned data. `server/local.py` performs runs on this machine; another
+A request goes in and events come out, each as versioned data. `server/local_runner.py` performs runs on this machine; another
 runner may hand the same requests to other machines.
 """
 

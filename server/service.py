@@ -8,8 +8,8 @@ from starlette.requests import Request
 
 from engine.keys import Versions
 from server.drawing import Drawing
+from server.frontend_files import FrontendFiles
 from server.metrics import Metrics
-from server.pages import Pages
 from server.problems import Language, language_of
 from server.queue import Queue
 from server.runner import Runner
@@ -31,7 +31,7 @@ class Service:
     queue: Queue
     views: Views
     drawing: Drawing
-    pages: Pages
+    frontend: FrontendFiles
     lessons: dict[str, Lesson]
 
 

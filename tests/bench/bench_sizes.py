@@ -13,8 +13,8 @@ from engine.collector import uncollected
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.trace import Program, Timings
-from server.finish import packed, traced
-from server.pages import Pages
+from server.frontend_files import FrontendFiles
+from server.packing import packed, traced
 from tests.bench.bench_recording import HEAD, MODELS
 from tests.engine.worker.forked import said
 
@@ -36,7 +36,7 @@ def loaded_by(page: str) -> set[str]:
 
 def zipped(path: Path) -> int:
     """Bytes of a file as the server sends it."""
-    page = Pages(ASSETS).get(str(path.relative_to(ASSETS)))
+    page = FrontendFiles(ASSETS).get(str(path.relative_to(ASSETS)))
     assert page is not None
     return len(page.zipped)
 

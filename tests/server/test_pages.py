@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from server.pages import Pages
+from server.frontend_files import FrontendFiles
 from tests.server.conftest import Served
 
 EVERYWHERE = [
@@ -54,17 +54,17 @@ def test_what_the_build_compressed_is_sent_if_it_is_of_these_bytes(tmp_path: Pat
     packed = gzip.compress(file.read_bytes(), 1)
     for beside, sent in ((packed, packed), (gzip.compress(b"let y = 2"), None)):
         (tmp_path / "app.js.gz").write_bytes(beside)
-        page = Pages(tmp_path).get("app.js")
+        page = FrontendFiles(tmp_path).get("app.js")
         assert page is not None
         assert page.zipped == (sent or gzip.compress(page.body, 9, mtime=0))
-        assert Pages(tmp_path).get("app.js.gz") is None
+        assert FrontendFiles(tmp_path).get("app.js.gz") is None
 
 
 def test_files_of_the_build_are_read_compressed_and_read_again(tmp_path: Path) -> None:
     (tmp_path / "assets").mkdir()
     file = tmp_path / "assets" / "app-1a2b.js"
     file.write_text("let x = 1\n" * 200)
-    pages = Pages(tmp_path)
+    pages = FrontendFiles(tmp_path)
     page = pages.get("assets/app-1a2b.js")
     assert page is not None
     assert page.media_type == "text/javascript"
@@ -79,12 +79,12 @@ def test_files_of_the_build_are_read_compressed_and_read_again(tmp_path: Path) -
 def test_nothing_outside_the_build_is_served(tmp_path: Path, path: str) -> None:
     (tmp_path / "build" / "assets").mkdir(parents=True)
     (tmp_path / "secret").write_text("secret")
-    assert Pages(tmp_path / "build").get(path) is None
+    assert FrontendFiles(tmp_path / "build").get(path) is None
 
 
 def test_inline_scripts_of_the_page_are_named_in_its_policy(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text('<script>go()</script><script type="module" src="/a.js"></script>')
-    page = Pages(tmp_path).get("index.html")
+    page = FrontendFiles(tmp_path).get("index.html")
     assert page is not None
     assert page.script_hashes == ("'sha256-5KYv+PUboo5h+0+YAtGRPbwv5d/QxzHslP4YGnUaxRw='",)
 

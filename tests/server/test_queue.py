@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from engine import Program, RunRequest
-from server.local import LocalRunner
+from server.local_runner import LocalRunner
 from server.metrics import Metrics
 from server.problems import Problem
 from server.queue import Client, Queue

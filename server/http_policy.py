@@ -1,4 +1,4 @@
-"""Around every request: the longest body that is read, security headers, who may read the answer, and counting."""
+"""HttpPolicy every request: the longest body that is read, security headers, who may read the answer, and counting."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ def policy(path: str, script_hashes: Sequence[str] = ()) -> str:
     )
 
 
-class Around:
+class HttpPolicy:
     """ASGI middleware: limits what comes in, adds what every answer carries, counts it."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, body_bytes: int) -> None:

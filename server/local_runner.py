@@ -13,9 +13,9 @@ from engine.request import RunRequest
 from engine.sandbox.nursery import SandboxBroken, ZygoteLost
 from engine.sandbox.pool import Control, Pool
 from engine.trace import Isolation
-from server.finish import finish
-from server.large import LargeTraces, is_large
+from server.packing import finish
 from server.runner import Printed, Progressed, RunEvent, RunnerDown, Started
+from server.trace_processes import TraceProcesses, is_large
 
 _AT_ONCE = (b'["out"', b'["at"')
 """What a follower wants to know before the run is over."""
@@ -31,11 +31,11 @@ class LocalRunner:
         self._pool = Pool(self._workers + self._slow_workers, cuda_share=min(1.0, max(0.05, cuda_share)))
         self._controls: dict[str, Control] = {}
         self._started = False
-        self._large = LargeTraces()
+        self._trace_processes = TraceProcesses()
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="assemble")
 
     async def start(self) -> None:
-        await self._large.start()
+        await self._trace_processes.start()
         await self._pool.start()
         self._started = True
 
@@ -84,14 +84,14 @@ class LocalRunner:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
         if is_large(request, lines):
-            yield await self._large.finish(run, request, lines, outcome, waited_ms)
+            yield await self._trace_processes.finish(run, request, lines, outcome, waited_ms)
             return
         loop = asyncio.get_running_loop()
         yield await loop.run_in_executor(self._threads, finish, run, request, lines, outcome, waited_ms)
 
     async def close(self) -> None:
         await self._pool.close()
-        await self._large.close()
+        await self._trace_processes.close()
         await asyncio.to_thread(self._threads.shutdown, wait=True)
 
 

@@ -1,7 +1,7 @@
 """Traces of large runs are made in processes of their own, so that the server goes on answering meanwhile.
 
 Python parses and assembles with its lock held: half a second of that would be half a second for everybody.
-`python -m server.large` takes jobs on stdin and gives what it made on stdout, each a length and a message.
+`python -m server.trace_processes` takes jobs on stdin and gives what it made on stdout, each a length and a message.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from engine.collector import uncollected
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.trace import Record
-from server.finish import packed, traced
+from server.packing import packed, traced
 from server.runner import Finished, RunnerDown
 from server.store import Stored
 
@@ -58,7 +58,7 @@ def is_large(request: RunRequest, lines: Sequence[bytes]) -> bool:
     return len(request.program.code) > _CODE_CHARACTERS or sum(map(len, lines)) > _LINES_BYTES
 
 
-class LargeTraces:
+class TraceProcesses:
     """The processes that make them, from the server's side.
 
     One takes whatever has waited longest, the other whatever is smallest: what takes a moment does not wait for all that takes
@@ -120,7 +120,7 @@ class _Maker:
     async def start(self) -> None:
         """Have it ready."""
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "server.large", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            sys.executable, "-m", "server.trace_processes", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
             cwd=_ROOT, start_new_session=True,
         )  # fmt: skip
 

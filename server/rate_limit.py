@@ -10,7 +10,7 @@ class _Bucket:
     at: float
 
 
-class Rate:
+class RateLimit:
     """At most `burst` at once and `per_s` a second in the long run, for each name; 0 `per_s` sets no limit."""
 
     def __init__(self, per_s: float, burst: int, clock: Callable[[], float]) -> None:

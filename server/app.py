@@ -11,12 +11,15 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 
 from engine.keys import versions
 from engine.trace import Isolation
 from server import openapi
+from server.answers import COMPRESSED_FROM_BYTES, IN_A_THREAD_FROM_BYTES
+from server.conditional import ConditionalGet
 from server.drawing import Drawing
 from server.frontend_files import FrontendFiles
 from server.http_policy import HttpPolicy
@@ -36,6 +39,8 @@ from server.views import Views
 WEAK = ("partial", "none")
 IDLE_S = 0.2
 STORE_RETRY_S = 5
+GZIP_LEVEL = 4
+"""5 takes eight times as long for an answer of 400 KB, and saves 4 % of it."""
 
 log = logging.getLogger("gradgraph")
 
@@ -81,6 +86,13 @@ def create_app(settings: Settings) -> FastAPI:
     )
     for routes in (runs, graphs, engine_steps, comparisons, tensors, gallery, rules, health, docs, pages):
         app.include_router(routes.router)
+    app.add_middleware(ConditionalGet)
+    app.add_middleware(
+        GZipMiddleware,
+        minimum_size=COMPRESSED_FROM_BYTES,
+        compresslevel=GZIP_LEVEL,
+        thread_minimum_size=IN_A_THREAD_FROM_BYTES,
+    )
     app.add_middleware(HttpPolicy, metrics=metrics, body_bytes=settings.body_bytes)
     app.add_exception_handler(Problem, refuse)
     app.add_exception_handler(StoreDown, refuse)

@@ -4,10 +4,9 @@ import platform
 
 import msgspec
 from fastapi import APIRouter
-from starlette.requests import Request
 from starlette.responses import Response
 
-from server.answers import NEVER, json_answer
+from server.answers import NEVER
 from server.examples import HEALTH, text
 from server.service import ServiceOf
 from server.wire import Health, IsolationHealth
@@ -15,13 +14,14 @@ from server.wire import Health, IsolationHealth
 router = APIRouter(tags=["service"])
 
 
-@router.get("/api/v1/health", response_model=Health, responses={200: HEALTH})
-async def health(request: Request, service: ServiceOf) -> Response:
+@router.get("/api/v1/health", responses={200: HEALTH})
+async def health(response: Response, service: ServiceOf) -> Health:
     """Isolation, workers, queue, devices and versions."""
     runner, queue = service.runner, service.queue
     size = await service.traces.size()
     isolation = runner.isolation
-    body = Health(
+    response.headers["Cache-Control"] = NEVER
+    return Health(
         status="ok" if runner.capacity else "down",
         gradgraph=service.versions.engine,
         torch=service.versions.torch,
@@ -39,7 +39,6 @@ async def health(request: Request, service: ServiceOf) -> Response:
         limits=msgspec.to_builtins(service.settings.limits),
         pictures=service.drawing.ready,
     )
-    return await json_answer(request, body, NEVER)
 
 
 @router.get("/metrics", responses={200: text("text/plain", "gradgraph_waiting 0")}, response_class=Response)

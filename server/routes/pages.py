@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from server.answers import ASK_AGAIN, FOREVER, file_answer
+from server.answers import FOREVER, file_answer
 from server.frontend_files import NOT_BUILT
 from server.http_policy import policy
 from server.problems import Problem
@@ -40,7 +40,7 @@ async def asset(request: Request, path: str, service: ServiceOf) -> Response:
     """A file of the build; its name changes with its contents."""
     if (page := service.frontend.get(f"assets/{path}")) is None:
         raise Problem("no-such-page", path=request.url.path)
-    return file_answer(request, page, FOREVER)
+    return file_answer(request, page, {"Cache-Control": FOREVER})
 
 
 @router.get("/{file}")
@@ -48,7 +48,7 @@ async def top_file(request: Request, file: str, service: ServiceOf) -> Response:
     """A file at the top of the build, such as an icon."""
     if file.endswith(".html") or file.startswith(".") or (page := service.frontend.get(file)) is None:
         raise Problem("no-such-page", path=request.url.path)
-    return file_answer(request, page, ASK_AGAIN)
+    return file_answer(request, page)
 
 
 def html(request: Request, service: Service, name: str) -> Response:
@@ -56,4 +56,4 @@ def html(request: Request, service: Service, name: str) -> Response:
     if (page := service.frontend.get(name)) is None:
         return HTMLResponse(NOT_BUILT.format(missing=f"server/assets/{name}"), 503, {"Cache-Control": "no-store"})
     csp = policy(request.url.path, page.script_hashes)
-    return file_answer(request, page, ASK_AGAIN, {"Content-Security-Policy": csp})
+    return file_answer(request, page, {"Content-Security-Policy": csp})

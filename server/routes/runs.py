@@ -14,7 +14,7 @@ from engine.expression import BadInput, program_of
 from engine.keys import run_id
 from engine.request import RunRequest
 from engine.trace import Program
-from server.answers import FOREVER, JSON, NEVER, SHOWN, accepts_shown, answer, trace_answer
+from server.answers import FOREVER, JSON, NEVER, SHOWN, accepts_shown, trace_answer
 from server.examples import ACCEPTED, PLACE, PROBLEM, RUNS, TRACE, TRACE_OR_SHOWN, Documented, stream
 from server.problems import Problem
 from server.queue import Client, LiveRun, Queue
@@ -73,21 +73,21 @@ async def run(
     return await shown(request, run, service, stored, choice, "gradgraph; fwd=miss")
 
 
-@router.get("/mine", response_model=Place, responses={200: PLACE, 404: PROBLEM})
-async def mine(request: Request, service: ServiceOf) -> Response:
+@router.get("/mine", responses={200: PLACE, 404: PROBLEM})
+async def mine(request: Request, response: Response, service: ServiceOf) -> Place:
     """Where the newest run of this browser stands in the queue; 404 when none waits or is being performed."""
     live = service.queue.newest_of(client_of(request).session)
     if live is None:
         raise Problem("no-such-run", run="mine")
     waits = live.state == "waiting"
-    place = Place(
+    response.headers["Cache-Control"] = NEVER
+    return Place(
         run=live.id,
         state=live.state,
         ahead=service.queue.ahead(live) if waits else 0,
         expected_s=service.queue.expected_s(live) if waits else 0.0,
         **msgspec.structs.asdict(live.progress),
     )
-    return Response(place.model_dump_json(), media_type=JSON, headers={"Cache-Control": NEVER})
 
 
 @router.get("/{run}", responses={200: TRACE, 304: {"description": "You have it already."}, 404: PROBLEM, 409: PROBLEM})
@@ -206,7 +206,7 @@ def accepted(run: str) -> Response:
 async def shown(request: Request, run: str, service: Service, stored: Stored, choice: Choice, status: str) -> Response:
     """200: the trace, with its graph for who takes both in one."""
     if accepts_shown(request) and (both := await service.views.shown(stored, choice)):
-        return await answer(request, both, SHOWN, NEVER, headers_of(run, status))
+        return Response(both, media_type=SHOWN, headers=headers_of(run, status) | {"Cache-Control": NEVER})
     return await finished(request, run, stored, status)
 
 

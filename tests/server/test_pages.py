@@ -102,3 +102,19 @@ def test_head_is_get_without_the_body(served: Served, path: str) -> None:
     head, whole = served.http.head(path), served.http.get(path)
     assert (head.status_code, head.content) == (whole.status_code, b"")
     assert head.headers["content-length"] == whole.headers["content-length"]
+
+
+def test_an_answer_made_by_a_route_has_a_tag_and_is_compressed(served: Served) -> None:
+    whole = served.http.get("/api/v1/gallery", headers={"Accept-Encoding": "gzip"})
+    assert (whole.headers["content-encoding"], whole.headers["vary"]) == ("gzip", "Accept-Encoding")
+    assert whole.headers["cache-control"] == "no-cache"
+    assert int(whole.headers["content-length"]) < len(whole.content) / 2
+    plain = served.http.get("/api/v1/gallery", headers={"Accept-Encoding": "identity"})
+    assert (plain.json(), "content-encoding" in plain.headers) == (whole.json(), False)
+    assert plain.headers["vary"] == "Accept-Encoding"
+    for known in (whole.headers["etag"], f'"other", {whole.headers["etag"]}', "*"):
+        same = served.http.get("/api/v1/gallery", headers={"If-None-Match": known})
+        assert (same.status_code, same.content, same.headers["vary"]) == (304, b"", "Accept-Encoding")
+        assert same.headers["etag"] == whole.headers["etag"]
+    assert served.http.get("/api/v1/gallery", headers={"If-None-Match": '"other"'}).status_code == 200
+    assert "etag" not in served.http.get("/api/v1/health").headers, "what is never kept needs none"

@@ -25,7 +25,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         program = _program(given)
     except BadInput as wrong:
         parser.error(str(wrong))
-    trace = run(program, checks=tuple(sorted(set(given.check))), axes=tuple(given.axis[:2]))
+    trace = run(
+        program, checks=tuple(sorted(set(given.check))), axes=tuple(given.axis[:2]), sandboxed=not given.unsandboxed
+    )
     _print(trace, summary=given.summary, pretty=given.pretty)
     return 1 if given.fail and trace.status != "ok" else 0
 
@@ -49,6 +51,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--axis", action="append", default=[], metavar="NUMBER",
         help="one of the two numbers of a surface, such as w or model.0.weight[0,1]; given twice",
+    )  # fmt: skip
+    parser.add_argument(
+        "--unsandboxed", action="store_true",
+        help="run the program in an ordinary process that may do all you may, for machines without isolation; only for "
+        "programs of your own",
     )  # fmt: skip
     parser.add_argument("--summary", action="store_true", help="a few lines of text instead of JSON")
     parser.add_argument("--pretty", action="store_true", help="indented JSON")

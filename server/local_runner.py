@@ -10,8 +10,8 @@ import msgspec
 
 from engine import events
 from engine.request import RunRequest
-from engine.sandbox.nursery import SandboxBroken, ZygoteLost
 from engine.sandbox.pool import Control, Pool
+from engine.sandbox.zygote_client import SandboxBroken, ZygoteLost
 from engine.trace import Isolation
 from server.packing import finish
 from server.runner import Printed, Progressed, RunEvent, RunnerDown, Started
@@ -70,7 +70,7 @@ class LocalRunner:
     async def submit(self, run: str, request: RunRequest, waited_ms: float) -> AsyncGenerator[RunEvent, None]:
         said: asyncio.Queue[RunEvent | None] = asyncio.Queue()
         control = self._controls[run] = Control()
-        work = asyncio.create_task(self._pool.run(request, _Ear(said).hear, control))
+        work = asyncio.create_task(self._pool.run(request, LiveFilter(said).on_event, control))
         work.add_done_callback(lambda _: said.put_nowait(None))
         try:
             yield Started()
@@ -103,14 +103,14 @@ def machine_bytes() -> int:
         return 4 * 1024**3
 
 
-class _Ear:
+class LiveFilter:
     """Picks what a follower wants to know at once from the lines of a worker."""
 
     def __init__(self, said: asyncio.Queue[RunEvent | None]) -> None:
         self._said = said
         self._began = time.monotonic()
 
-    def hear(self, line: bytes) -> None:
+    def on_event(self, line: bytes) -> None:
         if not line.startswith(_AT_ONCE):
             return
         try:

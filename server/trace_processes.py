@@ -19,9 +19,10 @@ import msgspec
 
 from engine.collector import uncollected
 from engine.outcome import Outcome
+from engine.pipeline import trace_of
 from engine.request import RunRequest
 from engine.trace import Record
-from server.packing import packed, traced
+from server.packing import packed
 from server.runner import Finished, RunnerDown
 from server.store import Stored
 
@@ -190,7 +191,7 @@ def _answer(job: Job, made: BinaryIO) -> None:
     with uncollected():
         outcome = msgspec.json.decode(job.outcome, type=Outcome)
         lines = job.lines.split(b"\n")
-        trace = traced(job.run, msgspec.json.decode(job.request, type=RunRequest), lines, outcome, job.waited_ms)
+        trace = trace_of(job.run, msgspec.json.decode(job.request, type=RunRequest), lines, outcome, job.waited_ms)
         finished = packed(trace, lines, outcome)
         stored = finished.stored
         answer = msgspec.msgpack.encode(

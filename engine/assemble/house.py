@@ -11,10 +11,10 @@ from engine.assemble.names import Source
 from engine.assemble.records import Records
 from engine.assemble.state import Run, of_op, of_pass, of_tensor
 from engine.derive import link_regrown
-from engine.ending import ended_by_signal, line_span, stopped_by
 from engine.keys import versions
 from engine.outcome import Outcome
 from engine.request import RunRequest
+from engine.supervisor_failures import ended_by_signal, line_span, stopped_by
 from engine.trace import (
     FORMAT,
     Change,

@@ -31,7 +31,7 @@ class Spawn(Record, frozen=True, tag=True):
     """Number of the child, never used twice."""
     device: str = "cpu"
     """`cuda:N` initialises that device before the sandbox closes."""
-    practise: bool = False
+    prefault: bool = False
     """There is time to get the process's own copies of the pages that a run writes to."""
     canary: Targets | None = None
     """It shall attack these instead of running a program."""

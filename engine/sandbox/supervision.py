@@ -50,7 +50,7 @@ class Supervision:
         self._tail = b""
         self._output_bytes = 0
 
-    def hear(self, data: bytes) -> None:
+    def on_events(self, data: bytes) -> None:
         """Take bytes of events; an unfinished line waits for its end and is dropped when there is none."""
         self._said_bytes += len(data)
         if self._said_bytes > self._limits.trace_bytes + MIB:
@@ -73,14 +73,14 @@ class Supervision:
             if self._on_event:
                 self._on_event(line)
 
-    def see_output(self, data: bytes) -> None:
+    def on_output(self, data: bytes) -> None:
         """Take bytes the process wrote to its stdout or stderr itself."""
         self._output_bytes += len(data)
         self._tail = (self._tail + data)[-TAIL_BYTES:]
         if self._output_bytes > OUTPUT_BYTES:
             self.stop("output", after_s=FLUSH_S)
 
-    def see_memory(self, added_bytes: int) -> None:
+    def on_memory(self, added_bytes: int) -> None:
         """Take how much the process grew since it was given its request."""
         if added_bytes > self._limits.memory_bytes + MEMORY_SLACK_BYTES:
             self.stop("memory")

@@ -102,8 +102,8 @@ class Zygote:
         if targets:
             return lambda _: child.emit(msgspec.json.encode(canary.attack(targets)))
         job = self._job or execute.make_ready()
-        if asked.practise and job is self._job:
-            execute.practise(job)
+        if asked.prefault and job is self._job:
+            execute.prefault(job)
         return lambda request: execute.run(request, child.emit, job)
 
     def _watch(self, pidfd: int, process: _Process) -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from engine import Program, RunRequest
 from engine.sandbox.messages import Config, Exited, Ready
-from engine.sandbox.nursery import ZygoteLost
-from engine.sandbox.plain import PlainNursery
 from engine.sandbox.pool import Pool
+from engine.sandbox.unsandboxed import UnsandboxedProcesses
+from engine.sandbox.zygote_client import ZygoteLost
 
 if sys.platform != "linux":
     pytest.skip("the sandbox is Linux's", allow_module_level=True)
@@ -35,10 +35,10 @@ ON_CPU = RunRequest(program=Program(code="x"))
 class FakeChild:
     """A process that ends when it is told to."""
 
-    def __init__(self, device: str, practises: bool) -> None:
+    def __init__(self, device: str, prefaults: bool) -> None:
         loop = asyncio.get_running_loop()
         self.device = device
-        self.practises = practises
+        self.prefaults = prefaults
         self.closed: asyncio.Future[None] = loop.create_future()
         self.closed.set_result(None)
         self.exited: asyncio.Future[Exited] = loop.create_future()
@@ -46,11 +46,13 @@ class FakeChild:
         self.lingers = False
         """The kernel takes its time to take it down."""
 
-    async def send(self, request: bytes, hear: Callable[[bytes], None], see: Callable[[bytes], None]) -> None:
+    async def send(
+        self, request: bytes, on_events: Callable[[bytes], None], on_output: Callable[[bytes], None]
+    ) -> None:
         self.asked = True
-        self.hear = hear
+        self.on_events = on_events
 
-    def hear_rest(self) -> None: ...
+    def drain(self) -> None: ...
 
     def finish(self) -> None:
         self.exited.set_result(Exited(id=1, status=0, cpu_s=0))
@@ -67,7 +69,7 @@ class FakeChild:
         return 0
 
 
-class FakeNursery(PlainNursery):
+class FakeProcesses(UnsandboxedProcesses):
     """A warm process on a machine with a GPU."""
 
     def __init__(self, cuda: bool) -> None:
@@ -79,11 +81,11 @@ class FakeNursery(PlainNursery):
         self.born: list[FakeChild] = []
 
     async def spawn(  # type: ignore[override]
-        self, device: str = "cpu", canary: object = None, *, practise: bool = False
+        self, device: str = "cpu", canary: object = None, *, prefault: bool = False
     ) -> FakeChild:
         if self.lost:
             raise ZygoteLost
-        self.born.append(FakeChild(device, practise))
+        self.born.append(FakeChild(device, prefault))
         return self.born[-1]
 
     async def close(self) -> None: ...
@@ -94,10 +96,10 @@ class FakePool(Pool):
 
     def __init__(self, capacity: int, cuda_share: float, spares: int) -> None:
         super().__init__(capacity, spares=spares, cuda_share=cuda_share)
-        self.started: list[FakeNursery] = []
+        self.started: list[FakeProcesses] = []
 
-    async def _start_nursery(self, cuda: bool) -> FakeNursery:
-        self.started.append(FakeNursery(cuda))
+    async def _start_client(self, cuda: bool) -> FakeProcesses:
+        self.started.append(FakeProcesses(cuda))
         return self.started[-1]
 
 
@@ -121,10 +123,10 @@ async def settle() -> None:
 
 def test_runs_on_the_cpu_keep_the_warm_process_with_a_private_root() -> None:
     async def check(pool: FakePool) -> None:
-        assert [nursery.cuda for nursery in pool.started] == [False]
+        assert [client.cuda for client in pool.started] == [False]
         runs = [asyncio.create_task(pool.run(request)) for request in (ON_CPU, ON_GPU)]
         await settle()
-        assert [nursery.cuda for nursery in pool.started] == [False, True]
+        assert [client.cuda for client in pool.started] == [False, True]
         cpu, gpu = pool.started
         assert {child.device for child in cpu.born} == {"cpu"}
         assert {child.device for child in gpu.born} == {"cuda:0"}
@@ -182,7 +184,7 @@ def test_a_lost_gpu_process_is_replaced_and_the_cpu_s_is_not() -> None:
         await first
         second = asyncio.create_task(pool.run(ON_GPU))
         await settle()
-        assert [nursery.cuda for nursery in pool.started] == [False, True, True]
+        assert [client.cuda for client in pool.started] == [False, True, True]
         for child in pool.started[2].born:
             child.kill()
         await second
@@ -199,13 +201,13 @@ def test_a_process_practises_while_the_machine_has_time_for_it(monkeypatch: pyte
             runs.append(asyncio.create_task(pool.run(ON_CPU)))
             await settle()
         # the spare made at the start, then one in the place of each that was taken
-        assert [child.practises for child in pool.started[0].born] == [True, True, False, False]
+        assert [child.prefaults for child in pool.started[0].born] == [True, True, False, False]
         pool.started[0].born[0].finish()
         await runs[0]
         pool.started[0].born[1].finish()  # of two that went on: the machine was busy until now
         await runs[1]
         await settle()
-        assert not any(child.practises for child in pool.started[0].born[2:])
+        assert not any(child.prefaults for child in pool.started[0].born[2:])
         for child in pool.started[0].born:
             child.kill()
         await asyncio.gather(*runs)
@@ -260,7 +262,7 @@ def test_the_next_process_is_not_made_before_the_last_one_is_gone(monkeypatch: p
         run = asyncio.create_task(pool.run(ON_CPU))
         await settle()
         born[0].lingers = True
-        born[0].hear(b'["end",1.0]\n\n')
+        born[0].on_events(b'["end",1.0]\n\n')
         lines, outcome = await run
         assert (lines, outcome.exit_code) == ([b'["end",1.0]'], 0)
         await settle()

@@ -65,11 +65,11 @@ class Child:
         """Done when the sandbox is closed around the child and it waits for its request."""
         self.exited: asyncio.Future[Exited] = loop.create_future()
         """Its end; everything it said has been heard by then."""
-        self.exited.add_done_callback(look_at)
-        self.closed.add_done_callback(look_at)
+        self.exited.add_done_callback(retrieve)
+        self.closed.add_done_callback(retrieve)
         self._request, self._events, self._output, self._pidfd = descriptors
-        self._hear: Callable[[bytes], None] = self._hear_closed
-        self._see: Callable[[bytes], None] = self._see_complaint
+        self._on_events: Callable[[bytes], None] = self._note_closed
+        self._on_output: Callable[[bytes], None] = self._note_complaint
         self._complaint = b""
         import fcntl  # not on every system that imports this module
 
@@ -80,9 +80,11 @@ class Child:
         loop.add_reader(self._events, self._read_events)
         loop.add_reader(self._output, self._read_output)
 
-    async def send(self, request: bytes, hear: Callable[[bytes], None], see: Callable[[bytes], None]) -> None:
-        """Give it its request; from now on `hear` gets the bytes of its events, `see` what it writes to stderr."""
-        self._hear, self._see = hear, see
+    async def send(
+        self, request: bytes, on_events: Callable[[bytes], None], on_output: Callable[[bytes], None]
+    ) -> None:
+        """Give it its request; from now on `on_events` gets the bytes of its events, `on_output` what it writes to stderr."""
+        self._on_events, self._on_output = on_events, on_output
         loop = asyncio.get_running_loop()
         rest = memoryview(request)
         try:
@@ -139,7 +141,7 @@ class Child:
             os.close(file)
         return (int(statm[1]) - int(statm[2])) * mmap.PAGESIZE
 
-    def hear_rest(self) -> None:
+    def drain(self) -> None:
         """Hear what is left in the pipes."""
         for _ in range(_PIPE_BYTES // _READ_BYTES + 2):
             self._read_events()
@@ -147,7 +149,7 @@ class Child:
 
     def end(self, exited: Exited | None) -> None:
         """The zygote says it is gone, or is gone itself: hear what is left in the pipes, give everything back."""
-        self.hear_rest()
+        self.drain()
         for descriptor in ("_request", "_events", "_output", "_pidfd"):
             self._close(descriptor)
         if not self.closed.done():
@@ -158,18 +160,18 @@ class Child:
             self.exited.set_exception(ZygoteLost())
 
     def _read_events(self) -> None:
-        if self._events >= 0 and not _read(self._events, self._hear):
+        if self._events >= 0 and not _read(self._events, self._on_events):
             self._close("_events")
 
     def _read_output(self) -> None:
-        if self._output >= 0 and not _read(self._output, self._see):
+        if self._output >= 0 and not _read(self._output, self._on_output):
             self._close("_output")
 
-    def _hear_closed(self, data: bytes) -> None:
+    def _note_closed(self, data: bytes) -> None:
         if not self.closed.done():
             self.closed.set_result(None)
 
-    def _see_complaint(self, data: bytes) -> None:
+    def _note_complaint(self, data: bytes) -> None:
         self._complaint += data
 
     def _close(self, name: Literal["_request", "_events", "_output", "_pidfd"]) -> None:
@@ -180,12 +182,12 @@ class Child:
             setattr(self, name, -1)
 
 
-class Nursery:
+class ZygoteClient:
     """A running zygote. When it is lost, so are its children, and `spawn` raises `ZygoteLost`."""
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, staging: Path) -> None:
         self.ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
-        self.ready.add_done_callback(look_at)
+        self.ready.add_done_callback(retrieve)
         self.lost = False
         self._process = process
         self._control = control
@@ -218,24 +220,24 @@ class Nursery:
                 cwd="/",
                 start_new_session=True,
             )
-        nursery = cls(process, ours, staging)
+        client = cls(process, ours, staging)
         try:
-            ready = await asyncio.wait_for(asyncio.shield(nursery.ready), START_S)
+            ready = await asyncio.wait_for(asyncio.shield(client.ready), START_S)
         except BaseException:
-            await nursery.close()
+            await client.close()
             raise
         if "mount" in ready.layers:  # the private root has taken its place
             staging.rmdir()
-        return nursery
+        return client
 
-    async def spawn(self, device: str = "cpu", canary: Targets | None = None, *, practise: bool = False) -> Child:
-        """A new child; it closes its sandbox while the caller goes on, and then practises if there is time."""
+    async def spawn(self, device: str = "cpu", canary: Targets | None = None, *, prefault: bool = False) -> Child:
+        """A new child; it closes its sandbox while the caller goes on, and then prefaults if there is time."""
         if self.lost:
             raise ZygoteLost
         number = next(self._numbers)
         self._expected[number] = asyncio.get_running_loop().create_future()
         try:
-            self._control.send(encode(Spawn(id=number, device=device, practise=practise, canary=canary)))
+            self._control.send(encode(Spawn(id=number, device=device, prefault=prefault, canary=canary)))
         except OSError as gone:
             self._lose()
             raise ZygoteLost from gone
@@ -334,7 +336,7 @@ def settle(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-def look_at(future: asyncio.Future[Exited] | asyncio.Future[None] | asyncio.Future[Ready]) -> None:
+def retrieve(future: asyncio.Future[Exited] | asyncio.Future[None] | asyncio.Future[Ready]) -> None:
     """An end that nobody awaits is no bug of ours."""
     if not future.cancelled():
         future.exception()

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,12 +10,14 @@ from typing import get_args
 
 import msgspec
 
+from engine.devices import PATTERN, SPELLINGS
 from engine.expression import BadInput, program_of
 from engine.local import run
 from engine.request import CheckKind
 from engine.trace import Check, Program, Tensor, Trace
 
 _SEEDS = 2**32
+_DEVICES = f"{', '.join(SPELLINGS[:-1])} or {SPELLINGS[-1]}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,7 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--seed", type=_seed, default=0, metavar="N", help="seed of torch, numpy and random (default 0)"
     )
-    parser.add_argument("--device", default="cpu", metavar="D", help="auto, cpu, cuda or cuda:N (default cpu)")
+    parser.add_argument("--device", default="cpu", metavar="D", help=f"{_DEVICES} (default cpu)")
     parser.add_argument(
         "--check", action="append", default=[], choices=get_args(CheckKind), metavar="WHAT",
         help="finite-difference compares gradients with differences, jacobian gives Jacobians, surface a function of two "
@@ -74,8 +77,8 @@ def _program(given: argparse.Namespace) -> Program:
         raise BadInput("give either a FILE or --expression, and not both")
     if given.expression is None and given.input:
         raise BadInput("--input belongs to --expression; put values into the program itself")
-    if given.device not in ("auto", "cpu", "cuda") and not given.device.removeprefix("cuda:").isdecimal():
-        raise BadInput(f"{given.device!r} is not a device; choose auto, cpu, cuda or cuda:N")
+    if not re.match(PATTERN, given.device):
+        raise BadInput(f"{given.device!r} is not a device; choose {_DEVICES}")
     if given.expression is not None:
         inputs = dict(_input(text) for text in given.input)
         return program_of(given.expression, inputs, seed=given.seed, device=given.device)

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 
 from engine import events
+from engine.devices import CPU
 from engine.request import RunRequest
 from engine.sandbox.pool import Control, Pool
 from engine.sandbox.zygote_client import SandboxBroken, ZygoteLost
@@ -28,7 +29,7 @@ class LocalRunner:
         """`workers` 0 takes one for each processor core; `slow_workers` are fewer where their memory would not do."""
         self._workers = workers or max(2, os.cpu_count() or 1)
         self._slow_workers = min(slow_workers, max(0, machine_bytes() // memory_bytes - self._workers))
-        self._pool = Pool(self._workers + self._slow_workers, cuda_share=min(1.0, max(0.05, cuda_share)))
+        self._pool = Pool(self._workers + self._slow_workers, device_share=min(1.0, max(0.05, cuda_share)))
         self._controls: dict[str, Control] = {}
         self._started = False
         self._trace_processes = TraceProcesses()
@@ -65,7 +66,7 @@ class LocalRunner:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        return ("cpu", *(f"cuda:{index}" for index in range(self._pool.cuda_devices)))
+        return (CPU.name, *self._pool.devices)
 
     async def submit(self, run: str, request: RunRequest, waited_ms: float) -> AsyncGenerator[RunEvent, None]:
         said: asyncio.Queue[RunEvent | None] = asyncio.Queue()

@@ -16,10 +16,10 @@ from typing import Literal
 
 import msgspec
 
+from engine.devices import AUTO, CPU, DeviceKind, first_of_its_kind, kind_of
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.sandbox.canary import WRITTEN, Report, Targets, judge
-from engine.sandbox.cuda import is_cuda
 from engine.sandbox.supervision import GRACE_S, LATE_S, Supervision
 from engine.sandbox.unsandboxed import UnsandboxedChild, UnsandboxedProcesses
 from engine.sandbox.zygote_client import Child, SandboxBroken, ZygoteClient, ZygoteLost, settle
@@ -70,8 +70,8 @@ class Pool:
     """Runs up to `capacity` programs at once, further ones wait their turn.
 
     `spares` children wait forked, sandboxed and warm. `outer` names a sandbox the operator put around the service.
-    A run on a GPU may take `cuda_share` of its memory, and as many go on at once as these shares fit into it; once a GPU was
-    asked for, one process waits with it initialised. Their warm process is another: the driver needs to see more of the machine.
+    A run on an accelerator may take `device_share` of its memory, and as many go on at once as these shares fit into it; once
+    one was asked for, a process waits with it started. Their warm process is another: a driver needs to see more of the machine.
     Where they are not `sandboxed` each run is an ordinary process that may do all its user may, its memory not watched: for
     programs of one's own, and for systems other than Linux.
     """
@@ -84,13 +84,14 @@ class Pool:
         namespaces: bool = True,
         outer: Literal["gvisor"] | None = None,
         sandboxed: bool = sys.platform == "linux",
-        cuda_share: float = 0.4,
+        device_share: float = 0.4,
     ) -> None:
         self.capacity = capacity or max(2, os.cpu_count() or 1)
-        self.cuda_devices = 0
+        self.devices: tuple[str, ...] = ()
+        """Accelerators there are."""
         self.isolation = Isolation(profile="none", layers=())
-        self._cuda_share = cuda_share
-        self._spares_wanted = {"cpu": spares}
+        self._device_share = device_share
+        self._spares_wanted = {CPU.name: spares}
         """By device."""
         self._namespaces = namespaces
         self._outer = outer
@@ -98,8 +99,8 @@ class Pool:
         self._turns = asyncio.Semaphore(self.capacity)
         self._device_turns: dict[str, asyncio.Semaphore] = {}
         self._spares: dict[str, deque[Child | UnsandboxedChild]] = {}
-        self._clients: dict[bool, ZygoteClient | UnsandboxedProcesses] = {}
-        """By whether their runs get a GPU."""
+        self._clients: dict[DeviceKind, ZygoteClient | UnsandboxedProcesses] = {}
+        """By the kind of device their runs get."""
         self._starting = asyncio.Lock()
         self._refilling: asyncio.Task[None] | None = None
         self._performing = 0
@@ -109,7 +110,7 @@ class Pool:
 
     async def start(self) -> None:
         """Warm up and find out, by attacks from inside, which layers hold on this machine."""
-        client = await self._live_client("cpu")
+        client = await self._live_client(CPU.name)
         try:
             if isinstance(client, ZygoteClient):
                 self.isolation = await self._test_isolation(client)
@@ -196,10 +197,9 @@ class Pool:
 
     def _device(self, request: RunRequest) -> str:
         """The device a child is made ready for; one that is not there is the worker's to explain."""
-        device = request.program.device
-        if device == "auto" or not self.cuda_devices:
-            return "cuda:0" if self.cuda_devices else "cpu"
-        return "cuda:0" if device == "cuda" else device
+        if request.program.device == AUTO or not self.devices:
+            return next(iter(self.devices), CPU.name)
+        return first_of_its_kind(request.program.device)
 
     async def _take(self, device: str) -> Child | UnsandboxedChild:
         """A child that waits for its request. A second one when the first is lost before it had one."""
@@ -209,11 +209,11 @@ class Pool:
             return await self._ready_child(device)
 
     def _device_turn(self, device: str) -> contextlib.AbstractAsyncContextManager[None]:
-        """A place on a GPU: waited for before one in the pool, so that runs on the CPU need not wait for GPUs."""
-        if not is_cuda(device):
+        """A place on an accelerator: waited for before one in the pool, so that runs on the CPU need not wait for it."""
+        if kind_of(device) is CPU:
             return contextlib.nullcontext()
         self._spares_wanted.setdefault(device, 1)
-        return self._device_turns.setdefault(device, asyncio.Semaphore(max(1, int(1 / self._cuda_share))))
+        return self._device_turns.setdefault(device, asyncio.Semaphore(max(1, int(1 / self._device_share))))
 
     async def _ready_child(self, device: str) -> Child | UnsandboxedChild:
         child = self._spare(device)
@@ -238,25 +238,26 @@ class Pool:
 
     async def _live_client(self, device: str) -> ZygoteClient | UnsandboxedProcesses:
         """The zygote for a device, started anew when it was lost."""
-        cuda = is_cuda(device)
+        kind = kind_of(device)
         async with self._starting:
-            client = self._clients.get(cuda)
+            client = self._clients.get(kind)
             if client and client.lost:
-                await self._clients.pop(cuda).close()
+                await self._clients.pop(kind).close()
                 client = None
             if not client:
-                client = self._clients[cuda] = await self._start_client(cuda)
-                self.cuda_devices = max(self.cuda_devices, client.ready.result().cuda_devices)
+                client = self._clients[kind] = await self._start_client(kind)
+                self.devices = self.devices or client.ready.result().devices
             return client
 
-    async def _start_client(self, cuda: bool) -> ZygoteClient | UnsandboxedProcesses:
+    async def _start_client(self, kind: DeviceKind) -> ZygoteClient | UnsandboxedProcesses:
         if not self._sandboxed:
             return UnsandboxedProcesses()
         # a run that is over still has its place while the kernel takes its memory back, and one is being cleaned up
         slots = 2 * self.capacity + sum(self._spares_wanted.values()) + 1
-        share = self._cuda_share if cuda else 0.0
         try:
-            return await ZygoteClient.start(slots, namespaces=self._namespaces, cuda_share=share)
+            return await ZygoteClient.start(
+                slots, namespaces=self._namespaces, kind=kind, device_share=self._device_share
+            )
         except (OSError, TimeoutError) as trouble:  # no process, folder or memory to be had
             raise ZygoteLost(f"the warm process could not be started: {type(trouble).__name__}: {trouble}") from trouble
 

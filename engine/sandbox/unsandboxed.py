@@ -117,7 +117,7 @@ class UnsandboxedProcesses:
 
     def __init__(self) -> None:
         self.ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
-        self.ready.set_result(Ready(layers=(), canary="", cuda_devices=0))
+        self.ready.set_result(Ready(layers=(), canary=""))
         self._children: list[UnsandboxedChild] = []
 
     async def spawn(

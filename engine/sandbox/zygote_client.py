@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
+from engine.devices import CPU, KINDS, DeviceKind
 from engine.sandbox.canary import Targets
 from engine.sandbox.messages import Config, Exited, FromZygote, Ready, Spawn, Spawned, decode_from_zygote, encode
 
@@ -40,9 +41,7 @@ ENVIRONMENT = {
     "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
     "OMP_THREAD_LIMIT": "4",  # libgomp exits the process when a thread cannot be made
     "OPENBLAS_NUM_THREADS": "1",  # its threads would not survive the fork
-    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # otherwise asking for CUDA initialises it, and no fork can use it any more
-    "TRITON_NVML_BASED_CUDA_CHECK": "1",
-    "CUDA_CACHE_DISABLE": "1",
+    **{name: value for kind in KINDS for name, value in kind.environment.items()},
 }
 """All the environment a program finds: nothing of the server's is inherited."""
 
@@ -199,7 +198,7 @@ class ZygoteClient:
         asyncio.get_running_loop().add_reader(control, self._receive)
 
     @classmethod
-    async def start(cls, slots: int, *, namespaces: bool, cuda_share: float = 0.0) -> Self:
+    async def start(cls, slots: int, *, namespaces: bool, kind: DeviceKind = CPU, device_share: float = 1.0) -> Self:
         """A warm zygote, after the seconds that PyTorch takes to import."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
@@ -209,7 +208,8 @@ class ZygoteClient:
             slots=slots,
             import_path=_ENGINE_PARENT,
             namespaces=namespaces,
-            cuda_share=cuda_share,
+            kind=kind.name,
+            device_share=device_share,
         )
         with theirs:
             process = subprocess.Popen(

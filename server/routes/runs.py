@@ -10,6 +10,7 @@ from fastapi import APIRouter, Header
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from engine.devices import AUTO, first_of_its_kind
 from engine.expression import BadInput, program_of
 from engine.keys import run_id
 from engine.request import RunRequest
@@ -168,8 +169,7 @@ def program_in(body: RunBody, max_bytes: int) -> Program:
 
 def check_device(device: str, devices: tuple[str, ...]) -> None:
     """Refuse a device this machine does not have."""
-    wanted = "cuda:0" if device == "cuda" else device
-    if wanted != "auto" and wanted not in devices:
+    if device != AUTO and first_of_its_kind(device) not in devices:
         raise Problem("no-such-device", device=device, devices=", ".join(devices))
 
 

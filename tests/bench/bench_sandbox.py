@@ -86,7 +86,7 @@ def fork_all() -> None:
 
     warm()
     job = execute.make_ready()
-    layers = Layers(tempfile.mkdtemp(), 1, namespaces=True, cuda=False)
+    layers = Layers(tempfile.mkdtemp(), 1, namespaces=True)
     gc.collect()
     gc.freeze()
 

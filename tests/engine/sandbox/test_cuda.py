@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from engine import Program, RunRequest
+from engine.devices import CPU, CUDA, DeviceKind, device_files
 from engine.sandbox.messages import Config, Exited, Ready
 from engine.sandbox.pool import Pool
 from engine.sandbox.unsandboxed import UnsandboxedProcesses
@@ -22,7 +23,6 @@ import torch
 
 from engine.limits import DEFAULT_LIMITS
 from engine.sandbox import zygote
-from engine.sandbox.cuda import device_files
 from engine.sandbox.layers import Layers
 from engine.worker import execute, warm
 from engine.worker.fail import failure_row
@@ -72,12 +72,12 @@ class FakeChild:
 class FakeProcesses(UnsandboxedProcesses):
     """A warm process on a machine with a GPU."""
 
-    def __init__(self, cuda: bool) -> None:
+    def __init__(self, kind: DeviceKind) -> None:
         super().__init__()
-        self.cuda = cuda
+        self.kind = kind
         self.lost = False
         self.ready = asyncio.get_running_loop().create_future()
-        self.ready.set_result(Ready(layers=(), canary="", cuda_devices=1))
+        self.ready.set_result(Ready(layers=(), canary="", devices=("cuda:0",)))
         self.born: list[FakeChild] = []
 
     async def spawn(  # type: ignore[override]
@@ -95,11 +95,11 @@ class FakePool(Pool):
     """Its warm processes are fakes."""
 
     def __init__(self, capacity: int, cuda_share: float, spares: int) -> None:
-        super().__init__(capacity, spares=spares, cuda_share=cuda_share)
+        super().__init__(capacity, spares=spares, device_share=cuda_share)
         self.started: list[FakeProcesses] = []
 
-    async def _start_client(self, cuda: bool) -> FakeProcesses:
-        self.started.append(FakeProcesses(cuda))
+    async def _start_client(self, kind: DeviceKind) -> FakeProcesses:
+        self.started.append(FakeProcesses(kind))
         return self.started[-1]
 
 
@@ -123,10 +123,10 @@ async def settle() -> None:
 
 def test_runs_on_the_cpu_keep_the_warm_process_with_a_private_root() -> None:
     async def check(pool: FakePool) -> None:
-        assert [client.cuda for client in pool.started] == [False]
+        assert [client.kind for client in pool.started] == [CPU]
         runs = [asyncio.create_task(pool.run(request)) for request in (ON_CPU, ON_GPU)]
         await settle()
-        assert [client.cuda for client in pool.started] == [False, True]
+        assert [client.kind for client in pool.started] == [CPU, CUDA]
         cpu, gpu = pool.started
         assert {child.device for child in cpu.born} == {"cpu"}
         assert {child.device for child in gpu.born} == {"cuda:0"}
@@ -184,7 +184,7 @@ def test_a_lost_gpu_process_is_replaced_and_the_cpu_s_is_not() -> None:
         await first
         second = asyncio.create_task(pool.run(ON_GPU))
         await settle()
-        assert [client.cuda for client in pool.started] == [False, True, True]
+        assert [client.kind for client in pool.started] == [CPU, CUDA, CUDA]
         for child in pool.started[2].born:
             child.kill()
         await second
@@ -296,13 +296,13 @@ def test_a_warm_process_gets_ready_only_where_no_gpu_is_seen(monkeypatch: pytest
     monkeypatch.setattr(execute, "make_ready", lambda: seen.append(os.environ["CUDA_VISIBLE_DEVICES"]))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     for_cpu = Config(staging="", slots=1, import_path="")
-    for_gpu = msgspec.structs.replace(for_cpu, cuda_share=0.4)
-    zygote.job_of(for_gpu, 2)
+    for_gpu = msgspec.structs.replace(for_cpu, kind="cuda", device_share=0.4)
+    zygote.job_of(for_gpu, ("cuda:0", "cuda:1"))
     assert seen == []
-    zygote.job_of(for_gpu, 0)
-    zygote.job_of(for_cpu, 0)
+    zygote.job_of(for_gpu, ())
+    zygote.job_of(for_cpu, ())
     assert seen == ["0,1", "0,1"]
-    zygote.job_of(for_cpu, 2)
+    zygote.job_of(for_cpu, ("cuda:0", "cuda:1"))
     assert seen[2:] == [""]
 
 
@@ -317,7 +317,7 @@ def test_a_run_s_share_is_set_before_its_sandbox_closes(monkeypatch: pytest.Monk
         return zeros(*size)
 
     monkeypatch.setattr(torch, "ones", on_the_cpu)
-    warm.start_cuda("cuda:0", 0.4)
+    warm.start("cuda:0", 0.4)
     assert told == [("device", torch.device("cuda:0")), ("share", 0.4, torch.device("cuda:0"))]
 
 
@@ -342,7 +342,7 @@ def test_runs_on_a_gpu_have_no_private_root(tmp_path: Any) -> None:
     if pid == 0:
         code = 1
         try:
-            layers = Layers(str(tmp_path), 1, namespaces=True, cuda=True)
+            layers = Layers(str(tmp_path), 1, namespaces=True, kind=CUDA)
             code = 0 if "mount" not in layers.names and "landlock" in layers.names else 2
         finally:
             os._exit(code)

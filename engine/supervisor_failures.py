@@ -95,7 +95,7 @@ _MOST_TOLD = 60
 def stacks(stderr_tail: str) -> list[str]:
     """Where the threads of a process were, as its fault handler said, for the operator: nothing of the program's own."""
     found = itertools.islice(_TOLD.finditer(stderr_tail), _MOST_TOLD)
-    return [f"{one[1]}:{one[2]} {one[3]}" if one[1] else "thread" for one in found]
+    return [f"{frame[1]}:{frame[2]} {frame[3]}" if frame[1] else "thread" for frame in found]
 
 
 def line_span(code: str, number: int) -> Span | None:

@@ -39,7 +39,7 @@ class RateLimit:
         """Drop the buckets that are full again, once there are many."""
         if len(self._buckets) >= _MANY:
             full_s = self.burst / self.per_s
-            self._buckets = {name: one for name, one in self._buckets.items() if now - one.at < full_s}
+            self._buckets = {name: bucket for name, bucket in self._buckets.items() if now - bucket.at < full_s}
 
 
 _MANY = 10_000

@@ -307,7 +307,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
         stored = run(at, lesson(50)).headers["content-location"]
         works(at, 51)
         fresh = settled(at)
-        largest = max(one.stat().st_size for one in (tmp_path / "store").iterdir())
+        largest = max(file.stat().st_size for file in (tmp_path / "store").iterdir())
         resource.prlimit(at.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
         for number in range(60, 70):
             works(at, number)

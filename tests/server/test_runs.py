@@ -290,10 +290,10 @@ def test_a_run_that_takes_long_tells_where_it_is(served: Served) -> None:
     code = "import time\nimport torch\nx = torch.ones(2) * 2\nfor _ in range(8):\n    time.sleep(0.1)\n"
     accepted = served.http.post("/api/v1/runs", json={"code": code}, headers={"Prefer": "respond-async"}).json()
     told = served.http.get(accepted["events"]).text.split("\n\n")
-    progress = [json.loads(one.partition("data: ")[2]) for one in told if "event: progress" in one]
+    progress = [json.loads(event.partition("data: ")[2]) for event in told if "event: progress" in event]
     assert progress
-    assert {(one["line"], one["ops"]) for one in progress} == {(5, 2)}
-    elapsed = [one["elapsed_s"] for one in progress]
+    assert {(word["line"], word["ops"]) for word in progress} == {(5, 2)}
+    elapsed = [word["elapsed_s"] for word in progress]
     assert elapsed == sorted(elapsed)
 
 

@@ -96,12 +96,12 @@ def test_a_newer_trace_takes_the_place_of_the_older(open_store: Open) -> None:
 
 def test_many_at_once_do_not_disturb_each_other(open_store: Open) -> None:
     async def crowd(store: Store) -> None:
-        async def one(number: int) -> None:
+        async def put_and_read(number: int) -> None:
             name = f"r{number}"
             await store.put(name, trace(chr(97 + number % 26), tensors={"t1": name.encode()}))
             assert await store.tensor(name, "t1") == name.encode()
 
-        await asyncio.gather(*(one(number) for number in range(50)))
+        await asyncio.gather(*(put_and_read(number) for number in range(50)))
         assert (await store.size())[0] == 50
 
     use(open_store, crowd)
@@ -109,12 +109,12 @@ def test_many_at_once_do_not_disturb_each_other(open_store: Open) -> None:
 
 def test_two_servers_share_one_file(open_store: Open) -> None:
     async def both() -> None:
-        one, other = open_store(), open_store()
+        first, other = open_store(), open_store()
         try:
-            await asyncio.gather(*(store.put(f"{n}", trace("x")) for n, store in enumerate([one, other] * 20)))
-            assert await one.size() == await other.size() == (40, 40_000)
+            await asyncio.gather(*(store.put(f"{n}", trace("x")) for n, store in enumerate([first, other] * 20)))
+            assert await first.size() == await other.size() == (40, 40_000)
         finally:
-            await one.close()
+            await first.close()
             await other.close()
 
     asyncio.run(both())

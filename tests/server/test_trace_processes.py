@@ -66,7 +66,7 @@ def test_the_trace_is_the_same() -> None:
 
 
 def process_of(large: TraceProcesses, number: int) -> int:
-    process = large._makers[number]._process
+    process = large._processes[number]._process
     assert process is not None
     return process.pid
 

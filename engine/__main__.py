@@ -48,8 +48,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", default="cpu", metavar="D", help=f"{_DEVICES} (default cpu)")
     parser.add_argument(
         "--check", action="append", default=[], choices=get_args(CheckKind), metavar="WHAT",
-        help="finite-difference compares gradients with differences, jacobian gives Jacobians, surface a function of two "
-        "numbers, calls the calls of the program's own functions; repeatable",
+        help="finite-difference compares gradients with differences, jacobian gives Jacobians, surface a function of "
+        "two numbers, calls the calls of the program's own functions; repeatable",
     )  # fmt: skip
     parser.add_argument(
         "--axis", action="append", default=[], metavar="NUMBER",

@@ -1,4 +1,4 @@
-"""The kinds of devices a program can ask for: one row each, with all that sandbox, server and findings need to know of it.
+"""The kinds of devices a program can ask for: one row each, with all that sandbox and server need to know of it.
 
 A new kind is a new row. What needs torch to ask a device is in `engine/worker/warm.py`, the same for all kinds.
 """
@@ -13,12 +13,12 @@ class DeviceKind:
     """One kind."""
 
     name: str
-    """As PyTorch spells it, in `torch.device`, as the module `torch.NAME` and as the method that copies a tensor there."""
+    """As PyTorch spells it: in `torch.device`, as the module `torch.NAME`, as the method that copies a tensor there."""
     is_indexed: bool = True
     """There may be several, spelled `cuda:0`, `cuda:1` …; else there is one, spelled as the kind is."""
     is_forkable: bool = False
     """A process that has used it can be forked. Else each fork starts it for itself, and one that does not need it must
-    not even see it, for a backward pass starts a thread for each device (pytorch 2.13, `Engine::start_device_threads`)."""
+    not even see it, for a backward pass starts a thread for each device (pytorch 2.13: `start_device_threads`)."""
     hidden_by: str = ""
     """Environment variable that hides all devices of the kind while it is empty."""
     environment: Mapping[str, str] = field(default_factory=dict)

@@ -85,8 +85,8 @@ def run(
     """Run a program and give its trace: in the sandbox, unless it is one's own and is to run in an ordinary process.
 
     A program that fails, or that a limit stops, has a trace too: `status` and `failure` say so. The first call takes
-    the seconds that importing PyTorch takes. `checks` compares its gradients with finite differences or gives Jacobians.
-    Thread-safe.
+    the seconds that importing PyTorch takes. `checks` compares its gradients with finite differences or gives
+    Jacobians. Thread-safe.
     """
     if isinstance(program, str):
         program = Program(code=program)

@@ -9,8 +9,8 @@ from server.store import etag
 class ConditionalGet:
     """ASGI middleware: answers to GET that may be kept get a tag, and become a 304 for who has them.
 
-    Starlette does this for files only. The tag is weak unless the route gave one, for it stays the same when the answer is
-    compressed on its way out. What comes in pieces passes through.
+    Starlette does this for files only. The tag is weak unless the route gave one, for it stays the same when the answer
+    is compressed on its way out. What comes in pieces passes through.
     """
 
     def __init__(self, app: ASGIApp) -> None:

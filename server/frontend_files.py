@@ -1,4 +1,4 @@
-"""The built frontend: pages and their files, read once, compressed beforehand or once, read again when they are built anew."""
+"""The built frontend: pages and their files, read and compressed once, and again when they are built anew."""
 
 import base64
 import gzip

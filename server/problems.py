@@ -149,7 +149,8 @@ TABLE: dict[str, Row] = {
         403,
         ("Not your run", "不是你的运行"),
         (
-            "Run {run} was asked for by another client, and only that one can end it. Wait for it, or run the program again.",
+            "Run {run} was asked for by another client, and only that one can end it. "
+            "Wait for it, or run the program again.",
             "运行 {run} 是别的客户端提交的，只有提交者能结束它。请等它结束，或者重新运行你的程序。",
         ),
     ),

@@ -1,9 +1,9 @@
 """Who runs next: a bounded queue in front of the runner, fair between addresses and the sessions behind them.
 
-A session (one browser) has at most one running and one waiting run, and a newer one replaces the waiting one. Whoever has
-the fewest runs going, and was served longest ago, is next: a flood waits behind itself. A run that takes long yields its
-worker and goes on beside it, at idle priority while newer runs are there, so a few endless loops keep no short run waiting. The same run asked for twice
-is performed once.
+A session (one browser) has at most one running and one waiting run, and a newer one replaces the waiting one. Whoever
+has the fewest runs going, and was served longest ago, is next: a flood waits behind itself. A run that takes long
+yields its worker and goes on beside it, at idle priority while newer runs are there, so a few endless loops keep no
+short run waiting. The same run asked for twice is performed once.
 """
 
 import asyncio

@@ -38,8 +38,8 @@ CREATE TRIGGER IF NOT EXISTS gone AFTER DELETE ON traces BEGIN
     UPDATE held SET traces = traces - 1, bytes = bytes - old.bytes; END;
 INSERT OR IGNORE INTO held SELECT 1, count(*), coalesce(sum(bytes), 0) FROM traces;
 """
-"""`held` is the sum of all traces: to add them up for each write would read the whole file. The triggers are there before
-the sum is, so that what another process writes meanwhile is counted once."""
+"""`held` is the sum of all traces: to add them up for each write would read the whole file. The triggers are there
+before the sum is, so that what another process writes meanwhile is counted once."""
 
 
 _ADD_FORMAT = "ALTER TABLE traces ADD COLUMN format TEXT NOT NULL DEFAULT 'gradgraph.trace/1'"

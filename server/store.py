@@ -47,18 +47,20 @@ class Store(Protocol):
     """Finished traces and tensor values by run id, within a number of bytes that its maker set.
 
     One instance belongs to one event loop. All its methods may be called from any task of that loop, and any number of
-    calls may be under way at once; none of them blocks the loop. Several instances, also in other processes, may hold the
-    same traces: a `put` is all there or not at all, and seen by every `get` that begins after it returned.
+    calls may be under way at once; none of them blocks the loop. Several instances, also in other processes, may hold
+    the same traces: a `put` is all there or not at all, and seen by every `get` that begins after it returned.
     """
 
     async def get(self, run: str) -> Stored | None:
-        """The trace of a run as it was put, in whatever format, without its tensors; None when it was never put or was evicted. Raises StoreDown."""
+        """The trace of a run as it was put, in whatever format, without its tensors; None when it is not there.
+
+        Raises StoreDown."""
 
     async def tensor(self, run: str, tensor: str) -> bytes | None:
         """The compressed values of a larger tensor; None when they were not kept. Raises StoreDown."""
 
     async def put(self, run: str, stored: Stored, *, pinned: bool = False) -> tuple[str, ...]:
-        """Keep a trace in place of an earlier one of the same run; a pinned one, or one that ever was, is never evicted.
+        """Keep a trace in place of an earlier one of the same run; one that was ever pinned is never evicted.
 
         Returns the runs evicted for it: those not asked for longest go, with their tensors, until the rest fits. Raises
         StoreDown, and then nothing has changed."""

@@ -62,8 +62,8 @@ def is_large(request: RunRequest, lines: Sequence[bytes]) -> bool:
 class TraceProcesses:
     """The processes that make them, from the server's side.
 
-    One takes whatever has waited longest, the other whatever is smallest: what takes a moment does not wait for all that takes
-    a second, and nobody waits for ever."""
+    One takes whatever has waited longest, the other whatever is smallest: what takes a moment does not wait for all
+    that takes a second, and nobody waits for ever."""
 
     def __init__(self) -> None:
         self._waiting: list[_Queued] = []
@@ -121,8 +121,8 @@ class _TraceProcess:
     async def start(self) -> None:
         """Have it ready."""
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "server.trace_processes", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            cwd=_ROOT, start_new_session=True,
+            sys.executable, "-m", "server.trace_processes", stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE, cwd=_ROOT, start_new_session=True,
         )  # fmt: skip
 
     def work_on(self, waiting: list[_Queued]) -> None:

@@ -21,8 +21,8 @@ class OtherFormat(Problem):
 class Traces:
     """What queue, views and routes read traces from and put them into; as safe for concurrent use as its store.
 
-    Runs that must not be stored (a limit stopped them, the worker was lost) live in memory alone, until others push them
-    out. What is remembered is given also while the store is down.
+    Runs that must not be stored (a limit stopped them, the worker was lost) live in memory alone, until others push
+    them out. What is remembered is given also while the store is down.
     """
 
     def __init__(self, store: Store, memory_bytes: int) -> None:

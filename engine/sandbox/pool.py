@@ -28,7 +28,7 @@ from engine.trace import Isolation, Program, Timings
 _WATCH_S = 0.03
 _CANARY_S = 20.0
 _LULL_S = 0.05
-"""After a run that did not follow another one so soon, nobody hurries the next: its process is made when this has passed."""
+"""After a run that did not follow another so soon, nobody hurries: the next process is made when this has passed."""
 
 
 class Control:
@@ -70,10 +70,10 @@ class Pool:
     """Runs up to `capacity` programs at once, further ones wait their turn.
 
     `spares` children wait forked, sandboxed and warm. `outer` names a sandbox the operator put around the service.
-    A run on an accelerator may take `device_share` of its memory, and as many go on at once as these shares fit into it; once
-    one was asked for, a process waits with it started. Their warm process is another: a driver needs to see more of the machine.
-    Where they are not `sandboxed` each run is an ordinary process that may do all its user may, its memory not watched: for
-    programs of one's own, and for systems other than Linux.
+    A run on an accelerator may take `device_share` of its memory, and as many go on at once as these shares fit into
+    it; once one was asked for, a process waits with it started. Their warm process is another: a driver needs to see
+    more of the machine. Where they are not `sandboxed` each run is an ordinary process that may do all its user may,
+    its memory not watched: for programs of one's own, and for systems other than Linux.
     """
 
     def __init__(
@@ -137,8 +137,8 @@ class Pool:
                 finally:
                     control.let_go()
                     child.kill()
-                    # never while the answer is made and the kernel takes the process down; and after a lone run, whoever reads
-                    # the answer on this machine has the processors first
+                    # never while the answer is made and the kernel takes the process down; and after a lone run,
+                    # whoever reads the answer on this machine has the processors first
                     child.exited.add_done_callback(lambda _: self._refill_in(0 if hurried else _LULL_S))
             finally:
                 self._latest_end = time.perf_counter()
@@ -209,7 +209,7 @@ class Pool:
             return await self._ready_child(device)
 
     def _device_turn(self, device: str) -> contextlib.AbstractAsyncContextManager[None]:
-        """A place on an accelerator: waited for before one in the pool, so that runs on the CPU need not wait for it."""
+        """A place on an accelerator: waited for before one in the pool, so that no run on the CPU waits for it."""
         if kind_of(device) is CPU:
             return contextlib.nullcontext()
         self._spares_wanted.setdefault(device, 1)

@@ -26,8 +26,8 @@ _BLOB = b'["blob"'
 
 
 class Supervision:
-    """One run from request to end. `kill` ends the process; it is called at most once. `on_over` is called when the process has
-    said all."""
+    """One run from request to end. `kill` ends the process; it is called at most once. `on_over` is called when the
+    process has said all."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Supervision:
     ) -> None:
         self.lines: list[bytes] = []
         self.over = False
-        """It has said its last word. Whatever it would do then is cut short, so it has nothing to gain by saying so too early."""
+        """It has said its last word. What it would do then is cut short: it gains nothing by saying so too early."""
         self._limits = limits
         self._kill = kill
         self._on_event = on_event

@@ -165,8 +165,7 @@ class Zygote:
 
 
 def job_of(config: Config, seen: tuple[str, ...]) -> execute.Job | None:
-    """What records the one program of each fork; for a device that no fork survives every fork makes its own, once it has
-    started it."""
+    """What records the one program of each fork; where no fork survives its device, each makes its own later."""
     if seen and not kind_of(config.kind).is_forkable:
         return None
     for kind in {kind_of(device) for device in seen}:

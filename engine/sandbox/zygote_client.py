@@ -82,7 +82,7 @@ class Child:
     async def send(
         self, request: bytes, on_events: Callable[[bytes], None], on_output: Callable[[bytes], None]
     ) -> None:
-        """Give it its request; from now on `on_events` gets the bytes of its events, `on_output` what it writes to stderr."""
+        """Give it its request; from now on `on_events` gets its events' bytes, `on_output` what it writes to stderr."""
         self._on_events, self._on_output = on_events, on_output
         loop = asyncio.get_running_loop()
         rest = memoryview(request)

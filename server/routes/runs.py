@@ -51,8 +51,8 @@ async def run(
 ) -> Response:
     """Run a program and answer its trace. A program that fails is a 200 whose trace says so.
 
-    With `Accept: application/vnd.gradgraph.shown+json, application/json` its graph comes in the same answer, by the choice in the
-    query, unless the trace is large or there is no such graph: then the trace comes alone."""
+    With `Accept: application/vnd.gradgraph.shown+json, application/json` its graph comes in the same answer, by the
+    choice in the query, unless the trace is large or there is no such graph: then the trace comes alone."""
     asked = request_of(body, service)
     run = run_id(asked, service.versions)
     detached = "respond-async" in prefer.lower()

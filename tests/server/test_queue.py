@@ -186,7 +186,8 @@ def test_a_short_run_is_answered_while_a_long_one_goes_on(tmp_path: Path) -> Non
 
 
 def test_a_cancelled_run_gives_its_trace_so_far(narrow: Served, clients: ThreadPoolExecutor) -> None:
-    code = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x * 2\nprint('so far', flush=True)\nwhile True:\n    pass"
+    begin = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x * 2\nprint('so far', flush=True)\n"
+    code = f"{begin}while True:\n    pass"
     call = clients.submit(narrow.http.post, "/api/v1/runs", json={"code": code})
     wait_until(lambda: narrow.service.queue.running == 1)
     run = next(iter(narrow.service.queue._running))

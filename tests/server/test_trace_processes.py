@@ -1,4 +1,4 @@
-"""Large traces are made beside the server: the same as in it, the small ones first, and the loss of a process costs one more try."""
+"""Large traces are made beside the server: the same as in it, small ones first; a lost process costs one more try."""
 
 import asyncio
 import gzip
@@ -20,7 +20,15 @@ from server.trace_processes import TraceProcesses, is_large
 from tests import soak
 from tests.server.conftest import Served
 
-MANY = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x\nfor _ in range(900):\n    y = y + x.sin()\n    y.detach()\ny.sum().backward()\nprint('done')\n"
+MANY = """import torch
+x = torch.ones(2, requires_grad=True)
+y = x
+for _ in range(900):
+    y = y + x.sin()
+    y.detach()
+y.sum().backward()
+print('done')
+"""
 REQUEST = RunRequest(program=Program(code=MANY + "#" * 9_000))
 LINES = [
     b'["start","3","2","cpu","2",null,1]',

@@ -12,7 +12,7 @@ from engine import events
 from engine.devices import CPU
 from engine.request import RunRequest
 from engine.sandbox.pool import Control, Pool
-from engine.sandbox.zygote_client import SandboxBroken, ZygoteLost
+from engine.sandbox.processes import SandboxBroken, ZygoteLost
 from engine.trace import Isolation
 from server.packing import finish
 from server.runner import Printed, Progressed, RunEvent, RunnerDown, Started

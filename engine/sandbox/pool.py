@@ -20,9 +20,10 @@ from engine.devices import AUTO, CPU, DeviceKind, first_of_its_kind, kind_of
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.sandbox.canary import WRITTEN, Report, Targets, judge
+from engine.sandbox.processes import Process, Processes, SandboxBroken, ZygoteLost, settle
 from engine.sandbox.supervision import GRACE_S, LATE_S, Supervision
-from engine.sandbox.unsandboxed import UnsandboxedChild, UnsandboxedProcesses
-from engine.sandbox.zygote_client import Child, SandboxBroken, ZygoteClient, ZygoteLost, settle
+from engine.sandbox.unsandboxed import UnsandboxedProcesses
+from engine.sandbox.zygote_client import ZygoteClient
 from engine.trace import Isolation, Program, Timings
 
 _WATCH_S = 0.03
@@ -35,7 +36,7 @@ class Control:
     """A hand on one run while it is performed."""
 
     def __init__(self) -> None:
-        self._child: Child | UnsandboxedChild | None = None
+        self._child: Process | None = None
         self._run: Supervision | None = None
         self._cancelled = False
 
@@ -55,7 +56,7 @@ class Control:
         if self._child is not None:
             self._child.take_processor()
 
-    def hold(self, child: Child | UnsandboxedChild, run: Supervision) -> None:
+    def hold(self, child: Process, run: Supervision) -> None:
         """The run has begun in this process."""
         self._child, self._run = child, run
         if self._cancelled:
@@ -98,8 +99,8 @@ class Pool:
         self._sandboxed = sandboxed
         self._turns = asyncio.Semaphore(self.capacity)
         self._device_turns: dict[str, asyncio.Semaphore] = {}
-        self._spares: dict[str, deque[Child | UnsandboxedChild]] = {}
-        self._clients: dict[DeviceKind, ZygoteClient | UnsandboxedProcesses] = {}
+        self._spares: dict[str, deque[Process]] = {}
+        self._clients: dict[DeviceKind, Processes] = {}
         """By the kind of device their runs get."""
         self._starting = asyncio.Lock()
         self._refilling: asyncio.Task[None] | None = None
@@ -112,7 +113,7 @@ class Pool:
         """Warm up and find out, by attacks from inside, which layers hold on this machine."""
         client = await self._live_client(CPU.name)
         try:
-            if isinstance(client, ZygoteClient):
+            if self._sandboxed:
                 self.isolation = await self._test_isolation(client)
         except BaseException:
             await self.close()
@@ -158,7 +159,7 @@ class Pool:
 
     async def _supervise(
         self,
-        child: Child | UnsandboxedChild,
+        child: Process,
         request: RunRequest,
         on_event: Callable[[bytes], None] | None,
         control: Control,
@@ -201,7 +202,7 @@ class Pool:
             return next(iter(self.devices), CPU.name)
         return first_of_its_kind(request.program.device)
 
-    async def _take(self, device: str) -> Child | UnsandboxedChild:
+    async def _take(self, device: str) -> Process:
         """A child that waits for its request. A second one when the first is lost before it had one."""
         try:
             return await self._ready_child(device)
@@ -215,7 +216,7 @@ class Pool:
         self._spares_wanted.setdefault(device, 1)
         return self._device_turns.setdefault(device, asyncio.Semaphore(max(1, int(1 / self._device_share))))
 
-    async def _ready_child(self, device: str) -> Child | UnsandboxedChild:
+    async def _ready_child(self, device: str) -> Process:
         child = self._spare(device)
         if child is None:
             child = await (await self._live_client(device)).spawn(device)
@@ -228,7 +229,7 @@ class Pool:
             raise
         return child
 
-    def _spare(self, device: str) -> Child | UnsandboxedChild | None:
+    def _spare(self, device: str) -> Process | None:
         spares = self._spares.setdefault(device, deque())
         while spares:
             child = spares.popleft()
@@ -236,7 +237,7 @@ class Pool:
                 return child
         return None
 
-    async def _live_client(self, device: str) -> ZygoteClient | UnsandboxedProcesses:
+    async def _live_client(self, device: str) -> Processes:
         """The zygote for a device, started anew when it was lost."""
         kind = kind_of(device)
         async with self._starting:
@@ -249,7 +250,7 @@ class Pool:
                 self.devices = self.devices or client.ready.result().devices
             return client
 
-    async def _start_client(self, kind: DeviceKind) -> ZygoteClient | UnsandboxedProcesses:
+    async def _start_client(self, kind: DeviceKind) -> Processes:
         if not self._sandboxed:
             return UnsandboxedProcesses()
         # a run that is over still has its place while the kernel takes its memory back, and one is being cleaned up
@@ -279,7 +280,7 @@ class Pool:
                     client = await self._live_client(device)
                     spares.append(await client.spawn(device, prefault=prefault))
 
-    async def _test_isolation(self, client: ZygoteClient) -> Isolation:
+    async def _test_isolation(self, client: Processes) -> Isolation:
         with _targets(client.ready.result().canary) as targets:
             child = await client.spawn(canary=targets)
             try:
@@ -309,13 +310,13 @@ def _targets(readable: str) -> Iterator[Targets]:
             Path(secret.name + WRITTEN).unlink(missing_ok=True)
 
 
-def _hurry(run: Supervision, child: Child | UnsandboxedChild) -> None:
+def _hurry(run: Supervision, child: Process) -> None:
     """It should have stopped itself: one that is stopped by a signal is let go on, to say where it was."""
     child.wake()
     run.stop("wall", after_s=GRACE_S - LATE_S)
 
 
-async def _watch_memory(child: Child | UnsandboxedChild, run: Supervision, before: int) -> None:
+async def _watch_memory(child: Process, run: Supervision, before: int) -> None:
     while True:
         await asyncio.sleep(_WATCH_S)
         run.on_memory(child.own_bytes() - before)

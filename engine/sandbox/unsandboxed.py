@@ -13,14 +13,14 @@ from collections.abc import Callable
 
 from engine.sandbox.canary import Targets
 from engine.sandbox.messages import Exited, Ready
-from engine.sandbox.zygote_client import ENVIRONMENT, SandboxBroken, retrieve
+from engine.sandbox.processes import ENVIRONMENT, SandboxBroken, retrieve
 
 _READ_BYTES = 64 * 1024
 _INHERITED = ("PATH", "SYSTEMROOT", "DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")
 
 
 class UnsandboxedChild:
-    """One process; the same to a pool as a forked child."""
+    """One ordinary process."""
 
     def __init__(self, process: asyncio.subprocess.Process, folder: tempfile.TemporaryDirectory[str]) -> None:
         loop = asyncio.get_running_loop()
@@ -39,7 +39,6 @@ class UnsandboxedChild:
     async def send(
         self, request: bytes, on_events: Callable[[bytes], None], on_output: Callable[[bytes], None]
     ) -> None:
-        """Give it its request; from now on `on_events` gets its events' bytes, `on_output` what it writes to stderr."""
         self._on_events, self._on_output = on_events, on_output
         assert self._process.stdin
         with contextlib.suppress(ConnectionError):  # it died; `exited` tells how
@@ -57,20 +56,17 @@ class UnsandboxedChild:
                     os.killpg(self.pid, signal.SIGKILL)
 
     def drain(self) -> None:
-        """Nothing: what it writes beside its events is heard when it comes."""
+        """Nothing: it is read as it comes."""
 
     def wake(self) -> None:
-        """Let it go on if it has stopped itself."""
         if sys.platform != "win32" and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGCONT)
 
     def yield_processor(self) -> None:
-        """From now on it lets others go first, where the system has a word for it."""
         self._prefer(19)
 
     def take_processor(self) -> None:
-        """It gets its share again, where the system lets us give it back."""
         self._prefer(0)
 
     def _prefer(self, nice: int) -> None:

@@ -14,9 +14,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
-from engine.devices import CPU, KINDS, DeviceKind
+from engine.devices import CPU, DeviceKind
 from engine.sandbox.canary import Targets
 from engine.sandbox.messages import Config, Exited, FromZygote, Ready, Spawn, Spawned, decode_from_zygote, encode
+from engine.sandbox.processes import ENGINE_PARENT, ENVIRONMENT, SandboxBroken, ZygoteLost, retrieve, settle
 
 START_S = 120.0
 _PACKET = 64 * 1024
@@ -24,46 +25,16 @@ _PIPE_BYTES = 1024 * 1024
 _READ_BYTES = 1024 * 1024
 _POLL_S = 0.002
 _DESCRIPTORS = 4
-_ENGINE_PARENT = str(Path(__file__).resolve().parents[2])
-
-ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin",
-    "LANG": "C.UTF-8",
-    "USER": "user",
-    "LOGNAME": "user",
-    "PYTHONPATH": _ENGINE_PARENT,
-    "PYTHONHASHSEED": "0",  # sets of words come in the same order in every run
-    "PYTHONUTF8": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONNOUSERSITE": "1",
-    # huge pages for everything Python allocates: half the page tables to copy, so a fork takes half the time
-    "PYTHONMALLOC": "malloc",
-    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
-    "OMP_THREAD_LIMIT": "4",  # libgomp exits the process when a thread cannot be made
-    "OPENBLAS_NUM_THREADS": "1",  # its threads would not survive the fork
-    **{name: value for kind in KINDS for name, value in kind.environment.items()},
-}
-"""All the environment a program finds: nothing of the server's is inherited."""
-
-
-class ZygoteLost(Exception):
-    """The warm process ended, and what it had forked with it."""
-
-
-class SandboxBroken(Exception):
-    """A child could not close its sandbox; it was never given a program."""
 
 
 class Child:
-    """One forked process: waits for a request, runs it, ends."""
+    """One forked process."""
 
     def __init__(self, pid: int, descriptors: Sequence[int]) -> None:
         loop = asyncio.get_running_loop()
         self.pid = pid
         self.closed: asyncio.Future[None] = loop.create_future()
-        """Done when the sandbox is closed around the child and it waits for its request."""
         self.exited: asyncio.Future[Exited] = loop.create_future()
-        """Its end; everything it said has been heard by then."""
         self.exited.add_done_callback(retrieve)
         self.closed.add_done_callback(retrieve)
         self._request, self._events, self._output, self._pidfd = descriptors
@@ -82,7 +53,6 @@ class Child:
     async def send(
         self, request: bytes, on_events: Callable[[bytes], None], on_output: Callable[[bytes], None]
     ) -> None:
-        """Give it its request; from now on `on_events` gets its events' bytes, `on_output` what it writes to stderr."""
         self._on_events, self._on_output = on_events, on_output
         loop = asyncio.get_running_loop()
         rest = memoryview(request)
@@ -100,23 +70,19 @@ class Child:
         self._close("_request")
 
     def kill(self) -> None:
-        """End it and all its threads, whatever it is doing."""
         if self._pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def wake(self) -> None:
-        """Let it go on if it has stopped itself."""
         if self._pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGCONT)
 
     def yield_processor(self) -> None:
-        """From now on it gets only the processor time that nobody else wants."""
         self._schedule(os.SCHED_IDLE, 19)
 
     def take_processor(self) -> None:
-        """It gets its share again, where the kernel lets us give it back."""
         self._schedule(os.SCHED_OTHER, 0)
 
     def _schedule(self, policy: int, nice: int) -> None:
@@ -127,7 +93,6 @@ class Child:
             Path(f"/proc/{self.pid}/autogroup").write_text(str(nice))
 
     def own_bytes(self) -> int:
-        """Memory it holds that is not a file's: what grows when it allocates. 0 when it is gone."""
         try:
             file = os.open(f"/proc/{self.pid}/statm", os.O_RDONLY)
         except OSError:
@@ -141,7 +106,6 @@ class Child:
         return (int(statm[1]) - int(statm[2])) * mmap.PAGESIZE
 
     def drain(self) -> None:
-        """Hear what is left in the pipes."""
         for _ in range(_PIPE_BYTES // _READ_BYTES + 2):
             self._read_events()
             self._read_output()
@@ -206,7 +170,7 @@ class ZygoteClient:
         config = Config(
             staging=str(staging),
             slots=slots,
-            import_path=_ENGINE_PARENT,
+            import_path=ENGINE_PARENT,
             namespaces=namespaces,
             kind=kind.name,
             device_share=device_share,
@@ -329,14 +293,3 @@ async def _end_of(process: subprocess.Popen[bytes]) -> None:
     """By polling: no thread may be started to wait when Python is ending."""
     while process.poll() is None:
         await asyncio.sleep(_POLL_S)
-
-
-def settle(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
-
-
-def retrieve(future: asyncio.Future[Exited] | asyncio.Future[None] | asyncio.Future[Ready]) -> None:
-    """An end that nobody awaits is no bug of ours."""
-    if not future.cancelled():
-        future.exception()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from engine import Program, RunRequest
 from engine.sandbox.pool import Pool
-from engine.sandbox.zygote_client import ENVIRONMENT
+from engine.sandbox.processes import ENVIRONMENT
 
 CODE = """import torch
 x = torch.ones(2, 2, requires_grad=True)

@@ -13,8 +13,7 @@ from engine import Program, RunRequest
 from engine.devices import CPU, CUDA, DeviceKind, device_files
 from engine.sandbox.messages import Config, Exited, Ready
 from engine.sandbox.pool import Pool
-from engine.sandbox.unsandboxed import UnsandboxedProcesses
-from engine.sandbox.zygote_client import ZygoteLost
+from engine.sandbox.processes import ZygoteLost
 
 if sys.platform != "linux":
     pytest.skip("the sandbox is Linux's", allow_module_level=True)
@@ -65,24 +64,23 @@ class FakeChild:
 
     def yield_processor(self) -> None: ...
 
+    def take_processor(self) -> None: ...
+
     def own_bytes(self) -> int:
         return 0
 
 
-class FakeProcesses(UnsandboxedProcesses):
+class FakeProcesses:
     """A warm process on a machine with a GPU."""
 
     def __init__(self, kind: DeviceKind) -> None:
-        super().__init__()
         self.kind = kind
         self.lost = False
         self.ready = asyncio.get_running_loop().create_future()
         self.ready.set_result(Ready(layers=(), canary="", devices=("cuda:0",)))
         self.born: list[FakeChild] = []
 
-    async def spawn(  # type: ignore[override]
-        self, device: str = "cpu", canary: object = None, *, prefault: bool = False
-    ) -> FakeChild:
+    async def spawn(self, device: str = "cpu", canary: object = None, *, prefault: bool = False) -> FakeChild:
         if self.lost:
             raise ZygoteLost
         self.born.append(FakeChild(device, prefault))
@@ -95,7 +93,7 @@ class FakePool(Pool):
     """Its warm processes are fakes."""
 
     def __init__(self, capacity: int, cuda_share: float, spares: int) -> None:
-        super().__init__(capacity, spares=spares, device_share=cuda_share)
+        super().__init__(capacity, spares=spares, device_share=cuda_share, sandboxed=False)
         self.started: list[FakeProcesses] = []
 
     async def _start_client(self, kind: DeviceKind) -> FakeProcesses:

@@ -16,7 +16,7 @@ import pytest
 from engine import DEFAULT_LIMITS, Program, RunRequest
 from engine.outcome import Outcome
 from engine.sandbox.pool import Pool
-from engine.sandbox.zygote_client import SandboxBroken, ZygoteLost
+from engine.sandbox.processes import SandboxBroken, ZygoteLost
 
 if sys.platform != "linux":
     pytest.skip("the sandbox is Linux's", allow_module_level=True)

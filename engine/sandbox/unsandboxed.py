@@ -1,4 +1,4 @@
-"""Children without a zygote, for systems that are not Linux: an ordinary process each, hardly any isolation.
+"""Children without a zygote: an ordinary process each, hardly any isolation.
 
 For one's own programs on one's own machine. The process imports PyTorch before it takes its request: a spare is warm.
 """
@@ -107,7 +107,7 @@ class UnsandboxedChild:
 
 
 class UnsandboxedProcesses:
-    """Starts plain children."""
+    """Starts them."""
 
     lost = False
 
@@ -125,7 +125,7 @@ class UnsandboxedProcesses:
         folder = tempfile.TemporaryDirectory(prefix="gradgraph-", ignore_cleanup_errors=True)
         inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "engine.sandbox.unsandboxed_child", device,
+            sys.executable, "-m", "engine.sandbox.unsandboxed_child",
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
             env=ENVIRONMENT | inherited | {"HOME": folder.name, "TMPDIR": folder.name, "TEMP": folder.name},
             cwd=folder.name, start_new_session=sys.platform != "win32",

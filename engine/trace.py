@@ -1,15 +1,17 @@
-"""The trace: the immutable record of one run, wire format `gradgraph.trace/1`.
+"""The trace: the immutable record of one run.
 
 Every field is documented by the string under it; `docs/trace.md` and the JSON schema are made from those strings.
 Optional fields that hold their default value are left out of the JSON. Ids are strings: `t` tensor, `o` op, `n` node,
 `p` pass, `u` update, `m` module, `c` module call, `h` hook call, `s` storage, `f` call of one of the program's own functions.
 """
 
-from typing import Literal
+from typing import Final, Literal, get_args
 
 import msgspec
 
-FORMAT = "gradgraph.trace/1"
+Format = Literal["gradgraph.trace/1"]
+FORMAT: Final[Format] = get_args(Format)[0]
+"""The one place that says which version is written; what older ones are read by stands in `formats.py`."""
 
 Number = bool | int | float | str
 """A JSON number. Non-finite floats are "nan", "inf", "-inf"; whole numbers beyond 2**53 are decimal strings."""
@@ -1240,7 +1242,7 @@ class Truncation(Record, frozen=True):
 class Trace(Record, frozen=True, kw_only=True):
     """The immutable record of one run."""
 
-    format: Literal["gradgraph.trace/1"]
+    format: Format
     """Name and version of this format."""
     id: str
     """Run id: the content key of program, seed, device, limits and versions."""

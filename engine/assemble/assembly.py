@@ -11,12 +11,13 @@ from engine.assemble.names import SourceNames
 from engine.assemble.records import Records
 from engine.assemble.state import Run, of_op, of_pass, of_tensor
 from engine.derive import link_regrown
-from engine.ending import ended_by_signal, line_span, stopped_by
 from engine.keys import versions
 from engine.outcome import Outcome
 from engine.program.source import source_of
 from engine.request import RunRequest
+from engine.supervisor_failures import ended_by_signal, line_span, stopped_by
 from engine.trace import (
+    FORMAT,
     Change,
     Check,
     CheckedElement,
@@ -63,7 +64,7 @@ class House(Records):
         self._name_local_modules(source, ops)
         self._name(source, ops)
         return Trace(
-            format="gradgraph.trace/1",
+            format=FORMAT,
             id=run,
             status=status,  # type: ignore[arg-type]
             program=request.program,

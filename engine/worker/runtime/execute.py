@@ -87,7 +87,7 @@ def make_ready() -> "Job":
     return job
 
 
-def practise(job: "Job") -> None:
+def prefault(job: "Job") -> None:
     """Copies the pages that recording writes to: half the time of a small run in a fork, which a process that waits for its
     program can spend while it waits."""
     job.backward.uninstall()

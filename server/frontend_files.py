@@ -1,4 +1,4 @@
-"""The built frontend: pages and their files, read once, compressed beforehand or once, read again when they are built anew."""
+"""The built frontend: pages and their files, read and compressed once, and again when they are built anew."""
 
 import base64
 import gzip
@@ -31,7 +31,7 @@ Run <code>./run serve</code>, which builds the page first, or <code>python build
 
 
 @dataclass(frozen=True)
-class Page:
+class BuiltFile:
     """One file of the build."""
 
     body: bytes
@@ -57,14 +57,14 @@ class Page:
         return tuple(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
-class Pages:
+class FrontendFiles:
     """Files of the build by their path below the folder."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
-        self._read: dict[str, Page] = {}
+        self._read: dict[str, BuiltFile] = {}
 
-    def get(self, path: str) -> Page | None:
+    def get(self, path: str) -> BuiltFile | None:
         """The file, or None when the build has none of that name."""
         file = (self._folder / path).resolve()
         if not file.is_relative_to(self._folder.resolve()) or not file.is_file() or file.suffix == PACKED:
@@ -73,7 +73,7 @@ class Pages:
         if (known := self._read.get(path)) is None or known.built != built:
             media_type = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
             packed = file.with_name(f"{file.name}{PACKED}")
-            known = self._read[path] = Page(
+            known = self._read[path] = BuiltFile(
                 file.read_bytes(), media_type, built, packed.read_bytes() if packed.is_file() else b""
             )
         return known

@@ -9,13 +9,14 @@ from concurrent.futures import ThreadPoolExecutor
 import msgspec
 
 from engine import events
+from engine.devices import CPU
 from engine.request import RunRequest
-from engine.sandbox.nursery import SandboxBroken, ZygoteLost
 from engine.sandbox.pool import Control, Pool
+from engine.sandbox.processes import SandboxBroken, ZygoteLost
 from engine.trace import Isolation
-from server.finish import finish
-from server.large import LargeTraces, is_large
+from server.packing import finish
 from server.runner import Printed, Progressed, RunEvent, RunnerDown, Started
+from server.trace_processes import TraceProcesses, is_large
 
 _AT_ONCE = (b'["out"', b'["at"')
 """What a follower wants to know before the run is over."""
@@ -28,14 +29,14 @@ class LocalRunner:
         """`workers` 0 takes one for each processor core; `slow_workers` are fewer where their memory would not do."""
         self._workers = workers or max(2, os.cpu_count() or 1)
         self._slow_workers = min(slow_workers, max(0, machine_bytes() // memory_bytes - self._workers))
-        self._pool = Pool(self._workers + self._slow_workers, cuda_share=min(1.0, max(0.05, cuda_share)))
+        self._pool = Pool(self._workers + self._slow_workers, device_share=min(1.0, max(0.05, cuda_share)))
         self._controls: dict[str, Control] = {}
         self._started = False
-        self._large = LargeTraces()
+        self._trace_processes = TraceProcesses()
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="assemble")
 
     async def start(self) -> None:
-        await self._large.start()
+        await self._trace_processes.start()
         await self._pool.start()
         self._started = True
 
@@ -65,12 +66,12 @@ class LocalRunner:
 
     @property
     def devices(self) -> tuple[str, ...]:
-        return ("cpu", *(f"cuda:{index}" for index in range(self._pool.cuda_devices)))
+        return (CPU.name, *self._pool.devices)
 
     async def submit(self, run: str, request: RunRequest, waited_ms: float) -> AsyncGenerator[RunEvent, None]:
         said: asyncio.Queue[RunEvent | None] = asyncio.Queue()
         control = self._controls[run] = Control()
-        work = asyncio.create_task(self._pool.run(request, _Ear(said).hear, control))
+        work = asyncio.create_task(self._pool.run(request, LiveFilter(said).on_event, control))
         work.add_done_callback(lambda _: said.put_nowait(None))
         try:
             yield Started()
@@ -84,14 +85,14 @@ class LocalRunner:
             work.cancel()
             await asyncio.gather(work, return_exceptions=True)
         if is_large(request, lines):
-            yield await self._large.finish(run, request, lines, outcome, waited_ms)
+            yield await self._trace_processes.finish(run, request, lines, outcome, waited_ms)
             return
         loop = asyncio.get_running_loop()
         yield await loop.run_in_executor(self._threads, finish, run, request, lines, outcome, waited_ms)
 
     async def close(self) -> None:
         await self._pool.close()
-        await self._large.close()
+        await self._trace_processes.close()
         await asyncio.to_thread(self._threads.shutdown, wait=True)
 
 
@@ -103,14 +104,14 @@ def machine_bytes() -> int:
         return 4 * 1024**3
 
 
-class _Ear:
+class LiveFilter:
     """Picks what a follower wants to know at once from the lines of a worker."""
 
     def __init__(self, said: asyncio.Queue[RunEvent | None]) -> None:
         self._said = said
         self._began = time.monotonic()
 
-    def hear(self, line: bytes) -> None:
+    def on_event(self, line: bytes) -> None:
         if not line.startswith(_AT_ONCE):
             return
         try:

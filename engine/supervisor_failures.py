@@ -66,8 +66,8 @@ def ended_by_signal(outcome: Outcome, code: str) -> Failure:
         return Failure(kind="forbidden", type=name, message=message, span=span)
     if number == 9:
         message = (
-            "the process was killed by SIGKILL: where the program did not do so itself, most likely because the machine "
-            "ran out of memory; run it again"
+            "the process was killed by SIGKILL: where the program did not do so itself, most likely because the "
+            "machine ran out of memory; run it again"
         )
         return Failure(kind="crash", type=name, message=message, span=span)
     message = f"the process crashed inside native code and was ended by {name}; what it said before is kept"
@@ -94,9 +94,9 @@ _MOST_TOLD = 60
 
 
 def stacks(stderr_tail: str) -> list[str]:
-    """Where the threads of a process were, as its fault handler said, for the operator: nothing of the program's own."""
+    """Where a process's threads were, as its fault handler said, for the operator: nothing of the program's own."""
     found = itertools.islice(_TOLD.finditer(stderr_tail), _MOST_TOLD)
-    return [f"{one[1]}:{one[2]} {one[3]}" if one[1] else "thread" for one in found]
+    return [f"{frame[1]}:{frame[2]} {frame[3]}" if frame[1] else "thread" for frame in found]
 
 
 def line_span(code: str, number: int) -> Span | None:

@@ -1,4 +1,4 @@
-"""Large traces are made beside the server: the same as in it, the small ones first, and the loss of a process costs one more try."""
+"""Large traces are made beside the server: the same as in it, small ones first; a lost process costs one more try."""
 
 import asyncio
 import gzip
@@ -14,13 +14,21 @@ import pytest
 from engine import Program, RunRequest
 from engine.outcome import Outcome
 from engine.trace import Timings
-from server.finish import finish
-from server.large import LargeTraces, is_large
+from server.packing import finish
 from server.runner import RunnerDown
+from server.trace_processes import TraceProcesses, is_large
 from tests import soak
 from tests.server.conftest import Served
 
-MANY = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x\nfor _ in range(900):\n    y = y + x.sin()\n    y.detach()\ny.sum().backward()\nprint('done')\n"
+MANY = """import torch
+x = torch.ones(2, requires_grad=True)
+y = x
+for _ in range(900):
+    y = y + x.sin()
+    y.detach()
+y.sum().backward()
+print('done')
+"""
 REQUEST = RunRequest(program=Program(code=MANY + "#" * 9_000))
 LINES = [
     b'["start","3","2","cpu","2",null,1]',
@@ -54,7 +62,7 @@ def test_what_is_large() -> None:
 
 def test_the_trace_is_the_same() -> None:
     async def check() -> None:
-        large = LargeTraces()
+        large = TraceProcesses()
         for lines in (LINES, [], [b""], [b"\n".join(LINES)]):
             made = await large.finish("run", REQUEST, lines, OUTCOME, 2.0)
             here = finish("run", REQUEST, lines, OUTCOME, 2.0)
@@ -65,15 +73,15 @@ def test_the_trace_is_the_same() -> None:
     use(check())
 
 
-def process_of(large: LargeTraces, number: int) -> int:
-    process = large._makers[number]._process
+def process_of(large: TraceProcesses, number: int) -> int:
+    process = large._processes[number]._process
     assert process is not None
     return process.pid
 
 
 def test_when_one_is_lost_the_next_job_finds_another() -> None:
     async def check() -> None:
-        large = LargeTraces()
+        large = TraceProcesses()
         await large.start()
         process = process_of(large, 0)
         os.kill(process, signal.SIGSTOP)
@@ -101,7 +109,7 @@ SMALLEST, OLDEST = 0, 1
 )
 def test_one_takes_what_is_smallest_and_one_what_is_oldest(going: int, order: list[str]) -> None:
     async def check() -> None:
-        large, ended = LargeTraces(), []
+        large, ended = TraceProcesses(), []
         await large.start()
         processes = [process_of(large, number) for number in (SMALLEST, OLDEST)]
         for process in processes:
@@ -128,7 +136,7 @@ def test_one_takes_what_is_smallest_and_one_what_is_oldest(going: int, order: li
 
 def test_one_who_no_longer_waits_does_not_get_the_answers_mixed_up() -> None:
     async def check() -> None:
-        large = LargeTraces()
+        large = TraceProcesses()
         for _ in range(5):
             gone = asyncio.ensure_future(large.finish("gone", REQUEST, LINES, OUTCOME, 0.0))
             await asyncio.sleep(0.01)
@@ -146,7 +154,7 @@ def test_a_large_run_survives_their_loss(served: Served) -> None:
     assert trace["status"] == "ok"
     assert len(trace["ops"]) > 1000
     for pid in soak.children(os.getpid()):
-        if b"server.large" in Path(f"/proc/{pid}/cmdline").read_bytes():
+        if b"server.trace_processes" in Path(f"/proc/{pid}/cmdline").read_bytes():
             os.kill(pid, signal.SIGKILL)
     again = served.run(MANY + "# again\n")
     assert len(again["ops"]) == len(trace["ops"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from server.rate import Rate
+from server.rate_limit import RateLimit
 from server.settings import Settings
 from tests.server.conftest import serving
 
@@ -20,7 +20,7 @@ class Clock:
 
 def test_a_burst_is_taken_and_then_a_steady_rate() -> None:
     clock = Clock()
-    rate = Rate(2.0, 3, clock)
+    rate = RateLimit(2.0, 3, clock)
     assert [rate.wait_s("a") for _ in range(3)] == [0.0, 0.0, 0.0]
     assert rate.wait_s("a") == pytest.approx(0.5)
     assert rate.wait_s("b") == 0.0
@@ -30,9 +30,9 @@ def test_a_burst_is_taken_and_then_a_steady_rate() -> None:
 
 
 def test_addresses_that_rested_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("server.rate._MANY", 10)
+    monkeypatch.setattr("server.rate_limit._MANY", 10)
     clock = Clock()
-    rate = Rate(1.0, 2, clock)
+    rate = RateLimit(1.0, 2, clock)
     for number in range(50):
         clock.now += 1
         assert rate.wait_s(str(number)) == 0.0
@@ -41,7 +41,7 @@ def test_addresses_that_rested_are_forgotten(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_clock_that_jumps_locks_nobody_out_and_gives_no_more_than_a_burst() -> None:
     clock = Clock()
-    rate = Rate(2.0, 3, clock)
+    rate = RateLimit(2.0, 3, clock)
     rate.wait_s("a")
     clock.now -= 86_400
     assert [rate.wait_s("a") for _ in range(2)] == [0.0, 0.0]
@@ -52,7 +52,7 @@ def test_a_clock_that_jumps_locks_nobody_out_and_gives_no_more_than_a_burst() ->
 
 
 def test_no_rate_is_no_limit() -> None:
-    rate = Rate(0.0, 0, Clock())
+    rate = RateLimit(0.0, 0, Clock())
     assert {rate.wait_s("a") for _ in range(1000)} == {0.0}
 
 

@@ -1,4 +1,4 @@
-"""Children without a zygote, for systems that are not Linux: an ordinary process each, hardly any isolation.
+"""Children without a zygote: an ordinary process each, hardly any isolation.
 
 For one's own programs on one's own machine. The process imports PyTorch before it takes its request: a spare is warm.
 """
@@ -13,32 +13,33 @@ from collections.abc import Callable
 
 from engine.sandbox.canary import Targets
 from engine.sandbox.messages import Exited, Ready
-from engine.sandbox.nursery import ENVIRONMENT, SandboxBroken, look_at
+from engine.sandbox.processes import ENVIRONMENT, SandboxBroken, retrieve
 
 _READ_BYTES = 64 * 1024
 _INHERITED = ("PATH", "SYSTEMROOT", "DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")
 
 
-class PlainChild:
-    """One process; the same to a pool as a forked child."""
+class UnsandboxedChild:
+    """One ordinary process."""
 
     def __init__(self, process: asyncio.subprocess.Process, folder: tempfile.TemporaryDirectory[str]) -> None:
         loop = asyncio.get_running_loop()
         self.pid = process.pid
         self.closed: asyncio.Future[None] = loop.create_future()
         self.exited: asyncio.Future[Exited] = loop.create_future()
-        self.closed.add_done_callback(look_at)
-        self.exited.add_done_callback(look_at)
+        self.closed.add_done_callback(retrieve)
+        self.exited.add_done_callback(retrieve)
         self._process = process
         self._folder = folder
         self._complaint = b""
-        self._hear: Callable[[bytes], None] = self._hear_closed
-        self._see: Callable[[bytes], None] = self._see_complaint
+        self._on_events: Callable[[bytes], None] = self._note_closed
+        self._on_output: Callable[[bytes], None] = self._note_complaint
         self.life = loop.create_task(self._live())
 
-    async def send(self, request: bytes, hear: Callable[[bytes], None], see: Callable[[bytes], None]) -> None:
-        """Give it its request; from now on `hear` gets the bytes of its events, `see` what it writes to stderr."""
-        self._hear, self._see = hear, see
+    async def send(
+        self, request: bytes, on_events: Callable[[bytes], None], on_output: Callable[[bytes], None]
+    ) -> None:
+        self._on_events, self._on_output = on_events, on_output
         assert self._process.stdin
         with contextlib.suppress(ConnectionError):  # it died; `exited` tells how
             self._process.stdin.write(request)
@@ -54,21 +55,18 @@ class PlainChild:
                 else:
                     os.killpg(self.pid, signal.SIGKILL)
 
-    def hear_rest(self) -> None:
-        """Nothing: what it writes beside its events is heard when it comes."""
+    def drain(self) -> None:
+        """Nothing: it is read as it comes."""
 
     def wake(self) -> None:
-        """Let it go on if it has stopped itself."""
         if sys.platform != "win32" and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGCONT)
 
     def yield_processor(self) -> None:
-        """From now on it lets others go first, where the system has a word for it."""
         self._prefer(19)
 
     def take_processor(self) -> None:
-        """It gets its share again, where the system lets us give it back."""
         self._prefer(0)
 
     def _prefer(self, nice: int) -> None:
@@ -95,42 +93,44 @@ class PlainChild:
         self.exited.set_result(Exited(id=self.pid, status=status, cpu_s=0))
 
     def _pass_event(self, data: bytes) -> None:
-        self._hear(data)
+        self._on_events(data)
 
     def _pass_output(self, data: bytes) -> None:
-        self._see(data)
+        self._on_output(data)
 
-    def _hear_closed(self, _: bytes) -> None:
+    def _note_closed(self, _: bytes) -> None:
         if not self.closed.done():
             self.closed.set_result(None)
 
-    def _see_complaint(self, data: bytes) -> None:
+    def _note_complaint(self, data: bytes) -> None:
         self._complaint += data
 
 
-class PlainNursery:
-    """Starts plain children."""
+class UnsandboxedProcesses:
+    """Starts them."""
 
     lost = False
 
     def __init__(self) -> None:
         self.ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
-        self.ready.set_result(Ready(layers=(), canary="", cuda_devices=0))
-        self._children: list[PlainChild] = []
+        self.ready.set_result(Ready(layers=(), canary=""))
+        self._children: list[UnsandboxedChild] = []
 
-    async def spawn(self, device: str = "cpu", canary: Targets | None = None, *, practise: bool = False) -> PlainChild:
+    async def spawn(
+        self, device: str = "cpu", canary: Targets | None = None, *, prefault: bool = False
+    ) -> UnsandboxedChild:
         """A new child; it imports PyTorch while the caller goes on."""
         assert canary is None, "there is no isolation to test"
         self._children = [child for child in self._children if not child.exited.done()]
         folder = tempfile.TemporaryDirectory(prefix="gradgraph-", ignore_cleanup_errors=True)
         inherited = {name: os.environ[name] for name in _INHERITED if name in os.environ}
         process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "engine.sandbox.alone", device,
+            sys.executable, "-m", "engine.sandbox.unsandboxed_child",
             stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
             env=ENVIRONMENT | inherited | {"HOME": folder.name, "TMPDIR": folder.name, "TEMP": folder.name},
             cwd=folder.name, start_new_session=sys.platform != "win32",
         )  # fmt: skip
-        child = PlainChild(process, folder)
+        child = UnsandboxedChild(process, folder)
         self._children.append(child)
         return child
 

@@ -5,17 +5,16 @@ import binascii
 import gzip
 import logging
 import math
-import time
 from collections.abc import Sequence
 
 import msgspec
 
 from engine import events
-from engine.assemble import assemble
 from engine.collector import uncollected
-from engine.ending import stacks
 from engine.outcome import Outcome
+from engine.pipeline import trace_of
 from engine.request import RunRequest
+from engine.supervisor_failures import stacks
 from engine.trace import Trace
 from server import npy
 from server.runner import Finished
@@ -36,21 +35,13 @@ STORED_STATUS = ("ok", "failed")
 def finish(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outcome, waited_ms: float) -> Finished:
     """The trace of a run as it is kept and sent."""
     with uncollected():
-        return packed(traced(run, request, lines, outcome, waited_ms), lines, outcome)
-
-
-def traced(run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outcome, waited_ms: float) -> Trace:
-    """The trace of a run, with the time that took."""
-    began = time.perf_counter()
-    trace = assemble(run, request, lines, outcome)
-    trace = _timed(trace, waited_ms, (time.perf_counter() - began) * 1000)
-    if trace.failure and trace.failure.limit == "wall_s" and not trace.failure.span:
-        log.warning("run %s ran out of time outside the program: %s", run, "; ".join(stacks(outcome.stderr_tail)))
-    return trace
+        return packed(trace_of(run, request, lines, outcome, waited_ms), lines, outcome)
 
 
 def packed(trace: Trace, lines: Sequence[bytes], outcome: Outcome) -> Finished:
     """A trace as it is kept and sent."""
+    if trace.failure and trace.failure.limit == "wall_s" and not trace.failure.span:
+        log.warning("run %s ran out of time outside the program: %s", trace.id, "; ".join(stacks(outcome.stderr_tail)))
     text = msgspec.json.encode(trace)
     body = gzip.compress(text, 6 if len(text) < LARGE_BYTES else 3, mtime=0)
     return Finished(
@@ -62,16 +53,6 @@ def packed(trace: Trace, lines: Sequence[bytes], outcome: Outcome) -> Finished:
 
 def _is_lost(trace: Trace) -> bool:
     return trace.failure is not None and trace.failure.kind == "lost"
-
-
-def _timed(trace: Trace, waited_ms: float, assemble_ms: float) -> Trace:
-    timings = msgspec.structs.replace(
-        trace.timings,
-        total_ms=trace.timings.total_ms + waited_ms + assemble_ms,
-        queued_ms=trace.timings.queued_ms + waited_ms,
-        assemble_ms=assemble_ms,
-    )
-    return msgspec.structs.replace(trace, timings=timings)
 
 
 def _files(trace: Trace, lines: Sequence[bytes]) -> dict[str, bytes]:

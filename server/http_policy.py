@@ -1,4 +1,4 @@
-"""Around every request: the longest body that is read, security headers, who may read the answer, and counting."""
+"""HttpPolicy every request: the longest body that is read, security headers, who may read the answer, and counting."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ def policy(path: str, script_hashes: Sequence[str] = ()) -> str:
     )
 
 
-class Around:
+class HttpPolicy:
     """ASGI middleware: limits what comes in, adds what every answer carries, counts it."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics, body_bytes: int) -> None:
@@ -45,8 +45,8 @@ class Around:
             await self._app(scope, receive, send)
             return
         send = self._completed(scope, send)
-        if scope["method"] == "HEAD":
-            scope, send = {**scope, "method": "GET"}, _without_body(send)
+        if scope["method"] == "HEAD":  # of such an answer uvicorn leaves out the body
+            scope = {**scope, "method": "GET"}
         await self._app(scope, self._limited(scope, receive), send)
 
     def _limited(self, scope: Scope, receive: Receive) -> Receive:
@@ -79,19 +79,11 @@ class Around:
                 headers.setdefault("Content-Security-Policy", policy(path))
                 headers["X-Content-Type-Options"] = "nosniff"
                 headers["Referrer-Policy"] = "strict-origin-when-cross-origin"
-                if is_open:
+                headers.setdefault("Cache-Control", "no-cache")  # to be kept, and asked for again
+                if "Accept-Encoding" not in headers.get("Vary", ""):  # of what it compressed, starlette has said so
+                    headers.add_vary_header("Accept-Encoding")
+                if is_open:  # starlette's CORSMiddleware knows no paths, and would answer preflights
                     headers["Access-Control-Allow-Origin"] = "*"
             await send(message)
 
         return send_completed
-
-
-def _without_body(send: Send) -> Send:
-    """Sends an answer's head, for HEAD; the rest stays out."""
-
-    async def send_head(message: Message) -> None:
-        if message["type"] == "http.response.body":
-            message = {**message, "body": b""}
-        await send(message)
-
-    return send_head

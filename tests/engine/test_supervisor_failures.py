@@ -9,8 +9,8 @@ import pytest
 
 from engine import DEFAULT_LIMITS, Program, RunRequest
 from engine.assemble import assemble
-from engine.ending import ended_by_signal, stacks
 from engine.outcome import Outcome, StoppedBy
+from engine.supervisor_failures import ended_by_signal, stacks
 from engine.trace import Timings
 from tests.conftest import TraceOf
 

@@ -3,11 +3,10 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from starlette.requests import Request
 from starlette.responses import Response
 
 from engine.replay import MOST_STEPS
-from server.answers import ASK_AGAIN, JSON, answer
+from server.answers import JSON
 from server.examples import ENGINE, PROBLEM
 from server.service import ServiceOf
 
@@ -18,7 +17,6 @@ STEPS = 100
 
 @router.get("/engine", responses={200: ENGINE, 404: PROBLEM, 422: PROBLEM})
 async def steps(
-    request: Request,
     run: str,
     pass_id: str,
     service: ServiceOf,
@@ -28,4 +26,4 @@ async def steps(
 ) -> Response:
     """What the engine held before a step of the pass, and the steps from there: the node it took from its ready queue,
     the gradients it sent on, the dependencies they closed and the nodes that became ready."""
-    return await answer(request, await service.views.engine(run, pass_id, start, count), JSON, ASK_AGAIN)
+    return Response(await service.views.engine(run, pass_id, start, count), media_type=JSON)

@@ -1,4 +1,4 @@
-"""A child without a zygote: `python -m engine.sandbox.alone` takes a request on stdin and says events on stdout."""
+"""`python -m engine.sandbox.unsandboxed_child`: a child without a zygote, a request on stdin, events on stdout."""
 
 import contextlib
 import faulthandler

@@ -14,8 +14,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, Self
 
+from engine.devices import CPU, DeviceKind
 from engine.sandbox.canary import Targets
 from engine.sandbox.messages import Config, Exited, FromZygote, Ready, Spawn, Spawned, decode_from_zygote, encode
+from engine.sandbox.processes import ENGINE_PARENT, ENVIRONMENT, SandboxBroken, ZygoteLost, retrieve, settle
 
 START_S = 120.0
 _PACKET = 64 * 1024
@@ -23,53 +25,21 @@ _PIPE_BYTES = 1024 * 1024
 _READ_BYTES = 1024 * 1024
 _POLL_S = 0.002
 _DESCRIPTORS = 4
-_ENGINE_PARENT = str(Path(__file__).resolve().parents[2])
-
-ENVIRONMENT = {
-    "PATH": "/usr/bin:/bin",
-    "LANG": "C.UTF-8",
-    "USER": "user",
-    "LOGNAME": "user",
-    "PYTHONPATH": _ENGINE_PARENT,
-    "PYTHONHASHSEED": "0",  # sets of words come in the same order in every run
-    "PYTHONUTF8": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONNOUSERSITE": "1",
-    # huge pages for everything Python allocates: half the page tables to copy, so a fork takes half the time
-    "PYTHONMALLOC": "malloc",
-    "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1",
-    "OMP_THREAD_LIMIT": "4",  # libgomp exits the process when a thread cannot be made
-    "OPENBLAS_NUM_THREADS": "1",  # its threads would not survive the fork
-    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # otherwise asking for CUDA initialises it, and no fork can use it any more
-    "TRITON_NVML_BASED_CUDA_CHECK": "1",
-    "CUDA_CACHE_DISABLE": "1",
-}
-"""All the environment a program finds: nothing of the server's is inherited."""
-
-
-class ZygoteLost(Exception):
-    """The warm process ended, and what it had forked with it."""
-
-
-class SandboxBroken(Exception):
-    """A child could not close its sandbox; it was never given a program."""
 
 
 class Child:
-    """One forked process: waits for a request, runs it, ends."""
+    """One forked process."""
 
     def __init__(self, pid: int, descriptors: Sequence[int]) -> None:
         loop = asyncio.get_running_loop()
         self.pid = pid
         self.closed: asyncio.Future[None] = loop.create_future()
-        """Done when the sandbox is closed around the child and it waits for its request."""
         self.exited: asyncio.Future[Exited] = loop.create_future()
-        """Its end; everything it said has been heard by then."""
-        self.exited.add_done_callback(look_at)
-        self.closed.add_done_callback(look_at)
+        self.exited.add_done_callback(retrieve)
+        self.closed.add_done_callback(retrieve)
         self._request, self._events, self._output, self._pidfd = descriptors
-        self._hear: Callable[[bytes], None] = self._hear_closed
-        self._see: Callable[[bytes], None] = self._see_complaint
+        self._on_events: Callable[[bytes], None] = self._note_closed
+        self._on_output: Callable[[bytes], None] = self._note_complaint
         self._complaint = b""
         import fcntl  # not on every system that imports this module
 
@@ -80,9 +50,10 @@ class Child:
         loop.add_reader(self._events, self._read_events)
         loop.add_reader(self._output, self._read_output)
 
-    async def send(self, request: bytes, hear: Callable[[bytes], None], see: Callable[[bytes], None]) -> None:
-        """Give it its request; from now on `hear` gets the bytes of its events, `see` what it writes to stderr."""
-        self._hear, self._see = hear, see
+    async def send(
+        self, request: bytes, on_events: Callable[[bytes], None], on_output: Callable[[bytes], None]
+    ) -> None:
+        self._on_events, self._on_output = on_events, on_output
         loop = asyncio.get_running_loop()
         rest = memoryview(request)
         try:
@@ -99,23 +70,19 @@ class Child:
         self._close("_request")
 
     def kill(self) -> None:
-        """End it and all its threads, whatever it is doing."""
         if self._pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def wake(self) -> None:
-        """Let it go on if it has stopped itself."""
         if self._pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGCONT)
 
     def yield_processor(self) -> None:
-        """From now on it gets only the processor time that nobody else wants."""
         self._schedule(os.SCHED_IDLE, 19)
 
     def take_processor(self) -> None:
-        """It gets its share again, where the kernel lets us give it back."""
         self._schedule(os.SCHED_OTHER, 0)
 
     def _schedule(self, policy: int, nice: int) -> None:
@@ -126,7 +93,6 @@ class Child:
             Path(f"/proc/{self.pid}/autogroup").write_text(str(nice))
 
     def own_bytes(self) -> int:
-        """Memory it holds that is not a file's: what grows when it allocates. 0 when it is gone."""
         try:
             file = os.open(f"/proc/{self.pid}/statm", os.O_RDONLY)
         except OSError:
@@ -139,15 +105,14 @@ class Child:
             os.close(file)
         return (int(statm[1]) - int(statm[2])) * mmap.PAGESIZE
 
-    def hear_rest(self) -> None:
-        """Hear what is left in the pipes."""
+    def drain(self) -> None:
         for _ in range(_PIPE_BYTES // _READ_BYTES + 2):
             self._read_events()
             self._read_output()
 
     def end(self, exited: Exited | None) -> None:
         """The zygote says it is gone, or is gone itself: hear what is left in the pipes, give everything back."""
-        self.hear_rest()
+        self.drain()
         for descriptor in ("_request", "_events", "_output", "_pidfd"):
             self._close(descriptor)
         if not self.closed.done():
@@ -158,18 +123,18 @@ class Child:
             self.exited.set_exception(ZygoteLost())
 
     def _read_events(self) -> None:
-        if self._events >= 0 and not _read(self._events, self._hear):
+        if self._events >= 0 and not _read(self._events, self._on_events):
             self._close("_events")
 
     def _read_output(self) -> None:
-        if self._output >= 0 and not _read(self._output, self._see):
+        if self._output >= 0 and not _read(self._output, self._on_output):
             self._close("_output")
 
-    def _hear_closed(self, data: bytes) -> None:
+    def _note_closed(self, data: bytes) -> None:
         if not self.closed.done():
             self.closed.set_result(None)
 
-    def _see_complaint(self, data: bytes) -> None:
+    def _note_complaint(self, data: bytes) -> None:
         self._complaint += data
 
     def _close(self, name: Literal["_request", "_events", "_output", "_pidfd"]) -> None:
@@ -180,12 +145,12 @@ class Child:
             setattr(self, name, -1)
 
 
-class Nursery:
+class ZygoteClient:
     """A running zygote. When it is lost, so are its children, and `spawn` raises `ZygoteLost`."""
 
     def __init__(self, process: subprocess.Popen[bytes], control: socket.socket, staging: Path) -> None:
         self.ready: asyncio.Future[Ready] = asyncio.get_running_loop().create_future()
-        self.ready.add_done_callback(look_at)
+        self.ready.add_done_callback(retrieve)
         self.lost = False
         self._process = process
         self._control = control
@@ -197,7 +162,7 @@ class Nursery:
         asyncio.get_running_loop().add_reader(control, self._receive)
 
     @classmethod
-    async def start(cls, slots: int, *, namespaces: bool, cuda_share: float = 0.0) -> Self:
+    async def start(cls, slots: int, *, namespaces: bool, kind: DeviceKind = CPU, device_share: float = 1.0) -> Self:
         """A warm zygote, after the seconds that PyTorch takes to import."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
@@ -205,9 +170,10 @@ class Nursery:
         config = Config(
             staging=str(staging),
             slots=slots,
-            import_path=_ENGINE_PARENT,
+            import_path=ENGINE_PARENT,
             namespaces=namespaces,
-            cuda_share=cuda_share,
+            kind=kind.name,
+            device_share=device_share,
         )
         with theirs:
             process = subprocess.Popen(
@@ -218,24 +184,24 @@ class Nursery:
                 cwd="/",
                 start_new_session=True,
             )
-        nursery = cls(process, ours, staging)
+        client = cls(process, ours, staging)
         try:
-            ready = await asyncio.wait_for(asyncio.shield(nursery.ready), START_S)
+            ready = await asyncio.wait_for(asyncio.shield(client.ready), START_S)
         except BaseException:
-            await nursery.close()
+            await client.close()
             raise
         if "mount" in ready.layers:  # the private root has taken its place
             staging.rmdir()
-        return nursery
+        return client
 
-    async def spawn(self, device: str = "cpu", canary: Targets | None = None, *, practise: bool = False) -> Child:
-        """A new child; it closes its sandbox while the caller goes on, and then practises if there is time."""
+    async def spawn(self, device: str = "cpu", canary: Targets | None = None, *, prefault: bool = False) -> Child:
+        """A new child; it closes its sandbox while the caller goes on, and then prefaults if there is time."""
         if self.lost:
             raise ZygoteLost
         number = next(self._numbers)
         self._expected[number] = asyncio.get_running_loop().create_future()
         try:
-            self._control.send(encode(Spawn(id=number, device=device, practise=practise, canary=canary)))
+            self._control.send(encode(Spawn(id=number, device=device, prefault=prefault, canary=canary)))
         except OSError as gone:
             self._lose()
             raise ZygoteLost from gone
@@ -327,14 +293,3 @@ async def _end_of(process: subprocess.Popen[bytes]) -> None:
     """By polling: no thread may be started to wait when Python is ending."""
     while process.poll() is None:
         await asyncio.sleep(_POLL_S)
-
-
-def settle(future: asyncio.Future[None]) -> None:
-    if not future.done():
-        future.set_result(None)
-
-
-def look_at(future: asyncio.Future[Exited] | asyncio.Future[None] | asyncio.Future[Ready]) -> None:
-    """An end that nobody awaits is no bug of ours."""
-    if not future.cancelled():
-        future.exception()

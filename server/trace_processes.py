@@ -1,7 +1,7 @@
 """Traces of large runs are made in processes of their own, so that the server goes on answering meanwhile.
 
 Python parses and assembles with its lock held: half a second of that would be half a second for everybody.
-`python -m server.large` takes jobs on stdin and gives what it made on stdout, each a length and a message.
+`python -m server.trace_processes` takes jobs on stdin and gives what it made on stdout, each a length and a message.
 """
 
 import asyncio
@@ -19,9 +19,10 @@ import msgspec
 
 from engine.collector import uncollected
 from engine.outcome import Outcome
+from engine.pipeline import trace_of
 from engine.request import RunRequest
 from engine.trace import Record
-from server.finish import packed, traced
+from server.packing import packed
 from server.runner import Finished, RunnerDown
 from server.store import Stored
 
@@ -58,58 +59,58 @@ def is_large(request: RunRequest, lines: Sequence[bytes]) -> bool:
     return len(request.program.code) > _CODE_CHARACTERS or sum(map(len, lines)) > _LINES_BYTES
 
 
-class LargeTraces:
+class TraceProcesses:
     """The processes that make them, from the server's side.
 
-    One takes whatever has waited longest, the other whatever is smallest: what takes a moment does not wait for all that takes
-    a second, and nobody waits for ever."""
+    One takes whatever has waited longest, the other whatever is smallest: what takes a moment does not wait for all
+    that takes a second, and nobody waits for ever."""
 
     def __init__(self) -> None:
-        self._waiting: list[_Waiting] = []
-        self._makers = (_Maker(_smallest), _Maker(_oldest))
+        self._waiting: list[_Queued] = []
+        self._processes = (_TraceProcess(_smallest), _TraceProcess(_oldest))
 
     async def start(self) -> None:
         """Have them ready."""
-        for maker in self._makers:
-            await maker.start()
+        for process in self._processes:
+            await process.start()
 
     async def finish(
         self, run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outcome, waited_ms: float
     ) -> Finished:
         """The trace of a run. Raises RunnerDown when its process is lost, which another will replace."""
         job = Job(run, msgspec.json.encode(request), b"\n".join(lines), msgspec.json.encode(outcome), waited_ms)
-        waiting = _Waiting(msgspec.msgpack.encode(job), asyncio.get_running_loop().create_future())
+        waiting = _Queued(msgspec.msgpack.encode(job), asyncio.get_running_loop().create_future())
         self._waiting.append(waiting)
-        for maker in self._makers:
-            maker.work_on(self._waiting)
+        for process in self._processes:
+            process.work_on(self._waiting)
         made = await waiting.made
         stored = Stored(body=made.body, etag=made.etag, tensors=made.tensors, kept=made.kept)
         return Finished(status=made.status, lost=made.lost, stored=stored)
 
     async def close(self) -> None:
         """End them."""
-        for maker in self._makers:
-            await maker.close()
+        for process in self._processes:
+            await process.close()
 
 
 @dataclass(frozen=True, eq=False)
-class _Waiting:
+class _Queued:
     job: bytes
     made: asyncio.Future[Made]
 
 
-_Choice = Callable[[Sequence[_Waiting]], _Waiting]
+_Choice = Callable[[Sequence[_Queued]], _Queued]
 
 
-def _oldest(waiting: Sequence[_Waiting]) -> _Waiting:
+def _oldest(waiting: Sequence[_Queued]) -> _Queued:
     return waiting[0]
 
 
-def _smallest(waiting: Sequence[_Waiting]) -> _Waiting:
-    return min(waiting, key=lambda one: len(one.job))
+def _smallest(waiting: Sequence[_Queued]) -> _Queued:
+    return min(waiting, key=lambda queued: len(queued.job))
 
 
-class _Maker:
+class _TraceProcess:
     """One process; one job at a time."""
 
     def __init__(self, choice: _Choice) -> None:
@@ -120,11 +121,11 @@ class _Maker:
     async def start(self) -> None:
         """Have it ready."""
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "server.large", stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            cwd=_ROOT, start_new_session=True,
+            sys.executable, "-m", "server.trace_processes", stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE, cwd=_ROOT, start_new_session=True,
         )  # fmt: skip
 
-    def work_on(self, waiting: list[_Waiting]) -> None:
+    def work_on(self, waiting: list[_Queued]) -> None:
         """See that it works as long as somebody waits."""
         if waiting and (self._work is None or self._work.done()):
             self._work = asyncio.create_task(self._all(waiting))
@@ -136,20 +137,20 @@ class _Maker:
             await asyncio.gather(self._work, return_exceptions=True)
         await self._end()
 
-    async def _all(self, waiting: list[_Waiting]) -> None:
+    async def _all(self, waiting: list[_Queued]) -> None:
         while waiting:
-            one = self._choice(waiting)
-            waiting.remove(one)
-            if one.made.cancelled():  # nobody wants it any more
+            chosen = self._choice(waiting)
+            waiting.remove(chosen)
+            if chosen.made.cancelled():  # nobody wants it any more
                 continue
             try:
-                made = await self._make(one.job)
+                made = await self._make(chosen.job)
             except RunnerDown as lost:
-                if not one.made.cancelled():
-                    one.made.set_exception(lost)
+                if not chosen.made.cancelled():
+                    chosen.made.set_exception(lost)
             else:
-                if not one.made.cancelled():
-                    one.made.set_result(made)
+                if not chosen.made.cancelled():
+                    chosen.made.set_result(made)
 
     async def _make(self, job: bytes) -> Made:
         try:
@@ -190,7 +191,7 @@ def _answer(job: Job, made: BinaryIO) -> None:
     with uncollected():
         outcome = msgspec.json.decode(job.outcome, type=Outcome)
         lines = job.lines.split(b"\n")
-        trace = traced(job.run, msgspec.json.decode(job.request, type=RunRequest), lines, outcome, job.waited_ms)
+        trace = trace_of(job.run, msgspec.json.decode(job.request, type=RunRequest), lines, outcome, job.waited_ms)
         finished = packed(trace, lines, outcome)
         stored = finished.stored
         answer = msgspec.msgpack.encode(

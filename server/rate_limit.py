@@ -10,7 +10,7 @@ class _Bucket:
     at: float
 
 
-class Rate:
+class RateLimit:
     """At most `burst` at once and `per_s` a second in the long run, for each name; 0 `per_s` sets no limit."""
 
     def __init__(self, per_s: float, burst: int, clock: Callable[[], float]) -> None:
@@ -39,7 +39,7 @@ class Rate:
         """Drop the buckets that are full again, once there are many."""
         if len(self._buckets) >= _MANY:
             full_s = self.burst / self.per_s
-            self._buckets = {name: one for name, one in self._buckets.items() if now - one.at < full_s}
+            self._buckets = {name: bucket for name, bucket in self._buckets.items() if now - bucket.at < full_s}
 
 
 _MANY = 10_000

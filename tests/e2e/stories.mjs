@@ -679,6 +679,7 @@ const stories = {
     const panes = () => page.locator('.beside-pane').count()
     await page.goBack()
     await until(panes, (count) => count === 0, 'back to one picture')
+    check((await page.locator('.cm-content').textContent()).includes('40.0'), 'that of the newer run')
     await page.goForward()
     await until(panes, (count) => count === 1, 'and forward again')
     await panel.getByRole('link', { name: 'Open' }).click()

@@ -41,6 +41,7 @@ FORESEEN: dict[str, tuple[str, Told]] = {
         "net.to(device)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nnet.weight.sum().backward()\nopt.step()\n"
         "print(net.weight.tolist())\n",
         {5: ("cuda", 2, 2, 40), 9: ("cpu", 1, 1, 32)}),
+    "one of two tensors": ("y = x.to(device)\nz = torch.ones(3)\nprint(z.sum().item())\n", {5: ("cuda", 1, 1, 256)}),
     "a type and a device": ("y = x.to(device, torch.float64)\n", {5: ("cuda", 1, 1, 256)}),
 }  # fmt: skip
 

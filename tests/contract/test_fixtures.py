@@ -22,10 +22,12 @@ WRITE_ANEW = "run: PYTHONPATH=. .venv/bin/python frontend/src/core/fixtures/make
 def test_the_fixtures_of_the_frontend_are_fresh(name: str) -> None:
     fresh = made(name)
     kept = {kind: (FOLDER / f"{name}.{kind}.json").read_bytes() for kind in fresh}
-    traces = [json.loads(json.dumps(canonical(msgspec.json.decode(one["trace"], type=Trace)))) for one in (kept, fresh)]
+    traces = [
+        json.loads(json.dumps(canonical(msgspec.json.decode(side["trace"], type=Trace)))) for side in (kept, fresh)
+    ]
     assert list(differences(*traces)) == [], WRITE_ANEW
-    graphs = [{**json.loads(one["graph"]), "run": ""} for one in (kept, fresh)]  # its id follows the versions
-    assert list(differences(*graphs)) == [], WRITE_ANEW
+    before, now = (json.loads(side["graph"]) | {"run": ""} for side in (kept, fresh))  # its id follows the versions
+    assert list(differences(before, now)) == [], WRITE_ANEW
 
 
 def test_every_fixture_has_its_maker() -> None:

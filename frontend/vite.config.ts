@@ -13,5 +13,5 @@ export default defineConfig({
   worker: { format: 'es' },
   server: { proxy: { '/api': process.env.GRADGRAPH_API ?? 'http://127.0.0.1:8000' } },
   resolve: process.env.VITEST ? { conditions: ['browser'] } : {},
-  test: { environment: 'happy-dom', include: ['src/**/*.test.ts'], testTimeout: 20000 },
+  test: { environment: 'node', include: ['src/**/*.test.ts'], testTimeout: 20000 },
 } as import('vite').UserConfig)

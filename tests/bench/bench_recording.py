@@ -126,7 +126,9 @@ def processor_s(work: Callable[[], float]) -> tuple[float, float]:
     return own, whole
 
 
-def _plain(code: str) -> Callable[[], float]:
+def plain_run(code: str) -> Callable[[], float]:
+    """Runs a program as it is; gives what it spent. For a fork of its own."""
+
     def work() -> float:
         before = time.thread_time()
         exec(compile(code, "<program>", "exec"), {"__name__": "__main__"})
@@ -172,7 +174,7 @@ def main(names: list[str]) -> None:
         part = f"{head}{step}"
         rows = []
         for _ in range(samples):
-            plain = (processor_s(_plain(whole))[1] - processor_s(_plain(part))[1]) / repeat
+            plain = (processor_s(plain_run(whole))[1] - processor_s(plain_run(part))[1]) / repeat
             long, short = processor_s(recorded(whole)), processor_s(recorded(part))
             bare = (processor_s(recorded(whole, True))[0] - processor_s(recorded(part, True))[0]) / repeat
             own, total = (long[0] - short[0]) / repeat, (long[1] - short[1]) / repeat

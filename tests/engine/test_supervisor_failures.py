@@ -98,6 +98,15 @@ def test_a_run_that_ends_badly_keeps_what_came_before(trace: TraceOf, name: str)
     assert found.output[0].text.startswith("said\n")
 
 
+def test_native_code_that_is_stuck_before_anything_was_said_is_stopped_at_its_line(trace: TraceOf) -> None:
+    """The recorder's own thread may not have had its second turn by then: chance decides, so it is tried more than once."""
+    for _ in range(4):
+        failure = trace(f"import re\n{STUCK}\n", wall_s=0.3).failure
+        assert failure is not None
+        assert (failure.type, failure.span and failure.span.line) == ("wall_s", 2)
+        assert "0.3 s reached at line 2" in failure.message
+
+
 def test_a_process_killed_from_outside_keeps_all_but_the_last_moment(trace: TraceOf) -> None:
     found = trace(BEFORE + "import time\ntime.sleep(0.3)\nos.kill(os.getpid(), signal.SIGKILL)\n")
     assert found.failure is not None

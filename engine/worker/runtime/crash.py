@@ -49,18 +49,28 @@ def stand_by() -> None:
 
 
 def call_at(seconds: float, late: Callable[[], None]) -> None:
-    """Have `late` called then by a thread that has not stood aside, although native code lets no other have its turn."""
+    """Have `late` called then by a thread that takes alarms, although native code lets no other have its turn.
+
+    From now on this thread takes none, nor do those it starts: an alarm here would wait for the turn that never comes.
+    """
     global _late, _late_at
     _late, _late_at = late, time.monotonic() + seconds
     if _libc is not None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
         _libc.signal(int(signal.SIGALRM), _rang)
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def stand_aside() -> None:
-    """Leave alarms to the other threads: those of the program."""
+def take_alarms() -> None:
+    """In the program's first thread: alarms are for it and for the threads it starts."""
     if _libc is not None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+
+
+def call_off() -> None:
+    """Have nothing called any more: one who waits for Python's lock is not to be called in the middle of that."""
+    if _libc is not None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _ring(number: int) -> None:

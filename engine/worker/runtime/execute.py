@@ -52,7 +52,7 @@ from engine.worker.pytorch.patches import (
     wrap_zero_grad,
 )
 from engine.worker.runtime.coverage import Lines
-from engine.worker.runtime.crash import call_at, keep_last_words, stand_aside, stand_by
+from engine.worker.runtime.crash import call_at, call_off, keep_last_words, stand_by, take_alarms
 from engine.worker.runtime.sender import Sender
 from engine.worker.runtime.streams import Below, Stream, watch_warnings
 from engine.worker.runtime.tracebacks import clean_tracebacks
@@ -116,9 +116,9 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     sender = Sender(ledger, emit, request.program.code)
     keep_last_words(lambda: _crashes(job, sender), lambda code, frame: _exits(job, sender, code, frame), sender.flush)
     worn = _watch_processor()
+    thread = _thread(job.run)
     call_at(request.limits.wall_s + _LATE_S, lambda: _out_of_time(job, thread, sender, "wall_s"))
-    thread = _start(job.run)
-    stand_aside()
+    _start(thread)
     started = time.monotonic()
     deadline, tell = started + request.limits.wall_s, started + _TELL_S
     while thread.is_alive():
@@ -170,15 +170,22 @@ def _seed(seed: int) -> None:
     random.seed(seed)
 
 
-def _start(target: Callable[[], None]) -> threading.Thread:
+def _thread(target: Callable[[], None]) -> threading.Thread:
+    """The one the program runs in."""
     before = threading.stack_size()
 
     def begin() -> None:
         threading.stack_size(before)  # here already: the program's own threads are not to get such stacks
         threading.current_thread()._daemonic = False  # type: ignore[attr-defined]  # theirs inherit it
+        take_alarms()
         target()
 
-    thread = threading.Thread(target=begin, name="MainThread", daemon=True)
+    return threading.Thread(target=begin, name="MainThread", daemon=True)
+
+
+def _start(thread: threading.Thread) -> None:
+    """With the largest stack there is room for."""
+    before = threading.stack_size()
     try:
         for size in _STACKS:
             threading.stack_size(size)
@@ -186,11 +193,10 @@ def _start(target: Callable[[], None]) -> threading.Thread:
                 thread.start()
             except RuntimeError:  # the address space is limited
                 continue
-            return thread
+            return
     finally:
         threading.stack_size(before)
     thread.start()
-    return thread
 
 
 def _device() -> str:
@@ -215,6 +221,7 @@ def _out_of_time(job: "Job", thread: threading.Thread, sender: Sender, limit: st
     if not job.stopping.acquire(blocking=False):
         time.sleep(_TOLD_S)  # the other thread that noticed needs its turn
         return
+    call_off()
     ledger = job.ledger
     frame = sys._current_frames().get(thread.ident or 0)
     site = ledger.site(frame)

@@ -37,6 +37,11 @@ FORESEEN: dict[str, tuple[str, Told]] = {
     "what is brought back by its name": ("y = x.to(device) * 2\nz = y.to('cpu')\nw = z.tolist()\n", {
         5: ("cuda", 1, 1, 256), 6: ("cpu", 1, 1, 256)}),
     "what CUDA was asked for by name": ("try: y = x.cuda()\nexcept Exception: pass\n", {5: ("cuda", 1, 1, 256)}),
+    "a parameter that was updated there": (
+        "net.to(device)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nnet.weight.sum().backward()\nopt.step()\n"
+        "print(net.weight.tolist())\n",
+        {5: ("cuda", 2, 2, 40), 9: ("cpu", 1, 1, 32)}),
+    "one of two tensors": ("y = x.to(device)\nz = torch.ones(3)\nprint(z.sum().item())\n", {5: ("cuda", 1, 1, 256)}),
     "a type and a device": ("y = x.to(device, torch.float64)\n", {5: ("cuda", 1, 1, 256)}),
 }  # fmt: skip
 
@@ -86,6 +91,14 @@ def test_copies_that_were_made_are_told_as_such() -> None:
         ("cpu", 16, False),
         ("cpu", 4, False),
     ]
+
+
+def test_a_tensor_that_the_trace_left_out_is_followed_by_its_number() -> None:
+    trace = record(START + "y = x.to(device) * 2\nz = y * 2\nprint(z.sum().item())\n")
+    (y,) = [op.outputs[0] for op in trace.ops if op.name == "mul"][:1]
+    kept = tuple(tensor for tensor in trace.tensors if tensor.id != y)
+    made = transfers(TraceIndex(replace(trace, tensors=kept)))
+    assert [(one.to, one.size_bytes) for one in made] == [("cuda", 256), ("cpu", 4)]
 
 
 @pytest.mark.slow

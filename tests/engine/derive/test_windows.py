@@ -4,12 +4,13 @@ import random
 from collections.abc import Iterator
 
 import pytest
+import torch
 from msgspec.structs import replace
 
 from engine import laws
 from engine.derive.windows import size_after
 from engine.limits import DEFAULT_LIMITS
-from engine.trace import Op, Trace, Window
+from engine.trace import Op, Trace, Window, WindowAxis
 from tests.engine.worker.forked import record
 
 START = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
@@ -77,6 +78,28 @@ def test_the_formula_gives_the_shapes_of_many_settings() -> None:
 def _at(op: Op) -> int:
     """Which of its inputs is the one the window slid over."""
     return next((place for place, one in enumerate(op.arguments) if one.name == "input"), 0)
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "padding", "more", "dilation"),
+    [
+        (5, 3, 1, 0, 0, 1),
+        (5, 3, 2, 0, 0, 1),
+        (5, 3, 2, 1, 0, 1),
+        (5, 3, 3, 1, 2, 1),
+        (6, 2, 3, 0, 1, 2),
+        (1, 4, 5, 2, 3, 3),
+    ],
+)
+def test_a_transposed_convolution_spreads_as_pytorch_s_does(
+    size: int, kernel: int, stride: int, padding: int, more: int, dilation: int
+) -> None:
+    layer = torch.nn.ConvTranspose1d(1, 1, kernel, stride, padding, more, dilation=dilation)
+    out = layer(torch.zeros(1, 1, size)).shape[2]
+    axis = WindowAxis(
+        size=size, kernel=kernel, stride=stride, padding=padding, output_padding=more, dilation=dilation, out=out
+    )
+    assert size_after(Window(kind="transpose", axes=(axis,)), axis) == out
 
 
 def test_unbatched_inputs_and_other_spellings_are_known() -> None:

@@ -161,6 +161,43 @@ def test_updates_by_hand_are_not_part_of_the_graph() -> None:
     assert graph.boxes[0].tensor == "t6"
 
 
+def test_above_a_ghost_stand_neither_recorded_ops_nor_sources_nor_updates_by_hand() -> None:
+    tape = Tape()
+    w = tape.leaf("w")
+    values = tape.op("max", w, out="values", outputs=2)
+    picked = tape.tensors[-1].id
+    tape.tensors[-1] = replace(tape.tensors[-1], requires_grad=False, grad_fn=None, is_leaf=True, dtype="int64")
+    made = tape.op("ones", out="made", records=False)
+    tape.op("sub_", w, out="w", records=False, grad_mode="no_grad", in_place="w", identity=w)
+    written = tape.tensors[-1].id
+    plain = tape.op("neg", made, records=False)
+    ghost = tape.op("stack", picked, made, written, plain, out="ghost", records=False)
+    loss = tape.op("mul", values, ghost, out="loss")
+    tape.backward(loss)
+    graph = view(tape.trace())
+    assert [(one.title, one.kind) for one in graph.boxes if one.kind == "ghost"] == [
+        ("neg", "ghost"),
+        ("stack", "ghost"),
+    ]
+
+
+def test_a_box_says_which_output_of_its_node_it_shows() -> None:
+    tape = Tape()
+    x = tape.leaf("x")
+    y = tape.op("topk", x, out="y", outputs=2)
+    unknown = tape.op("add", x, y, out="unknown")
+    loss = tape.op("sum", unknown, out="loss")
+    tape.backward(loss)
+    first = next(at for at, tensor in enumerate(tape.tensors) if tensor.id == y)
+    made = tape.tensors[first].grad_fn
+    assert made is not None
+    tape.tensors[first] = replace(tape.tensors[first], grad_fn=replace(made, output_nr=1))
+    tape.tensors = [tensor for tensor in tape.tensors if tensor.id != unknown]
+    boxes = {one.title: one for one in view(tape.trace(), level="forward").boxes}
+    assert (boxes["topk"].output_nr, boxes["sum"].output_nr) == (1, 0)
+    assert (boxes["add"].tensor, boxes["add"].output_nr) == (unknown, 0), "a result that the trace left out"
+
+
 def test_an_integer_result_is_a_ghost_without_a_cut() -> None:
     tape = Tape()
     x = tape.leaf("x", shape=(3,))

@@ -1,7 +1,6 @@
 """The model of the engine takes the nodes PyTorch took, and says so where it cannot know."""
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -10,7 +9,6 @@ from engine import run
 from engine.replay import NoSuchPass, Replay, engine_view, failed_node
 from engine.replay.types import Arrived, Engine, EngineState, Open
 from engine.trace import Pass, Trace
-from tests.oracle.test_oracle import PROGRAMS
 
 
 def _played(trace: Trace, one: Pass) -> Replay:
@@ -18,18 +16,6 @@ def _played(trace: Trace, one: Pass) -> Replay:
     while replay.advance(told=False) is not None:
         pass
     return replay
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
-def test_pytorch_took_the_nodes_the_model_takes(path: Path) -> None:
-    trace = run(path.read_text("utf-8-sig"))
-    for one in trace.passes:
-        replay = _played(trace, one)
-        assert (replay.agrees, replay.reason, replay.visits) == (True, "", len(one.visits)), one.id
-        if not one.failed:
-            left = replay.state()
-            assert (left.queue, left.arrived) == ((), ()), one.id
 
 
 def _program(*lines: str) -> Trace:

@@ -397,14 +397,14 @@ def test_a_wide_graph_beyond_the_limit_is_no_hooked_sum() -> None:
 
 
 def test_the_time_limit_shows_the_latest_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thin, "FULL", 300)
+    monkeypatch.setattr(thin, "FULL", 100)
     code = HEAD + "w = torch.ones(1, requires_grad=True)\nwhile True:\n    (w * 2).backward()\n    w.grad = None\n"
     trace = record(code, msgspec.structs.replace(DEFAULT_LIMITS, wall_s=1.0))
     assert trace.status == "limited"
     assert laws.broken(trace) == []
     kept = len(trace.passes) + sum(gap.passes for gap in trace.gaps)
     assert abs(trace.curve[-1].number - kept) <= 20  # the loop goes on while another thread says where it is
-    assert trace.curve[-1].number > 200
+    assert trace.curve[-1].number > len(trace.passes), "the latest turn comes after ones that were left out"
 
 
 def test_changes_without_passes_are_bounded() -> None:

@@ -22,7 +22,7 @@ const CASES = [
 /** Each case in its own process, so that no case warms up another. */
 async function report() {
   const folder = await mkdtemp(join(tmpdir(), 'gradgraph-bench-'))
-  const entry = { layout: 'src/core/layout.ts', fold: 'src/core/fold.ts', opening: 'src/core/opening.ts' }
+  const entry = { layout: 'src/core/layout/layout.ts', fold: 'src/core/layout/fold.ts', opening: 'src/core/layout/opening.ts' }
   const [{ output }] = await build({ root: join(here, '..'), configFile: false, logLevel: 'silent', build: { write: false, target: 'es2022', lib: { entry, formats: ['es'], fileName: (_, name) => `${name}.mjs` } } })
   for (const chunk of output) await writeFile(join(folder, chunk.fileName), chunk.code)
   console.log('graph  nodes   groups    CPU ms  again ms  boxes  wires')

@@ -2,9 +2,9 @@ import { flushSync, mount, unmount } from 'svelte'
 import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { load, type Name } from '../core/fixtures/load'
 import type { Selection } from '../core/state'
-import { words } from '../core/words'
+import { words } from '../core/words/bundled'
 import Graph from './Graph.svelte'
-import * as rooms from '../core/page'
+import * as rooms from '../core/paint/annotations'
 import { LayoutClient } from './layout-client'
 
 // No worker here: the page's own thread lays out, as in a sandboxed frame.

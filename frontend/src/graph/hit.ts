@@ -1,8 +1,8 @@
 // What lies under a point of the graph.
 
-import { HEADER } from '../core/extent'
-import type { Layout } from '../core/layout'
-import { cover } from '../core/route'
+import { HEADER } from '../core/layout/extent'
+import type { Layout } from '../core/layout/layout'
+import { cover } from '../core/layout/route'
 
 export type Hit = { kind: 'box'; id: string } | { kind: 'frame'; id: string; onHeader: boolean } | { kind: 'wire'; id: string; links: readonly string[] } | null
 

@@ -1,8 +1,8 @@
 // The shapes of a graph seen from far away: few large ones instead of many small ones.
 
-import type { Frame, Placed, Wire } from '../core/layout'
-import type { Progress } from '../core/moment'
-import { lanePath } from '../core/route'
+import type { Frame, Placed, Wire } from '../core/layout/layout'
+import type { Progress } from '../core/paint/moment'
+import { lanePath } from '../core/layout/route'
 
 /** One path per kind of wire. */
 export function mergedWires(wires: readonly Wire[], arrived: (wire: Wire) => boolean): { forward: string; gradient: string } {

@@ -1,7 +1,7 @@
 // Puts the scene's style sheet on the page once; it follows the colours on the root, so a theme change costs nothing.
 
-import { TOKENS, type Tokens } from '../core/colour'
-import { styleSheet } from '../core/style'
+import { TOKENS, type Tokens } from '../core/paint/colour'
+import { styleSheet } from '../core/paint/style'
 
 let adopted = false
 

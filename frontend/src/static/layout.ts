@@ -1,13 +1,13 @@
 // Trace and graph to the places of everything on it, as a page would lay it out: what the server gives embeds.
 
 import type { Graph, Trace } from '../api/types'
-import { layout, type Layout } from '../core/layout'
-import { EMBED } from '../core/measure'
-import { PAGE, PHONE } from '../core/page'
-import { layoutInput } from '../core/sizes'
+import { layout, type Layout } from '../core/layout/layout'
+import { EMBED } from '../core/layout/measure'
+import { PAGE, PHONE } from '../core/paint/annotations'
+import { layoutInput } from '../core/layout/sizes'
 import type { Lang } from '../core/state'
-import { View } from '../core/view'
-import { words } from '../core/words'
+import { View } from '../core/paint/view'
+import { words } from '../core/words/bundled'
 
 const ROOMS = { page: PAGE, embed: EMBED, phone: PHONE }
 

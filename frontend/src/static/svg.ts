@@ -1,17 +1,17 @@
 // Trace and graph to one SVG document, in bare JavaScript: the server runs this in V8, tests run it as is.
 
 import type { Graph, Trace } from '../api/types'
-import { TOKENS, type Shade } from '../core/colour'
-import { ICONS, type IconName } from '../core/icons'
-import { layout } from '../core/layout'
-import { EMBED } from '../core/measure'
-import { PAGE } from '../core/page'
-import { pictureUri } from '../core/picture'
-import type { Item, Mark } from '../core/scene'
-import { layoutInput } from '../core/sizes'
-import { rootStyle, styleSheet } from '../core/style'
-import { drawAll, View } from '../core/view'
-import { words } from '../core/words'
+import { TOKENS, type Shade } from '../core/paint/colour'
+import { ICONS, type IconName } from '../core/paint/icons'
+import { layout } from '../core/layout/layout'
+import { EMBED } from '../core/layout/measure'
+import { PAGE } from '../core/paint/annotations'
+import { pictureUri } from '../core/paint/picture'
+import type { Item, Mark } from '../core/paint/scene'
+import { layoutInput } from '../core/layout/sizes'
+import { rootStyle, styleSheet } from '../core/paint/style'
+import { drawAll, View } from '../core/paint/view'
+import { words } from '../core/words/bundled'
 
 export interface SvgOptions {
   lang?: 'zh' | 'en'

@@ -19,7 +19,9 @@ const full: ViewState = {
 
 test('every field survives the address', () => {
   expect(decodeState(`#${encodeState(full)}`)).toEqual(full)
-  expect(decodeState(`?${encodeState({ ...full, selection: { kind: 'line', line: 4 } })}`).selection).toEqual({ kind: 'line', line: 4 })
+  expect(decodeState(`?${encodeState({ ...full, selection: { kind: 'line', line: 4 } })}`).selection).toEqual({
+    kind: 'line', line: 4,
+  })
 })
 
 test('the start is an empty address', () => {

@@ -21,7 +21,11 @@ function serve(laysOut: boolean): string[] {
     const { pathname, searchParams: query } = new URL(path, 'http://server')
     if (!pathname.endsWith('/graph/layout')) return Promise.resolve(Response.json(graph))
     const options = JSON.stringify({ lang: query.get('lang'), room: query.get('room') })
-    return Promise.resolve(laysOut ? new Response(globalThis.gradgraphLayout(JSON.stringify(trace), JSON.stringify(graph), options)) : Response.json({ title: 'not built' }, { status: 503 }))
+    return Promise.resolve(
+      laysOut
+        ? new Response(globalThis.gradgraphLayout(JSON.stringify(trace), JSON.stringify(graph), options))
+        : Response.json({ title: 'not built' }, { status: 503 }),
+    )
   })
   return asked
 }
@@ -41,7 +45,9 @@ test('a graph as it opens is laid out by the server, in the language it is shown
     const view = viewIn(lang, await layouts.graph(choice, lang))
     expect(await answer(layouts, view, null)).toEqual({ format: 'gradgraph.layout/1', ...own(view, null) })
   }
-  expect(asked.map((path) => /graph(\/layout)?/.exec(path)![0] + (/lang=../.exec(path)?.[0] ?? ''))).toEqual(['graph/layoutlang=en', 'graph', 'graph/layoutlang=zh'])
+  expect(asked.map((path) => /graph(\/layout)?/.exec(path)![0] + (/lang=../.exec(path)?.[0] ?? ''))).toEqual([
+    'graph/layoutlang=en', 'graph', 'graph/layoutlang=zh',
+  ])
 })
 
 test('what a reader opens is laid out here', async () => {

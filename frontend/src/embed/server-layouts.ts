@@ -1,5 +1,5 @@
-// Where everything goes in an embed: its server says it for graphs as they open. The layout code is fetched for the first group
-// that is opened or folded, or where the server did not answer.
+// Where everything goes in an embed: its server says it for graphs as they open. The layout code is fetched for the
+// first group that is opened or folded, or where the server did not answer.
 
 import * as api from '../api/client'
 import type { Graph } from '../api/types'
@@ -18,7 +18,8 @@ export class EmbedLayouts implements Layouts {
 
   constructor(private readonly run: string) {}
 
-  /** The graph of a pass. Where its parts go is asked for at the same time; that differs with the language of what is measured. */
+  /** The graph of a pass. Where its parts go is asked for at the same time; that differs with the language of what is
+   *  measured. */
   async graph(choice: api.GraphChoice, lang: Lang): Promise<Graph> {
     this.lang = lang
     void this.places(choice)

@@ -17,14 +17,27 @@ export function neighbour(layout: Layout, from: string, arrow: Arrow): string | 
 
 /** Boxes joined by wires, also through the borders of groups. */
 function linked(layout: Layout, here: Placed, up: boolean): Placed[] {
-  const wires = layout.wires.filter((wire) => (up ? wire.ends_at_box && wire.target === here.id : wire.starts_at_box && wire.source === here.id))
+  const wires = layout.wires.filter((wire) =>
+    up ? wire.ends_at_box && wire.target === here.id : wire.starts_at_box && wire.source === here.id,
+  )
   const links = new Set(wires.flatMap((wire) => wire.links))
-  const ends = new Set(layout.wires.filter((wire) => wire.links.some((link) => links.has(link)) && (up ? wire.starts_at_box : wire.ends_at_box)).map((wire) => (up ? wire.source : wire.target)))
+  const ends = new Set(
+    layout.wires
+      .filter((wire) => wire.links.some((link) => links.has(link)) && (up ? wire.starts_at_box : wire.ends_at_box))
+      .map((wire) => (up ? wire.source : wire.target)),
+  )
   return layout.boxes.filter((box) => box.id !== here.id && ends.has(box.id))
 }
 
 function lies(here: Placed, box: Placed, arrow: Arrow): boolean {
-  if (arrow === 'ArrowDown' && box.x >= here.x && box.x + box.w <= here.x + here.w && box.y > here.y && box.y < here.y + here.h) return true
+  if (
+    arrow === 'ArrowDown' &&
+    box.x >= here.x &&
+    box.x + box.w <= here.x + here.w &&
+    box.y > here.y &&
+    box.y < here.y + here.h
+  )
+    return true
   if (arrow === 'ArrowLeft') return box.x + box.w <= here.x + 1
   if (arrow === 'ArrowRight') return box.x >= here.x + here.w - 1
   return arrow === 'ArrowUp' ? box.y + box.h <= here.y + 1 : box.y >= here.y + here.h - 1

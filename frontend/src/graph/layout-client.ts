@@ -1,5 +1,5 @@
-// Asks for layouts: a small graph's is made at once, a large one's by a worker. An answer that a newer question has overtaken is
-// dropped.
+// Asks for layouts: a small graph's is made at once, a large one's by a worker. An answer that a newer question has
+// overtaken is dropped.
 
 import type { LayoutInput } from '../core/layout/layout'
 import { layoutInput } from '../core/layout/sizes'

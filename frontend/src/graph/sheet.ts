@@ -8,7 +8,9 @@ let adopted = false
 export function adoptSceneStyles(): void {
   if (adopted) return
   adopted = true
-  const variables = Object.fromEntries(Object.keys(TOKENS.light).map((name) => [name, `var(--${name})`])) as unknown as Tokens
+  const variables = Object.fromEntries(
+    Object.keys(TOKENS.light).map((name) => [name, `var(--${name})`]),
+  ) as unknown as Tokens
   const sheet = new CSSStyleSheet()
   sheet.replaceSync(styleSheet('.gg-scene', variables, { mono: 'var(--mono)', ui: 'var(--ui)' }))
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]

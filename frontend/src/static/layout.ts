@@ -19,11 +19,17 @@ export interface LayoutOptions {
 
 /** Where everything goes when the graph opens; the fields are documented in server/layout.py. */
 function place(trace: Trace, graph: Graph, { lang, room }: LayoutOptions): Layout & { format: 'gradgraph.layout/1' } {
-  return { format: 'gradgraph.layout/1', ...layout(layoutInput(new View(trace, graph, words(lang), ROOMS[room]).measure, null)) }
+  return {
+    format: 'gradgraph.layout/1',
+    ...layout(layoutInput(new View(trace, graph, words(lang), ROOMS[room]).measure, null)),
+  }
 }
 
 declare global {
   var gradgraphLayout: (traceJson: string, graphJson: string, optionsJson: string) => string
 }
 
-globalThis.gradgraphLayout = (traceJson, graphJson, optionsJson) => JSON.stringify(place(JSON.parse(traceJson) as Trace, JSON.parse(graphJson) as Graph, JSON.parse(optionsJson) as LayoutOptions))
+globalThis.gradgraphLayout = (traceJson, graphJson, optionsJson) =>
+  JSON.stringify(
+    place(JSON.parse(traceJson) as Trace, JSON.parse(graphJson) as Graph, JSON.parse(optionsJson) as LayoutOptions),
+  )

@@ -79,7 +79,8 @@ export function figures(tensor: Tensor): Figures | null {
       histogram: summary.histogram ?? null,
     }
   }
-  if (!tensor.data || tensor.data.length === 0 || tensor.dtype === 'bool' || tensor.dtype.startsWith('complex')) return null
+  if (!tensor.data || tensor.data.length === 0 || tensor.dtype === 'bool' || tensor.dtype.startsWith('complex'))
+    return null
   const all = tensor.data.map(wireNumber)
   const finite = all.filter(Number.isFinite)
   if (finite.length === 0) return null
@@ -88,7 +89,8 @@ export function figures(tensor: Tensor): Figures | null {
   const mean = finite.reduce((a, b) => a + b, 0) / finite.length
   const std = Math.sqrt(finite.reduce((sum, value) => sum + (value - mean) ** 2, 0) / finite.length)
   const histogram = new Array<number>(BINS).fill(0)
-  if (max > min) for (const value of finite) histogram[Math.min(BINS - 1, Math.floor(((value - min) / (max - min)) * BINS))]! += 1
+  if (max > min)
+    for (const value of finite) histogram[Math.min(BINS - 1, Math.floor(((value - min) / (max - min)) * BINS))]! += 1
   return {
     min,
     max,

@@ -8,7 +8,12 @@ const index = new TraceIndex(load('accumulation').trace)
 const rule: Rule = {
   id: 'mul',
   forward_mathml: '<mi>c</mi>',
-  slots: [{ name: 'self', mathml: '<mi>x</mi>', substituted: '<mrow><mi data-slot="g">g</mi><mo>⊙</mo><mi data-slot="other">b</mi></mrow>' }],
+  slots: [
+    {
+      name: 'self', mathml: '<mi>x</mi>',
+      substituted: '<mrow><mi data-slot="g">g</mi><mo>⊙</mo><mi data-slot="other">b</mi></mrow>',
+    },
+  ],
   words: { zh: '', en: '' },
   source: '',
 }

@@ -24,7 +24,9 @@ export function written(tensor: Tensor, gradient: boolean): string | null {
   const colour = gradient ? ' class="gradient"' : ''
   if (shown.kind === 'number' || shown.kind === 'word') return `<mn${colour}>${escape(shown.text)}</mn>`
   if (shown.kind !== 'matrix' || shown.stacked) return null
-  const rows = shown.rows.map((row) => `<mtr>${row.map((cell) => `<mtd><mn>${escape(cell)}</mn></mtd>`).join('')}</mtr>`)
+  const rows = shown.rows.map(
+    (row) => `<mtr>${row.map((cell) => `<mtd><mn>${escape(cell)}</mn></mtd>`).join('')}</mtr>`,
+  )
   return `<mtable${colour.replace('gradient', 'gradient matrix') || ' class="matrix"'}>${rows.join('')}</mtable>`
 }
 
@@ -33,7 +35,9 @@ function isNumber(text: string | null | undefined): text is string {
 }
 
 /** What stands in a place: the gradient, an input by its slot, a saved field or the result. */
-function valueOf(index: TraceIndex, name: string, node: Node, at: VisitAt): { tensor?: Tensor | undefined; text?: string } {
+function valueOf(
+  index: TraceIndex, name: string, node: Node, at: VisitAt,
+): { tensor?: Tensor | undefined; text?: string } {
   if (name === 'g') return { tensor: index.tensor(at.visit.entered.find((id) => id !== null)) }
   const saved = node.saved?.find((one) => one.field === name)
   if (saved?.tensor) return { tensor: index.tensor(saved.tensor) }
@@ -44,9 +48,11 @@ function valueOf(index: TraceIndex, name: string, node: Node, at: VisitAt): { te
   const slot = node.edges.findIndex((edge) => edge.name === name)
   const next = index.node(node.edges[slot]?.to)
   if (next?.variable) return { tensor: index.tensor(next.variable) }
-  if (next && next.op !== node.op) return { tensor: index.tensor(index.op(next.op)?.outputs[node.edges[slot]?.input_nr ?? 0]) }
+  if (next && next.op !== node.op)
+    return { tensor: index.tensor(index.op(next.op)?.outputs[node.edges[slot]?.input_nr ?? 0]) }
   // Without an edge, the call's own arguments say it, as long as the call is the operation: `x * 3`, but not a layer.
-  const given = op && op.nodes.length === 1 && op.arguments.length === node.edges.length ? op.arguments[slot] : undefined
+  const given =
+    op && op.nodes.length === 1 && op.arguments.length === node.edges.length ? op.arguments[slot] : undefined
   if (given?.tensor) return { tensor: index.tensor(given.tensor) }
   const said = given?.text
   if (isNumber(said)) return { text: said.replace('-', MINUS) }
@@ -62,7 +68,12 @@ export function substitute(index: TraceIndex, rule: Rule, slot: RuleSlot, node: 
   let filled = 0
   const text = slot.substituted.replace(PLACE, (whole, name: string) => {
     const value = valueOf(index, name, node, at)
-    const put = value.text !== undefined ? `<mn>${escape(value.text)}</mn>` : value.tensor ? written(value.tensor, name === 'g') : null
+    const put =
+      value.text !== undefined
+        ? `<mn>${escape(value.text)}</mn>`
+        : value.tensor
+          ? written(value.tensor, name === 'g')
+          : null
     if (put === null) return whole
     filled += 1
     return put

@@ -2,9 +2,36 @@
 
 import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from '@codemirror/commands'
 import { pythonLanguage } from '@codemirror/lang-python'
-import { HighlightStyle, LanguageSupport, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from '@codemirror/language'
-import { Compartment, EditorState, RangeSet, StateEffect, StateField, type Extension, type Range, type Text } from '@codemirror/state'
-import { Decoration, EditorView, GutterMarker, WidgetType, drawSelection, gutter, gutters, keymap, lineNumbers, type DecorationSet } from '@codemirror/view'
+import {
+  HighlightStyle,
+  LanguageSupport,
+  bracketMatching,
+  indentOnInput,
+  indentUnit,
+  syntaxHighlighting,
+} from '@codemirror/language'
+import {
+  Compartment,
+  EditorState,
+  RangeSet,
+  StateEffect,
+  StateField,
+  type Extension,
+  type Range,
+  type Text,
+} from '@codemirror/state'
+import {
+  Decoration,
+  EditorView,
+  GutterMarker,
+  WidgetType,
+  drawSelection,
+  gutter,
+  gutters,
+  keymap,
+  lineNumbers,
+  type DecorationSet,
+} from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Span } from '../../api/types'
 import { signOf, type LineBlock, type LineNote, type Marks, type Sign } from '../../core/trace/line-marks'
@@ -81,7 +108,12 @@ class Block extends WidgetType {
     super()
   }
   override eq(other: Block): boolean {
-    return other.block.title === this.block.title && other.block.action === this.block.action && other.block.fix === this.block.fix && other.block.index === this.block.index
+    return (
+      other.block.title === this.block.title &&
+      other.block.action === this.block.action &&
+      other.block.fix === this.block.fix &&
+      other.block.index === this.block.index
+    )
   }
   toDOM(): HTMLElement {
     // The room around it is padding: the editor measures a block without its margins.
@@ -154,13 +186,19 @@ function draw(doc: Text, marks: Marks, events: BlockEvents): Shown {
     const line = doc.line(number)
     const sign = signOf(marks, number)
     if (sign) signs.push(new SignMarker(sign, marks.words[sign]).range(line.from))
-    const classes = [sign && sign !== 'done' && sign !== 'idle' ? `cm-line-${sign}` : '', marks.running === number ? 'cm-line-running' : '', marks.idle.has(number) ? 'cm-line-idle' : '', marks.unrecorded.has(number) ? 'cm-line-unrecorded' : '', marks.lit.has(number) ? 'cm-line-lit' : ''].filter(Boolean)
+    const classes = [
+      sign && sign !== 'done' && sign !== 'idle' ? `cm-line-${sign}` : '',
+      marks.running === number ? 'cm-line-running' : '', marks.idle.has(number) ? 'cm-line-idle' : '',
+      marks.unrecorded.has(number) ? 'cm-line-unrecorded' : '', marks.lit.has(number) ? 'cm-line-lit' : '',
+    ].filter(Boolean)
     const word = marks.idle.has(number) ? marks.words.idle : marks.unrecorded.has(number) ? marks.words.unrecorded : ''
     const title = word ? { attributes: { title: word } } : {}
     if (classes.length) decorations.push(Decoration.line({ class: classes.join(' '), ...title }).range(line.from))
     const note = marks.notes.get(number)
     if (note) {
-      decorations.push(Decoration.line({ attributes: { style: `padding-right:calc(${note.text.length}ch + 12px)` } }).range(line.from))
+      decorations.push(
+        Decoration.line({ attributes: { style: `padding-right:calc(${note.text.length}ch + 12px)` } }).range(line.from),
+      )
       decorations.push(Decoration.widget({ widget: new Note(note), side: 1 }).range(line.to))
     }
   }
@@ -170,7 +208,9 @@ function draw(doc: Text, marks: Marks, events: BlockEvents): Shown {
   }
   for (const block of marks.blocks) {
     if (block.line > doc.lines || block.line < 1) continue
-    decorations.push(Decoration.widget({ widget: new Block(block, events), side: 2, block: true }).range(doc.line(block.line).to))
+    decorations.push(
+      Decoration.widget({ widget: new Block(block, events), side: 2, block: true }).range(doc.line(block.line).to),
+    )
   }
   return { marks, decorations: Decoration.set(decorations, true), signs: RangeSet.of(signs, true) }
 }
@@ -180,7 +220,12 @@ function marksField(events: BlockEvents): StateField<Shown> {
     create: () => nothing,
     update(shown, transaction) {
       let next = shown
-      if (transaction.docChanged) next = { ...next, decorations: next.decorations.map(transaction.changes), signs: next.signs.map(transaction.changes) }
+      if (transaction.docChanged)
+        next = {
+          ...next,
+          decorations: next.decorations.map(transaction.changes),
+          signs: next.signs.map(transaction.changes),
+        }
       for (const effect of transaction.effects) {
         if (effect.is(showMarks)) next = effect.value ? draw(transaction.state.doc, effect.value, events) : nothing
       }
@@ -191,7 +236,10 @@ function marksField(events: BlockEvents): StateField<Shown> {
 }
 
 const ink = HighlightStyle.define([
-  { tag: [tags.keyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword, tags.operatorKeyword], fontWeight: '700' },
+  {
+    tag: [tags.keyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword, tags.operatorKeyword],
+    fontWeight: '700',
+  },
   { tag: [tags.comment], color: 'var(--ink3)' },
   { tag: [tags.string, tags.special(tags.string)], color: 'var(--ink2)' },
 ])
@@ -208,7 +256,9 @@ const look = EditorView.theme({
   '.cm-sign': { marginTop: '5.5px', flex: 'none' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--line) !important' },
-  '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': { backgroundColor: 'transparent', outline: '1px solid var(--line2)' },
+  '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': {
+    backgroundColor: 'transparent', outline: '1px solid var(--line2)',
+  },
 })
 
 /** The one stretch two texts differ in, so that the cursor and the undo history survive a change from outside. */
@@ -227,7 +277,8 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
   const field = marksField(events)
   const labels = new Compartment()
   let quiet = false
-  const labelled = (text: string): Extension => EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': text, spellcheck: 'false', autocapitalize: 'off' })
+  const labelled = (text: string): Extension =>
+    EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': text, spellcheck: 'false', autocapitalize: 'off' })
   const lineAt = (view: EditorView, event: MouseEvent): number | null => {
     const position = view.posAtCoords({ x: event.clientX, y: event.clientY }, false)
     const block = view.lineBlockAt(position)
@@ -262,11 +313,20 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
         EditorView.lineWrapping,
         gutters({ fixed: true }),
         lineNumbers(),
-        gutter({ class: 'cm-signs', markers: (of) => of.state.field(field).signs, initialSpacer: () => new SignMarker('done', '') }),
+        gutter({
+          class: 'cm-signs', markers: (of) => of.state.field(field).signs,
+          initialSpacer: () => new SignMarker('done', ''),
+        }),
         field,
         look,
         labels.of(labelled(label)),
-        keymap.of([{ key: 'Mod-Enter', run: () => (events.run(), true) }, { key: 'Mod-.', run: (of) => fixNearest(of) }, ...defaultKeymap, ...historyKeymap, indentWithTab]),
+        keymap.of([
+          { key: 'Mod-Enter', run: () => (events.run(), true) },
+          { key: 'Mod-.', run: (of) => fixNearest(of) },
+          ...defaultKeymap,
+          ...historyKeymap,
+          indentWithTab,
+        ]),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !quiet) events.change(update.state.doc.toString())
         }),
@@ -293,7 +353,9 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
     setLabel: (next) => view.dispatch({ effects: labels.reconfigure(labelled(next)) }),
     showLine(line) {
       if (line < 1 || line > view.state.doc.lines) return
-      view.dispatch({ effects: EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'nearest', yMargin: 40 }) })
+      view.dispatch({
+        effects: EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'nearest', yMargin: 40 }),
+      })
     },
     focus: () => view.focus(),
     destroy: () => view.destroy(),

@@ -1,4 +1,5 @@
-// What the browser remembers between visits, and in one tab between reloads. A sandboxed frame or a private window may refuse: then nothing is remembered.
+// What the browser remembers between visits, and in one tab between reloads. A sandboxed frame or a private window may
+// refuse: then nothing is remembered.
 
 import type { Trace } from '../../api/types'
 
@@ -52,7 +53,8 @@ export function keepRun(known: readonly Recent[], run: Recent): readonly Recent[
   return runs
 }
 
-/** What tells a run from the one before: the first line that is new, or the seed; else its first line that imports nothing. */
+/** What tells a run from the one before: the first line that is new, or the seed; else its first line that imports
+ *  nothing. */
 export function tellingLine({ code, seed = 0 }: Told, before: Told): string {
   if (code === before.code && seed !== (before.seed ?? 0)) return `seed ${seed}`
   const known = new Set(before.code.split('\n'))

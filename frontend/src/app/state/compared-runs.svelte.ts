@@ -1,4 +1,5 @@
-// The runs that stand beside the one on screen: what was fetched of them, shared by their pictures and the panel that compares.
+// The runs that stand beside the one on screen: what was fetched of them, shared by their pictures and the panel that
+// compares.
 
 import * as api from '../../api/client'
 import type { Comparison, Graph, Trace } from '../../api/types'
@@ -45,7 +46,10 @@ export async function traceOf(id: string, play: Playground, lang: Lang, signal: 
   } catch (error) {
     const lesson = play.lessons.find((one) => one.run === id)
     if (!lesson || !(error instanceof api.Problem) || error.status !== 404) throw error
-    const made = await api.run({ code: lesson.code, device: 'cpu', seed: 0, check: [], axes: [] }, { level: 'both', root: null, pass: null }, lang, signal, () => undefined)
+    const made = await api.run(
+      { code: lesson.code, device: 'cpu', seed: 0, check: [], axes: [] }, { level: 'both', root: null, pass: null },
+      lang, signal, () => undefined,
+    )
     return made.trace
   }
 }

@@ -44,7 +44,9 @@ test('another graph than the expected one is asked for by itself', async () => {
   const asked = serving()
   const graphs = new Graphs()
   graphs.expect('one', both, 'en', signal)
-  expect(await graphs.of('one', { ...both, pass: 'p2' }, 'en', signal)).toEqual({ run: '/api/v1/runs/one/graph?level=both&pass=p2' })
+  expect(await graphs.of('one', { ...both, pass: 'p2' }, 'en', signal)).toEqual({
+    run: '/api/v1/runs/one/graph?level=both&pass=p2',
+  })
   expect(asked).toHaveLength(2)
 })
 

@@ -39,13 +39,20 @@ function keyOf(run: string, { level, root, pass, alone }: api.GraphChoice): stri
 }
 
 /** What to draw at a step: what the reader chose, or else the pass the step belongs to. */
-export function choiceAt(trace: Trace | null, { level, root, pass }: Pick<ViewState, 'level' | 'root' | 'pass'>, step: number): api.GraphChoice {
+export function choiceAt(
+  trace: Trace | null, { level, root, pass }: Pick<ViewState, 'level' | 'root' | 'pass'>, step: number,
+): api.GraphChoice {
   return { level, root, pass: pass ?? (trace && !root ? passOfStep(trace, step) : null), alone: pass !== null }
 }
 
-/** The backward pass a step belongs to: the one it is in, or the next one, whose forward it then is; after the last, the last. */
+/** The backward pass a step belongs to: the one it is in, or the next one, whose forward it then is; after the last,
+ *  the last. */
 export function passOfStep(trace: Trace, step: number): string | null {
-  const main = new Set(trace.passes.filter((pass) => pass.parent == null && pass.roots.some((root) => root.node !== null)).map((pass) => pass.id))
+  const main = new Set(
+    trace.passes
+      .filter((pass) => pass.parent == null && pass.roots.some((root) => root.node !== null))
+      .map((pass) => pass.id),
+  )
   if (main.size < 2) return null
   let last: string | null = null
   for (let at = 0; at < trace.timeline.length; at += 1) {

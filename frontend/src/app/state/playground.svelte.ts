@@ -11,7 +11,16 @@ import { wordsOf, type Words } from '../../core/words/sentences'
 import { choiceAt, Graphs } from './graphs'
 import { loadWords } from '../../core/words/lexicon'
 import { boxFinder } from '../../core/trace/naming'
-import { draftOf, keepDraft, keepRun, recentRuns, remember, remembered, tellingLine, type Recent } from './browser-storage'
+import {
+  draftOf,
+  keepDraft,
+  keepRun,
+  recentRuns,
+  remember,
+  remembered,
+  tellingLine,
+  type Recent,
+} from './browser-storage'
 import { nodeOfStep } from '../../core/trace/story'
 import { Then } from '../../core/trace/history'
 
@@ -42,7 +51,8 @@ export class Playground {
   autoRun = $state(remembered('autoRun') === 'yes')
   view: ViewState = $state.raw(firstView())
   shown: Shown | null = $state.raw(null)
-  /** A picture that is drawn before the rest of the page says the same: where only a number was edited, it is what the eye waits for. */
+  /** A picture that is drawn before the rest of the page says the same: where only a number was edited, it is what the
+   *  eye waits for. */
   private ahead: Shown | null = $state.raw(null)
   lessons: api.Lesson[] = $state.raw([])
   lessonsMissing = $state(false)
@@ -89,12 +99,16 @@ export class Playground {
   readonly edited: boolean = $derived(this.trace !== null && this.code !== this.trace.program.code)
   readonly lesson: api.Lesson | null = $derived(this.lessons.find((one) => one.name === this.view.lesson) ?? null)
   /** The line whose boxes light up in the graph: the one hovered in the editor. */
-  readonly highlight: { line: number } | null = $derived(this.hoveredLine === null || this.edited ? null : { line: this.hoveredLine })
+  readonly highlight: { line: number } | null = $derived(
+    this.hoveredLine === null || this.edited ? null : { line: this.hoveredLine },
+  )
   readonly selectedBox: Box | undefined = $derived(
     this.view.selection?.kind === 'box' ? this.find?.byId(this.view.selection.id) : undefined,
   )
   /** Groups that are open: the reader's choice, or the opening one. */
-  readonly open: ReadonlySet<string> = $derived(this.view.expanded ?? (this.graph ? openingChoice(sheetOf(this.graph)) : new Set<string>()))
+  readonly open: ReadonlySet<string> = $derived(
+    this.view.expanded ?? (this.graph ? openingChoice(sheetOf(this.graph)) : new Set<string>()),
+  )
   /** The graph to draw: by the reader's choice, or else that of the pass the step belongs to. */
   readonly wanted: string = $derived(JSON.stringify(choiceAt(this.trace, this.view, this.view.step)))
   /** What the inspector follows while nothing is selected: the box the step concerns, or the latest one before it. */
@@ -133,8 +147,8 @@ export class Playground {
     this.change({ selection })
   }
 
-  /** Selects what a line of the program made, by its last box, or the line when it did something that has none; another one leaves the
-   *  selection alone. */
+  /** Selects what a line of the program made, by its last box, or the line when it did something that has none; another
+   *  one leaves the selection alone. */
   clickLine(line: number): void {
     const boxes = this.edited ? [] : (this.lines?.boxesOf.get(line) ?? [])
     const last = boxes[boxes.length - 1]
@@ -146,7 +160,10 @@ export class Playground {
   /** Whether there is something to tell of a line that has no box: what it did, or the devices it speaks of. */
   private isTelling(line: number): boolean {
     const { ops = [], program } = this.trace ?? {}
-    return ops.some((op) => op.span?.line === line && (op.outputs.length > 0 || op.raised)) || /cuda|cudnn/i.test(program?.code.split('\n')[line - 1] ?? '')
+    return (
+      ops.some((op) => op.span?.line === line && (op.outputs.length > 0 || op.raised)) ||
+      /cuda|cudnn/i.test(program?.code.split('\n')[line - 1] ?? '')
+    )
   }
 
   showLine(line: number): void {
@@ -174,7 +191,8 @@ export class Playground {
     return this.trace && fix?.length ? applyEdits(this.trace.program.code, fix) : null
   }
 
-  /** Puts a fix into the editor, where it can be undone, and shows what it changed. A program edited since it ran stays as it is. */
+  /** Puts a fix into the editor, where it can be undone, and shows what it changed. A program edited since it ran stays
+   *  as it is. */
   applyFix(at: number): void {
     const fixed = this.fixedBy(at)
     if (fixed === null || this.edited) return
@@ -283,15 +301,19 @@ export class Playground {
     const order = { code: this.code, device: this.device, seed: this.seed, check: [...this.checks], axes: this.axes }
     await this.attempt(async (signal) => {
       const choice = this.likely()
-      const { trace, graph } = await api.run(order, choice, this.view.lang, signal, (id) => this.graphs.expect(id, choice, this.view.lang, signal))
+      const { trace, graph } = await api.run(order, choice, this.view.lang, signal, (id) =>
+        this.graphs.expect(id, choice, this.view.lang, signal),
+      )
       if (graph) this.graphs.keep(trace.id, choice, graph)
       await this.show(trace, keepView ? 'keep' : 'compare', signal)
       const [check] = order.check
-      if (check && this.view.panel === null) this.change({ panel: check === 'surface' ? 'training' : check === 'calls' ? 'calls' : 'checks' })
+      if (check && this.view.panel === null)
+        this.change({ panel: check === 'surface' ? 'training' : check === 'calls' ? 'calls' : 'checks' })
     })
   }
 
-  /** The graph that the next run will probably be shown by: that of the same pass as the last one, as if a number had been edited. */
+  /** The graph that the next run will probably be shown by: that of the same pass as the last one, as if a number had
+   *  been edited. */
   private likely(): api.GraphChoice {
     return choiceAt(this.trace, { ...this.view, root: null, pass: null }, this.view.step)
   }
@@ -316,7 +338,8 @@ export class Playground {
     }, false)
   }
 
-  /** One request at a time: a newer one replaces the one under way. `queued`: it may have to wait for others' programs. */
+  /** One request at a time: a newer one replaces the one under way. `queued`: it may have to wait for others'
+   *  programs. */
   private async attempt(work: (signal: AbortSignal) => Promise<void>, queued = true): Promise<void> {
     this.stop()
     this.catchUp?.()
@@ -368,7 +391,10 @@ export class Playground {
     const same = before !== null && sameStory(before, trace)
     const step = kept ? Math.min(this.view.step, total) : same ? this.view.step : total
     const choice = kept ? this.view : { ...this.view, root: null, pass: null }
-    const [graph] = await Promise.all([this.graphs.of(trace.id, choiceAt(trace, choice, step), this.view.lang, signal), trace.findings.length > 0 && this.learnFindings()])
+    const [graph] = await Promise.all([
+      this.graphs.of(trace.id, choiceAt(trace, choice, step), this.view.lang, signal),
+      trace.findings.length > 0 && this.learnFindings(),
+    ])
     this.graphAbort?.abort()
     const shown = { trace, graph }
     const anew = { ...(same ? {} : { step }), ...(kept || same ? {} : { selection: null, expanded: null }) }
@@ -387,13 +413,19 @@ export class Playground {
     this.catchUp = null
     this.shown = shown
     this.ahead = null
-    this.recent = keepRun(this.recent, { id: trace.id, at: Date.now(), lesson: this.view.lesson, line, status: trace.status })
+    this.recent = keepRun(this.recent, {
+      id: trace.id, at: Date.now(), lesson: this.view.lesson, line, status: trace.status,
+    })
     this.keepDraft()
     // A phone shows one view: with nothing to draw, the line that failed says more.
     if (trace.failure && graph.boxes.length === 0) this.phone = 'program'
-    // Where the inspector has a place of its own, what went wrong is told without being asked; not over what the address selects.
+    // Where the inspector has a place of its own, what went wrong is told without being asked; not over what the
+    // address selects.
     const isAsked = kept && this.view.selection !== null
-    this.findingOpen = !isAsked && matchMedia('(min-width: 1280px)').matches && trace.findings.some((one) => one.severity !== 'note') ? 0 : null
+    this.findingOpen =
+      !isAsked && matchMedia('(min-width: 1280px)').matches && trace.findings.some((one) => one.severity !== 'note')
+        ? 0
+        : null
     this.change({ run: trace.id, ...view })
   }
 
@@ -427,7 +459,8 @@ export class Playground {
   }
 
   sentenceOf(error: unknown): string {
-    if (!(error instanceof api.Problem)) return this.t('problem.view', { message: error instanceof Error ? error.message : String(error) })
+    if (!(error instanceof api.Problem))
+      return this.t('problem.view', { message: error instanceof Error ? error.message : String(error) })
     if (error.kind === 'network') return this.t('problem.network')
     if (error.kind === 'unreadable') return this.t('problem.unreadable', { status: error.status })
     return error.sentence
@@ -466,7 +499,8 @@ function painted(): Promise<void> {
   })
 }
 
-/** Two runs tell the same story when the same kinds of things happened in the same order: an edited number, not an edited line. */
+/** Two runs tell the same story when the same kinds of things happened in the same order: an edited number, not an
+ *  edited line. */
 function sameStory(a: Trace, b: Trace): boolean {
   if (a.timeline.length !== b.timeline.length || a.nodes.length !== b.nodes.length) return false
   return a.timeline.every((step, at) => step.kind === b.timeline[at]?.kind)

@@ -11,8 +11,12 @@ function serving(...traces: Trace[]): void {
   const left = [...traces]
   vi.stubGlobal('fetch', () => {
     const next = left.shift()!
-    const headers = { 'Content-Type': 'application/vnd.gradgraph.shown+json', 'Content-Location': `/api/v1/runs/${next.id}` }
-    return Promise.resolve(new Response(JSON.stringify({ trace: next, graph: { ...graph, run: next.id } }), { headers }))
+    const headers = {
+      'Content-Type': 'application/vnd.gradgraph.shown+json', 'Content-Location': `/api/v1/runs/${next.id}`,
+    }
+    return Promise.resolve(
+      new Response(JSON.stringify({ trace: next, graph: { ...graph, run: next.id } }), { headers }),
+    )
   })
 }
 

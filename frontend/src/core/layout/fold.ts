@@ -40,7 +40,9 @@ export interface Sheet {
 
 /** What a group is called; one that only cuts a long list says which of its boxes it holds. */
 export function groupTitle(group: Group, words: (key: string, values: { range: string }) => string): string {
-  return group.kind === 'line' && /^\d+–\d+$/.test(group.title) ? words('graph.range', { range: group.title }) : group.title
+  return group.kind === 'line' && /^\d+–\d+$/.test(group.title)
+    ? words('graph.range', { range: group.title })
+    : group.title
 }
 
 /** A stable id for each link of a graph, for selection and addresses. */
@@ -78,15 +80,21 @@ export function sheetOf(graph: Graph): Sheet {
       push(children, parents.get(id) ?? '', id)
     }
   }
-  const sheet = { graph, boxes, groups, links: drawn.filter((link) => boxes.has(link.source) && boxes.has(link.target)), stubs, parents, children, single, moduleOf }
+  const sheet = {
+    graph, boxes, groups, links: drawn.filter((link) => boxes.has(link.source) && boxes.has(link.target)), stubs,
+    parents, children, single, moduleOf,
+  }
   cutLongLevels(sheet)
   return sheet
 }
 
-function singleGroups(boxes: ReadonlyMap<string, Box>, groups: ReadonlyMap<string, Group>): { single: Map<string, string>; moduleOf: Map<string, Group> } {
+function singleGroups(
+  boxes: ReadonlyMap<string, Box>, groups: ReadonlyMap<string, Group>,
+): { single: Map<string, string>; moduleOf: Map<string, Group> } {
   const members = new Map<string, string[]>()
   for (const box of boxes.values()) {
-    for (let group = box.group; group != null && groups.has(group); group = groups.get(group)!.parent) push(members, group, box.id)
+    for (let group = box.group; group != null && groups.has(group); group = groups.get(group)!.parent)
+      push(members, group, box.id)
   }
   const single = new Map<string, string>()
   const moduleOf = new Map<string, Group>()
@@ -104,7 +112,8 @@ function stubsOf(graph: Graph): { hidden: Set<string>; stubs: Map<string, Stub[]
   const hidden = new Set<string>()
   const stubs = new Map<string, Stub[]>()
   const byId = new Map(graph.boxes.map((box) => [box.id, box]))
-  for (const box of graph.boxes) for (const text of box.constants ?? []) push(stubs, box.id, { text, box: null, tensor: null })
+  for (const box of graph.boxes)
+    for (const text of box.constants ?? []) push(stubs, box.id, { text, box: null, tensor: null })
   for (const link of graph.links) {
     const source = byId.get(link.source)
     if (!source || link.kind !== 'ghost' || !isStub(source) || made.has(source.id)) continue
@@ -120,7 +129,9 @@ function bounded(stubs: readonly Stub[]): Stub[] {
   if (stubs.length <= MOST_STUBS) return [...stubs]
   const alike = new Map<string, Stub[]>()
   for (const stub of stubs) push(alike, stub.text, stub)
-  const joined = [...alike.values()].map((same): Stub => (same.length > 1 ? { text: `${same[0]!.text} ×${same.length}`, box: null, tensor: null } : same[0]!))
+  const joined = [...alike.values()].map((same): Stub =>
+    same.length > 1 ? { text: `${same[0]!.text} ×${same.length}`, box: null, tensor: null } : same[0]!,
+  )
   if (joined.length <= MOST_STUBS) return joined
   const shown = joined.slice(0, MOST_STUBS - 1)
   const rest = [...alike.values()].slice(shown.length).reduce((sum, same) => sum + same.length, 0)
@@ -132,7 +143,12 @@ function isStub(box: Box): boolean {
 }
 
 /** Adds artificial groups to flat lists that are too long to lay out or read at once. */
-function cutLongLevels(sheet: { groups: Map<string, Group>; parents: Map<string, string>; children: Map<string, string[]>; boxes: Map<string, Box> }): void {
+function cutLongLevels(sheet: {
+  groups: Map<string, Group>
+  parents: Map<string, string>
+  children: Map<string, string[]>
+  boxes: Map<string, Box>
+}): void {
   for (const [parent, list] of [...sheet.children]) {
     let level = list
     for (let depth = 0; level.length > LONGEST_LEVEL; depth++) {
@@ -142,7 +158,10 @@ function cutLongLevels(sheet: { groups: Map<string, Group>; parents: Map<string,
         const id = `piece:${parent}:${depth}:${start}`
         const size = members.reduce((sum, member) => sum + (sheet.groups.get(member)?.size ?? 1), 0)
         const last = lastBox(sheet, members[members.length - 1]!)
-        sheet.groups.set(id, { id, title: pieceTitle(members, sheet), type: '', kind: 'line', parent: parent || null, size, tensor: last?.tensor, node: last?.node })
+        sheet.groups.set(id, {
+          id, title: pieceTitle(members, sheet), type: '', kind: 'line', parent: parent || null, size,
+          tensor: last?.tensor, node: last?.node,
+        })
         sheet.children.set(id, members)
         for (const member of members) sheet.parents.set(member, id)
         if (parent) sheet.parents.set(id, parent)
@@ -154,8 +173,11 @@ function cutLongLevels(sheet: { groups: Map<string, Group>; parents: Map<string,
   }
 }
 
-function pieceTitle(members: readonly string[], sheet: { boxes: Map<string, Box>; groups: Map<string, Group> }): string {
-  const name = (id: string) => sheet.groups.get(id)?.title ?? (sheet.boxes.get(id)?.name || sheet.boxes.get(id)?.title || id)
+function pieceTitle(
+  members: readonly string[], sheet: { boxes: Map<string, Box>; groups: Map<string, Group> },
+): string {
+  const name = (id: string) =>
+    sheet.groups.get(id)?.title ?? (sheet.boxes.get(id)?.name || sheet.boxes.get(id)?.title || id)
   return `${name(members[0]!)} … ${name(members[members.length - 1]!)}`
 }
 
@@ -198,5 +220,7 @@ export function toggled(sheet: Sheet, expanded: ReadonlySet<string>, group: stri
 export function alikeGroups(sheet: Sheet, id: string): string[] {
   const like = sheet.groups.get(id)
   if (!like) return []
-  return [...sheet.groups.values()].filter((group) => !sheet.single.has(group.id) && signature(group) === signature(like)).map((group) => group.id)
+  return [...sheet.groups.values()]
+    .filter((group) => !sheet.single.has(group.id) && signature(group) === signature(like))
+    .map((group) => group.id)
 }

@@ -19,7 +19,9 @@ const DOT = 5
 type Draft = { -readonly [key in keyof Wire]: Wire[key] }
 
 /** Gives every labelled wire its places; gradient labels choose first. */
-export function placeLabels(wires: Wire[], boxes: readonly Placed[], headers: readonly Placed[], links: ReadonlyMap<string, LayoutLink>): void {
+export function placeLabels(
+  wires: Wire[], boxes: readonly Placed[], headers: readonly Placed[], links: ReadonlyMap<string, LayoutLink>,
+): void {
   const taken = new Grid()
   for (const box of boxes) taken.add(box)
   for (const header of headers) taken.add(header)
@@ -44,8 +46,8 @@ const BARS = [70, 44, 26]
 /** Words beside a lane that runs level stand above or below it. */
 const LIFTS = [0, 26, -26]
 
-/** A cut's bar as long as there is room for, its words on the side that is free; rather over a lane than over another cut's
- * words, and rather without words than that. */
+/** A cut's bar as long as there is room for, its words on the side that is free; rather over a lane than over another
+ *  cut's words, and rather without words than that. */
 function badgeAt(badge: Badge, grids: readonly Grid[]): Badge {
   if (badge.text === 0) return badge
   for (const taken of grids) {
@@ -89,7 +91,7 @@ interface Spot {
   start: number
 }
 
-/** Vertical runs from longest to shortest, then the end of each curve where the lane does not lean towards the label. */
+/** Vertical runs from longest to shortest, then the end of each curve where the lane leans away from the label. */
 function spotsAlong(knots: readonly Knot[], side: -1 | 1): Spot[] {
   const runs: Spot[] = []
   const bends: Spot[] = []
@@ -127,7 +129,13 @@ class Grid {
     const wide = { x: rect.x - margin, y: rect.y - margin, w: rect.w + 2 * margin, h: rect.h + 2 * margin }
     for (const key of keys(wide)) {
       for (const other of this.cells.get(key) ?? []) {
-        if (wide.x < other.x + other.w && other.x < wide.x + wide.w && wide.y < other.y + other.h && other.y < wide.y + wide.h) return true
+        if (
+          wide.x < other.x + other.w &&
+          other.x < wide.x + wide.w &&
+          wide.y < other.y + other.h &&
+          other.y < wide.y + wide.h
+        )
+          return true
       }
     }
     return false

@@ -25,7 +25,10 @@ const CASES = NAMES.flatMap((name) => {
     { name: `${name}, as it opens`, input: layoutInput(view.measure, null) },
     { name: `${name}, all open`, input: layoutInput(view.measure, everything(view)) },
     { name: `${name}, all folded`, input: layoutInput(view.measure, new Set()) },
-    { name: `${name}, in an embed`, input: layoutInput(new View(view.story.index, view.sheet.graph, words('en'), EMBED).measure, null) },
+    {
+      name: `${name}, in an embed`,
+      input: layoutInput(new View(view.story.index, view.sheet.graph, words('en'), EMBED).measure, null),
+    },
   ]
 })
 
@@ -33,15 +36,24 @@ const CASES = NAMES.flatMap((name) => {
 function random(seed: number): LayoutInput {
   let state = seed
   const next = (below: number) => (state = (state * 1103515245 + 12345) % 2147483648) % below
-  const groups = Array.from({ length: 1 + next(6) }, (_, at) => ({ id: `g${at}`, parent: at > 0 && next(2) ? `g${next(at)}` : '', w: 160, h: 59, side: 8, tail: 6, header: 120 }))
-  const boxes = Array.from({ length: 6 + next(24) }, (_, at) => ({ id: `n${at}`, parent: next(3) ? `g${next(groups.length)}` : '', w: 140 + 4 * next(40), h: 53 + next(40), side: 6 + next(60), tail: next(8) ? 0 : 30 }))
+  const groups = Array.from({ length: 1 + next(6) }, (_, at) => ({
+    id: `g${at}`, parent: at > 0 && next(2) ? `g${next(at)}` : '', w: 160, h: 59, side: 8, tail: 6, header: 120,
+  }))
+  const boxes = Array.from({ length: 6 + next(24) }, (_, at) => ({
+    id: `n${at}`, parent: next(3) ? `g${next(groups.length)}` : '', w: 140 + 4 * next(40), h: 53 + next(40),
+    side: 6 + next(60), tail: next(8) ? 0 : 30,
+  }))
   const label = () => [{ w: 20 + next(60), h: 14 + 13 * next(2) }]
   const links = Array.from({ length: boxes.length + next(20) }, (_, at) => {
     const target = 1 + next(boxes.length - 1)
     const source = `n${next(target)}`
-    return { id: `e${at}`, source, target: `n${target}`, value: source, forward: label(), gradient: label(), badge: null }
+    return {
+      id: `e${at}`, source, target: `n${target}`, value: source, forward: label(), gradient: label(), badge: null,
+    }
   })
-  return { boxes, groups, links, expanded: groups.filter(() => next(4)).map((group) => group.id), gap: next(2) ? 28 : 36 }
+  return {
+    boxes, groups, links, expanded: groups.filter(() => next(4)).map((group) => group.id), gap: next(2) ? 28 : 36,
+  }
 }
 
 const RANDOM = Array.from({ length: 40 }, (_, seed) => ({ name: `random ${seed}`, input: random(seed * 7919 + 1) }))
@@ -51,7 +63,9 @@ function overlap(a: Rect, b: Rect): boolean {
 }
 
 function inside(frame: Rect, box: Rect): boolean {
-  return box.x >= frame.x && box.y >= frame.y && box.x + box.w <= frame.x + frame.w && box.y + box.h <= frame.y + frame.h
+  return (
+    box.x >= frame.x && box.y >= frame.y && box.x + box.w <= frame.x + frame.w && box.y + box.h <= frame.y + frame.h
+  )
 }
 
 function overlapping(layout: Layout): string[] {
@@ -89,14 +103,20 @@ describe.each([...CASES, ...RANDOM])('$name', ({ input }) => {
       const [first, last] = [wire.knots[0]!, wire.knots.at(-1)!]
       if (wire.starts_at_box) expectOnEdge(first, boxes.get(wire.source)!, 'bottom')
       if (wire.ends_at_box) expectOnEdge(last, boxes.get(wire.target)!, 'top')
-      if (!wire.upward) for (let at = 1; at < wire.knots.length; at++) expect(wire.knots[at]![1]).toBeGreaterThanOrEqual(wire.knots[at - 1]![1])
+      if (!wire.upward)
+        for (let at = 1; at < wire.knots.length; at++)
+          expect(wire.knots[at]![1]).toBeGreaterThanOrEqual(wire.knots[at - 1]![1])
     }
   })
 
   test('every link is drawn from its box to its box without a gap', () => {
     for (const link of input.links) {
       const parts = placed.wires.filter((wire) => wire.links.includes(link.id))
-      const ends = parts.flatMap((wire) => [wire.starts_at_box ? `from ${wire.source}` : '', wire.ends_at_box ? `to ${wire.target}` : '']).filter(Boolean)
+      const ends = parts
+        .flatMap((wire) => [
+          wire.starts_at_box ? `from ${wire.source}` : '', wire.ends_at_box ? `to ${wire.target}` : '',
+        ])
+        .filter(Boolean)
       const shown = (id: string) => standIn(input, id)
       if (shown(link.source) === shown(link.target)) expect(parts).toEqual([])
       else expect(ends.sort()).toEqual([`from ${shown(link.source)}`, `to ${shown(link.target)}`])
@@ -110,16 +130,21 @@ describe.each([...CASES, ...RANDOM])('$name', ({ input }) => {
     for (const wire of placed.wires) {
       if (wire.upward) continue
       for (const rect of cover(wire.knots)) {
-        for (const box of placed.boxes) if (box.id !== wire.source && box.id !== wire.target) expect(overlap(rect, box), `${wire.id} over ${box.id}`).toBe(false)
+        for (const box of placed.boxes)
+          if (box.id !== wire.source && box.id !== wire.target)
+            expect(overlap(rect, box), `${wire.id} over ${box.id}`).toBe(false)
       }
     }
   })
 
   test('labels cover no box, no lane and no other label', () => {
-    const labels = placed.wires.flatMap((wire) => [wire.gradient, wire.forward]).filter((place) => place !== null && place.variant >= 0) as Rect[]
+    const labels = placed.wires
+      .flatMap((wire) => [wire.gradient, wire.forward])
+      .filter((place) => place !== null && place.variant >= 0) as Rect[]
     const lanes = placed.wires.filter((wire) => !wire.upward).flatMap((wire) => cover(wire.knots))
     labels.forEach((label, at) => {
-      for (const other of [...placed.boxes, ...lanes, ...labels.slice(at + 1)]) expect(overlap(label, other), JSON.stringify([label, other])).toBe(false)
+      for (const other of [...placed.boxes, ...lanes, ...labels.slice(at + 1)])
+        expect(overlap(label, other), JSON.stringify([label, other])).toBe(false)
     })
   })
 
@@ -131,7 +156,8 @@ describe.each([...CASES, ...RANDOM])('$name', ({ input }) => {
 function standIn(input: LayoutInput, id: string): string {
   const groups = new Map(input.groups.map((group) => [group.id, group.parent]))
   let shown = id
-  for (let at = input.boxes.find((box) => box.id === id)!.parent; groups.has(at); at = groups.get(at)!) if (!input.expanded.includes(at)) shown = at
+  for (let at = input.boxes.find((box) => box.id === id)!.parent; groups.has(at); at = groups.get(at)!)
+    if (!input.expanded.includes(at)) shown = at
   return shown
 }
 
@@ -147,7 +173,8 @@ test('opening a group moves nothing inside the groups beside it', () => {
   const [group] = open
   const all = layout(layoutInput(view.measure, open))
   const without = layout(layoutInput(view.measure, new Set([...open].filter((id) => id !== group))))
-  const shift = (from: Layout, to: Layout, id: string) => to.boxes.find((box) => box.id === id)!.x - from.boxes.find((box) => box.id === id)!.x
+  const shift = (from: Layout, to: Layout, id: string) =>
+    to.boxes.find((box) => box.id === id)!.x - from.boxes.find((box) => box.id === id)!.x
   const kept = all.boxes.filter((box) => without.boxes.some((other) => other.id === box.id))
   expect(kept.length).toBeGreaterThan(0)
   for (const box of kept) expect(shift(all, without, box.id)).toBe(shift(all, without, kept[0]!.id))
@@ -156,7 +183,9 @@ test('opening a group moves nothing inside the groups beside it', () => {
 test('parallel edges stand at 76 from the centre or a third of the width', () => {
   const box = (id: string, w: number) => ({ id, parent: '', w, h: 60, side: 6, tail: 0 })
   const link = (id: string) => ({ id, source: 'a', target: 'b', value: 'a', forward: [], gradient: [], badge: null })
-  const placed = layout({ boxes: [box('a', 252), box('b', 180)], groups: [], links: [link('e1'), link('e2')], expanded: [], gap: 36 })
+  const placed = layout({
+    boxes: [box('a', 252), box('b', 180)], groups: [], links: [link('e1'), link('e2')], expanded: [], gap: 36,
+  })
   const centre = placed.boxes[0]!.x + 126
   expect(placed.wires.map((wire) => wire.knots[0]![0] - centre)).toEqual([-76, 76])
   expect(placed.wires.map((wire) => wire.knots.at(-1)![0] - centre)).toEqual([-60, 60])

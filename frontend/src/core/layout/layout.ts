@@ -195,7 +195,14 @@ class Sheet {
     this.lay('')
     this.place('', 0, 0)
     placeLabels(this.wires, this.placed, this.headers(), new Map(this.input.links.map((link) => [link.id, link])))
-    return { boxes: this.placed, frames: this.frames, wires: this.wires, dots: this.dots, open: this.input.expanded, ...this.bounds() }
+    return {
+      boxes: this.placed,
+      frames: this.frames,
+      wires: this.wires,
+      dots: this.dots,
+      open: this.input.expanded,
+      ...this.bounds(),
+    }
   }
 
   /** Children on screen of every open level, in the order of the first box. */
@@ -218,7 +225,8 @@ class Sheet {
 
   private standIn(id: string): string {
     let shown = id
-    for (let at = this.parents.get(id) ?? ''; at !== ''; at = this.parents.get(at) ?? '') if (!this.open.has(at)) shown = at
+    for (let at = this.parents.get(id) ?? ''; at !== ''; at = this.parents.get(at) ?? '')
+      if (!this.open.has(at)) shown = at
     return shown
   }
 
@@ -259,13 +267,17 @@ class Sheet {
     const inner = new Map<string, Level>()
     for (const item of items) if (this.open.has(item) && this.groups.has(item)) inner.set(item, this.lay(item))
     const hops = this.hops.get(id) ?? []
-    const level: Level = { id, nodes: [], at: new Map(), bundles: [], shape: { w: 0, h: 0, nodes: [], reaches: [], pairs: [] }, header: this.groups.get(id)?.header ?? 0 }
+    const level: Level = {
+      id, nodes: [], at: new Map(), bundles: [], shape: { w: 0, h: 0, nodes: [], reaches: [], pairs: [] },
+      header: this.groups.get(id)?.header ?? 0,
+    }
     const add = (key: string, node: Omit<Level['nodes'][number], 'key'>) => {
       if (level.at.has(key)) return
       level.at.set(key, level.nodes.length)
       level.nodes.push({ key, ...node })
     }
-    for (const hop of hops) if (hop.from.startsWith('in ')) add(hop.from, { size: PIN, box: null, side: 0, tail: 0, role: 'in' })
+    for (const hop of hops)
+      if (hop.from.startsWith('in ')) add(hop.from, { size: PIN, box: null, side: 0, tail: 0, role: 'in' })
     for (const item of items) {
       const open = inner.get(item)
       const own = this.items.get(item)!
@@ -274,7 +286,8 @@ class Sheet {
       const tail = open ? 0 : own.tail
       add(item, { size: { w: box.w + 2 * side, h: box.h + tail }, box, side, tail, role: 'item' })
     }
-    for (const hop of hops) if (hop.to.startsWith('out ')) add(hop.to, { size: PIN, box: null, side: 0, tail: 0, role: 'out' })
+    for (const hop of hops)
+      if (hop.to.startsWith('out ')) add(hop.to, { size: PIN, box: null, side: 0, tail: 0, role: 'out' })
     this.bundle(level, hops)
     level.shape = this.shape(level)
     this.levels.set(id, level)
@@ -289,10 +302,16 @@ class Sheet {
       const pairKey = `${nodeOf(hop.from, level)} ${nodeOf(hop.to, level)}`
       let pair = pairs.get(pairKey)
       if (pair === undefined) pairs.set(pairKey, (pair = pairs.size))
-      const key = hop.toBox && !this.groups.has(hop.to) ? `${pairKey} ${hop.from} ${hop.link.id}` : `${hop.from}|${hop.to}|${hop.link.value}`
+      const key =
+        hop.toBox && !this.groups.has(hop.to)
+          ? `${pairKey} ${hop.from} ${hop.link.id}`
+          : `${hop.from}|${hop.to}|${hop.link.value}`
       const bundle = byKey.get(key)
       if (bundle) bundle.hops.push(hop)
-      else byKey.set(key, { from: hop.from, to: hop.to, hops: [hop], pair, labelled: hop.meets, parallel: false, reserve: 0 })
+      else
+        byKey.set(key, {
+          from: hop.from, to: hop.to, hops: [hop], pair, labelled: hop.meets, parallel: false, reserve: 0,
+        })
     }
     level.bundles = [...byKey.values()]
     const counts = new Map<number, number>()
@@ -319,8 +338,15 @@ class Sheet {
   }
 
   private structure(level: Level): string {
-    const nodes = level.nodes.map((node) => `${this.groups.has(node.key) ? 'g' : node.role[0]}${node.size.w},${node.size.h},${node.tail}`).join(' ')
-    const edges = level.bundles.map((bundle) => `${level.at.get(nodeOf(bundle.from, level))}-${level.at.get(nodeOf(bundle.to, level))}:${bundle.reserve}`).join(' ')
+    const nodes = level.nodes
+      .map((node) => `${this.groups.has(node.key) ? 'g' : node.role[0]}${node.size.w},${node.size.h},${node.tail}`)
+      .join(' ')
+    const edges = level.bundles
+      .map(
+        (bundle) =>
+          `${level.at.get(nodeOf(bundle.from, level))}-${level.at.get(nodeOf(bundle.to, level))}:${bundle.reserve}`,
+      )
+      .join(' ')
     return `${level.id === '' ? 'top' : level.header} ${this.input.gap}|${nodes}|${edges}`
   }
 
@@ -347,29 +373,44 @@ class Sheet {
     return level.id === '' ? this.shelved(level, shape, pairs) : shape
   }
 
-  /** Parts that nothing joins stand on lines under each other where one row of them would be too long, single boxes under the rest. */
+  /** Parts that nothing joins stand on lines under each other where one row of them would be too long, single boxes
+   *  under the rest. */
   private shelved(level: Level, shape: Shape, pairs: readonly { from: number; to: number; reserve: number }[]): Shape {
     const partOf = partsOf(level.nodes.length, pairs)
     const extents: { left: number; right: number; top: number; bottom: number }[] = []
     const cover = (part: number, left: number, right: number, top: number, bottom: number) => {
       const extent = (extents[part] ??= { left, right, top, bottom })
-      Object.assign(extent, { left: Math.min(extent.left, left), right: Math.max(extent.right, right), top: Math.min(extent.top, top), bottom: Math.max(extent.bottom, bottom) })
+      Object.assign(extent, {
+        left: Math.min(extent.left, left), right: Math.max(extent.right, right), top: Math.min(extent.top, top),
+        bottom: Math.max(extent.bottom, bottom),
+      })
     }
     level.nodes.forEach(({ size }, at) => {
       const [x, y] = shape.nodes[at]!
       cover(partOf[at]!, x - size.w / 2, x + size.w / 2, y, y + size.h)
     })
     pairs.forEach(({ from, to, reserve }, at) => {
-      const points = shape.pairs[at]!.length > 0 ? shape.pairs[at]! : [[(shape.nodes[from]![0] + shape.nodes[to]![0]) / 2, shape.nodes[to]![1]] as const]
+      const points =
+        shape.pairs[at]!.length > 0
+          ? shape.pairs[at]!
+          : [[(shape.nodes[from]![0] + shape.nodes[to]![0]) / 2, shape.nodes[to]![1]] as const]
       for (const [x, y] of points) cover(partOf[from]!, x - reserve / 2, x + reserve / 2, y, y)
     })
     const sizes = extents.map(() => 0)
     for (const part of partOf) sizes[part]! += 1
-    const loose = new Set(level.nodes.flatMap(({ key, tail }, at) => (sizes[partOf[at]!] === 1 && !this.groups.has(key) && tail === 0 ? [partOf[at]!] : [])))
-    const moves = shelve(extents.map(({ left, right, top, bottom }) => ({ x: left, y: top, w: right - left, h: bottom - top })), loose)
+    const loose = new Set(
+      level.nodes.flatMap(({ key, tail }, at) =>
+        sizes[partOf[at]!] === 1 && !this.groups.has(key) && tail === 0 ? [partOf[at]!] : [],
+      ),
+    )
+    const moves = shelve(
+      extents.map(({ left, right, top, bottom }) => ({ x: left, y: top, w: right - left, h: bottom - top })), loose,
+    )
     if (!moves) return shape
     const move = ([x, y]: Knot, part: number): Knot => [round(x + moves[part]!.dx), round(y + moves[part]!.dy)]
-    const ends = extents.map((extent, part) => [extent.right + moves[part]!.dx, extent.bottom + moves[part]!.dy] as const)
+    const ends = extents.map(
+      (extent, part) => [extent.right + moves[part]!.dx, extent.bottom + moves[part]!.dy] as const,
+    )
     return {
       ...shape,
       w: round(Math.max(...ends.map(([x]) => x))),
@@ -392,13 +433,28 @@ class Sheet {
 
   private read(graph: Graph, level: Level, pairs: readonly { from: number; to: number; reserve: number }[]): Shape {
     const centres = level.nodes.map((_, at) => graph.node(String(at)) as { x: number; y: number })
-    const rawPairs = pairs.map(({ from, to }) => ((graph.edge(String(from), String(to)) as { points: { x: number; y: number }[] } | undefined)?.points ?? []).slice(1, -1))
-    const bands = merged(level.nodes.flatMap((node, at) => (node.role === 'item' ? [{ top: centres[at]!.y - node.size.h / 2, bottom: centres[at]!.y + node.size.h / 2 }] : [])))
+    const rawPairs = pairs.map(({ from, to }) =>
+      (
+        (graph.edge(String(from), String(to)) as { points: { x: number; y: number }[] } | undefined)?.points ?? []
+      ).slice(1, -1),
+    )
+    const bands = merged(
+      level.nodes.flatMap((node, at) =>
+        node.role === 'item'
+          ? [{ top: centres[at]!.y - node.size.h / 2, bottom: centres[at]!.y + node.size.h / 2 }]
+          : [],
+      ),
+    )
     const spacing = new Spacing(bands, this.gaps(level, bands, centres))
     // Labels of a long wire stand beside it, inside the group.
     const rooms = pairs.map(({ reserve }, at) => (rawPairs[at]!.length > 2 ? reserve / 2 : 0))
     const sign = isBackToFront(level, centres) ? -1 : 1
-    const xs = [...level.nodes.flatMap((node, at) => [sign * centres[at]!.x - node.size.w / 2, sign * centres[at]!.x + node.size.w / 2]), ...rawPairs.flatMap((points, at) => points.flatMap(({ x }) => [sign * x - rooms[at]!, sign * x + rooms[at]!]))]
+    const xs = [
+      ...level.nodes.flatMap((node, at) => [
+        sign * centres[at]!.x - node.size.w / 2, sign * centres[at]!.x + node.size.w / 2,
+      ]),
+      ...rawPairs.flatMap((points, at) => points.flatMap(({ x }) => [sign * x - rooms[at]!, sign * x + rooms[at]!])),
+    ]
     const [left, right] = [Math.min(...xs), Math.max(...xs)]
     const isTop = level.id === ''
     const top = isTop ? 0 : HEADER
@@ -416,14 +472,23 @@ class Sheet {
       if (node.role === 'item' || !band) return node.role === 'out' ? round(h) : HEADER - 4
       return round(top + spacing.at(node.role === 'in' ? band.bottom : band.top))
     })
-    return { w: round(wide), h: round(h), nodes, reaches, pairs: rawPairs.map((points) => points.map(({ x, y }): Knot => [round(sign * x + shift), round(top + spacing.at(y))])) }
+    return {
+      w: round(wide),
+      h: round(h),
+      nodes,
+      reaches,
+      pairs: rawPairs.map((points) =>
+        points.map(({ x, y }): Knot => [round(sign * x + shift), round(top + spacing.at(y))]),
+      ),
+    }
   }
 
   /** Room before the first rank, between ranks, and after the last. */
   private gaps(level: Level, bands: readonly Band[], centres: readonly { x: number; y: number }[]): number[] {
     const gaps: number[] = bands.map((_, at) => (at === 0 ? 0 : LEAST_GAP))
     gaps.push(0)
-    const bandOf = (at: number) => bands.findIndex((band) => centres[at]!.y >= band.top - 0.5 && centres[at]!.y <= band.bottom + 0.5)
+    const bandOf = (at: number) =>
+      bands.findIndex((band) => centres[at]!.y >= band.top - 0.5 && centres[at]!.y <= band.bottom + 0.5)
     for (const bundle of level.bundles) {
       const from = level.at.get(nodeOf(bundle.from, level))!
       const to = level.at.get(nodeOf(bundle.to, level))!
@@ -432,7 +497,8 @@ class Sheet {
       const last = level.nodes[to]!.role === 'out' && bandOf(to) < 0
       if (first) gaps[0] = Math.max(gaps[0]!, bundle.labelled ? 44 : leaning ? 26 : 6)
       else if (last) gaps[bands.length] = Math.max(gaps[bands.length]!, leaning ? 20 : 6)
-      else if (bandOf(to) === bandOf(from) + 1) gaps[bandOf(to)] = Math.max(gaps[bandOf(to)]!, this.gapOf(bundle, leaning))
+      else if (bandOf(to) === bandOf(from) + 1)
+        gaps[bandOf(to)] = Math.max(gaps[bandOf(to)]!, this.gapOf(bundle, leaning))
     }
     return gaps
   }
@@ -443,7 +509,12 @@ class Sheet {
     const tallest = Math.max(0, forward[0]?.h ?? 0, gradient[0]?.h ?? 0)
     const bare = this.input.gap + Math.max(0, tallest - LABEL_LINE)
     const parallel = bundle.parallel && tallest > 2 * LABEL_LINE ? 20 : 0
-    return bare + parallel + (leaning ? (this.input.gap > LEAST_GAP ? 24 : 10) : 0) + (badge ? badge.h + (badge.h > LABEL_LINE + 4 ? 12 : tallest + LABEL_LINE) : 0)
+    return (
+      bare +
+      parallel +
+      (leaning ? (this.input.gap > LEAST_GAP ? 24 : 10) : 0) +
+      (badge ? badge.h + (badge.h > LABEL_LINE + 4 ? 12 : tallest + LABEL_LINE) : 0)
+    )
   }
 
   private place(id: string, x: number, y: number): void {
@@ -451,7 +522,9 @@ class Sheet {
     level.nodes.forEach((node, at) => {
       const [cx, top] = level.shape.nodes[at]!
       if (node.role !== 'item') return
-      const box: Placed = { id: node.key, x: round(x + cx - node.box!.w / 2), y: round(y + top), w: node.box!.w, h: node.box!.h }
+      const box: Placed = {
+        id: node.key, x: round(x + cx - node.box!.w / 2), y: round(y + top), w: node.box!.w, h: node.box!.h,
+      }
       if (this.open.has(node.key) && this.groups.has(node.key)) {
         this.frames.push({ ...box, ...this.title(node.key, box.x) })
         this.place(node.key, box.x, box.y)
@@ -465,13 +538,20 @@ class Sheet {
     const { shape, nodes, header } = this.levels.get(id)!
     const pins = nodes.flatMap((node, at) => (node.role === 'in' ? [shape.nodes[at]![0]] : [])).sort((a, b) => a - b)
     const edges = [-4, ...pins, shape.w + 4]
-    const stretches = edges.slice(1).map((end, at) => ({ title_x: x + edges[at]! + 14, title_w: end - edges[at]! - 28 }))
-    return stretches.find((stretch) => stretch.title_w >= header) ?? stretches.reduce((best, stretch) => (stretch.title_w > best.title_w ? stretch : best))
+    const stretches = edges
+      .slice(1)
+      .map((end, at) => ({ title_x: x + edges[at]! + 14, title_w: end - edges[at]! - 28 }))
+    return (
+      stretches.find((stretch) => stretch.title_w >= header) ??
+      stretches.reduce((best, stretch) => (stretch.title_w > best.title_w ? stretch : best))
+    )
   }
 
   private route(level: Level, x: number, y: number): void {
     const bands = bandsOf(level)
-    const ends = level.bundles.map((bundle) => ({ bundle, from: this.end(level, bundle.from, x, y, 'bottom'), to: this.end(level, bundle.to, x, y, 'top') }))
+    const ends = level.bundles.map((bundle) => ({
+      bundle, from: this.end(level, bundle.from, x, y, 'bottom'), to: this.end(level, bundle.to, x, y, 'top'),
+    }))
     const inner = ends.map(({ bundle, from, to }) => {
       const points = level.shape.pairs[bundle.pair]!
       const crossed = bands.filter((band) => y + band.top > from.y + 1 && y + band.bottom < to.y - 1)
@@ -480,14 +560,24 @@ class Sheet {
         return point ? [[x + point[0], y + band.top], [x + point[0], y + band.bottom]] : []
       })
     })
-    this.spread(ends.map((end) => end.from), ends.map((end, at) => inner[at]![0]?.[0] ?? end.to.centre), ends.map((end) => end.bundle))
-    this.spread(ends.map((end) => end.to), ends.map((end, at) => inner[at]!.at(-1)?.[0] ?? end.from.x), ends.map((end) => end.bundle))
+    this.spread(
+      ends.map((end) => end.from), ends.map((end, at) => inner[at]![0]?.[0] ?? end.to.centre),
+      ends.map((end) => end.bundle),
+    )
+    this.spread(
+      ends.map((end) => end.to), ends.map((end, at) => inner[at]!.at(-1)?.[0] ?? end.from.x),
+      ends.map((end) => end.bundle),
+    )
     const leaving = new Map<string, number>()
     ends.forEach(({ bundle, from, to }, at) => {
       const upward = to.y < from.y + 2
       const startBand = bands.find((band) => y + band.top - 1 <= from.y && from.y <= y + band.bottom + 1)
       const endBand = bands.find((band) => y + band.top - 1 <= to.y && to.y <= y + band.bottom + 1)
-      const ahead: Knot[] = !from.onItem ? [[from.x, y + from.reach]] : startBand ? [[from.x, y + startBand.bottom]] : []
+      const ahead: Knot[] = !from.onItem
+        ? [[from.x, y + from.reach]]
+        : startBand
+          ? [[from.x, y + startBand.bottom]]
+          : []
       const behind: Knot[] = !to.onItem ? [[to.x, y + to.reach]] : endBand ? [[to.x, y + endBand.top]] : []
       const knots = upward ? [knot(from), knot(to)] : tidy([knot(from), ...ahead, ...inner[at]!, ...behind, knot(to)])
       const links = bundle.hops.map((hop) => hop.link.id)
@@ -510,7 +600,9 @@ class Sheet {
     for (const [pin, count] of leaving) {
       if (count < 2) continue
       const [px] = level.shape.nodes[level.at.get(pin)!]!
-      const fan = ends.flatMap((end, at) => (end.bundle.from === pin ? [this.wires[this.wires.length - ends.length + at]!] : []))
+      const fan = ends.flatMap((end, at) =>
+        end.bundle.from === pin ? [this.wires[this.wires.length - ends.length + at]!] : [],
+      )
       const bend = Math.min(...fan.map((wire) => firstBend(wire.knots)))
       this.dots.push([x + px, bend])
     }
@@ -519,7 +611,11 @@ class Sheet {
   private end(level: Level, key: string, x: number, y: number, side: 'top' | 'bottom'): End {
     const node = level.nodes[level.at.get(nodeOf(key, level))!]!
     const [cx, top] = level.shape.nodes[level.at.get(node.key)!]!
-    if (node.role !== 'item') return { key: node.key, x: x + cx, y: y + top, centre: x + cx, width: 0, isBox: false, onItem: false, reach: level.shape.reaches[level.at.get(node.key)!]! }
+    if (node.role !== 'item')
+      return {
+        key: node.key, x: x + cx, y: y + top, centre: x + cx, width: 0, isBox: false, onItem: false,
+        reach: level.shape.reaches[level.at.get(node.key)!]!,
+      }
     const inner = this.levels.get(node.key)
     const edge = y + top + (side === 'bottom' ? node.box!.h : 0)
     if (inner && this.open.has(node.key)) {
@@ -528,7 +624,9 @@ class Sheet {
       const [px] = inner.shape.nodes[inner.at.get(pin)!]!
       return { key, x: left + px, y: edge, centre: left + px, width: 0, isBox: false, onItem: true, reach: 0 }
     }
-    return { key: node.key, x: x + cx, y: edge, centre: x + cx, width: node.box!.w, isBox: true, onItem: true, reach: 0 }
+    return {
+      key: node.key, x: x + cx, y: edge, centre: x + cx, width: node.box!.w, isBox: true, onItem: true, reach: 0,
+    }
   }
 
   /** Gives the wires on one side of a box their own ports, ordered by where they come from. */
@@ -545,12 +643,18 @@ class Sheet {
   }
 
   private headers(): Placed[] {
-    return this.frames.map((frame) => ({ id: frame.id, x: frame.title_x, y: frame.y + 4, w: Math.min(frame.title_w, this.groups.get(frame.id)!.header), h: HEADER - 8 }))
+    return this.frames.map((frame) => ({
+      id: frame.id, x: frame.title_x, y: frame.y + 4, w: Math.min(frame.title_w, this.groups.get(frame.id)!.header),
+      h: HEADER - 8,
+    }))
   }
 
   /** What surrounds the boxes too: stubs stand at the left, at the right only step numbers. */
   private bounds(): { x: number; y: number; width: number; height: number } {
-    const all = [...this.placed.map((box) => ({ ...box, side: this.items.get(box.id)!.side, tail: this.items.get(box.id)!.tail })), ...this.frames.map((frame) => ({ ...frame, side: 0, tail: 0 }))]
+    const all = [
+      ...this.placed.map((box) => ({ ...box, side: this.items.get(box.id)!.side, tail: this.items.get(box.id)!.tail })),
+      ...this.frames.map((frame) => ({ ...frame, side: 0, tail: 0 })),
+    ]
     if (all.length === 0) return { x: 0, y: 0, width: 0, height: 0 }
     let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
     for (const box of all) {

@@ -41,7 +41,9 @@ export interface Spacious {
   /** What stands beside the title of a box. */
   aside(box: Box, measure: Measure): string
   /** Step numbers beside a box. */
-  margins(box: Box, paint: BoxPaint, moment: Moment, size: { w: number; h: number; strip: number }, measure: Measure): Mark[]
+  margins(
+    box: Box, paint: BoxPaint, moment: Moment, size: { w: number; h: number; strip: number }, measure: Measure,
+  ): Mark[]
   /** What a stub is. */
   caption(stub: Stub, x: number, y: number, w: number, measure: Measure): Mark
 }
@@ -73,7 +75,10 @@ export function measureFor(story: Story, sheet: Sheet, words: Say, room: Room): 
   const few = boxes.length <= 30 && [...sheet.groups.values()].every((group) => group.kind === 'layer')
   const isModel = !few || boxes.some((box) => hasPicture(story, box.id))
   const narrowest = !spacious || isModel || sheet.groups.size > 0 ? NARROWEST : spacious.narrowest(sheet)
-  return { story, sheet, words, spacious, density: isModel ? 'model' : 'lesson', captions: !!spacious && !isModel && sheet.groups.size === 0, margins: few && !!spacious, narrowest }
+  return {
+    story, sheet, words, spacious, density: isModel ? 'model' : 'lesson',
+    captions: !!spacious && !isModel && sheet.groups.size === 0, margins: few && !!spacious, narrowest,
+  }
 }
 
 function hasPicture(story: Story, id: string): boolean {
@@ -81,22 +86,45 @@ function hasPicture(story: Story, id: string): boolean {
 }
 
 export function headOf(box: Box, measure: Measure): Head {
-  if (box.kind === 'leaf') return { title: box.name || box.title, aside: '', right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf') }
+  if (box.kind === 'leaf')
+    return {
+      title: box.name || box.title, aside: '',
+      right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf'),
+    }
   const unused = box.reason === 'unused' ? (box.parameters ?? []) : null
-  if (unused?.length === 0) return { title: box.name || box.title, aside: '', right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf') }
-  if (unused) return { title: box.name || measure.words('graph.unused', { n: unused.length }), aside: box.name ? box.title : '', right: unused.length > 2 ? '' : parametersOf(box, measure) }
+  if (unused?.length === 0)
+    return {
+      title: box.name || box.title, aside: '',
+      right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf'),
+    }
+  if (unused)
+    return {
+      title: box.name || measure.words('graph.unused', { n: unused.length }), aside: box.name ? box.title : '',
+      right: unused.length > 2 ? '' : parametersOf(box, measure),
+    }
   const title = measure.spacious ? box.title : box.title.replace(/Backward\d*$/, '') || box.title
   const parameters = parametersOf(box, measure)
   const module = measure.sheet.moduleOf.get(box.id)
-  const aside = module ? [module.title, module.type].filter(Boolean).join(' ') : (measure.spacious?.aside(box, measure) ?? '')
+  const aside = module
+    ? [module.title, module.type].filter(Boolean).join(' ')
+    : (measure.spacious?.aside(box, measure) ?? '')
   return parameters ? { title, aside: aside || box.name, right: parameters } : { title, aside, right: box.name }
 }
 
 export function headOfGroup(group: Group, measure: Measure): Head {
   const pass = group.kind === 'layer' ? measure.story.index.passes.get(group.pass ?? '') : undefined
-  if (pass) return { title: `${pass.kind === 'grad' ? 'grad()' : 'backward()'} #${pass.id.slice(1)}`, aside: measure.words('graph.layer'), right: '' }
-  const count = group.repeat && group.repeat > 1 ? measure.words('graph.times', { n: group.repeat }) : measure.words('graph.nodes', { n: group.size ?? 0 })
-  return { title: groupTitle(group, measure.words), aside: [group.type, count].filter(Boolean).join(' · '), right: group.parameters ? formatCount(group.parameters) : '' }
+  if (pass)
+    return {
+      title: `${pass.kind === 'grad' ? 'grad()' : 'backward()'} #${pass.id.slice(1)}`,
+      aside: measure.words('graph.layer'), right: '',
+    }
+  const count = group.repeat && group.repeat > 1
+    ? measure.words('graph.times', { n: group.repeat })
+    : measure.words('graph.nodes', { n: group.size ?? 0 })
+  return {
+    title: groupTitle(group, measure.words), aside: [group.type, count].filter(Boolean).join(' · '),
+    right: group.parameters ? formatCount(group.parameters) : '',
+  }
 }
 
 function parametersOf(box: Box, { story }: Measure): string {
@@ -146,7 +174,13 @@ export function stubGap({ density }: Measure): number {
 /** Shape, then the slot's name under it. */
 export function forwardLabel(link: DrawnLink, measure: Measure, withSlot: boolean): string[] {
   const tensor = measure.story.index.tensor(link.tensor)
-  const shape = !tensor ? '' : tensor.shape.length === 0 ? (measure.captions ? measure.words('graph.scalar') : '') : formatShape(tensor.shape)
+  const shape = !tensor
+    ? ''
+    : tensor.shape.length === 0
+      ? measure.captions
+        ? measure.words('graph.scalar')
+        : ''
+      : formatShape(tensor.shape)
   return [shape, withSlot && measure.spacious ? (link.label ?? '') : ''].filter((row) => row !== '')
 }
 
@@ -160,7 +194,8 @@ export function gradientLabel(tensor: Tensor, inFull: boolean): Display {
 function shortLabel(tensor: Tensor): Display {
   const full = display(tensor)
   if (full.kind === 'number' || full.kind === 'word') return full
-  const text = full.kind === 'thumb' ? full.trouble || formatNumber(Number(normOf(tensor).toPrecision(3))) : brief(tensor)
+  const text =
+    full.kind === 'thumb' ? full.trouble || formatNumber(Number(normOf(tensor).toPrecision(3))) : brief(tensor)
   return { kind: 'number', text, width: textWidth(text, LABEL), height: LABEL_ROW }
 }
 
@@ -177,10 +212,13 @@ const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉'
 /** The axes summed over, and the gradient's shape before and after: `Σ₀ 4×3 → 3`. */
 export function capsuleText(link: DrawnLink, { story, sheet }: Measure): string {
   const axes = link.broadcast ?? []
-  const sum = `Σ${axes.map((axis) => [...String(axis)].map((digit) => SUBSCRIPTS[Number(digit)] ?? digit).join('')).join('')}`
+  const lowered = axes.join('').replace(/\d/g, (digit) => SUBSCRIPTS[Number(digit)]!)
+  const sum = `Σ${lowered}`
   const before = story.index.tensor(sheet.boxes.get(link.target)?.tensor)?.shape
   const after = story.index.tensor(link.tensor)?.shape
-  return before && after && stretches(after, before, axes) ? `${sum} ${formatShape(before)} → ${formatShape(after)}` : sum
+  return before && after && stretches(after, before, axes)
+    ? `${sum} ${formatShape(before)} → ${formatShape(after)}`
+    : sum
 }
 
 export function capsuleWidth(text: string): number {
@@ -190,5 +228,10 @@ export function capsuleWidth(text: string): number {
 /** Whether broadcasting one shape along these axes, and no others, makes the other. */
 function stretches(from: readonly number[], to: readonly number[], axes: readonly number[]): boolean {
   const missing = to.length - from.length
-  return missing >= 0 && to.every((size, axis) => (axes.includes(axis) ? axis < missing || from[axis - missing] === 1 : from[axis - missing] === size))
+  return (
+    missing >= 0 &&
+    to.every((size, axis) =>
+      axes.includes(axis) ? axis < missing || from[axis - missing] === 1 : from[axis - missing] === size,
+    )
+  )
 }

@@ -8,7 +8,7 @@ const OPENING_BOXES = 30
 /** From this many on, groups that are alike (iterations, layers) stay folded unless they are small. */
 const MANY_ALIKE = 3
 
-/** Groups open at first: as deep as 30 boxes allow, breadth first; groups that are alike open together or not at all. */
+/** Groups open at first: as deep as 30 boxes allow, breadth first; groups that are alike open together. */
 export function openingChoice(sheet: Sheet): Set<string> {
   const open = new Set<string>()
   let count = childrenOf(sheet, '').length
@@ -31,5 +31,7 @@ export function openingChoice(sheet: Sheet): Set<string> {
 function setsAlike(sheet: Sheet, level: readonly string[]): string[][] {
   const sets = new Map<string, string[]>()
   for (const id of level) push(sets, signature(sheet.groups.get(id)!), id)
-  return [...sets.values()].sort((a, b) => a.length * childrenOf(sheet, a[0]!).length - b.length * childrenOf(sheet, b[0]!).length)
+  return [...sets.values()].sort(
+    (a, b) => a.length * childrenOf(sheet, a[0]!).length - b.length * childrenOf(sheet, b[0]!).length,
+  )
 }

@@ -3,7 +3,9 @@ import { portsAlong } from './ports'
 
 test('ports keep their order, their distance and to their box', () => {
   for (let seed = 0; seed < 500; seed++) {
-    const wishes = Array.from({ length: 2 + (seed % 8) }, (_, at) => ({ at, towards: Math.round(Math.sin(seed * 7 + at * 13) * 400), pair: Math.floor(at / (1 + (seed % 3))) }))
+    const wishes = Array.from({ length: 2 + (seed % 8) }, (_, at) => ({
+      at, towards: Math.round(Math.sin(seed * 7 + at * 13) * 400), pair: Math.floor(at / (1 + (seed % 3))),
+    }))
     const ports = portsAlong(wishes, 0, 140)
     for (const port of ports) expect(Math.abs(port)).toBeLessThanOrEqual(56.001)
     const byPlace = ports.map((port, at) => ({ port, towards: wishes[at]!.towards })).sort((a, b) => a.port - b.port)

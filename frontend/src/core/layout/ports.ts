@@ -19,7 +19,9 @@ const STRAIGHTEN = 30
 export function portsAlong(wishes: readonly PortWish[], centre: number, width: number): number[] {
   if (wishes.length === 1) return [Math.abs(wishes[0]!.towards - centre) <= STRAIGHTEN ? wishes[0]!.towards : centre]
   const limit = Math.min(PARALLEL, width / 3)
-  const order = wishes.map((_, at) => at).sort((a, b) => wishes[a]!.towards - wishes[b]!.towards || wishes[a]!.pair - wishes[b]!.pair || a - b)
+  const order = wishes
+    .map((_, at) => at)
+    .sort((a, b) => wishes[a]!.towards - wishes[b]!.towards || wishes[a]!.pair - wishes[b]!.pair || a - b)
   const wanted = order.map((at) => Math.max(centre - limit, Math.min(centre + limit, wishes[at]!.towards)))
   const roomy = order.map((at, place) => {
     if (place === 0) return 0
@@ -37,7 +39,8 @@ export function portsAlong(wishes: readonly PortWish[], centre: number, width: n
 /** Pushes places back between two bounds, keeping their distances. */
 function within(places: number[], gaps: readonly number[], low: number, high: number): number[] {
   const last = places.length - 1
-  for (let at = last; at >= 0; at--) places[at] = Math.min(places[at]!, at === last ? high : places[at + 1]! - gaps[at + 1]!)
+  for (let at = last; at >= 0; at--)
+    places[at] = Math.min(places[at]!, at === last ? high : places[at + 1]! - gaps[at + 1]!)
   for (let at = 0; at <= last; at++) places[at] = Math.max(places[at]!, at === 0 ? low : places[at - 1]! + gaps[at]!)
   return places
 }
@@ -52,7 +55,11 @@ function separate(wanted: readonly number[], gaps: readonly number[]): number[] 
   const blocks: { sum: number; count: number; start: number }[] = []
   wanted.forEach((want, at) => {
     let block = { sum: want - offsets[at]!, count: 1, start: at }
-    for (let last = blocks[blocks.length - 1]; last && last.sum / last.count > block.sum / block.count; last = blocks[blocks.length - 1]) {
+    for (
+      let last = blocks[blocks.length - 1];
+      last && last.sum / last.count > block.sum / block.count;
+      last = blocks[blocks.length - 1]
+    ) {
       block = { sum: last.sum + block.sum, count: last.count + block.count, start: last.start }
       blocks.pop()
     }

@@ -32,7 +32,8 @@ function stretch([ax, ay]: Knot, [bx, by]: Knot, shift: number): string {
   if (ax === bx) return `V${n(by)}`
   const lean = Math.sign(bx - ax)
   const middle = (ay + by) / 2 - shift * lean
-  if (Math.abs(bx - ax) <= FLAT * (by - ay)) return `C${n(ax + shift)} ${n(middle)} ${n(bx + shift)} ${n(middle)} ${n(bx + shift)} ${n(by)}`
+  if (Math.abs(bx - ax) <= FLAT * (by - ay))
+    return `C${n(ax + shift)} ${n(middle)} ${n(bx + shift)} ${n(middle)} ${n(bx + shift)} ${n(by)}`
   const r = corner(ax, bx, ay, by, shift)
   return `V${n(middle - r)}Q${n(ax + shift)} ${n(middle)} ${n(ax + shift + lean * r)} ${n(middle)}H${n(bx + shift - lean * r)}Q${n(bx + shift)} ${n(middle)} ${n(bx + shift)} ${n(middle + r)}V${n(by)}`
 }
@@ -41,7 +42,8 @@ function stretchUp([ax, ay]: Knot, [bx, by]: Knot, shift: number): string {
   if (ax === bx) return `V${n(ay)}`
   const lean = Math.sign(bx - ax)
   const middle = (ay + by) / 2 - shift * lean
-  if (Math.abs(bx - ax) <= FLAT * (by - ay)) return `C${n(bx + shift)} ${n(middle)} ${n(ax + shift)} ${n(middle)} ${n(ax + shift)} ${n(ay)}`
+  if (Math.abs(bx - ax) <= FLAT * (by - ay))
+    return `C${n(bx + shift)} ${n(middle)} ${n(ax + shift)} ${n(middle)} ${n(ax + shift)} ${n(ay)}`
   const r = corner(ax, bx, ay, by, shift)
   return `V${n(middle + r)}Q${n(bx + shift)} ${n(middle)} ${n(bx + shift - lean * r)} ${n(middle)}H${n(ax + shift + lean * r)}Q${n(ax + shift)} ${n(middle)} ${n(ax + shift)} ${n(middle - r)}V${n(ay)}`
 }
@@ -74,7 +76,11 @@ export function cover(knots: readonly Knot[]): Rect[] {
     if (ax === bx) rects.push({ x: ax - half, y: Math.min(ay, by), w: 2 * half, h: Math.abs(by - ay) })
     else if (Math.abs(bx - ax) > FLAT * (by - ay)) {
       const middle = (ay + by) / 2
-      rects.push({ x: ax - half, y: ay, w: 2 * half, h: middle - ay }, { x: Math.min(ax, bx), y: middle - half, w: Math.abs(bx - ax), h: 2 * half }, { x: bx - half, y: middle, w: 2 * half, h: by - middle })
+      rects.push(
+        { x: ax - half, y: ay, w: 2 * half, h: middle - ay },
+        { x: Math.min(ax, bx), y: middle - half, w: Math.abs(bx - ax), h: 2 * half },
+        { x: bx - half, y: middle, w: 2 * half, h: by - middle },
+      )
     } else for (let part = 0; part < 8; part++) rects.push(curvePart(ax, ay, bx, by, part / 8, (part + 1) / 8, half))
   }
   return rects

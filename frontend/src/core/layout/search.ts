@@ -40,7 +40,10 @@ export function search(graph: Graph, index: TraceIndex, query: string, t: Words)
     const shape = tensor ? formatShape(tensor.shape) : ''
     const names = tensor?.names?.join(' ') ?? ''
     const selection: Selection = { kind: 'box', id: box.id }
-    add(box.id, box.name || box.title, `${box.kind === 'leaf' ? '' : box.title} ${shape}`.trim(), `${box.family} ${names}`, selection)
+    add(
+      box.id, box.name || box.title, `${box.kind === 'leaf' ? '' : box.title} ${shape}`.trim(),
+      `${box.family} ${names}`, selection,
+    )
     for (const parameter of box.parameters ?? []) {
       const of = index.tensor(parameter.tensor)
       add(`${box.id} ${parameter.tensor}`, parameter.name, of ? formatShape(of.shape) : '', 'parameter', selection)

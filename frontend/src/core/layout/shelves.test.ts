@@ -13,7 +13,12 @@ test('a long row of parts is broken into lines that do not overlap', () => {
   expect(Math.max(...placed.map((part) => part.x + part.w))).toBeLessThan(1300)
   placed.forEach((one, at) => {
     for (const other of placed.slice(at + 1)) {
-      expect(one.x + one.w <= other.x || other.x + other.w <= one.x || one.y + one.h <= other.y || other.y + other.h <= one.y).toBe(true)
+      expect(
+        one.x + one.w <= other.x ||
+          other.x + other.w <= one.x ||
+          one.y + one.h <= other.y ||
+          other.y + other.h <= one.y,
+      ).toBe(true)
     }
   })
   expect(placed[0]).toMatchObject({ x: 0, y: 0 })
@@ -36,7 +41,9 @@ test('boxes that belong to nothing stand under the graph, centred, on lines hard
   for (const at of [0, 1, 3, 4, 5]) expect(placed[at]!.y).toBeGreaterThan(placed[2]!.y + placed[2]!.h)
   const row = placed.filter((part) => part.y === placed[0]!.y)
   expect(row.length).toBe(2)
-  expect(placed[2]!.x + 150).toBeCloseTo((Math.min(...row.map((part) => part.x)) + Math.max(...row.map((part) => part.x + part.w))) / 2)
+  expect(placed[2]!.x + 150).toBeCloseTo(
+    (Math.min(...row.map((part) => part.x)) + Math.max(...row.map((part) => part.x + part.w))) / 2,
+  )
 })
 
 test('a wide graph keeps its place above one box that belongs to nothing', () => {

@@ -16,8 +16,8 @@ export interface Move {
   dy: number
 }
 
-/** How far each part has to move, in the order given; null when they are better left where they are. `loose` are boxes that belong
- *  to nothing: beside a graph they come last, on lines under it. */
+/** How far each part has to move, in the order given; null when they are better left where they are. `loose` are boxes
+ *  that belong to nothing: beside a graph they come last, on lines under it. */
 export function shelve(parts: readonly Rect[], loose: ReadonlySet<number> = new Set()): Move[] | null {
   const graphs = parts.map((_, at) => at).filter((at) => !loose.has(at))
   if (loose.size === 0 || graphs.length === 0) return onLines(parts, USUAL)
@@ -25,8 +25,13 @@ export function shelve(parts: readonly Rect[], loose: ReadonlySet<number> = new 
   const left = Math.min(...own.map((part) => part.x))
   const moves: Move[] = parts.map(() => ({ dx: -left, dy: 0 }))
   onLines(own, USUAL)?.forEach((move, at) => (moves[graphs[at]!] = move))
-  const [right, bottom] = [Math.max(...graphs.map((at) => parts[at]!.x + parts[at]!.w + moves[at]!.dx)), Math.max(...graphs.map((at) => parts[at]!.y + parts[at]!.h + moves[at]!.dy))]
-  const lines = broken([...loose].map((at) => parts[at]!), Math.max(right, LEAST))
+  const [right, bottom] = [
+    Math.max(...graphs.map((at) => parts[at]!.x + parts[at]!.w + moves[at]!.dx)),
+    Math.max(...graphs.map((at) => parts[at]!.y + parts[at]!.h + moves[at]!.dy)),
+  ]
+  const lines = broken(
+    [...loose].map((at) => parts[at]!), Math.max(right, LEAST),
+  )
   const over = Math.max(0, lines.width - right) / 2
   for (const move of moves) move.dx += over
   const begin = over + (right - lines.width) / 2

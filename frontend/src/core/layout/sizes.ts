@@ -1,4 +1,5 @@
-// How much room everything on a view needs over the whole run, so that nothing moves while stepping: what a layout is made from.
+// How much room everything on a view needs over the whole run, so that nothing moves while stepping: what a layout is
+// made from.
 
 import type { Box, Group } from '../../api/types'
 import { display, MATRIX_ROW, type Display } from '../words/display'
@@ -47,7 +48,10 @@ export function layoutInput(measure: Measure, expanded: ReadonlySet<string> | nu
   const boxes = [...sheet.boxes.values()].map((box) => boxItem(box, measure))
   const groups = orderedGroups(sheet).map((group) => groupItem(group, measure))
   const links = sheet.links.map((link) => layoutLink(link, measure))
-  return { boxes, groups, links, expanded: [...(expanded ?? openingChoice(sheet))].sort(), gap: measure.density === 'model' ? 28 : 36 }
+  return {
+    boxes, groups, links, expanded: [...(expanded ?? openingChoice(sheet))].sort(),
+    gap: measure.density === 'model' ? 28 : 36,
+  }
 }
 
 function orderedGroups(sheet: Sheet): Group[] {
@@ -69,14 +73,32 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
   const { values, gradients, strips, hasGrad } = story.contents(box.id)
   const shown = [...values.map(display), ...gradients.map(display)]
   const strip = keepsStrip(box, measure) ? STRIP : 0
-  const widestCell = Math.max(30, ...values.map((tensor) => display(tensor).width), ...gradients.map((tensor) => display(tensor).width + (hasGrad ? 34 : 0)), hasGrad ? 78 : 0)
-  const widestStrip = Math.max(0, ...strips.map((entry) => 44 + textWidth(stripLabel(entry), ASIDE) + textWidth(stripText(entry, measure.words), STRIP_SIZE)))
+  const widestCell = Math.max(
+    30,
+    ...values.map((tensor) => display(tensor).width),
+    ...gradients.map((tensor) => display(tensor).width + (hasGrad ? 34 : 0)),
+    hasGrad ? 78 : 0,
+  )
+  const widestStrip = Math.max(
+    0,
+    ...strips.map(
+      (entry) => 44 + textWidth(stripLabel(entry), ASIDE) + textWidth(stripText(entry, measure.words), STRIP_SIZE),
+    ),
+  )
   const returned = story.isEverReturned(box.id) ? 33 + textWidth(measure.words('graph.returned'), ASIDE) : 0
   const head = headWidth(headOf(box, measure))
   const ghost = box.kind === 'ghost'
-  const w = upTo4(Math.max(ghost && measure.narrowest < COLUMN ? GHOST : measure.narrowest, Math.min(WIDEST, Math.max(head, widestStrip, returned)), (ghost ? 1 : 2) * (widestCell + 20)))
+  const w = upTo4(
+    Math.max(
+      ghost && measure.narrowest < COLUMN ? GHOST : measure.narrowest,
+      Math.min(WIDEST, Math.max(head, widestStrip, returned)), (ghost ? 1 : 2) * (widestCell + 20),
+    ),
+  )
   const h = HEAD + bodyHeight(shown) + strip
-  return { id: box.id, parent: sheet.parents.get(box.id) ?? '', w, h, side: sideOf(box.id, measure), tail: story.hasSeed(box.id) ? TAIL : 0 }
+  return {
+    id: box.id, parent: sheet.parents.get(box.id) ?? '', w, h, side: sideOf(box.id, measure),
+    tail: story.hasSeed(box.id) ? TAIL : 0,
+  }
 }
 
 function bodyHeight(shown: readonly Display[]): number {
@@ -87,7 +109,12 @@ function bodyHeight(shown: readonly Display[]): number {
 
 function headWidth(head: Head): number {
   const aside = head.aside ? 8 + textWidth(head.aside, ASIDE) : 0
-  return 33 + textWidth(head.title, TITLE) + aside + (head.right ? 16 + Math.min(LONGEST_NAME, textWidth(head.right, NAME)) : 0)
+  return (
+    33 +
+    textWidth(head.title, TITLE) +
+    aside +
+    (head.right ? 16 + Math.min(LONGEST_NAME, textWidth(head.right, NAME)) : 0)
+  )
 }
 
 function groupItem(group: Group, measure: Measure): LayoutGroup {
@@ -97,8 +124,16 @@ function groupItem(group: Group, measure: Measure): LayoutGroup {
   const head = headOfGroup(group, measure)
   const widest = Math.max(30, ...shown.map((entry) => entry.width))
   const w = upTo4(Math.max(NARROWEST, Math.min(WIDEST, headWidth(head)), 2 * (widest + 20)))
-  const header = 26 + textWidth(head.title, TITLE) + 8 + textWidth(head.aside, ASIDE) + (head.right ? 16 + textWidth(head.right, ASIDE) : 0)
-  return { id: group.id, parent: sheet.parents.get(group.id) ?? '', w, h: HEAD + bodyHeight(shown), side: 8, tail: 6, header: Math.ceil(header) }
+  const header =
+    26 +
+    textWidth(head.title, TITLE) +
+    8 +
+    textWidth(head.aside, ASIDE) +
+    (head.right ? 16 + textWidth(head.right, ASIDE) : 0)
+  return {
+    id: group.id, parent: sheet.parents.get(group.id) ?? '', w, h: HEAD + bodyHeight(shown), side: 8, tail: 6,
+    header: Math.ceil(header),
+  }
 }
 
 function sideOf(id: string, measure: Measure): number {
@@ -124,7 +159,9 @@ function layoutLink(link: DrawnLink, measure: Measure): LayoutLink {
 }
 
 function forwardSizes(link: DrawnLink, measure: Measure): Size[] {
-  const size = (rows: readonly string[]): Size => ({ w: Math.max(...rows.map((row) => textWidth(row, LABEL))), h: rows.length * 13 + 1 })
+  const size = (rows: readonly string[]): Size => ({
+    w: Math.max(...rows.map((row) => textWidth(row, LABEL))), h: rows.length * 13 + 1,
+  })
   const withSlot = forwardLabel(link, measure, true)
   const bare = forwardLabel(link, measure, false)
   return [withSlot, bare].filter((rows) => rows.length > 0).map(size)
@@ -139,8 +176,12 @@ function labelSize(shown: Display): Size {
 
 /** Scissors with their cause, or the capsule of a sum over broadcast axes. */
 function badgeSize(link: DrawnLink, measure: Measure): LayoutLink['badge'] {
-  if (link.kind === 'cut') return { w: 140, h: 28, text: 8 + Math.ceil(Math.max(...cutText(link, measure).map((row) => textWidth(row, 11.5)))) }
-  if (link.broadcast && link.broadcast.length > 0) return { w: capsuleWidth(capsuleText(link, measure)), h: 16, text: 0 }
+  if (link.kind === 'cut')
+    return {
+      w: 140, h: 28, text: 8 + Math.ceil(Math.max(...cutText(link, measure).map((row) => textWidth(row, 11.5)))),
+    }
+  if (link.broadcast && link.broadcast.length > 0)
+    return { w: capsuleWidth(capsuleText(link, measure)), h: 16, text: 0 }
   return null
 }
 

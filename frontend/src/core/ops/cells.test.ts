@@ -1,13 +1,30 @@
 import { describe, expect, it } from 'vitest'
 import type { Op, Tensor } from '../../api/types'
-import { axisOf, brackets, cellAt, cellsRead, cornerOf, gridOf, instance, outlines, pairsOf, place, rule, sizeOf } from './cells'
+import {
+  axisOf,
+  brackets,
+  cellAt,
+  cellsRead,
+  cornerOf,
+  gridOf,
+  instance,
+  outlines,
+  pairsOf,
+  place,
+  rule,
+  sizeOf,
+} from './cells'
 
 function tensor(shape: number[], data?: number[]): Tensor {
   return { id: 't1', shape, dtype: 'float32', role: 'result', ...(data ? { data } : {}) }
 }
 
 function op(name: string, texts: (string | null)[], reads: Op['reads']): Op {
-  return { id: 'o1', name, function: `torch.${name}`, arguments: texts.map((text) => (text === null ? { tensor: 't1' } : { text })), inputs: ['t1', 't2'], outputs: ['t3'], nodes: [], reads }
+  return {
+    id: 'o1', name, function: `torch.${name}`,
+    arguments: texts.map((text) => (text === null ? { tensor: 't1' } : { text })), inputs: ['t1', 't2'],
+    outputs: ['t3'], nodes: [], reads,
+  }
 }
 
 const numbers = (n: number): number[] => Array.from({ length: n }, (_, at) => at)
@@ -71,33 +88,47 @@ describe('cells that were read', () => {
 
   it('of gather have their formula written out', () => {
     expect(rule(gather, names, shapes)).toBe('z[i][j] = x[i][index[i][j]]')
-    expect(instance(gather, names, shapes, pairsOf(gather, 'output', 0, 1)[0]!, '2')).toBe('z[0][1] = x[0][index[0][1]] = x[0][2] = 2')
+    expect(instance(gather, names, shapes, pairsOf(gather, 'output', 0, 1)[0]!, '2')).toBe(
+      'z[0][1] = x[0][index[0][1]] = x[0][2] = 2',
+    )
     expect(rule(op('gather', [null, '-2', null], []), names, shapes)).toBe('z[i][j] = x[index[i][j]][j]')
   })
 
   it('of other ops too', () => {
     expect(rule(op('index_select', [null, '0', null], []), names, shapes)).toBe('z[i][j] = x[index[i]][j]')
     expect(rule(op('take', [null, null], []), names, { made: [2], read: [3, 4] })).toBe('z[i] = x.view(-1)[index[i]]')
-    expect(rule(op('embedding', [null, null], []), names, { made: [2, 3], read: [5, 3] })).toBe('z[i][j] = x[index[i]][j]')
+    expect(rule(op('embedding', [null, null], []), names, { made: [2, 3], read: [5, 3] })).toBe(
+      'z[i][j] = x[index[i]][j]',
+    )
     expect(rule(op('getitem', [null, '1'], []), names, shapes)).toBeNull()
     const take = op('take', [null, null], [{ input: 0, cells: [11] }])
-    expect(instance(take, names, { made: [1], read: [3, 4] }, pairsOf(take, 'output', 0, 0)[0]!, '9')).toBe('z[0] = x.view(-1)[index[0]] = x.view(-1)[11] = x[2][3] = 9')
+    expect(instance(take, names, { made: [1], read: [3, 4] }, pairsOf(take, 'output', 0, 0)[0]!, '9')).toBe(
+      'z[0] = x.view(-1)[index[0]] = x.view(-1)[11] = x[2][3] = 9',
+    )
     const item = op('getitem', [null, '1'], [{ input: 0, cells: [4] }])
-    expect(instance(item, names, { made: [], read: [3, 4] }, pairsOf(item, 'output', 0, 0)[0]!, '4')).toBe('z = x[1][0] = 4')
+    expect(instance(item, names, { made: [], read: [3, 4] }, pairsOf(item, 'output', 0, 0)[0]!, '4')).toBe(
+      'z = x[1][0] = 4',
+    )
   })
 
   it('of scatter say where each number goes', () => {
     const scatter = op('scatter_', [null, '1', null, null], [{ input: 2, cells: [0, -1, -1, 3] }])
     const sizes = { made: [2, 2], read: [2, 2] }
     expect(rule(scatter, names, sizes)).toBe('z[i][index[i][j]] = x[i][j]')
-    expect(instance(scatter, names, sizes, pairsOf(scatter, 'output', 0, 3)[0]!, '7')).toBe('z[1][index[1][1]] = z[1][1] = x[1][1] = 7')
+    expect(instance(scatter, names, sizes, pairsOf(scatter, 'output', 0, 3)[0]!, '7')).toBe(
+      'z[1][index[1][1]] = z[1][1] = x[1][1] = 7',
+    )
   })
 
   it('that are only pointed at say where', () => {
     const nonzero = op('nonzero', [null], [{ input: 0, cells: [9, 9], position: true }])
-    expect(instance(nonzero, names, { made: [1, 2], read: [3, 4] }, pairsOf(nonzero, 'output', 0, 1)[0]!, '5')).toBe('z[0] = [2, 1]: x[2][1] = 5')
+    expect(instance(nonzero, names, { made: [1, 2], read: [3, 4] }, pairsOf(nonzero, 'output', 0, 1)[0]!, '5')).toBe(
+      'z[0] = [2, 1]: x[2][1] = 5',
+    )
     const max = op('max', [null, '1'], [{ input: 0, cells: [3, 7, 11], output: 1, position: true }])
-    expect(instance(max, names, { made: [3], read: [3, 4] }, pairsOf(max, 'output', 1, 1)[0]!, '7')).toBe('z[1] = 3: x[1][3] = 7')
+    expect(instance(max, names, { made: [3], read: [3, 4] }, pairsOf(max, 'output', 1, 1)[0]!, '7')).toBe(
+      'z[1] = 3: x[1][3] = 7',
+    )
     expect(pairsOf(max, 'output', 0, 1)).toEqual([])
   })
 

@@ -3,7 +3,8 @@
 import type { Op, Reads, Tensor } from '../../api/types'
 import { formatNumber, textWidth, wireNumber } from '../words/format'
 
-/** Cells of one tensor on a plane: the last axis across, the one before it down, the others as blocks under each other. */
+/** Cells of one tensor on a plane: the last axis across, the one before it down, the others as blocks under each
+ *  other. */
 export interface Grid {
   x: number
   y: number
@@ -49,7 +50,9 @@ export function brackets(at: readonly (number | string)[]): string {
 
 export function textsOf(tensor: Tensor): string[] | null {
   if (!tensor.data || tensor.dtype.startsWith('complex')) return null
-  return tensor.data.map((value) => (tensor.dtype === 'bool' ? (wireNumber(value) ? 'True' : 'False') : formatNumber(wireNumber(value))))
+  return tensor.data.map((value) =>
+    tensor.dtype === 'bool' ? (wireNumber(value) ? 'True' : 'False') : formatNumber(wireNumber(value)),
+  )
 }
 
 /** The tensor's grid, with numbers where they fit into `room`. */
@@ -74,7 +77,10 @@ export function gridOf(tensor: Tensor, room: number): Grid {
     blocks: all === 0 ? 0 : blocks,
     count: all,
     texts: numbered ? texts : null,
-    labels: blocks > 1 ? Array.from({ length: blocks }, (_, block) => `[${place(shape.slice(0, -2), block).join(', ')}]`) : [],
+    labels:
+      blocks > 1
+        ? Array.from({ length: blocks }, (_, block) => `[${place(shape.slice(0, -2), block).join(', ')}]`)
+        : [],
   }
 }
 
@@ -104,7 +110,8 @@ export function cellAt(grid: Grid, x: number, y: number): number | null {
   const block = Math.floor((y - grid.y) / blockHeight(grid))
   const label = grid.labels.length > 0 ? BLOCK_LABEL : 0
   const row = Math.floor((y - grid.y - block * blockHeight(grid) - label) / grid.cell.h)
-  if (column < 0 || column >= grid.columns || block < 0 || block >= grid.blocks || row < 0 || row >= grid.rows) return null
+  if (column < 0 || column >= grid.columns || block < 0 || block >= grid.blocks || row < 0 || row >= grid.rows)
+    return null
   const cell = (block * grid.rows + row) * grid.columns + column
   return cell < grid.count ? cell : null
 }
@@ -123,7 +130,8 @@ export function outlines(grid: Grid, cells: Iterable<number>): string {
 /** The cells of an input that some cell of a result came from. */
 export function cellsRead(op: Op, input: number): Set<number> {
   const read = new Set<number>()
-  for (const reads of op.reads ?? []) if (reads.input === input) for (const cell of reads.cells) if (cell >= 0) read.add(cell)
+  for (const reads of op.reads ?? [])
+    if (reads.input === input) for (const cell of reads.cells) if (cell >= 0) read.add(cell)
   return read
 }
 
@@ -154,7 +162,8 @@ export function pairsOf(op: Op, side: 'input' | 'output', at: number, cell: numb
 export function axisOf(op: Op, axes: number): number | null {
   const positions: Readonly<Record<string, number>> = { topk: 2, kthvalue: 2, take_along_dim: 2 }
   const last = new Set(['sort', 'argsort', 'topk', 'kthvalue', 'mode'])
-  const given = op.arguments.find((one) => one.name === 'dim') ?? op.arguments.filter((one) => !one.name)[positions[op.name] ?? 1]
+  const given =
+    op.arguments.find((one) => one.name === 'dim') ?? op.arguments.filter((one) => !one.name)[positions[op.name] ?? 1]
   const number = given?.text != null && /^-?\d+$/.test(given.text) ? Number(given.text) : last.has(op.name) ? -1 : null
   return number === null ? null : (number + axes) % Math.max(1, axes)
 }
@@ -173,14 +182,15 @@ export interface Shapes {
 
 const LETTERS = ['i', 'j', 'k', 'l', 'm', 'n']
 
-/** `z[i][j] = x[i][index[i][j]]`: where a result's cells come from, in letters; null for ops without an index tensor. */
+/** `z[i][j] = x[i][index[i][j]]`: where a result's cells come from, in letters; null without an index tensor. */
 export function rule(op: Op, names: Names, shapes: Shapes): string | null {
   const axis = axisOf(op, shapes.read.length)
   if (SCATTERS.has(op.name)) return scattered(names, LETTERS.slice(0, shapes.read.length), axis)
   return picked(op, names, LETTERS.slice(0, shapes.made.length), axis)
 }
 
-/** The same for one cell, with what the index holds there and what was found: `z[0][1] = x[0][index[0][1]] = x[0][2] = 2`. */
+/** The same for one cell, with what the index holds there and what was found: `z[0][1] = x[0][index[0][1]] = x[0][2] =
+ *  2`. */
 export function instance(op: Op, names: Names, shapes: Shapes, pair: Pair, value: string): string {
   const made = place(shapes.made, pair.made)
   const read = place(shapes.read, pair.read)
@@ -188,7 +198,9 @@ export function instance(op: Op, names: Names, shapes: Shapes, pair: Pair, value
   if (pair.reads.position) return positioned(op, names, shapes, made, read, found)
   if (SCATTERS.has(op.name)) {
     const to = scattered(names, read, axisOf(op, shapes.read.length))
-    return to === null ? `${names.made}${brackets(made)} = ${found}` : `${to.split(' = ')[0]} = ${names.made}${brackets(made)} = ${found}`
+    return to === null
+      ? `${names.made}${brackets(made)} = ${found}`
+      : `${to.split(' = ')[0]} = ${names.made}${brackets(made)} = ${found}`
   }
   const by = picked(op, names, made, axisOf(op, shapes.read.length))
   if (by === null) return `${names.made}${brackets(made)} = ${found}`
@@ -222,7 +234,9 @@ function picked(op: Op, names: Names, at: readonly (number | string)[], axis: nu
   }
 }
 
-function positioned(op: Op, names: Names, shapes: Shapes, made: readonly number[], read: readonly number[], found: string): string {
+function positioned(
+  op: Op, names: Names, shapes: Shapes, made: readonly number[], read: readonly number[], found: string,
+): string {
   const several = shapes.made.length === 2 && (op.name === 'nonzero' || op.name === 'argwhere')
   if (several) return `${names.made}${brackets(made.slice(0, 1))} = [${read.join(', ')}]: ${found}`
   const axis = axisOf(op, shapes.read.length)

@@ -1,4 +1,5 @@
-// What a call that makes a tensor was told, parameter by parameter: given, or left to its default. From the signatures in PyTorch's documentation.
+// What a call that makes a tensor was told, parameter by parameter: given, or left to its default. From the signatures
+// in PyTorch's documentation.
 
 import type { Argument, Op, Tensor } from '../../api/types'
 
@@ -41,7 +42,10 @@ const MAKERS: Readonly<Record<string, readonly Known[]>> = {
   eye: [part('n'), part('m', 'n'), dtype('dtype'), DEVICE, GRAD],
   arange: [part('start', '0'), part('end'), part('step', '1'), dtype('dtype_of_data'), DEVICE, GRAD],
   linspace: [part('start'), part('end'), part('steps'), dtype('dtype'), DEVICE, GRAD],
-  randint: [part('low', '0'), part('high'), part('size'), GENERATOR, part('dtype', 'torch.int64', 'dtype_whole'), DEVICE, GRAD],
+  randint: [
+    part('low', '0'), part('high'), part('size'), GENERATOR, part('dtype', 'torch.int64', 'dtype_whole'), DEVICE,
+    GRAD,
+  ],
 }
 const KEYWORD_ONLY = new Set(['dtype', 'device', 'requires_grad', 'pin_memory', 'generator'])
 
@@ -53,7 +57,9 @@ export function isMaking(op: Op): boolean {
 export function parameters(op: Op, made: Tensor | undefined): Parameter[] {
   const known = MAKERS[op.name] ?? []
   const given = givenTo(op, known)
-  return known.map(({ name, about, usual }) => ({ name, about, usual, given: given.get(name) ?? null, became: given.has(name) ? null : became(name, made) }))
+  return known.map(({ name, about, usual }) => ({
+    name, about, usual, given: given.get(name) ?? null, became: given.has(name) ? null : became(name, made),
+  }))
 }
 
 function became(name: string, made: Tensor | undefined): string | null {
@@ -83,7 +89,8 @@ function placesOf(op: Op, known: readonly Known[]): string[] {
   const names = known.map((one) => one.name).filter((name) => !KEYWORD_ONLY.has(name))
   const count = op.arguments.filter((one) => !one.name).length
   if (op.name === 'arange') return count === 1 ? ['end'] : names
-  if (op.name === 'randint') return count + op.arguments.filter((one) => one.name === 'size').length === 2 ? ['high', 'size'] : names
+  if (op.name === 'randint')
+    return count + op.arguments.filter((one) => one.name === 'size').length === 2 ? ['high', 'size'] : names
   return names
 }
 

@@ -8,7 +8,13 @@ function tensor(id: string, shape: number[], data?: (number | string)[]): Tensor
 
 function product(name: string, tensors: Tensor[], result?: Tensor, extra: Partial<Op> = {}) {
   const all = new Map([...tensors, ...(result ? [result] : [])].map((one) => [one.id, one]))
-  const op = { name, inputs: tensors.map(({ id }) => id), outputs: result ? [result.id] : [], arguments: [], ...extra } as unknown as Op
+  const op = {
+    name,
+    inputs: tensors.map(({ id }) => id),
+    outputs: result ? [result.id] : [],
+    arguments: [],
+    ...extra,
+  } as unknown as Op
   return productOf(op, (id) => (id === undefined ? undefined : all.get(id)))
 }
 
@@ -43,7 +49,10 @@ describe('row times column', () => {
   })
 
   test('of a batch the first product is shown', () => {
-    const made = product('bmm', [tensor('x', [2, 1, 2], [1, 2, 3, 4]), tensor('y', [2, 2, 1], [5, 6, 7, 8])], tensor('c', [2, 1, 1], [17, 53]))!
+    const made = product(
+      'bmm', [tensor('x', [2, 1, 2], [1, 2, 3, 4]), tensor('y', [2, 2, 1], [5, 6, 7, 8])],
+      tensor('c', [2, 1, 1], [17, 53]),
+    )!
     expect(made.batch).toBe(2)
     expect(termsOf(made, 0, 0)).toBe('1·5 + 2·6 = 17')
   })
@@ -66,20 +75,28 @@ describe('what cannot be written out', () => {
   test('long sums are shortened, numbers that are not there are not made up', () => {
     const long = tensor('x', [1, 8], [1, 2, 3, 4, 5, 6, 7, 8])
     const ones = tensor('y', [8, 1], [1, 1, 1, 1, 1, 1, 1, 1])
-    expect(termsOf(product('mm', [long, ones], tensor('c', [1, 1], [36]))!, 0, 0)).toBe('1·1 + 2·1 + 3·1 + … + 8·1 = 36')
+    expect(termsOf(product('mm', [long, ones], tensor('c', [1, 1], [36]))!, 0, 0)).toBe(
+      '1·1 + 2·1 + 3·1 + … + 8·1 = 36',
+    )
     expect(termsOf(product('mm', [tensor('x', [1, 8]), ones], tensor('c', [1, 1], [36]))!, 0, 0)).toBeNull()
   })
 
   test('empty sums, scalars, scaled sums and other ops', () => {
-    expect(termsOf(product('mm', [tensor('x', [1, 0], []), tensor('y', [0, 1], [])], tensor('c', [1, 1], [0]))!, 0, 0)).toBeNull()
+    expect(
+      termsOf(product('mm', [tensor('x', [1, 0], []), tensor('y', [0, 1], [])], tensor('c', [1, 1], [0]))!, 0, 0),
+    ).toBeNull()
     expect(product('matmul', [tensor('s', [], [1]), a])).toBeNull()
     expect(product('mul', [a, a], a)).toBeNull()
-    expect(product('addmm', [a, a, b], a, { arguments: [{ name: 'beta', text: '2' }] } as unknown as Partial<Op>)).toBeNull()
+    expect(
+      product('addmm', [a, a, b], a, { arguments: [{ name: 'beta', text: '2' }] } as unknown as Partial<Op>),
+    ).toBeNull()
     expect(product('matmul', [a], a)).toBeNull()
   })
 
   test('NaN and infinity stay what they are', () => {
-    const made = product('mm', [tensor('x', [1, 2], ['nan', 1]), tensor('y', [2, 1], ['inf', 1])], tensor('c', [1, 1], ['nan']))!
+    const made = product(
+      'mm', [tensor('x', [1, 2], ['nan', 1]), tensor('y', [2, 1], ['inf', 1])], tensor('c', [1, 1], ['nan']),
+    )!
     expect(termsOf(made, 0, 0)).toBe('NaN·+Inf + 1·1 = NaN')
   })
 })

@@ -3,7 +3,8 @@
 import type { Op, Tensor } from '../../api/types'
 import { formatNumber, wireNumber } from '../words/format'
 
-/** One factor or the result as a matrix: a vector is a row on the left and a column on the right; of a batch the first. */
+/** One factor or the result as a matrix: a vector is a row on the left and a column on the right; of a batch the
+ *  first. */
 export interface Matrix {
   tensor: Tensor
   rows: number
@@ -29,7 +30,9 @@ export interface Product {
 
 /** Which inputs are the factors, and which one is added. */
 /** `axes`: how many each factor must have. */
-const PLACES: Readonly<Record<string, { left: number; right: number; added?: number; turned?: boolean; axes?: readonly [number, number] }>> = {
+const PLACES: Readonly<
+  Record<string, { left: number; right: number; added?: number; turned?: boolean; axes?: readonly [number, number] }>
+> = {
   matmul: { left: 0, right: 1 },
   mm: { left: 0, right: 1, axes: [2, 2] },
   mv: { left: 0, right: 1, axes: [2, 1] },
@@ -57,7 +60,10 @@ export function productOf(op: Op, tensor: (id: string | undefined) => Tensor | u
   const { axes } = places
   const needs = axes && (first.shape.length !== axes[0] || second.shape.length !== axes[1]) ? axes : null
   const batch = result ? Math.max(1, elements(made!.shape) / Math.max(1, left.rows * right.columns)) : 1
-  return { left, right, result, added: places.added === undefined ? null : (tensor(op.inputs[places.added]) ?? null), batch, needs }
+  return {
+    left, right, result, added: places.added === undefined ? null : (tensor(op.inputs[places.added]) ?? null), batch,
+    needs,
+  }
 }
 
 function matrix(tensor: Tensor, as: 'row' | 'column', turned: boolean): Matrix {
@@ -66,13 +72,18 @@ function matrix(tensor: Tensor, as: 'row' | 'column', turned: boolean): Matrix {
   const [rows, columns] = shape.length > 1 ? [shape[shape.length - 2]!, last] : as === 'row' ? [1, last] : [last, 1]
   const plain = shaped(tensor, rows, columns)
   if (!turned || shape.length < 2) return plain
-  const values = plain.values && Array.from({ length: rows * columns }, (_, at) => plain.values![(at % rows) * columns + Math.floor(at / rows)]!)
+  const values =
+    plain.values &&
+    Array.from({ length: rows * columns }, (_, at) => plain.values![(at % rows) * columns + Math.floor(at / rows)]!)
   return { tensor, rows: columns, columns: rows, turned, values }
 }
 
 function shaped(tensor: Tensor, rows: number, columns: number): Matrix {
   const whole = tensor.data && tensor.data.length >= rows * columns && !tensor.dtype.startsWith('complex')
-  return { tensor, rows, columns, turned: false, values: whole ? tensor.data!.slice(0, rows * columns).map(wireNumber) : null }
+  return {
+    tensor, rows, columns, turned: false,
+    values: whole ? tensor.data!.slice(0, rows * columns).map(wireNumber) : null,
+  }
 }
 
 function elements(shape: readonly number[]): number {
@@ -85,7 +96,11 @@ const MOST_TERMS = 5
 export function termsOf(product: Product, row: number, column: number): string | null {
   const { left, right, result, added } = product
   if (!left.values || !right.values || !result?.values || left.columns === 0) return null
-  const terms = Array.from({ length: left.columns }, (_, at) => `${factor(left.values![row * left.columns + at]!)}·${factor(right.values![at * right.columns + column]!)}`)
+  const terms = Array.from(
+    { length: left.columns },
+    (_, at) =>
+      `${factor(left.values![row * left.columns + at]!)}·${factor(right.values![at * right.columns + column]!)}`,
+  )
   const shown = terms.length > MOST_TERMS ? [...terms.slice(0, MOST_TERMS - 2), '…', terms[terms.length - 1]!] : terms
   const extra = addedTo(added, row, column, result)
   if (added && extra === null) return null
@@ -101,7 +116,8 @@ function addedTo(added: Tensor | null, row: number, column: number, result: Matr
   if (!added?.data) return null
   const columns = added.shape[added.shape.length - 1] ?? 1
   const rows = added.shape.length > 1 ? added.shape[added.shape.length - 2]! : 1
-  if (added.shape.length > 2 || (columns !== 1 && columns !== result.columns) || (rows !== 1 && rows !== result.rows)) return null
+  if (added.shape.length > 2 || (columns !== 1 && columns !== result.columns) || (rows !== 1 && rows !== result.rows))
+    return null
   const value = added.data[(rows === 1 ? 0 : row) * columns + (columns === 1 ? 0 : column)]
   return value === undefined ? null : wireNumber(value)
 }

@@ -3,7 +3,10 @@ import type { Op, PromotedOperand } from '../../api/types'
 import { promotionText, reasonOf } from './promotion'
 
 function op(operands: PromotedOperand[], common: string, result = common): Op {
-  return { id: 'o1', name: 'add', function: 'torch.add', arguments: [], inputs: [], outputs: [], nodes: [], promotion: { operands, common, result } }
+  return {
+    id: 'o1', name: 'add', function: 'torch.add', arguments: [], inputs: [], outputs: [], nodes: [],
+    promotion: { operands, common, result },
+  }
 }
 
 const tensor = (dtype: string): PromotedOperand => ({ dtype })
@@ -21,7 +24,10 @@ describe('promoted dtypes', () => {
       [op([tensor('int64'), number('2', 'int64')], 'int64', 'float32'), 'int64 + 2 → float32', 'division'],
       [op([tensor('int64'), number('1.5', 'float32')], 'float32', 'bool'), 'int64 + 1.5 → float32', 'category'],
       [op([tensor('uint8'), tensor('int8')], 'int16'), 'uint8 + int8 → int16', 'wider'],
-      [op([tensor('bool'), tensor('uint8'), tensor('bool'), tensor('uint8')], 'uint8'), 'bool + uint8 → uint8', 'category'],
+      [
+        op([tensor('bool'), tensor('uint8'), tensor('bool'), tensor('uint8')], 'uint8'), 'bool + uint8 → uint8',
+        'category',
+      ],
     ]
     for (const [one, text, reason] of cases) expect([promotionText(one), reasonOf(one)]).toEqual([text, reason])
   })

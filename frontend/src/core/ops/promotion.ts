@@ -31,12 +31,16 @@ export function categoryOf(dtype: string): number {
   return dtype.includes('int') ? 1 : dtype.startsWith('complex') ? 3 : 2
 }
 
-/** Which rule decided: the highest category, a number or scalar that does not count within it, the wider dtype, `/` of whole numbers. */
+/** Which rule decided: the highest category, a number or scalar that does not count within it, the wider dtype, `/` of
+ *  whole numbers. */
 export function reasonOf(op: Op): 'category' | 'rank' | 'wider' | 'division' {
   const { operands, common, result } = op.promotion!
   if (categoryOf(common) < 2 && categoryOf(result) === 2) return 'division'
   const categories = operands.map((operand) => categoryOf(operand.dtype))
   if (new Set(categories).size > 1) return 'category'
-  const [ranked, others] = [operands.filter((operand) => (operand.kind ?? 'tensor') === 'tensor'), operands.filter((operand) => (operand.kind ?? 'tensor') !== 'tensor')]
+  const [ranked, others] = [
+    operands.filter((operand) => (operand.kind ?? 'tensor') === 'tensor'),
+    operands.filter((operand) => (operand.kind ?? 'tensor') !== 'tensor'),
+  ]
   return ranked.length > 0 && others.some((operand) => operand.dtype !== common) ? 'rank' : 'wider'
 }

@@ -5,7 +5,8 @@ import { axisLines, fewer, filledIn, general, letters, windows } from './window'
 const axis: WindowAxis = { size: 8, kernel: 3, stride: 2, padding: 1, out: 4 }
 const conv: Window = { kind: 'conv', axes: [axis, axis] }
 
-const said = (mathml: string): string => mathml.replace(/<mfrac>(<mrow>.*?<\/mrow>)(<mrow>.*?<\/mrow>)<\/mfrac>/, '$1/$2').replace(/<[^>]+>/g, '')
+const said = (mathml: string): string =>
+  mathml.replace(/<mfrac>(<mrow>.*?<\/mrow>)(<mrow>.*?<\/mrow>)<\/mfrac>/, '$1/$2').replace(/<[^>]+>/g, '')
 
 describe('the size formula', () => {
   it('is written in letters and with the numbers of an axis', () => {
@@ -21,7 +22,9 @@ describe('the size formula', () => {
   })
 
   it('has its own form for transposed convolutions, and for one more cell of padding', () => {
-    const up: Window = { kind: 'transpose', axes: [{ size: 4, kernel: 3, stride: 2, padding: 1, output_padding: 1, out: 8 }] }
+    const up: Window = {
+      kind: 'transpose', axes: [{ size: 4, kernel: 3, stride: 2, padding: 1, output_padding: 1, out: 8 }],
+    }
     expect(said(filledIn(up, up.axes[0]!))).toBe('(4−1)·2−2·1+1·(3−1)+1+1=8')
     expect(letters(up, up.axes[0]!).map((one) => one.name)).toContain('output_padding')
     const same: Window = { kind: 'conv', axes: [{ size: 4, kernel: 2, stride: 1, padding: 0, padding_end: 1, out: 4 }] }
@@ -30,7 +33,9 @@ describe('the size formula', () => {
 
   it('is said once for axes with the same numbers', () => {
     expect(axisLines(conv).map((line) => line.name)).toEqual(['H, W'])
-    expect(axisLines({ kind: 'conv', axes: [axis, { ...axis, kernel: 5 }] }).map((line) => line.name)).toEqual(['H', 'W'])
+    expect(axisLines({ kind: 'conv', axes: [axis, { ...axis, kernel: 5 }] }).map((line) => line.name)).toEqual([
+      'H', 'W',
+    ])
   })
 })
 

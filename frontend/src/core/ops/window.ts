@@ -41,7 +41,10 @@ interface Parts {
   end: string
 }
 
-const LETTERS: Parts = { size: letter('in'), kernel: letter('k'), stride: letter('s'), padding: letter('p'), dilation: letter('d'), outputPadding: letter('o'), end: '' }
+const LETTERS: Parts = {
+  size: letter('in'), kernel: letter('k'), stride: letter('s'), padding: letter('p'), dilation: letter('d'),
+  outputPadding: letter('o'), end: '',
+}
 
 function formula(kind: Window['kind'], ceil: boolean, parts: Parts): string {
   const reach = `${parts.dilation}${times}${sign('(')}${parts.kernel}${sign('−')}${number(1)}${sign(')')}`
@@ -49,7 +52,8 @@ function formula(kind: Window['kind'], ceil: boolean, parts: Parts): string {
   if (kind === 'transpose') {
     return `${sign('(')}${parts.size}${sign('−')}${number(1)}${sign(')')}${times}${parts.stride}${sign('−')}${padded}${sign('+')}${reach}${sign('+')}${parts.outputPadding}${sign('+')}${number(1)}`
   }
-  const above = `<mrow>${parts.size}${sign('+')}${padded}${parts.end}${sign('−')}${reach}${sign('−')}${number(1)}</mrow>`
+  const less = `${sign('−')}${reach}${sign('−')}${number(1)}`
+  const above = `<mrow>${parts.size}${sign('+')}${padded}${parts.end}${less}</mrow>`
   const [open, close] = ceil ? ['⌈', '⌉'] : ['⌊', '⌋']
   return `<mrow>${sign(open)}<mfrac>${above}<mrow>${parts.stride}</mrow></mfrac>${sign(close)}</mrow>${sign('+')}${number(1)}`
 }
@@ -95,7 +99,9 @@ export function letters(window: Window, axis: WindowAxis): { letter: string; nam
     { letter: 'p', name: 'padding', value: axis.padding },
     { letter: 'd', name: 'dilation', value: axis.dilation ?? 1 },
   ]
-  return window.kind === 'transpose' ? [...all, { letter: 'o', name: 'output_padding', value: axis.output_padding ?? 0 }] : all
+  return window.kind === 'transpose'
+    ? [...all, { letter: 'o', name: 'output_padding', value: axis.output_padding ?? 0 }]
+    : all
 }
 
 const MOST_CELLS = 30
@@ -105,5 +111,7 @@ const MOST_WINDOWS = 12
 export function windows(window: Window, axis: WindowAxis): number[][] | null {
   const padded = axis.size + 2 * axis.padding + (axis.padding_end ?? 0)
   if (window.kind === 'transpose' || padded > MOST_CELLS || axis.out > MOST_WINDOWS) return null
-  return Array.from({ length: axis.out }, (_, at) => Array.from({ length: axis.kernel }, (_, cell) => at * axis.stride + cell * (axis.dilation ?? 1)))
+  return Array.from({ length: axis.out }, (_, at) =>
+    Array.from({ length: axis.kernel }, (_, cell) => at * axis.stride + cell * (axis.dilation ?? 1)),
+  )
 }

@@ -24,7 +24,11 @@ export const PHONE: Room = (sheet) => (isChain(sheet) ? SPACIOUS : null)
 function isChain(sheet: Sheet): boolean {
   const consumers = new Map<string, Set<string>>()
   for (const link of sheet.links) consumers.set(link.source, (consumers.get(link.source) ?? new Set()).add(link.target))
-  return sheet.boxes.size <= 16 && [...consumers.values()].every((targets) => targets.size <= 1) && sheet.boxes.size - consumers.size <= 1
+  return (
+    sheet.boxes.size <= 16 &&
+    [...consumers.values()].every((targets) => targets.size <= 1) &&
+    sheet.boxes.size - consumers.size <= 1
+  )
 }
 
 /** What its operands' dtypes were brought to. */
@@ -39,11 +43,17 @@ function reasonOf(box: Box, measure: Measure): string {
   return box.reason === 'no_grad' || box.reason === 'integer' ? measure.words(`graph.reason.${box.reason}`) : ''
 }
 
-function margins(box: Box, paint: BoxPaint, moment: Moment, { w, h, strip }: { w: number; h: number; strip: number }, { story, words }: Measure): Mark[] {
+function margins(
+  box: Box, paint: BoxPaint, moment: Moment, { w, h, strip }: { w: number; h: number; strip: number },
+  { story, words }: Measure,
+): Mark[] {
   const marks: Mark[] = []
   const { forward, backward } = story.steps(box.id, moment.step)
   if (forward > 0) {
-    marks.push({ k: 'text', c: 'step-f', x: -19, y: 15, s: String(forward), a: 'end', step: forward }, { k: 'path', c: 'mark-f', d: 'M-16 8.5h7l-3.5 5z' })
+    marks.push(
+      { k: 'text', c: 'step-f', x: -19, y: 15, s: String(forward), a: 'end', step: forward },
+      { k: 'path', c: 'mark-f', d: 'M-16 8.5h7l-3.5 5z' },
+    )
   }
   if (backward > 0) {
     const reached = backward <= moment.step
@@ -63,6 +73,7 @@ function margins(box: Box, paint: BoxPaint, moment: Moment, { w, h, strip }: { w
 }
 
 function caption(stub: Stub, x: number, y: number, w: number, { words }: Measure): Mark {
-  if (stub.box === null) return { k: 'text', c: 'stub-note', x: x - 6, y: y + 13.5, s: words('graph.constant'), a: 'end' }
+  if (stub.box === null)
+    return { k: 'text', c: 'stub-note', x: x - 6, y: y + 13.5, s: words('graph.constant'), a: 'end' }
   return { k: 'text', c: 'stub-note', x: x + w / 2, y: y + 32, s: words('graph.no_gradient'), a: 'middle' }
 }

@@ -7,8 +7,8 @@ export interface Axis {
   ticks: readonly number[]
 }
 
-/** An axis over finite numbers. Logarithmic when all are positive, but for a few zeros, and the largest is more than `ratio`
- * times the smallest of them. */
+/** An axis over finite numbers. Logarithmic when all are positive, but for a few zeros, and the largest is more than
+ *  `ratio` times the smallest of them. */
 export function axisOf(values: readonly number[], ratio = 300, count = 3): Axis {
   const finite = values.filter(Number.isFinite)
   let low = Infinity
@@ -50,7 +50,10 @@ function logarithmic(low: number, high: number): Axis {
   const every = Math.max(1, Math.ceil((to - from) / 4))
   const ticks: number[] = []
   for (let power = from; power <= to; power += every) ticks.push(10 ** power)
-  return { log: true, ticks, at: (value) => (value > 0 && Number.isFinite(value) ? (Math.log10(value) - from) / (to - from) : null) }
+  return {
+    log: true, ticks,
+    at: (value) => (value > 0 && Number.isFinite(value) ? (Math.log10(value) - from) / (to - from) : null),
+  }
 }
 
 /** 1, 2 or 5 times a power of ten. */

@@ -118,7 +118,9 @@ export function labelPlace(lines: readonly Line[], free: Line, least: number): r
   let found: readonly [number, number] | null = null
   let most = least
   for (const point of lines.flat()) {
-    const distance = free.reduce((near, [x, y]) => Math.min(near, Math.hypot((point[0] - x) * 0.6, point[1] - y)), Infinity)
+    const distance = free.reduce(
+      (near, [x, y]) => Math.min(near, Math.hypot((point[0] - x) * 0.6, point[1] - y)), Infinity,
+    )
     if (distance > most) [found, most] = [point, distance]
   }
   return found

@@ -34,7 +34,8 @@ describe('before anything happened', () => {
       expect(moment.box(box.id).progress).toBe('future')
       expect(moment.box(box.id).value.kind).toBe('waiting')
     }
-    for (const link of view.sheet.links) expect(moment.link(link)).toMatchObject({ forward: 'waiting', gradient: 'waiting', value: null })
+    for (const link of view.sheet.links)
+      expect(moment.link(link)).toMatchObject({ forward: 'waiting', gradient: 'waiting', value: null })
   })
 })
 
@@ -141,7 +142,9 @@ test('the node that raised says so, from that moment on', () => {
   const grown = [...view.sheet.boxes.values()].find((box) => box.title === 'ExpBackward0')!.id
   const failed = stepOf(view, 'pass_end')
   expect(view.at(failed - 1).box(grown)).toMatchObject({ trouble: '', strip: null, leftOut: false })
-  expect(view.at(failed).box(grown)).toMatchObject({ trouble: 'raised', gradient: { kind: 'raised', text: 'RuntimeError' }, strip: { kind: 'error' } })
+  expect(view.at(failed).box(grown)).toMatchObject({
+    trouble: 'raised', gradient: { kind: 'raised', text: 'RuntimeError' }, strip: { kind: 'error' },
+  })
   const x = boxNamed(view, 'x')
   expect(view.at(failed - 1).box(x).leftOut).toBe(false)
   expect(view.at(failed).box(x).leftOut).toBe(true)
@@ -163,7 +166,9 @@ test.each(NAMES)('in the end %s agrees with the trace', (name) => {
   const moment = view.at(trace.timeline.length)
   for (const box of view.sheet.boxes.values()) {
     if (box.kind !== 'leaf' || box.node == null) continue
-    const last = trace.tensors.findLast((tensor) => (tensor.identity ?? tensor.id) === view.story.index.identity(box.tensor!))!
+    const last = trace.tensors.findLast(
+      (tensor) => (tensor.identity ?? tensor.id) === view.story.index.identity(box.tensor!),
+    )!
     const kept = trace.tensors.find((tensor) => tensor.id === last.grad)
     expect(data(moment.box(box.id).gradient), box.name).toEqual(kept ? kept.data : 'none')
   }
@@ -176,7 +181,9 @@ describe('derivatives of derivatives', () => {
   const last = (pass: string) => view.inside(layer(pass).id).at(-1)!
 
   test('each layer has a frame that says which pass computed it', () => {
-    expect([...view.sheet.groups.values()].map((group) => [group.kind, group.pass])).toEqual([['layer', 'p1'], ['layer', 'p2']])
+    expect([...view.sheet.groups.values()].map((group) => [group.kind, group.pass])).toEqual([
+      ['layer', 'p1'], ['layer', 'p2'],
+    ])
     expect(headOfGroup(layer('p1'), view.measure)).toMatchObject({ title: 'grad() #1', aside: 'as\u00a0a\u00a0graph' })
     expect(view.at(0).seed(boxNamed(view, 'y'))?.text).toBe('grad(y, x, …)')
   })

@@ -9,7 +9,13 @@ export type Progress = 'future' | 'waiting' | 'forward' | 'current' | 'visited'
 export type LaneState = 'absent' | 'waiting' | 'current' | 'passed'
 
 /** What a cell holds: nothing by nature, a value nobody recorded, an exception, not yet, `None`, or a tensor. */
-export type Cell = { kind: 'blank' } | { kind: 'unknown' } | { kind: 'raised'; text: string } | { kind: 'waiting' } | { kind: 'none' } | { kind: 'tensor'; tensor: Tensor }
+export type Cell =
+  | { kind: 'blank' }
+  | { kind: 'unknown' }
+  | { kind: 'raised'; text: string }
+  | { kind: 'waiting' }
+  | { kind: 'none' }
+  | { kind: 'tensor'; tensor: Tensor }
 
 export interface Strip {
   kind: 'sum' | 'grad' | 'hook' | 'error'
@@ -139,7 +145,8 @@ export class Story {
       for (const { update, step } of this.index.updatesInOrder) {
         for (const change of update.changes) {
           const after = this.index.tensor(change.after)
-          if (after && step >= forwardStep && this.index.identity(after.id) === identity) values.push({ step, at: after })
+          if (after && step >= forwardStep && this.index.identity(after.id) === identity)
+            values.push({ step, at: after })
         }
       }
     } else if (box.node != null) {
@@ -155,7 +162,8 @@ export class Story {
     for (const [identity, list] of this.index.accumulationsOf) {
       for (const { accumulation, step } of list) {
         push(grads, identity, { step, at: this.index.tensor(accumulation.after) ?? null })
-        for (const id of [accumulation.before, accumulation.after]) if (id != null) holder.set(this.index.identity(id), identity)
+        for (const id of [accumulation.before, accumulation.after])
+          if (id != null) holder.set(this.index.identity(id), identity)
       }
     }
     for (const { update, step } of this.index.updatesInOrder) {
@@ -175,7 +183,9 @@ export class Story {
   private leafNamed(name: string | undefined): string | undefined {
     const bare = name?.replace(/\.grad$/, '')
     if (!bare) return undefined
-    const tensor = this.index.trace.tensors.find((candidate) => candidate.is_leaf !== false && candidate.names?.includes(bare))
+    const tensor = this.index.trace.tensors.find(
+      (candidate) => candidate.is_leaf !== false && candidate.names?.includes(bare),
+    )
     return tensor && this.index.identity(tensor.id)
   }
 
@@ -185,7 +195,10 @@ export class Story {
       pass.roots.forEach((root, at) => {
         if (root.node == null) return
         const box = this.boxOf(root.node, root.input_nr)
-        if (box !== undefined) push(this.seeds, box, { pass, root: at, step: this.index.seedStep(pass.id, at) || this.index.passStart(pass.id) })
+        if (box !== undefined)
+          push(this.seeds, box, {
+            pass, root: at, step: this.index.seedStep(pass.id, at) || this.index.passStart(pass.id),
+          })
       })
     }
   }
@@ -213,12 +226,16 @@ export class Story {
     return (this.boxOfNode.get(node ?? '') ?? []).flatMap((box) => this.contents(box).gradients)
   }
 
-  /** Everything the cells and the strip of a box will ever hold, for measuring; made once, a leaf may live through many passes. */
+  /** Everything the cells and the strip of a box will ever hold, for measuring; made once, a leaf may live through many
+   *  passes. */
   contents(id: string): Contents {
     let known = this.known.get(id)
     if (!known) {
       const life = this.lives.get(id)!
-      const gradients = life.box.kind === 'leaf' ? life.grads.map((grad) => grad.at) : life.visits.map((visit) => this.entered(life.box, visit))
+      const gradients =
+        life.box.kind === 'leaf'
+          ? life.grads.map((grad) => grad.at)
+          : life.visits.map((visit) => this.entered(life.box, visit))
       known = {
         values: life.values.map((value) => value.at),
         gradients: gradients.filter((tensor): tensor is Tensor => tensor != null),
@@ -240,7 +257,10 @@ export class Story {
   gradientsEntering(id: string): Tensor[] {
     const life = this.lives.get(id)
     if (!life) return []
-    const found = life.box.kind === 'leaf' ? life.additions.map(({ at }) => this.index.tensor(at.accumulation.delta)) : life.visits.map((visit) => this.entered(life.box, visit))
+    const found =
+      life.box.kind === 'leaf'
+        ? life.additions.map(({ at }) => this.index.tensor(at.accumulation.delta))
+        : life.visits.map((visit) => this.entered(life.box, visit))
     return found.filter((tensor): tensor is Tensor => tensor != null)
   }
 
@@ -256,7 +276,9 @@ export class Story {
   private strips(life: Life): Strip[] {
     if (this.raisedHere(life, Infinity)) return [RAISED]
     if (life.box.kind === 'leaf') return life.additions.map((addition) => this.additionStrip(addition, addition.step))
-    return life.visits.map((visit) => this.sumStrip(life.box, visit, visit.step)).filter((strip): strip is Strip => strip !== null)
+    return life.visits
+      .map((visit) => this.sumStrip(life.box, visit, visit.step))
+      .filter((strip): strip is Strip => strip !== null)
   }
 
   at(step: number): Moment {
@@ -281,9 +303,16 @@ export class Story {
     if (!pass) return null
     // A leaf's .grad follows every pass, so its additions are shown whichever pass is chosen.
     if (event.kind !== 'accumulate' && !this.shows(pass)) return null
-    if (event.kind === 'accumulate') return this.boxOf(pass.accumulations[event.accumulation ?? -1]?.node ?? '', 0) ?? null
-    if (event.hook != null) return this.boxOf(this.index.hooks.get(event.hook)?.node ?? pass.visits[event.visit ?? -1]?.node ?? '', event.input_nr ?? 0) ?? null
-    if (event.kind === 'seed') return this.boxOf(pass.roots[event.root ?? -1]?.node ?? '', pass.roots[event.root ?? -1]?.input_nr ?? 0) ?? null
+    if (event.kind === 'accumulate')
+      return this.boxOf(pass.accumulations[event.accumulation ?? -1]?.node ?? '', 0) ?? null
+    if (event.hook != null)
+      return (
+        this.boxOf(
+          this.index.hooks.get(event.hook)?.node ?? pass.visits[event.visit ?? -1]?.node ?? '', event.input_nr ?? 0,
+        ) ?? null
+      )
+    if (event.kind === 'seed')
+      return this.boxOf(pass.roots[event.root ?? -1]?.node ?? '', pass.roots[event.root ?? -1]?.input_nr ?? 0) ?? null
     return this.boxOf(pass.visits[event.visit ?? -1]?.node ?? '', event.input_nr ?? 0) ?? null
   }
 
@@ -293,7 +322,8 @@ export class Story {
     const visit = lastVisit(life.visits, step)
     return {
       progress: this.progress(life, step, isCurrent ? event : undefined),
-      value: step < life.forwardStep ? { kind: 'waiting' } : value ? { kind: 'tensor', tensor: value } : { kind: 'unknown' },
+      value:
+        step < life.forwardStep ? { kind: 'waiting' } : value ? { kind: 'tensor', tensor: value } : { kind: 'unknown' },
       gradient: this.gradientCell(life, visit, step),
       strip: this.stripAt(life, step, event, isCurrent),
       trouble: this.trouble(life, step),
@@ -304,7 +334,10 @@ export class Story {
 
   private progress(life: Life, step: number, now: Step | undefined): Progress {
     if (now) return now.kind === 'op' ? 'forward' : 'current'
-    const reached = life.box.kind === 'leaf' ? life.additions.some(({ at, step: then }) => then <= step && this.shows(at.pass)) : lastVisit(life.visits, step) !== undefined
+    const reached =
+      life.box.kind === 'leaf'
+        ? life.additions.some(({ at, step: then }) => then <= step && this.shows(at.pass))
+        : lastVisit(life.visits, step) !== undefined
     if (reached) return 'visited'
     return step >= life.forwardStep ? 'waiting' : 'future'
   }
@@ -317,7 +350,9 @@ export class Story {
       const grad = latest(life.grads, step)
       return grad ? { kind: 'tensor', tensor: grad } : { kind: 'none' }
     }
-    const next = life.visits.find((candidate) => this.summedAt(box, candidate) <= step && candidate.step > step && this.hasSum(box, candidate))
+    const next = life.visits.find(
+      (candidate) => this.summedAt(box, candidate) <= step && candidate.step > step && this.hasSum(box, candidate),
+    )
     const shown = next ?? visit
     if (shown) {
       const tensor = this.entered(box, shown)
@@ -358,7 +393,10 @@ export class Story {
       return { ...this.additionStrip(addition, step), now: isCurrent && event?.kind === 'accumulate' }
     }
     const visits = life.visits
-    const shown = visits.find((visit) => visit.step > step && this.arrivals(life.box, visit, step) > 0) ?? lastVisit(visits, step) ?? visits[0]
+    const shown =
+      visits.find((visit) => visit.step > step && this.arrivals(life.box, visit, step) > 0) ??
+      lastVisit(visits, step) ??
+      visits[0]
     const strip = shown ? this.sumStrip(life.box, shown, step) : null
     return strip && { ...strip, now: isCurrent && (event?.kind === 'sum' || event?.kind === 'hook') }
   }
@@ -366,7 +404,11 @@ export class Story {
   /** Gradients that meet at a leaf, from the first arrival until they are added to its `.grad`. */
   private sumBeforeAddition(life: Life, step: number): Strip | null {
     const next = life.additions.find((addition) => addition.step > step)
-    const visit = next && this.index.visitsOfNode.get(life.box.node ?? '')?.find((at) => at.pass === next.at.pass && at.index === next.at.accumulation.visit)
+    const visit =
+      next &&
+      this.index.visitsOfNode
+        .get(life.box.node ?? '')
+        ?.find((at) => at.pass === next.at.pass && at.index === next.at.accumulation.visit)
     return visit && this.arrivals(life.box, visit, step) > 0 ? this.sumStrip(life.box, visit, step) : null
   }
 
@@ -385,20 +427,37 @@ export class Story {
     const done = this.summedAt(box, visit) <= step
     if (sum.terms.length < 2) {
       if (!sum.hooked) return null
-      return { kind: 'hook', terms: [this.index.tensor(sum.total) ?? null], result: done ? (this.index.tensor(sum.entered) ?? null) : null, done, now: false, before: false }
+      return {
+        kind: 'hook', terms: [this.index.tensor(sum.total) ?? null],
+        result: done ? (this.index.tensor(sum.entered) ?? null) : null, done, now: false, before: false,
+      }
     }
-    const terms = sum.terms.map((term) => (this.arrived(term.node ?? null, visit, step) ? (this.index.tensor(term.tensor) ?? null) : null))
+    const terms = sum.terms.map((term) =>
+      this.arrived(term.node ?? null, visit, step) ? (this.index.tensor(term.tensor) ?? null) : null,
+    )
     const begun = terms.some((term) => term !== null)
-    return { kind: 'sum', terms: begun ? terms : [], result: done ? (this.index.tensor(sum.hooked ? sum.entered : sum.total) ?? null) : null, done, now: false, before: false }
+    return {
+      kind: 'sum', terms: begun ? terms : [],
+      result: done ? (this.index.tensor(sum.hooked ? sum.entered : sum.total) ?? null) : null, done, now: false,
+      before: false,
+    }
   }
 
-  private additionStrip({ at: { accumulation, pass }, step: at }: Dated<{ accumulation: Accumulation; pass: Pass }>, step: number): Strip {
+  private additionStrip(
+    { at: { accumulation, pass }, step: at }: Dated<{ accumulation: Accumulation; pass: Pass }>, step: number,
+  ): Strip {
     const sums = pass.visits[accumulation.visit]?.sums?.find((sum) => sum.input_nr === 0)
     const before = this.index.tensor(accumulation.before)
     const delta = this.index.tensor(accumulation.delta) ?? null
-    const parts = sums && sums.terms.length > 1 && !sums.hooked ? sums.terms.map((term) => this.index.tensor(term.tensor) ?? null) : [delta]
+    const parts =
+      sums && sums.terms.length > 1 && !sums.hooked
+        ? sums.terms.map((term) => this.index.tensor(term.tensor) ?? null)
+        : [delta]
     const terms = before || parts.length === 1 ? [before ?? null, ...parts] : parts
-    return { kind: 'grad', terms, result: this.index.tensor(accumulation.after) ?? null, done: at <= step, now: false, before: before !== undefined || parts.length === 1 }
+    return {
+      kind: 'grad', terms, result: this.index.tensor(accumulation.after) ?? null, done: at <= step, now: false,
+      before: before !== undefined || parts.length === 1,
+    }
   }
 
   private trouble(life: Life, step: number): BoxPaint['trouble'] {
@@ -419,14 +478,29 @@ export class Story {
 
   private isReturned(life: Life, step: number): boolean {
     if (life.box.kind !== 'leaf' || life.box.node == null || life.grads.length > 0) return false
-    return this.linksOut(life.box.id).some((link) => link.kind === 'data' && this.crossings(link).some((visit) => visit.step > 0 && visit.step <= step && visit.pass.kind === 'grad' && visit.visit.left[link.slot ?? -1] != null))
+    return this.linksOut(life.box.id).some(
+      (link) =>
+        link.kind === 'data' &&
+        this.crossings(link).some(
+          (visit) =>
+            visit.step > 0 &&
+            visit.step <= step &&
+            visit.pass.kind === 'grad' &&
+            visit.visit.left[link.slot ?? -1] != null,
+        ),
+    )
   }
 
   private raisedHere(life: Life, step: number): boolean {
     const { failure, timeline, passes } = this.index.trace
     const { op, node } = life.box
-    if (node != null && passes.some((pass) => pass.failed_node === node && this.index.passEnd(pass.id) <= step)) return true
-    return failure != null && step >= timeline.length && ((op != null && failure.op === op) || (node != null && failure.node === node))
+    if (node != null && passes.some((pass) => pass.failed_node === node && this.index.passEnd(pass.id) <= step))
+      return true
+    return (
+      failure != null &&
+      step >= timeline.length &&
+      ((op != null && failure.op === op) || (node != null && failure.node === node))
+    )
   }
 
   private isFirstNonFinite(life: Life): boolean {
@@ -434,7 +508,9 @@ export class Story {
     if (!own || !troubled(own)) return false
     let sources = this.sources.get(life.box.id)
     if (!sources) {
-      sources = (this.linksInto.get(life.box.id) ?? []).map((link) => this.index.tensor(link.tensor)).filter((tensor): tensor is Tensor => tensor !== undefined)
+      sources = (this.linksInto.get(life.box.id) ?? [])
+        .map((link) => this.index.tensor(link.tensor))
+        .filter((tensor): tensor is Tensor => tensor !== undefined)
       this.sources.set(life.box.id, sources)
     }
     return !sources.some(troubled)
@@ -442,12 +518,22 @@ export class Story {
 
   /** Whether a finding is about the code that cut a link; a cut that nothing suffers from is no alarm. */
   isFound(link: DrawnLink): boolean {
-    return this.index.trace.findings.some((finding) => finding.severity !== 'note' && finding.span != null && finding.span.line <= (link.span?.line ?? 0) && (link.span?.line ?? 0) <= finding.span.end_line)
+    return this.index.trace.findings.some(
+      (finding) =>
+        finding.severity !== 'note' &&
+        finding.span != null &&
+        finding.span.line <= (link.span?.line ?? 0) &&
+        (link.span?.line ?? 0) <= finding.span.end_line,
+    )
   }
 
   private isConcerned(life: Life): boolean {
     const { box } = life
-    return this.index.trace.findings.some((finding) => finding.nodes?.includes(box.node ?? '') || finding.tensors?.some((id) => this.index.identity(id) === this.index.identity(box.tensor ?? '')))
+    return this.index.trace.findings.some(
+      (finding) =>
+        finding.nodes?.includes(box.node ?? '') ||
+        finding.tensors?.some((id) => this.index.identity(id) === this.index.identity(box.tensor ?? '')),
+    )
   }
 
   private paintLink(link: DrawnLink, step: number, event: Step | undefined, currentBox: string | null): LinkPaint {
@@ -467,10 +553,18 @@ export class Story {
     if (event.kind === 'visit') return event.visit === visit.index
     if (event.kind === 'reduce') return event.visit === visit.index && event.slot === link.slot
     const source = this.sheet.boxes.get(link.source)
-    const at = event.kind === 'accumulate' ? visit.pass.accumulations[event.accumulation ?? -1]?.visit : event.kind === 'sum' || event.kind === 'hook' ? event.visit : undefined
+    const at =
+      event.kind === 'accumulate'
+        ? visit.pass.accumulations[event.accumulation ?? -1]?.visit
+        : event.kind === 'sum' || event.kind === 'hook'
+          ? event.visit
+          : undefined
     if (at == null || !source) return false
     const receiver = visit.pass.visits[at]
-    return receiver?.node === source.node && (event.kind === 'accumulate' || (source.output_nr ?? 0) === (event.input_nr ?? 0))
+    return (
+      receiver?.node === source.node &&
+      (event.kind === 'accumulate' || (source.output_nr ?? 0) === (event.input_nr ?? 0))
+    )
   }
 
   private paintSeed(box: string, step: number, event: Step | undefined): SeedPaint | null {
@@ -478,7 +572,8 @@ export class Story {
     if (!seeds) return null
     const shown = seeds.filter((seed) => seed.step <= step).at(-1)
     const seed = shown ?? seeds[0]!
-    const isNow = shown !== undefined && event?.kind === 'seed' && event.pass === seed.pass.id && event.root === seed.root
+    const isNow =
+      shown !== undefined && event?.kind === 'seed' && event.pass === seed.pass.id && event.root === seed.root
     return {
       state: shown ? (isNow ? 'current' : 'passed') : 'waiting',
       value: shown ? (this.index.tensor(seed.pass.roots[seed.root]?.seed) ?? null) : null,
@@ -492,7 +587,10 @@ export class Story {
     const line = span ? this.index.trace.program.code.split('\n')[span.line - 1] : undefined
     if (!span || line === undefined) return pass.kind === 'grad' ? 'autograd.grad()' : 'backward()'
     const letters = [...line]
-    return shortCall(letters.slice(span.column, span.end_line === span.line ? span.end_column : undefined).join(''), this.seeds.size > 1 ? 20 : 28)
+    return shortCall(
+      letters.slice(span.column, span.end_line === span.line ? span.end_column : undefined).join(''),
+      this.seeds.size > 1 ? 20 : 28,
+    )
   }
 
   linksOut(id: string): readonly DrawnLink[] {

@@ -17,7 +17,9 @@ function pixelsOf(tensor: Tensor, shade: Shade): Pixels | null {
   if (!picture) return null
   const data = new Uint8Array(picture.rows * picture.columns * 3)
   const bad = parse(TOKENS[shade].err)
-  picture.values.forEach((value, at) => data.set((Number.isNaN(value) ? bad : diverging(value, shade)).map(Math.round), at * 3))
+  picture.values.forEach((value, at) =>
+    data.set((Number.isNaN(value) ? bad : diverging(value, shade)).map(Math.round), at * 3),
+  )
   return { width: picture.columns, height: picture.rows, data }
 }
 
@@ -39,8 +41,30 @@ export function encodePng({ width, height, data }: Pixels): Uint8Array {
   const rows = new Uint8Array(height * (width * 3 + 1))
   for (let y = 0; y < height; y++) rows.set(data.subarray(y * width * 3, (y + 1) * width * 3), y * (width * 3 + 1) + 1)
   const header = [...big(width), ...big(height), 8, 2, 0, 0, 0]
-  const stored = [0x78, 0x01, 1, rows.length & 255, rows.length >> 8, ~rows.length & 255, (~rows.length >> 8) & 255, ...rows, ...big(adler(rows))]
-  return Uint8Array.from([137, 80, 78, 71, 13, 10, 26, 10, ...chunk('IHDR', header), ...chunk('IDAT', stored), ...chunk('IEND', [])])
+  const stored = [
+    0x78,
+    0x01,
+    1,
+    rows.length & 255,
+    rows.length >> 8,
+    ~rows.length & 255,
+    (~rows.length >> 8) & 255,
+    ...rows,
+    ...big(adler(rows)),
+  ]
+  return Uint8Array.from([
+    137,
+    80,
+    78,
+    71,
+    13,
+    10,
+    26,
+    10,
+    ...chunk('IHDR', header),
+    ...chunk('IDAT', stored),
+    ...chunk('IEND', []),
+  ])
 }
 
 function chunk(name: string, body: readonly number[]): number[] {

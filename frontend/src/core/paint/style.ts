@@ -16,8 +16,10 @@ export function styleSheet(root: string, t: Tokens, fonts: Fonts): string {
 
 function rules(t: Tokens, fonts: Fonts): Record<string, string> {
   const line = (colour: string, width: number, more = '') => `fill:none;stroke:${colour};stroke-width:${width};${more}`
-  const text = (colour: string, size: number, more = '') => `font-family:${fonts.mono};font-size:${size}px;fill:${colour};white-space:pre;${more}`
-  const ui = (colour: string, size: number, more = '') => `font-family:${fonts.ui};font-size:${size}px;fill:${colour};${more}`
+  const text = (colour: string, size: number, more = '') =>
+    `font-family:${fonts.mono};font-size:${size}px;fill:${colour};white-space:pre;${more}`
+  const ui = (colour: string, size: number, more = '') =>
+    `font-family:${fonts.ui};font-size:${size}px;fill:${colour};${more}`
   const dash = 'stroke-dasharray:1.5 3;'
   return {
     // boxes

@@ -56,9 +56,12 @@ export class View {
 }
 
 /** Draws what a filter lets through: frames, then wires, then boxes. */
-export function drawAll(view: View, layout: Layout, moment: Moment, painter: Painter, shows: (id: string) => boolean = () => true): Item[] {
+export function drawAll(
+  view: View, layout: Layout, moment: Moment, painter: Painter, shows: (id: string) => boolean = () => true,
+): Item[] {
   const items: Item[] = []
-  for (const frame of layout.frames) if (shows(frame.id)) items.push(drawFrame(frame, view.sheet.groups.get(frame.id)!, view.measure))
+  for (const frame of layout.frames)
+    if (shows(frame.id)) items.push(drawFrame(frame, view.sheet.groups.get(frame.id)!, view.measure))
   for (const wire of layout.wires) {
     if (!shows(wire.id)) continue
     const links = wire.links.map((id) => view.link(id)!)
@@ -67,7 +70,11 @@ export function drawAll(view: View, layout: Layout, moment: Moment, painter: Pai
   for (const place of layout.boxes) {
     if (!shows(place.id)) continue
     const box = view.sheet.boxes.get(place.id)
-    items.push(box ? painter.box(place, box, moment) : painter.group(place, view.sheet.groups.get(place.id)!, view.inside(place.id), moment))
+    items.push(
+      box
+        ? painter.box(place, box, moment)
+        : painter.group(place, view.sheet.groups.get(place.id)!, view.inside(place.id), moment),
+    )
   }
   return items
 }

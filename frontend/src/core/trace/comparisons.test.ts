@@ -1,11 +1,41 @@
 import { describe, expect, test } from 'vitest'
 import type { Comparison, Named, Side, Tensor } from '../../api/types'
-import { areStrangers, inWords, lineHere, lineThere, opNotes, opRows, plainRows, runNamed, tensorRows, typeRows } from './comparisons'
+import {
+  areStrangers,
+  inWords,
+  lineHere,
+  lineThere,
+  opNotes,
+  opRows,
+  plainRows,
+  runNamed,
+  tensorRows,
+  typeRows,
+} from './comparisons'
 
-const side = (part: Partial<Side> = {}): Side => ({ run: 'r', status: 'ok', ops: 4, nodes: 3, depth: 2, passes: 1, ...part })
+const side = (part: Partial<Side> = {}): Side => ({
+  run: 'r',
+  status: 'ok',
+  ops: 4,
+  nodes: 3,
+  depth: 2,
+  passes: 1,
+  ...part,
+})
 
 function told(part: Partial<Comparison> = {}): Comparison {
-  return { format: 'gradgraph.compare/1', here: side(), there: side(), differs: true, lines: [], types: [], passes: [], tensors: [], matched: 4, ...part }
+  return {
+    format: 'gradgraph.compare/1',
+    here: side(),
+    there: side(),
+    differs: true,
+    lines: [],
+    types: [],
+    passes: [],
+    tensors: [],
+    matched: 4,
+    ...part,
+  }
 }
 
 const named = (name: string, part: Partial<Named> = {}): Named => ({ name, role: 'leaf', ...part })
@@ -13,8 +43,17 @@ const named = (name: string, part: Partial<Named> = {}): Named => ({ name, role:
 describe('rows of three runs', () => {
   test('node types count what each run has, those that differ most first', () => {
     const rows = typeRows([
-      told({ types: [{ type: 'AddBackward0', here: 1, there: 1 }, { type: 'MulBackward0', here: 11, there: 6 }] }),
-      told({ types: [{ type: 'AddBackward0', here: 1, there: 1 }, { type: 'MulBackward0', here: 11, there: 1 }, { type: 'SubBackward0', here: 0, there: 2 }] }),
+      told({
+        types: [
+          { type: 'AddBackward0', here: 1, there: 1 }, { type: 'MulBackward0', here: 11, there: 6 },
+        ],
+      }),
+      told({
+        types: [
+          { type: 'AddBackward0', here: 1, there: 1 }, { type: 'MulBackward0', here: 11, there: 1 },
+          { type: 'SubBackward0', here: 0, there: 2 },
+        ],
+      }),
     ])
     expect(rows).toEqual([
       { type: 'MulBackward0', counts: [11, 6, 1] },
@@ -26,8 +65,18 @@ describe('rows of three runs', () => {
   test('a tensor that one run lacks keeps its place, and what differs comes first', () => {
     const same = { verdict: 'same' as const }
     const rows = tensorRows([
-      told({ tensors: [named('a', { here: 't1', there: 't1', value: same }), named('w', { here: 't2', there: 't9', value: { verdict: 'differs', largest: 2 }, gradient_there: 't5' })] }),
-      told({ tensors: [named('a', { here: 't1', there: 't3', value: same }), named('w', { here: 't2', value: null }), named('q', { there: 't7' })] }),
+      told({
+        tensors: [
+          named('a', { here: 't1', there: 't1', value: same }),
+          named('w', { here: 't2', there: 't9', value: { verdict: 'differs', largest: 2 }, gradient_there: 't5' }),
+        ],
+      }),
+      told({
+        tensors: [
+          named('a', { here: 't1', there: 't3', value: same }), named('w', { here: 't2', value: null }),
+          named('q', { there: 't7' }),
+        ],
+      }),
     ])
     expect(rows.map((row) => row.name)).toEqual(['w', 'q', 'a'])
     expect(rows[0]).toMatchObject({ values: ['t2', 't9', null], gradients: [null, 't5', null] })
@@ -36,12 +85,22 @@ describe('rows of three runs', () => {
   })
 
   test('leaves come before what was made of them, whatever differs', () => {
-    const rows = tensorRows([told({ tensors: [named('y', { role: 'result', here: 't1', there: 't1', value: { verdict: 'differs' } }), named('x', { here: 't2', there: 't2', value: { verdict: 'rounding' } })] })])
+    const rows = tensorRows([
+      told({
+        tensors: [
+          named('y', { role: 'result', here: 't1', there: 't1', value: { verdict: 'differs' } }),
+          named('x', { here: 't2', there: 't2', value: { verdict: 'rounding' } }),
+        ],
+      }),
+    ])
     expect(rows.map((row) => row.name)).toEqual(['x', 'y'])
   })
 
   test('a place that only one comparison names has as many ops in the other run as in the first', () => {
-    const rows = opRows([told({ ops: [{ name: 'mul', line: 5, line_there: 5, here: 11, there: 6, differing: 6 }] }), told({ ops: [{ name: 'exp', line: null, line_there: 9, here: 0, there: 1 }] })])
+    const rows = opRows([
+      told({ ops: [{ name: 'mul', line: 5, line_there: 5, here: 11, there: 6, differing: 6 }] }),
+      told({ ops: [{ name: 'exp', line: null, line_there: 9, here: 0, there: 1 }] }),
+    ])
     expect(rows).toEqual([
       { name: 'mul', line: 5, of: 0, counts: [11, 6, 11], differing: [6, 0] },
       { name: 'exp', line: 9, of: 2, counts: [0, 0, 1], differing: [0, 0] },
@@ -49,7 +108,9 @@ describe('rows of three runs', () => {
   })
 
   test('a value that only one comparison names is the first run’s in the other', () => {
-    expect(plainRows([told({ plain: [{ name: 'n', here: '11', there: '6' }] }), told()])).toEqual([{ name: 'n', texts: ['11', '6', '11'] }])
+    expect(plainRows([told({ plain: [{ name: 'n', here: '11', there: '6' }] }), told()])).toEqual([
+      { name: 'n', texts: ['11', '6', '11'] },
+    ])
   })
 })
 
@@ -72,7 +133,9 @@ test('programs with nothing in common are strangers, a longer loop is not', () =
 })
 
 describe('values that read the same', () => {
-  const tensor = (...data: (number | string)[]): Tensor => ({ id: 't', shape: [data.length], dtype: 'float32', role: 'result', data })
+  const tensor = (...data: (number | string)[]): Tensor => ({
+    id: 't', shape: [data.length], dtype: 'float32', role: 'result', data,
+  })
   const brief = (one: Tensor): string => Number(one.data?.[0]).toPrecision(2)
 
   test('get as many digits as it takes, at the element that differs most', () => {
@@ -89,8 +152,17 @@ describe('values that read the same', () => {
 
 test('a run is found in an id, and in addresses of the page, the API and an embed', () => {
   const run = '7l77t2b5c7xkyojym5vthzsol4'
-  const addresses = [run, ` ${run}\n`, `http://h/#run=${run}&step=3`, `#lesson=diamond&run=${run}`, `/api/v1/runs/${run}/graph?level=both`, `https://h/embed/${run}?step=1`]
+  const addresses = [
+    run,
+    ` ${run}\n`,
+    `http://h/#run=${run}&step=3`,
+    `#lesson=diamond&run=${run}`,
+    `/api/v1/runs/${run}/graph?level=both`,
+    `https://h/embed/${run}?step=1`,
+  ]
   expect(addresses.map(runNamed)).toEqual(addresses.map(() => ({ run })))
   expect(runNamed('http://h/#lesson=while_loop&lang=en')).toEqual({ lesson: 'while_loop' })
-  expect(['', 'y = x * 2', 'short', 'http://elsewhere/page', '../../etc'].map(runNamed)).toEqual([null, null, null, null, null])
+  expect(['', 'y = x * 2', 'short', 'http://elsewhere/page', '../../etc'].map(runNamed)).toEqual([
+    null, null, null, null, null,
+  ])
 })

@@ -1,4 +1,5 @@
-// Two or three runs beside each other: the rows of their comparisons put together. The first run is A, the others B and C.
+// Two or three runs beside each other: the rows of their comparisons put together. The first run is A, the others B and
+// C.
 
 import type { Comparison, Difference, Named, Tensor } from '../../api/types'
 import { MINUS, wireNumber } from '../words/format'
@@ -50,7 +51,10 @@ export function tensorRows(all: readonly Comparison[]): TensorRow[] {
     for (const one of told.tensors) {
       let row = rows.get(one.name)
       if (!row) {
-        row = { name: one.name, others: [], values: nothing(all.length + 1), differences: nothing(all.length), gradients: nothing(all.length + 1), gradientDifferences: nothing(all.length), made: isMade(one) }
+        row = {
+          name: one.name, others: [], values: nothing(all.length + 1), differences: nothing(all.length),
+          gradients: nothing(all.length + 1), gradientDifferences: nothing(all.length), made: isMade(one),
+        }
         rows.set(one.name, row)
       }
       row.values[0] = one.here ?? row.values[0]!
@@ -71,8 +75,13 @@ function isMade({ role }: Named): boolean {
 }
 
 function parts(row: TensorRow): boolean {
-  const missing = (ids: readonly (string | null)[]): boolean => ids.some((id) => id === null) && ids.some((id) => id !== null)
-  return missing(row.values) || missing(row.gradients) || [...row.differences, ...row.gradientDifferences].some(isBeyondRounding)
+  const missing = (ids: readonly (string | null)[]): boolean =>
+    ids.some((id) => id === null) && ids.some((id) => id !== null)
+  return (
+    missing(row.values) ||
+    missing(row.gradients) ||
+    [...row.differences, ...row.gradientDifferences].some(isBeyondRounding)
+  )
 }
 
 /** Whether two values are known to differ by more than rounding. */
@@ -100,7 +109,10 @@ export function opRows(all: readonly Comparison[]): OpRow[] {
       let row = rows.get(key)
       if (!row) {
         // a run whose comparison does not name this place has as many there as A
-        row = { name: one.name, line: only ? one.line_there! : (one.line ?? null), of: only ? at + 1 : 0, counts: new Array<number>(all.length + 1).fill(one.here), differing: new Array<number>(all.length).fill(0) }
+        row = {
+          name: one.name, line: only ? one.line_there! : (one.line ?? null), of: only ? at + 1 : 0,
+          counts: new Array<number>(all.length + 1).fill(one.here), differing: new Array<number>(all.length).fill(0),
+        }
         rows.set(key, row)
       }
       row.counts[at + 1] = one.there
@@ -121,7 +133,9 @@ export function plainRows(all: readonly Comparison[]): PlainRow[] {
   all.forEach((told, at) => {
     for (const one of told.plain ?? []) {
       // a run whose comparison does not name it has the value of A
-      const row = rows.get(one.name) ?? { name: one.name, texts: new Array<string | null>(all.length + 1).fill(one.here) }
+      const row = rows.get(one.name) ?? {
+        name: one.name, texts: new Array<string | null>(all.length + 1).fill(one.here),
+      }
       row.texts[at + 1] = one.there
       rows.set(one.name, row)
     }
@@ -151,7 +165,8 @@ export function opNotes(told: readonly Comparison[], side: 'here' | 'there'): Ma
   return notes
 }
 
-/** Two values in a few letters; where those read the same, the elements that differ most, with as many digits as that takes. */
+/** Two values in a few letters; where those read the same, the elements that differ most, with as many digits as that
+ *  takes. */
 export function inWords(here: Tensor, there: Tensor, brief: (tensor: Tensor) => string): [string, string] {
   const [x, y] = [brief(here), brief(there)]
   if (x !== y || !here.data || here.data.length !== there.data?.length) return [x, y]

@@ -10,11 +10,48 @@ const engine: Engine = {
   total: 4,
   from: 0,
   agrees: true,
-  state: { open: [{ node: 'n0', count: 3 }, { node: 'n1', count: 1 }, { node: 'n2', count: 1 }], arrived: [{ node: 'n3', input_nr: 0, tensor: 't1' }], queue: ['n3'] },
+  state: {
+    open: [
+      { node: 'n0', count: 3 }, { node: 'n1', count: 1 }, { node: 'n2', count: 1 },
+    ],
+    arrived: [{ node: 'n3', input_nr: 0, tensor: 't1' }],
+    queue: ['n3'],
+  },
   steps: [
-    { node: 'n3', outcome: 'ran', visit: 0, queue: ['n3'], queued: 1, sent: [{ node: 'n1', input_nr: 0, tensor: 't1', source: 'n3' }, { node: 'n2', input_nr: 0, tensor: 't1', source: 'n3', slot: 1 }], closed: [{ node: 'n1', count: 0 }, { node: 'n2', count: 0 }], ready: ['n1', 'n2'] },
-    { node: 'n2', outcome: 'ran', visit: 1, queue: ['n2', 'n1'], queued: 2, sent: [{ node: 'n0', input_nr: 0, tensor: 't2', source: 'n2' }], closed: [{ node: 'n0', count: 2 }] },
-    { node: 'n1', outcome: 'ran', visit: 2, queue: ['n1'], queued: 1, sent: [{ node: 'n0', input_nr: 0, tensor: 't3', source: 'n1' }, { node: 'n0', input_nr: 0, tensor: 't3', source: 'n1', slot: 1 }], closed: [{ node: 'n0', count: 1 }, { node: 'n0', count: 0 }], ready: ['n0'] },
+    {
+      node: 'n3',
+      outcome: 'ran',
+      visit: 0,
+      queue: ['n3'],
+      queued: 1,
+      sent: [
+        { node: 'n1', input_nr: 0, tensor: 't1', source: 'n3' },
+        { node: 'n2', input_nr: 0, tensor: 't1', source: 'n3', slot: 1 },
+      ],
+      closed: [
+        { node: 'n1', count: 0 }, { node: 'n2', count: 0 },
+      ],
+      ready: ['n1', 'n2'],
+    },
+    {
+      node: 'n2', outcome: 'ran', visit: 1, queue: ['n2', 'n1'], queued: 2,
+      sent: [{ node: 'n0', input_nr: 0, tensor: 't2', source: 'n2' }], closed: [{ node: 'n0', count: 2 }],
+    },
+    {
+      node: 'n1',
+      outcome: 'ran',
+      visit: 2,
+      queue: ['n1'],
+      queued: 1,
+      sent: [
+        { node: 'n0', input_nr: 0, tensor: 't3', source: 'n1' },
+        { node: 'n0', input_nr: 0, tensor: 't3', source: 'n1', slot: 1 },
+      ],
+      closed: [
+        { node: 'n0', count: 1 }, { node: 'n0', count: 0 },
+      ],
+      ready: ['n0'],
+    },
     { node: 'n0', outcome: 'ran', visit: 3, queue: ['n0'], queued: 1 },
   ],
 }
@@ -23,10 +60,20 @@ const index = new TraceIndex({
   tensors: [],
   ops: [],
   nodes: ['n0', 'n1', 'n2', 'n3'].map((id) => ({ id, type: 'X', edges: [] })),
-  passes: [{ id: 'p1', kind: 'backward', roots: [], accumulations: [], visits: ['n3', 'n2', 'n1', 'n0'].map((node) => ({ node, entered: [], left: [] })) }],
+  passes: [
+    {
+      id: 'p1', kind: 'backward', roots: [], accumulations: [],
+      visits: ['n3', 'n2', 'n1', 'n0'].map((node) => ({ node, entered: [], left: [] })),
+    },
+  ],
   updates: [],
   modules: [],
-  timeline: [{ kind: 'op' }, { kind: 'pass', pass: 'p1' }, ...[0, 1, 2, 3].map((visit) => ({ kind: 'visit', pass: 'p1', visit })), { kind: 'pass_end', pass: 'p1' }],
+  timeline: [
+    { kind: 'op' },
+    { kind: 'pass', pass: 'p1' },
+    ...[0, 1, 2, 3].map((visit) => ({ kind: 'visit', pass: 'p1', visit })),
+    { kind: 'pass_end', pass: 'p1' },
+  ],
 } as unknown as Trace)
 
 test('before the first node all dependencies are open and the seed waits', () => {
@@ -56,14 +103,24 @@ test('after the last node nothing is left', () => {
 })
 
 test('a later page begins where its state says', () => {
-  const page: Engine = { ...engine, from: 2, state: { open: [{ node: 'n0', count: 2 }], arrived: [{ node: 'n1', input_nr: 0, tensor: 't1' }], queue: ['n1'] }, steps: engine.steps.slice(2) }
+  const page: Engine = {
+    ...engine,
+    from: 2,
+    state: { open: [{ node: 'n0', count: 2 }], arrived: [{ node: 'n1', input_nr: 0, tensor: 't1' }], queue: ['n1'] },
+    steps: engine.steps.slice(2),
+  }
   expect(engineAt(page, 2).queue).toEqual(['n1'])
   expect(engineAt(page, 3).last?.node).toBe('n1')
 })
 
 test('engine steps find their places in the timeline', () => {
   expect(timesOf(index, engine)).toEqual([3, 4, 5, 6])
-  expect(timesOf(index, { ...engine, steps: [engine.steps[0]!, { node: 'n9', outcome: 'captured' }, { node: 'n2', outcome: 'failed' }] })).toEqual([3, 3, 7])
+  expect(
+    timesOf(index, {
+      ...engine,
+      steps: [engine.steps[0]!, { node: 'n9', outcome: 'captured' }, { node: 'n2', outcome: 'failed' }],
+    }),
+  ).toEqual([3, 3, 7])
   expect([1, 2, 3, 5, 7].map((step) => visitsBy(index, 'p1', step))).toEqual([0, 0, 1, 3, 4])
 })
 

@@ -33,7 +33,10 @@ export function engineAt(engine: Engine, next: number): EngineMoment {
   }
   const coming = engine.steps[taken.length]
   const queue = taken.length === 0 ? engine.state.queue : (coming?.queue ?? [])
-  return { last: taken.at(-1) ?? null, next: engine.from + taken.length, queue, queued: coming?.queued ?? queue.length, open, waiting }
+  return {
+    last: taken.at(-1) ?? null, next: engine.from + taken.length, queue, queued: coming?.queued ?? queue.length, open,
+    waiting,
+  }
 }
 
 /** Step of the timeline at which each engine step has happened; one that is no visit happens with the one before it. */

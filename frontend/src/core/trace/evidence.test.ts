@@ -21,8 +21,12 @@ test('a finding about tracking shows what autograd knows', () => {
 })
 
 test('another shows shape and type once for each name, with the value where the value is the point', () => {
-  expect(evidenceOf(index, finding('dtype_mismatch', 'x', 'x'))).toEqual([{ what: 'x', is: '() float32', wrong: false }])
-  expect(evidenceOf(index, finding('first_nan_forward', 'y'))).toEqual([{ what: 'y', is: '() float32 · 27', wrong: false }])
+  expect(evidenceOf(index, finding('dtype_mismatch', 'x', 'x'))).toEqual([
+    { what: 'x', is: '() float32', wrong: false },
+  ])
+  expect(evidenceOf(index, finding('first_nan_forward', 'y'))).toEqual([
+    { what: 'y', is: '() float32 · 27', wrong: false },
+  ])
 })
 
 test('what the program gave no name proves nothing', () => {
@@ -33,8 +37,15 @@ test('what the program gave no name proves nothing', () => {
 test('shapes stand under each other from the right', () => {
   const shaped = (first: number[], second: number[]) => {
     const [a, b] = index.trace.tensors
-    const trace = { ...index.trace, tensors: [{ ...a!, shape: first }, { ...b!, shape: second }] }
-    return shapesUnderEachOther(new TraceIndex(trace), { code: 'shape_mismatch_broadcast', severity: 'error', tensors: [a!.id, b!.id] })!
+    const trace = {
+      ...index.trace,
+      tensors: [
+        { ...a!, shape: first }, { ...b!, shape: second },
+      ],
+    }
+    return shapesUnderEachOther(new TraceIndex(trace), {
+      code: 'shape_mismatch_broadcast', severity: 'error', tensors: [a!.id, b!.id],
+    })!
   }
   const clash = shaped([3, 4], [3])
   expect(clash.rows.map((row) => row.sizes)).toEqual([[3, 4], [null, 3]])

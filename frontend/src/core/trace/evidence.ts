@@ -15,7 +15,8 @@ export interface Evidence {
 
 const MOST_TENSORS = 6
 /** Findings about who gets a gradient; what the tensors are to autograd proves them. */
-const ABOUT_TRACKING = /^cut_by_|^grad_(none|of|asked)|^nothing_requires_grad|^leaf_|untracked|^(unused|frozen|parameters)_|requires_grad|^not_a_leaf|^not_in_optimizer|^optimizer_|^number_wrapped|^tensor_of_tensors/
+const ABOUT_TRACKING =
+  /^cut_by_|^grad_(none|of|asked)|^nothing_requires_grad|^leaf_|untracked|^(unused|frozen|parameters)_|requires_grad|^not_a_leaf|^not_in_optimizer|^optimizer_|^number_wrapped|^tensor_of_tensors/
 const ABOUT_VALUES = /^saved_|nan|inf|zero|negative|dead|overflow|fraction|saturated/
 
 /** What the named tensors of a finding are to autograd, or their shape and type. */
@@ -33,7 +34,13 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
     }
     const states = named.filter((other) => index.identity(other.id) === index.identity(tensor.id))
     const values = [...new Set(states.map(brief))].join(' → ')
-    return [{ what: name, is: `${formatShape(tensor.shape)} ${tensor.dtype}${ABOUT_VALUES.test(finding.code) ? ` · ${values}` : ''}`, wrong: false }]
+    return [
+      {
+        what: name,
+        is: `${formatShape(tensor.shape)} ${tensor.dtype}${ABOUT_VALUES.test(finding.code) ? ` · ${values}` : ''}`,
+        wrong: false,
+      },
+    ]
   })
   return rows.filter((row, at) => rows.findIndex((other) => other.what === row.what && other.is === row.is) === at)
 }
@@ -47,14 +54,19 @@ export interface AlignedShapes {
   stretched: readonly boolean[]
 }
 
-const ABOUT_BROADCASTING: ReadonlySet<string> = new Set(['shape_mismatch_broadcast', 'difference_broadcast', 'loss_broadcast', 'comparison_broadcast'])
+const ABOUT_BROADCASTING: ReadonlySet<string> = new Set([
+  'shape_mismatch_broadcast', 'difference_broadcast', 'loss_broadcast', 'comparison_broadcast',
+])
 
 export function shapesUnderEachOther(index: TraceIndex, finding: Finding): AlignedShapes | null {
   if (!ABOUT_BROADCASTING.has(finding.code)) return null
   const tensors = (finding.tensors ?? []).flatMap((id) => index.tensor(id) ?? []).slice(0, 2)
   if (tensors.length < 2) return null
   const width = Math.max(...tensors.map((tensor) => tensor.shape.length))
-  const rows = tensors.map((tensor) => ({ name: tensorName(index, tensor), sizes: [...Array.from({ length: width - tensor.shape.length }, () => null), ...tensor.shape] }))
+  const rows = tensors.map((tensor) => ({
+    name: tensorName(index, tensor),
+    sizes: [...Array.from({ length: width - tensor.shape.length }, () => null), ...tensor.shape],
+  }))
   const columns = Array.from({ length: width }, (_, at) => rows.map((row) => row.sizes[at] ?? null))
   const clash = columns.findIndex(([a, b]) => a !== null && b !== null && a !== b && a !== 1 && b !== 1)
   return { rows, clash: clash < 0 ? null : clash, stretched: columns.map(([a, b], at) => at !== clash && a !== b) }

@@ -8,7 +8,9 @@ import { TraceIndex } from './trace-index'
 
 function told(index: TraceIndex, id: string): Record<string, string> {
   const tensor = index.tensor(id)!
-  return Object.fromEntries(fieldsOf(index, tensor, 'data', 'None').map((field) => [(field.inner ? 'grad_fn.' : '') + field.name, field.value]))
+  return Object.fromEntries(
+    fieldsOf(index, tensor, 'data', 'None').map((field) => [(field.inner ? 'grad_fn.' : '') + field.name, field.value]),
+  )
 }
 
 const { trace } = load('scalar_expression')
@@ -18,7 +20,17 @@ const named = (name: string): string => trace.tensors.find((one) => one.names?.i
 /** A trace of one tensor. */
 function alone(tensor: Partial<Trace['tensors'][number]>, code = ''): TraceIndex {
   const one = { id: 't1', shape: [2, 3], dtype: 'float32', role: 'leaf' as const, ...tensor }
-  return new TraceIndex({ ...trace, program: { code }, tensors: [one], ops: [], nodes: [], passes: [], updates: [], timeline: [], variables: [] })
+  return new TraceIndex({
+    ...trace,
+    program: { code },
+    tensors: [one],
+    ops: [],
+    nodes: [],
+    passes: [],
+    updates: [],
+    timeline: [],
+    variables: [],
+  })
 }
 
 describe('the fields of a tensor', () => {
@@ -26,7 +38,11 @@ describe('the fields of a tensor', () => {
     const result = trace.tensors.find((one) => one.grad_fn)!
     const node = index.node(result.grad_fn!.node)!
     const fields = told(index, result.id)
-    expect(fields).toMatchObject({ is_leaf: 'False', requires_grad: 'True', grad_fn: `<${node.type}>`, output_nr: '0', layout: 'torch.strided', device: 'cpu', is_cpu: 'True', is_cuda: 'False', is_sparse: 'False', is_quantized: 'False', name: 'None', retains_grad: 'False', 'grad_fn.requires_grad': 'True' })
+    expect(fields).toMatchObject({
+      is_leaf: 'False', requires_grad: 'True', grad_fn: `<${node.type}>`, output_nr: '0', layout: 'torch.strided',
+      device: 'cpu', is_cpu: 'True', is_cuda: 'False', is_sparse: 'False', is_quantized: 'False', name: 'None',
+      retains_grad: 'False', 'grad_fn.requires_grad': 'True',
+    })
     expect(fields['grad_fn.next_functions']).toMatch(/^\(\(\w+, 0\)/)
   })
 
@@ -37,9 +53,16 @@ describe('the fields of a tensor', () => {
   })
 
   it('count bytes, axes and strides', () => {
-    expect(told(alone({}), 't1')).toMatchObject({ shape: 'torch.Size([2, 3])', ndim: '2', 'stride()': '(3, 1)', 'is_contiguous()': 'True', nbytes: '24', itemsize: '4', names: '(None, None)' })
-    expect(told(alone({ shape: [], dtype: 'bool' }), 't1')).toMatchObject({ shape: 'torch.Size([])', 'stride()': '()', nbytes: '1', names: '()', 'is_floating_point()': 'False' })
-    expect(told(alone({ shape: [3], strides: [0] }), 't1')).toMatchObject({ 'stride()': '(0,)', 'is_contiguous()': 'False', names: '(None,)' })
+    expect(told(alone({}), 't1')).toMatchObject({
+      shape: 'torch.Size([2, 3])', ndim: '2', 'stride()': '(3, 1)', 'is_contiguous()': 'True', nbytes: '24',
+      itemsize: '4', names: '(None, None)',
+    })
+    expect(told(alone({ shape: [], dtype: 'bool' }), 't1')).toMatchObject({
+      shape: 'torch.Size([])', 'stride()': '()', nbytes: '1', names: '()', 'is_floating_point()': 'False',
+    })
+    expect(told(alone({ shape: [3], strides: [0] }), 't1')).toMatchObject({
+      'stride()': '(0,)', 'is_contiguous()': 'False', names: '(None,)',
+    })
     expect(told(alone({ shape: [0, 4] }), 't1')).toMatchObject({ 'stride()': '(4, 1)', nbytes: '0' })
   })
 
@@ -49,7 +72,9 @@ describe('the fields of a tensor', () => {
     expect(told(alone({ layout: 'sparse_coo' }), 't1')).toMatchObject({ is_sparse: 'True', is_sparse_csr: 'False' })
     expect(told(alone({ layout: 'sparse_coo' }), 't1')['stride()']).toBeUndefined()
     expect(told(alone({ dtype: 'quint8' }), 't1')).toMatchObject({ is_quantized: 'True' })
-    expect(told(alone({ dtype: 'complex64' }), 't1')).toMatchObject({ 'is_complex()': 'True', 'is_floating_point()': 'False' })
+    expect(told(alone({ dtype: 'complex64' }), 't1')).toMatchObject({
+      'is_complex()': 'True', 'is_floating_point()': 'False',
+    })
     expect(told(alone({ dtype: 'bfloat16' }), 't1')).toMatchObject({ 'is_floating_point()': 'True', itemsize: '2' })
   })
 
@@ -63,9 +88,19 @@ describe('the fields of a tensor', () => {
 
   it('leave out what the trace cannot tell', () => {
     expect(told(alone({ is_leaf: false, role: 'result' }, 'y.retain_grad()'), 't1').retains_grad).toBeUndefined()
-    expect(told(alone({ is_leaf: false, role: 'result', grad: 't2' }, 'y.retain_grad()'), 't1').retains_grad).toBe('True')
+    expect(told(alone({ is_leaf: false, role: 'result', grad: 't2' }, 'y.retain_grad()'), 't1').retains_grad).toBe(
+      'True',
+    )
     expect(told(alone({ dtype: 'float8_e8m0fnu' }), 't1').nbytes).toBeUndefined()
-    const rename = new TraceIndex({ ...alone({}).trace, ops: [{ id: 'o1', name: 'refine_names', function: 'torch.Tensor.refine_names', arguments: [], inputs: ['t1'], outputs: ['t1'], nodes: [] }] })
+    const rename = new TraceIndex({
+      ...alone({}).trace,
+      ops: [
+        {
+          id: 'o1', name: 'refine_names', function: 'torch.Tensor.refine_names', arguments: [], inputs: ['t1'],
+          outputs: ['t1'], nodes: [],
+        },
+      ],
+    })
     expect(told(rename, 't1').names).toBeUndefined()
   })
 })

@@ -12,8 +12,27 @@ export interface Field {
 }
 
 const ITEM_SIZES: Readonly<Record<string, number>> = {
-  bool: 1, uint8: 1, int8: 1, qint8: 1, quint8: 1, float8_e5m2: 1, float8_e4m3fn: 1, int16: 2, uint16: 2, float16: 2, bfloat16: 2,
-  int32: 4, uint32: 4, float32: 4, complex32: 4, qint32: 4, int64: 8, uint64: 8, float64: 8, complex64: 8, complex128: 16,
+  bool: 1,
+  uint8: 1,
+  int8: 1,
+  qint8: 1,
+  quint8: 1,
+  float8_e5m2: 1,
+  float8_e4m3fn: 1,
+  int16: 2,
+  uint16: 2,
+  float16: 2,
+  bfloat16: 2,
+  int32: 4,
+  uint32: 4,
+  float32: 4,
+  complex32: 4,
+  qint32: 4,
+  int64: 8,
+  uint64: 8,
+  float64: 8,
+  complex64: 8,
+  complex128: 16,
 }
 
 const bool = (value: boolean): string => (value ? 'True' : 'False')
@@ -40,7 +59,8 @@ function namesAxes(index: TraceIndex): boolean {
   return index.trace.ops.some((op) => NAMES_AXES.has(op.name) || op.arguments.some((one) => one.name === 'names'))
 }
 
-/** What each field holds; `data` and `grad` as the page writes tensors. Fields that the trace cannot tell are left out. */
+/** What each field holds; `data` and `grad` as the page writes tensors. Fields that the trace cannot tell are left
+ *  out. */
 export function fieldsOf(index: TraceIndex, tensor: Tensor, data: string, grad: string): Field[] {
   const { shape, dtype } = tensor
   const device = tensor.device ?? 'cpu'
@@ -79,7 +99,8 @@ export function fieldsOf(index: TraceIndex, tensor: Tensor, data: string, grad: 
   add('_version', String(tensor.version ?? 0))
   add('_base', base ? (base.names?.[0] ?? `torch.Size([${base.shape.join(', ')}])`) : 'None')
   add('is_cpu', bool(device === 'cpu'))
-  for (const kind of ['cuda', 'mps', 'xpu', 'meta']) add(`is_${kind}`, bool(device === kind || device.startsWith(`${kind}:`)))
+  for (const kind of ['cuda', 'mps', 'xpu', 'meta'])
+    add(`is_${kind}`, bool(device === kind || device.startsWith(`${kind}:`)))
   add('is_sparse', bool(layout === 'sparse_coo'))
   add('is_sparse_csr', bool(layout === 'sparse_csr'))
   add('is_mkldnn', bool(layout === '_mkldnn'))
@@ -100,5 +121,9 @@ function retainsGrad(index: TraceIndex, tensor: Tensor): boolean | null {
 }
 
 function nextFunctions(index: TraceIndex, node: Node): string {
-  return tuple(node.edges.map((edge) => `(${edge.to == null ? 'None' : (index.node(edge.to)?.type ?? edge.to)}, ${edge.input_nr})`))
+  return tuple(
+    node.edges.map(
+      (edge) => `(${edge.to == null ? 'None' : (index.node(edge.to)?.type ?? edge.to)}, ${edge.input_nr})`,
+    ),
+  )
 }

@@ -12,7 +12,16 @@ const EXPONENT = /^-?\d(\.\d+)?e[-+]\d+$/
 export function findingWords(trace: Trace, at: number, part: 'title' | 'text' | 'fix', t: Words): string {
   const finding = trace.findings[at]
   const key = `finding.${finding?.code}.${part}`
-  return finding && t.has(key) ? t(key, Object.fromEntries(Object.entries(finding.parameters ?? {}).map(([name, value]) => [name, EXPONENT.test(value) ? formatNumber(Number(value)) : value]))) : ''
+  return finding && t.has(key)
+    ? t(
+        key,
+        Object.fromEntries(
+          Object.entries(finding.parameters ?? {}).map(([name, value]) => [
+            name, EXPONENT.test(value) ? formatNumber(Number(value)) : value,
+          ]),
+        ),
+      )
+    : ''
 }
 
 function unmarked(sentence: string): string {
@@ -25,6 +34,11 @@ export function findingBlocks(trace: Trace, t: Words): LineBlock[] {
   return trace.findings.flatMap((finding, index) => {
     if (!finding.span || finding.severity === 'note') return []
     const title = unmarked(findingWords(trace, index, 'title', t)) || finding.code
-    return [{ line: finding.span.end_line, title, action: t('findings.show'), fix: finding.fix?.length ? t('findings.apply') : '', index }]
+    return [
+      {
+        line: finding.span.end_line, title, action: t('findings.show'),
+        fix: finding.fix?.length ? t('findings.apply') : '', index,
+      },
+    ]
   })
 }

@@ -19,7 +19,9 @@ describe('edits', () => {
   })
 
   test('insert, delete and run over lines', () => {
-    expect(applyEdits('loss.backward()', [edit(1, 0, 0, 'optimizer.zero_grad()\n')])).toBe('optimizer.zero_grad()\nloss.backward()')
+    expect(applyEdits('loss.backward()', [edit(1, 0, 0, 'optimizer.zero_grad()\n')])).toBe(
+      'optimizer.zero_grad()\nloss.backward()',
+    )
     expect(applyEdits('with torch.no_grad():\n    y = x\n', [edit(1, 0, 4, '', 2)])).toBe('y = x\n')
   })
 

@@ -2,7 +2,8 @@
 
 import type { Edit, Span } from '../../api/types'
 
-/** The program with all edits in it. They concern stretches that do not overlap; columns count code points, as Python does. */
+/** The program with all edits in it. They concern stretches that do not overlap; columns count code points, as Python
+ *  does. */
 export function applyEdits(code: string, edits: readonly Edit[]): string {
   const starts = lineStarts(code)
   const placed = edits.map(({ span, text }) => ({ ...range(code, starts, span), text })).sort((a, b) => b.from - a.from)

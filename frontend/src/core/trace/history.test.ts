@@ -27,7 +27,10 @@ test('a ledger holds every pass and reset of a leaf, in order', () => {
 test('a leaf that another one replaced before any gradient came is no account', () => {
   const w = index.tensor(then.accounts[0]!.leaf)!
   const born = (id: string, names: string[]) => ({ ...w, id, identity: undefined, names })
-  const first = { ...trace, tensors: [born('t900', ['w']), born('t901', ['kept']), ...trace.tensors, born('t902', ['v']), born('t903', ['v'])] }
+  const first = {
+    ...trace,
+    tensors: [born('t900', ['w']), born('t901', ['kept']), ...trace.tensors, born('t902', ['v']), born('t903', ['v'])],
+  }
   expect(new Then(new TraceIndex(first)).accounts.map((account) => account.leaf)).toEqual(['t901', w.id, 't903'])
 })
 
@@ -79,7 +82,9 @@ test('while a pass runs, the line that called it runs, and the node’s line has
 
 test('an accumulation is told with its terms, in both languages', () => {
   const second = then.accounts[0]!.entries[1]!.step
-  expect(tell(index, second, words('en'))).toEqual({ text: 'Add to w.grad:', value: '‖4.47‖ + 3 → ‖5.1‖', tone: 'gradient' })
+  expect(tell(index, second, words('en'))).toEqual({
+    text: 'Add to w.grad:', value: '‖4.47‖ + 3 → ‖5.1‖', tone: 'gradient',
+  })
   expect(tell(index, second, words('zh')).text).toBe('累加到 w.grad：')
 })
 
@@ -119,5 +124,7 @@ test('a ledger says where passes of a loop were left out', () => {
   expect(entries.map((entry) => entry.gap ?? 0)).toEqual([0, 0, 0, 7])
   const t = words('en')
   expect(tell(thinned, at + 1, t).text).toBe('Left out: passes 3–9 (7)')
-  expect(marksOf(thinned, 0, 4000, (event) => markLabel(thinned, event, t))[at]).toMatchObject({ shape: 'gap', label: '… 7' })
+  expect(marksOf(thinned, 0, 4000, (event) => markLabel(thinned, event, t))[at]).toMatchObject({
+    shape: 'gap', label: '… 7',
+  })
 })

@@ -43,7 +43,8 @@ export class Then {
     }
     for (const { update, step } of index.updatesInOrder) {
       for (const change of [...update.changes, ...(update.state ?? [])]) {
-        if (change.after && change.after !== change.before && !this.births.has(change.after)) this.births.set(change.after, step)
+        if (change.after && change.after !== change.before && !this.births.has(change.after))
+          this.births.set(change.after, step)
       }
     }
     for (const hook of trace.hooks ?? []) {
@@ -51,7 +52,8 @@ export class Then {
       if (hook.after && step !== undefined && !this.births.has(hook.after)) this.births.set(hook.after, step)
     }
     for (const list of index.accumulationsOf.values()) {
-      for (const { accumulation, step } of list) if (accumulation.after && !this.births.has(accumulation.after)) this.births.set(accumulation.after, step)
+      for (const { accumulation, step } of list)
+        if (accumulation.after && !this.births.has(accumulation.after)) this.births.set(accumulation.after, step)
     }
     for (const tensor of trace.tensors) {
       push(this.statesOf, index.identity(tensor.id), tensor)
@@ -112,7 +114,9 @@ export class Then {
   private globals(): readonly Variable[] {
     const { trace } = this.index
     if (trace.variables.length > 0 || trace.status === 'ok') return trace.variables
-    return [...this.byName.keys()].filter((name) => /^[\p{L}_]\w*$/u.test(name)).map((name) => ({ name, kind: 'tensor', type: 'Tensor' }))
+    return [...this.byName.keys()]
+      .filter((name) => /^[\p{L}_]\w*$/u.test(name))
+      .map((name) => ({ name, kind: 'tensor', type: 'Tensor' }))
   }
 
   private namedAt(name: string, step: number): Tensor | undefined {
@@ -149,18 +153,30 @@ export class Then {
         const grad = change.before ?? change.after
         const named = change.name ? leafOfName.get(change.name.replace(/\.grad$/, '')) : undefined
         const leaf = named ?? (grad ? leafOfGrad.get(index.identity(grad)) : undefined)
-        if (leaf) push<string, Entry>(entries, leaf, { kind: 'reset', step, update, before: change.before, after: change.after })
+        if (leaf)
+          push<string, Entry>(entries, leaf, {
+            kind: 'reset', step, update, before: change.before, after: change.after,
+          })
       }
     }
     const lastOf = new Map(index.trace.tensors.map((tensor) => [index.identity(tensor.id), tensor]))
     const accounts = new Map<string, Account>()
     for (const tensor of index.trace.tensors) {
       const leaf = index.identity(tensor.id)
-      if (accounts.has(leaf) || !tensor.requires_grad || tensor.is_leaf === false || tensor.role === 'gradient' || tensor.role === 'state') continue
+      if (
+        accounts.has(leaf) ||
+        !tensor.requires_grad ||
+        tensor.is_leaf === false ||
+        tensor.role === 'gradient' ||
+        tensor.role === 'state'
+      )
+        continue
       const list = this.withGaps((entries.get(leaf) ?? []).sort((a, b) => a.step - b.step))
       const name = tensorName(index, tensor)
-      const isCalled = (tensor.names ?? []).some((one) => leafOfName.get(one) === leaf) // else another leaf took its place, and none was to arrive
-      if (list.length > 0 || (isCalled && lastOf.get(leaf)?.requires_grad)) accounts.set(leaf, { leaf, name, entries: list })
+      // else another leaf took its place, and none was to arrive
+      const isCalled = (tensor.names ?? []).some((one) => leafOfName.get(one) === leaf)
+      if (list.length > 0 || (isCalled && lastOf.get(leaf)?.requires_grad))
+        accounts.set(leaf, { leaf, name, entries: list })
     }
     return [...accounts.values()]
   }

@@ -7,7 +7,9 @@ import { elements, nodeName, tensorName } from './naming'
 
 /** The visit to tell of: the latest that has happened, or else the first that will. */
 export function visitAt(index: TraceIndex, node: Node, step: number, passes: readonly string[]): VisitAt | undefined {
-  const visits = (index.visitsOfNode.get(node.id) ?? []).filter((visit) => passes.length === 0 || passes.includes(visit.pass.id))
+  const visits = (index.visitsOfNode.get(node.id) ?? []).filter(
+    (visit) => passes.length === 0 || passes.includes(visit.pass.id),
+  )
   return visits.findLast((visit) => visit.step <= step) ?? visits[0]
 }
 
@@ -33,7 +35,10 @@ export function arrivals(index: TraceIndex, at: VisitAt): Arrival[] {
 function senderOf(index: TraceIndex, at: VisitAt, inputNr: number): Node | null {
   for (const visit of at.pass.visits) {
     const node = index.node(visit.node)
-    const slot = node?.edges.findIndex((edge, slot) => edge.to === at.visit.node && edge.input_nr === inputNr && visit.left[slot] != null) ?? -1
+    const slot =
+      node?.edges.findIndex(
+        (edge, slot) => edge.to === at.visit.node && edge.input_nr === inputNr && visit.left[slot] != null,
+      ) ?? -1
     if (node && slot >= 0) return node
   }
   return null
@@ -105,8 +110,25 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
   if (box.kind === 'ghost') return ghostSentence(index, box, t)
   if (box.kind === 'leaf') {
     const tensor = index.tensor(box.tensor)
-    const computed = tensor?.role === 'leaf' && index.trace.ops.some((op) => op.inputs.length > 0 && !op.in_place && op.name !== 'requires_grad_' && op.outputs.includes(index.identity(tensor.id)))
-    return t(!box.node ? 'say.leaf_plain' : tensor?.role === 'parameter' ? 'say.parameter' : computed ? 'say.leaf_turned' : 'say.leaf', { name })
+    const computed =
+      tensor?.role === 'leaf' &&
+      index.trace.ops.some(
+        (op) =>
+          op.inputs.length > 0 &&
+          !op.in_place &&
+          op.name !== 'requires_grad_' &&
+          op.outputs.includes(index.identity(tensor.id)),
+      )
+    return t(
+      !box.node
+        ? 'say.leaf_plain'
+        : tensor?.role === 'parameter'
+          ? 'say.parameter'
+          : computed
+            ? 'say.leaf_turned'
+            : 'say.leaf',
+      { name },
+    )
   }
   const node = index.node(box.node)
   const twice = node ? sameTwice(node) : null
@@ -119,7 +141,9 @@ export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, 
   if (!node || !t.has(key)) return t('say.op', { name })
   const before = index.tensor(index.op(box.op)?.inputs[0])
   const after = index.tensor(box.tensor)
-  return t(key, { name, n: before && after ? Math.max(1, Math.round(elements(before) / Math.max(1, elements(after)))) : 1 })
+  return t(key, {
+    name, n: before && after ? Math.max(1, Math.round(elements(before) / Math.max(1, elements(after)))) : 1,
+  })
 }
 
 /** Ops that copy only when they must. */
@@ -132,7 +156,9 @@ export function copySentence(index: TraceIndex, box: Box, t: Words): string {
   const after = index.tensor(op?.outputs[0])
   if (!op || !COPIES_IF_NEEDED.has(op.name) || before?.storage == null || after?.storage == null) return ''
   const name = tensorName(index, before)
-  return before.storage === after.storage ? t('say.not_copied', { name }) : t('say.copied', { name, strides: `(${(before.strides ?? []).join(', ')})` })
+  return before.storage === after.storage
+    ? t('say.not_copied', { name })
+    : t('say.copied', { name, strides: `(${(before.strides ?? []).join(', ')})` })
 }
 
 export interface SavedLine {
@@ -144,15 +170,35 @@ export interface SavedLine {
   sharesWith: string | null
 }
 
+/** What is said of saved tensors that are not kept as they were. */
+const NOT_KEPT: Readonly<Record<string, string>> = {
+  'kept by saved_tensors_hooks': 'inspect.kept_by_hooks',
+  'kept by saved_tensors_hooks in an object that is not looked into': 'inspect.kept_unseen',
+  'not kept: checkpoint computes it again': 'inspect.recomputed',
+}
+/** How PyTorch prints a −1 that it keeps without sign: no padding index. */
+const UNSIGNED_MINUS_ONE = '18446744073709551615'
+
+/** What stands for a saved value that is no tensor, or for a tensor that was not kept. */
+export function savedText({ text, reason = '' }: Saved, t: Words): string {
+  if (text === UNSIGNED_MINUS_ONE) return '−1'
+  return text ?? (NOT_KEPT[reason!] ? t(NOT_KEPT[reason!]!) : reason) ?? ''
+}
+
 /** What a node keeps for backward. Two fields that keep the same memory say so. */
-export function savedLines(index: TraceIndex, node: Node, stateAt: (tensor: string) => Tensor | undefined): SavedLine[] {
+export function savedLines(
+  index: TraceIndex, node: Node, stateAt: (tensor: string) => Tensor | undefined,
+): SavedLine[] {
   const seen = new Map<string, string>()
   return (node.saved ?? []).map((saved) => {
     const tensor = index.tensor(saved.tensor)
     const storage = tensor?.storage ?? null
     const sharesWith = storage ? (seen.get(storage) ?? null) : null
     if (storage && !seen.has(storage)) seen.set(storage, saved.field)
-    return { saved, tensor, name: tensorName(index, tensor), now: tensor ? (stateAt(tensor.id)?.version ?? 0) : null, sharesWith }
+    return {
+      saved, tensor, name: tensorName(index, tensor), now: tensor ? (stateAt(tensor.id)?.version ?? 0) : null,
+      sharesWith,
+    }
   })
 }
 

@@ -1,5 +1,5 @@
-// Backward with matrices instead of vectors: at each node the product of all Jacobians from the root to it, beside the vector that
-// the engine really passed, and what the matrices would cost.
+// Backward with matrices instead of vectors: at each node the product of all Jacobians from the root to it, beside the
+// vector that the engine really passed, and what the matrices would cost.
 
 import type { Jacobian, Node, Pass } from '../../api/types'
 import { elementsOf, rowsOf } from './jacobian'
@@ -54,13 +54,20 @@ export function stopsOf(index: TraceIndex, pass: Pass, jacobians: readonly Jacob
   const seed = elementsOf(index.tensor(root.seed))
   const first = index.node(root.node)
   const rows = count(first ? outputShape(index, first, root.input_nr) : [])
-  const local = new Map(jacobians.flatMap((one) => (one.pass === pass.id && one.node != null ? [[`${one.node} ${one.slot ?? 0}`, rowsOf(one)] as const] : [])))
+  const local = new Map(
+    jacobians.flatMap((one) =>
+      one.pass === pass.id && one.node != null ? [[`${one.node} ${one.slot ?? 0}`, rowsOf(one)] as const] : [],
+    ),
+  )
   const arrived = new Map<string, (Matrix | null)[]>([[root.node, [identity(rows)]]])
   return pass.visits.flatMap((visit, at): Stop[] => {
     const node = index.node(visit.node)
     if (!node) return []
     const terms = arrived.get(node.id) ?? []
-    const product = terms.length > 0 && terms.every((term) => term !== null) && single(node) ? terms.reduce((a, b) => plus(a!, b!)) ?? null : null
+    const product =
+      terms.length > 0 && terms.every((term) => term !== null) && single(node)
+        ? (terms.reduce((a, b) => plus(a!, b!)) ?? null)
+        : null
     const out = outputShape(index, node, node.id === root.node ? root.input_nr : 0)
     const factors = node.edges.flatMap((edge, slot): Factor[] => {
       const target = edge.to != null ? index.node(edge.to) : undefined
@@ -68,12 +75,21 @@ export function stopsOf(index: TraceIndex, pass: Pass, jacobians: readonly Jacob
       const matrix = local.get(`${node.id} ${slot}`) ?? null
       const sent = product && matrix ? times(product, matrix) : null
       arrived.set(target.id, [...(arrived.get(target.id) ?? []), sent])
-      return [{ slot, name: edge.name ?? '', to: target.id, rows: count(out), columns: count(outputShape(index, target, edge.input_nr)), matrix, sent }]
+      return [
+        {
+          slot, name: edge.name ?? '', to: target.id, rows: count(out),
+          columns: count(outputShape(index, target, edge.input_nr)), matrix, sent,
+        },
+      ]
     })
     const entered = elementsOf(index.tensor(visit.entered[0]))
     const vjp = product && seed?.length === rows ? (times([seed], product)[0] ?? null) : null
-    const gap = vjp && entered?.length === vjp.length ? vjp.reduce((most, value, i) => Math.max(most, Math.abs(value - entered[i]!)), 0) : null
-    return [{ node: node.id, visit: at, rows, columns: count(out), product, terms: terms.length, vjp, entered, gap, factors }]
+    const gap = vjp && entered?.length === vjp.length
+      ? vjp.reduce((most, value, i) => Math.max(most, Math.abs(value - entered[i]!)), 0)
+      : null
+    return [
+      { node: node.id, visit: at, rows, columns: count(out), product, terms: terms.length, vjp, entered, gap, factors },
+    ]
   })
 }
 
@@ -102,11 +118,17 @@ function count(shape: readonly number[]): number {
 }
 
 function identity(size: number): Matrix | null {
-  return size > 64 ? null : Array.from({ length: size }, (_, row) => Array.from({ length: size }, (__, column) => (row === column ? 1 : 0)))
+  return size > 64
+    ? null
+    : Array.from({ length: size }, (_, row) => Array.from({ length: size }, (__, column) => (row === column ? 1 : 0)))
 }
 
 export function times(a: Matrix, b: Matrix): Matrix {
-  return a.map((row) => Array.from({ length: b[0]?.length ?? 0 }, (_, column) => row.reduce((sum, value, k) => sum + value * b[k]![column]!, 0)))
+  return a.map((row) =>
+    Array.from({ length: b[0]?.length ?? 0 }, (_, column) =>
+      row.reduce((sum, value, k) => sum + value * b[k]![column]!, 0),
+    ),
+  )
 }
 
 function plus(a: Matrix, b: Matrix): Matrix {

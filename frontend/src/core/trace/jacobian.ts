@@ -6,7 +6,9 @@ import { wireNumber } from '../words/format'
 
 export function rowsOf(jacobian: Jacobian): number[][] {
   const values = jacobian.values.map(wireNumber)
-  return Array.from({ length: jacobian.rows }, (_, row) => values.slice(row * jacobian.columns, (row + 1) * jacobian.columns))
+  return Array.from({ length: jacobian.rows }, (_, row) =>
+    values.slice(row * jacobian.columns, (row + 1) * jacobian.columns),
+  )
 }
 
 /** What backward computes: vᵀJ, one number for each input. Null where the vector's length does not fit. */
@@ -38,5 +40,8 @@ export function placeOf(at: number, shape: readonly number[]): string {
 export function pictureOf(jacobian: Jacobian): Cells {
   const values = Float32Array.from(jacobian.values, wireNumber)
   const scale = values.reduce((most, value) => (Math.abs(value) > most ? Math.abs(value) : most), 0)
-  return { rows: jacobian.rows, columns: jacobian.columns, values: values.map((value) => (Number.isFinite(value) ? (scale > 0 ? value / scale : value) : NaN)) }
+  return {
+    rows: jacobian.rows, columns: jacobian.columns,
+    values: values.map((value) => (Number.isFinite(value) ? (scale > 0 ? value / scale : value) : NaN)),
+  }
 }

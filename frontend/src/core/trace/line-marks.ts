@@ -39,7 +39,16 @@ export interface LineMarks {
   /** Lines lit because their boxes are hovered in the graph. */
   lit: ReadonlySet<number>
   /** What the signs mean, for their tooltips. */
-  words: { running: string; next: string; gradient: string; failed: string; done: string; found: string; idle: string; unrecorded: string }
+  words: {
+    running: string
+    next: string
+    gradient: string
+    failed: string
+    done: string
+    found: string
+    idle: string
+    unrecorded: string
+  }
 }
 
 export interface Marks extends LineMarks {

@@ -72,7 +72,8 @@ function unrecordedLines(trace: Trace): Set<number> {
   const recorded = new Set<number>()
   for (const { span, grad_mode } of trace.ops) {
     if (!span) continue
-    for (let line = span.line; line <= span.end_line; line += 1) (grad_mode && grad_mode !== 'grad' ? found : recorded).add(line)
+    for (let line = span.line; line <= span.end_line; line += 1)
+      (grad_mode && grad_mode !== 'grad' ? found : recorded).add(line)
   }
   for (const line of recorded) found.delete(line)
   return found
@@ -86,7 +87,14 @@ function lineOf(index: TraceIndex, step: number): number | null {
 }
 
 function isBackward(kind: string | undefined): boolean {
-  return kind === 'seed' || kind === 'visit' || kind === 'sum' || kind === 'reduce' || kind === 'hook' || kind === 'accumulate'
+  return (
+    kind === 'seed' ||
+    kind === 'visit' ||
+    kind === 'sum' ||
+    kind === 'reduce' ||
+    kind === 'hook' ||
+    kind === 'accumulate'
+  )
 }
 
 function lastLine(index: TraceIndex): number | null {

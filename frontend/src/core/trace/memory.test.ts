@@ -3,7 +3,9 @@ import type { MemoryPoint, Trace } from '../../api/types'
 import { areas, bytesAt, computedAgain, EMPTY, hidden, peakOf, savedAtMost, thinned, totalOf, unseen } from './memory'
 import { phasesOf } from './phases'
 
-const point = (step: number, parameters: number, activations = 0, gradients = 0, optimizer = 0): MemoryPoint => ({ step, parameters, gradients, optimizer, activations })
+const point = (step: number, parameters: number, activations = 0, gradients = 0, optimizer = 0): MemoryPoint => ({
+  step, parameters, gradients, optimizer, activations,
+})
 
 test('what is held at a step is what the latest point before it says', () => {
   const points = [point(0, 8), point(2, 8, 16), point(5, 8, 0, 8)]

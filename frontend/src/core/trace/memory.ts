@@ -35,8 +35,11 @@ export function peakOf(points: readonly MemoryPoint[]): { step: number; bytes: n
   return peak
 }
 
-/** The most that was saved for each outermost backward pass, from the end of the one before it to its own, and the first step after which it was. */
-export function savedAtMost(points: readonly MemoryPoint[], phases: readonly Phase[]): { pass: string; step: number; bytes: number }[] {
+/** The most that was saved for each outermost backward pass, from the end of the one before it to its own, and the
+ *  first step after which it was. */
+export function savedAtMost(
+  points: readonly MemoryPoint[], phases: readonly Phase[],
+): { pass: string; step: number; bytes: number }[] {
   const found: { pass: string; step: number; bytes: number }[] = []
   let at = 0
   for (const phase of phases) {
@@ -108,7 +111,9 @@ export function thinned(points: readonly MemoryPoint[], x: (step: number) => num
 }
 
 /** One path a part: a level from each point to the next, stacked on the parts below it. `x` takes steps, `y` bytes. */
-export function areas(points: readonly MemoryPoint[], total: number, x: (step: number) => number, y: (bytes: number) => number): Record<Part, string> {
+export function areas(
+  points: readonly MemoryPoint[], total: number, x: (step: number) => number, y: (bytes: number) => number,
+): Record<Part, string> {
   const drawn = thinned(points, x)
   const base = new Array<number>(drawn.length).fill(0)
   const paths = {} as Record<Part, string>
@@ -120,7 +125,10 @@ export function areas(points: readonly MemoryPoint[], total: number, x: (step: n
   return paths
 }
 
-function outline(points: readonly MemoryPoint[], top: readonly number[], base: readonly number[], total: number, x: (step: number) => number, y: (bytes: number) => number): string {
+function outline(
+  points: readonly MemoryPoint[], top: readonly number[], base: readonly number[], total: number,
+  x: (step: number) => number, y: (bytes: number) => number,
+): string {
   const ends = points.map((point) => round(x(point.step + 1)))
   const right = round(x(total))
   let path = `M${ends[0]} ${round(y(top[0]!))}`

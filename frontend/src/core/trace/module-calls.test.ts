@@ -33,6 +33,15 @@ test('only the module’s own hooks are told with its call', () => {
   const other = { ...hook, id: 'h2', module: 'm0' }
   const { timeline } = index.trace
   const end = stepsOfCall(index, call!)!.to
-  const hooked = new TraceIndex({ ...index.trace, hooks: [hook, other], timeline: [...timeline.slice(0, end - 1), { kind: 'hook', hook: 'h1' }, { kind: 'hook', hook: 'h2' }, ...timeline.slice(end - 1)] })
+  const hooked = new TraceIndex({
+    ...index.trace,
+    hooks: [hook, other],
+    timeline: [
+      ...timeline.slice(0, end - 1),
+      { kind: 'hook', hook: 'h1' },
+      { kind: 'hook', hook: 'h2' },
+      ...timeline.slice(end - 1),
+    ],
+  })
   expect(hooksDuring(hooked, call!, stepsOfCall(hooked, call!)!).map((one) => one.id)).toEqual(['h1'])
 })

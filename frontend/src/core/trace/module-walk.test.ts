@@ -18,8 +18,14 @@ const walk: Walk = {
 
 describe('momentsOf', () => {
   it('goes into children first, then takes the module’s own tensors', () => {
-    const told = momentsOf(walk).map((one) => `${one.kind} ${walk.visits[one.visit]!.path}${one.kind === 'move' ? `.${walk.visits[one.visit]!.moved![one.moved]!.name}` : ''}`)
-    expect(told).toEqual(['enter ', 'enter 0', 'enter 0.lin', 'move 0.lin.weight', 'move 0.lin.bias', 'leave 0.lin', 'move 0.w', 'move 0.count', 'leave 0', 'enter 1', 'leave 1', 'move .own', 'leave '])
+    const told = momentsOf(walk).map(
+      (one) =>
+        `${one.kind} ${walk.visits[one.visit]!.path}${one.kind === 'move' ? `.${walk.visits[one.visit]!.moved![one.moved]!.name}` : ''}`,
+    )
+    expect(told).toEqual([
+      'enter ', 'enter 0', 'enter 0.lin', 'move 0.lin.weight', 'move 0.lin.bias', 'leave 0.lin', 'move 0.w',
+      'move 0.count', 'leave 0', 'enter 1', 'leave 1', 'move .own', 'leave ',
+    ])
   })
 
   it('leaves the modules in the order the run says', () => {

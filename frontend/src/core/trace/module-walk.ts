@@ -1,8 +1,10 @@
-// A walk of `Module._apply` as moments in PyTorch's own order: into a module, its children first, then its own tensors, out again.
+// A walk of `Module._apply` as moments in PyTorch's own order: into a module, its children first, then its own tensors,
+// out again.
 
 import type { Moved, Walk, WalkVisit } from '../../api/types'
 
-export type Moment = { kind: 'enter'; visit: number } | { kind: 'leave'; visit: number } | { kind: 'move'; visit: number; moved: number }
+export type Moment =
+  { kind: 'enter'; visit: number } | { kind: 'leave'; visit: number } | { kind: 'move'; visit: number; moved: number }
 
 export function momentsOf(walk: Walk): Moment[] {
   const children = new Map<number, number[]>()
@@ -30,7 +32,8 @@ export function momentsOf(walk: Walk): Moment[] {
 
 /** Whether a walk that raised was still in this module: in the one entered last, or on the way to it. */
 function unfinished(walk: Walk, visit: number): boolean {
-  for (let up: number | null | undefined = walk.visits.length - 1; up != null && up >= 0; up = walk.visits[up]?.parent) if (up === visit) return true
+  for (let up: number | null | undefined = walk.visits.length - 1; up != null && up >= 0; up = walk.visits[up]?.parent)
+    if (up === visit) return true
   return false
 }
 
@@ -41,7 +44,8 @@ export function depthOf(walk: Walk, at: number): number {
   return depth
 }
 
-/** What became of a tensor: nothing; new contents in the same object; another object; the same contents in another object. */
+/** What became of a tensor: nothing; new contents in the same object; another object; the same contents in another
+ *  object. */
 export function fateOf(moved: Moved): 'untouched' | 'refilled' | 'replaced' {
   if (moved.same_object ?? true) return (moved.same_memory ?? true) ? 'untouched' : 'refilled'
   return 'replaced'
@@ -49,7 +53,9 @@ export function fateOf(moved: Moved): 'untouched' | 'refilled' | 'replaced' {
 
 /** Whether a whole-number tensor was passed over while others changed their type. */
 export function passedOver(walk: Walk, moved: Moved): boolean {
-  return fateOf(moved) === 'untouched' && !isFloating(moved.dtype) && all(walk).some((one) => one.dtype !== one.dtype_after)
+  return (
+    fateOf(moved) === 'untouched' && !isFloating(moved.dtype) && all(walk).some((one) => one.dtype !== one.dtype_after)
+  )
 }
 
 function all(walk: Walk): Moved[] {

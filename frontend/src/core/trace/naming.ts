@@ -27,7 +27,9 @@ function memberName(index: TraceIndex, tensor: Tensor): string | undefined {
   let names = memberNames.get(index)
   if (!names) {
     const members = index.trace.modules.flatMap((module) =>
-      [...(module.parameters ?? []), ...(module.buffers ?? [])].map((member) => [index.identity(member.tensor), `${module.path}.${member.name}`] as const),
+      [...(module.parameters ?? []), ...(module.buffers ?? [])].map(
+        (member) => [index.identity(member.tensor), `${module.path}.${member.name}`] as const,
+      ),
     )
     memberNames.set(index, (names = new Map(members.reverse())))
   }
@@ -79,7 +81,8 @@ export function brief(tensor: Tensor): string {
 /** As `brief`, but says that all elements are the same: `全为 3`. */
 export function briefValue(tensor: Tensor, t: Words): string {
   const same = uniform(tensor)
-  if (same !== null && tensor.shape.length > 0 && tensor.shape.reduce((a, b) => a * b, 1) > 1) return t('vars.all', { value: formatNumber(same) })
+  if (same !== null && tensor.shape.length > 0 && tensor.shape.reduce((a, b) => a * b, 1) > 1)
+    return t('vars.all', { value: formatNumber(same) })
   return brief(tensor)
 }
 
@@ -125,7 +128,8 @@ export function boxFinder(graph: Graph, index: TraceIndex): BoxFinder {
       if (!tensors.has(identity)) tensors.set(identity, box)
     }
   }
-  const find = <T>(map: ReadonlyMap<string, T>, id: string | null | undefined): T | undefined => (id == null ? undefined : map.get(id))
+  const find = <T>(map: ReadonlyMap<string, T>, id: string | null | undefined): T | undefined =>
+    id == null ? undefined : map.get(id)
   return {
     ofNode: (id) => find(nodes, id),
     ofOp: (id) => find(ops, id),

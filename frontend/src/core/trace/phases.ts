@@ -11,7 +11,8 @@ export interface Phase {
   pass: string | null
 }
 
-/** Phases in order, without gaps. What happens inside a pass belongs to it; prints and resets belong to the phase they fall into. */
+/** Phases in order, without gaps. What happens inside a pass belongs to it; prints and resets belong to the phase they
+ *  fall into. */
 export function phasesOf(trace: Trace): Phase[] {
   const steps = new Set(trace.updates.filter((update) => update.kind === 'step').map((update) => update.id))
   const phases: Phase[] = []

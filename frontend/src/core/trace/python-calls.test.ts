@@ -3,8 +3,16 @@ import type { PythonCall } from '../../api/types'
 import { bodyOf, happenings, heldAt, lineAt, rowsOf, stackAt } from './python-calls'
 
 const outer: PythonCall = {
-  id: 'f1', function: 'V.__sub__', line: 2, at: 1, left: 12, arguments: [{ target: 'self', text: 'V #1' }], returned: 'V #2',
-  statements: [{ line: 3, at: 2, done: 9, assigned: [{ target: 'out', text: '3' }] }, { line: 4, at: 10, done: 11 }],
+  id: 'f1',
+  function: 'V.__sub__',
+  line: 2,
+  at: 1,
+  left: 12,
+  arguments: [{ target: 'self', text: 'V #1' }],
+  returned: 'V #2',
+  statements: [
+    { line: 3, at: 2, done: 9, assigned: [{ target: 'out', text: '3' }] }, { line: 4, at: 10, done: 11 },
+  ],
 }
 const inner: PythonCall = {
   id: 'f2', function: 'Sub.forward', line: 8, at: 3, left: 8, parent: 'f1', returned: '3',
@@ -18,7 +26,17 @@ const calls = [outer, inner]
 describe('happenings', () => {
   it('tells all in order, ends without assignments left out', () => {
     expect(happenings(calls).map((one) => `${one.kind} ${one.call.id}`)).toEqual([
-      'enter f1', 'begin f1', 'enter f2', 'begin f2', 'assign f2', 'begin f2', 'assign f2', 'leave f2', 'assign f1', 'begin f1', 'leave f1',
+      'enter f1',
+      'begin f1',
+      'enter f2',
+      'begin f2',
+      'assign f2',
+      'begin f2',
+      'assign f2',
+      'leave f2',
+      'assign f1',
+      'begin f1',
+      'leave f1',
     ])
   })
 
@@ -44,7 +62,8 @@ describe('a moment', () => {
 })
 
 describe('bodyOf', () => {
-  const code = 'class A:\n    @property\n    def f(\n        self,\n    ):\n        x = 1\n\n        return x\n\n    y = 2\nz = lambda: 3\n'
+  const code =
+    'class A:\n    @property\n    def f(\n        self,\n    ):\n        x = 1\n\n        return x\n\n    y = 2\nz = lambda: 3\n'
   it('ends where the indentation does', () => {
     expect(bodyOf(code, 2).map((one) => one.line)).toEqual([2, 3, 4, 5, 6, 7, 8])
     expect(bodyOf(code, 2)[5]!.text).toBe('')

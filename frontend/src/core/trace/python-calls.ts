@@ -16,7 +16,8 @@ export function happenings(calls: readonly PythonCall[]): Happening[] {
     if (call.left) all.push({ kind: 'leave', at: call.left, call })
     for (const statement of call.statements ?? []) {
       all.push({ kind: 'begin', at: statement.at, call, statement })
-      if (statement.done && (statement.assigned ?? []).length > 0) all.push({ kind: 'assign', at: statement.done, call, statement })
+      if (statement.done && (statement.assigned ?? []).length > 0)
+        all.push({ kind: 'assign', at: statement.done, call, statement })
     }
   }
   return all.sort((a, b) => a.at - b.at)
@@ -51,7 +52,9 @@ export interface Held extends Assigned {
 
 /** What a call's names and attributes were given so far; the latest value of each. */
 export function heldAt(call: PythonCall, at: number): Held[] {
-  const held = new Map<string, Held>((call.arguments ?? []).map((one) => [one.target, { ...one, line: 0, fresh: call.at === at }]))
+  const held = new Map<string, Held>(
+    (call.arguments ?? []).map((one) => [one.target, { ...one, line: 0, fresh: call.at === at }]),
+  )
   for (const statement of call.statements ?? []) {
     if (!statement.done || statement.done > at) continue
     for (const one of statement.assigned ?? []) {

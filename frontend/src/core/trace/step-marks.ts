@@ -29,7 +29,8 @@ export function marksAt(index: TraceIndex, { step, selected, lit, blocks }: Choi
 /** What each line copies between devices, or would copy on a GPU. */
 function copiesAt(trace: Trace): Map<number, string> {
   const found = new Map<number, string>()
-  for (const { span, to, size_bytes } of trace.transfers ?? []) if (span) found.set(span.end_line, `→ ${to === 'cpu' ? 'CPU' : 'GPU'} ${formatBytes(size_bytes)}`)
+  for (const { span, to, size_bytes } of trace.transfers ?? [])
+    if (span) found.set(span.end_line, `→ ${to === 'cpu' ? 'CPU' : 'GPU'} ${formatBytes(size_bytes)}`)
   return found
 }
 

@@ -18,7 +18,15 @@ function story(bumped: boolean, version: number): Trace {
       { id: 'o4', name: 'detach', function: '', arguments: [], inputs: ['t1'], outputs: ['t3'], nodes: [] },
     ],
     nodes: [
-      { id: 'n1', type: 'MulBackward0', edges: [], op: 'o1', saved: [{ field: 'self', tensor: 't1', version: 0 }, { field: 'alpha', text: '1' }] },
+      {
+        id: 'n1',
+        type: 'MulBackward0',
+        edges: [],
+        op: 'o1',
+        saved: [
+          { field: 'self', tensor: 't1', version: 0 }, { field: 'alpha', text: '1' },
+        ],
+      },
       { id: 'n2', type: 'ExpBackward0', edges: [], op: 'o2', saved: [{ field: 'result', tensor: 't1', version: 0 }] },
     ],
     passes: [
@@ -28,14 +36,22 @@ function story(bumped: boolean, version: number): Trace {
     updates: [],
     modules: [],
     storages: [{ id: 's1', tensors: ['t1', 't2', 't3'], writes: [{ tensor: 't1', version, bumped, op: 'o3' }] }],
-    timeline: [{ kind: 'op', op: 'o1' }, { kind: 'op', op: 'o2' }, { kind: 'pass', pass: 'p1' }, { kind: 'visit', pass: 'p1', visit: 0 }, { kind: 'pass_end', pass: 'p1' }, { kind: 'op', op: 'o3' }, { kind: 'pass', pass: 'p2' }, { kind: 'pass_end', pass: 'p2' }],
+    timeline: [
+      { kind: 'op', op: 'o1' }, { kind: 'op', op: 'o2' }, { kind: 'pass', pass: 'p1' },
+      { kind: 'visit', pass: 'p1', visit: 0 }, { kind: 'pass_end', pass: 'p1' }, { kind: 'op', op: 'o3' },
+      { kind: 'pass', pass: 'p2' }, { kind: 'pass_end', pass: 'p2' },
+    ],
   } as unknown as Trace
 }
 
 test('a write after the visit does no harm; one before it changes what was saved', () => {
   const [group] = aliasGroups(new TraceIndex(story(true, 1)))
-  expect(group!.saved.map((one) => [one.node.id, one.verdict, one.now])).toEqual([['n1', 'same', 0], ['n2', 'changed', 1]])
-  expect(group!.saved.map((one) => [one.from, one.used])).toEqual([[1, 4], [2, 8]])
+  expect(group!.saved.map((one) => [one.node.id, one.verdict, one.now])).toEqual([
+    ['n1', 'same', 0], ['n2', 'changed', 1],
+  ])
+  expect(group!.saved.map((one) => [one.from, one.used])).toEqual([
+    [1, 4], [2, 8],
+  ])
   expect(group!.trouble).toBe(true)
   expect(group!.writes.map((one) => one.step)).toEqual([6])
 })

@@ -1,4 +1,5 @@
-// Memory that several tensors share: what was written into it, who saved which version of it, and what was still true when it was used.
+// Memory that several tensors share: what was written into it, who saved which version of it, and what was still true
+// when it was used.
 
 import type { Node, Saved, Storage, Tensor, Write } from '../../api/types'
 import { push, type TraceIndex } from './trace-index'
@@ -19,7 +20,8 @@ export interface SavedHere {
   used: number | null
   /** Writes between saving and use. */
   writes: readonly WriteAt[]
-  /** `changed`: the version is another one, and PyTorch refuses; `silent`: only writes autograd cannot see came between. */
+  /** `changed`: the version is another one, and PyTorch refuses; `silent`: only writes autograd cannot see came
+   *  between. */
   verdict: 'same' | 'changed' | 'silent' | 'unused'
   /** Version when it was used, or at the end. */
   now: number
@@ -45,18 +47,30 @@ export function aliasGroups(index: TraceIndex): AliasGroup[] {
   }
   const steps = new Map(index.updatesInOrder.map(({ update, step }) => [update.id, step]))
   return (index.trace.storages ?? []).map((storage) => {
-    const writes = (storage.writes ?? []).map((write) => ({ write, step: stepOf(index, write, steps) })).sort((a, b) => a.step - b.step)
+    const writes = (storage.writes ?? [])
+      .map((write) => ({ write, step: stepOf(index, write, steps) }))
+      .sort((a, b) => a.step - b.step)
     const saved = (savedIn.get(storage.id) ?? []).map((one) => judged(index, one, writes))
     const tensors = storage.tensors.flatMap((id) => index.tensor(id) ?? [])
-    return { storage, tensors, writes, saved, trouble: saved.some((one) => one.verdict === 'changed' || one.verdict === 'silent') }
+    return {
+      storage, tensors, writes, saved,
+      trouble: saved.some((one) => one.verdict === 'changed' || one.verdict === 'silent'),
+    }
   })
 }
 
 function stepOf(index: TraceIndex, write: Write, steps: ReadonlyMap<string, number>): number {
-  return (write.op != null ? index.stepOfOp.get(write.op) : undefined) ?? (write.update != null ? steps.get(write.update) : undefined) ?? 0
+  return (
+    (write.op != null ? index.stepOfOp.get(write.op) : undefined) ??
+    (write.update != null ? steps.get(write.update) : undefined) ??
+    0
+  )
 }
 
-function judged(index: TraceIndex, { node, saved, tensor }: { node: Node; saved: Saved; tensor: Tensor }, writes: readonly WriteAt[]): SavedHere {
+function judged(
+  index: TraceIndex, { node, saved, tensor }: { node: Node; saved: Saved; tensor: Tensor },
+  writes: readonly WriteAt[],
+): SavedHere {
   const from = (node.op != null ? index.stepOfOp.get(node.op) : undefined) ?? 0
   const used = useOf(index, node)
   const until = used ?? Infinity
@@ -64,7 +78,8 @@ function judged(index: TraceIndex, { node, saved, tensor }: { node: Node; saved:
   const before = saved.version ?? 0
   const seen = later.filter((one) => one.write.bumped && one.write.version > before)
   const now = seen.at(-1)?.write.version ?? before
-  const verdict = used === null ? 'unused' : seen.length > 0 ? 'changed' : later.some((one) => !one.write.bumped) ? 'silent' : 'same'
+  const verdict =
+    used === null ? 'unused' : seen.length > 0 ? 'changed' : later.some((one) => !one.write.bumped) ? 'silent' : 'same'
   return { node, saved, tensor, from, used, writes: later, verdict, now }
 }
 

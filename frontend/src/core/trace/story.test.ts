@@ -26,7 +26,8 @@ describe.each(NAMES)('%s', (name) => {
     expect(marks).toHaveLength(of.trace.timeline.length)
     of.trace.timeline.forEach((step, at) => {
       if (['visit', 'sum', 'reduce', 'seed', 'accumulate'].includes(step.kind)) expect(marks[at]!.above).toBe(true)
-      if (['op', 'call', 'call_end', 'output', 'update', 'reset'].includes(step.kind)) expect(marks[at]!.above).toBe(false)
+      if (['op', 'call', 'call_end', 'output', 'update', 'reset'].includes(step.kind))
+        expect(marks[at]!.above).toBe(false)
     })
   })
 })

@@ -18,7 +18,10 @@ export interface Told {
 const told = (text: string, value = '', tone: Told['tone'] = 'plain'): Told => ({ text, value, tone })
 
 /** `2.25 + 2.25 → 4.5`; more than three terms are counted. */
-function sumText(index: TraceIndex, terms: readonly (string | null)[], total: string | null, t: Words, asked: (id: string | null) => string): string {
+function sumText(
+  index: TraceIndex, terms: readonly (string | null)[], total: string | null, t: Words,
+  asked: (id: string | null) => string,
+): string {
   const few = terms.length <= 3 ? terms : terms.slice(0, 2)
   const parts = few.map(asked)
   if (terms.length > 3) parts.push(t('graph.more', { n: terms.length - 2 }))
@@ -37,8 +40,10 @@ export function nodeOfStep(index: TraceIndex, step: Step | undefined): Node | un
     return nodes?.length ? index.node(nodes[nodes.length - 1]) : undefined
   }
   if (step.kind === 'seed') return index.node(pass?.roots[step.root ?? 0]?.node)
-  if (step.kind === 'visit' || step.kind === 'sum' || step.kind === 'reduce' || step.kind === 'hook') return index.node(step.visit == null ? null : pass?.visits[step.visit]?.node)
-  if (step.kind === 'accumulate') return index.node(step.accumulation == null ? null : pass?.accumulations[step.accumulation]?.node)
+  if (step.kind === 'visit' || step.kind === 'sum' || step.kind === 'reduce' || step.kind === 'hook')
+    return index.node(step.visit == null ? null : pass?.visits[step.visit]?.node)
+  if (step.kind === 'accumulate')
+    return index.node(step.accumulation == null ? null : pass?.accumulations[step.accumulation]?.node)
   if (step.kind === 'failure') return index.node(index.trace.failure?.node)
   return undefined
 }
@@ -118,7 +123,8 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
     const tensor = index.tensor(id)
     return tensor ? briefTerm(tensor) : 'None'
   }
-  if (step.kind === 'pass') return told(t('step.pass'), codeAt(index.trace.program.code, pass.span) || passName(pass, t))
+  if (step.kind === 'pass')
+    return told(t('step.pass'), codeAt(index.trace.program.code, pass.span) || passName(pass, t))
   if (step.kind === 'pass_end') return told(t('step.pass_end', { pass: passName(pass, t) }))
   if (step.kind === 'seed') {
     const root = pass.roots[step.root ?? 0]
@@ -128,7 +134,10 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   if (step.kind === 'accumulate') {
     const added = pass.accumulations[step.accumulation ?? 0]
     const name = tensorName(index, index.tensor(added?.tensor))
-    return told(t('step.accumulate', { name }), `${value(added?.before)} + ${value(added?.delta)} → ${value(added?.after)}`, 'gradient')
+    return told(
+      t('step.accumulate', { name }), `${value(added?.before)} + ${value(added?.delta)} → ${value(added?.after)}`,
+      'gradient',
+    )
   }
   const visit = pass.visits[step.visit ?? 0]
   const name = nodeName(index, index.node(visit?.node))
@@ -139,12 +148,27 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   if (step.kind === 'reduce') {
     const reduction = visit && reductionOf(visit, step.slot)
     const target = index.node(index.node(visit?.node)?.edges[reduction?.slot ?? -1]?.to)
-    return reduction ? told(t('step.reduce', { name: nodeName(index, target), axes: reduction.axes.join(', '), n: reduction.axes.length }), `${reducedShapes(index, visit, reduction)}, ${value(visit.left[reduction.slot])}`, 'gradient') : told(name)
+    return reduction
+      ? told(
+          t('step.reduce', {
+            name: nodeName(index, target), axes: reduction.axes.join(', '), n: reduction.axes.length,
+          }),
+          `${reducedShapes(index, visit, reduction)}, ${value(visit.left[reduction.slot])}`,
+          'gradient',
+        )
+      : told(name)
   }
   const sum = visit?.sums?.find((one) => one.input_nr === (step.input_nr ?? 0)) ?? visit?.sums?.[0]
   if (!sum) return told(name)
-  if (step.kind === 'hook') return told(t('step.hook', { name }), `${value(sum.total)} → ${value(sum.entered)}`, 'gradient')
-  return told(t('step.sum', { name }), sumText(index, sum.terms.map((term) => term.tensor), sum.total, t, value), 'gradient')
+  if (step.kind === 'hook')
+    return told(t('step.hook', { name }), `${value(sum.total)} → ${value(sum.entered)}`, 'gradient')
+  return told(
+    t('step.sum', { name }),
+    sumText(
+      index, sum.terms.map((term) => term.tensor), sum.total, t, value,
+    ),
+    'gradient',
+  )
 }
 
 export function reductionOf(visit: Visit, slot: number | null | undefined): Reduction | undefined {
@@ -171,7 +195,9 @@ function tellHook(index: TraceIndex, id: string, t: Words): Told {
   if (hook.raised) return told(t('step.hook_raised', values), '', 'error')
   const [before, after] = [index.tensor(hook.before), index.tensor(hook.after)]
   if (!before || !after) return told(t('step.hook_fired', values))
-  return told(t('step.hook_changed', values), `${briefTerm(before)} → ${briefTerm(after)}`, hook.pass ? 'gradient' : 'plain')
+  return told(
+    t('step.hook_changed', values), `${briefTerm(before)} → ${briefTerm(after)}`, hook.pass ? 'gradient' : 'plain',
+  )
 }
 
 function tellCall(index: TraceIndex, step: Step, t: Words): Told {

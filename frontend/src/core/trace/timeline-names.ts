@@ -47,7 +47,13 @@ export function markLabel(index: TraceIndex, step: Step, t: Words): string {
     case 'update':
     case 'reset': {
       const update = step.update ? index.updates.get(step.update) : undefined
-      return update?.kind === 'step' ? 'step()' : update?.kind === 'zero_grad' ? 'zero_grad' : update ? updateName(index, update) : ''
+      return update?.kind === 'step'
+        ? 'step()'
+        : update?.kind === 'zero_grad'
+          ? 'zero_grad'
+          : update
+            ? updateName(index, update)
+            : ''
     }
     case 'warning':
       return t('output.warning')

@@ -5,7 +5,23 @@ import { textWidth } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import { isEnough } from './story'
 
-export type Shape = 'op' | 'ghost' | 'seed' | 'visit' | 'sum' | 'reduce' | 'accumulate' | 'hook' | 'enter' | 'leave' | 'update' | 'output' | 'failure' | 'warning' | 'call' | 'gap'
+export type Shape =
+  | 'op'
+  | 'ghost'
+  | 'seed'
+  | 'visit'
+  | 'sum'
+  | 'reduce'
+  | 'accumulate'
+  | 'hook'
+  | 'enter'
+  | 'leave'
+  | 'update'
+  | 'output'
+  | 'failure'
+  | 'warning'
+  | 'call'
+  | 'gap'
 
 export interface TimelineMark {
   step: number
@@ -78,7 +94,14 @@ function shapeOf(index: TraceIndex, step: Step): Shape {
 
 /** Backward stands on the line; a hook stands there when it fired in a pass. */
 function isAbove({ kind, pass }: Step): boolean {
-  return kind === 'seed' || kind === 'visit' || kind === 'sum' || kind === 'reduce' || (kind === 'hook' && pass != null) || kind === 'accumulate'
+  return (
+    kind === 'seed' ||
+    kind === 'visit' ||
+    kind === 'sum' ||
+    kind === 'reduce' ||
+    (kind === 'hook' && pass != null) ||
+    kind === 'accumulate'
+  )
 }
 
 /** Where a step stands between `left` and `right`. */
@@ -86,8 +109,11 @@ export function place(step: number, total: number, left: number, right: number):
   return total <= 1 ? (step === 0 ? left : right) : left + ((right - left) * (step - 1)) / (total - 1)
 }
 
-/** All marks, each with its name where there is room for it. Too many to tell apart: none, and the ticks say where they are. */
-export function marksOf(index: TraceIndex, left: number, right: number, nameOf: (event: Step) => string = () => ''): TimelineMark[] {
+/** All marks, each with its name where there is room for it. Too many to tell apart: none, and the ticks say where they
+ *  are. */
+export function marksOf(
+  index: TraceIndex, left: number, right: number, nameOf: (event: Step) => string = () => '',
+): TimelineMark[] {
   const { timeline } = index.trace
   const total = timeline.length
   if ((right - left) / Math.max(1, total) < 8) return []
@@ -106,7 +132,9 @@ export function marksOf(index: TraceIndex, left: number, right: number, nameOf: 
   })
 }
 
-function nextOnSide(timeline: readonly Step[], at: number, above: boolean, total: number, left: number, right: number): number {
+function nextOnSide(
+  timeline: readonly Step[], at: number, above: boolean, total: number, left: number, right: number,
+): number {
   for (let later = at + 1; later < timeline.length; later += 1) {
     const event = timeline[later]
     if (event && isAbove(event) === above) return place(later + 1, total, left, right)
@@ -120,7 +148,14 @@ export function ticks(index: TraceIndex, left: number, right: number, above: boo
   const seen = new Set<number>()
   let path = ''
   timeline.forEach((event, at) => {
-    if (isAbove(event) !== above || event.kind === 'pass' || event.kind === 'pass_end' || event.kind === 'call' || event.kind === 'call_end') return
+    if (
+      isAbove(event) !== above ||
+      event.kind === 'pass' ||
+      event.kind === 'pass_end' ||
+      event.kind === 'call' ||
+      event.kind === 'call_end'
+    )
+      return
     const x = Math.round(place(at + 1, timeline.length, left, right) / 2) * 2
     if (seen.has(x)) return
     seen.add(x)

@@ -1,6 +1,22 @@
 // An index over one trace: everything by id, and where in the timeline each thing happened.
 
-import type { Accumulation, Gap, Graph, HookCall, Module, ModuleCall, Node, Op, Pass, Span, Step, Tensor, Trace, Update, Visit } from '../../api/types'
+import type {
+  Accumulation,
+  Gap,
+  Graph,
+  HookCall,
+  Module,
+  ModuleCall,
+  Node,
+  Op,
+  Pass,
+  Span,
+  Step,
+  Tensor,
+  Trace,
+  Update,
+  Visit,
+} from '../../api/types'
 
 export interface VisitAt {
   pass: Pass
@@ -53,7 +69,8 @@ export class TraceIndex {
     this.hooks = byId(trace.hooks ?? [])
     this.calls = byId(trace.calls ?? [])
     this.modules = byId(trace.modules)
-    for (const op of trace.ops) for (const output of op.outputs) if (!this.opOfOutput.has(output)) this.opOfOutput.set(output, op)
+    for (const op of trace.ops)
+      for (const output of op.outputs) if (!this.opOfOutput.has(output)) this.opOfOutput.set(output, op)
 
     const stepOfOp = new Map<string, number>()
     const stepOfHook = new Map<string, number>()
@@ -112,7 +129,9 @@ export class TraceIndex {
   private stepOfLeafVisit(accumulations: Map<string, AccumulationAt[]>, at: VisitAt): number {
     const leaf = this.nodes.get(at.visit.node)?.variable
     if (leaf == null) return 0
-    const own = accumulations.get(this.identity(leaf))?.find((a) => a.pass === at.pass && a.accumulation.visit === at.index)
+    const own = accumulations
+      .get(this.identity(leaf))
+      ?.find((a) => a.pass === at.pass && a.accumulation.visit === at.index)
     return own?.step ?? 0
   }
 

@@ -47,13 +47,18 @@ export function coursesOf(index: TraceIndex): Course[] {
   const steps = stepsByOptimizer(index)
   const courses = [...steps.values()].map((list) => {
     const first = list[0]!.update
-    return { label: first.variable ?? first.optimizer ?? '', optimizer: first.optimizer ?? '', parameters: parametersOf(index, first), steps: list }
+    return {
+      label: first.variable ?? first.optimizer ?? '', optimizer: first.optimizer ?? '',
+      parameters: parametersOf(index, first), steps: list,
+    }
   })
   return named(courses)
 }
 
 function stepsByOptimizer(index: TraceIndex): Map<string, OptimizerStep[]> {
-  const numbers = new Map<string, number>((index.trace.curve ?? []).flatMap((point) => (point.pass != null ? [[point.pass, point.number] as const] : [])))
+  const numbers = new Map<string, number>(
+    (index.trace.curve ?? []).flatMap((point) => (point.pass != null ? [[point.pass, point.number] as const] : [])),
+  )
   index.trace.passes.forEach((pass, at) => {
     if (!numbers.has(pass.id)) numbers.set(pass.id, at + 1)
   })
@@ -63,13 +68,17 @@ function stepsByOptimizer(index: TraceIndex): Map<string, OptimizerStep[]> {
     if (event.kind === 'pass_end' && event.pass != null) number = numbers.get(event.pass) ?? number
     const update = event.update != null ? index.updates.get(event.update) : undefined
     if (update?.kind !== 'step' || update.changes.length === 0) return
-    push(found, `${update.variable ?? ''} ${update.optimizer ?? ''} ${parametersOf(index, update).join(' ')}`, { update, step: at + 1, number })
+    push(found, `${update.variable ?? ''} ${update.optimizer ?? ''} ${parametersOf(index, update).join(' ')}`, {
+      update, step: at + 1, number,
+    })
   })
   return found
 }
 
 function parametersOf(index: TraceIndex, update: Update): string[] {
-  return update.changes.flatMap((change) => (change.after ?? change.before ? [index.identity((change.after ?? change.before)!)] : []))
+  return update.changes.flatMap((change) =>
+    (change.after ?? change.before) ? [index.identity((change.after ?? change.before)!)] : [],
+  )
 }
 
 /** A setting that is off says nothing about an optimizer. */
@@ -77,11 +86,15 @@ function isOn(setting: string | undefined): setting is string {
   return setting !== undefined && setting !== 'None' && setting !== 'False'
 }
 
-/** The leaves of a program that trains without an optimizer, from pass to pass: written in place or made anew under the same names.
- * `stateAt` says what a tensor was at a step. */
-export function handCourse(index: TraceIndex, stateAt: (tensor: string, step: number) => Tensor | undefined): Course | null {
+/** The leaves of a program that trains without an optimizer, from pass to pass: written in place or made anew under the
+ *  same names. `stateAt` says what a tensor was at a step. */
+export function handCourse(
+  index: TraceIndex, stateAt: (tensor: string, step: number) => Tensor | undefined,
+): Course | null {
   const passes = index.trace.passes.filter((pass) => pass.parent == null && pass.accumulations.length > 0)
-  const leaves = passes.map((pass) => new Map(pass.accumulations.map(({ tensor }) => [index.tensor(tensor)?.names?.[0] ?? tensor, tensor])))
+  const leaves = passes.map(
+    (pass) => new Map(pass.accumulations.map(({ tensor }) => [index.tensor(tensor)?.names?.[0] ?? tensor, tensor])),
+  )
   const first = [...(leaves[0] ?? [])].sort((a, b) => Number(a[1].slice(1)) - Number(b[1].slice(1)))
   const steps: OptimizerStep[] = []
   for (const [at, pass] of passes.entries()) {
@@ -92,13 +105,14 @@ export function handCourse(index: TraceIndex, stateAt: (tensor: string, step: nu
       return before && after ? [{ name, before: before.id, after: after.id }] : []
     })
     if (changes.length < first.length) break
-    if (changes.some((change) => change.before !== change.after)) steps.push({ update: { id: `hand${at}`, kind: 'data', changes }, step: end, number: at + 1 })
+    if (changes.some((change) => change.before !== change.after))
+      steps.push({ update: { id: `hand${at}`, kind: 'data', changes }, step: end, number: at + 1 })
   }
   return steps.length > 1 ? { label: '', optimizer: '', parameters: first.map(([, tensor]) => tensor), steps } : null
 }
 
-/** A name for each: the variable, where it tells them apart; else the class; else the class and the settings that differ
- * between optimizers of one class. */
+/** A name for each: the variable, where it tells them apart; else the class; else the class and the settings that
+ *  differ between optimizers of one class. */
 function named(courses: readonly Course[]): Course[] {
   const tells = (labels: readonly string[]): boolean => new Set(labels).size === labels.length
   const variables = courses.map((course) => course.label)
@@ -108,10 +122,16 @@ function named(courses: readonly Course[]): Course[] {
   const detailed = classes.map((name, at) => {
     const alike = settings.filter((_, other) => classes[other] === name)
     const differing = Object.keys(settings[at]!).filter((key) => new Set(alike.map((one) => one[key])).size > 1)
-    const said = differing.filter((key) => isOn(settings[at]![key])).map((key) => (settings[at]![key] === 'True' ? key : `${key}=${settings[at]![key]}`))
+    const said = differing
+      .filter((key) => isOn(settings[at]![key]))
+      .map((key) => (settings[at]![key] === 'True' ? key : `${key}=${settings[at]![key]}`))
     return [name, ...said].join(' ')
   })
-  const labels = tells(classes) ? classes : tells(detailed) ? detailed : detailed.map((label, at) => `${label} (${at + 1})`)
+  const labels = tells(classes)
+    ? classes
+    : tells(detailed)
+      ? detailed
+      : detailed.map((label, at) => `${label} (${at + 1})`)
   return courses.map((course, at) => ({ ...course, label: labels[at]! }))
 }
 
@@ -141,7 +161,14 @@ export function pathOf(index: TraceIndex, course: Course, chosen: readonly Place
   if (!first) return null
   const all = numbersOf(index, first.changes)
   const few = all.length <= 2 && first.changes.every((change) => index.tensor(change.before ?? change.after)?.data)
-  const numbers = few ? all : chosen.flatMap((wanted) => all.find((one) => one.tensor === wanted.tensor && one.element === wanted.element) ?? all.find((one) => one.name === wanted.name && one.element === wanted.element) ?? [])
+  const numbers = few
+    ? all
+    : chosen.flatMap(
+        (wanted) =>
+          all.find((one) => one.tensor === wanted.tensor && one.element === wanted.element) ??
+          all.find((one) => one.name === wanted.name && one.element === wanted.element) ??
+          [],
+      )
   if (numbers.length < (few ? 1 : 2)) return null
   const places: Path['places'][number][] = []
   for (const [at, { update, step }] of course.steps.entries()) {
@@ -172,11 +199,15 @@ export function choicesOf(index: TraceIndex, course: Course | null | undefined):
   })
 }
 
-function valuesOf(index: TraceIndex, changes: readonly Change[], when: 'before' | 'after', numbers: readonly Place[]): number[] | null {
-  const found = new Map(changes.flatMap((change) => {
-    const tensor = index.tensor(change[when])
-    return tensor ? [[change.name || tensor.id, tensor] as const, [index.identity(tensor.id), tensor] as const] : []
-  }))
+function valuesOf(
+  index: TraceIndex, changes: readonly Change[], when: 'before' | 'after', numbers: readonly Place[],
+): number[] | null {
+  const found = new Map(
+    changes.flatMap((change) => {
+      const tensor = index.tensor(change[when])
+      return tensor ? [[change.name || tensor.id, tensor] as const, [index.identity(tensor.id), tensor] as const] : []
+    }),
+  )
   const values = numbers.map(({ tensor, name, element }) => (found.get(tensor) ?? found.get(name))?.data?.[element])
   return values.some((value) => value === undefined) ? null : values.map((value) => wireNumber(value!))
 }
@@ -196,16 +227,22 @@ export function axesOf(index: TraceIndex, surface: Surface | null | undefined): 
 }
 
 /** The values of a surface on the plane of a path, whichever way round it has its numbers; null where it has others. */
-export function gridUnder(index: TraceIndex, surface: Surface | null | undefined, numbers: readonly Place[]): Grid | null {
+export function gridUnder(
+  index: TraceIndex, surface: Surface | null | undefined, numbers: readonly Place[],
+): Grid | null {
   const [across, up] = axesOf(index, surface)
   if (!surface?.across || !surface.up || !across || !up || numbers.length !== 2) return null
   const { across: xs, up: ys } = surface
-  const is = (axis: Place, one: Place | undefined) => axis.element === one?.element && (axis.tensor === one.tensor || axis.name === one.name)
+  const is = (axis: Place, one: Place | undefined) =>
+    axis.element === one?.element && (axis.tensor === one.tensor || axis.name === one.name)
   const values = (surface.values ?? []).map(wireNumber)
   if (is(across, numbers[0]) && is(up, numbers[1])) return { xs: xs.values, ys: ys.values, values }
   if (!is(across, numbers[1]) || !is(up, numbers[0])) return null
   const width = xs.values.length
-  return { xs: ys.values, ys: xs.values, values: xs.values.flatMap((_, x) => ys.values.map((__, y) => values[y * width + x]!)) }
+  return {
+    xs: ys.values, ys: xs.values,
+    values: xs.values.flatMap((_, x) => ys.values.map((__, y) => values[y * width + x]!)),
+  }
 }
 
 /** The loss each step of a course was taken at, by the count of its steps. */

@@ -7,7 +7,8 @@ import { fill, pieces } from './sentences'
 import { words } from './bundled'
 
 /** The values a sentence names; a number that only picks a form is English grammar. */
-const slots = (sentence: string): string[] => [...new Set([...sentence.matchAll(/\{(\w+)\}/g)].map((m) => m[1] ?? ''))].sort()
+const slots = (sentence: string): string[] =>
+  [...new Set([...sentence.matchAll(/\{(\w+)\}/g)].map((m) => m[1] ?? ''))].sort()
 
 const lists = { zh: { ...zh, ...zhFindings }, en: { ...en, ...enFindings } }
 
@@ -28,7 +29,8 @@ test('both languages name only values the other knows', () => {
 })
 
 test('no sentence is empty', () => {
-  for (const list of [lists.en, lists.zh]) for (const [key, sentence] of Object.entries(list)) expect(sentence.trim(), key).not.toBe('')
+  for (const list of [lists.en, lists.zh])
+    for (const [key, sentence] of Object.entries(list)) expect(sentence.trim(), key).not.toBe('')
 })
 
 test('a number picks its form', () => {
@@ -55,11 +57,23 @@ test('marks are split from text', () => {
 })
 
 test('code in a mark may multiply and raise to a power', () => {
-  const strong = (sentence: string) => pieces(sentence).filter((piece) => piece.kind === 'strong').map((piece) => piece.text)
-  for (const code of ['a * b', 'x ** 2', 'x**2 * (y)**3']) expect(strong(`因为 **${code}** 需要梯度，**2 份**。`), code).toEqual([code, '2 份'])
+  const strong = (sentence: string) =>
+    pieces(sentence)
+      .filter((piece) => piece.kind === 'strong')
+      .map((piece) => piece.text)
+  for (const code of ['a * b', 'x ** 2', 'x**2 * (y)**3'])
+    expect(strong(`因为 **${code}** 需要梯度，**2 份**。`), code).toEqual([code, '2 份'])
   expect(pieces('x**2 + y ** 2')).toEqual([{ kind: 'text', text: 'x**2 + y ** 2' }])
 })
 
 test('every mark of the sentences opens and closes', () => {
-  for (const list of [lists.en, lists.zh]) for (const [key, sentence] of Object.entries(list)) expect(pieces(sentence).filter((piece) => piece.kind === 'text').map((piece) => piece.text).join(' '), key).not.toContain('**')
+  for (const list of [lists.en, lists.zh])
+    for (const [key, sentence] of Object.entries(list))
+      expect(
+        pieces(sentence)
+          .filter((piece) => piece.kind === 'text')
+          .map((piece) => piece.text)
+          .join(' '),
+        key,
+      ).not.toContain('**')
 })

@@ -18,10 +18,17 @@ export function changedLines(before: string, after: string): ChangedLine[] {
   let head = 0
   while (head < old.length && head < next.length && old[head] === next[head]) head += 1
   let tail = 0
-  while (tail < old.length - head && tail < next.length - head && old[old.length - 1 - tail] === next[next.length - 1 - tail]) tail += 1
+  while (
+    tail < old.length - head &&
+    tail < next.length - head &&
+    old[old.length - 1 - tail] === next[next.length - 1 - tail]
+  )
+    tail += 1
   const gone = old.slice(head, old.length - tail)
   const come = next.slice(head, next.length - tail)
-  return stretches(gone, come).flatMap(({ from, to, of, until }) => paired(gone.slice(from, to), come.slice(of, until), head + from + 1, head + of + 1))
+  return stretches(gone, come).flatMap(({ from, to, of, until }) =>
+    paired(gone.slice(from, to), come.slice(of, until), head + from + 1, head + of + 1),
+  )
 }
 
 interface Stretch {
@@ -39,7 +46,10 @@ function stretches(old: readonly string[], next: readonly string[]): Stretch[] {
   const common = new Uint16Array((old.length + 1) * width)
   for (let a = old.length - 1; a >= 0; a -= 1) {
     for (let b = next.length - 1; b >= 0; b -= 1) {
-      common[a * width + b] = old[a] === next[b] ? common[(a + 1) * width + b + 1]! + 1 : Math.max(common[(a + 1) * width + b]!, common[a * width + b + 1]!)
+      common[a * width + b] =
+        old[a] === next[b]
+          ? common[(a + 1) * width + b + 1]! + 1
+          : Math.max(common[(a + 1) * width + b]!, common[a * width + b + 1]!)
     }
   }
   const found: Stretch[] = []
@@ -69,7 +79,10 @@ function paired(gone: readonly string[], come: readonly string[], line: number, 
     let tail = 0
     while (tail < most - head && letters[letters.length - 1 - tail] === others[others.length - 1 - tail]) tail += 1
     const end = letters.length - tail
-    return { head: letters.slice(0, head).join(''), changed: letters.slice(head, end).join(''), tail: letters.slice(end).join('') }
+    return {
+      head: letters.slice(0, head).join(''), changed: letters.slice(head, end).join(''),
+      tail: letters.slice(end).join(''),
+    }
   }
   return [
     ...gone.map((text, at): ChangedLine => ({ kind: 'old', line: line + at, ...split(text, come[at]) })),

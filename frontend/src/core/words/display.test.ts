@@ -43,7 +43,13 @@ test('text is measured without a page, and cut to fit', () => {
 describe('a tensor in a cell', () => {
   test('a scalar is a number, a small matrix stands in brackets', () => {
     expect(display(tensor([], [27]))).toMatchObject({ kind: 'number', text: '27' })
-    expect(display(tensor([2, 2], [1, -0.5, 3, 4]))).toMatchObject({ kind: 'matrix', rows: [['1', '−0.5'], ['3', '4']], stacked: false })
+    expect(display(tensor([2, 2], [1, -0.5, 3, 4]))).toMatchObject({
+      kind: 'matrix',
+      rows: [
+        ['1', '−0.5'], ['3', '4'],
+      ],
+      stacked: false,
+    })
   })
 
   test('a vector shows four, else three and its last', () => {
@@ -60,7 +66,9 @@ describe('a tensor in a cell', () => {
   test('what is not a number never looks like one', () => {
     expect(display(tensor([], ['nan']))).toMatchObject({ kind: 'word', look: 'hatch', text: 'NaN' })
     expect(display(tensor([], ['inf']))).toMatchObject({ kind: 'word', look: 'solid', text: '+Inf' })
-    expect(display(tensor([2], null, { contents: 'uninitialised' }))).toMatchObject({ kind: 'word', look: 'cells', text: 'empty()' })
+    expect(display(tensor([2], null, { contents: 'uninitialised' }))).toMatchObject({
+      kind: 'word', look: 'cells', text: 'empty()',
+    })
     expect(display(tensor([4, 4], ['nan', ...Array(15).fill(1)]))).toMatchObject({ kind: 'thumb', trouble: 'NaN 1' })
   })
 
@@ -103,6 +111,8 @@ describe('pictures', () => {
     const png = encodePng({ width: 2, height: 2, data: Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]) })
     const body = png.indexOf(73, 33) // the I of IDAT
     const size = new DataView(png.buffer).getUint32(body - 4)
-    expect([...inflateSync(png.subarray(body + 4, body + 4 + size))]).toEqual([0, 1, 2, 3, 4, 5, 6, 0, 7, 8, 9, 10, 11, 12])
+    expect([...inflateSync(png.subarray(body + 4, body + 4 + size))]).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 0, 7, 8, 9, 10, 11, 12,
+    ])
   })
 })

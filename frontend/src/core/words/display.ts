@@ -7,7 +7,14 @@ export type WordLook = 'dashed' | 'hatch' | 'solid' | 'plain' | 'cells'
 
 export type Display =
   | { kind: 'number'; text: string; width: number; height: number }
-  | { kind: 'matrix'; rows: readonly (readonly string[])[]; columns: readonly number[]; stacked: boolean; width: number; height: number }
+  | {
+      kind: 'matrix'
+      rows: readonly (readonly string[])[]
+      columns: readonly number[]
+      stacked: boolean
+      width: number
+      height: number
+    }
   | { kind: 'thumb'; tensor: Tensor; norm: string; stacked: boolean; trouble: string; width: number; height: number }
   | { kind: 'word'; text: string; look: WordLook; width: number; height: number }
 
@@ -80,7 +87,10 @@ function smallRows(values: readonly string[], shape: readonly number[]): string[
 function matrix(rows: string[][], stacked: boolean): Display {
   const columns = rows[0]!.map((_, at) => Math.max(...rows.map((row) => textWidth(row[at]!, MATRIX_SIZE))))
   const inner = columns.reduce((sum, column) => sum + column, 0) + (columns.length - 1) * CELL_GAP
-  return { kind: 'matrix', rows, columns, stacked, width: inner + 2 * BRACKET + (stacked ? 5 : 0), height: rows.length * MATRIX_ROW + 1 }
+  return {
+    kind: 'matrix', rows, columns, stacked, width: inner + 2 * BRACKET + (stacked ? 5 : 0),
+    height: rows.length * MATRIX_ROW + 1,
+  }
 }
 
 function thumb(tensor: Tensor): Display {
@@ -88,7 +98,10 @@ function thumb(tensor: Tensor): Display {
   const trouble = nan > 0 ? `NaN ${nan}` : inf > 0 ? `Inf ${inf}` : ''
   const norm = formatNorm(normOf(tensor))
   const stacked = tensor.shape.slice(0, -2).some((size) => size > 1)
-  return { kind: 'thumb', tensor, norm, stacked, trouble, width: THUMB_WIDTH + 10 + Math.max(30, textWidth(norm, 11)), height: THUMB_HEIGHT }
+  return {
+    kind: 'thumb', tensor, norm, stacked, trouble, width: THUMB_WIDTH + 10 + Math.max(30, textWidth(norm, 11)),
+    height: THUMB_HEIGHT,
+  }
 }
 
 function formatNorm(norm: number): string {

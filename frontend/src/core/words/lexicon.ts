@@ -1,5 +1,5 @@
-// The word list of one language at a time, fetched when it is first shown. The sentences of findings are most of it: they
-// are a list of their own, fetched for the first run that needs them.
+// The word list of one language at a time, fetched when it is first shown. The sentences of findings are most of it:
+// they are a list of their own, fetched for the first run that needs them.
 
 import { wordsOf, type Words } from './sentences'
 import type { Lang } from '../state'
@@ -24,5 +24,7 @@ async function listOf(lang: Lang): Promise<List> {
 }
 
 async function findingsOf(lang: Lang): Promise<List> {
-  return (lang === 'zh' ? await import('../../../words/findings/zh.json') : await import('../../../words/findings/en.json')).default
+  return (
+    lang === 'zh' ? await import('../../../words/findings/zh.json') : await import('../../../words/findings/en.json')
+  ).default
 }

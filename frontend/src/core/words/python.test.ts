@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest'
 import { tokens } from './python'
 
-const kinds = (code: string): string[] => tokens(code).map((line) => line.map((token) => `${token.kind}:${token.text}`).join('|'))
+const kinds = (code: string): string[] =>
+  tokens(code).map((line) => line.map((token) => `${token.kind}:${token.text}`).join('|'))
 
 test('keywords, strings and comments are told apart', () => {
-  expect(kinds("for x in 'in': # in")).toEqual(["keyword:for|plain: x |keyword:in|plain: |string:'in'|plain:: |comment:# in"])
+  expect(kinds("for x in 'in': # in")).toEqual([
+    "keyword:for|plain: x |keyword:in|plain: |string:'in'|plain:: |comment:# in",
+  ])
 })
 
 test('a name that contains a keyword is plain', () => {

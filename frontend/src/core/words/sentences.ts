@@ -2,7 +2,8 @@
 
 export type Values = Readonly<Record<string, string | number>>
 
-/** Looks a sentence up and puts the values into it. A key that is unknown (a server newer than the page) comes back as itself. */
+/** Looks a sentence up and puts the values into it. A key that is unknown (a server newer than the page) comes back as
+ *  itself. */
 export interface Words {
   (key: string, values?: Values): string
   has(key: string): boolean
@@ -21,12 +22,14 @@ export function fill(sentence: string, values: Values = {}): string {
 }
 
 export function wordsOf(list: Readonly<Record<string, string>>): Words {
-  return Object.assign((key: string, values?: Values) => fill(list[key] ?? key, values), { has: (key: string) => key in list })
+  return Object.assign((key: string, values?: Values) => fill(list[key] ?? key, values), {
+    has: (key: string) => key in list,
+  })
 }
 
 export type Piece = { kind: 'text' | 'strong' | 'code'; text: string }
 
-/** What a mark holds may be code with `*` and `**` of its own: a mark opens before and closes after what is no space. */
+/** What a mark holds may be code with `*` and `**` in it: a mark opens before and closes after what is no space. */
 const MARKS = /((?<![\w)\]])\*\*(?=\S).+?(?<=\S)\*\*(?![\w([])|`[^`]+`)/
 
 /** Splits the two marks a sentence may carry, **strong** and `code`. */

@@ -76,12 +76,11 @@ function held(camera: Camera, bounds: Rect, view: Viewport, focus: Rect | null):
   const x = width <= view.width - 2 * EDGE
     ? (view.width - width) / 2 - bounds.x * camera.zoom
     : Math.max(Math.min(camera.x, left), view.width - EDGE - (bounds.x + bounds.w) * camera.zoom)
-  const y =
-    height <= view.height - 2 * EDGE
-      ? (view.height - height) / 2 - bounds.y * camera.zoom
-      : focus
-        ? Math.max(Math.min(camera.y, top), view.height - EDGE - (bounds.y + bounds.h) * camera.zoom)
-        : top
+  const y = height <= view.height - 2 * EDGE
+    ? (view.height - height) / 2 - bounds.y * camera.zoom
+    : focus
+      ? Math.max(Math.min(camera.y, top), view.height - EDGE - (bounds.y + bounds.h) * camera.zoom)
+      : top
   return { x, y }
 }
 

@@ -68,12 +68,11 @@ export function substitute(index: TraceIndex, rule: Rule, slot: RuleSlot, node: 
   let filled = 0
   const text = slot.substituted.replace(PLACE, (whole, name: string) => {
     const value = valueOf(index, name, node, at)
-    const put =
-      value.text !== undefined
-        ? `<mn>${escape(value.text)}</mn>`
-        : value.tensor
-          ? written(value.tensor, name === 'g')
-          : null
+    const put = value.text !== undefined
+      ? `<mn>${escape(value.text)}</mn>`
+      : value.tensor
+        ? written(value.tensor, name === 'g')
+        : null
     if (put === null) return whole
     filled += 1
     return put

@@ -302,10 +302,9 @@ class Sheet {
       const pairKey = `${nodeOf(hop.from, level)} ${nodeOf(hop.to, level)}`
       let pair = pairs.get(pairKey)
       if (pair === undefined) pairs.set(pairKey, (pair = pairs.size))
-      const key =
-        hop.toBox && !this.groups.has(hop.to)
-          ? `${pairKey} ${hop.from} ${hop.link.id}`
-          : `${hop.from}|${hop.to}|${hop.link.value}`
+      const key = hop.toBox && !this.groups.has(hop.to)
+        ? `${pairKey} ${hop.from} ${hop.link.id}`
+        : `${hop.from}|${hop.to}|${hop.link.value}`
       const bundle = byKey.get(key)
       if (bundle) bundle.hops.push(hop)
       else
@@ -390,10 +389,9 @@ class Sheet {
       cover(partOf[at]!, x - size.w / 2, x + size.w / 2, y, y + size.h)
     })
     pairs.forEach(({ from, to, reserve }, at) => {
-      const points =
-        shape.pairs[at]!.length > 0
-          ? shape.pairs[at]!
-          : [[(shape.nodes[from]![0] + shape.nodes[to]![0]) / 2, shape.nodes[to]![1]] as const]
+      const points = shape.pairs[at]!.length > 0
+        ? shape.pairs[at]!
+        : [[(shape.nodes[from]![0] + shape.nodes[to]![0]) / 2, shape.nodes[to]![1]] as const]
       for (const [x, y] of points) cover(partOf[from]!, x - reserve / 2, x + reserve / 2, y, y)
     })
     const sizes = extents.map(() => 0)

@@ -232,10 +232,9 @@ export class Story {
     let known = this.known.get(id)
     if (!known) {
       const life = this.lives.get(id)!
-      const gradients =
-        life.box.kind === 'leaf'
-          ? life.grads.map((grad) => grad.at)
-          : life.visits.map((visit) => this.entered(life.box, visit))
+      const gradients = life.box.kind === 'leaf'
+        ? life.grads.map((grad) => grad.at)
+        : life.visits.map((visit) => this.entered(life.box, visit))
       known = {
         values: life.values.map((value) => value.at),
         gradients: gradients.filter((tensor): tensor is Tensor => tensor != null),
@@ -257,10 +256,9 @@ export class Story {
   gradientsEntering(id: string): Tensor[] {
     const life = this.lives.get(id)
     if (!life) return []
-    const found =
-      life.box.kind === 'leaf'
-        ? life.additions.map(({ at }) => this.index.tensor(at.accumulation.delta))
-        : life.visits.map((visit) => this.entered(life.box, visit))
+    const found = life.box.kind === 'leaf'
+      ? life.additions.map(({ at }) => this.index.tensor(at.accumulation.delta))
+      : life.visits.map((visit) => this.entered(life.box, visit))
     return found.filter((tensor): tensor is Tensor => tensor != null)
   }
 
@@ -334,10 +332,9 @@ export class Story {
 
   private progress(life: Life, step: number, now: Step | undefined): Progress {
     if (now) return now.kind === 'op' ? 'forward' : 'current'
-    const reached =
-      life.box.kind === 'leaf'
-        ? life.additions.some(({ at, step: then }) => then <= step && this.shows(at.pass))
-        : lastVisit(life.visits, step) !== undefined
+    const reached = life.box.kind === 'leaf'
+      ? life.additions.some(({ at, step: then }) => then <= step && this.shows(at.pass))
+      : lastVisit(life.visits, step) !== undefined
     if (reached) return 'visited'
     return step >= life.forwardStep ? 'waiting' : 'future'
   }
@@ -449,10 +446,9 @@ export class Story {
     const sums = pass.visits[accumulation.visit]?.sums?.find((sum) => sum.input_nr === 0)
     const before = this.index.tensor(accumulation.before)
     const delta = this.index.tensor(accumulation.delta) ?? null
-    const parts =
-      sums && sums.terms.length > 1 && !sums.hooked
-        ? sums.terms.map((term) => this.index.tensor(term.tensor) ?? null)
-        : [delta]
+    const parts = sums && sums.terms.length > 1 && !sums.hooked
+      ? sums.terms.map((term) => this.index.tensor(term.tensor) ?? null)
+      : [delta]
     const terms = before || parts.length === 1 ? [before ?? null, ...parts] : parts
     return {
       kind: 'grad', terms, result: this.index.tensor(accumulation.after) ?? null, done: at <= step, now: false,
@@ -553,12 +549,11 @@ export class Story {
     if (event.kind === 'visit') return event.visit === visit.index
     if (event.kind === 'reduce') return event.visit === visit.index && event.slot === link.slot
     const source = this.sheet.boxes.get(link.source)
-    const at =
-      event.kind === 'accumulate'
-        ? visit.pass.accumulations[event.accumulation ?? -1]?.visit
-        : event.kind === 'sum' || event.kind === 'hook'
-          ? event.visit
-          : undefined
+    const at = event.kind === 'accumulate'
+      ? visit.pass.accumulations[event.accumulation ?? -1]?.visit
+      : event.kind === 'sum' || event.kind === 'hook'
+        ? event.visit
+        : undefined
     if (at == null || !source) return false
     const receiver = visit.pass.visits[at]
     return (

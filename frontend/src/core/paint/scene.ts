@@ -173,14 +173,13 @@ export class Painter {
     const own = paints.find((paint) => paint.progress === 'current' || paint.progress === 'forward')
     const last = inside.find((box) => box.node != null && box.node === group.node) ?? inside[inside.length - 1]
     const lastPaint = last ? moment.box(last.id) : undefined
-    const progress =
-      isOwn && own
-        ? own.progress
-        : paints.some((paint) => paint.progress === 'visited')
-          ? 'visited'
-          : paints.every((paint) => paint.progress === 'future')
-            ? 'future'
-            : 'waiting'
+    const progress = isOwn && own
+      ? own.progress
+      : paints.some((paint) => paint.progress === 'visited')
+        ? 'visited'
+        : paints.every((paint) => paint.progress === 'future')
+          ? 'future'
+          : 'waiting'
     return {
       progress,
       value: lastPaint?.value ?? { kind: 'blank' },
@@ -376,16 +375,15 @@ export class Painter {
 
   private cell(marks: Mark[], cell: Cell, area: Area, tone: Tone): void {
     if (cell.kind === 'blank') return
-    const shown =
-      cell.kind === 'unknown'
-        ? UNKNOWN
-        : cell.kind === 'raised'
-          ? word(cell.text, 'plain')
-          : cell.kind === 'waiting'
-            ? WAITING
-            : cell.kind === 'none'
-              ? NONE
-              : display(cell.tensor)
+    const shown = cell.kind === 'unknown'
+      ? UNKNOWN
+      : cell.kind === 'raised'
+        ? word(cell.text, 'plain')
+        : cell.kind === 'waiting'
+          ? WAITING
+          : cell.kind === 'none'
+            ? NONE
+            : display(cell.tensor)
     const middle = area.x + area.w / 2
     if (shown.kind === 'thumb') this.thumb(marks, shown, area)
     else
@@ -520,12 +518,11 @@ function sayCell(cell: Cell): string {
 }
 
 function outline(paint: BoxPaint, ghost: boolean, w: number, h: number): Mark {
-  const kind =
-    paint.trouble === 'raised' || paint.trouble === 'nonfinite'
-      ? 'trouble'
-      : ghost && paint.progress !== 'forward'
-        ? 'ghost'
-        : paint.progress
+  const kind = paint.trouble === 'raised' || paint.trouble === 'nonfinite'
+    ? 'trouble'
+    : ghost && paint.progress !== 'forward'
+      ? 'ghost'
+      : paint.progress
   return { k: 'rect', c: `o-${kind}`, x: 0, y: 0, w, h, r: 4 }
 }
 
@@ -609,14 +606,13 @@ function matrixMarks(
   const height = shown.rows.length * row + 1
   const width = (shown.width - (shown.stacked ? 5 : 0)) * scale
   const flavour = tone === 'gradient' || tone === 'gradient-label' ? '-grad' : tone === 'ghost' ? '-ghost' : ''
-  const text =
-    tone === 'gradient-label'
-      ? 'label-g'
-      : tone === 'gradient'
-        ? 'gradient'
-        : tone === 'ghost'
-          ? 'value-ghost'
-          : 'value'
+  const text = tone === 'gradient-label'
+    ? 'label-g'
+    : tone === 'gradient'
+      ? 'gradient'
+      : tone === 'ghost'
+        ? 'value-ghost'
+        : 'value'
   const inset = shown.rows.length === 1 ? 2 : 0
   marks.push({
     k: 'path', c: `bracket${flavour}`,

@@ -64,10 +64,9 @@ export function stopsOf(index: TraceIndex, pass: Pass, jacobians: readonly Jacob
     const node = index.node(visit.node)
     if (!node) return []
     const terms = arrived.get(node.id) ?? []
-    const product =
-      terms.length > 0 && terms.every((term) => term !== null) && single(node)
-        ? (terms.reduce((a, b) => plus(a!, b!)) ?? null)
-        : null
+    const product = terms.length > 0 && terms.every((term) => term !== null) && single(node)
+      ? (terms.reduce((a, b) => plus(a!, b!)) ?? null)
+      : null
     const out = outputShape(index, node, node.id === root.node ? root.input_nr : 0)
     const factors = node.edges.flatMap((edge, slot): Factor[] => {
       const target = edge.to != null ? index.node(edge.to) : undefined

@@ -46,10 +46,9 @@ function stretches(old: readonly string[], next: readonly string[]): Stretch[] {
   const common = new Uint16Array((old.length + 1) * width)
   for (let a = old.length - 1; a >= 0; a -= 1) {
     for (let b = next.length - 1; b >= 0; b -= 1) {
-      common[a * width + b] =
-        old[a] === next[b]
-          ? common[(a + 1) * width + b + 1]! + 1
-          : Math.max(common[(a + 1) * width + b]!, common[a * width + b + 1]!)
+      common[a * width + b] = old[a] === next[b]
+        ? common[(a + 1) * width + b + 1]! + 1
+        : Math.max(common[(a + 1) * width + b]!, common[a * width + b + 1]!)
     }
   }
   const found: Stretch[] = []

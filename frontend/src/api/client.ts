@@ -1,6 +1,6 @@
 // The server's routes: the only file that knows URLs.
 
-import type { Layout } from '../core/layout/layout'
+import type { Layout } from '../core/layout/geometry'
 import type { Lang, Level } from '../core/state'
 import type { Comparison, Engine, Graph, Trace } from './types'
 

@@ -3,7 +3,7 @@
 
 import * as api from '../api/client'
 import type { Graph } from '../api/types'
-import type { Layout } from '../core/layout/layout'
+import type { Layout } from '../core/layout/geometry'
 import type { Lang } from '../core/state'
 import type { View } from '../core/paint/view'
 import type { Answer, Layouts } from '../graph/layout-source'

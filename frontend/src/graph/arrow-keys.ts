@@ -1,6 +1,6 @@
 // Where the arrow keys go: up to the producer, down to the consumer, sideways to the nearest neighbour.
 
-import type { Layout, Placed } from '../core/layout/layout'
+import type { Layout, Placed } from '../core/layout/geometry'
 
 export type Arrow = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight'
 

@@ -1,6 +1,6 @@
 // The camera over the graph: world to screen, zoom about a point, fits, and the ways it moves on its own.
 
-import type { Rect } from '../core/layout/route'
+import type { Rect } from '../core/layout/geometry'
 
 export interface Camera {
   /** Screen position of the world's origin. */

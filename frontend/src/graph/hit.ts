@@ -1,7 +1,7 @@
 // What lies under a point of the graph.
 
 import { HEADER } from '../core/layout/extent'
-import type { Layout } from '../core/layout/layout'
+import type { Layout } from '../core/layout/geometry'
 import { cover } from '../core/layout/route'
 
 export type Hit =

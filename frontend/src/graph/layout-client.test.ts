@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LayoutInput } from '../core/layout/layout'
+import type { LayoutInput } from '../core/layout/geometry'
 import { LayoutClient } from './layout-client'
 
 // No worker here: the client falls back to its own thread, as in a sandboxed frame.

@@ -1,8 +1,8 @@
 // Asks for layouts: a small graph's is made at once, a large one's by a worker. An answer that a newer question has
 // overtaken is dropped.
 
-import type { LayoutInput } from '../core/layout/layout'
-import { layoutInput } from '../core/layout/sizes'
+import type { LayoutInput } from '../core/layout/geometry'
+import { layoutInput } from '../core/paint/sizes'
 import type { View } from '../core/paint/view'
 import LayoutWorker from './layout.worker?worker'
 import type { Answer, Layouts } from './layout-source'

@@ -1,6 +1,6 @@
 // Who says where everything on a view goes: the page itself, or for an embed its server.
 
-import type { Layout } from '../core/layout/layout'
+import type { Layout } from '../core/layout/geometry'
 import type { View } from '../core/paint/view'
 
 export type Answer = { id: number; layout: Layout } | { id: number; failure: string }

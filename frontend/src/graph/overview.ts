@@ -1,6 +1,6 @@
 // The shapes of a graph seen from far away: few large ones instead of many small ones.
 
-import type { Frame, Placed, Wire } from '../core/layout/layout'
+import type { Frame, Placed, Wire } from '../core/layout/geometry'
 import type { Progress } from '../core/paint/moment'
 import { lanePath } from '../core/layout/route'
 

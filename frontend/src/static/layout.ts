@@ -1,10 +1,11 @@
 // Trace and graph to the places of everything on it, as a page would lay it out: what the server gives embeds.
 
+import type { Layout } from '../core/layout/geometry'
 import type { Graph, Trace } from '../api/types'
-import { layout, type Layout } from '../core/layout/layout'
-import { EMBED } from '../core/layout/measure'
+import { layout } from '../core/layout/layout'
+import { EMBED } from '../core/paint/measure'
 import { PAGE, PHONE } from '../core/paint/annotations'
-import { layoutInput } from '../core/layout/sizes'
+import { layoutInput } from '../core/paint/sizes'
 import type { Lang } from '../core/state'
 import { View } from '../core/paint/view'
 import { words } from '../core/words/bundled'

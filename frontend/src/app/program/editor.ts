@@ -3,33 +3,13 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from '@codemirror/commands'
 import { pythonLanguage } from '@codemirror/lang-python'
 import {
-  HighlightStyle,
-  LanguageSupport,
-  bracketMatching,
-  indentOnInput,
-  indentUnit,
-  syntaxHighlighting,
+  HighlightStyle, LanguageSupport, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting,
 } from '@codemirror/language'
 import {
-  Compartment,
-  EditorState,
-  RangeSet,
-  StateEffect,
-  StateField,
-  type Extension,
-  type Range,
-  type Text,
+  Compartment, EditorState, RangeSet, StateEffect, StateField, type Extension, type Range, type Text,
 } from '@codemirror/state'
 import {
-  Decoration,
-  EditorView,
-  GutterMarker,
-  WidgetType,
-  drawSelection,
-  gutter,
-  gutters,
-  keymap,
-  lineNumbers,
+  Decoration, EditorView, GutterMarker, WidgetType, drawSelection, gutter, gutters, keymap, lineNumbers,
   type DecorationSet,
 } from '@codemirror/view'
 import { tags } from '@lezer/highlight'

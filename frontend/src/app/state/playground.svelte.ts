@@ -12,14 +12,7 @@ import { choiceAt, Graphs } from './graphs'
 import { loadWords } from '../../core/words/lexicon'
 import { boxFinder } from '../../core/trace/naming'
 import {
-  draftOf,
-  keepDraft,
-  keepRun,
-  recentRuns,
-  remember,
-  remembered,
-  tellingLine,
-  type Recent,
+  draftOf, keepDraft, keepRun, recentRuns, remember, remembered, tellingLine, type Recent,
 } from './browser-storage'
 import { nodeOfStep } from '../../core/trace/story'
 import { Then } from '../../core/trace/history'

@@ -1,7 +1,6 @@
 // What a wire covers, and the header of an open group.
 
-import type { Badge, Wire } from './layout'
-import type { Rect } from './route'
+import type { Badge, Wire, Rect } from './geometry'
 
 export const HEADER = 30
 

@@ -1,14 +1,9 @@
 // Where the labels of wires go: beside their lane, off every box, lane and other label; shorter when there is no room.
 
-import type { Badge, Knot, LayoutLink, Placed, Size, Wire } from './layout'
+import type { Badge, Knot, LabelPlace, LayoutLink, Placed, Rect, Size, Wire } from './geometry'
 import { badgeRects } from './extent'
 import { push } from '../trace/trace-index'
-import { cover, LANE, middleOf, type Rect } from './route'
-
-export interface LabelPlace extends Rect {
-  /** Which of the label's forms fits; −1 is a dot that opens on hover. */
-  variant: number
-}
+import { cover, LANE, middleOf } from './route'
 
 const LEFT_OF_LANE = LANE + 9
 const RIGHT_OF_LANE = LANE + 10

@@ -1,6 +1,6 @@
 // The two lanes of a wire as SVG paths: offsets of one route that never swap sides.
 
-import type { Knot } from './layout'
+import type { Knot, Rect } from './geometry'
 
 /** Half the distance between the two lanes. */
 export const LANE = 3.5
@@ -57,13 +57,6 @@ function upwardPath(knots: readonly Knot[], shift: number): string {
   const [ax, ay] = knots[0]!
   const [bx, by] = knots[knots.length - 1]!
   return `M${n(ax + shift)} ${n(ay)}C${n(ax + shift)} ${n(ay + 70)} ${n(bx + shift)} ${n(by - 70)} ${n(bx + shift)} ${n(by)}`
-}
-
-export interface Rect {
-  x: number
-  y: number
-  w: number
-  h: number
 }
 
 /** Small rectangles that cover both lanes, for keeping labels off them. */

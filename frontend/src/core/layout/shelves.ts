@@ -1,6 +1,6 @@
 // Parts of a graph that nothing joins, set side by side like words on lines instead of in one endless row.
 
-import type { Rect } from './route'
+import type { Rect } from './geometry'
 
 const BETWEEN = 44
 const ROW_GAP = 40

@@ -1,18 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Op, Tensor } from '../../api/types'
 import {
-  axisOf,
-  brackets,
-  cellAt,
-  cellsRead,
-  cornerOf,
-  gridOf,
-  instance,
-  outlines,
-  pairsOf,
-  place,
-  rule,
-  sizeOf,
+  axisOf, brackets, cellAt, cellsRead, cornerOf, gridOf, instance, outlines, pairsOf, place, rule, sizeOf,
 } from './cells'
 
 function tensor(shape: number[], data?: number[]): Tensor {

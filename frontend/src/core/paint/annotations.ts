@@ -3,10 +3,10 @@
 import type { Box } from '../../api/types'
 import type { Sheet, Stub } from '../layout/fold'
 import { textWidth } from '../words/format'
-import { COLUMN, type Measure, type Room, type Spacious } from '../layout/measure'
+import { COLUMN, type Measure, type Room, type Spacious } from './measure'
 import type { BoxPaint, Moment } from './moment'
 import { promotionText } from '../ops/promotion'
-import type { Mark } from './scene'
+import type { Mark } from './marks'
 
 const SPACIOUS: Spacious = {
   narrowest: (sheet) => (isChain(sheet) ? COLUMN : 180),

@@ -1,5 +1,6 @@
+import type { Grid } from '../trace/training'
 import { describe, expect, it } from 'vitest'
-import { contour, labelPlace, levelsOf, type Grid } from './contour'
+import { contour, labelPlace, levelsOf } from './contour'
 
 function gridOf(f: (x: number, y: number) => number, n = 41, from = -2, to = 2): Grid {
   const ticks = Array.from({ length: n }, (_, at) => from + ((to - from) * at) / (n - 1))

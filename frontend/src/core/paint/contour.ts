@@ -1,11 +1,6 @@
 // Contour lines of a function given on a grid: marching squares, the pieces joined to lines.
 
-export interface Grid {
-  xs: readonly number[]
-  ys: readonly number[]
-  /** Row after row of `xs`. */
-  values: readonly number[]
-}
+import type { Grid } from '../trace/training'
 
 export type Line = (readonly [number, number])[]
 

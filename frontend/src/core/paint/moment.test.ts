@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Tensor } from '../../api/types'
 import { load, NAMES, type Name } from '../fixtures/load'
-import { headOfGroup, stripText } from '../layout/measure'
+import { headOfGroup, stripText } from './measure'
 import type { Cell } from './moment'
 import { PAGE } from './annotations'
 import { View } from './view'

@@ -1,73 +1,24 @@
 // The picture as plain marks (rect, path, text, image) with classes; page, embed and static SVG draw the same ones.
 
-import type { Box, Group, Tensor } from '../../api/types'
+import type { Box, Group } from '../../api/types'
 import { gradientTint, type Shade } from './colour'
 import {
-  display,
-  normOf,
-  WAITING,
-  NONE,
-  UNKNOWN,
-  word,
-  MATRIX_ROW,
-  CELL_GAP,
-  BRACKET,
-  THUMB_HEIGHT,
-  THUMB_WIDTH,
+  display, normOf, WAITING, NONE, UNKNOWN, word, MATRIX_ROW, CELL_GAP, BRACKET, THUMB_HEIGHT, THUMB_WIDTH,
   type Display,
 } from '../words/display'
 import type { DrawnLink, Stub } from '../layout/fold'
 import { cutEnd, cutMiddle, formatNumber, textWidth } from '../words/format'
 import { icon, type IconName } from './icons'
-import type { Frame, Knot, Placed, Wire } from '../layout/layout'
+import type { Frame, Knot, Placed, Wire, LabelPlace } from '../layout/geometry'
 import { extent } from '../layout/extent'
-import type { LabelPlace } from '../layout/labels'
 import {
-  ASIDE,
-  capsuleText,
-  capsuleWidth,
-  cutText,
-  forwardLabel,
-  gradientLabel,
-  HEAD,
-  headOf,
-  headOfGroup,
-  isShared,
-  keepsStrip,
-  LABEL,
-  LABEL_ROW,
-  NAME,
-  STRIP,
-  stripLabel,
-  stripText,
-  STUB,
-  stubGap,
-  stubWidth,
-  TITLE,
-  type Head,
+  ASIDE, capsuleText, capsuleWidth, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup, isShared,
+  keepsStrip, LABEL, LABEL_ROW, NAME, STRIP, stripLabel, stripText, STUB, stubGap, stubWidth, TITLE, type Head,
   type Measure,
-} from '../layout/measure'
+} from './measure'
+import type { Item, Mark } from './marks'
 import type { BoxPaint, Cell, LinkPaint, Moment } from './moment'
 import { LANE, lanePath, lanePathUp } from '../layout/route'
-
-export type Mark =
-  | { k: 'rect'; c: string; x: number; y: number; w: number; h: number; r?: number; fill?: string }
-  | { k: 'path'; c: string; d: string; at?: readonly [x: number, y: number, scale: number] }
-  | { k: 'text'; c: string; x: number; y: number; s: string; a?: 'middle' | 'end'; step?: number }
-  | { k: 'image'; tensor: Tensor; x: number; y: number; w: number; h: number }
-
-/** One thing on the picture: its marks are relative to (x, y). */
-export interface Item {
-  id: string
-  kind: 'frame' | 'wire' | 'box' | 'group'
-  x: number
-  y: number
-  w: number
-  h: number
-  marks: readonly Mark[]
-  /** What a screen reader says, and the tooltip. */
-  label: string
-}
 
 /** Lanes lie below every box; what waits lies below what has come. */
 export function drawFrame(frame: Frame, group: Group, measure: Measure): Item {

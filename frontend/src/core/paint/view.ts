@@ -1,12 +1,13 @@
 // From trace and graph to a picture: the steps in order, shared by page, embed and static SVG.
 
+import type { Item } from './marks'
 import type { Graph, Trace, Box } from '../../api/types'
 import type { Shade } from './colour'
 import { childrenOf, sheetOf, type DrawnLink, type Sheet } from '../layout/fold'
-import type { Layout } from '../layout/layout'
-import { measureFor, type Measure, type Room, type Say } from '../layout/measure'
+import type { Layout } from '../layout/geometry'
+import { measureFor, type Measure, type Room, type Say } from './measure'
 import { Story, type Moment } from './moment'
-import { drawFrame, Painter, type Item } from './scene'
+import { drawFrame, Painter } from './scene'
 import { TraceIndex } from '../trace/trace-index'
 
 /** Everything about one graph that does not depend on the step. */

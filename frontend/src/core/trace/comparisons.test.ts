@@ -1,16 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Comparison, Named, Side, Tensor } from '../../api/types'
 import {
-  areStrangers,
-  inWords,
-  lineHere,
-  lineThere,
-  opNotes,
-  opRows,
-  plainRows,
-  runNamed,
-  tensorRows,
-  typeRows,
+  areStrangers, inWords, lineHere, lineThere, opNotes, opRows, plainRows, runNamed, tensorRows, typeRows,
 } from './comparisons'
 
 const side = (part: Partial<Side> = {}): Side => ({

@@ -1,21 +1,7 @@
 // An index over one trace: everything by id, and where in the timeline each thing happened.
 
 import type {
-  Accumulation,
-  Gap,
-  Graph,
-  HookCall,
-  Module,
-  ModuleCall,
-  Node,
-  Op,
-  Pass,
-  Span,
-  Step,
-  Tensor,
-  Trace,
-  Update,
-  Visit,
+  Accumulation, Gap, Graph, HookCall, Module, ModuleCall, Node, Op, Pass, Span, Step, Tensor, Trace, Update, Visit,
 } from '../../api/types'
 
 export interface VisitAt {

@@ -2,17 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Trace } from '../../api/types'
 import { TraceIndex } from './trace-index'
 import {
-  axesOf,
-  choicesOf,
-  coursesOf,
-  curveOf,
-  gridUnder,
-  handCourse,
-  lossesOf,
-  pathOf,
-  rateOf,
-  rowsOf,
-  stepShown,
+  axesOf, choicesOf, coursesOf, curveOf, gridUnder, handCourse, lossesOf, pathOf, rateOf, rowsOf, stepShown,
 } from './training'
 
 // Two optimizers from the same start on f(w) = w²: SGD with lr 0.1 gives 2 → 1.6 → 1.28, worked out by hand; with

@@ -1,10 +1,17 @@
 // Training as curves: the loss of every pass, what an optimizer's steps did to few numbers, and what it keeps.
 
 import type { Change, Surface, Tensor, Trace, Update } from '../../api/types'
-import type { Grid } from '../paint/contour'
 import { wireNumber } from '../words/format'
 import { placeOf } from './jacobian'
 import { push, type TraceIndex } from './trace-index'
+
+/** A function of two numbers, where it was evaluated. */
+export interface Grid {
+  xs: readonly number[]
+  ys: readonly number[]
+  /** Row after row of `xs`. */
+  values: readonly number[]
+}
 
 /** A call of the engine on the curve. */
 export interface Point {

@@ -2,10 +2,10 @@
 
 import type { Box, Group, Tensor } from '../../api/types'
 import { brief, display, normOf, type Display } from '../words/display'
-import { groupTitle, type DrawnLink, type Sheet, type Stub } from './fold'
+import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
 import { formatCount, formatNumber, formatShape, textWidth } from '../words/format'
-import type { BoxPaint, Moment, Story, Strip } from '../paint/moment'
-import type { Mark } from '../paint/scene'
+import type { BoxPaint, Moment, Story, Strip } from './moment'
+import type { Mark } from './marks'
 import type { Values } from '../words/bundled'
 
 export const TITLE = 11.5

@@ -3,35 +3,15 @@
 
 import type { Box, Group } from '../../api/types'
 import { display, MATRIX_ROW, type Display } from '../words/display'
-import { childrenOf, type DrawnLink, type Sheet } from './fold'
+import { childrenOf, type DrawnLink, type Sheet } from '../layout/fold'
 import { textWidth } from '../words/format'
-import type { LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Size } from './layout'
+import type { LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Size } from '../layout/geometry'
 import {
-  ASIDE,
-  capsuleText,
-  capsuleWidth,
-  COLUMN,
-  cutText,
-  forwardLabel,
-  gradientLabel,
-  HEAD,
-  headOf,
-  headOfGroup,
-  keepsStrip,
-  LABEL,
-  LABEL_ROW,
-  NAME,
-  NARROWEST,
-  STRIP,
-  stripLabel,
-  stripText,
-  stubGap,
-  stubWidth,
-  TITLE,
-  type Head,
+  ASIDE, capsuleText, capsuleWidth, COLUMN, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup,
+  keepsStrip, LABEL, LABEL_ROW, NAME, NARROWEST, STRIP, stripLabel, stripText, stubGap, stubWidth, TITLE, type Head,
   type Measure,
 } from './measure'
-import { openingChoice } from './opening'
+import { openingChoice } from '../layout/opening'
 
 const STRIP_SIZE = 11
 /** A ghost has one cell, so it may be narrower. */

@@ -6,7 +6,6 @@ import type { Comparison, Graph, Trace } from '../../api/types'
 import type { Lang } from '../../core/state'
 import type { TraceIndex } from '../../core/trace/trace-index'
 import { Graphs } from './graphs'
-import type { Playground } from './playground.svelte'
 
 export interface Other {
   trace: Trace | null
@@ -40,11 +39,13 @@ class Others {
 export const others = new Others()
 
 /** The trace of a run; that of a lesson which has not been run on this server yet is made. */
-export async function traceOf(id: string, play: Playground, lang: Lang, signal: AbortSignal): Promise<Trace> {
+export async function traceOf(
+  id: string, lessons: readonly api.Lesson[], lang: Lang, signal: AbortSignal,
+): Promise<Trace> {
   try {
     return await api.trace(id, lang, signal)
   } catch (error) {
-    const lesson = play.lessons.find((one) => one.run === id)
+    const lesson = lessons.find((candidate) => candidate.run === id)
     if (!lesson || !(error instanceof api.Problem) || error.status !== 404) throw error
     const made = await api.run(
       { code: lesson.code, device: 'cpu', seed: 0, check: [], axes: [] }, { level: 'both', root: null, pass: null },

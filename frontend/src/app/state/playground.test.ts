@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Trace } from '../../api/types'
 import { load } from '../../core/fixtures/load'
-import { Playground } from './playground.svelte'
+import { playground, type Playground } from './playground'
 
 const { trace, graph } = load('broadcasting')
 let frames: FrameRequestCallback[] = []
@@ -24,19 +24,19 @@ function paint(): void {
   for (const frame of frames.splice(0)) frame(0)
 }
 
-function drawn(play: Playground, id: string): Promise<void> {
-  return vi.waitFor(() => expect(play.picture?.trace.id).toBe(id))
+function drawn(page: Playground, id: string): Promise<void> {
+  return vi.waitFor(() => expect(page.run.picture?.trace.id).toBe(id))
 }
 
 /** A page that shows `one`, and is about to show `two`, whose picture is there. */
-async function between(): Promise<{ play: Playground; done: Promise<void> }> {
+async function between(): Promise<{ page: Playground; done: Promise<void> }> {
   serving({ ...trace, id: 'one' }, { ...trace, id: 'two' }, { ...trace, id: 'three' })
-  const play = new Playground()
-  play.code = trace.program.code
-  await play.run()
-  const done = play.run()
-  await drawn(play, 'two')
-  return { play, done }
+  const page = playground()
+  page.draft.code = trace.program.code
+  await page.runner.run()
+  const done = page.runner.run()
+  await drawn(page, 'two')
+  return { page, done }
 }
 
 beforeEach(() => vi.stubGlobal('requestAnimationFrame', (frame: FrameRequestCallback) => frames.push(frame)))
@@ -47,58 +47,60 @@ afterEach(() => {
 })
 
 test('where a number was edited, the picture comes first and the rest of the page once it is painted', async () => {
-  const { play, done } = await between()
-  expect(play.picture?.graph.run).toBe('two')
-  expect([play.trace?.id, play.graph?.run, play.view.run]).toEqual(['one', 'one', 'one'])
-  const picture = play.picture
+  const { page, done } = await between()
+  expect(page.run.picture?.graph.run).toBe('two')
+  expect([page.run.trace?.id, page.run.graph?.run, page.view.state.run]).toEqual(['one', 'one', 'one'])
+  const picture = page.run.picture
   paint()
   await done
-  expect([play.trace?.id, play.graph?.run, play.view.run, play.running]).toEqual(['two', 'two', 'two', 'no'])
-  expect(play.picture).toBe(picture)
+  const { run, view, runner } = page
+  expect([run.trace?.id, run.graph?.run, view.state.run, runner.running]).toEqual(['two', 'two', 'two', 'no'])
+  expect(page.run.picture).toBe(picture)
 })
 
 test('what is chosen meanwhile is kept', async () => {
-  const { play, done } = await between()
-  play.goTo(3)
+  const { page, done } = await between()
+  page.playback.goTo(3)
   const selection = { kind: 'box', id: graph.boxes[0]!.id } as const
-  play.select(selection)
+  page.view.select(selection)
   paint()
   await done
-  expect([play.view.step, play.view.selection]).toEqual([3, selection])
+  expect([page.view.state.step, page.view.state.selection]).toEqual([3, selection])
 })
 
 test('a page in a tab behind others is not kept waiting for a frame', async () => {
   vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
-  const { play, done } = await between()
+  const { page, done } = await between()
   await done
-  expect(play.trace?.id).toBe('two')
+  expect(page.run.trace?.id).toBe('two')
   vi.restoreAllMocks()
 })
 
 test('another run begins from the page as a whole', async () => {
-  const { play, done } = await between()
-  const next = play.run()
-  expect(play.trace?.id).toBe('two')
-  await drawn(play, 'three')
+  const { page, done } = await between()
+  const next = page.runner.run()
+  expect(page.run.trace?.id).toBe('two')
+  await drawn(page, 'three')
   paint()
   await Promise.all([done, next])
-  expect([play.trace?.id, play.view.run]).toEqual(['three', 'three'])
+  expect([page.run.trace?.id, page.view.state.run]).toEqual(['three', 'three'])
 })
 
 test('a page that was emptied stays empty', async () => {
-  const { play, done } = await between()
-  play.blank()
+  const { page, done } = await between()
+  page.runner.blank()
   paint()
   await done
-  expect([play.trace, play.picture, play.view.run]).toEqual([null, null, null])
+  expect([page.run.trace, page.run.picture, page.view.state.run]).toEqual([null, null, null])
 })
 
 test('where something else happened, all of the page changes at once', async () => {
   serving({ ...trace, id: 'one' }, { ...trace, id: 'two', timeline: trace.timeline.slice(1) })
-  const play = new Playground()
-  play.code = trace.program.code
-  await play.run()
-  await play.run()
+  const page = playground()
+  page.draft.code = trace.program.code
+  await page.runner.run()
+  await page.runner.run()
   expect(frames).toEqual([])
-  expect([play.trace?.id, play.picture?.trace.id, play.view.step]).toEqual(['two', 'two', trace.timeline.length - 1])
+  const { run, view } = page
+  expect([run.trace?.id, run.picture?.trace.id, view.state.step]).toEqual(['two', 'two', trace.timeline.length - 1])
 })

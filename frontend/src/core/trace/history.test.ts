@@ -6,13 +6,13 @@ import { passOfStep } from '../../app/state/graphs'
 import { marksAt } from './step-marks'
 import { brief } from './naming'
 import { tell } from './story'
-import { Then } from './history'
+import { History } from './history'
 import { marksOf } from './timeline'
 import { markLabel } from './timeline-names'
 
 const { trace, graph } = load('accumulation')
 const index = new TraceIndex(trace)
-const then = new Then(index)
+const then = new History(index)
 const total = trace.timeline.length
 const text = (id: string | null): string => (id === null ? 'None' : brief(index.tensor(id)!))
 
@@ -31,7 +31,7 @@ test('a leaf that another one replaced before any gradient came is no account', 
     ...trace,
     tensors: [born('t900', ['w']), born('t901', ['kept']), ...trace.tensors, born('t902', ['v']), born('t903', ['v'])],
   }
-  expect(new Then(new TraceIndex(first)).accounts.map((account) => account.leaf)).toEqual(['t901', w.id, 't903'])
+  expect(new History(new TraceIndex(first)).accounts.map((account) => account.leaf)).toEqual(['t901', w.id, 't903'])
 })
 
 test('a leaf frozen before any gradient came is no account', () => {
@@ -39,7 +39,7 @@ test('a leaf frozen before any gradient came is no account', () => {
   const born = { ...w, id: 't900', identity: undefined, names: ['frozen'] }
   const opened = (later: object) => {
     const tensors = [born, { ...born, id: 't901', identity: 't900', version: 1, ...later }, ...trace.tensors]
-    return new Then(new TraceIndex({ ...trace, tensors })).accounts.map((account) => account.leaf)
+    return new History(new TraceIndex({ ...trace, tensors })).accounts.map((account) => account.leaf)
   }
   expect(opened({ requires_grad: false })).toEqual([w.id])
   expect(opened({})).toEqual(['t900', w.id])
@@ -120,7 +120,7 @@ test('a ledger says where passes of a loop were left out', () => {
   const at = trace.timeline.findIndex((step) => step.kind === 'pass' && step.pass === 'p3')
   const timeline = [...trace.timeline.slice(0, at), { kind: 'gap' as const, index: 0 }, ...trace.timeline.slice(at)]
   const thinned = new TraceIndex({ ...trace, timeline, gaps: [{ passes: 7, ops: 21, updates: 7, first: 3, last: 9 }] })
-  const entries = new Then(thinned).accounts[0]!.entries
+  const entries = new History(thinned).accounts[0]!.entries
   expect(entries.map((entry) => entry.gap ?? 0)).toEqual([0, 0, 0, 7])
   const t = words('en')
   expect(tell(thinned, at + 1, t).text).toBe('Left out: passes 3–9 (7)')

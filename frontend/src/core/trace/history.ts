@@ -26,7 +26,7 @@ export interface VariableThen {
 }
 
 /** Facts about time that are worked out once for a trace. */
-export class Then {
+export class History {
   /** Step after which a tensor record exists; 0 for those that were there before the first step. */
   private readonly births = new Map<string, number>()
   private readonly statesOf = new Map<string, Tensor[]>()

@@ -335,8 +335,18 @@ class PassEnded(_Event, frozen=True, tag="pe"):
     results: tuple[int, ...]
 
 
-ChangeWord = tuple[int, int, str, int]
-"""before, after, name, gradient."""
+class ChangeWord(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A tensor before and after an update; 0 for none."""
+
+    before: int
+    after: int
+    name: str = ""
+    gradient: int = 0
+    """For an optimizer step: the gradient used."""
+    leaf: int = 0
+    """For a `.grad`: the first record of its leaf."""
+
+
 StateWord = tuple[int, int, str, int, str, str]
 """before, after, name, parameter, text before, text after."""
 UpdateKind = Literal["step", "zero_grad", "grad_reset", "grad_set", "data", "in_place", "hook", "outside"]

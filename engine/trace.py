@@ -682,6 +682,9 @@ class Change(Record, frozen=True):
     """What it is: a parameter's name, `momentum_buffer`, `exp_avg`."""
     gradient: str | None = None
     """For an optimizer step: the gradient used; with a closure the one it left last."""
+    leaf: str | None = None
+    """For a `.grad` that was set, zeroed or written into: the leaf whose it is (its identity). What else changed is told by the
+    identity of `before` or `after`."""
     parameter: str | None = None
     """For optimizer state: the parameter it belongs to (its identity)."""
     group: int = 0

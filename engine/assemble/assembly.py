@@ -197,12 +197,17 @@ class House(Records):
         )
 
     def _change_word(self, word: ev.ChangeWord, group: int) -> Change:
-        before, after, name, gradient = word
+        name = word.name
         if not name:
-            seen = self.tensors.get(after or before)
+            seen = self.tensors.get(word.after or word.before)
             name = next(iter(self.shared.get(seen.identity or seen.id, ())), "") if seen is not None else ""
         return Change(
-            before=of_tensor(before), after=of_tensor(after), name=name, gradient=of_tensor(gradient), group=group
+            before=of_tensor(word.before),
+            after=of_tensor(word.after),
+            name=name,
+            gradient=of_tensor(word.gradient),
+            leaf=of_tensor(word.leaf) if word.leaf in self.tensors else None,
+            group=group,
         )
 
     def _module(self, event: ev.ModuleSeen) -> Module:

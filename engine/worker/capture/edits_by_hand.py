@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.parameter import is_lazy
 
+from engine.events import ChangeWord
 from engine.worker.capture.record import Ledger, State
 from engine.worker.capture.tensors import is_tracked_leaf, look, version_of
 
@@ -83,7 +84,8 @@ class Observer:
         if after == before:
             return  # `x.grad *= 2` ends by setting what is there already
         kind = "grad_reset" if kept is None or _is_zero(kept) else "grad_set"
-        self.ledger.update(kind, [(before, after, "", 0)], self.ledger.site(frame), set_to_none=kept is None)
+        change = ChangeWord(before, after, leaf=state.first)
+        self.ledger.update(kind, [change], self.ledger.site(frame), set_to_none=kept is None)
 
     def _data_set(self, tensor: torch.Tensor, before: int, frame: FrameType) -> None:
         state = self.ledger.meet(tensor)
@@ -93,7 +95,7 @@ class Observer:
                 return  # `x.data *= 2` ends by setting what is there already
             self.ledger.renew(tensor, state, fresh=True)
         kind = "data" if state.grad_of is None else "grad_reset" if _is_zero(state) else "grad_set"
-        self.ledger.update(kind, [(before, state.id, "", 0)], self.ledger.site(frame))
+        self.ledger.update(kind, [ChangeWord(before, state.id, leaf=state.leaf)], self.ledger.site(frame))
 
     def swapped(self, one: torch.Tensor, other: torch.Tensor, frame: FrameType) -> None:
         """Two tensor objects exchanged all they hold, their gradients too."""
@@ -105,7 +107,7 @@ class Observer:
                 before = state.id
                 ledger.renew(tensor, state, fresh=True)
                 state.grad = None if not tensor.is_leaf or tensor.grad is None else ledger.meet(tensor.grad, "gradient")
-                changes.append((before, state.id, "", 0))
+                changes.append(ChangeWord(before, state.id))
         if changes:
             ledger.update("data", changes, ledger.site(frame))
 
@@ -114,9 +116,9 @@ class Observer:
     def written(self, op: int, changed: Sequence[tuple[torch.Tensor, State, int]], site: int) -> None:
         """An op wrote into tensors: says what kind of change it was and which other tensors it reached."""
         kind = "in_place"
-        changes: list[tuple[int, int, str, int]] = []
+        changes: list[ChangeWord] = []
         for tensor, state, before in changed:
-            changes.append((before, state.id, "", 0))
+            changes.append(ChangeWord(before, state.id, leaf=state.leaf))
             kind = self._kind(state, tensor, kind)
             for other, alias in self.ledger.others(state):
                 shown = self._reach(other, alias)
@@ -133,7 +135,7 @@ class Observer:
             return "data"
         return otherwise
 
-    def _reach(self, tensor: torch.Tensor, state: State) -> tuple[int, int, str, int] | None:
+    def _reach(self, tensor: torch.Tensor, state: State) -> ChangeWord | None:
         """Renews a leaf or a kept gradient at once; anything else when it is next used."""
         if not (state.grad_of is not None or state.role in ("leaf", "parameter", "buffer")):
             state.version = -1
@@ -143,7 +145,7 @@ class Observer:
             return None
         before = state.id
         self.ledger.renew(tensor, state)
-        return before, state.id, "", 0
+        return ChangeWord(before, state.id, leaf=state.leaf)
 
 
 def _is_zero(state: State) -> bool:

@@ -23,6 +23,7 @@ import torch
 import torch.nn.modules.module as module_code
 from torch.utils.hooks import RemovableHandle
 
+from engine.events import ChangeWord
 from engine.program.spans import code_points, margin_of
 from engine.worker.capture.modules import Modules
 from engine.worker.capture.record import PROGRAM, Ledger
@@ -359,7 +360,7 @@ class Hooks:
                 if changes or raised:
                     self.ledger.pending.append(("he", firing.id, tuple(changes), raised))
                 if changes and firing.kind not in ("forward", "forward_pre"):
-                    words = [(before, after, "", 0) for _, before, after in changes]
+                    words = [ChangeWord(before, after) for _, before, after in changes]
                     passes = self.ledger.pass_stack
                     self.ledger.update("hook", words, firing.site, pass_id=passes[-1] if passes else 0, hook=firing.id)
                 self.ledger.publish()

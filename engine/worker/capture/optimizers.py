@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from engine.events import ChangeWord
 from engine.worker.capture.record import Ledger, State
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.tensors import look, version_of
@@ -188,7 +189,7 @@ class Optimizers:
             self._renewed(parameter, state, silent)
             gradient = step.fetched.get(state.first, 0)
             if gradient or state.id != before:
-                changes.append((before, state.id, "", gradient))
+                changes.append(ChangeWord(before, state.id, gradient=gradient))
                 groups.append(group)
                 self._spread(state)
         states = tuple(self._state_changes(step, silent))
@@ -251,7 +252,7 @@ class Optimizers:
                 ledger.keeps(kept, state)
                 after = kept.id
             if record or after:
-                changes.append((record, after, "", 0))
+                changes.append(ChangeWord(record, after, leaf=state.first))
         name = type(owner).__name__ if kind == "optimizer" else ""
         ledger.update(
             "zero_grad", changes, site, optimizer=name, variable=self._name(owner), owner=kind, set_to_none=set_to_none

@@ -16,6 +16,7 @@ import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 from torch.overrides import TorchFunctionMode
 
+from engine.events import ChangeWord
 from engine.worker.capture.hooks import Hooks
 from engine.worker.capture.nodes import NEVER, NO_SEQUENCE
 from engine.worker.capture.record import Ledger, State
@@ -336,7 +337,7 @@ class Backward:
         if (
             now != last and self.ledger.thin.full and not self.ledger.walker.threaded
         ):  # by code that nothing of ours sees, such as `set_`
-            self.ledger.update("outside", [(last, now, "", 0)], 0)
+            self.ledger.update("outside", [ChangeWord(last, now, leaf=state.first)], 0)
         return now
 
     # Visits

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import torch
 
-from engine.events import Role
+from engine.events import ChangeWord, Role
 from engine.trace import RunLimits
 from engine.worker.capture.nodes import Walker
 from engine.worker.capture.tensors import Look, is_tracked_leaf, look, start_of, version_of
@@ -74,6 +74,12 @@ class State(msgspec.Struct, eq=False, gc=False):
     watched: bool = False
     unseen: int = 0
     """The record before the current one, where its version rose and no op was seen to raise it."""
+
+    @property
+    def leaf(self) -> int:
+        """For the `.grad` of a leaf: that leaf's first record, else 0."""
+        leaf = self.grad_of
+        return leaf.first if leaf is not None and leaf.grad is self else 0
 
 
 Taken = list[tuple[torch.Tensor, State, int, int]]
@@ -497,7 +503,7 @@ class Ledger:
         """A new record of a tensor that was written past PyTorch."""
         before = state.id
         self.renew(tensor, state)
-        self.update("outside", [(before, state.id, "", 0)], 0)
+        self.update("outside", [ChangeWord(before, state.id, leaf=state.leaf)], 0)
         return state
 
     def keep_saved(self, tensor: torch.Tensor) -> int:
@@ -553,7 +559,7 @@ class Ledger:
     # Updates
 
     def update(
-        self, kind: str, changes: list[tuple[int, int, str, int]], site: int, op: int = 0,
+        self, kind: str, changes: list[ChangeWord], site: int, op: int = 0,
         state: tuple[tuple[int, int, str, int, str, str], ...] = (), optimizer: str = "", variable: str = "", owner: str = "",
         set_to_none: bool = False, groups: tuple[int, ...] = (), settings: tuple[dict[str, str], ...] = (),
         raised: bool = False, pass_id: int = 0, hook: int = 0,

@@ -3088,6 +3088,10 @@ export interface Change {
    */
   group?: number;
   /**
+   * For a `.grad` that was set, zeroed or written into: the leaf whose it is (its identity). What else changed is told by the identity of `before` or `after`.
+   */
+  leaf?: string | null;
+  /**
    * What it is: a parameter's name, `momentum_buffer`, `exp_avg`.
    */
   name?: string;

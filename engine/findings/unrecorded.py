@@ -223,7 +223,7 @@ def _tracked_reading(story: Diagnosis, node: ast.AST) -> Op | None:
     for inner in ast.walk(node):
         if isinstance(inner, ast.Call | ast.Attribute):
             for op in story.ops_at(story.code.span(inner)):
-                if op.name in READS | DETACHES | {"data"} and any(map(story.is_tracked, op.inputs)):
+                if op.name in READS | DETACHES and any(map(story.is_tracked, op.inputs)):
                     return op
     return None
 

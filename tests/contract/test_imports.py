@@ -32,7 +32,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engine/replay", "engine/findings",
     },
     "engine/laws": {FACTS, "engine/program", "engine/ops", INDEX, "engine/derive"},
-    "engine/compare": {FACTS, INDEX},
+    "engine/compare": {FACTS, "engine/program", INDEX},
     "engine/graph": {FACTS, "engine/ops", INDEX},
     "engine/export": {FACTS, INDEX, "engine/graph"},
     "engine/local.py": {

@@ -7,6 +7,7 @@ import re
 from engine.findings.failing.case import Case, sizes
 from engine.findings.failing.classes import saved_nothing
 from engine.findings.losses import logits_loss
+from engine.ops import BROADCASTING, VIEWS
 from engine.trace import Edit, Finding, Module, Tensor
 
 
@@ -654,7 +655,7 @@ def expanded_written(case: Case) -> Finding | None:
     )  # fmt: skip
 
 
-_STRETCHES = frozenset({"expand", "expand_as", "broadcast_to"})
+_STRETCHES = BROADCASTING & VIEWS
 
 
 def probability_range(case: Case) -> Finding | None:

@@ -22,13 +22,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     INDEX: {FACTS, "engine/program", "engine/ops"},
     "engine/worker": {FACTS, "engine/program", "engine/ops"},
     "engine/sandbox": {FACTS, "engine/worker"},
-    "engine/ending.py": {FACTS, "engine/program"},
+    "engine/supervisor_failures.py": {FACTS, "engine/program"},
     "engine/rules": {FACTS},
     "engine/derive": {FACTS, "engine/program", "engine/ops", INDEX},
     "engine/replay": {FACTS, INDEX},
     "engine/findings": {FACTS, "engine/program", "engine/ops", INDEX},
     "engine/assemble": {
-        FACTS, "engine/program", "engine/ops", INDEX, "engine/ending.py", "engine/rules", "engine/derive",
+        FACTS, "engine/program", "engine/ops", INDEX, "engine/supervisor_failures.py", "engine/rules", "engine/derive",
         "engine/replay", "engine/findings",
     },
     "engine/laws": {FACTS, "engine/program", "engine/ops", INDEX, "engine/derive"},
@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         FACTS, "engine/program", "engine/sandbox", "engine/assemble", "engine/graph", "engine/compare", "engine/replay",
     },
     "server": {
-        FACTS, "engine/program", "engine/sandbox", "engine/ending.py", "engine/rules", "engine/assemble",
+        FACTS, "engine/program", "engine/sandbox", "engine/supervisor_failures.py", "engine/rules", "engine/assemble",
         "engine/replay", "engine/compare", "engine/graph", "engine/export", "engine/local.py",
     },
 }  # fmt: skip

@@ -11,6 +11,7 @@ import torch
 from engine.events import INFERENCE, NO_GRAD, TRAINING
 from engine.worker.capture.record import PROGRAM, Ledger
 from engine.worker.capture.safe_repr import class_name
+from engine.worker.pytorch.internals import disable_torch_function, tracing_state
 
 _grad_enabled = torch.is_grad_enabled
 _LONGEST_PATH = 1000
@@ -95,10 +96,10 @@ class Modules:
         return 0
 
     def _meet(self, module: torch.nn.Module, stack: list[int]) -> int:
-        if torch._C._get_tracing_state() is not None:  # what is read of a tensor now becomes a part of what is traced
+        if tracing_state() is not None:  # what is read of a tensor now becomes a part of what is traced
             return 0
         try:
-            with torch._C.DisableTorchFunction():
+            with disable_torch_function():
                 number = self.number_of(module)
                 if number is None:
                     parent = stack[-1] if stack else 0

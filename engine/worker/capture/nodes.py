@@ -13,6 +13,7 @@ from engine.events import OMITTED
 from engine.worker.capture.custom_functions import backward_place
 from engine.worker.capture.saved_tensors import read_saved
 from engine.worker.capture.tensors import Look, _kinds, kind_of, meet_device, start_of
+from engine.worker.pytorch.internals import SAVED_PREFIX
 
 if TYPE_CHECKING:
     from engine.worker.capture.record import Ledger, State
@@ -43,7 +44,7 @@ class _Type:
         """Site of the user's own `backward`."""
         self.accumulates = self.name == "AccumulateGrad"
         self.single = _SINGLE.fullmatch(self.name) is not None
-        self.saved = tuple(field for field in dir(cls) if field.startswith("_saved_"))
+        self.saved = tuple(field for field in dir(cls) if field.startswith(SAVED_PREFIX))
 
 
 _SINGLE = re.compile(

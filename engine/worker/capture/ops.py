@@ -6,16 +6,15 @@ then gives it the place it has without recording.
 """
 
 import contextlib
-import sys
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter_ns
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils.checkpoint import _StopRecomputationError
 
 from engine.events import IN_PLACE, INFERENCE, NO_GRAD, RAISED, VIEW, Pattern
 from engine.worker.capture.cells_read import Reading
@@ -25,19 +24,26 @@ from engine.worker.capture.record import PROGRAM, Ledger, Reference, State, Stor
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.tensors import Look, is_tracked_leaf, look, spoken, version_of
 from engine.worker.compact.patterns import MOST, Plan, plan_of
+from engine.worker.pytorch.internals import (
+    StopRecomputation,
+    disable_torch_function,
+    get_frame,
+    next_sequence_nr,
+    tracing_state,
+)
 from engine.worker.pytorch.originals import original
 
 _Tensor = torch.Tensor
 _Parameter = torch.nn.Parameter
-_tracing = torch._C._get_tracing_state  # torch.jit.trace would trace our reading too
-_disabled = torch._C.DisableTorchFunction
-_sequence_nr = torch._C._autograd._get_sequence_nr
 _grad_enabled = torch.is_grad_enabled
-_getframe = sys._getframe
 _USUAL = ((), (None, "cpu", "strided"))
 """Strides, device and layout of a result that a plan can be made of."""
 
 _PLAIN = frozenset((int, float, bool, type(None), str))
+
+
+Around: TypeAlias = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any], Callable[[], Any], str], Any]
+"""Given what is called, the arguments, how to go on, and the name of a custom Function; gives the result."""
 
 
 class Recording(TorchFunctionMode):
@@ -55,6 +61,8 @@ class Recording(TorchFunctionMode):
         self.chances: dict[int, int] = {}
         """How many more ops are looked at for a plan, by place where one has run."""
         self.patterns = 0
+        self.around: Around | None = None
+        """Stands around every call for one who checks what comes out; no plans are made then."""
         self.over = False
         """The program has ended, though threads of its own may go on."""
 
@@ -68,7 +76,7 @@ class Recording(TorchFunctionMode):
         """Runs and records an op that is like an earlier one at its place; anything else is left to `_first`.
 
         Long, because a call of a function costs as much as most of these lines."""
-        frame = _getframe(1)
+        frame = get_frame(1)
         code = frame.f_code
         plan: Plan | None = self.plans.get(id(code) + frame.f_lasti)
         if plan is None or kwargs or types:
@@ -100,11 +108,11 @@ class Recording(TorchFunctionMode):
             plan = plan.other
         if (
             plan is None or plan.passes or ledger.ops >= ledger.attention or ledger.nodes >= ledger.nodes_to_spare
-            or ledger.packing or self.here.muted or _tracing() is not None
+            or ledger.packing or self.here.muted or tracing_state() is not None
             or (plan.twice is not None and plan.twice is not (args[plan.tensors[0][0]] is args[plan.tensors[1][0]]))
         ):  # fmt: skip
             return self._first(func, types, args, {}, frame)
-        since = _sequence_nr()
+        since = next_sequence_nr()
         started = perf_counter_ns()
         try:
             result = func(*args)
@@ -176,10 +184,17 @@ class Recording(TorchFunctionMode):
         self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
     ) -> Any:  # fmt: skip
         """Runs and records what no plan is made for."""
+        if self.around is not None:
+            return self.around(func, args, kwargs, partial(self._unplanned, func, types, args, kwargs, frame), "")
+        return self._unplanned(func, types, args, kwargs, frame)
+
+    def _unplanned(
+        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+    ) -> Any:  # fmt: skip
         given = getattr(func, "__code__", None)
         if given is not None and given.co_filename == PROGRAM:
             func = original(func)
-        if (self.here.muted or self.over or _tracing() is not None) and not self._resumes(func, frame):
+        if (self.here.muted or self.over or tracing_state() is not None) and not self._resumes(func, frame):
             return func(*args, **kwargs)
         try:
             called = self.known[func]
@@ -194,7 +209,7 @@ class Recording(TorchFunctionMode):
     def _resumes(self, func: Callable[..., Any], frame: FrameType) -> bool:
         """Whether a skipped turn of a long loop ends with this call."""
         thin = self.ledger.thin
-        if not thin.muted or self.here.muted != 1 or self.over or _tracing() is not None:
+        if not thin.muted or self.here.muted != 1 or self.over or tracing_state() is not None:
             return False
         try:
             called = self.known[func]
@@ -227,13 +242,13 @@ class Recording(TorchFunctionMode):
             return func(*args, **kwargs)
         try:
             if subclassed:
-                with _disabled():
+                with disable_torch_function():
                     taken, words, keywords = self._arguments(args, kwargs)
             else:
                 taken, words, keywords = self._arguments(args, kwargs)
         except RecursionError:  # the program is at the end of its stack: what comes next is its own error
             return func(*args, **kwargs)
-        since = _sequence_nr()
+        since = next_sequence_nr()
         started = perf_counter_ns()
         try:
             result = func(*args, **kwargs)
@@ -243,7 +258,7 @@ class Recording(TorchFunctionMode):
         ended = perf_counter_ns()
         try:
             if subclassed:
-                with _disabled():
+                with disable_torch_function():
                     self._record(called, taken, words, keywords, result, since, started, ended, frame, args, kwargs)
             else:
                 self._record(called, taken, words, keywords, result, since, started, ended, frame, args, kwargs)
@@ -260,9 +275,9 @@ class Recording(TorchFunctionMode):
         ledger = self.ledger
         if ledger.ops >= ledger.attention and ledger.thin.skips(called, frame):
             return func(*args, **kwargs)
-        with ledger.lock, _disabled():
+        with ledger.lock, disable_torch_function():
             taken, words, keywords = self._arguments(args, kwargs)
-        since = _sequence_nr()
+        since = next_sequence_nr()
         started = perf_counter_ns()
         try:
             result = func(*args, **kwargs)
@@ -272,7 +287,7 @@ class Recording(TorchFunctionMode):
             raise
         ended = perf_counter_ns()
         try:
-            with ledger.lock, _disabled():
+            with ledger.lock, disable_torch_function():
                 self._record(called, taken, words, keywords, result, since, started, ended, frame, args, kwargs)
         except Exception as error:
             ledger.trouble(called.name, error)
@@ -286,7 +301,7 @@ class Recording(TorchFunctionMode):
             op = self._op(called, words, keywords, (), RAISED, started, frame)
             self.ledger.publish()
             # the end of a recomputation is caught: held, it would keep all that its frames have
-            if self.ledger.raised[0] is not error and not isinstance(error, _StopRecomputationError):
+            if self.ledger.raised[0] is not error and not isinstance(error, StopRecomputation):
                 self.ledger.raised = (error, op)
         except RecursionError:
             self.ledger.pending.clear()
@@ -424,7 +439,7 @@ class Recording(TorchFunctionMode):
             ledger.publish()
             return
         op = self._op(called, words, keywords, outputs, IN_PLACE if changed else flags, started, frame, ended)
-        if (until := _sequence_nr()) - since > len(walker.numbers) - known:
+        if (until := next_sequence_nr()) - since > len(walker.numbers) - known:
             passes = self.here.passes
             walker.made_aside(since, until, op, passes[-1] if passes else 0)
         if changed:
@@ -442,7 +457,7 @@ class Recording(TorchFunctionMode):
     ) -> None:
         """Makes a plan of an op that has run at its place before, if it made one node and nothing else."""
         ledger = self.ledger
-        if ledger.walker.threaded or _sequence_nr() != since + 1:
+        if ledger.walker.threaded or self.around is not None or next_sequence_nr() != since + 1:
             return
         code = frame.f_code
         key = id(code) + frame.f_lasti

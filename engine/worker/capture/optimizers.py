@@ -6,7 +6,6 @@ stick to its frames.
 """
 
 import functools
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -16,11 +15,12 @@ import torch
 from engine.worker.capture.record import Ledger, State
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.tensors import look, version_of
+from engine.worker.pytorch.internals import WRAP_STEP, disable_torch_function, get_frame
+from engine.worker.pytorch.patching import EntryPoint, Patches
 
 if TYPE_CHECKING:
     from engine.worker.capture.ops import Recording
 
-_disabled = torch._C.DisableTorchFunction
 _MOST_ITEMS = 8
 """Of a list in an optimizer's state that are told one by one."""
 _LONGEST = 200
@@ -88,7 +88,7 @@ class Optimizers:
 
     def _begin(self, optimizer: Any, frame: FrameType) -> _Step | None:
         try:
-            with self.ledger.lock, _disabled():
+            with self.ledger.lock, disable_torch_function():
                 begun = _Step(optimizer, self.ledger.site(frame))
                 begun.settings = tuple(
                     {str(name): _text(value) for name, value in group.items() if name not in _NO_OPTIONS}
@@ -162,7 +162,7 @@ class Optimizers:
             finally:
                 here.muted = muted
                 try:
-                    with self.ledger.lock, _disabled():
+                    with self.ledger.lock, disable_torch_function():
                         self._fetch(step)
                         self.ledger.publish()
                 except Exception as error:
@@ -172,7 +172,7 @@ class Optimizers:
 
     def _end(self, step: _Step, raised: bool) -> None:
         try:
-            with self.ledger.lock, _disabled():
+            with self.ledger.lock, disable_torch_function():
                 self._tell(step, raised)
                 for outer in self.ledger.here.steps:
                     if outer is not None:
@@ -295,23 +295,23 @@ def _differs(tensor: torch.Tensor, state: State) -> bool:
     return seen.data != state.look.data or seen.rest != state.look.rest
 
 
-def wrap_steps(optimizers: Optimizers) -> None:
+def wrap_steps(optimizers: Optimizers, patches: Patches) -> None:
     """Every step is noted: of the classes that PyTorch prepared already, and of those it prepares from now on."""
-    base: Any = torch.optim.Optimizer
-    prepare = base.profile_hook_step
+    prepare = WRAP_STEP.get()
 
     def profile_hook_step(func: Callable[..., Any]) -> Any:
         return prepare(_watched(func, optimizers))
 
-    base.profile_hook_step = staticmethod(profile_hook_step)
-    todo = [base]
+    patches.replace(WRAP_STEP, staticmethod(profile_hook_step))
+    todo: list[type] = [torch.optim.Optimizer]
     while todo:
         cls = todo.pop()
         todo.extend(cls.__subclasses__())
-        prepared = cls.__dict__.get("step")
+        prepared: Any = cls.__dict__.get("step")
         if getattr(prepared, "hooked", False):
-            cls.step = profile_hook_step(prepared.__wrapped__)
-            cls.step.hooked = True
+            step = profile_hook_step(prepared.__wrapped__)
+            step.hooked = True
+            patches.replace(EntryPoint(cls, "step"), step)
 
 
 def _watched(func: Callable[..., Any], optimizers: Optimizers) -> Callable[..., Any]:
@@ -319,7 +319,7 @@ def _watched(func: Callable[..., Any], optimizers: Optimizers) -> Callable[..., 
     def step(self: Any, *args: Any, **kwargs: Any) -> Any:
         if optimizers.mode.over:
             return func(self, *args, **kwargs)
-        return optimizers.step(func, self, args, kwargs, sys._getframe(1))
+        return optimizers.step(func, self, args, kwargs, get_frame(1))
 
     return step
 

@@ -7,24 +7,34 @@ refers to its node is never collected (pytorch 2.13).
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from sys import _getframe
 from threading import get_ident
 from time import perf_counter_ns
 from typing import Any, TypeAlias
 
 import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
-from torch.overrides import TorchFunctionMode
 
 from engine.worker.capture.hooks import Hooks
 from engine.worker.capture.nodes import NEVER, NO_SEQUENCE
+from engine.worker.capture.ops import Recording
 from engine.worker.capture.record import Ledger, State
 from engine.worker.capture.tensors import FLOATS, Look, complex_met, devices_met, is_fake, look, spoken, version_of
+from engine.worker.pytorch.internals import (
+    MAKE_GRADS,
+    REGISTER_NODE_HOOK,
+    RUN_BACKWARD,
+    current_node,
+    disable_torch_function,
+    dispatch_mode_count,
+    function_mode_at,
+    function_mode_count,
+    functorch_level,
+    get_frame,
+    next_sequence_nr,
+)
+from engine.worker.pytorch.patching import Patches
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
-_disabled = torch._C.DisableTorchFunction
-_sequence_nr = torch._C._autograd._get_sequence_nr
-_current_node = torch._C._current_autograd_node
 _OURS = -1
 """Key of our hook among those of a node; those of the user's are numbered from 0."""
 
@@ -88,16 +98,19 @@ def address_of(tensor: torch.Tensor) -> int:
 class Backward:
     """Stands in for `_engine_run_backward` and `_make_grads` of `torch.autograd`."""
 
-    def __init__(self, ledger: Ledger, mode: TorchFunctionMode, hooks: "Hooks") -> None:
+    def __init__(self, ledger: Ledger, mode: Recording, hooks: "Hooks") -> None:
         self.ledger = ledger
         self.hooks = hooks
         hooks.backward = self
         self.mode = mode
-        self.engine: Callable[..., Any] = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
-        self.make: Callable[..., Any] = torch.autograd._make_grads
+        self.patches = Patches()
+        self.engine: Callable[..., Any] = RUN_BACKWARD.get()
+        self.make: Callable[..., Any] = MAKE_GRADS.get()
+        self.check: Callable[..., Any] | None = None
+        """Stands around the engine for one who checks what it gives: it gets the engine as the first argument."""
         self.stacks: dict[int, list[_Pass]] = {}
         """Running passes of each thread: the CPU engine runs on the thread that calls it."""
-        self.register: Callable[..., Any] = torch.autograd.Function._register_hook
+        self.register: Callable[..., Any] = REGISTER_NODE_HOOK.get()
         self.hook = self.visit
         self.silent: _Pass | None = None
         """The running pass, when no code of the program's can run in it and all of it runs on this thread."""
@@ -107,15 +120,13 @@ class Backward:
     def install(self) -> None:
         """Replaces the names, and has the walker hook what it numbers."""
         self.ledger.walker.hook = self.hook
-        torch.autograd.Function._register_hook = staticmethod(self.register_hook)  # type: ignore[method-assign]
-        torch.autograd._engine_run_backward = self.run  # type: ignore[attr-defined, assignment]
-        torch.autograd._make_grads = self.make_grads
+        self.patches.replace(REGISTER_NODE_HOOK, staticmethod(self.register_hook))
+        self.patches.replace(RUN_BACKWARD, self.run)
+        self.patches.replace(MAKE_GRADS, self.make_grads)
 
     def uninstall(self) -> None:
         """Puts them back."""
-        torch.autograd.Function._register_hook = staticmethod(self.register)  # type: ignore[method-assign]
-        torch.autograd._engine_run_backward = self.engine  # type: ignore[attr-defined]
-        torch.autograd._make_grads = self.make
+        self.patches.undo()
 
     def register_hook(self, hooks: Any, hook: Any) -> tuple[Any, Any]:
         """What PyTorch does to register a hook on a node; ours needs no handle, and stays the last one, which sees what
@@ -132,21 +143,26 @@ class Backward:
 
     def make_grads(self, outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool) -> Any:
         """Notes which seeds are implicit."""
-        with _disabled():
+        with disable_torch_function():
             made = self.make(outputs, grads, is_grads_batched=is_grads_batched)
         self.implicit = tuple(grad is None for grad in grads)
         return made
 
     def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Runs the engine as it was called."""
+        if self.check is not None:
+            return self.check(self._run, outputs, *args, **kwargs)
+        return self._run(outputs, *args, **kwargs)
+
+    def _run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         running: _Pass | None = None
         thin = self.ledger.thin
-        thin.turn(_getframe(), again=True)
+        thin.turn(get_frame(), again=True)
         if thin.muted:
             self.implicit = ()
             return thin.pass_over(self.engine, outputs, args, kwargs)
         try:
-            with self.ledger.lock, _disabled():
+            with self.ledger.lock, disable_torch_function():
                 grads, retain, create, inputs = args[:4]
                 accumulate = bool(kwargs.get("accumulate_grad", True))
                 running = self._start(outputs, grads, bool(retain), bool(create), inputs, accumulate)
@@ -156,7 +172,7 @@ class Backward:
         result: Any = ()
         try:
             if self.silent is not None:
-                with _disabled():
+                with disable_torch_function():
                     result = self.engine(outputs, *args, **kwargs)
             elif self._active():
                 result = self.engine(outputs, *args, **kwargs)
@@ -171,10 +187,10 @@ class Backward:
             raise
         finally:
             if running is not None:
-                with self.ledger.lock, _disabled():
+                with self.ledger.lock, disable_torch_function():
                     self._end(running, failed, result)
                     if not self.ledger.pass_stack:
-                        thin.passed(_getframe())
+                        thin.passed(get_frame())
 
     def _is_silent(self) -> bool:
         """Whether nothing but PyTorch's own formulas will run in the pass that begins."""
@@ -182,12 +198,12 @@ class Backward:
         return not (
             ledger.walker.threaded or ledger.walker.odd or ledger.unpacks or self.hooks.in_engine or ledger.here.muted
             or ledger.nodes >= ledger.nodes_to_spare or len(ledger.pass_stack) > 1 or devices_met
-            or torch._C._len_torch_dispatch_stack() or torch._C._functorch.maybe_current_level() is not None
+            or dispatch_mode_count() or functorch_level() is not None
         )  # fmt: skip
 
     def _active(self) -> bool:
-        count = torch._C._len_torch_function_stack()
-        return any(torch._C._get_function_stack_at(i) is self.mode for i in range(count))
+        count = function_mode_count()
+        return any(function_mode_at(i) is self.mode for i in range(count))
 
     # Start
 
@@ -206,7 +222,7 @@ class Backward:
         ledger.bury()
         stack, modules = ledger.pass_stack, ledger.module_stack
         ledger.pending.append((
-            "p", running.id, "backward" if accumulate else "grad", tuple(roots), ledger.site(_getframe(2)), retain, create,
+            "p", running.id, "backward" if accumulate else "grad", tuple(roots), ledger.site(get_frame(2)), retain, create,
             tuple(self._input_tensor(item) for item in inputs) if inputs else None,
             tuple(edges) if inputs else None,
             stack[-1] if stack else 0, modules[-1] if modules else 0, running.omitted,
@@ -215,7 +231,7 @@ class Backward:
         stack.append(running.id)
         self.stacks.setdefault(get_ident(), []).append(running)
         self.silent = running if not create and self._is_silent() else None
-        running.sequence_nr = _sequence_nr()
+        running.sequence_nr = next_sequence_nr()
         self.hooks.begin_pass()
         running.last_ns = perf_counter_ns()
         return running
@@ -362,7 +378,7 @@ class Backward:
         running = self.silent
         if running is not None:
             now = perf_counter_ns()
-            node: Any = _current_node()
+            node: Any = current_node()
             number = self.numbers.get(node._sequence_nr())
             if number is not None and type(node) in self.native:
                 try:
@@ -377,10 +393,10 @@ class Backward:
             return
         try:
             if ledger.walker.threaded:
-                with ledger.lock, _disabled():
+                with ledger.lock, disable_torch_function():
                     self._visit(stack[-1], left, entered)
             else:
-                with _disabled():
+                with disable_torch_function():
                     self._visit(stack[-1], left, entered)
         except Exception as trouble:
             ledger.trouble("visit", trouble)
@@ -522,7 +538,7 @@ class Backward:
         if self.hooks.fresh:
             self.hooks.look_again()
         walker = ledger.walker
-        node: Any = _current_node()
+        node: Any = current_node()
         sequence = node._sequence_nr()
         number = walker.known(node) if walker.threaded or sequence == NO_SEQUENCE else walker.numbers.get(sequence)
         if number is None:  # left out, or forgotten
@@ -652,7 +668,7 @@ class Backward:
                 results = tuple([self._result(item, running) for item in result])
         except Exception as trouble:
             ledger.trouble("backward", trouble)
-        if (until := _sequence_nr()) > running.sequence_nr:
+        if (until := next_sequence_nr()) > running.sequence_nr:
             ledger.walker.made_aside(running.sequence_nr, until, 0, running.id)
         ledger.walker.begin(0, NEVER)
         ledger.pass_stack.remove(running.id)

@@ -5,7 +5,6 @@
 """
 
 import ast
-import dis
 import re
 import sys
 import weakref
@@ -20,6 +19,7 @@ import torch
 from engine.worker.capture.record import PROGRAM, Ledger, is_blank
 from engine.worker.capture.safe_repr import class_name, plain_text
 from engine.worker.capture.tensors import look
+from engine.worker.pytorch.internals import disable_torch_function, is_leaving, tracing_state
 
 MOST_CALLS = 600
 MOST_STATEMENTS = 6_000
@@ -35,7 +35,6 @@ _TRACES_ITSELF = re.compile(
 _FUNCTION, _STARRED, _KEYWORDS = 0x1, 0x4, 0x8
 """Bits of `co_flags`: code of a function and no class body, `*args`, `**kwargs`."""
 _HIDDEN = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"))
-_LEAVING = frozenset(("RETURN_VALUE", "YIELD_VALUE", "RETURN_GENERATOR"))
 _LIBRARY = str(Path(torch.__file__).parent)
 _PLAIN = frozenset((int, float, bool, str))
 _TELLING = frozenset((int, float, str))
@@ -114,7 +113,7 @@ class Follower:
 
     def _guarded(self, work: Any, *arguments: object) -> bool:
         try:
-            with torch._C.DisableTorchFunction():
+            with disable_torch_function():
                 work(*arguments)
         except Exception as error:
             self.ledger.trouble("calls", error)
@@ -190,7 +189,7 @@ class Follower:
     def _leave(self, frame: FrameType, value: object) -> None:
         raised = ""
         if self._raised is not None and self._raised[0] is frame:
-            if value is None and dis.opname[frame.f_code.co_code[frame.f_lasti]] not in _LEAVING:
+            if value is None and not is_leaving(frame):
                 raised = self._raised[1]
             self._raised = None
         self._settle(frame, not raised)
@@ -228,7 +227,7 @@ class Follower:
         return f"{class_name(value)}{number}{self._attributes(value) if depth < 2 else ''}"
 
     def _tensor(self, tensor: torch.Tensor) -> str:
-        if torch._C._get_tracing_state() is not None:
+        if tracing_state() is not None:
             return "tensor"  # `jit.trace` would follow what is asked of it
         shape = "×".join(str(size) for size in tensor.shape)
         state = self.ledger.state(tensor)

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from engine.events import Data, Figures, Picture
+from engine.worker.pytorch.internals import is_functional_tensor, is_functorch_wrapped
 
 INLINE = 256
 """Elements that are said in full."""
@@ -449,11 +450,11 @@ def unreadable(tensor: torch.Tensor) -> str:
         return "a meta tensor has no memory"
     if is_fake(tensor):
         return "a fake tensor has no memory"
-    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    if is_functorch_wrapped(tensor):
         return "inside torch.func"
     if tensor.is_nested:
         return "nested tensor"
-    if torch._is_functional_tensor(tensor):
+    if is_functional_tensor(tensor):
         return "functional tensor"
     gone = tensor.layout is torch.strided and tensor.numel() and not tensor.data_ptr()
     return "its memory was given back" if gone else ""

@@ -17,6 +17,7 @@ from engine.worker.capture.record import Ledger
 from engine.worker.capture.tensors import spoken
 from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value
 from engine.worker.checks.tape_replay import Player, Problem, ReplayMode, dependent, playing
+from engine.worker.pytorch.internals import child_or_parameter
 
 GRIDS = (41, 31, 21, 13)
 """Points along each side: the finest the time allows."""
@@ -176,8 +177,7 @@ def number_of(text: str, names: Mapping[str, Any]) -> Number | None:
     for part in rest:
         if not issubclass(type(found), torch.nn.Module):
             return None
-        held = found.__dict__
-        found = held["_modules"].get(part, held["_parameters"].get(part))
+        found = child_or_parameter(found.__dict__, part)
     if not isinstance(found, torch.Tensor):
         return None
     place = tuple([int(each) for each in (written["place"] or "").split(",") if each.strip()])

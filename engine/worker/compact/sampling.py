@@ -14,7 +14,6 @@ or keeps the one row that says what they are now.
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from sys import _getframe
 from threading import RLock
 from time import perf_counter
 from types import CodeType, FrameType
@@ -26,6 +25,7 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 from engine.events import Again, Flowing, Passed, row_of
 from engine.patterns import Patterns, spread_visit
 from engine.worker.capture.tensors import kind_of, look, small_data, spoken
+from engine.worker.pytorch.internals import disable_torch_function, get_frame
 
 if TYPE_CHECKING:
     from engine.worker.capture.op_names import Called
@@ -55,7 +55,6 @@ _GONE = 12
 """Place of the tensors that ceased to exist in the row of an op."""
 _GONE_BY_VISIT = 6
 """The same in the row of a visit."""
-_disabled = torch._C.DisableTorchFunction
 
 
 class _Calls:
@@ -247,13 +246,13 @@ class LoopSampler:
         ledger = self.ledger
         ledger.passes += 1
         number = ledger.passes
-        site = ledger.site(_getframe(1))
+        site = ledger.site(get_frame(1))
         loss = _loss(outputs)
         self.inside += 1
         handles: list[Any] = []
         self.squares = None
         try:
-            with _disabled():
+            with disable_torch_function():
                 if kwargs.get("accumulate_grad", True) and self.inside == 1:
                     self.squares = 0.0
                     ledger.here.ours = True
@@ -269,11 +268,11 @@ class LoopSampler:
             self.gap.add_pass(number)
             self.curve(number, loss, norm, site)
             if not self.inside:
-                self.passed(_getframe(1))
+                self.passed(get_frame(1))
 
     def _arrived(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
         if entered and entered[0] is not None and self.squares is not None:
-            with _disabled():
+            with disable_torch_function():
                 self.squares += _norm(entered[0]) ** 2
 
     def curve(self, number: int, loss: float | str | None, norm: float | str | None, site: int) -> None:
@@ -560,7 +559,7 @@ def _loss(outputs: Sequence[Any]) -> float | str | None:
     if not isinstance(first, torch.Tensor):
         return None
     try:
-        with _disabled():
+        with disable_torch_function():
             if first.numel() != 1 or first.is_complex():
                 return None
             value = small_data(first.detach(), kind_of(first.dtype), 1)[0]

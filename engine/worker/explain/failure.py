@@ -6,13 +6,13 @@ import traceback
 from pathlib import Path
 from types import FrameType, TracebackType
 
-import numpy
 import torch
 
 from engine.worker.capture.record import PROGRAM, Ledger, Row
 from engine.worker.capture.safe_repr import class_name
 from engine.worker.explain.failure_context import FailureContext, Operand
 from engine.worker.explain.syntax_errors import fault
+from engine.worker.pytorch.internals import array_bytes
 from engine.worker.runtime.tracebacks import plain
 
 _MOST_FRAMES = 40
@@ -106,13 +106,12 @@ def _is_out_of_memory(error: BaseException, message: str) -> bool:
 
 
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
-_ARRAY_TOO_LARGE = vars(numpy)["_core"]._exceptions._ArrayMemoryError  # numpy 2 has no public name for it
 _ASKED = re.compile(r"[Tt]ried to allocate ([\d.]+) (bytes|[KMGT]iB)")
 
 
 def _asked_bytes(error: BaseException, message: str) -> dict[str, str]:
     """How many bytes were asked for, when PyTorch or NumPy says so."""
-    size = getattr(error, "_total_size", None) if type(error) is _ARRAY_TOO_LARGE else None
+    size = array_bytes(error)
     if size is None and (found := _ASKED.search(message)):
         size = round(float(found[1]) * _UNITS[found[2]])
     return {} if size is None else {"asked_bytes": str(int(size))}

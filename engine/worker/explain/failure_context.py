@@ -18,6 +18,7 @@ import torch
 
 from engine.program.spelling import LONGEST_NAME, nearest
 from engine.worker.capture.record import Ledger
+from engine.worker.pytorch.internals import MODULE_TABLES, disable_torch_function, position_of
 
 _MOST_OPERANDS = 24
 _MISSING = object()
@@ -61,7 +62,7 @@ class FailureContext:
     def _number(self, value: object) -> int:
         if not isinstance(value, torch.Tensor):
             return 0
-        with torch._C.DisableTorchFunction():
+        with disable_torch_function():
             return self.ledger.meet(value).id
 
     def value(self, node: ast.expr) -> Any:
@@ -153,10 +154,8 @@ class FailureContext:
 
 
 def _place(frame: FrameType, instruction: int) -> Place | None:
-    for index, place in enumerate(frame.f_code.co_positions()):
-        if index == instruction // 2 and None not in place:
-            return place  # type: ignore[return-value]
-    return None
+    position = position_of(frame.f_code, instruction)
+    return position if position is not None and None not in position else None  # type: ignore[return-value]
 
 
 def _expressions(source: str, place: Place | None) -> list[ast.expr]:
@@ -210,7 +209,7 @@ def _stored(owner: object, name: str) -> Any:
 def _scopes(owner: object, held: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield held
     if isinstance(owner, torch.nn.Module):
-        for inner in ("_parameters", "_buffers", "_modules"):
+        for inner in MODULE_TABLES:
             scope = held.get(inner)
             if isinstance(scope, dict):
                 yield scope

@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from engine.worker.pytorch.internals import TensorBase
+
 _PLACES: tuple[tuple[Any, dict[str, Any]], ...] = tuple(
     (place, dict(vars(place))) for place in (torch.Tensor, torch.nn.functional)
 )
@@ -23,7 +25,7 @@ def original(func: Callable[..., Any]) -> Callable[..., Any]:
             if value is func:
                 found: Callable[..., Any] | None = before.get(name)
                 if found is None and place is torch.Tensor:
-                    found = getattr(torch._C.TensorBase, name, None)
+                    found = getattr(TensorBase, name, None)
                 if found is not None:
                     return found
     return func

@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
+from engine.worker.pytorch.internals import get_frame
+
 _SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL") if hasattr(signal, name)
 )
@@ -79,7 +81,7 @@ def _watch_exit() -> None:
     def _exit(status: int) -> None:
         if _exits is not None and os.getpid() == _process and isinstance(status, int):
             try:
-                _exits(status, sys._getframe(1))
+                _exits(status, get_frame(1))
             except Exception:  # nothing may keep it from ending
                 end(status)
         end(status)

@@ -1,6 +1,5 @@
 """Runs one program and says everything that happens in it."""
 
-import atexit
 import builtins
 import contextlib
 import faulthandler
@@ -38,6 +37,16 @@ from engine.worker.capture.python_calls import Follower
 from engine.worker.capture.record import PROGRAM, Ledger
 from engine.worker.checks.differences import CHECKED, Checker
 from engine.worker.explain.failure import failure_row, fault_row, syntax_row
+from engine.worker.pytorch.internals import (
+    be_main_thread,
+    be_no_daemon,
+    current_frames,
+    disable_torch_function,
+    forget_exit_functions,
+    function_mode_count,
+    pop_function_mode,
+    run_exit_functions,
+)
 from engine.worker.pytorch.patches import (
     keep_fast_paths,
     replace_compile,
@@ -51,6 +60,7 @@ from engine.worker.pytorch.patches import (
     wrap_threads,
     wrap_zero_grad,
 )
+from engine.worker.pytorch.patching import Patches
 from engine.worker.runtime.coverage import Lines
 from engine.worker.runtime.crash import call_at, keep_last_words, stand_aside, stand_by
 from engine.worker.runtime.sender import Sender
@@ -108,7 +118,7 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     ledger = job.ledger
     ledger.limits = request.limits
     if CHECKED.intersection(request.checks):
-        job.checker = Checker(ledger, request, job.names)
+        job.checker = Checker(ledger, request, job.names, job.backward)
         job.checker.install()
     if "calls" in request.checks:
         job.follower = Follower(ledger, request.program.code)
@@ -142,7 +152,7 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
 
 def _line(thread: threading.Thread) -> int:
     """The user's line a thread is at, 0 for none."""
-    frame = sys._current_frames().get(thread.ident or 0)
+    frame = current_frames().get(thread.ident or 0)
     while frame is not None and frame.f_code.co_filename != PROGRAM:
         frame = frame.f_back
     return 0 if frame is None else frame.f_lineno or 0
@@ -175,7 +185,7 @@ def _start(target: Callable[[], None]) -> threading.Thread:
 
     def begin() -> None:
         threading.stack_size(before)  # here already: the program's own threads are not to get such stacks
-        threading.current_thread()._daemonic = False  # type: ignore[attr-defined]  # theirs inherit it
+        be_no_daemon()
         target()
 
     thread = threading.Thread(target=begin, name="MainThread", daemon=True)
@@ -216,7 +226,7 @@ def _out_of_time(job: "Job", thread: threading.Thread, sender: Sender, limit: st
         time.sleep(_TOLD_S)  # the other thread that noticed needs its turn
         return
     ledger = job.ledger
-    frame = sys._current_frames().get(thread.ident or 0)
+    frame = current_frames().get(thread.ident or 0)
     site = ledger.site(frame)
     line = _line(thread)
     job.stopped()
@@ -254,6 +264,7 @@ class Job:
 
     def __init__(self) -> None:
         self.program = Program(code="")
+        self.patches = Patches()
         self.ledger = ledger = Ledger(DEFAULT_LIMITS)
         self.module = types.ModuleType("__main__")
         self.names: dict[str, Any] = self.module.__dict__
@@ -314,7 +325,7 @@ class Job:
             if row is not None:
                 self.ledger.say(*row)
             return
-        atexit._clear()  # what this process would do at its end is not the program's
+        forget_exit_functions()  # what this process would do at its end is not the program's
         raised = self.call(code)
         self._wind_up(raised)
         self.tell()
@@ -330,7 +341,7 @@ class Job:
         with contextlib.suppress(BaseException):
             self._join()
         with contextlib.suppress(BaseException), self.mode:
-            atexit._run_exitfuncs()
+            run_exit_functions()
         if self.below is not None:
             self.below.drain()
         self.ledger.closed = True
@@ -347,31 +358,32 @@ class Job:
 
     def install(self) -> None:
         """Puts the recording between programs and PyTorch; nothing is recorded before a program runs."""
-        clean_tracebacks()
+        patches = self.patches
+        clean_tracebacks(patches)
         optimizers = Optimizers(self.ledger, self.mode, self.names)
-        wrap_steps(optimizers)
-        wrap_modules(self.modules, self.hooks)
-        self.hooks.install()
-        self.walks.install()
-        wrap_functions(self.mode)
-        watch_checkpoints(self.ledger)
-        wrap_from_numpy(self.mode)
-        wrap_set(self.mode)
-        wrap_swaps(self.mode)
-        keep_fast_paths(self.mode)
-        wrap_saved_hooks(self.ledger)
-        replace_compile(self.ledger)
-        replace_workers(self.ledger)
-        wrap_zero_grad(optimizers)
+        wrap_steps(optimizers, patches)
+        wrap_modules(self.modules, self.hooks, patches)
+        self.hooks.install(patches)
+        self.walks.install(patches)
+        wrap_functions(self.mode, patches)
+        watch_checkpoints(self.ledger, patches)
+        wrap_from_numpy(self.mode, patches)
+        wrap_set(self.mode, patches)
+        wrap_swaps(self.mode, patches)
+        keep_fast_paths(self.mode, patches)
+        wrap_saved_hooks(self.ledger, patches)
+        replace_compile(self.ledger, patches)
+        replace_workers(self.ledger, patches)
+        wrap_zero_grad(optimizers, patches)
         self.backward.install()
 
     def _enter(self) -> None:
-        watch_warnings(self.ledger)
+        watch_warnings(self.ledger, self.patches)
         _seed(self.program.seed)
         sys.modules["__main__"] = self.module
         sys.argv = [PROGRAM]
-        wrap_threads(self.mode)
-        threading._main_thread = threading.current_thread()  # type: ignore[attr-defined]
+        wrap_threads(self.mode, self.patches)
+        be_main_thread()
         sys.stdin = io.StringIO()
         below = self.below = Below(self.ledger)
         sys.stdout = sys.__stdout__ = Stream(self.ledger, "stdout", below.real, below)  # type: ignore[misc, assignment]
@@ -380,7 +392,7 @@ class Job:
     def tell(self) -> None:
         """Says what is left at the end."""
         self.ledger.thin.end()
-        with torch._C.DisableTorchFunction():
+        with disable_torch_function():
             self.finish.tell(self.names)
             self.walks.tell()
         self.tell_lines()
@@ -399,7 +411,7 @@ class Job:
         if self.mode.here.muted or self.mode.over:
             return
         try:
-            with ledger.lock, torch._C.DisableTorchFunction():
+            with ledger.lock, disable_torch_function():
                 ledger.found(tensor)
         except Exception as error:
             ledger.trouble("uninitialised", error)
@@ -422,11 +434,11 @@ class Job:
         finally:
             if self.follower is not None:
                 self.follower.end()
-            while torch._C._len_torch_function_stack():
-                torch._C._pop_torch_function_stack()
+            while function_mode_count():
+                pop_function_mode()
         return None
 
     def blobs(self) -> Any:
         """Contents of larger tensors, last of all."""
-        with torch._C.DisableTorchFunction():
+        with disable_torch_function():
             yield from self.finish.blobs()

@@ -10,6 +10,7 @@ import msgspec
 from engine.worker.capture.record import Ledger, Row
 from engine.worker.capture.tensors import Pooled
 from engine.worker.compact.sampling import OPS_BYTES
+from engine.worker.pytorch.internals import position_of
 
 _RESERVE_BYTES = 1 << 20
 _LAST_WORDS = frozenset(("site", "out", "w", "fail", "end", "cut", "pe", "lines"))
@@ -77,13 +78,10 @@ class Sender:
 
     def position(self, code: CodeType, instruction: int) -> tuple[int, int, int, int]:
         """Line, end line, column and end column in code points."""
-        for index, place in enumerate(code.co_positions()):
-            if index == instruction // 2:
-                line, end_line, column, end_column = place
-                line = line or code.co_firstlineno
-                end_line = end_line or line
-                return line, end_line, self._points(line, column or 0), self._points(end_line, end_column or 0)
-        return code.co_firstlineno, code.co_firstlineno, 0, 0
+        line, end_line, column, end_column = position_of(code, instruction) or (None, None, None, None)
+        line = line or code.co_firstlineno
+        end_line = end_line or line
+        return line, end_line, self._points(line, column or 0), self._points(end_line, end_column or 0)
 
     def _points(self, line: int, offset: int) -> int:
         if not 0 < line <= len(self.lines):

@@ -1,10 +1,12 @@
 """Makes tracebacks and stacks look as they do without recording, wherever the program prints them."""
 
-import traceback
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+from engine.worker.pytorch.internals import EXTRACT_STACK
+from engine.worker.pytorch.patching import Patches
 
 _HERE = str(Path(__file__).resolve().parents[1])
 _OVERRIDES = "torch/overrides.py"
@@ -45,15 +47,14 @@ def plain(entries: list[Entry]) -> list[Entry]:
     return kept
 
 
-def clean_tracebacks() -> None:
+def clean_tracebacks(patches: Patches) -> None:
     """All of `traceback`, `logging` and `warnings` print frames that pass through this one place (Python 3.11)."""
-    summary: Any = traceback.StackSummary
-    extract = summary._extract_from_extended_frame_gen.__func__
+    extract = EXTRACT_STACK.get().__func__
 
     def cleaned(cls: type, /, frames: Iterable[Entry], **options: Any) -> Any:
         return extract(cls, _cleaned(frames), **options)
 
-    summary._extract_from_extended_frame_gen = classmethod(cleaned)
+    patches.replace(EXTRACT_STACK, classmethod(cleaned))
 
 
 def _cleaned(frames: Iterable[Entry]) -> Iterator[Entry]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
+from engine.events import HookDone, HookFired, HookKind
 from engine.worker.capture.modules import Modules
 from engine.worker.capture.record import PROGRAM, Ledger
 from engine.worker.pytorch.internals import (
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 Dictionary: TypeAlias = Any
 """Hooks by the id of their handle."""
 
-_KINDS = {
+_KINDS: dict[str, HookKind] = {
     "register_hook": "tensor",
     "register_post_accumulate_grad_hook": "accumulate",
     REGISTER_NODE_HOOK.name: "node",
@@ -73,7 +74,7 @@ class Registered:
 
     __slots__ = ("kind", "output_nr", "site", "tensor")
 
-    def __init__(self, kind: str, site: int, tensor: int = 0, output_nr: int = 0) -> None:
+    def __init__(self, kind: HookKind, site: int, tensor: int = 0, output_nr: int = 0) -> None:
         self.kind = kind
         self.site = site
         self.tensor = tensor
@@ -122,7 +123,7 @@ class _Firing:
 
     __slots__ = ("grads", "id", "kind", "node", "site")
 
-    def __init__(self, number: int, kind: str, node: int, site: int) -> None:
+    def __init__(self, number: int, kind: HookKind, node: int, site: int) -> None:
         self.id = number
         self.kind = kind
         self.node = node
@@ -332,7 +333,9 @@ class Hooks:
 
     def _tell(self, hook: Any, registered: Registered, args: tuple[Any, ...]) -> _Firing:
         ledger = self.ledger
-        kind = registered.kind if registered.kind != "node" or len(args) > 1 else "node_pre"
+        kind = registered.kind
+        if kind == "node" and len(args) < 2:
+            kind = "node_pre"
         self.fired += 1
         current = None if kind in ("forward", "forward_pre") else current_node()
         node = 0 if current is None else ledger.walker.known(current) or 0
@@ -345,9 +348,10 @@ class Hooks:
         if kind == "accumulate" or (kind == "node" and current is not None and hasattr(current, "variable")):
             self.backward.summed(node)
         passes = ledger.pass_stack
-        ledger.pending.append((
-            "h", self.fired, kind, _name(hook), firing.site, registered.site, registered.tensor, node,
-            registered.output_nr if kind == "tensor" and registered.tensor else -1, module or 0, passes[-1] if passes else 0,
+        input_nr = registered.output_nr if kind == "tensor" and registered.tensor else -1
+        ledger.pending.append(HookFired(
+            self.fired, kind, _name(hook), firing.site, registered.site, registered.tensor, node, input_nr, module or 0,
+            passes[-1] if passes else 0,
         ))  # fmt: skip
         ledger.publish()
         return firing
@@ -365,7 +369,7 @@ class Hooks:
                 else:
                     changes = list(self._changed(firing, result))
                 if changes or raised:
-                    self.ledger.pending.append(("he", firing.id, tuple(changes), raised))
+                    self.ledger.pending.append(HookDone(firing.id, tuple(changes), raised))
                 if changes and firing.kind not in ("forward", "forward_pre"):
                     words = [(before, after, "", 0) for _, before, after in changes]
                     passes = self.ledger.pass_stack

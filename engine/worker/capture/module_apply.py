@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from engine.events import Omitted, Walked
 from engine.worker.capture.modules import Modules
 from engine.worker.capture.record import Ledger
 from engine.worker.capture.safe_repr import class_name
@@ -161,9 +162,9 @@ class Walks:
         walks, self._all = self._all, []
         for walk in walks:
             visits = tuple([self._said(visit) for visit in walk.visits])
-            self.ledger.pending.append(("walk", walk.site, visits, walk.omitted, walk.raised))
+            self.ledger.pending.append(Walked(walk.site, visits, walk.omitted, walk.raised))
         if self._omitted:
-            self.ledger.pending.append(("cut", "walks", "walks", len(walks), self._omitted))
+            self.ledger.pending.append(Omitted("walks", "walks", len(walks), self._omitted))
         self.ledger.publish()
 
     def _said(self, visit: _Visit) -> tuple[Any, ...]:

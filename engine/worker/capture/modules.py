@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from engine.events import INFERENCE, NO_GRAD, TRAINING
+from engine.events import INFERENCE, NO_GRAD, TRAINING, ModuleCalled, ModuleLeft, ModuleSeen, TensorChanged
 from engine.worker.capture.record import PROGRAM, Ledger
 from engine.worker.capture.safe_repr import class_name
 from engine.worker.pytorch.internals import disable_torch_function, tracing_state
@@ -65,8 +65,7 @@ class Modules:
         if not _grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
         passes, thread = here["passes"], here["number"]
-        row = ("c", begun, number, parent, flags, site, passes[-1] if passes else 0)
-        ledger.rows.append((*row, thread) if thread else row)
+        ledger.rows.append(ModuleCalled(begun, number, parent, flags, site, passes[-1] if passes else 0, thread))
         calls.append((begun, site))
 
     def _full(self) -> bool:
@@ -82,7 +81,7 @@ class Modules:
         here["modules"].pop()
         call, _ = here["calls"].pop()
         if call:
-            self.ledger.rows.append(("ce", call, raised))
+            self.ledger.rows.append(ModuleLeft(call, raised))
 
     def _site(self, frame: FrameType | None, above: int) -> int:
         """The place in the program that called; for a module called by PyTorch's own, that of the call around it."""
@@ -173,10 +172,10 @@ class Modules:
                 state = ledger.meet(buffer, "buffer")
                 if state.role != "buffer":
                     state.role = "buffer"
-                    ledger.pending.append(("tc", state.id, "buffer"))
+                    ledger.pending.append(TensorChanged(state.id, "buffer"))
                 buffers.append((name, state.id, False))
-        ledger.pending.append((
-            "m", number, place, class_name(module), above, tuple(parameters), tuple(buffers), bool(module.training),
+        ledger.pending.append(ModuleSeen(
+            number, place, class_name(module), above, tuple(parameters), tuple(buffers), bool(module.training),
             _description(module), self.calls.get(number, 0),
         ))  # fmt: skip
         ledger.publish()

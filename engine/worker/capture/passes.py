@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
+from engine.events import Accumulated, FlowingBrief, PassedBrief, PassEnded, PassStarted, Visited
 from engine.worker.capture.hooks import Hooks
 from engine.worker.capture.nodes import NEVER, NO_SEQUENCE
 from engine.worker.capture.ops import Recording
@@ -221,8 +222,8 @@ class Backward:
         self._sync_leaves(numbers, running)
         ledger.bury()
         stack, modules = ledger.pass_stack, ledger.module_stack
-        ledger.pending.append((
-            "p", running.id, "backward" if accumulate else "grad", tuple(roots), ledger.site(get_frame(2)), retain, create,
+        ledger.pending.append(PassStarted(
+            running.id, "backward" if accumulate else "grad", tuple(roots), ledger.site(get_frame(2)), retain, create,
             tuple(self._input_tensor(item) for item in inputs) if inputs else None,
             tuple(edges) if inputs else None,
             stack[-1] if stack else 0, modules[-1] if modules else 0, running.omitted,
@@ -361,16 +362,10 @@ class Backward:
         """Records a gradient on its way; it gets a state only if it stays."""
         ledger = self.ledger
         number = ledger.tensors = ledger.tensors + 1
-        if not seen.rest and not grad.requires_grad:
-            ledger.pending.append(("t", number, "gradient", seen.shape, seen.dtype, seen.size_bytes, seen.data))
-            return number
         node = output_nr = 0
         if grad.requires_grad and grad.grad_fn is not None:
             node, output_nr = ledger.walker.number(grad.grad_fn), grad.output_nr
-        ledger.pending.append((
-            "t", number, "gradient", seen.shape, seen.dtype, seen.size_bytes, seen.data, 0, 0, grad.requires_grad, node,
-            output_nr, 0, 0, *seen.rest,
-        ))  # fmt: skip
+        ledger.pending.append(seen.said(number, "gradient", 0, 0, grad.requires_grad, node, output_nr, 0, 0))
         return number
 
     def visit(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
@@ -422,10 +417,10 @@ class Backward:
         if floats is None or not address:
             return False
         ledger, arrived = self.ledger, running.arrived
-        new: tuple[object, ...] = ()
+        new: tuple[FlowingBrief, ...] = ()
         arrival = arrived.pop(number, None)
         if type(arrival) is not tuple or arrival[1] != address_of(come):
-            made: list[tuple[object, ...]] = []
+            made: list[FlowingBrief] = []
             arrival = self._new(come, None, made)
             new = tuple(made)
         record = ledger.tensors = ledger.tensors + 1
@@ -437,10 +432,10 @@ class Backward:
             key: Input = (target, input_nr) if input_nr else target
             if arrived.setdefault(key, on) is not on:
                 _arrive(arrived, key, on)
-        ledger.rows.append((
-            "f", running.id, number, (arrival[0],), (record,) if len(left) == 1 else (record, 0), now - running.last_ns,
-            (*new, (record, (), name, size, (value,) if value - value == 0 else (spoken(value),))),
-            ledger.take_dead() if ledger.dead else (),
+        flowing = FlowingBrief(record, (), name, size, (value,) if value - value == 0 else (spoken(value),))
+        ledger.rows.append(PassedBrief(
+            running.id, number, (arrival[0],), (record,) if len(left) == 1 else (record, 0), now - running.last_ns,
+            (*new, flowing), ledger.take_dead() if ledger.dead else (),
         ))  # fmt: skip
         running.last_ns = perf_counter_ns()
         return True
@@ -450,7 +445,7 @@ class Backward:
     ) -> None:
         """Tells of any other node in a silent pass."""
         ledger, arrived = self.ledger, running.arrived
-        new: list[tuple[object, ...]] = []
+        new: list[FlowingBrief] = []
         ins: list[int] = []
         outs: list[int] = []
         met: list[tuple[torch.Tensor, Arrival]] = []
@@ -482,14 +477,16 @@ class Backward:
                     _arrive(arrived, _input(edges[slot], edges[slot + 1]), known)
             slot += 2
         gone = ledger.take_dead() if ledger.dead else ()
-        ledger.rows.append(("f", running.id, number, ins, outs, now - running.last_ns, new, gone))
+        ledger.rows.append(
+            PassedBrief(running.id, number, tuple(ins), tuple(outs), now - running.last_ns, tuple(new), gone)
+        )
         running.last_ns = perf_counter_ns()
 
-    def _new(self, grad: torch.Tensor, given: Look | None, new: list[tuple[object, ...]]) -> Arrival:
+    def _new(self, grad: torch.Tensor, given: Look | None, new: list[FlowingBrief]) -> Arrival:
         """Numbers a gradient on its way."""
         number = self.ledger.tensors = self.ledger.tensors + 1
         seen = look(grad, False, given)
-        new.append((number, seen.shape, seen.dtype, seen.size_bytes, seen.data, *seen.rest))
+        new.append(seen.flowing(number))
         return number, address_of(grad), _UNASKED, seen
 
     # Gradients the user's hooks are given
@@ -583,10 +580,8 @@ class Backward:
             key = _input(edges[2 * slot], edges[2 * slot + 1])
             _arrive(arrived, key, known)
         took_us = (now - running.last_ns) / 1000
-        if ledger.dead:
-            ledger.pending.append(("v", running.id, number, ins, outs, took_us, ledger.take_dead()))
-        else:
-            ledger.pending.append(("v", running.id, number, ins, outs, took_us))
+        dead = ledger.take_dead() if ledger.dead else ()
+        ledger.pending.append(Visited(running.id, number, tuple(ins), tuple(outs), took_us, dead))
         if sequence == NO_SEQUENCE and ins and ins[0] and number in walker.leaves:
             self._accumulated(number, node.variable, said[id(entered[0])], running)
         running.leaving.clear()
@@ -652,7 +647,7 @@ class Backward:
             after = total[0]
         elif last != after:
             before = last  # another thread, or a hook of another node, may have changed it since the pass began
-        ledger.pending.append(("a", running.id, number, state.first, before, delta[0], after))
+        ledger.pending.append(Accumulated(running.id, number, state.first, before, delta[0], after))
 
     # End
 
@@ -673,7 +668,7 @@ class Backward:
         ledger.walker.begin(0, NEVER)
         ledger.pass_stack.remove(running.id)
         ledger.bury()
-        ledger.pending.append(("pe", running.id, failed, results))
+        ledger.pending.append(PassEnded(running.id, failed, results))
         ledger.publish()
 
     def _result(self, item: Any, running: _Pass) -> int:

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from engine.events import FunctionEntered, FunctionLeft, Omitted, StatementRan
 from engine.worker.capture.record import PROGRAM, Ledger, is_blank
 from engine.worker.capture.safe_repr import class_name, plain_text
 from engine.worker.capture.tensors import look
@@ -94,7 +95,7 @@ class Follower:
         if code.co_filename != PROGRAM or not code.co_flags & _FUNCTION or code.co_name in _HIDDEN or self.stopped:
             return None
         if self.calls >= MOST_CALLS or self.statements >= MOST_STATEMENTS or len(self._running) >= _DEEPEST:
-            self.ledger.outbox.append(("cut", "python_calls", "python_calls", self.calls, 0))
+            self.ledger.outbox.append(Omitted("python_calls", "python_calls", self.calls, 0))
             self.end()
             return None
         return self._inside if self._guarded(self._enter, frame, code) else None
@@ -129,8 +130,8 @@ class Follower:
         self.calls += 1
         parent, through, caller = self._caller(frame)
         site = 0 if caller is None else self.ledger.place(caller.f_code, caller.f_lasti)
-        self.ledger.outbox.append((
-            "fc", self.calls, parent, code.co_qualname, code.co_firstlineno, site, through,
+        self.ledger.outbox.append(FunctionEntered(
+            self.calls, parent, code.co_qualname, code.co_firstlineno, site, through,
             self._arguments(frame, code), self._tick(),
         ))  # fmt: skip
         self._running[frame] = self.calls
@@ -180,7 +181,7 @@ class Follower:
                 if value is not _NOTHING:
                     assigned.append((text, self.text(value)))
         ended = self._tick() if done else 0
-        self.ledger.outbox.append(("fs", self._running[frame], statement.line, at, ended, tuple(assigned)))
+        self.ledger.outbox.append(StatementRan(self._running[frame], statement.line, at, ended, tuple(assigned)))
 
     def _raise(self, frame: FrameType, argument: object) -> None:
         if isinstance(argument, tuple):
@@ -194,7 +195,7 @@ class Follower:
             self._raised = None
         self._settle(frame, not raised)
         call = self._running.pop(frame)
-        self.ledger.outbox.append(("fe", call, self._tick(), None if raised else self.text(value), raised))
+        self.ledger.outbox.append(FunctionLeft(call, self._tick(), None if raised else self.text(value), raised))
 
     # Values
 

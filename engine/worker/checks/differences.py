@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
+from engine.events import LeafChecked
 from engine.request import RunRequest
 from engine.worker.capture.passes import Backward
 from engine.worker.capture.record import Ledger
@@ -266,11 +267,15 @@ class Checker:
         shape = tuple(reached.gradient.shape) + ((2,) if reached.gradient.is_complex() else ())
         scale = max((abs(each.autograd) for each in verdict.elements if math.isfinite(each.autograd)), default=0.0)
         error = max((error_of(each, scale) for each in verdict.elements), default=0.0)
-        self.ledger.say(
-            "ck", problem.number, reached.leaf.number, verdict.word, spoken(error), STEP if verdict.elements else 0.0,
-            tuple([(place_of(each.index, shape), spoken(each.autograd), spoken(each.difference)) for each in verdict.elements]),
+        elements = tuple([
+            (place_of(element.index, shape), spoken(element.autograd), spoken(element.difference))
+            for element in verdict.elements
+        ])  # fmt: skip
+        step = STEP if verdict.elements else 0.0
+        self.ledger.say(LeafChecked(
+            problem.number, reached.leaf.number, verdict.word, spoken(error), step, elements,
             verdict.reason, verdict.parameters, verdict.node, verdict.site,
-        )  # fmt: skip
+        ))  # fmt: skip
 
 
 def _keep(

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from engine.events import JacobianSeen
 from engine.worker.capture.record import Ledger
 from engine.worker.capture.tensors import spoken
 from engine.worker.checks.tape import Leaf
@@ -124,16 +125,5 @@ def _say(
     error: float,
 ) -> None:  # fmt: skip
     values = tuple([spoken(value) for value in matrix.reshape(-1).tolist()])
-    ledger.say(
-        "jac",
-        problem.number,
-        matrix.shape[0],
-        matrix.shape[1],
-        values,
-        output,
-        leaf,
-        node,
-        slot,
-        checked,
-        spoken(error),
-    )
+    rows, columns = matrix.shape
+    ledger.say(JacobianSeen(problem.number, rows, columns, values, output, leaf, node, slot, checked, spoken(error)))

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch.autograd.graph import GradientEdge
 
+from engine.events import SurfaceSeen
 from engine.worker.capture.record import Ledger
 from engine.worker.capture.tensors import spoken
 from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value
@@ -207,17 +208,14 @@ def surface(
             continue
         try:
             with playing(wide=True), torch.no_grad():
-                ledger.say(
-                    *_row(
-                        Function(problem, point, tape, deadline), points, deadline, [place for place in places if place]
-                    )
-                )
+                function = Function(problem, point, tape, deadline)
+                ledger.say(_surface(function, points, deadline, [place for place in places if place]))
             return
         except Impossible as found:
             why = found
         except Exception as error:
             why = Impossible("replay", what=f"{type(error).__name__}: {error}"[:200])
-    ledger.say("surf", 0, None, None, (), 0, 0, 0, why.word, why.parameters)
+    ledger.say(SurfaceSeen(0, None, None, (), 0, 0, 0, why.word, why.parameters))
 
 
 def _among(axis: Number, point: Point) -> Place | None:
@@ -232,7 +230,7 @@ def _among(axis: Number, point: Point) -> Place | None:
     return leaf, flat
 
 
-def _row(function: Function, points: Points, deadline: float, chosen: list[Place]) -> tuple[Any, ...]:
+def _surface(function: Function, points: Points, deadline: float, chosen: list[Place]) -> SurfaceSeen:
     point = function.point
     if not _near(function.at(point.held), point.value):
         raise Impossible("replay", what="")
@@ -257,8 +255,8 @@ def _row(function: Function, points: Points, deadline: float, chosen: list[Place
             raise Impossible("time")
         values = [function.at(_with(point.held, {across: u, up: v})) for v, u in product(axes[1], axes[0])]
     said = tuple([spoken(float(f"{value:.7g}")) for value in values])
-    words = [_axis(point, place, ticks) for place, ticks in zip((across, up), axes, strict=True)]
-    return ("surf", point.number, *words, said, len(ranges), len(others), fitting, "", {})
+    first, second = (_axis(point, place, ticks) for place, ticks in zip((across, up), axes, strict=True))
+    return SurfaceSeen(point.number, first, second, said, len(ranges), len(others), fitting, "", {})
 
 
 def _seconds(function: Function) -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import torch
 
+from engine import events
 from engine.worker.checks.custom_backward import backward_fits
 from engine.worker.checks.tape import Entry, Impossible, Leaf, Tape, dense
 from engine.worker.checks.tape_replay import Player, Problem, Reached, ReplayMode, dependent, playing
@@ -56,7 +57,7 @@ class Element:
 class Verdict:
     """What is said of one leaf."""
 
-    word: str
+    word: events.Verdict
     reason: str = ""
     parameters: dict[str, str] = field(default_factory=dict)
     node: int = 0

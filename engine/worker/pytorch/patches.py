@@ -16,6 +16,7 @@ from typing import Any
 import torch
 import torch.utils.data
 
+from engine.events import Found
 from engine.worker.capture.hooks import Hooks
 from engine.worker.capture.modules import Modules
 from engine.worker.capture.op_names import Called
@@ -125,7 +126,7 @@ def replace_compile(ledger: Ledger, patches: Patches) -> None:
     def compile(model: Any = None, **options: Any) -> Any:
         if model is None:
             return lambda function: compile(function, **options)
-        ledger.say("find", "compile_eager", "note", ledger.site(get_frame(1)), {})
+        ledger.say(Found("compile_eager", "note", ledger.site(get_frame(1)), {}))
         return model
 
     patches.replace(COMPILE, compile)
@@ -142,7 +143,7 @@ def replace_workers(ledger: Ledger, patches: Patches) -> None:
         if type(workers) is int and workers > 0:
             for name in ("num_workers", "prefetch_factor", "persistent_workers", "timeout", "multiprocessing_context"):
                 bound.arguments.pop(name, None)
-            ledger.say("find", "workers_replaced", "note", ledger.site(get_frame(1)), {"workers": str(workers)})
+            ledger.say(Found("workers_replaced", "note", ledger.site(get_frame(1)), {"workers": str(workers)}))
         original(*bound.args, **bound.kwargs)
 
     _signature = inspect.signature(original)

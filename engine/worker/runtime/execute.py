@@ -14,13 +14,14 @@ import sys
 import threading
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy
 import torch
 from torch.utils.hooks import RemovableHandle
 
+from engine.events import BlobSaid, Ended, Failed, Going, LinesNotRun, Started
 from engine.limits import DEFAULT_LIMITS
 from engine.request import RunRequest
 from engine.trace import Program
@@ -36,7 +37,7 @@ from engine.worker.capture.passes import Backward
 from engine.worker.capture.python_calls import Follower
 from engine.worker.capture.record import PROGRAM, Ledger
 from engine.worker.checks.differences import CHECKED, Checker
-from engine.worker.explain.failure import failure_row, fault_row, syntax_row
+from engine.worker.explain.failure import failure, syntax_failure, syntax_finding
 from engine.worker.pytorch.internals import (
     be_main_thread,
     be_no_daemon,
@@ -137,7 +138,7 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
             job.below.drain()
         now = time.monotonic()
         if now > tell:
-            ledger.rows.append(("at", _line(thread), ledger.ops))
+            ledger.rows.append(Going(_line(thread), ledger.ops))
             tell = now + _TELL_S
         sender.flush()
         if worn:
@@ -145,8 +146,8 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
         if now > deadline:
             _out_of_time(job, thread, sender, "wall_s")
     sender.flush()
-    for row in job.blobs():
-        ledger.say(*row)
+    for blob in job.blobs():
+        ledger.say(blob)
         sender.flush()
 
 
@@ -237,7 +238,7 @@ def _out_of_time(job: "Job", thread: threading.Thread, sender: Sender, limit: st
     else:
         message = f"{what} reached outside the program's own lines; let it do less or ask for a larger `{limit}`"
         faulthandler.dump_traceback(2)  # for the operator
-    ledger.rows.append(("fail", "limit", limit, message, site, (), "", 0, 0, limit))
+    ledger.rows.append(Failed("limit", limit, message, site, (), "", limit=limit))
     sender.flush()
     _end(0)
 
@@ -249,7 +250,7 @@ def _exits(job: "Job", sender: Sender, code: int, frame: types.FrameType) -> Non
         job.stopped()
         job.tell_lines()
         message = f"the process ended with exit code {code} before the program did: `os._exit` ends it at once"
-        ledger.rows.append(("fail", "exit", "SystemExit", message, ledger.site(frame), (), "", 0, 0, ""))
+        ledger.rows.append(Failed("exit", "SystemExit", message, ledger.site(frame), (), ""))
     sender.flush()
 
 
@@ -296,18 +297,19 @@ class Job:
         """Everything from the first word to the last: a run that does not say `end` has not ended well."""
         started = time.perf_counter()
         ledger = self.ledger
+        cuda = torch.version.cuda if torch.cuda.is_available() else None
+        threads = torch.get_num_threads()
         ledger.say(
-            "start", platform.python_version(), str(torch.__version__), _device(), numpy.__version__,
-            torch.version.cuda if torch.cuda.is_available() else None, torch.get_num_threads(),
-        )  # fmt: skip
+            Started(platform.python_version(), str(torch.__version__), _device(), numpy.__version__, cuda, threads)
+        )
         told = False
         with contextlib.suppress(MemoryError):  # what the program's frames hold is freed on the way out
             self._execute()
             told = True
         if not told:
             message = "memory ran out, and what the program held left none to tell where; make its data smaller"
-            ledger.say("fail", "memory", "memory_bytes", message, 0, (), "", 0, 0, "memory_bytes")
-        ledger.say("end", (time.perf_counter() - started) * 1000)
+            ledger.say(Failed("memory", "memory_bytes", message, 0, (), "", limit="memory_bytes"))
+        ledger.say(Ended((time.perf_counter() - started) * 1000))
         self.ended = True
         if self.checker is not None:
             self.backward.uninstall()
@@ -320,19 +322,19 @@ class Job:
         try:
             code = self.lines.compile(source)
         except Exception as error:  # nesting too deep is a RecursionError or a MemoryError
-            self.ledger.say(*syntax_row(error, self.ledger))
-            row = fault_row(error, source, self.ledger)
-            if row is not None:
-                self.ledger.say(*row)
+            self.ledger.say(syntax_failure(error, self.ledger))
+            found = syntax_finding(error, source, self.ledger)
+            if found is not None:
+                self.ledger.say(found)
             return
         forget_exit_functions()  # what this process would do at its end is not the program's
         raised = self.call(code)
         self._wind_up(raised)
         self.tell()
         if raised is not None:
-            row = failure_row(raised, self.ledger, source)
-            if row is not None:
-                self.ledger.say(*row)
+            failed = failure(raised, self.ledger, source)
+            if failed is not None:
+                self.ledger.say(failed)
 
     def _wind_up(self, error: BaseException | None) -> None:
         """What Python does after the last line: it waits for threads and calls what was registered for the end."""
@@ -420,7 +422,7 @@ class Job:
         """Says which lines have not run so far."""
         not_run = self.lines.not_run()
         if not_run:
-            self.ledger.rows.append(("lines", not_run))
+            self.ledger.rows.append(LinesNotRun(not_run))
 
     def call(self, code: types.CodeType) -> BaseException | None:
         """Runs it; gives what it raised."""
@@ -438,7 +440,7 @@ class Job:
                 pop_function_mode()
         return None
 
-    def blobs(self) -> Any:
+    def blobs(self) -> Iterator[BlobSaid]:
         """Contents of larger tensors, last of all."""
         with disable_torch_function():
             yield from self.finish.blobs()

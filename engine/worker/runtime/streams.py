@@ -7,6 +7,7 @@ import warnings
 from types import FrameType
 from typing import Any, Literal
 
+from engine.events import Printed, Warned
 from engine.worker.capture.record import Ledger
 from engine.worker.pytorch.internals import SHOW_WARNING, get_frame
 from engine.worker.pytorch.patching import Patches
@@ -36,7 +37,7 @@ class Below:
             os.write(self.real, data)
             text = keep(self.ledger, data.decode("utf-8", "replace"))
             if text is not None:
-                self.ledger.rows.append(("out", "stdout", text[0], 0, text[1]))
+                self.ledger.rows.append(Printed("stdout", text[0], 0, text[1]))
 
 
 def keep(ledger: Ledger, text: str) -> tuple[str, bool] | None:
@@ -120,7 +121,7 @@ class Stream(io.TextIOBase):
                 os.write(self.real, encoded)
             kept = keep(self.ledger, text)
             if kept is not None:
-                self.ledger.say("out", self.kind, kept[0], self.ledger.site(get_frame(1)), kept[1])
+                self.ledger.say(Printed(self.kind, kept[0], self.ledger.site(get_frame(1)), kept[1]))
         return len(text)
 
 
@@ -133,7 +134,7 @@ def watch_warnings(ledger: Ledger, patches: Patches) -> None:
             _again(message)
             return
         text = str(message.message)
-        ledger.say("w", message.category.__name__, text, ledger.site(_warned(message, get_frame(1))))
+        ledger.say(Warned(message.category.__name__, text, ledger.site(_warned(message, get_frame(1)))))
         shown(message)
 
     patches.replace(SHOW_WARNING, show)

@@ -103,7 +103,7 @@ class Zygote:
             return lambda _: child.emit(msgspec.json.encode(canary.attack(targets)))
         job = self._job or execute.make_ready()
         if asked.practise and job is self._job:
-            execute.practise(job)
+            execute.prefault(job)
         return lambda request: execute.run(request, child.emit, job)
 
     def _watch(self, pidfd: int, process: _Process) -> None:

@@ -96,7 +96,7 @@ def fork_all() -> None:
         execute.run(REQUEST, lambda line: None, job)
 
     def practised() -> None:
-        execute.practise(job)
+        execute.prefault(job)
         isolated()
 
     kinds: dict[str, Callable[[], object]] = {

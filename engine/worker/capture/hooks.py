@@ -4,7 +4,7 @@ PyTorch makes a handle for each hook it is given: there the registration is seen
 `x._backward_hooks`, keeps the user's own functions; only while an engine call or a module's forward runs does an observer stand in
 for each of them.
 
-Like `calls`, this module stands between the user's code and PyTorch, so warnings must not stick to its frames.
+Like `ops`, this module stands between the user's code and PyTorch, so warnings must not stick to its frames.
 """
 
 import copy
@@ -39,7 +39,7 @@ from engine.worker.pytorch.internals import (
     get_frame,
 )
 from engine.worker.pytorch.patching import EntryPoint, Patches
-from engine.worker.runtime.tracebacks import is_detour, is_ours
+from engine.worker.pytorch.tracebacks import is_detour, is_ours
 
 if TYPE_CHECKING:
     from engine.worker.capture.passes import Backward

@@ -1,11 +1,10 @@
 """Optimizer steps and `zero_grad`: what each found and what it left, told as updates.
 
 `step` is wrapped where PyTorch itself wraps it for its own step hooks, so that a step that raises is told too, and what the user's
-step hooks do is recorded as the user's own. Like `calls`, this module stands between the user's code and PyTorch, so warnings must not
+step hooks do is recorded as the user's own. Like `ops`, this module stands between the user's code and PyTorch, so warnings must not
 stick to its frames.
 """
 
-import functools
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -15,8 +14,7 @@ import torch
 from engine.worker.capture.record import Ledger, State
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.tensors import look, version_of
-from engine.worker.pytorch.internals import WRAP_STEP, disable_torch_function, get_frame
-from engine.worker.pytorch.patching import EntryPoint, Patches
+from engine.worker.pytorch.internals import disable_torch_function
 
 if TYPE_CHECKING:
     from engine.worker.capture.ops import Recording
@@ -293,35 +291,6 @@ def _writes_past_versions(optimizer: Any) -> bool:
 def _differs(tensor: torch.Tensor, state: State) -> bool:
     seen = look(tensor)
     return seen.data != state.look.data or seen.rest != state.look.rest
-
-
-def wrap_steps(optimizers: Optimizers, patches: Patches) -> None:
-    """Every step is noted: of the classes that PyTorch prepared already, and of those it prepares from now on."""
-    prepare = WRAP_STEP.get()
-
-    def profile_hook_step(func: Callable[..., Any]) -> Any:
-        return prepare(_watched(func, optimizers))
-
-    patches.replace(WRAP_STEP, staticmethod(profile_hook_step))
-    todo: list[type] = [torch.optim.Optimizer]
-    while todo:
-        cls = todo.pop()
-        todo.extend(cls.__subclasses__())
-        prepared: Any = cls.__dict__.get("step")
-        if getattr(prepared, "hooked", False):
-            step = profile_hook_step(prepared.__wrapped__)
-            step.hooked = True
-            patches.replace(EntryPoint(cls, "step"), step)
-
-
-def _watched(func: Callable[..., Any], optimizers: Optimizers) -> Callable[..., Any]:
-    @functools.wraps(func)
-    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if optimizers.mode.over:
-            return func(self, *args, **kwargs)
-        return optimizers.step(func, self, args, kwargs, get_frame(1))
-
-    return step
 
 
 __name__ = "__main__"

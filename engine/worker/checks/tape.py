@@ -1,7 +1,7 @@
 """A tape of what a program computed from its leaves, kept only when checks are asked for, and played again after its end.
 
 The tape holds copies of values, never the program's tensors: what the program frees stays freed. Tensors are known by the object
-they were, so that views share memory and in-place writes reach them when the tape is played. Like `calls`, this module stands
+they were, so that views share memory and in-place writes reach them when the tape is played. Like `ops`, this module stands
 between the user's code and PyTorch, so warnings must not stick to its frames.
 """
 

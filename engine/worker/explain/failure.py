@@ -15,7 +15,7 @@ from engine.worker.capture.safe_repr import class_name
 from engine.worker.explain.failure_context import FailureContext, Operand
 from engine.worker.explain.syntax_errors import fault
 from engine.worker.pytorch.internals import array_bytes
-from engine.worker.runtime.tracebacks import plain
+from engine.worker.pytorch.tracebacks import plain
 
 _MOST_FRAMES = 40
 _LIBRARY_FILE = re.compile(r'(?<=^  File ")/[^"\n]+', re.MULTILINE)

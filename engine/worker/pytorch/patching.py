@@ -1,5 +1,6 @@
 """Replacing attributes of PyTorch and Python, and putting them back."""
 
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 
@@ -27,6 +28,7 @@ class Patches:
 
     def __init__(self) -> None:
         self._held: dict[EntryPoint, object] = {}
+        self._afterwards: list[Callable[[], None]] = []
 
     def replace(self, entry: EntryPoint, value: object) -> None:
         """Puts something else there. One entry point has one replacement: a second would stand before the first unseen."""
@@ -34,6 +36,10 @@ class Patches:
             raise ValueError(f"{entry.owner.__name__}.{entry.name} is replaced already")
         self._held[entry] = entry.held()
         setattr(entry.owner, entry.name, value)
+
+    def after_undo(self, work: Callable[[], None]) -> None:
+        """Has something done once all is put back: what a replacement left behind is taken away."""
+        self._afterwards.append(work)
 
     def undo(self) -> None:
         """Puts back what was there, the last replacement first."""
@@ -43,6 +49,8 @@ class Patches:
                 delattr(entry.owner, entry.name)
             else:
                 setattr(entry.owner, entry.name, held)
+        while self._afterwards:
+            self._afterwards.pop()()
 
     def entries(self) -> tuple[EntryPoint, ...]:
         """What is replaced now."""

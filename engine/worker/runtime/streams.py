@@ -11,7 +11,7 @@ from engine.events import Printed, Warned
 from engine.worker.capture.record import Ledger
 from engine.worker.pytorch.internals import SHOW_WARNING, get_frame
 from engine.worker.pytorch.patching import Patches
-from engine.worker.runtime.tracebacks import is_detour, is_ours
+from engine.worker.pytorch.tracebacks import is_detour, is_ours
 
 
 class Below:

@@ -10,7 +10,7 @@ from engine.worker.pytorch.patching import Patches
 
 _HERE = str(Path(__file__).resolve().parents[1])
 _OVERRIDES = "torch/overrides.py"
-_BASE = str(Path(__file__).resolve().with_name("execute.py"))
+_BASE = str(Path(__file__).resolve().parents[1] / "runtime" / "execute.py")
 
 Entry = tuple[FrameType, Any]
 

@@ -1,6 +1,6 @@
-"""Wrappers around the few PyTorch entry points that no mode or hook sees: modules, `Function.apply`, `zero_grad`.
+"""Wrappers around the few PyTorch entry points that no mode or hook sees: modules, `Function.apply`, `step`, `zero_grad`.
 
-Like `calls`, this module stands between the user's code and PyTorch, so warnings must not stick to its frames.
+Like `capture.ops`, this module stands between the user's code and PyTorch, so warnings must not stick to its frames.
 """
 
 import functools
@@ -9,7 +9,7 @@ import itertools
 import threading
 import types
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -34,6 +34,7 @@ from engine.worker.pytorch.internals import (
     REGISTER_SAVED_HOOKS,
     SWAP_WEAKREF,
     THREAD_BOOTSTRAP,
+    WRAP_STEP,
     disable_torch_function,
     function_mode_at,
     function_mode_count,
@@ -241,6 +242,50 @@ def wrap_functions(mode: Recording, patches: Patches) -> None:
 
     functools.update_wrapper(apply, original)
     patches.replace(FUNCTION_APPLY, classmethod(apply))
+
+
+def wrap_steps(optimizers: Optimizers, patches: Patches) -> None:
+    """Every step is noted: of the classes that PyTorch prepared already, and of those it prepares from now on."""
+    prepare = WRAP_STEP.get()
+    ours: set[int] = set()
+
+    def profile_hook_step(func: Callable[..., Any]) -> Any:
+        watched = _watched(func, optimizers)
+        ours.add(id(watched))
+        return prepare(watched)
+
+    def forget() -> None:
+        for cls, step in _prepared_steps():
+            if id(step.__wrapped__) in ours:
+                cls.step = step.__wrapped__.__wrapped__
+
+    patches.replace(WRAP_STEP, staticmethod(profile_hook_step))
+    for cls, step in _prepared_steps():
+        watched = profile_hook_step(step.__wrapped__)
+        watched.hooked = True
+        patches.replace(EntryPoint(cls, "step"), watched)
+    patches.after_undo(forget)
+
+
+def _prepared_steps() -> Iterator[tuple[Any, Any]]:
+    """Classes of optimizers that PyTorch has prepared, with their own `step`."""
+    todo: list[type] = [torch.optim.Optimizer]
+    while todo:
+        cls = todo.pop()
+        todo.extend(cls.__subclasses__())
+        step = vars(cls).get("step")
+        if getattr(step, "hooked", False):
+            yield cls, step
+
+
+def _watched(func: Callable[..., Any], optimizers: Optimizers) -> Callable[..., Any]:
+    @functools.wraps(func)
+    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if optimizers.mode.over:
+            return func(self, *args, **kwargs)
+        return optimizers.step(func, self, args, kwargs, get_frame(1))
+
+    return step
 
 
 def wrap_zero_grad(optimizers: Optimizers, patches: Patches) -> None:

@@ -23,7 +23,7 @@ from engine.worker.capture.record import Ledger
 from engine.worker.capture.tensors import spoken
 from engine.worker.checks.jacobian import jacobians
 from engine.worker.checks.surface import Points, number_of, surface
-from engine.worker.checks.tape import Impossible, Leaf, Tape, Value, dense, differs, quiet
+from engine.worker.checks.tape import Impossible, Leaf, Tape, Value, dense, differs, quiet, spread
 from engine.worker.checks.tape_replay import Problem, Reached, Root, needed, playing
 from engine.worker.checks.verdict import STEP, LeafChecker, Verdict, error_of, place_of, unchecked
 from engine.worker.pytorch.internals import is_functorch_wrapped
@@ -251,7 +251,7 @@ class Checker:
         checked = told = 0
         for problem, why in self.problems:
             fresh = [reached for reached in problem.reached if reached.leaf.number not in done]
-            chosen = _spread(fresh, MOST_LEAVES - checked) if why is None else []
+            chosen = spread(fresh, MOST_LEAVES - checked) if why is None else []
             checked += len(chosen)
             with playing(wide=True):
                 looked = LeafChecker(problem, self.tape, deadline)
@@ -287,12 +287,3 @@ def _keep(
             given = entered[0].detach()
             large = given.numel() * given.element_size() > most_bytes
             gradients[key] = given.new_empty(0) if large else dense(given).clone()
-
-
-def _spread(items: list[Reached], most: int) -> list[Reached]:
-    """At most so many, evenly over the list, its ends included."""
-    if len(items) <= most:
-        return items
-    if most < 2:
-        return items[:most]
-    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]

@@ -1,4 +1,5 @@
-"""Jacobians of a pass on a playing of its own: of each small root by each small leaf, and of each small node by itself."""
+"""Jacobians of a pass on a playing of its own: of each small root by each small leaf, and of each small node by
+itself."""
 
 import contextlib
 from collections.abc import Sequence
@@ -70,7 +71,8 @@ def _row(root: torch.Tensor, leaves: Sequence[torch.Tensor], seed: torch.Tensor,
 
 
 def _local(problem: Problem, ledger: Ledger, root: torch.Tensor) -> None:
-    """Each node of a small graph called by hand on unit vectors, its gradients summed over broadcast axes as the engine does."""
+    """Each node of a small graph called by hand on unit vectors, its gradients summed over broadcast axes as the engine
+    does."""
     nodes: list[Any] = [root.grad_fn]
     rows = problem.nodes
     for place, (_, kind, edges) in enumerate(rows):

@@ -1,4 +1,5 @@
-"""A function of two numbers on a grid: the forward of a pass played again with each pair of them, all else as it was."""
+"""A function of two numbers on a grid: the forward of a pass played again with each pair of them, all else as it
+was."""
 
 import contextlib
 import math
@@ -16,7 +17,7 @@ from torch.autograd.graph import GradientEdge
 from engine.events import SurfaceSeen
 from engine.worker.capture.record import Ledger
 from engine.worker.capture.tensors import spoken
-from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value
+from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value, spread
 from engine.worker.checks.tape_replay import Player, Problem, ReplayMode, dependent, playing
 from engine.worker.pytorch.internals import child_or_parameter
 
@@ -132,7 +133,7 @@ class Function:
         self._deadline = deadline
         self._again = set(tape.written)
         for leaf in point.leaves:
-            self._again |= dependent(problem.entries, leaf) | {leaf.group}
+            self._again |= dependent(problem.entries, leaf)[1] | {leaf.group}
         self._base: Player = self._player(point.held).play()
 
     def _player(self, held: Iterable[torch.Tensor]) -> Player:
@@ -238,7 +239,7 @@ def _surface(function: Function, points: Points, deadline: float, chosen: list[P
     alike = [other for other in points.all if other.shapes() == point.shapes()]
     ranges = _ranges(point, alike)
     across, up = chosen or sorted(_moved_most(ranges), key=lambda place: (point.leaves[place[0]].number, place[1]))
-    others = _spread([other for other in alike if other is not point], _MOST_COMPARED)
+    others = spread([other for other in alike if other is not point], _MOST_COMPARED)
     fitting = 0
     for other in others:
         fitting += _near(function.at(other.held), other.value)
@@ -334,9 +335,3 @@ def _axis(point: Point, place: Place, ticks: tuple[float, ...]) -> tuple[int, tu
         index.insert(0, element % size)
         element //= size
     return point.leaves[leaf].number, tuple(index), ticks
-
-
-def _spread(items: list[Point], most: int) -> list[Point]:
-    if len(items) <= most:
-        return items
-    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]

@@ -1,8 +1,9 @@
-"""A tape of what a program computed from its leaves, kept only when checks are asked for, and played again after its end.
+"""A tape of what a program computed from its leaves, kept only when checks are asked for, and played again after its
+end.
 
-The tape holds copies of values, never the program's tensors: what the program frees stays freed. Tensors are known by the object
-they were, so that views share memory and in-place writes reach them when the tape is played. Like `ops`, this module stands
-between the user's code and PyTorch, so warnings must not stick to its frames.
+The tape holds copies of values, never the program's tensors: what the program frees stays freed. Tensors are known by
+the object they were, so that views share memory and in-place writes reach them when the tape is played. Like `ops`,
+this module stands between the user's code and PyTorch, so warnings must not stick to its frames.
 """
 
 import contextlib
@@ -11,7 +12,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 
@@ -36,8 +37,10 @@ _COMPARED = 1024
 
 _ITERATORS: tuple[type, ...] = (type(iter([])), type(iter(())))
 
-_SHAPE_ONLY = frozenset(("rand_like", "randn_like", "randint_like", "zeros_like", "ones_like", "empty_like", "full_like",
-    "new_empty", "new_empty_strided", "new_zeros", "new_ones", "new_full"))  # fmt: skip
+_SHAPE_ONLY = frozenset("""
+    rand_like randn_like randint_like zeros_like ones_like empty_like full_like
+    new_empty new_empty_strided new_zeros new_ones new_full
+""".split())  # fmt: skip
 """What they give does not depend on the values they are given."""
 _NOT_VALUES = frozenset(
     ("backward", "retain_grad", "requires_grad_", "__deepcopy__", "__reduce_ex__", "untyped_storage")
@@ -226,13 +229,15 @@ class Tape:
         entry = Entry(func, name, None, None, self._grad_mode, custom=custom)
         tensors: list[tuple[torch.Tensor, Operand, int]] = []
 
-        def taken(tensor: torch.Tensor) -> Operand:
+        def taken(tensor: object) -> object:
+            if not isinstance(tensor, torch.Tensor):
+                return tensor
             operand = self.operand(tensor, entry)
             tensors.append((tensor, operand, version_of(tensor)))
             entry.operands.append(operand)
             return operand
 
-        entry.args, entry.kwargs = _mapped(args, taken), _mapped(kwargs, taken)
+        entry.args, entry.kwargs = mapped(args, taken), mapped(kwargs, taken)
         entry.cut = self._cut(name, kwargs, entry.grad_mode)
         if entry.cut or name in _TO_PYTHON:
             entry.site = self.ledger.site(get_frame(3))
@@ -413,19 +418,12 @@ def dense(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if tensor.layout is torch.strided else tensor.to_dense()
 
 
-def tensors_among(item: Any) -> list[torch.Tensor]:
-    return list(_each(item))
-
-
-def _each(item: Any) -> Iterator[torch.Tensor]:
+def tensors_among(item: object) -> list[torch.Tensor]:
+    """The tensors in a container, or the tensor itself."""
     if isinstance(item, torch.Tensor):
-        yield item
-    elif isinstance(item, tuple | list):
-        for inner in item:
-            yield from _each(inner)
-    elif isinstance(item, dict):
-        for inner in item.values():
-            yield from _each(inner)
+        return [item]
+    inner = item.values() if isinstance(item, dict) else item if isinstance(item, tuple | list) else ()
+    return [tensor for each in inner for tensor in tensors_among(each)]
 
 
 def peeked(result: Any) -> Any:
@@ -433,20 +431,30 @@ def peeked(result: Any) -> Any:
     return list(copy.copy(result)) if type(result) in _ITERATORS else result
 
 
-def _mapped(item: Any, change: Callable[[torch.Tensor], Any]) -> Any:
-    """The same containers with each tensor replaced."""
-    if isinstance(item, torch.Tensor):
-        return change(item)
+def mapped(item: Any, change: Callable[[Any], Any]) -> Any:
+    """The same containers with everything in them that is none changed."""
     if isinstance(item, torch.Size):
         return item
     if isinstance(item, tuple):
-        inner = [_mapped(each, change) for each in item]
+        inner = [mapped(each, change) for each in item]
         return type(item)(*inner) if hasattr(item, "_fields") else tuple(inner)
     if isinstance(item, list):
-        return [_mapped(each, change) for each in item]
+        return [mapped(each, change) for each in item]
     if isinstance(item, dict):
-        return {key: _mapped(each, change) for key, each in item.items()}
-    return item
+        return {key: mapped(each, change) for key, each in item.items()}
+    return change(item)
+
+
+T = TypeVar("T")
+
+
+def spread(items: list[T], most: int) -> list[T]:
+    """At most so many, evenly over the list, its ends included."""
+    if len(items) <= most:
+        return items
+    if most < 2:
+        return items[:most]
+    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]
 
 
 __name__ = "__main__"

@@ -1,6 +1,7 @@
 """What only the running program knows of its own failure: what the names stood for, and which real names are near.
 
-Asked once, after the program has ended. Nothing of the user's is called: attributes are read from where they are stored.
+Asked once, after the program has ended. Nothing of the user's is called: attributes are read from where they are
+stored.
 """
 
 import ast
@@ -29,11 +30,12 @@ Place = tuple[int, int, int, int]
 
 _PLACES = (
     "torch", "torch.nn", "torch.nn.functional", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data",
-    "torch.linalg", "torch.nn.init", "torch.nn.utils", "torch.autograd", "torch.utils.checkpoint", "torch.distributions",
+    "torch.linalg", "torch.nn.init", "torch.nn.utils", "torch.autograd", "torch.utils.checkpoint",
+    "torch.distributions",
 )  # fmt: skip
 _KNOWN = {
-    "true": "True", "false": "False", "none": "None", "null": "None", "nil": "None", "xrange": "range", "raw_input": "input",
-    "unicode": "str", "unichr": "chr", "basestring": "str",
+    "true": "True", "false": "False", "none": "None", "null": "None", "nil": "None", "xrange": "range",
+    "raw_input": "input", "unicode": "str", "unichr": "chr", "basestring": "str",
 }  # fmt: skip
 """Names of other languages, and of Python 2."""
 
@@ -66,7 +68,8 @@ class FailureContext:
             return self.ledger.meet(value).id
 
     def value(self, node: ast.expr) -> Any:
-        """What a name or a chain of attributes stands for; `_MISSING` when that cannot be read without calling anything."""
+        """What a name or a chain of attributes stands for; `_MISSING` when that cannot be read without calling
+        anything."""
         if isinstance(node, ast.Name):
             for scope in (self.frame.f_locals, self.frame.f_globals, vars(builtins)):
                 if node.id in scope:
@@ -107,7 +110,7 @@ class FailureContext:
         mine = [*self.frame.f_locals, *self.frame.f_globals]
         if name.lower() in _KNOWN:
             return {"name": name, "suggestion": _KNOWN[name.lower()], "only": "yes"}
-        near_builtins = [one for one in dir(builtins) if len(name) > 3 and one[0] == name[0]]
+        near_builtins = [builtin for builtin in dir(builtins) if len(name) > 3 and builtin[0] == name[0]]
         facts = _near(name, "", [*mine, *near_builtins, "True", "False", "None"])
         if facts.get("suggestion", "").lower() == name.lower():
             facts.pop("only", None)  # `Net` beside `net` are most often a class and its object
@@ -149,7 +152,7 @@ class FailureContext:
                 if isinstance(held, torch.nn.ModuleDict):
                     held = held._modules
                 if isinstance(held, dict):
-                    return _near(key, _type_of(held), [one for one in held if isinstance(one, str)])
+                    return _near(key, _type_of(held), [known for known in held if isinstance(known, str)])
         return {}
 
 
@@ -230,7 +233,7 @@ def _keywords_of(called: Any) -> list[str]:
         called = called.forward
     with contextlib.suppress(ValueError, TypeError):
         kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-        return [name for name, one in inspect.signature(called).parameters.items() if one.kind in kinds]
+        return [name for name, parameter in inspect.signature(called).parameters.items() if parameter.kind in kinds]
     # a builtin of PyTorch says its signature in the first line of its documentation
     first = next((line for line in (getattr(called, "__doc__", None) or "").splitlines() if "(" in line), "")
     inner = first.partition("(")[2].rpartition(")")[0]

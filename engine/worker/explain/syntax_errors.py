@@ -84,7 +84,7 @@ def _tried(wrong: _Wrong, source: str, *tries: list[Change]) -> tuple[tuple[int,
     """The first of some changes that get past the error, as edits; none when none does."""
     for changes in tries[:_TRIES]:
         if changes and _passes(changed(source, changes), wrong):
-            return tuple((one.line, one.line, one.column, one.end_column, one.text) for one in changes)
+            return tuple((edit.line, edit.line, edit.column, edit.end_column, edit.text) for edit in changes)
     return ()
 
 
@@ -104,7 +104,7 @@ def _pasted_prompts(wrong: _Wrong, source: str) -> Fault | None:
         return None
     changes = prompts(source)
     fix = _tried(wrong, source, changes, changes + characters(source))
-    first = next((one.line for one in changes), wrong.line)
+    first = next((edit.line for edit in changes), wrong.line)
     return Fault("notebook_prompt", _line(source, first), {"count": str(len(changes))}, fix) if fix else None
 
 
@@ -143,11 +143,11 @@ def _outputs(wrong: _Wrong, source: str) -> Fault | None:
 def _strange(wrong: _Wrong, source: str) -> Fault | None:
     """A full-width, curly or invisible character, named with its column and its half-width form."""
     found = characters(source)
-    here = [one for one in found if one.line == wrong.line]
+    here = [edit for edit in found if edit.line == wrong.line]
     if not here:
         return None
     named = re.search(r"character '?(.)?'? ?\(?U\+([0-9A-F]+)", wrong.message)
-    exact = [one for one in here if one.column == wrong.column] if named else []
+    exact = [edit for edit in here if edit.column == wrong.column] if named else []
     first = (exact or here)[0]
     character = wrong.text[first.column]
     fix = _tried(wrong, source, found, here)
@@ -416,6 +416,6 @@ def _except(wrong: _Wrong, source: str) -> Fault | None:
 
 
 _QUESTIONS: tuple[Callable[[_Wrong, str], Fault | None], ...] = (
-    _pasted_prompts, _commands, _strange, _outputs, _sentence, _print, _except, _brackets, _colon, _indentation, _equals, _names,
-    _operators, _strings, _comma, _outside,
+    _pasted_prompts, _commands, _strange, _outputs, _sentence, _print, _except, _brackets, _colon, _indentation, _equals,
+    _names, _operators, _strings, _comma, _outside,
 )  # fmt: skip

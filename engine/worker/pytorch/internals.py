@@ -1,8 +1,9 @@
 """Every private name of PyTorch and CPython that the worker stands on: what for, and where it is defined.
 
-Written against PyTorch 2.13 and CPython 3.11. `tests/engine/worker/pytorch/test_internals.py` tries each of them and says what
-breaks when it is gone or behaves in another way. No other file of the worker names one, but for the attributes in `ATTRIBUTES`:
-they are read from an object in the path of every op, where a call would cost more than the read.
+Written against PyTorch 2.13 and CPython 3.11. `tests/engine/worker/pytorch/test_internals.py` tries each of them and
+says what breaks when it is gone or behaves in another way. No other file of the worker names one, but for the
+attributes in `ATTRIBUTES`: they are read from an object in the path of every op, where a call would cost more than the
+read.
 """
 
 import atexit
@@ -33,10 +34,12 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
     "_base": "Tensor: what it is a view of (torch/csrc/autograd/python_variable.cpp)",
     "_is_view": "Tensor: whether it is a view, asked without making its grad_fn anew"
     " (tools/autograd/templates/python_variable_methods.cpp)",
-    "_is_zerotensor": "Tensor: zeros without memory, the derivative where there is none (aten/src/ATen/native/native_functions.yaml)",
+    "_is_zerotensor": "Tensor: zeros without memory, the derivative where there is none"
+    " (aten/src/ATen/native/native_functions.yaml)",
     "_sequence_nr": "node: its number in the order of making, per thread; 2**64-1 for AccumulateGrad"
     " (torch/csrc/autograd/python_cpp_function.cpp)",
-    "_input_metadata": "node: shape, dtype and device of each output of its op (torch/csrc/autograd/python_cpp_function.cpp)",
+    "_input_metadata": "node: shape, dtype and device of each output of its op"
+    " (torch/csrc/autograd/python_cpp_function.cpp)",
     "_parameters": "Module: its own parameters by name (torch/nn/modules/module.py)",
     "_buffers": "Module: its own buffers by name (torch/nn/modules/module.py)",
     "_modules": "Module: its children by name (torch/nn/modules/module.py)",
@@ -45,14 +48,16 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
 }
 """Private attributes that other files may read: of what, what it says, where it is defined.
 
-Of CPython, frames' `f_lasti` is read in the same way: with the code object it names one place of the program (`position_of`).
+Of CPython, frames' `f_lasti` is read in the same way: with the code object it names one place of the program
+(`position_of`).
 """
 
 
 # Function modes and dispatch modes
 
 disable_torch_function = torch._C.DisableTorchFunction
-"""Context: calls inside reach no function mode, and no `__torch_function__` (torch/csrc/utils/disable_torch_function.cpp)."""
+"""Context: calls inside reach no function mode, and no `__torch_function__`
+(torch/csrc/utils/disable_torch_function.cpp)."""
 
 function_mode_enabled: Callable[[], bool] = torch._C._is_torch_function_mode_enabled
 """Whether a call now would be handed to a mode (torch/csrc/autograd/init.cpp)."""
@@ -108,7 +113,8 @@ MAKE_GRADS = EntryPoint(torch.autograd, "_make_grads")
 """Makes the seeds where the program gave none (torch/autograd/__init__.py)."""
 
 REGISTER_NODE_HOOK = EntryPoint(torch.autograd.Function, "_register_hook")
-"""Called by C++ for each hook on a node; what it gives back is the node's table of hooks (torch/autograd/function.py)."""
+"""Called by C++ for each hook on a node; what it gives back is the node's table of hooks
+(torch/autograd/function.py)."""
 
 next_sequence_nr: Callable[[], int] = torch._C._autograd._get_sequence_nr
 """The number the next node of this thread gets: nodes between two answers were made between them
@@ -119,7 +125,8 @@ current_node: Callable[[], Node] = torch._C._current_autograd_node
 
 
 def function_of(node_class: type) -> Any:
-    """The `autograd.Function` that nodes of a class run; None for PyTorch's own (`FunctionMeta` in torch/autograd/function.py)."""
+    """The `autograd.Function` that nodes of a class run; None for PyTorch's own (`FunctionMeta` in
+    torch/autograd/function.py)."""
     return getattr(node_class, "_forward_cls", None)
 
 
@@ -258,7 +265,8 @@ def array_bytes(error: BaseException) -> int | None:
 
 
 def be_main_thread() -> None:
-    """Makes this thread the one that `threading.main_thread()` gives (Lib/threading.py; 3.13 sets it in C too, on fork only)."""
+    """Makes this thread the one that `threading.main_thread()` gives (Lib/threading.py; 3.13 sets it in C too, on fork
+    only)."""
     threading._main_thread = threading.current_thread()  # type: ignore[attr-defined]
 
 
@@ -283,8 +291,8 @@ Position: TypeAlias = tuple[int | None, int | None, int | None, int | None]
 
 
 def position_of(code: CodeType, instruction: int) -> Position | None:
-    """Where the expression stands that `f_lasti` or `tb_lasti` is at: that counts bytes, two for each place of `co_positions`,
-    cache entries too (PEP 657 and 659; the same in 3.12 and 3.13)."""
+    """Where the expression stands that `f_lasti` or `tb_lasti` is at: that counts bytes, two for each place of
+    `co_positions`, cache entries too (PEP 657 and 659; the same in 3.12 and 3.13)."""
     for index, position in enumerate(code.co_positions()):
         if index == instruction // 2:
             return position
@@ -297,6 +305,6 @@ _LEAVING = frozenset(("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GEN
 def is_leaving(frame: FrameType) -> bool:
     """Whether a frame is at an instruction that gives a value to its caller: else it is an exception that leaves it.
 
-    `co_code` shows the code as compiled, whatever the interpreter has made of it (Objects/codeobject.c); `RETURN_CONST` is one
-    of 3.12 and 3.13."""
+    `co_code` shows the code as compiled, whatever the interpreter has made of it (Objects/codeobject.c); `RETURN_CONST`
+    is one of 3.12 and 3.13."""
     return dis.opname[frame.f_code.co_code[frame.f_lasti]] in _LEAVING

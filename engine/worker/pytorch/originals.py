@@ -1,8 +1,8 @@
 """PyTorch's own function where the program has put one of its own in its place.
 
-While a function mode is active, PyTorch hands over what it finds by name, on `torch.Tensor` or in `torch.nn.functional`, not the
-function that was called. What the program put there (`torch.Tensor.__repr__ = mine`) would run twice: when it is called, and
-once more instead of the original that it calls.
+While a function mode is active, PyTorch hands over what it finds by name, on `torch.Tensor` or in
+`torch.nn.functional`, not the function that was called. What the program put there (`torch.Tensor.__repr__ = mine`)
+would run twice: when it is called, and once more instead of the original that it calls.
 """
 
 from collections.abc import Callable

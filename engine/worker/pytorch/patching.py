@@ -31,7 +31,8 @@ class Patches:
         self._afterwards: list[Callable[[], None]] = []
 
     def replace(self, entry: EntryPoint, value: object) -> None:
-        """Puts something else there. One entry point has one replacement: a second would stand before the first unseen."""
+        """Puts something else there. One entry point has one replacement: a second would stand before the first
+        unseen."""
         if entry in self._held:
             raise ValueError(f"{entry.owner.__name__}.{entry.name} is replaced already")
         self._held[entry] = entry.held()

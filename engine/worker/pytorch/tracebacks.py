@@ -28,8 +28,8 @@ def is_detour(filename: str) -> bool:
 def plain(entries: list[Entry]) -> list[Entry]:
     """The frames plain Python would have, outermost first.
 
-    Ours go, with all that is outside the program; so does the detour through `torch/overrides.py`, and with it the first of
-    the two frames of the function that is called again past the mode.
+    Ours go, with all that is outside the program; so does the detour through `torch/overrides.py`, and with it the
+    first of the two frames of the function that is called again past the mode.
     """
     kept: list[Entry] = []
     detour = False

@@ -42,8 +42,8 @@ _words = _LastWords()
 def keep_last_words(
     send: Callable[[], None], exits: Callable[[int, FrameType], None], flush: Callable[[], None]
 ) -> None:
-    """Have `send` called when native code crashes, `exits`, with code and caller, before `os._exit` ends the process, and
-    `flush` before the program sends itself a signal.
+    """Have `send` called when native code crashes, `exits`, with code and caller, before `os._exit` ends the process,
+    and `flush` before the program sends itself a signal.
 
     None of it happens in processes that the program forks, nor before `stand_by`.
     """
@@ -64,10 +64,11 @@ def stand_by() -> None:
 def call_at(seconds: float, late: Callable[[], None]) -> None:
     """Have `late` called then by a thread that takes alarms, although native code lets no other have its turn.
 
-    From now on this thread takes none, nor do those it starts: an alarm here would wait for the turn that never comes. The
-    handler enters Python, which is right in a thread that holds Python's lock, as native code that does not end does. A thread
-    that is just handing the lock on holds the lock of the lock: there the handler would wait for itself (`take_gil` in
-    Python/ceval_gil.h of CPython 3.11). So it rings only when the recorder's own thread has had no turn, and `call_off` ends it.
+    From now on this thread takes none, nor do those it starts: an alarm here would wait for the turn that never comes.
+    The handler enters Python, which is right in a thread that holds Python's lock, as native code that does not end
+    does. A thread that is just handing the lock on holds the lock of the lock: there the handler would wait for itself
+    (`take_gil` in Python/ceval_gil.h of CPython 3.11). So it rings only when the recorder's own thread has had no turn,
+    and `call_off` ends it.
     """
     _words.late, _words.late_at = late, time.monotonic() + seconds
     if _libc is not None:

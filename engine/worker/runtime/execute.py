@@ -67,8 +67,8 @@ def make_ready() -> "Job":
 
 
 def prefault(job: "Job") -> None:
-    """Copies the pages that recording writes to: half the time of a small run in a fork, which a process that waits for its
-    program can spend while it waits."""
+    """Copies the pages that recording writes to: half the time of a small run in a fork, which a process that waits for
+    its program can spend while it waits."""
     job.recorder.uninstall()
     _rehearse()
     job.recorder.install()
@@ -103,8 +103,8 @@ def _seed(seed: int) -> None:
 def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = None) -> None:
     """Executes the program in this process and sends its events; returns however the program ends.
 
-    `emit` gets one or more events joined by newlines, without a newline at the end. The process is not fit for a second run.
-    When the wall time is over the process ends here, without returning.
+    `emit` gets one or more events joined by newlines, without a newline at the end. The process is not fit for a second
+    run. When the wall time is over the process ends here, without returning.
     """
     threading.current_thread().name = "engine"  # not one of the threads the program has to wait for
     job = job or make_ready()

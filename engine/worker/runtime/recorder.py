@@ -1,4 +1,5 @@
-"""What records one program: its parts, and the patches through which they are told. The one place that makes and undoes patches."""
+"""What records one program: its parts, and the patches through which they are told. The one place that makes and undoes
+patches."""
 
 import contextlib
 import platform
@@ -85,7 +86,8 @@ class Recorder:
 
     def begin(self) -> None:
         """Says what runs here."""
-        device = f"cuda:{torch.cuda.current_device()}" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
+        on_cuda: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+        device = f"cuda:{torch.cuda.current_device()}" if on_cuda else "cpu"
         cuda = torch.version.cuda if torch.cuda.is_available() else None
         versions = platform.python_version(), str(torch.__version__), device, numpy.__version__, cuda
         self.ledger.say(Started(*versions, torch.get_num_threads()))
@@ -128,11 +130,11 @@ class Recorder:
 
 @contextlib.contextmanager
 def recording(emit: Callable[[bytes], None], names: dict[str, Any] | None = None) -> Iterator[Recorder]:
-    """Records what the block does, in the caller's own process and without the sandbox: no limits but those of the trace, no
-    streams, no checks. Afterwards every patch is undone.
+    """Records what the block does, in the caller's own process and without the sandbox: no limits but those of the
+    trace, no streams, no checks. Afterwards every patch is undone.
 
-    `emit` gets the events at the end. Lines are known of code that was compiled as `PROGRAM`. `names` are the globals whose
-    variables name the tensors. An exception of the block is the caller's; what was recorded until then is said.
+    `emit` gets the events at the end. Lines are known of code that was compiled as `PROGRAM`. `names` are the globals
+    whose variables name the tensors. An exception of the block is the caller's; what was recorded until then is said.
     """
     recorder = Recorder({} if names is None else names)
     recorder.install()

@@ -1,4 +1,5 @@
-"""Wrappers around the few PyTorch entry points that no mode or hook sees: modules, `Function.apply`, `step`, `zero_grad`.
+"""Wrappers around the few PyTorch entry points that no mode or hook sees: modules, `Function.apply`, `step`,
+`zero_grad`.
 
 Like `capture.ops`, this module stands between the user's code and PyTorch, so warnings must not stick to its frames.
 """
@@ -84,8 +85,8 @@ def wrap_modules(modules: Modules, hooks: Hooks, patches: Patches) -> None:
 
 
 def keep_fast_paths(mode: Recording, patches: Patches) -> None:
-    """`nn.MultiheadAttention` and the transformer layers take their fused path only when no tensor has a torch function;
-    they ask through this name, and recording must not count."""
+    """`nn.MultiheadAttention` and the transformer layers take their fused path only when no tensor has a torch
+    function; they ask through this name, and recording must not count."""
     original = HAS_TORCH_FUNCTION.get()
 
     def has_torch_function(arguments: Any) -> bool:
@@ -122,7 +123,8 @@ def wrap_threads(mode: Recording, patches: Patches) -> None:
 
 
 def replace_compile(ledger: Ledger, patches: Patches) -> None:
-    """`torch.compile` gives back what it got: there is no compiler in the sandbox, and the graph would not be the user's."""
+    """`torch.compile` gives back what it got: there is no compiler in the sandbox, and the graph would not be the
+    user's."""
 
     def compile(model: Any = None, **options: Any) -> Any:
         if model is None:
@@ -152,7 +154,8 @@ def replace_workers(ledger: Ledger, patches: Patches) -> None:
 
 
 def wrap_saved_hooks(ledger: Ledger, patches: Patches) -> None:
-    """Hooks on what nodes save run the program's code in forward and in backward; PyTorch hands them on by these names."""
+    """Hooks on what nodes save run the program's code in forward and in backward; PyTorch hands them on by these
+    names."""
     push, pop, register = PUSH_SAVED_HOOKS.get(), POP_SAVED_HOOKS.get(), REGISTER_SAVED_HOOKS.get()
 
     def _push_saved_tensors_default_hooks(pack: Any, unpack: Any) -> None:
@@ -187,7 +190,8 @@ def wrap_from_numpy(mode: Recording, patches: Patches) -> None:
 
 
 def wrap_set(mode: Recording, patches: Patches) -> None:
-    """`Tensor.set_`, which PyTorch asks no mode about; only the program's own calls, libraries build tensors with it."""
+    """`Tensor.set_`, which PyTorch asks no mode about; only the program's own calls, libraries build tensors with
+    it."""
     original = SET.get()
 
     @functools.wraps(original)
@@ -201,7 +205,8 @@ def wrap_set(mode: Recording, patches: Patches) -> None:
 
 
 def wrap_swaps(mode: Recording, patches: Patches) -> None:
-    """`torch.utils.swap_tensors`, as modules use it when they convert, refuses tensors that somebody refers to weakly."""
+    """`torch.utils.swap_tensors`, as modules use it when they convert, refuses tensors that somebody refers to
+    weakly."""
     original = SWAP_TENSORS.get()
 
     def getweakrefs(tensor: torch.Tensor) -> list[object]:

@@ -62,7 +62,7 @@ class Twice(torch.autograd.Function):
         return grads[0] * 2
 
 
-def leaf() -> torch.Tensor:
+def leaf() -> Any:
     return torch.ones(2, requires_grad=True)
 
 
@@ -121,7 +121,7 @@ def _() -> None:
 
 @canary("checks would run inside the program's own dispatch modes", "dispatch_mode_count", "without_dispatch_modes")
 def _() -> None:
-    class Dispatched(TorchDispatchMode):
+    class Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
         calls = 0
 
         def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -129,7 +129,7 @@ def _() -> None:
             return func(*args, **(kwargs or {}))
 
     assert internals.dispatch_mode_count() == 0
-    with Dispatched() as mode:
+    with Dispatched() as mode:  # type: ignore[no-untyped-call]
         assert internals.dispatch_mode_count() == 1
         with internals.without_dispatch_modes():
             torch.ones(2)
@@ -380,7 +380,7 @@ def _() -> None:
         (module.register_module_full_backward_pre_hook, internals.GLOBAL_BACKWARD_PRE_HOOKS),
         (module.register_module_full_backward_hook, internals.GLOBAL_BACKWARD_HOOKS),
     ):
-        handle = register(lambda *args: None)  # type: ignore[operator]
+        handle = register(lambda *args: None)
         assert handle.id in table
         handle.remove()
         assert handle.id not in table
@@ -466,7 +466,7 @@ def _() -> None:
     patches = Patches()
     patches.replace(internals.SWAP_WEAKREF, Silent)
     try:
-        torch.utils.swap_tensors(first, second)
+        torch.utils.swap_tensors(first, second)  # type: ignore[no-untyped-call]
     finally:
         patches.undo()
     assert reference() is first
@@ -476,7 +476,7 @@ def _() -> None:
 @canary("steps of optimizers would not be told", "WRAP_STEP")
 def _() -> None:
     class Own(torch.optim.Optimizer):
-        def step(self, closure: Any = None) -> None: ...
+        def step(self, closure: Any = None) -> None: ...  # type: ignore[override]
 
     own = Own.step
     assert replaced(internals.WRAP_STEP, lambda: Own([leaf()], {})) == 1

@@ -12,8 +12,9 @@ from torch.utils.hooks import RemovableHandle
 from engine.worker.runtime.recorder import recording
 
 OWNERS = (
-    torch, torch.Tensor, torch.nn.Module, torch.autograd, torch.autograd.Function, torch.autograd.graph, torch.overrides,
-    torch.optim.Optimizer, torch.optim.SGD, torch.optim.Adam, torch.utils, torch.utils.data.DataLoader, torch.utils.checkpoint,
+    torch, torch.Tensor, torch.nn.Module, torch.autograd, torch.autograd.Function, torch.autograd.graph,
+    torch.overrides, torch.optim.Optimizer, torch.optim.SGD, torch.optim.Adam, torch.utils,
+    torch.utils.data.DataLoader, torch.utils.checkpoint,
     torch._C._autograd, torch._C._autograd.SavedTensor, torch.utils.checkpoint._CheckpointFrame,
     torch.utils.checkpoint._recomputation_hook, RemovableHandle, threading.Thread, warnings, traceback.StackSummary,
 )  # fmt: skip
@@ -35,11 +36,11 @@ class Double(torch.autograd.Function):
 def compute() -> tuple[list[float], torch.Tensor]:
     """Something of each kind that is patched."""
     x = torch.tensor([1.0, 2.0], requires_grad=True)
-    (x * 3).sum().backward()
+    torch.autograd.backward((x * 3).sum())
     layer = torch.nn.Linear(2, 1, bias=False).double().float()
     optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
     optimizer.zero_grad()
-    layer(x).sum().backward()
+    torch.autograd.backward(layer(x).sum())
     optimizer.step()
     left = Double.apply(x).sum()  # type: ignore[no-untyped-call]
     torch.utils.checkpoint.checkpoint(torch.sin, x, use_reentrant=False)
@@ -67,7 +68,7 @@ def main() -> None:
         after = held()
         changed = [key for key in before.keys() | after.keys() if before.get(key) is not after.get(key)]
         assert not changed, [(OWNERS[place], name) for place, name in changed]
-        left.backward()  # a graph that was recorded may be used afterwards
+        torch.autograd.backward(left)  # a graph that was recorded may be used afterwards
         said.append(b"\n".join(pieces))
     try:
         with recording(lambda piece: None):

@@ -1,4 +1,4 @@
-"""Recording in somebody's own process: what is patched is put back, and a second recording knows nothing of the first."""
+"""Recording in somebody's own process: what is patched is put back, and a second recording is like the first."""
 
 import subprocess
 import sys

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from engine.events import CellsRead
 from engine.worker.capture.record import State
 from engine.worker.capture.tensors import as_array, unreadable
 
@@ -24,8 +25,6 @@ MOST_OPS = 1_000
 Numbers = NDArray[np.int64]
 Mapping = tuple[torch.Tensor, int, bool, Numbers]
 """Input, which output, whether the output holds positions instead of copies, and for each output cell the input cell."""
-Row = tuple[str, int, int, int, bool, list[int]]
-"""A `CellsRead` event."""
 Taken = Sequence[tuple[torch.Tensor, State, int, int]]
 _Tensor = torch.Tensor
 _EXACT = (torch.Tensor, torch.nn.Parameter)
@@ -81,7 +80,7 @@ class Reading:
     def rows(
         self, op: int, name: str, function: str, args: tuple[Any, ...], kwargs: dict[str, Any], results: list[torch.Tensor],
         taken: Taken,
-    ) -> list[Row]:  # fmt: skip
+    ) -> list[CellsRead]:  # fmt: skip
         """The events of one call; none for a call of a form that is not known."""
         made = results or [tensor for tensor, _, _, _ in taken[:1]]
         if not made or not taken or not 0 < made[0].numel() <= MOST_ELEMENTS or _is_own_index(made[0], args, taken):
@@ -94,7 +93,7 @@ class Reading:
         except (Unknown, IndexError, ValueError, TypeError):
             return []
         rows = list(_rows(op, found, made, taken))
-        cells = sum(len(cells) for *_, cells in rows)
+        cells = sum(len(row.cells) for row in rows)
         if cells > self.left:
             self.omitted += 1
             return []
@@ -110,11 +109,11 @@ def _is_own_index(made: torch.Tensor, args: tuple[Any, ...], taken: Taken) -> bo
     return made is first and any(state.storage is written and tensor is not value for tensor, state, _, _ in taken[1:])
 
 
-def _rows(op: int, found: list[Mapping], made: list[torch.Tensor], taken: Taken) -> Iterator[Row]:
+def _rows(op: int, found: list[Mapping], made: list[torch.Tensor], taken: Taken) -> Iterator[CellsRead]:
     for given, output, position, cells in found:
         at = next(place for place, (tensor, _, _, _) in enumerate(taken) if tensor is given)
         if cells.shape == tuple(made[output].shape):
-            yield "r", op, at, output, position, cells.ravel().tolist()
+            yield CellsRead(op, at, output, position, tuple(cells.ravel().tolist()))
 
 
 # Tensors and their numbers

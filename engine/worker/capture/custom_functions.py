@@ -3,9 +3,10 @@
 import inspect
 import linecache
 from types import CodeType
-from typing import Any
 
 import torch
+
+from engine.worker.pytorch.internals import function_of
 
 PROGRAM = "<program>"
 Place = tuple[int, int, int, int]
@@ -14,7 +15,7 @@ Place = tuple[int, int, int, int]
 def backward_place(node_class: type) -> Place | None:
     """Line, end line, column and end column of the `backward` (or `vjp`) that nodes of this class run; None for one that
     is not the program's."""
-    function: Any = getattr(node_class, "_forward_cls", None)
+    function = function_of(node_class)
     if function is None:
         return None
     given = function.backward is not torch.autograd.Function.backward

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from engine.events import ChangeWord
+from engine.events import ChangeWord, UpdateKind
 from engine.worker.capture.record import Ledger, State
 from engine.worker.capture.tensors import is_tracked_leaf, look, version_of
 
@@ -83,7 +83,7 @@ class Observer:
         after = 0 if kept is None else kept.id
         if after == before:
             return  # `x.grad *= 2` ends by setting what is there already
-        kind = "grad_reset" if kept is None or _is_zero(kept) else "grad_set"
+        kind: UpdateKind = "grad_reset" if kept is None or _is_zero(kept) else "grad_set"
         change = ChangeWord(before, after, leaf=state.first)
         self.ledger.update(kind, [change], self.ledger.site(frame), set_to_none=kept is None)
 
@@ -94,7 +94,7 @@ class Observer:
             if (seen.address, seen.data, seen.rest) == (state.look.address, state.look.data, state.look.rest):
                 return  # `x.data *= 2` ends by setting what is there already
             self.ledger.renew(tensor, state, fresh=True)
-        kind = "data" if state.grad_of is None else "grad_reset" if _is_zero(state) else "grad_set"
+        kind: UpdateKind = "data" if state.grad_of is None else "grad_reset" if _is_zero(state) else "grad_set"
         self.ledger.update(kind, [ChangeWord(before, state.id, leaf=state.leaf)], self.ledger.site(frame))
 
     def swapped(self, one: torch.Tensor, other: torch.Tensor, frame: FrameType) -> None:
@@ -115,7 +115,7 @@ class Observer:
 
     def written(self, op: int, changed: Sequence[tuple[torch.Tensor, State, int]], site: int) -> None:
         """An op wrote into tensors: says what kind of change it was and which other tensors it reached."""
-        kind = "in_place"
+        kind: UpdateKind = "in_place"
         changes: list[ChangeWord] = []
         for tensor, state, before in changed:
             changes.append(ChangeWord(before, state.id, leaf=state.leaf))
@@ -128,7 +128,7 @@ class Observer:
         self.ledger.update(kind, changes, site, op)
 
     @staticmethod
-    def _kind(state: State, tensor: torch.Tensor, otherwise: str) -> str:
+    def _kind(state: State, tensor: torch.Tensor, otherwise: UpdateKind) -> UpdateKind:
         if state.grad_of is not None:
             return "grad_reset" if _is_zero(state) else "grad_set"
         if not torch.is_grad_enabled() and is_tracked_leaf(tensor):
@@ -153,5 +153,5 @@ def _is_zero(state: State) -> bool:
     seen = state.look
     if seen.data is not None:
         return not any(seen.data)
-    summary: Any = seen.rest[3] if len(seen.rest) > 3 else None
+    summary = seen.summary
     return summary is not None and summary[0] == summary[1] == summary[6] == summary[7] == 0

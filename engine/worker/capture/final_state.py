@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
+from engine.events import ArraySeen, BlobSaid, GradKept, Named, Omitted, TensorChanged, VariableSeen
 from engine.worker.capture.cells_read import Reading
 from engine.worker.capture.modules import Modules
 from engine.worker.capture.nodes import NEVER
@@ -65,18 +66,18 @@ class Finish:
         """Says what was left out."""
         if self.backward.hooks.omitted:
             kept = self.backward.hooks.fired
-            self.ledger.pending.append(("cut", "hooks", "ops", kept, self.backward.hooks.omitted))
+            self.ledger.pending.append(Omitted("hooks", "ops", kept, self.backward.hooks.omitted))
         if self.modules.omitted:
-            self.ledger.pending.append(("cut", "calls", "ops", self.modules.begun, self.modules.omitted))
+            self.ledger.pending.append(Omitted("calls", "ops", self.modules.begun, self.modules.omitted))
         if self.ledger.ops_omitted:
             self.ledger.pending.append(
-                ("cut", "ops", "ops", self.ledger.ops - self.ledger.thin.ops_forgotten, self.ledger.ops_omitted)
+                Omitted("ops", "ops", self.ledger.ops - self.ledger.thin.ops_forgotten, self.ledger.ops_omitted)
             )
         if self.reading.omitted:
-            self.ledger.pending.append(("cut", "reads", "cells", self.reading.kept, self.reading.omitted))
+            self.ledger.pending.append(Omitted("reads", "cells", self.reading.kept, self.reading.omitted))
         if self.ledger.output_bytes > self.ledger.limits.output_bytes:
             kept = self.ledger.limits.output_bytes
-            cut = ("cut", "output", "output_bytes", kept, self.ledger.output_bytes - kept)
+            cut = Omitted("output", "output_bytes", kept, self.ledger.output_bytes - kept)
             self.ledger.pending.append(cut)
         self.ledger.publish()
 
@@ -89,24 +90,24 @@ class Finish:
     # Variables
 
     def _variable(self, name: str, value: Any) -> None:
-        row = self._row(name, value)
-        if row is not None:
-            self.ledger.say(*row)
+        seen = self._seen(name, value)
+        if seen is not None:
+            self.ledger.say(seen)
 
-    def _row(self, name: str, value: Any) -> tuple[Any, ...] | None:
+    def _seen(self, name: str, value: Any) -> VariableSeen | None:
         cls = class_name(value)
         if isinstance(value, torch.Tensor):
-            return ("var", name, "tensor", cls, self._last(value, name), 0, None, ())
+            return VariableSeen(name, "tensor", cls, self._last(value, name), 0, None, ())
         if isinstance(value, torch.nn.Module):
-            return ("var", name, "module", cls, 0, self.modules.number_of(value) or 0, None, ())
+            return VariableSeen(name, "module", cls, 0, self.modules.number_of(value) or 0, None, ())
         if isinstance(value, torch.optim.Optimizer):
-            return ("var", name, "optimizer", cls, 0, 0, None, ())
+            return VariableSeen(name, "optimizer", cls, 0, 0, None, ())
         if isinstance(value, type):
-            return ("var", name, "class", cls, 0, 0, None, ())
+            return VariableSeen(name, "class", cls, 0, 0, None, ())
         if isinstance(value, types.ModuleType):
             return None
         if isinstance(value, _FUNCTIONS):
-            return ("var", name, "function", cls, 0, 0, None, ())
+            return VariableSeen(name, "function", cls, 0, 0, None, ())
         tensors = _inside(value, name, torch.Tensor)
         inside = tuple([self._last(tensor, place) for place, tensor, direct in tensors if direct])
         for place, tensor, direct in tensors:
@@ -114,9 +115,9 @@ class Finish:
                 self._last(tensor, place)
         self.arrays += [(place, array) for place, array, _ in _inside(value, name, np.ndarray)]
         if isinstance(value, np.ndarray):
-            return ("var", name, "array", cls, 0, 0, _value_text(value), ())
+            return VariableSeen(name, "array", cls, 0, 0, _value_text(value), ())
         text = _value_text(value)
-        return ("var", name, "value", cls, 0, 0, text, inside)
+        return VariableSeen(name, "value", cls, 0, 0, text, inside)
 
     def _arrays(self) -> None:
         """Says in which storages the arrays lie that lie in any."""
@@ -130,7 +131,7 @@ class Finish:
             if isinstance(owner, torch.Tensor) and (storage := self.ledger.storages.get(start_of(owner))) is not None:
                 numbers.add(storage.id)  # the tensor it was made of may be gone
             if numbers and array.size:
-                self.ledger.pending.append(("arr", name, tuple(sorted(numbers))))
+                self.ledger.pending.append(ArraySeen(name, tuple(sorted(numbers))))
 
     def _last(self, tensor: torch.Tensor, name: str) -> int:
         """The record of the tensor's state now, however it came to be."""
@@ -143,8 +144,8 @@ class Finish:
             ledger.reconsider(tensor, state)
         if tensor.requires_grad and not state.node and not tensor.is_leaf and tensor.grad_fn is not None:
             state.node = ledger.walker.number(tensor.grad_fn)
-            ledger.pending.append(("tc", state.id, None, None, state.node, tensor.output_nr))
-        ledger.pending.append(("name", state.id, name))
+            ledger.pending.append(TensorChanged(state.id, node=state.node, output_nr=tensor.output_nr))
+        ledger.pending.append(Named(state.id, name))
         self.named[id(tensor)] = (tensor, state)
         return state.id
 
@@ -168,7 +169,7 @@ class Finish:
         if seen.data != kept.look.data or seen.rest != kept.look.rest:
             self.ledger.outside(grad, kept)
         self.named[id(grad)] = (grad, kept)
-        self.ledger.pending.append(("grad", state.id, kept.id))
+        self.ledger.pending.append(GradKept(state.id, kept.id))
 
     # Contents
 
@@ -177,13 +178,15 @@ class Finish:
         left = _BLOBS_BYTES
         for tensor, state in self.named.values():
             size = tensor.numel() * tensor.element_size()
-            readable = state.look.rest[3:4] != (None,) and tensor.layout is torch.strided
+            readable = (
+                state.look.rest is None or state.look.rest.summary is not None
+            ) and tensor.layout is torch.strided
             if tensor.numel() > INLINE and size <= min(_BLOB_BYTES, left) and readable:
                 left -= size
                 self.chosen.append((tensor, state.id))
-                self.ledger.pending.append(("tc", state.id, None, None, None, 0, 0, True))
+                self.ledger.pending.append(TensorChanged(state.id, stored=True))
 
-    def blobs(self) -> Iterable[tuple[Any, ...]]:
+    def blobs(self) -> Iterable[BlobSaid]:
         """The elements of the chosen tensors."""
         for tensor, number in self.chosen:
             try:
@@ -192,7 +195,7 @@ class Finish:
                 self.ledger.trouble("contents", error)
                 continue
             raw = base64.b64encode(array.tobytes()).decode()
-            yield ("blob", number, array.dtype.name, tuple(tensor.shape), raw)
+            yield BlobSaid(number, array.dtype.name, tuple(tensor.shape), raw)
 
 
 def _inside(value: object, name: str, kind: type[_T]) -> list[tuple[str, _T, bool]]:

@@ -4,14 +4,13 @@ PyTorch makes a handle for each hook it is given: there the registration is seen
 `x._backward_hooks`, keeps the user's own functions; only while an engine call or a module's forward runs does an observer stand in
 for each of them.
 
-Like `calls`, this module stands between the user's code and PyTorch, so warnings must not stick to its frames.
+Like `ops`, this module stands between the user's code and PyTorch, so warnings must not stick to its frames.
 """
 
 import copy
 import functools
 import itertools
 import linecache
-import sys
 import types
 import weakref
 from collections.abc import Iterator
@@ -20,14 +19,28 @@ from types import CodeType, FrameType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
-import torch.nn.modules.module as module_code
-from torch.utils.hooks import RemovableHandle
 
-from engine.events import ChangeWord
+from engine.events import ChangeWord, HookDone, HookFired, HookKind
 from engine.program.spans import code_points, margin_of
 from engine.worker.capture.modules import Modules
 from engine.worker.capture.record import PROGRAM, Ledger
-from engine.worker.runtime.tracebacks import is_detour, is_ours
+from engine.worker.pytorch.internals import (
+    COLLECT_BACKWARD_HOOKS,
+    COLLECT_BACKWARD_PRE_HOOKS,
+    FORWARD_HOOKS,
+    FORWARD_PRE_HOOKS,
+    GLOBAL_BACKWARD_HOOKS,
+    GLOBAL_BACKWARD_PRE_HOOKS,
+    GLOBAL_FORWARD_HOOKS,
+    GLOBAL_FORWARD_PRE_HOOKS,
+    HANDLE_INIT,
+    REGISTER_NODE_HOOK,
+    current_node,
+    disable_torch_function,
+    get_frame,
+)
+from engine.worker.pytorch.patching import EntryPoint, Patches
+from engine.worker.pytorch.tracebacks import is_detour, is_ours
 
 if TYPE_CHECKING:
     from engine.worker.capture.passes import Backward
@@ -35,10 +48,10 @@ if TYPE_CHECKING:
 Dictionary: TypeAlias = Any
 """Hooks by the id of their handle."""
 
-_KINDS = {
+_KINDS: dict[str, HookKind] = {
     "register_hook": "tensor",
     "register_post_accumulate_grad_hook": "accumulate",
-    "_register_hook": "node",
+    REGISTER_NODE_HOOK.name: "node",
     "register_forward_pre_hook": "forward_pre",
     "register_module_forward_pre_hook": "forward_pre",
     "register_forward_hook": "forward",
@@ -53,8 +66,8 @@ _KINDS = {
 """By the function of PyTorch that makes the handle."""
 _IN_ENGINE = frozenset(("tensor", "accumulate", "node"))
 _TORCH = str(Path(torch.__file__).parent)
-_GLOBAL: tuple[Dictionary, ...] = (module_code._global_forward_pre_hooks, module_code._global_forward_hooks)
-_disabled = torch._C.DisableTorchFunction
+_MULTI_GRAD_HOOK = EntryPoint(torch.autograd.graph, "register_multi_grad_hook")
+_GLOBAL: tuple[Dictionary, ...] = (GLOBAL_FORWARD_PRE_HOOKS, GLOBAL_FORWARD_HOOKS)
 
 
 class Registered:
@@ -62,7 +75,7 @@ class Registered:
 
     __slots__ = ("kind", "output_nr", "site", "tensor")
 
-    def __init__(self, kind: str, site: int, tensor: int = 0, output_nr: int = 0) -> None:
+    def __init__(self, kind: HookKind, site: int, tensor: int = 0, output_nr: int = 0) -> None:
         self.kind = kind
         self.site = site
         self.tensor = tensor
@@ -111,7 +124,7 @@ class _Firing:
 
     __slots__ = ("grads", "id", "kind", "node", "site")
 
-    def __init__(self, number: int, kind: str, node: int, site: int) -> None:
+    def __init__(self, number: int, kind: HookKind, node: int, site: int) -> None:
         self.id = number
         self.kind = kind
         self.node = node
@@ -144,9 +157,9 @@ class Hooks:
 
     # Registration
 
-    def install(self) -> None:
+    def install(self, patches: Patches) -> None:
         """Watches the making of handles, and the two places where PyTorch hands a user's hook on."""
-        init, hooks, numbers = RemovableHandle.__init__, self, itertools.count(-2, -1)
+        init, hooks, numbers = HANDLE_INIT.get(), self, itertools.count(-2, -1)
 
         @functools.wraps(init)
         def __init__(handle: Any, hooks_dict: Any, *, extra_dict: Any = None) -> None:  # noqa: N807
@@ -154,13 +167,13 @@ class Hooks:
                 handle.hooks_dict_ref, handle.id, handle.extra_dict_ref = weakref.ref(hooks_dict), next(numbers), ()
                 return
             init(handle, hooks_dict, extra_dict=extra_dict)
-            if _KINDS.get(sys._getframe(1).f_code.co_name) in _IN_ENGINE:
+            if _KINDS.get(get_frame(1).f_code.co_name) in _IN_ENGINE:
                 hooks.in_engine = True
-            hooks.register(handle, hooks_dict, sys._getframe(1))
+            hooks.register(handle, hooks_dict, get_frame(1))
 
-        RemovableHandle.__init__ = __init__  # type: ignore[method-assign, assignment]
-        self._wrap_backward_hooks()
-        self._wrap_multi_hooks()
+        patches.replace(HANDLE_INIT, __init__)
+        self._wrap_backward_hooks(patches)
+        self._wrap_multi_hooks(patches)
 
     def register(self, handle: Any, hooks_dict: Dictionary, frame: FrameType) -> None:
         """A handle was made: notes what for, when it is the user who asked."""
@@ -168,7 +181,7 @@ class Hooks:
         if kind is None or self.ledger.closed:
             return
         try:
-            with self.ledger.lock, _disabled():
+            with self.ledger.lock, disable_torch_function():
                 caller = _caller(frame)
                 if caller is None or caller.f_code.co_filename.startswith(_TORCH):
                     return
@@ -198,21 +211,18 @@ class Hooks:
             for number in known[1]:
                 self.registered.pop(number, None)
 
-    def _wrap_backward_hooks(self) -> None:
+    def _wrap_backward_hooks(self, patches: Patches) -> None:
         """A module collects its backward hooks at each forward, into lists that nobody else sees."""
-        module: Any = torch.nn.Module
-        pairs, single, hooks = module._get_backward_hooks, module._get_backward_pre_hooks, self
+        pairs, single, hooks = COLLECT_BACKWARD_HOOKS.get(), COLLECT_BACKWARD_PRE_HOOKS.get(), self
 
         def _get_backward_hooks(self: Any) -> Any:
-            return tuple(
-                hooks.observed(found, self._backward_hooks, module_code._global_backward_hooks) for found in pairs(self)
-            )
+            return tuple(hooks.observed(found, self._backward_hooks, GLOBAL_BACKWARD_HOOKS) for found in pairs(self))
 
         def _get_backward_pre_hooks(self: Any) -> Any:
-            return hooks.observed(single(self), self._backward_pre_hooks, module_code._global_backward_pre_hooks)
+            return hooks.observed(single(self), self._backward_pre_hooks, GLOBAL_BACKWARD_PRE_HOOKS)
 
-        module._get_backward_hooks = _get_backward_hooks
-        module._get_backward_pre_hooks = _get_backward_pre_hooks
+        patches.replace(COLLECT_BACKWARD_HOOKS, _get_backward_hooks)
+        patches.replace(COLLECT_BACKWARD_PRE_HOOKS, _get_backward_pre_hooks)
 
     def observed(self, found: list[Any], *dictionaries: Dictionary) -> list[Any]:
         """The hooks of a list, those of the user observed."""
@@ -223,20 +233,19 @@ class Hooks:
         registered = self.registered.get(number)
         return hook if registered is None or type(hook) is _Observer else _Observer(self, hook, registered)
 
-    def _wrap_multi_hooks(self) -> None:
-        graph: Any = torch.autograd.graph
-        register, hooks = graph.register_multi_grad_hook, self
+    def _wrap_multi_hooks(self, patches: Patches) -> None:
+        register, hooks = _MULTI_GRAD_HOOK.get(), self
 
         @functools.wraps(register)
         def register_multi_grad_hook(*args: Any, **kwargs: Any) -> Any:
-            site = hooks.ledger.site(sys._getframe(1))
+            site = hooks.ledger.site(get_frame(1))
             if len(args) > 1:
                 args = (args[0], _Observer(hooks, args[1], Registered("tensor", site)), *args[2:])
             elif "fn" in kwargs:
                 kwargs["fn"] = _Observer(hooks, kwargs["fn"], Registered("tensor", site))
             return register(*args, **kwargs)
 
-        graph.register_multi_grad_hook = register_multi_grad_hook
+        patches.replace(_MULTI_GRAD_HOOK, register_multi_grad_hook)
 
     # Standing in
 
@@ -275,7 +284,7 @@ class Hooks:
         if not self.registered or self.ledger.here.muted or self.ledger.closed:
             return []
         held = module.__dict__
-        worn = [hooks for hooks in (held.get("_forward_pre_hooks"), held.get("_forward_hooks"), *_GLOBAL) if hooks]
+        worn = [hooks for hooks in (held.get(FORWARD_PRE_HOOKS), held.get(FORWARD_HOOKS), *_GLOBAL) if hooks]
         for hooks in worn:
             _, count = self.dressed.get(id(hooks), (hooks, 0))
             self.dressed[id(hooks)] = (hooks, count + 1)
@@ -317,7 +326,7 @@ class Hooks:
             self.omitted += 1
             return None
         try:
-            with ledger.lock, _disabled():
+            with ledger.lock, disable_torch_function():
                 return self._tell(hook, registered, args)
         except Exception as error:
             ledger.trouble("hook", error)
@@ -325,9 +334,11 @@ class Hooks:
 
     def _tell(self, hook: Any, registered: Registered, args: tuple[Any, ...]) -> _Firing:
         ledger = self.ledger
-        kind = registered.kind if registered.kind != "node" or len(args) > 1 else "node_pre"
+        kind = registered.kind
+        if kind == "node" and len(args) < 2:
+            kind = "node_pre"
         self.fired += 1
-        current = None if kind in ("forward", "forward_pre") else torch._C._current_autograd_node()
+        current = None if kind in ("forward", "forward_pre") else current_node()
         node = 0 if current is None else ledger.walker.known(current) or 0
         module = self.modules.number_of(args[0]) if args and isinstance(args[0], torch.nn.Module) else None
         firing = _Firing(self.fired, kind, node, self._span(hook))
@@ -338,9 +349,10 @@ class Hooks:
         if kind == "accumulate" or (kind == "node" and current is not None and hasattr(current, "variable")):
             self.backward.summed(node)
         passes = ledger.pass_stack
-        ledger.pending.append((
-            "h", self.fired, kind, _name(hook), firing.site, registered.site, registered.tensor, node,
-            registered.output_nr if kind == "tensor" and registered.tensor else -1, module or 0, passes[-1] if passes else 0,
+        input_nr = registered.output_nr if kind == "tensor" and registered.tensor else -1
+        ledger.pending.append(HookFired(
+            self.fired, kind, _name(hook), firing.site, registered.site, registered.tensor, node, input_nr, module or 0,
+            passes[-1] if passes else 0,
         ))  # fmt: skip
         ledger.publish()
         return firing
@@ -352,13 +364,13 @@ class Hooks:
 
     def _end(self, firing: _Firing, args: tuple[Any, ...], result: Any, raised: bool) -> None:
         try:
-            with self.ledger.lock, _disabled():
+            with self.ledger.lock, disable_torch_function():
                 if firing.kind in ("forward", "forward_pre"):
                     changes = self._replaced(firing, args, result)
                 else:
                     changes = list(self._changed(firing, result))
                 if changes or raised:
-                    self.ledger.pending.append(("he", firing.id, tuple(changes), raised))
+                    self.ledger.pending.append(HookDone(firing.id, tuple(changes), raised))
                 if changes and firing.kind not in ("forward", "forward_pre"):
                     words = [ChangeWord(before, after) for _, before, after in changes]
                     passes = self.ledger.pass_stack

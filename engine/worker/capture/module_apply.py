@@ -5,7 +5,6 @@ tensors. Nothing is kept alive, and what is said is said at the end of the run, 
 """
 
 import functools
-import sys
 import threading
 import weakref
 from collections.abc import Iterator
@@ -13,10 +12,13 @@ from typing import Any
 
 import torch
 
+from engine.events import Omitted, Walked
 from engine.worker.capture.modules import Modules
 from engine.worker.capture.record import Ledger
 from engine.worker.capture.safe_repr import class_name
 from engine.worker.capture.tensors import start_of
+from engine.worker.pytorch.internals import MODULE_APPLY, disable_torch_function, get_frame
+from engine.worker.pytorch.patching import Patches
 
 MOST_WALKS = 32
 MOST_VISITS = 500
@@ -107,14 +109,14 @@ class Walks:
         self._omitted = 0
         self._here = threading.local()
 
-    def install(self) -> None:
+    def install(self, patches: Patches) -> None:
         """Stands around `Module._apply`."""
-        original: Any = torch.nn.Module._apply
+        original = MODULE_APPLY.get()
         walks = self
 
         @functools.wraps(original)
         def _apply(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-            walk = walks._enter(self, sys._getframe(1))
+            walk = walks._enter(self, get_frame(1))
             if walk is None:
                 return original(self, *args, **kwargs)
             raised = True
@@ -125,7 +127,7 @@ class Walks:
             finally:
                 walks._leave(walk, self, raised)
 
-        torch.nn.Module._apply = _apply  # type: ignore[method-assign]
+        patches.replace(MODULE_APPLY, _apply)
 
     def _enter(self, module: torch.nn.Module, frame: Any) -> _Walk | None:
         ledger, here = self.ledger, self._here
@@ -139,7 +141,7 @@ class Walks:
             walk = here.walk = _Walk(ledger.site(frame))
             self._all.append(walk)
         try:
-            with torch._C.DisableTorchFunction():
+            with disable_torch_function():
                 walk.enter(module)
         except Exception as error:
             ledger.trouble("walk", error)
@@ -148,7 +150,7 @@ class Walks:
 
     def _leave(self, walk: _Walk, module: torch.nn.Module, raised: bool) -> None:
         try:
-            with torch._C.DisableTorchFunction():
+            with disable_torch_function():
                 walk.leave(module, raised)
         except Exception as error:
             self.ledger.trouble("walk", error)
@@ -160,9 +162,9 @@ class Walks:
         walks, self._all = self._all, []
         for walk in walks:
             visits = tuple([self._said(visit) for visit in walk.visits])
-            self.ledger.pending.append(("walk", walk.site, visits, walk.omitted, walk.raised))
+            self.ledger.pending.append(Walked(walk.site, visits, walk.omitted, walk.raised))
         if self._omitted:
-            self.ledger.pending.append(("cut", "walks", "walks", len(walks), self._omitted))
+            self.ledger.pending.append(Omitted("walks", "walks", len(walks), self._omitted))
         self.ledger.publish()
 
     def _said(self, visit: _Visit) -> tuple[Any, ...]:

@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from engine.events import INFERENCE, NO_GRAD, TRAINING
+from engine.events import INFERENCE, NO_GRAD, TRAINING, ModuleCalled, ModuleLeft, ModuleSeen, TensorChanged
 from engine.worker.capture.record import PROGRAM, Ledger
 from engine.worker.capture.safe_repr import class_name
+from engine.worker.pytorch.internals import disable_torch_function, tracing_state
 
 _grad_enabled = torch.is_grad_enabled
 _LONGEST_PATH = 1000
@@ -64,8 +65,7 @@ class Modules:
         if not _grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
         passes, thread = here["passes"], here["number"]
-        row = ("c", begun, number, parent, flags, site, passes[-1] if passes else 0)
-        ledger.rows.append((*row, thread) if thread else row)
+        ledger.rows.append(ModuleCalled(begun, number, parent, flags, site, passes[-1] if passes else 0, thread))
         calls.append((begun, site))
 
     def _full(self) -> bool:
@@ -81,7 +81,7 @@ class Modules:
         here["modules"].pop()
         call, _ = here["calls"].pop()
         if call:
-            self.ledger.rows.append(("ce", call, raised))
+            self.ledger.rows.append(ModuleLeft(call, raised))
 
     def _site(self, frame: FrameType | None, above: int) -> int:
         """The place in the program that called; for a module called by PyTorch's own, that of the call around it."""
@@ -95,10 +95,10 @@ class Modules:
         return 0
 
     def _meet(self, module: torch.nn.Module, stack: list[int]) -> int:
-        if torch._C._get_tracing_state() is not None:  # what is read of a tensor now becomes a part of what is traced
+        if tracing_state() is not None:  # what is read of a tensor now becomes a part of what is traced
             return 0
         try:
-            with torch._C.DisableTorchFunction():
+            with disable_torch_function():
                 number = self.number_of(module)
                 if number is None:
                     parent = stack[-1] if stack else 0
@@ -172,10 +172,10 @@ class Modules:
                 state = ledger.meet(buffer, "buffer")
                 if state.role != "buffer":
                     state.role = "buffer"
-                    ledger.pending.append(("tc", state.id, "buffer"))
+                    ledger.pending.append(TensorChanged(state.id, "buffer"))
                 buffers.append((name, state.id, False))
-        ledger.pending.append((
-            "m", number, place, class_name(module), above, tuple(parameters), tuple(buffers), bool(module.training),
+        ledger.pending.append(ModuleSeen(
+            number, place, class_name(module), above, tuple(parameters), tuple(buffers), bool(module.training),
             _description(module), self.calls.get(number, 0),
         ))  # fmt: skip
         ledger.publish()

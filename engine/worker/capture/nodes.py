@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import torch
 
-from engine.events import OMITTED
+from engine.events import OMITTED, NodeBrief, NodeSeen, SavedWord
 from engine.worker.capture.custom_functions import backward_place
 from engine.worker.capture.saved_tensors import read_saved
 from engine.worker.capture.tensors import Look, _kinds, kind_of, meet_device, start_of
+from engine.worker.pytorch.internals import SAVED_PREFIX
 
 if TYPE_CHECKING:
     from engine.worker.capture.record import Ledger, State
@@ -43,7 +44,7 @@ class _Type:
         """Site of the user's own `backward`."""
         self.accumulates = self.name == "AccumulateGrad"
         self.single = _SINGLE.fullmatch(self.name) is not None
-        self.saved = tuple(field for field in dir(cls) if field.startswith("_saved_"))
+        self.saved = tuple(field for field in dir(cls) if field.startswith(SAVED_PREFIX))
 
 
 _SINGLE = re.compile(
@@ -252,7 +253,7 @@ class Walker:
         if self.hook is not None and node._sequence_nr() == NO_SEQUENCE:
             node.register_hook(self.hook)
 
-    def _row(self, node: Node, number: int, result: Look | None) -> tuple[object, ...]:
+    def _row(self, node: Node, number: int, result: Look | None) -> NodeBrief:
         facts = self.types.get(type(node)) or self._learn(node)
         if facts.shared:
             name = node.name()
@@ -260,7 +261,7 @@ class Walker:
         edges = self.edges[number]
         reason = ""
         outputs: tuple[tuple[tuple[int, ...], str, str], ...]
-        if result is not None and facts.single and not result.rest:
+        if result is not None and facts.single and result.rest is None:
             outputs = ((result.shape, result.dtype, "cpu"),)
         else:
             try:
@@ -271,8 +272,8 @@ class Walker:
                 outputs, reason = (), f"{type(error).__name__}: {error}"[:200]
         if facts.accumulates:
             variable = self.ledger.meet(node.variable, "leaf")
-            return ("n", number, facts.name, "", 0, edges, outputs, (), variable.first)
-        saved: tuple[object, ...] = ()
+            return NodeSeen(number, facts.name, "", 0, edges, outputs, (), variable.first)
+        saved: tuple[SavedWord, ...] = ()
         if facts.custom or facts.saved:
             try:
                 saved = read_saved(node, facts.saved, facts.custom, self)
@@ -288,11 +289,10 @@ class Walker:
             made_by = 0
             op, one = self._made_by_what(sequence) if self._aside and not self.threaded else (0, 0)
         if not (facts.custom or reason or made_by or one):
-            return ("n", number, facts.name, said, op, edges, outputs, saved)
-        return (
-            "n", number, facts.name, said, op, edges, outputs, saved, 0, made_by, one, facts.custom, reason,
-            *((facts.code,) if facts.code else ()),
-        )  # fmt: skip
+            return NodeBrief(number, facts.name, said, op, edges, outputs, saved)
+        return NodeSeen(
+            number, facts.name, said, op, edges, outputs, saved, 0, made_by, one, facts.custom, reason, facts.code
+        )
 
     def _learn(self, node: Node) -> _Type:
         cls = type(node)

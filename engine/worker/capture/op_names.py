@@ -5,6 +5,7 @@ from typing import Any
 
 from engine.ops import FRESH, LENDS, PROPERTIES, READS, UNINITIALISED, WRITES_SILENTLY
 from engine.worker.capture.cells_read import READERS
+from engine.worker.pytorch.internals import TENSOR_MODULE
 
 _OPERATORS = {
     "__truediv__": "div", "__itruediv__": "div_", "__rtruediv__": "rdiv", "__div__": "div", "__rdiv__": "rdiv",
@@ -83,6 +84,6 @@ def _qualified(func: Any, raw: str) -> str:
     if hasattr(func, "__objclass__"):
         return f"torch.Tensor.{raw}"
     module = getattr(func, "__module__", None) or "torch"
-    if module == "torch._tensor":
+    if module == TENSOR_MODULE:
         return f"torch.Tensor.{raw}"
     return f"{module}.{raw}"

@@ -6,38 +6,42 @@ then gives it the place it has without recording.
 """
 
 import contextlib
-import sys
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter_ns
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils.checkpoint import _StopRecomputationError
 
-from engine.events import IN_PLACE, INFERENCE, NO_GRAD, RAISED, VIEW, Pattern
+from engine import events
+from engine.events import IN_PLACE, INFERENCE, NO_GRAD, RAISED, VIEW, Again, AgainBrief, OpRan, Picture, Word
 from engine.worker.capture.cells_read import Reading
 from engine.worker.capture.edits_by_hand import Observer
 from engine.worker.capture.op_names import Called, learn
 from engine.worker.capture.record import PROGRAM, Ledger, Reference, State, Storage, Taken
 from engine.worker.capture.safe_repr import plain_text
-from engine.worker.capture.tensors import Look, is_tracked_leaf, look, spoken, version_of
+from engine.worker.capture.tensors import Look, Rest, is_tracked_leaf, look, spoken, version_of
 from engine.worker.compact.patterns import MOST, Plan, plan_of
+from engine.worker.pytorch.internals import (
+    StopRecomputation,
+    disable_torch_function,
+    get_frame,
+    next_sequence_nr,
+    tracing_state,
+)
 from engine.worker.pytorch.originals import original
 
 _Tensor = torch.Tensor
 _Parameter = torch.nn.Parameter
-_tracing = torch._C._get_tracing_state  # torch.jit.trace would trace our reading too
-_disabled = torch._C.DisableTorchFunction
-_sequence_nr = torch._C._autograd._get_sequence_nr
 _grad_enabled = torch.is_grad_enabled
-_getframe = sys._getframe
-_USUAL = ((), (None, "cpu", "strided"))
-"""Strides, device and layout of a result that a plan can be made of."""
-
 _PLAIN = frozenset((int, float, bool, type(None), str))
+
+
+Around: TypeAlias = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any], Callable[[], Any], str], Any]
+"""Given what is called, the arguments, how to go on, and the name of a custom Function; gives the result."""
 
 
 class Recording(TorchFunctionMode):
@@ -55,6 +59,8 @@ class Recording(TorchFunctionMode):
         self.chances: dict[int, int] = {}
         """How many more ops are looked at for a plan, by place where one has run."""
         self.patterns = 0
+        self.around: Around | None = None
+        """Stands around every call for one who checks what comes out; no plans are made then."""
         self.over = False
         """The program has ended, though threads of its own may go on."""
 
@@ -68,7 +74,7 @@ class Recording(TorchFunctionMode):
         """Runs and records an op that is like an earlier one at its place; anything else is left to `_first`.
 
         Long, because a call of a function costs as much as most of these lines."""
-        frame = _getframe(1)
+        frame = get_frame(1)
         code = frame.f_code
         plan: Plan | None = self.plans.get(id(code) + frame.f_lasti)
         if plan is None or kwargs or types:
@@ -100,11 +106,11 @@ class Recording(TorchFunctionMode):
             plan = plan.other
         if (
             plan is None or plan.passes or ledger.ops >= ledger.attention or ledger.nodes >= ledger.nodes_to_spare
-            or ledger.packing or self.here.muted or _tracing() is not None
+            or ledger.packing or self.here.muted or tracing_state() is not None
             or (plan.twice is not None and plan.twice is not (args[plan.tensors[0][0]] is args[plan.tensors[1][0]]))
         ):  # fmt: skip
             return self._first(func, types, args, {}, frame)
-        since = _sequence_nr()
+        since = next_sequence_nr()
         started = perf_counter_ns()
         try:
             result = func(*args)
@@ -120,16 +126,16 @@ class Recording(TorchFunctionMode):
                 edges = (
                     (target, *plan.no_more) if target and plan.no_more is not None else plan.edges(args, node, ledger)
                 )
-            rest: tuple[object, ...] = ()
+            rest: Rest | None = None
             if plan.number is not None and edges is not None:
                 address = result.data_ptr()
                 value = plan.number(address).value
                 data: Any = (value,) if value - value == 0 else (spoken(value),)
-                seen = Look(plan.shape, plan.dtype_name, address, plan.size_bytes, data, ())
+                seen = Look(plan.shape, plan.dtype_name, address, plan.size_bytes, data)
             elif edges is not None:
                 seen = look(result, False, states[id(args[plan.tensors[0][0]])].look)
-                address, data, rest = seen.address, seen.data, seen.rest[3:]
-                if seen.shape != plan.shape or seen.rest[:3] not in _USUAL:
+                address, data, rest = seen.address, seen.data, seen.rest
+                if seen.shape != plan.shape or not (rest is None or rest.is_plain):
                     edges = None
             if edges is None:
                 taken = plan.taken(args, inputs, states)
@@ -161,11 +167,18 @@ class Recording(TorchFunctionMode):
             if plan.keeps:
                 home.kept = weakref.ref(result.untyped_storage())
             modules, dead = plan.modules, ledger.dead
-            ledger.rows.append((
-                "l", plan.id, op, number, here, since, inputs, edges, data, storage, plan.site or ledger.site(frame),
-                modules[-1] if modules else 0, ended - started,
-                () if not dead else (dead.pop().first,) if len(dead) == 1 else ledger.take_dead(), *rest,
-            ))  # fmt: skip
+            site = plan.site or ledger.site(frame)
+            gone = () if not dead else (dead.pop().first,) if len(dead) == 1 else ledger.take_dead()
+            module = modules[-1] if modules else 0
+            if rest is None:
+                ledger.rows.append(AgainBrief(
+                    plan.id, op, number, here, since, tuple(inputs), edges, data, storage, site, module, ended - started, gone
+                ))  # fmt: skip
+            else:
+                ledger.rows.append(Again(
+                    plan.id, op, number, here, since, tuple(inputs), edges, data, storage, site, module, ended - started, gone,
+                    rest.summary, cast(Picture | None, rest.thumbnail),
+                ))  # fmt: skip
         except RecursionError:  # the program is at the end of its stack: what comes next is its own error
             ledger.pending.clear()
         except Exception as error:
@@ -176,10 +189,17 @@ class Recording(TorchFunctionMode):
         self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
     ) -> Any:  # fmt: skip
         """Runs and records what no plan is made for."""
+        if self.around is not None:
+            return self.around(func, args, kwargs, partial(self._unplanned, func, types, args, kwargs, frame), "")
+        return self._unplanned(func, types, args, kwargs, frame)
+
+    def _unplanned(
+        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+    ) -> Any:  # fmt: skip
         given = getattr(func, "__code__", None)
         if given is not None and given.co_filename == PROGRAM:
             func = original(func)
-        if (self.here.muted or self.over or _tracing() is not None) and not self._resumes(func, frame):
+        if (self.here.muted or self.over or tracing_state() is not None) and not self._resumes(func, frame):
             return func(*args, **kwargs)
         try:
             called = self.known[func]
@@ -194,7 +214,7 @@ class Recording(TorchFunctionMode):
     def _resumes(self, func: Callable[..., Any], frame: FrameType) -> bool:
         """Whether a skipped turn of a long loop ends with this call."""
         thin = self.ledger.thin
-        if not thin.muted or self.here.muted != 1 or self.over or _tracing() is not None:
+        if not thin.muted or self.here.muted != 1 or self.over or tracing_state() is not None:
             return False
         try:
             called = self.known[func]
@@ -227,13 +247,13 @@ class Recording(TorchFunctionMode):
             return func(*args, **kwargs)
         try:
             if subclassed:
-                with _disabled():
+                with disable_torch_function():
                     taken, words, keywords = self._arguments(args, kwargs)
             else:
                 taken, words, keywords = self._arguments(args, kwargs)
         except RecursionError:  # the program is at the end of its stack: what comes next is its own error
             return func(*args, **kwargs)
-        since = _sequence_nr()
+        since = next_sequence_nr()
         started = perf_counter_ns()
         try:
             result = func(*args, **kwargs)
@@ -243,7 +263,7 @@ class Recording(TorchFunctionMode):
         ended = perf_counter_ns()
         try:
             if subclassed:
-                with _disabled():
+                with disable_torch_function():
                     self._record(called, taken, words, keywords, result, since, started, ended, frame, args, kwargs)
             else:
                 self._record(called, taken, words, keywords, result, since, started, ended, frame, args, kwargs)
@@ -260,9 +280,9 @@ class Recording(TorchFunctionMode):
         ledger = self.ledger
         if ledger.ops >= ledger.attention and ledger.thin.skips(called, frame):
             return func(*args, **kwargs)
-        with ledger.lock, _disabled():
+        with ledger.lock, disable_torch_function():
             taken, words, keywords = self._arguments(args, kwargs)
-        since = _sequence_nr()
+        since = next_sequence_nr()
         started = perf_counter_ns()
         try:
             result = func(*args, **kwargs)
@@ -272,21 +292,21 @@ class Recording(TorchFunctionMode):
             raise
         ended = perf_counter_ns()
         try:
-            with ledger.lock, _disabled():
+            with ledger.lock, disable_torch_function():
                 self._record(called, taken, words, keywords, result, since, started, ended, frame, args, kwargs)
         except Exception as error:
             ledger.trouble(called.name, error)
         return result
 
     def _raised(
-        self, called: Called, words: tuple[object, ...], keywords: dict[str, object] | None, started: int, frame: FrameType,
+        self, called: Called, words: tuple[Word, ...], keywords: dict[str, Word] | None, started: int, frame: FrameType,
         error: BaseException,
     ) -> None:  # fmt: skip
         try:
             op = self._op(called, words, keywords, (), RAISED, started, frame)
             self.ledger.publish()
             # the end of a recomputation is caught: held, it would keep all that its frames have
-            if self.ledger.raised[0] is not error and not isinstance(error, _StopRecomputationError):
+            if self.ledger.raised[0] is not error and not isinstance(error, StopRecomputation):
                 self.ledger.raised = (error, op)
         except RecursionError:
             self.ledger.pending.clear()
@@ -295,7 +315,7 @@ class Recording(TorchFunctionMode):
         """Numbers a function and says its names."""
         self.ledger.functions += 1
         called.id = self.ledger.functions
-        self.ledger.pending.append(("fn", called.id, called.name, called.function))
+        self.ledger.pending.append(events.Called(called.id, called.name, called.function))
         return called
 
     def _learn(self, func: Callable[..., Any]) -> Called | None:
@@ -309,10 +329,10 @@ class Recording(TorchFunctionMode):
 
     def _arguments(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Taken, tuple[object, ...], dict[str, object] | None]:
+    ) -> tuple[Taken, tuple[Word, ...], dict[str, Word] | None]:
         """The tensors among the arguments with their states and versions, and the words for all of them."""
         taken: Taken = []
-        words: list[object] = []
+        words: list[Word] = []
         states = self.ledger.states
         for arg in args:
             kind = type(arg)
@@ -337,7 +357,7 @@ class Recording(TorchFunctionMode):
             return taken, tuple(words), None
         return taken, tuple(words), {name: self._word(arg, taken) for name, arg in kwargs.items()}
 
-    def _word(self, arg: object, taken: Taken) -> object:
+    def _word(self, arg: object, taken: Taken) -> Word:
         kind = type(arg)
         if kind in _PLAIN:
             return repr(arg) if kind is not str or len(arg) < 60 else plain_text(arg)  # type: ignore[arg-type]
@@ -364,7 +384,7 @@ class Recording(TorchFunctionMode):
         return any(isinstance(item, _Tensor) for item in items[:64])
 
     def _op(
-        self, called: Called, words: tuple[object, ...], keywords: dict[str, object] | None, outputs: tuple[int, ...],
+        self, called: Called, words: tuple[Word, ...], keywords: dict[str, Word] | None, outputs: tuple[int, ...],
         flags: int, started: int, frame: FrameType, ended: int = 0,
     ) -> int:  # fmt: skip
         ledger = self.ledger
@@ -373,20 +393,16 @@ class Recording(TorchFunctionMode):
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
         here = self.here
         modules, passes = here.modules, here.passes
-        row: tuple[object, ...] = (
-            "o", op, called.id, words, keywords, outputs, ledger.site(frame), modules[-1] if modules else 0, flags,
-            passes[-1] if passes else 0, ((ended or perf_counter_ns()) - started) / 1000,
-        )  # fmt: skip
-        if ledger.dead:
-            row = (*row, here.number, ledger.take_dead())
-        elif here.number:
-            row = (*row, here.number)
-        ledger.pending.append(row)
+        ledger.pending.append(OpRan(
+            op, called.id, words, keywords, outputs, ledger.site(frame), modules[-1] if modules else 0, flags,
+            passes[-1] if passes else 0, ((ended or perf_counter_ns()) - started) / 1000, here.number,
+            ledger.take_dead() if ledger.dead else (),
+        ))  # fmt: skip
         return op
 
     def _record(
-        self, called: Called, taken: Taken, words: tuple[object, ...],
-        keywords: dict[str, object] | None, result: object, since: int, started: int, ended: int, frame: FrameType,
+        self, called: Called, taken: Taken, words: tuple[Word, ...],
+        keywords: dict[str, Word] | None, result: object, since: int, started: int, ended: int, frame: FrameType,
         args: tuple[Any, ...], kwargs: dict[str, Any],
     ) -> None:  # fmt: skip
         ledger = self.ledger
@@ -424,7 +440,7 @@ class Recording(TorchFunctionMode):
             ledger.publish()
             return
         op = self._op(called, words, keywords, outputs, IN_PLACE if changed else flags, started, frame, ended)
-        if (until := _sequence_nr()) - since > len(walker.numbers) - known:
+        if (until := next_sequence_nr()) - since > len(walker.numbers) - known:
             passes = self.here.passes
             walker.made_aside(since, until, op, passes[-1] if passes else 0)
         if changed:
@@ -442,7 +458,7 @@ class Recording(TorchFunctionMode):
     ) -> None:
         """Makes a plan of an op that has run at its place before, if it made one node and nothing else."""
         ledger = self.ledger
-        if ledger.walker.threaded or _sequence_nr() != since + 1:
+        if ledger.walker.threaded or self.around is not None or next_sequence_nr() != since + 1:
             return
         code = frame.f_code
         key = id(code) + frame.f_lasti
@@ -452,19 +468,21 @@ class Recording(TorchFunctionMode):
                 self.chances[key] = MOST
             return
         self.chances[key] = left - 1
-        made = plan_of(args, taken, ledger.pending, ledger.states[id(result)], result, ledger.walker, ledger.forms)
+        number = self.patterns + 1
+        made = plan_of(
+            number, args, taken, ledger.pending, ledger.states[id(result)], result, ledger.walker, ledger.forms
+        )
         if made is None:
             return
-        plan, row = made
-        self.patterns += 1
-        plan.id, plan.other = self.patterns, self.plans.get(key)
+        self.patterns = number
+        plan, pattern = made
+        plan.other = self.plans.get(key)
         plan.func, plan.called, plan.code = called.func, called, code
         plan.site = ledger.site(frame) if code.co_filename == PROGRAM else 0
         plan.passes, plan.modules = self.here.passes, self.here.modules
         self.plans[key] = plan
-        said = (row[0], plan.id, *row[1:])
-        ledger.thin.patterns.add(Pattern(*said[1:]))  # type: ignore[arg-type]
-        ledger.pending.append(said)
+        ledger.thin.patterns.add(pattern)
+        ledger.pending.append(pattern)
 
     def _changes(
         self, called: Called, taken: Taken, args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -1,12 +1,10 @@
 """Optimizer steps and `zero_grad`: what each found and what it left, told as updates.
 
 `step` is wrapped where PyTorch itself wraps it for its own step hooks, so that a step that raises is told too, and what the user's
-step hooks do is recorded as the user's own. Like `calls`, this module stands between the user's code and PyTorch, so warnings must not
+step hooks do is recorded as the user's own. Like `ops`, this module stands between the user's code and PyTorch, so warnings must not
 stick to its frames.
 """
 
-import functools
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -17,11 +15,11 @@ from engine.events import ChangeWord
 from engine.worker.capture.record import Ledger, State
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.tensors import look, version_of
+from engine.worker.pytorch.internals import disable_torch_function
 
 if TYPE_CHECKING:
     from engine.worker.capture.ops import Recording
 
-_disabled = torch._C.DisableTorchFunction
 _MOST_ITEMS = 8
 """Of a list in an optimizer's state that are told one by one."""
 _LONGEST = 200
@@ -89,7 +87,7 @@ class Optimizers:
 
     def _begin(self, optimizer: Any, frame: FrameType) -> _Step | None:
         try:
-            with self.ledger.lock, _disabled():
+            with self.ledger.lock, disable_torch_function():
                 begun = _Step(optimizer, self.ledger.site(frame))
                 begun.settings = tuple(
                     {str(name): _text(value) for name, value in group.items() if name not in _NO_OPTIONS}
@@ -163,7 +161,7 @@ class Optimizers:
             finally:
                 here.muted = muted
                 try:
-                    with self.ledger.lock, _disabled():
+                    with self.ledger.lock, disable_torch_function():
                         self._fetch(step)
                         self.ledger.publish()
                 except Exception as error:
@@ -173,7 +171,7 @@ class Optimizers:
 
     def _end(self, step: _Step, raised: bool) -> None:
         try:
-            with self.ledger.lock, _disabled():
+            with self.ledger.lock, disable_torch_function():
                 self._tell(step, raised)
                 for outer in self.ledger.here.steps:
                     if outer is not None:
@@ -294,35 +292,6 @@ def _writes_past_versions(optimizer: Any) -> bool:
 def _differs(tensor: torch.Tensor, state: State) -> bool:
     seen = look(tensor)
     return seen.data != state.look.data or seen.rest != state.look.rest
-
-
-def wrap_steps(optimizers: Optimizers) -> None:
-    """Every step is noted: of the classes that PyTorch prepared already, and of those it prepares from now on."""
-    base: Any = torch.optim.Optimizer
-    prepare = base.profile_hook_step
-
-    def profile_hook_step(func: Callable[..., Any]) -> Any:
-        return prepare(_watched(func, optimizers))
-
-    base.profile_hook_step = staticmethod(profile_hook_step)
-    todo = [base]
-    while todo:
-        cls = todo.pop()
-        todo.extend(cls.__subclasses__())
-        prepared = cls.__dict__.get("step")
-        if getattr(prepared, "hooked", False):
-            cls.step = profile_hook_step(prepared.__wrapped__)
-            cls.step.hooked = True
-
-
-def _watched(func: Callable[..., Any], optimizers: Optimizers) -> Callable[..., Any]:
-    @functools.wraps(func)
-    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if optimizers.mode.over:
-            return func(self, *args, **kwargs)
-        return optimizers.step(func, self, args, kwargs, sys._getframe(1))
-
-    return step
 
 
 __name__ = "__main__"

@@ -7,25 +7,35 @@ refers to its node is never collected (pytorch 2.13).
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from sys import _getframe
 from threading import get_ident
 from time import perf_counter_ns
 from typing import Any, TypeAlias
 
 import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
-from torch.overrides import TorchFunctionMode
 
-from engine.events import ChangeWord
+from engine.events import Accumulated, ChangeWord, FlowingBrief, PassedBrief, PassEnded, PassStarted, Visited
 from engine.worker.capture.hooks import Hooks
 from engine.worker.capture.nodes import NEVER, NO_SEQUENCE
+from engine.worker.capture.ops import Recording
 from engine.worker.capture.record import Ledger, State
 from engine.worker.capture.tensors import FLOATS, Look, complex_met, devices_met, is_fake, look, spoken, version_of
+from engine.worker.pytorch.internals import (
+    MAKE_GRADS,
+    REGISTER_NODE_HOOK,
+    RUN_BACKWARD,
+    current_node,
+    disable_torch_function,
+    dispatch_mode_count,
+    function_mode_at,
+    function_mode_count,
+    functorch_level,
+    get_frame,
+    next_sequence_nr,
+)
+from engine.worker.pytorch.patching import Patches
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
-_disabled = torch._C.DisableTorchFunction
-_sequence_nr = torch._C._autograd._get_sequence_nr
-_current_node = torch._C._current_autograd_node
 _OURS = -1
 """Key of our hook among those of a node; those of the user's are numbered from 0."""
 
@@ -89,16 +99,19 @@ def address_of(tensor: torch.Tensor) -> int:
 class Backward:
     """Stands in for `_engine_run_backward` and `_make_grads` of `torch.autograd`."""
 
-    def __init__(self, ledger: Ledger, mode: TorchFunctionMode, hooks: "Hooks") -> None:
+    def __init__(self, ledger: Ledger, mode: Recording, hooks: "Hooks") -> None:
         self.ledger = ledger
         self.hooks = hooks
         hooks.backward = self
         self.mode = mode
-        self.engine: Callable[..., Any] = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
-        self.make: Callable[..., Any] = torch.autograd._make_grads
+        self.patches = Patches()
+        self.engine: Callable[..., Any] = RUN_BACKWARD.get()
+        self.make: Callable[..., Any] = MAKE_GRADS.get()
+        self.check: Callable[..., Any] | None = None
+        """Stands around the engine for one who checks what it gives: it gets the engine as the first argument."""
         self.stacks: dict[int, list[_Pass]] = {}
         """Running passes of each thread: the CPU engine runs on the thread that calls it."""
-        self.register: Callable[..., Any] = torch.autograd.Function._register_hook
+        self.register: Callable[..., Any] = REGISTER_NODE_HOOK.get()
         self.hook = self.visit
         self.silent: _Pass | None = None
         """The running pass, when no code of the program's can run in it and all of it runs on this thread."""
@@ -108,15 +121,13 @@ class Backward:
     def install(self) -> None:
         """Replaces the names, and has the walker hook what it numbers."""
         self.ledger.walker.hook = self.hook
-        torch.autograd.Function._register_hook = staticmethod(self.register_hook)  # type: ignore[method-assign]
-        torch.autograd._engine_run_backward = self.run  # type: ignore[attr-defined, assignment]
-        torch.autograd._make_grads = self.make_grads
+        self.patches.replace(REGISTER_NODE_HOOK, staticmethod(self.register_hook))
+        self.patches.replace(RUN_BACKWARD, self.run)
+        self.patches.replace(MAKE_GRADS, self.make_grads)
 
     def uninstall(self) -> None:
         """Puts them back."""
-        torch.autograd.Function._register_hook = staticmethod(self.register)  # type: ignore[method-assign]
-        torch.autograd._engine_run_backward = self.engine  # type: ignore[attr-defined]
-        torch.autograd._make_grads = self.make
+        self.patches.undo()
 
     def register_hook(self, hooks: Any, hook: Any) -> tuple[Any, Any]:
         """What PyTorch does to register a hook on a node; ours needs no handle, and stays the last one, which sees what
@@ -133,21 +144,26 @@ class Backward:
 
     def make_grads(self, outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool) -> Any:
         """Notes which seeds are implicit."""
-        with _disabled():
+        with disable_torch_function():
             made = self.make(outputs, grads, is_grads_batched=is_grads_batched)
         self.implicit = tuple(grad is None for grad in grads)
         return made
 
     def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Runs the engine as it was called."""
+        if self.check is not None:
+            return self.check(self._run, outputs, *args, **kwargs)
+        return self._run(outputs, *args, **kwargs)
+
+    def _run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         running: _Pass | None = None
         thin = self.ledger.thin
-        thin.turn(_getframe(), again=True)
+        thin.turn(get_frame(), again=True)
         if thin.muted:
             self.implicit = ()
             return thin.pass_over(self.engine, outputs, args, kwargs)
         try:
-            with self.ledger.lock, _disabled():
+            with self.ledger.lock, disable_torch_function():
                 grads, retain, create, inputs = args[:4]
                 accumulate = bool(kwargs.get("accumulate_grad", True))
                 running = self._start(outputs, grads, bool(retain), bool(create), inputs, accumulate)
@@ -157,7 +173,7 @@ class Backward:
         result: Any = ()
         try:
             if self.silent is not None:
-                with _disabled():
+                with disable_torch_function():
                     result = self.engine(outputs, *args, **kwargs)
             elif self._active():
                 result = self.engine(outputs, *args, **kwargs)
@@ -172,10 +188,10 @@ class Backward:
             raise
         finally:
             if running is not None:
-                with self.ledger.lock, _disabled():
+                with self.ledger.lock, disable_torch_function():
                     self._end(running, failed, result)
                     if not self.ledger.pass_stack:
-                        thin.passed(_getframe())
+                        thin.passed(get_frame())
 
     def _is_silent(self) -> bool:
         """Whether nothing but PyTorch's own formulas will run in the pass that begins."""
@@ -183,12 +199,12 @@ class Backward:
         return not (
             ledger.walker.threaded or ledger.walker.odd or ledger.unpacks or self.hooks.in_engine or ledger.here.muted
             or ledger.nodes >= ledger.nodes_to_spare or len(ledger.pass_stack) > 1 or devices_met
-            or torch._C._len_torch_dispatch_stack() or torch._C._functorch.maybe_current_level() is not None
+            or dispatch_mode_count() or functorch_level() is not None
         )  # fmt: skip
 
     def _active(self) -> bool:
-        count = torch._C._len_torch_function_stack()
-        return any(torch._C._get_function_stack_at(i) is self.mode for i in range(count))
+        count = function_mode_count()
+        return any(function_mode_at(i) is self.mode for i in range(count))
 
     # Start
 
@@ -206,8 +222,8 @@ class Backward:
         self._sync_leaves(numbers, running)
         ledger.bury()
         stack, modules = ledger.pass_stack, ledger.module_stack
-        ledger.pending.append((
-            "p", running.id, "backward" if accumulate else "grad", tuple(roots), ledger.site(_getframe(2)), retain, create,
+        ledger.pending.append(PassStarted(
+            running.id, "backward" if accumulate else "grad", tuple(roots), ledger.site(get_frame(2)), retain, create,
             tuple(self._input_tensor(item) for item in inputs) if inputs else None,
             tuple(edges) if inputs else None,
             stack[-1] if stack else 0, modules[-1] if modules else 0, running.omitted,
@@ -216,7 +232,7 @@ class Backward:
         stack.append(running.id)
         self.stacks.setdefault(get_ident(), []).append(running)
         self.silent = running if not create and self._is_silent() else None
-        running.sequence_nr = _sequence_nr()
+        running.sequence_nr = next_sequence_nr()
         self.hooks.begin_pass()
         running.last_ns = perf_counter_ns()
         return running
@@ -346,16 +362,10 @@ class Backward:
         """Records a gradient on its way; it gets a state only if it stays."""
         ledger = self.ledger
         number = ledger.tensors = ledger.tensors + 1
-        if not seen.rest and not grad.requires_grad:
-            ledger.pending.append(("t", number, "gradient", seen.shape, seen.dtype, seen.size_bytes, seen.data))
-            return number
         node = output_nr = 0
         if grad.requires_grad and grad.grad_fn is not None:
             node, output_nr = ledger.walker.number(grad.grad_fn), grad.output_nr
-        ledger.pending.append((
-            "t", number, "gradient", seen.shape, seen.dtype, seen.size_bytes, seen.data, 0, 0, grad.requires_grad, node,
-            output_nr, 0, 0, *seen.rest,
-        ))  # fmt: skip
+        ledger.pending.append(seen.said(number, "gradient", 0, 0, grad.requires_grad, node, output_nr, 0, 0))
         return number
 
     def visit(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
@@ -363,7 +373,7 @@ class Backward:
         running = self.silent
         if running is not None:
             now = perf_counter_ns()
-            node: Any = _current_node()
+            node: Any = current_node()
             number = self.numbers.get(node._sequence_nr())
             if number is not None and type(node) in self.native:
                 try:
@@ -378,10 +388,10 @@ class Backward:
             return
         try:
             if ledger.walker.threaded:
-                with ledger.lock, _disabled():
+                with ledger.lock, disable_torch_function():
                     self._visit(stack[-1], left, entered)
             else:
-                with _disabled():
+                with disable_torch_function():
                     self._visit(stack[-1], left, entered)
         except Exception as trouble:
             ledger.trouble("visit", trouble)
@@ -407,10 +417,10 @@ class Backward:
         if floats is None or not address:
             return False
         ledger, arrived = self.ledger, running.arrived
-        new: tuple[object, ...] = ()
+        new: tuple[FlowingBrief, ...] = ()
         arrival = arrived.pop(number, None)
         if type(arrival) is not tuple or arrival[1] != address_of(come):
-            made: list[tuple[object, ...]] = []
+            made: list[FlowingBrief] = []
             arrival = self._new(come, None, made)
             new = tuple(made)
         record = ledger.tensors = ledger.tensors + 1
@@ -422,10 +432,10 @@ class Backward:
             key: Input = (target, input_nr) if input_nr else target
             if arrived.setdefault(key, on) is not on:
                 _arrive(arrived, key, on)
-        ledger.rows.append((
-            "f", running.id, number, (arrival[0],), (record,) if len(left) == 1 else (record, 0), now - running.last_ns,
-            (*new, (record, (), name, size, (value,) if value - value == 0 else (spoken(value),))),
-            ledger.take_dead() if ledger.dead else (),
+        flowing = FlowingBrief(record, (), name, size, (value,) if value - value == 0 else (spoken(value),))
+        ledger.rows.append(PassedBrief(
+            running.id, number, (arrival[0],), (record,) if len(left) == 1 else (record, 0), now - running.last_ns,
+            (*new, flowing), ledger.take_dead() if ledger.dead else (),
         ))  # fmt: skip
         running.last_ns = perf_counter_ns()
         return True
@@ -435,7 +445,7 @@ class Backward:
     ) -> None:
         """Tells of any other node in a silent pass."""
         ledger, arrived = self.ledger, running.arrived
-        new: list[tuple[object, ...]] = []
+        new: list[FlowingBrief] = []
         ins: list[int] = []
         outs: list[int] = []
         met: list[tuple[torch.Tensor, Arrival]] = []
@@ -467,14 +477,16 @@ class Backward:
                     _arrive(arrived, _input(edges[slot], edges[slot + 1]), known)
             slot += 2
         gone = ledger.take_dead() if ledger.dead else ()
-        ledger.rows.append(("f", running.id, number, ins, outs, now - running.last_ns, new, gone))
+        ledger.rows.append(
+            PassedBrief(running.id, number, tuple(ins), tuple(outs), now - running.last_ns, tuple(new), gone)
+        )
         running.last_ns = perf_counter_ns()
 
-    def _new(self, grad: torch.Tensor, given: Look | None, new: list[tuple[object, ...]]) -> Arrival:
+    def _new(self, grad: torch.Tensor, given: Look | None, new: list[FlowingBrief]) -> Arrival:
         """Numbers a gradient on its way."""
         number = self.ledger.tensors = self.ledger.tensors + 1
         seen = look(grad, False, given)
-        new.append((number, seen.shape, seen.dtype, seen.size_bytes, seen.data, *seen.rest))
+        new.append(seen.flowing(number))
         return number, address_of(grad), _UNASKED, seen
 
     # Gradients the user's hooks are given
@@ -523,7 +535,7 @@ class Backward:
         if self.hooks.fresh:
             self.hooks.look_again()
         walker = ledger.walker
-        node: Any = _current_node()
+        node: Any = current_node()
         sequence = node._sequence_nr()
         number = walker.known(node) if walker.threaded or sequence == NO_SEQUENCE else walker.numbers.get(sequence)
         if number is None:  # left out, or forgotten
@@ -568,10 +580,8 @@ class Backward:
             key = _input(edges[2 * slot], edges[2 * slot + 1])
             _arrive(arrived, key, known)
         took_us = (now - running.last_ns) / 1000
-        if ledger.dead:
-            ledger.pending.append(("v", running.id, number, ins, outs, took_us, ledger.take_dead()))
-        else:
-            ledger.pending.append(("v", running.id, number, ins, outs, took_us))
+        dead = ledger.take_dead() if ledger.dead else ()
+        ledger.pending.append(Visited(running.id, number, tuple(ins), tuple(outs), took_us, dead))
         if sequence == NO_SEQUENCE and ins and ins[0] and number in walker.leaves:
             self._accumulated(number, node.variable, said[id(entered[0])], running)
         running.leaving.clear()
@@ -637,7 +647,7 @@ class Backward:
             after = total[0]
         elif last != after:
             before = last  # another thread, or a hook of another node, may have changed it since the pass began
-        ledger.pending.append(("a", running.id, number, state.first, before, delta[0], after))
+        ledger.pending.append(Accumulated(running.id, number, state.first, before, delta[0], after))
 
     # End
 
@@ -653,12 +663,12 @@ class Backward:
                 results = tuple([self._result(item, running) for item in result])
         except Exception as trouble:
             ledger.trouble("backward", trouble)
-        if (until := _sequence_nr()) > running.sequence_nr:
+        if (until := next_sequence_nr()) > running.sequence_nr:
             ledger.walker.made_aside(running.sequence_nr, until, 0, running.id)
         ledger.walker.begin(0, NEVER)
         ledger.pass_stack.remove(running.id)
         ledger.bury()
-        ledger.pending.append(("pe", running.id, failed, results))
+        ledger.pending.append(PassEnded(running.id, failed, results))
         ledger.publish()
 
     def _result(self, item: Any, running: _Pass) -> int:

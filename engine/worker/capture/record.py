@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import torch
 
-from engine.events import ChangeWord, Role
+from engine.events import ChangeWord, Found, Gone, Held, Role, Room, Said, StateWord, TensorChanged, Updated, UpdateKind
 from engine.trace import RunLimits
 from engine.worker.capture.nodes import Walker
 from engine.worker.capture.tensors import Look, is_tracked_leaf, look, start_of, version_of
@@ -23,8 +23,6 @@ from engine.worker.compact.sampling import LoopSampler
 
 PROGRAM = "<program>"
 """File name the program is compiled under."""
-
-Row = tuple[object, ...]
 
 
 class Reference(weakref.ref[torch.Tensor]):
@@ -115,11 +113,11 @@ class Ledger:
 
     def __init__(self, limits: RunLimits) -> None:
         self.limits = limits
-        self.outbox: list[Row] = []
+        self.outbox: list[Said] = []
         """Rows to be sent."""
         self.rows = self.outbox
         """Where rows are put; while a turn of a long loop is held back, another list."""
-        self.pending: list[Row] = []
+        self.pending: list[Said] = []
         self.states: dict[int, State] = {}
         self.blanks = 0
         """Storages in which something is undefined."""
@@ -173,9 +171,9 @@ class Ledger:
             self.rows.extend(pending)
             del pending[:count]
 
-    def say(self, *row: object) -> None:
+    def say(self, event: Said) -> None:
         """Adds one event and publishes it."""
-        self.pending.append(row)
+        self.pending.append(event)
         self.publish()
 
     def trouble(self, what: str, error: Exception) -> None:
@@ -184,7 +182,7 @@ class Ledger:
         self.walker.op = 0
         if self.troubles <= 20:
             reason = f"{type(error).__name__}: {error}"[:300]
-            self.pending.append(("find", "not_recorded", "note", 0, {"what": what, "reason": reason}))
+            self.pending.append(Found("not_recorded", "note", 0, {"what": what, "reason": reason}))
         self.publish()
 
     def take_dead(self) -> tuple[int, ...]:
@@ -197,7 +195,7 @@ class Ledger:
     def bury(self) -> None:
         """Says which tensors ceased to exist, where no op says it."""
         if self.dead:
-            self.pending.append(("gone", self.take_dead()))
+            self.pending.append(Gone(self.take_dead()))
 
     def holds(self, holder: object, tensors: tuple[int, ...], by_nodes: bool) -> None:
         """Notes that an object, of any class that weak references know, holds recorded tensors for backward."""
@@ -205,7 +203,7 @@ class Ledger:
             number = self.tensors = self.tensors + 1
             reference = self.holders[number] = Reference(holder, self._freed)  # type: ignore[arg-type]
             reference.first = number
-            self.pending.append(("held", number, tensors, by_nodes))
+            self.pending.append(Held(number, tensors, by_nodes))
 
     def _freed(self, reference: Reference) -> None:
         self.holders.pop(reference.first, None)
@@ -389,9 +387,8 @@ class Ledger:
         storage_id = 0
         if seen.address:
             storage_id = self._file(state, is_view).id
-        self.pending.append((
-            "t", number, state.role, seen.shape, seen.dtype, seen.size_bytes, seen.data, storage_id, state.version, requires_grad,
-            node, output_nr, 0, state.base, *seen.rest,
+        self.pending.append(seen.said(
+            number, state.role, storage_id, state.version, requires_grad, node, output_nr, 0, state.base
         ))  # fmt: skip
         return state
 
@@ -413,7 +410,7 @@ class Ledger:
         if not state.requires_grad and is_tracked_leaf(tensor):
             state.role = "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"
         state.requires_grad = tensor.requires_grad
-        self.pending.append(("tc", state.id, state.role, state.requires_grad))
+        self.pending.append(TensorChanged(state.id, state.role, state.requires_grad))
 
     def keeps(self, kept: State, leaf: State) -> None:
         """Notes that a tensor is the leaf's `.grad`."""
@@ -421,7 +418,7 @@ class Ledger:
         leaf.grad = kept
         if kept.role == "constant":
             kept.role = "gradient"
-            self.pending.append(("tc", kept.id, "gradient"))
+            self.pending.append(TensorChanged(kept.id, "gradient"))
 
     def purge(self) -> None:
         """Forgets what no longer exists."""
@@ -461,7 +458,7 @@ class Ledger:
             if partial and (tensor := state.ref()) is not None:
                 size_bytes = tensor.untyped_storage().nbytes()
                 if size_bytes != state.look.size_bytes:
-                    self.pending.append(("room", storage.id, size_bytes))
+                    self.pending.append(Room(storage.id, size_bytes))
             return storage
         if len(storage.members) > 32:
             storage.members = [member for member in storage.members if member.ref() is not None]
@@ -474,11 +471,10 @@ class Ledger:
         """Adds the row of a state."""
         tensor = state.ref()
         output_nr = 0 if not state.node or tensor is None else tensor.output_nr
-        seen = state.look
-        self.pending.append((
-            "t", state.id, state.role, seen.shape, seen.dtype, seen.size_bytes, seen.data,
-            0 if state.storage is None else state.storage.id, state.version, state.requires_grad, state.node, output_nr,
-            0 if state.first == state.id else state.first, state.base, *seen.rest,
+        storage = 0 if state.storage is None else state.storage.id
+        identity = 0 if state.first == state.id else state.first
+        self.pending.append(state.look.said(
+            state.id, state.role, storage, state.version, state.requires_grad, state.node, output_nr, identity, state.base
         ))  # fmt: skip
 
     def renew(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> State:
@@ -559,15 +555,15 @@ class Ledger:
     # Updates
 
     def update(
-        self, kind: str, changes: list[ChangeWord], site: int, op: int = 0,
-        state: tuple[tuple[int, int, str, int, str, str], ...] = (), optimizer: str = "", variable: str = "", owner: str = "",
+        self, kind: UpdateKind, changes: list[ChangeWord], site: int, op: int = 0,
+        state: tuple[StateWord, ...] = (), optimizer: str = "", variable: str = "", owner: str = "",
         set_to_none: bool = False, groups: tuple[int, ...] = (), settings: tuple[dict[str, str], ...] = (),
         raised: bool = False, pass_id: int = 0, hook: int = 0,
     ) -> None:  # fmt: skip
         """Adds a change outside the graph."""
         self.updates += 1
         self.bury()
-        self.pending.append((
-            "u", self.updates, kind, tuple(changes), state, site, op, optimizer, variable, owner, set_to_none, groups, settings,
+        self.pending.append(Updated(
+            self.updates, kind, tuple(changes), state, site, op, optimizer, variable, owner, set_to_none, groups, settings,
             raised, pass_id, hook,
         ))  # fmt: skip

@@ -6,11 +6,17 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy
 import torch
-from torch.utils.checkpoint import _Holder
 
 from engine.trace import KEPT_BY_HOOKS, NOT_LOOKED_INTO, RECOMPUTED
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.tensors import extent, version_of
+from engine.worker.pytorch.internals import (
+    SAVED_PREFIX,
+    CheckpointHolder,
+    raw_saved,
+    raw_saved_of_custom,
+    saved_hooks_in_force,
+)
 
 if TYPE_CHECKING:
     from engine.worker.capture.nodes import Walker
@@ -18,7 +24,7 @@ if TYPE_CHECKING:
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
 SavedRow = tuple[str, int, int, str, int, str]
 
-_PREFIX = len("_saved_")
+_PREFIX = len(SAVED_PREFIX)
 _EXPECTED = re.compile(r"expected version (\d+)")
 _PLAIN = (str, bytes, int, float, complex, type(None))
 _DEEPEST, _MOST_LOOKED_AT = 4, 256
@@ -53,7 +59,7 @@ def read_saved(node: Node, fields: tuple[str, ...], custom: bool, walker: "Walke
 
 def _custom(node: Node, walker: "Walker") -> tuple[SavedRow, ...]:
     if _hooked(walker):
-        packed = _each("saved_tensors", node._raw_saved_tensors)
+        packed = _each("saved_tensors", raw_saved_of_custom(node))
         if any(raw.unpack_hook is not None for _, raw in packed):
             return tuple(row for name, raw in packed for row in _kept(name, raw, walker))
     try:
@@ -73,12 +79,12 @@ Raw: TypeAlias = Any
 
 def _hooked(walker: "Walker") -> bool:
     """Whether a hook may have packed what a node keeps: one in force now, or before, when the node is met late."""
-    return walker.ledger.unpacks or torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+    return walker.ledger.unpacks or saved_hooks_in_force()
 
 
 def _packed(node: Node, fields: tuple[str, ...]) -> dict[str, list[tuple[str, Raw]]]:
     """Fields whose tensors a hook packed: reading those as usual would run the user's unpack hook."""
-    found = {field: _each(field[_PREFIX:], getattr(node, f"_raw{field}", None)) for field in fields}
+    found = {field: _each(field[_PREFIX:], raw_saved(node, field)) for field in fields}
     if any(raw.unpack_hook is not None for parts in found.values() for _, raw in parts):
         return found
     return {}
@@ -97,7 +103,7 @@ def _of_hooks(
         if packed[field]:
             for name, raw in packed[field]:
                 yield from _kept(name, raw, walker)
-        elif not hasattr(node, f"_raw{field}") and (value := getattr(node, field)) is not None:
+        elif raw_saved(node, field) is None and (value := getattr(node, field)) is not None:
             yield field[_PREFIX:], 0, -1, plain_text(value), 0, ""
 
 
@@ -106,7 +112,7 @@ def _kept(name: str, raw: Raw, walker: "Walker") -> Iterator[SavedRow]:
     given = raw.data
     if raw.unpack_hook is None:
         return  # there was no tensor
-    if isinstance(given, _Holder):
+    if isinstance(given, CheckpointHolder):
         yield name, 0, -1, "", 0, RECOMPUTED
         return
     tensors = tensors_held(given)

@@ -12,9 +12,11 @@ from typing import Any
 import msgspec
 import numpy as np
 import torch
+from msgspec.structs import astuple
 from numpy.typing import NDArray
 
-from engine.events import Data, Figures, Picture
+from engine.events import Contents, Data, Figures, Flowing, FlowingBrief, Picture, Role, TensorBrief, TensorSeen
+from engine.worker.pytorch.internals import is_functional_tensor, is_functorch_wrapped
 
 INLINE = 256
 """Elements that are said in full."""
@@ -430,6 +432,23 @@ def _edges(size: int, parts: int) -> tuple[NDArray[np.int64], NDArray[np.float32
     return edges, np.diff(np.append(edges, size)).astype(np.float32)
 
 
+class Rest(msgspec.Struct, frozen=True, gc=False):
+    """What most tensors do not have: the last fields of `TensorSeen`."""
+
+    strides: tuple[int, ...] | None = None
+    device: str = "cpu"
+    layout: str = "strided"
+    summary: Figures | None = None
+    thumbnail: Pooled | None = None
+    contents: Contents = "known"
+    reason: str = ""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all elements are known and lie side by side in the memory of the CPU."""
+        return self.strides is None and self.device == "cpu" and self.layout == "strided" and self.contents == "known"
+
+
 class Look(msgspec.Struct, frozen=True, gc=False):
     """What one look at a tensor gave: the fields of `TensorSeen` that come from the tensor itself."""
 
@@ -439,8 +458,34 @@ class Look(msgspec.Struct, frozen=True, gc=False):
     """Where the storage begins."""
     size_bytes: int
     data: Data | None
-    rest: tuple[object, ...]
-    """Fields from `strides` on, empty when all of them hold their defaults."""
+    rest: Rest | None = None
+
+    @property
+    def summary(self) -> Figures | None:
+        """Figures over the elements of a tensor that has too many to be said."""
+        return None if self.rest is None else self.rest.summary
+
+    def said(
+        self, number: int, role: Role, storage: int, version: int, requires_grad: bool, node: int, output_nr: int,
+        identity: int, base: int,
+    ) -> TensorBrief:  # fmt: skip
+        """The event of a tensor that looks so."""
+        rest = self.rest
+        if rest is None:
+            return TensorBrief(
+                number, role, self.shape, self.dtype, self.size_bytes, self.data, storage, version, requires_grad, node,
+                output_nr, identity, base,
+            )  # fmt: skip
+        return TensorSeen(
+            number, role, self.shape, self.dtype, self.size_bytes, self.data, storage, version, requires_grad, node,
+            output_nr, identity, base, *astuple(rest),
+        )  # fmt: skip
+
+    def flowing(self, number: int) -> FlowingBrief:
+        """The same of a gradient without a node."""
+        if self.rest is None:
+            return FlowingBrief(number, self.shape, self.dtype, self.size_bytes, self.data)
+        return Flowing(number, self.shape, self.dtype, self.size_bytes, self.data, *astuple(self.rest))
 
 
 def unreadable(tensor: torch.Tensor) -> str:
@@ -449,11 +494,11 @@ def unreadable(tensor: torch.Tensor) -> str:
         return "a meta tensor has no memory"
     if is_fake(tensor):
         return "a fake tensor has no memory"
-    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    if is_functorch_wrapped(tensor):
         return "inside torch.func"
     if tensor.is_nested:
         return "nested tensor"
-    if torch._is_functional_tensor(tensor):
+    if is_functional_tensor(tensor):
         return "functional tensor"
     gone = tensor.layout is torch.strided and tensor.numel() and not tensor.data_ptr()
     return "its memory was given back" if gone else ""
@@ -474,7 +519,7 @@ def look(tensor: torch.Tensor, uninitialised: bool = False, like: Look | None = 
                 size = kind.size * kind.parts
                 start = address - int(tensor.storage_offset()) * size if address else 0
                 data = small_data(tensor, kind, count) if turned else _read(address, kind, count * kind.parts)
-                return Look(tuple(tensor.shape), kind.name, start, count * size, data, ())
+                return Look(tuple(tensor.shape), kind.name, start, count * size, data)
             if address and not turned:
                 return _plain_look(tensor, kind, count, address, like)
     except Exception:  # functorch wrappers, subclasses without memory: the slower look says why
@@ -496,9 +541,9 @@ def _plain_look(tensor: torch.Tensor, kind: Kind, count: int, address: int, like
         and like.size_bytes == size_bytes
         and like.dtype == kind.name
     ):
-        said = like.rest[3] if len(like.rest) > 3 else None
+        said = like.summary
     start = address - offset * kind.size * kind.parts
-    rest = (None, "cpu", "strided", said or figures(array, False), picture(array))
+    rest = Rest(summary=said or figures(array, False), thumbnail=picture(array))
     return Look(shape, kind.name, start, size_bytes, None, rest)
 
 
@@ -517,19 +562,19 @@ def _long_look(tensor: torch.Tensor, uninitialised: bool, like: Look | None = No
         reason = unreadable(tensor)
         if not reason and tensor.layout is not torch.strided:
             dense = _contents(tensor.detach().to_dense(), shape, dtype, 0, 0, None, "cpu")
-            said = dense.rest[3:5] if dense.rest else (None, None)
-            return Look(shape, dtype, 0, 0, dense.data, (None, device, layout, *said))
+            thumbnail = None if dense.rest is None else dense.rest.thumbnail
+            return Look(shape, dtype, 0, 0, dense.data, Rest(None, device, layout, dense.summary, thumbnail))
         if not reason:
             strides = None if tensor.is_contiguous() else tuple(tensor.stride())
             size = extent(tensor) * tensor.element_size()
             address = start_of(tensor) if tensor.data_ptr() else 0
             if uninitialised:
-                rest = (strides, device, layout, None, None, "uninitialised", "")
+                rest = Rest(strides, device, layout, contents="uninitialised")
                 return Look(shape, dtype, address, size, None, rest)
             return _contents(tensor, shape, dtype, address, size, strides, device, like)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"[:200]
-    rest = (strides, device, layout, None, None, "unreadable", reason)
+    rest = Rest(strides, device, layout, contents="unreadable", reason=reason)
     return Look(shape, dtype, address, size, None, rest)
 
 
@@ -542,13 +587,13 @@ def _contents(
         tensor = tensor.detach().cpu()
     if count <= INLINE:
         data = small_data(tensor, kind_of(tensor.dtype), count)
-        placed = (strides, device) if strides is not None or device != "cpu" else ()
+        placed = Rest(strides, device) if strides is not None or device != "cpu" else None
         return Look(shape, dtype, address, size, data, placed)
     array = as_array(tensor)
     whole = size == count * tensor.element_size() and tensor.storage_offset() == 0
     if like is not None and whole and like.address == address and like.size_bytes == size and like.dtype == dtype:
-        said = like.rest[3] if len(like.rest) > 3 else None
+        said = like.summary
     else:
         said = None
-    rest = (strides, device, "strided", said or figures(array, False), picture(array))
+    rest = Rest(strides, device, "strided", said or figures(array, False), picture(array))
     return Look(shape, dtype, address, size, None, rest)

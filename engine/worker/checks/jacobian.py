@@ -1,4 +1,5 @@
-"""Jacobians of a pass on a playing of its own: of each small root by each small leaf, and of each small node by itself."""
+"""Jacobians of a pass on a playing of its own: of each small root by each small leaf, and of each small node by
+itself."""
 
 import contextlib
 from collections.abc import Sequence
@@ -6,6 +7,7 @@ from typing import Any
 
 import torch
 
+from engine.events import JacobianSeen
 from engine.worker.capture.record import Ledger
 from engine.worker.capture.tensors import spoken
 from engine.worker.checks.tape import Leaf
@@ -69,7 +71,8 @@ def _row(root: torch.Tensor, leaves: Sequence[torch.Tensor], seed: torch.Tensor,
 
 
 def _local(problem: Problem, ledger: Ledger, root: torch.Tensor) -> None:
-    """Each node of a small graph called by hand on unit vectors, its gradients summed over broadcast axes as the engine does."""
+    """Each node of a small graph called by hand on unit vectors, its gradients summed over broadcast axes as the engine
+    does."""
     nodes: list[Any] = [root.grad_fn]
     rows = problem.nodes
     for place, (_, kind, edges) in enumerate(rows):
@@ -124,16 +127,5 @@ def _say(
     error: float,
 ) -> None:  # fmt: skip
     values = tuple([spoken(value) for value in matrix.reshape(-1).tolist()])
-    ledger.say(
-        "jac",
-        problem.number,
-        matrix.shape[0],
-        matrix.shape[1],
-        values,
-        output,
-        leaf,
-        node,
-        slot,
-        checked,
-        spoken(error),
-    )
+    rows, columns = matrix.shape
+    ledger.say(JacobianSeen(problem.number, rows, columns, values, output, leaf, node, slot, checked, spoken(error)))

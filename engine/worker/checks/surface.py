@@ -1,4 +1,5 @@
-"""A function of two numbers on a grid: the forward of a pass played again with each pair of them, all else as it was."""
+"""A function of two numbers on a grid: the forward of a pass played again with each pair of them, all else as it
+was."""
 
 import contextlib
 import math
@@ -13,10 +14,12 @@ from typing import Any
 import torch
 from torch.autograd.graph import GradientEdge
 
+from engine.events import SurfaceSeen
 from engine.worker.capture.record import Ledger
 from engine.worker.capture.tensors import spoken
-from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value
+from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value, spread
 from engine.worker.checks.tape_replay import Player, Problem, ReplayMode, dependent, playing
+from engine.worker.pytorch.internals import child_or_parameter
 
 GRIDS = (41, 31, 21, 13)
 """Points along each side: the finest the time allows."""
@@ -130,7 +133,7 @@ class Function:
         self._deadline = deadline
         self._again = set(tape.written)
         for leaf in point.leaves:
-            self._again |= dependent(problem.entries, leaf) | {leaf.group}
+            self._again |= dependent(problem.entries, leaf)[1] | {leaf.group}
         self._base: Player = self._player(point.held).play()
 
     def _player(self, held: Iterable[torch.Tensor]) -> Player:
@@ -176,8 +179,7 @@ def number_of(text: str, names: Mapping[str, Any]) -> Number | None:
     for part in rest:
         if not issubclass(type(found), torch.nn.Module):
             return None
-        held = found.__dict__
-        found = held["_modules"].get(part, held["_parameters"].get(part))
+        found = child_or_parameter(found.__dict__, part)
     if not isinstance(found, torch.Tensor):
         return None
     place = tuple([int(each) for each in (written["place"] or "").split(",") if each.strip()])
@@ -207,17 +209,14 @@ def surface(
             continue
         try:
             with playing(wide=True), torch.no_grad():
-                ledger.say(
-                    *_row(
-                        Function(problem, point, tape, deadline), points, deadline, [place for place in places if place]
-                    )
-                )
+                function = Function(problem, point, tape, deadline)
+                ledger.say(_surface(function, points, deadline, [place for place in places if place]))
             return
         except Impossible as found:
             why = found
         except Exception as error:
             why = Impossible("replay", what=f"{type(error).__name__}: {error}"[:200])
-    ledger.say("surf", 0, None, None, (), 0, 0, 0, why.word, why.parameters)
+    ledger.say(SurfaceSeen(0, None, None, (), 0, 0, 0, why.word, why.parameters))
 
 
 def _among(axis: Number, point: Point) -> Place | None:
@@ -232,7 +231,7 @@ def _among(axis: Number, point: Point) -> Place | None:
     return leaf, flat
 
 
-def _row(function: Function, points: Points, deadline: float, chosen: list[Place]) -> tuple[Any, ...]:
+def _surface(function: Function, points: Points, deadline: float, chosen: list[Place]) -> SurfaceSeen:
     point = function.point
     if not _near(function.at(point.held), point.value):
         raise Impossible("replay", what="")
@@ -240,7 +239,7 @@ def _row(function: Function, points: Points, deadline: float, chosen: list[Place
     alike = [other for other in points.all if other.shapes() == point.shapes()]
     ranges = _ranges(point, alike)
     across, up = chosen or sorted(_moved_most(ranges), key=lambda place: (point.leaves[place[0]].number, place[1]))
-    others = _spread([other for other in alike if other is not point], _MOST_COMPARED)
+    others = spread([other for other in alike if other is not point], _MOST_COMPARED)
     fitting = 0
     for other in others:
         fitting += _near(function.at(other.held), other.value)
@@ -257,8 +256,8 @@ def _row(function: Function, points: Points, deadline: float, chosen: list[Place
             raise Impossible("time")
         values = [function.at(_with(point.held, {across: u, up: v})) for v, u in product(axes[1], axes[0])]
     said = tuple([spoken(float(f"{value:.7g}")) for value in values])
-    words = [_axis(point, place, ticks) for place, ticks in zip((across, up), axes, strict=True)]
-    return ("surf", point.number, *words, said, len(ranges), len(others), fitting, "", {})
+    first, second = (_axis(point, place, ticks) for place, ticks in zip((across, up), axes, strict=True))
+    return SurfaceSeen(point.number, first, second, said, len(ranges), len(others), fitting, "", {})
 
 
 def _seconds(function: Function) -> float:
@@ -336,9 +335,3 @@ def _axis(point: Point, place: Place, ticks: tuple[float, ...]) -> tuple[int, tu
         index.insert(0, element % size)
         element //= size
     return point.leaves[leaf].number, tuple(index), ticks
-
-
-def _spread(items: list[Point], most: int) -> list[Point]:
-    if len(items) <= most:
-        return items
-    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]

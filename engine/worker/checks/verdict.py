@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 import torch
 
+from engine import events
 from engine.worker.checks.custom_backward import backward_fits
-from engine.worker.checks.tape import Entry, Impossible, Leaf, Tape, dense
+from engine.worker.checks.tape import Entry, Impossible, Tape, dense
 from engine.worker.checks.tape_replay import Player, Problem, Reached, ReplayMode, dependent, playing
 
 MOST_ELEMENTS = 16
@@ -56,7 +57,7 @@ class Element:
 class Verdict:
     """What is said of one leaf."""
 
-    word: str
+    word: events.Verdict
     reason: str = ""
     parameters: dict[str, str] = field(default_factory=dict)
     node: int = 0
@@ -133,7 +134,8 @@ class LeafChecker:
         return self._base
 
     def _faithful_as_it_was(self) -> bool:
-        """Whether the tape gives the program's values in its own precision: then double precision alone tells them apart."""
+        """Whether the tape gives the program's values in its own precision: then double precision alone tells them
+        apart."""
         with playing(wide=False):
             torch.set_default_dtype(torch.float32)
             return self._faithful(Player(self._problem, ReplayMode(wide=False), self._deadline).play(), 1e-6)
@@ -151,7 +153,7 @@ class LeafChecker:
 
     def _shifted(self, reached: Reached, index: int, step: float) -> float:
         player = Player(self._problem, ReplayMode(), self._deadline, reached.leaf, (index, step))
-        again = dependent(self._problem.entries, reached.leaf) | self._tape.written
+        again = dependent(self._problem.entries, reached.leaf)[1] | self._tape.written
         return player.play(self._base_run(), again).value()
 
     def _element(self, reached: Reached, index: int, at: float) -> Element:
@@ -203,7 +205,8 @@ class LeafChecker:
         return Verdict("agrees") if left is None else Verdict("agrees", "left", {"op": left.name}, site=left.site)
 
     def _left(self, reached: Reached) -> Entry | None:
-        """The first call that gave Python a number made of the leaf, before the roots were computed: it may have come back."""
+        """The first call that gave Python a number made of the leaf, before the roots were computed: it may have come
+        back."""
         if not self._tape.left or not self._problem.entries:
             return None
         last, groups = self._problem.entries[-1], set[int]()
@@ -238,7 +241,7 @@ class LeafChecker:
         """What explains a gradient that is not the slope."""
         if self._fits(reached, wrong, slack, ReplayMode(graph=True)):
             return self._outside(reached, wrong)
-        path = self._path(reached.leaf)
+        path, _ = dependent(self._problem.entries, reached.leaf)
         cuts = [entry for entry in path if entry.cut]
         if cuts and self._fits(reached, wrong, slack, ReplayMode(graph=True, uncut=True)):
             cut = cuts[0]
@@ -250,9 +253,9 @@ class LeafChecker:
 
     def _fits_beside(self, reached: Reached, wrong: list[Element], slack: float) -> bool:
         """Whether the program's gradient is autograd's own, and autograd gives the slopes a little beside the kink."""
-        leaf, way = reached.leaf, ReplayMode(graph=True)
-        here = Player(self._problem, way, self._deadline).play().gradient(leaf)
-        there = Player(self._problem, way, self._deadline, leaf, nudge=_BESIDE).play().gradient(leaf)
+        leaf, mode = reached.leaf, ReplayMode(graph=True)
+        here = Player(self._problem, mode, self._deadline).play().gradient(leaf)
+        there = Player(self._problem, mode, self._deadline, leaf, nudge=_BESIDE).play().gradient(leaf)
         if here is None or there is None:
             return False
         for each in wrong:
@@ -267,10 +270,10 @@ class LeafChecker:
                 return False
         return True
 
-    def _fits(self, reached: Reached, wrong: Iterable[Element], slack: float, way: ReplayMode) -> bool:
+    def _fits(self, reached: Reached, wrong: Iterable[Element], slack: float, mode: ReplayMode) -> bool:
         """Whether autograd in another playing gives the slopes."""
         try:
-            given = Player(self._problem, way, self._deadline).play().gradient(reached.leaf)
+            given = Player(self._problem, mode, self._deadline).play().gradient(reached.leaf)
         except Impossible:
             raise
         except Exception:  # such as a backward that does not take double precision
@@ -298,15 +301,6 @@ class LeafChecker:
                     return Verdict("float32", "float32")
         return Verdict("differs", "changed" if reached.changed else "hook" if self._tape.hooks else "outside")
 
-    def _path(self, leaf: Leaf) -> list[Entry]:
-        groups: set[int] = set()
-        path = []
-        for entry in self._problem.entries:
-            if any(operand.leaf is leaf or operand.group in groups for operand in entry.operands):
-                groups.update(entry.groups)
-                path.append(entry)
-        return path
-
     def _right(self, entry: Entry) -> bool:
         """Whether a custom Function's backward fits its own forward, along one direction."""
         player = Player(self._problem, ReplayMode(graph=True), self._deadline).play(until=entry)
@@ -325,7 +319,8 @@ def _takes(entry: Entry, reached: Reached, groups: set[int]) -> bool:
 
 
 def _symmetric(gradient: torch.Tensor, elements: list[Element], slack: float) -> bool:
-    """Whether a square matrix's gradient is right for changes that keep it symmetric: what `eigh` and `cholesky` give."""
+    """Whether a square matrix's gradient is right for changes that keep it symmetric: what `eigh` and `cholesky`
+    give."""
     if gradient.dim() != 2 or gradient.shape[0] != gradient.shape[1] or len(elements) != gradient.numel():
         return False
     size = gradient.shape[0]

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import torch
 
-from engine.events import MISSING, OF_RESULT, OF_TEXT
+from engine.events import MISSING, OF_RESULT, OF_TEXT, NodeBrief, OpRan, Pattern, Said
 from engine.worker.capture.tensors import FLOATS
 
 if TYPE_CHECKING:
     from engine.worker.capture.nodes import Walker
     from engine.worker.capture.op_names import Called
-    from engine.worker.capture.record import Ledger, Row, State, Taken
+    from engine.worker.capture.record import Ledger, State, Taken
 
 MOST = 4
 """Ops of one place that are looked at: more kinds of arguments, or none that a plan can be made for, are not worth it."""
@@ -53,7 +53,7 @@ class Forms:
 
     def _of(self, tensor: torch.Tensor, state: "State") -> Form:
         rest = state.look.rest
-        if (rest and (rest[:3] != (None, "cpu", "strided") or len(rest) != 5)) or not state.look.address:
+        if (rest is not None and not rest.is_plain) or not state.look.address:
             return ODD
         if (
             type(tensor) not in _PLAIN
@@ -143,21 +143,22 @@ class Plan:
 
 
 def plan_of(
-    args: tuple[Any, ...], taken: "Taken", rows: "Sequence[Row]", made: "State",
+    number: int, args: tuple[Any, ...], taken: "Taken", said: Sequence[Said], made: "State",
     result: torch.Tensor, walker: "Walker", forms: Forms,
-) -> "tuple[Plan, Row] | None":  # fmt: skip
-    """The plan for calls like one that these rows tell of, and the event that announces it; None when they do not follow from
-    the arguments."""
-    if len(rows) != 3 or len(taken) > 2 or len(rows[0]) != 8 or made.version:
+) -> tuple[Plan, Pattern] | None:  # fmt: skip
+    """The plan for calls like one that these events tell of, and the event that announces it; None when they do not follow
+    from the arguments."""
+    if len(said) != 3 or len(taken) > 2 or made.version:
         return None
-    node, _, op = rows
+    node, _, op = said
     form = forms.of(result, made)
-    if node[0] != "n" or op[0] != "o" or form is ODD:
+    if type(node) is not NodeBrief or not isinstance(op, OpRan) or form is ODD:
         return None
     plan = Plan()
+    plan.id = number
     kinds = _kinds(plan, args, taken, forms)
-    slots = _slots(node[5], taken, walker)  # type: ignore[arg-type]
-    saved = _saved(node[7], taken, made)  # type: ignore[arg-type]
+    slots = _slots(node.edges, taken, walker)
+    saved = _saved(node.saved, taken, made)
     if not kinds or slots is None or saved is None:
         return None
     plan.slots = slots
@@ -169,8 +170,18 @@ def plan_of(
     plan.dtype, plan.dtype_name = result.dtype, made.look.dtype
     plan.number = FLOATS[result.dtype][2] if result.dtype in FLOATS and result.numel() == 1 else None
     plan.other = None
-    said = ("pat", op[2], plan.words, node[2], slots, node[6], saved, plan.shape, plan.dtype_name, plan.size_bytes)
-    return plan, said
+    return plan, Pattern(
+        number,
+        op.function,
+        plan.words,
+        node.type,
+        slots,
+        node.outputs,
+        saved,
+        plan.shape,
+        plan.dtype_name,
+        plan.size_bytes,
+    )
 
 
 def _kinds(plan: Plan, args: tuple[Any, ...], taken: "Taken", forms: Forms) -> bool:

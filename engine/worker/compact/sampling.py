@@ -14,7 +14,6 @@ or keeps the one row that says what they are now.
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from sys import _getframe
 from threading import RLock
 from time import perf_counter
 from types import CodeType, FrameType
@@ -23,13 +22,42 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
-from engine.events import Again, Flowing, Passed, row_of
+from engine import events
+from engine.events import (
+    Accumulated,
+    Again,
+    CurveSaid,
+    Data,
+    Event,
+    Figures,
+    Found,
+    Gone,
+    ModuleSeen,
+    NodeSeen,
+    Omitted,
+    OpRan,
+    Passed,
+    PassStarted,
+    Pattern,
+    Printed,
+    Room,
+    Said,
+    Skipped,
+    TensorBrief,
+    TensorChanged,
+    TensorSeen,
+    Updated,
+    Visited,
+    Warned,
+    as_read,
+)
 from engine.patterns import Patterns, spread_visit
 from engine.worker.capture.tensors import kind_of, look, small_data, spoken
+from engine.worker.pytorch.internals import disable_torch_function, get_frame
 
 if TYPE_CHECKING:
     from engine.worker.capture.op_names import Called
-    from engine.worker.capture.record import Ledger, Row, State
+    from engine.worker.capture.record import Ledger, State
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
 Place = tuple[CodeType, int]
@@ -47,15 +75,8 @@ _SHARE = 0.3
 """Part of the wall time after which most turns are skipped."""
 _SPARE = 16
 """Then one turn in so many is recorded, for the sake of the last."""
-_ALWAYS = frozenset(("fn", "pat", "out", "w", "find", "m", "cut", "cv", "gone", "room"))
-"""Rows that are said though their turn is forgotten."""
-_DATA, _NODE, _SUMMARY = 6, 10, 17
-"""Places in the row of a tensor."""
-_GONE = 12
-"""Place of the tensors that ceased to exist in the row of an op."""
-_GONE_BY_VISIT = 6
-"""The same in the row of a visit."""
-_disabled = torch._C.DisableTorchFunction
+_ALWAYS = (events.Called, Pattern, Printed, Warned, Found, ModuleSeen, Omitted, CurveSaid, Gone, Room)
+"""What is said though its turn is forgotten."""
 
 
 class _Calls:
@@ -90,10 +111,10 @@ class _Gap:
         self.updates += other.updates
         self.ops.update(other.ops)
 
-    def row(self) -> "Row":
+    def said(self) -> Skipped:
         """The event that tells of it."""
-        places = tuple((*place, count) for place, count in self.ops.items())
-        return "gap", self.first, self.last, self.passes, self.ops.total(), self.updates, places
+        places = tuple([(*place, count) for place, count in self.ops.items()])
+        return Skipped(self.first, self.last, self.passes, self.ops.total(), self.updates, places)
 
 
 class LoopSampler:
@@ -123,20 +144,20 @@ class LoopSampler:
         self.sites = 0
         self.floor = 0
         """Number of tensors when the block began."""
-        self.carry: list[Row] = []
-        """Rows of live tensors, said with the next block."""
+        self.carry: list[Said] = []
+        """Events of live tensors, said with the next block."""
         self.carried: set[int] = set()
         self.patterns = Patterns()
         """Those of ops that a loop does again."""
         self.before, self.gap = _Gap(), _Gap()
         """What was left out before the block, and since."""
         self.aside_floor = 0
-        self.block_rows: list[Row] = []
+        self.block_rows: list[Said] = []
         self.since = self.usual = 0
         """Operations skipped since the last pass, and how many there were in a turn."""
         self.said = 0
         self.stride = 1
-        self.point: Row | None = None
+        self.point: CurveSaid | None = None
         """The latest point of the curve that was not said."""
         self.squares: float | None = None
 
@@ -188,7 +209,7 @@ class LoopSampler:
         if ops < ledger.limits.ops and nodes < ledger.limits.nodes and ledger.said_bytes < OPS_BYTES:
             return False
         if not ledger.ops_omitted:
-            ledger.say("cut", "ops", "ops", ops, 0)  # should the run be killed
+            ledger.say(Omitted("ops", "ops", ops, 0))  # should the run be killed
         ledger.ops_omitted += 1
         return True
 
@@ -247,13 +268,13 @@ class LoopSampler:
         ledger = self.ledger
         ledger.passes += 1
         number = ledger.passes
-        site = ledger.site(_getframe(1))
+        site = ledger.site(get_frame(1))
         loss = _loss(outputs)
         self.inside += 1
         handles: list[Any] = []
         self.squares = None
         try:
-            with _disabled():
+            with disable_torch_function():
                 if kwargs.get("accumulate_grad", True) and self.inside == 1:
                     self.squares = 0.0
                     ledger.here.ours = True
@@ -269,21 +290,21 @@ class LoopSampler:
             self.gap.add_pass(number)
             self.curve(number, loss, norm, site)
             if not self.inside:
-                self.passed(_getframe(1))
+                self.passed(get_frame(1))
 
     def _arrived(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
         if entered and entered[0] is not None and self.squares is not None:
-            with _disabled():
+            with disable_torch_function():
                 self.squares += _norm(entered[0]) ** 2
 
     def curve(self, number: int, loss: float | str | None, norm: float | str | None, site: int) -> None:
         """Notes one call of the engine that is left out."""
-        row = ("cv", number, loss, norm, site)
+        point = CurveSaid(number, loss, norm, site)
         if number % self.stride:
-            self.point = row
+            self.point = point
             return
         self.point = None
-        self.ledger.outbox.append(row)
+        self.ledger.outbox.append(point)
         self.said += 1
         if self.said >= _CURVE:
             self.said, self.stride = 0, 2 * self.stride
@@ -333,7 +354,7 @@ class LoopSampler:
         self.volume = self._recorded()
         if provisional:
             self.before, self.gap = self.gap, _Gap()
-            self.carried = {int(row[1]) for row in self.carry if row[0] == "t"}  # type: ignore[call-overload]
+            self.carried = {event.id for event in self.carry if isinstance(event, TensorBrief)}
             ledger.rows, self.carry = self.carry, []
             return
         self._say_gap()
@@ -374,7 +395,7 @@ class LoopSampler:
 
     def _say_gap(self) -> None:
         if self.gap:
-            self.ledger.outbox.append(self.gap.row())
+            self.ledger.outbox.append(self.gap.said())
             self.gap = _Gap()
 
     def _mute(self) -> None:
@@ -418,65 +439,64 @@ class LoopSampler:
 
     # Forgetting
 
-    def _sift(self, rows: list["Row"], floor: int, carried: set[int]) -> list["Row"]:
-        """Says what is always said of some rows; gives those that live tensors need; forgets the others.
+    def _sift(self, rows: list[Said], floor: int, carried: set[int]) -> list[Said]:
+        """Says what is always said of some events; gives those that live tensors need; forgets the others.
 
-        Numbers above `floor`, and those carried over, are in these rows only."""
-        ledger = self.ledger
-        rows = list(self._spread(rows))
-        tied = {row[1] for row in rows if row[0] == "t" and len(row) > _NODE and row[_NODE]}
+        Numbers above `floor`, and those carried over, are in these events only."""
+        block = list(self._spread(rows))
+        tensors = {event.id: event for event in block if isinstance(event, TensorSeen)}
+        tied = {event.id for event in tensors.values() if event.node}
         needed = self._needed(floor, carried, tied)
-        kept: list[Row] = []
-        told: dict[object, Row] = {}
-        passes: dict[object, tuple[Row, list[object]]] = {}
+        for event in block:
+            self._count(event)
+        self._draw(block, tensors)
+        return [event for event in block if self._is_kept(event, needed, floor, carried)]
+
+    def _spread(self, rows: list[Said]) -> Iterator[Event]:
+        """The events, each that stands for several replaced by those."""
         for row in rows:
-            kind = row[0]
-            if kind == "t":
-                told[row[1]] = row
-                if row[1] in needed:
-                    kept.append(row)
-            elif kind in _ALWAYS:
-                ledger.outbox.append(row)
-            elif kind == "tc":
-                if (row[1] in needed or (row[1] <= floor and row[1] not in carried)) and not (len(row) > 4 and row[4]):  # type: ignore[operator]
-                    kept.append(row)
-            elif kind == "n":
-                if self._keeps_node(row, needed, floor, carried):
-                    kept.append(row)
-            elif kind == "o":
-                self.gap.ops[row[6], row[2], row[7]] += 1  # type: ignore[index]
+            match as_read(row):
+                case Again() as again:
+                    yield from self.patterns.spread(again)
+                case Passed() as passed:
+                    made, visit = spread_visit(passed)
+                    yield from made
+                    yield visit
+                case event:
+                    yield event
+
+    def _count(self, event: Event) -> None:
+        """Says what is always said of an event, and notes the rest in the gap."""
+        outbox = self.ledger.outbox
+        match event:
+            case OpRan():
+                self.gap.ops[event.site, event.function, event.module] += 1
                 self.ops_forgotten += 1
-                if len(row) > _GONE and row[_GONE]:
-                    ledger.outbox.append(("gone", row[_GONE]))
-            elif kind == "v":
-                if len(row) > _GONE_BY_VISIT and row[_GONE_BY_VISIT]:
-                    ledger.outbox.append(("gone", row[_GONE_BY_VISIT]))
-            elif kind == "u":
+                if event.gone:
+                    outbox.append(Gone(event.gone))
+            case Visited() if event.gone:
+                outbox.append(Gone(event.gone))
+            case Updated():
                 self.gap.updates += 1
                 self.updates_forgotten += 1
-            elif kind == "p":
-                self.gap.add_pass(row[1])  # type: ignore[arg-type]
-                passes[row[1]] = (row, [])
-            elif kind == "a" and row[1] in passes:
-                passes[row[1]][1].append(row[5])
-        for row, deltas in passes.values():
-            self._point(row, deltas, told)
-        return kept
+            case PassStarted():
+                self.gap.add_pass(event.id)
+            case _ if isinstance(event, _ALWAYS):
+                outbox.append(event)
 
-    def _spread(self, rows: list["Row"]) -> Iterator["Row"]:
-        """The rows, each that stands for several replaced by those."""
-        for row in rows:
-            facts: Any = row[1:]
-            if row[0] == "l":
-                yield from [row_of(event) for event in self.patterns.spread(Again(*facts))]
-            elif row[0] == "f":
-                *known, new, gone = facts
-                made, visit = spread_visit(Passed(*known, tuple([Flowing(*one) for one in new]), gone))  # type: ignore[call-arg]
-                yield from [row_of(event) for event in (*made, visit)]
-            else:
-                yield row
+    def _is_kept(self, event: Event, needed: set[int], floor: int, carried: set[int]) -> bool:
+        """Whether what stays recorded needs an event."""
+        match event:
+            case TensorSeen():
+                return event.id in needed
+            case TensorChanged():
+                stays = event.id in needed or (event.id <= floor and event.id not in carried)
+                return stays and not event.node
+            case NodeSeen():
+                return self._keeps_node(event, needed, floor, carried)
+        return False
 
-    def _needed(self, floor: int, carried: set[int], tied: set[object]) -> set[int]:
+    def _needed(self, floor: int, carried: set[int], tied: set[int]) -> set[int]:
         """Takes states that would name what is forgotten out of the ledger; gives the records the others need."""
         ledger = self.ledger
         staying: dict[int, State] = {}
@@ -501,50 +521,46 @@ class LoopSampler:
                 state.storage.members.remove(state)
         return needed
 
-    def _keeps_node(self, row: "Row", needed: set[int], floor: int, carried: set[int]) -> bool:
+    def _keeps_node(self, event: NodeSeen, needed: set[int], floor: int, carried: set[int]) -> bool:
         """An AccumulateGrad stays as long as its leaf; other nodes are numbered anew should they be met again."""
         walker = self.ledger.walker
-        number: Any = row[1]
-        if row[2] == "AccumulateGrad":
-            leaf: Any = row[8]
+        if event.type == "AccumulateGrad":
+            leaf = event.variable
             if leaf in needed or (leaf <= floor and leaf not in carried):
                 return True
             walker.sinks.pop(leaf, None)
-            walker.leaves.pop(number, None)
-        elif row[3]:
-            walker.numbers.pop(int(row[3]), None)  # type: ignore[call-overload]
-        walker.edges.pop(number, None)
+            walker.leaves.pop(event.id, None)
+        elif event.sequence_nr:
+            walker.numbers.pop(int(event.sequence_nr), None)
+        walker.edges.pop(event.id, None)
         self.nodes_forgotten += 1
         return False
 
-    def _point(self, row: "Row", deltas: list[object], told: dict[object, "Row"]) -> None:
-        roots: Any = row[3]
-        data = self._data(roots[0][2], told) if roots else None
-        loss = data[0] if data is not None and len(data) == 1 else None
-        squares = 0.0
-        for delta in deltas:
-            said: Any = told.get(delta)
-            if said is None:
-                continue
-            squares += _said_norm(said) ** 2
-        norm = spoken(math.sqrt(squares)) if row[2] == "backward" else None
-        self.curve(row[1], loss, norm, row[4])  # type: ignore[arg-type]
+    def _draw(self, block: list[Event], tensors: dict[int, TensorSeen]) -> None:
+        """Notes a point of the curve for each forgotten call of the engine."""
+        squares: dict[int, float] = {event.id: 0.0 for event in block if isinstance(event, PassStarted)}
+        for event in block:
+            if isinstance(event, Accumulated) and event.pass_id in squares and (delta := tensors.get(event.delta)):
+                squares[event.pass_id] += _norm_of(delta.data, delta.summary) ** 2
+        for event in block:
+            if isinstance(event, PassStarted):
+                norm = spoken(math.sqrt(squares[event.id])) if event.kind == "backward" else None
+                self.curve(event.id, self._loss(event, tensors), norm, event.site)
 
-    def _data(self, number: int, told: dict[object, "Row"]) -> Any:
-        """All elements of a recorded tensor that is small."""
-        if number in told:
-            return told[number][_DATA]
-        states = self.ledger.states.values()
-        return next((state.look.data for state in states if state.id == number), None)
-
-
-def _said_norm(row: Any) -> float:
-    """Norm of a tensor from its record."""
-    data, summary = row[_DATA], row[_SUMMARY] if len(row) > _SUMMARY else None
-    return _norm_of(data, summary)
+    def _loss(self, started: PassStarted, tensors: dict[int, TensorSeen]) -> float | str | None:
+        """The only element of what a call of the engine began at."""
+        if not started.roots:
+            return None
+        _, _, root, _, _ = started.roots[0]
+        if root in tensors:
+            data = tensors[root].data
+        else:
+            states = self.ledger.states.values()
+            data = next((state.look.data for state in states if state.id == root), None)
+        return data[0] if data is not None and len(data) == 1 else None
 
 
-def _norm_of(data: Any, summary: Any) -> float:
+def _norm_of(data: Data | None, summary: Figures | None) -> float:
     if data is not None:
         return math.sqrt(sum(float(value) ** 2 for value in data))
     return math.nan if summary is None else float(summary[4])
@@ -552,7 +568,7 @@ def _norm_of(data: Any, summary: Any) -> float:
 
 def _norm(tensor: torch.Tensor) -> float:
     seen = look(tensor)
-    return _norm_of(seen.data, seen.rest[3] if len(seen.rest) > 3 else None)
+    return _norm_of(seen.data, seen.summary)
 
 
 def _loss(outputs: Sequence[Any]) -> float | str | None:
@@ -560,7 +576,7 @@ def _loss(outputs: Sequence[Any]) -> float | str | None:
     if not isinstance(first, torch.Tensor):
         return None
     try:
-        with _disabled():
+        with disable_torch_function():
             if first.numel() != 1 or first.is_complex():
                 return None
             value = small_data(first.detach(), kind_of(first.dtype), 1)[0]

@@ -3,13 +3,15 @@
 import contextlib
 import io
 import os
-import sys
 import warnings
 from types import FrameType
 from typing import Any, Literal
 
+from engine.events import Printed, Warned
 from engine.worker.capture.record import Ledger
-from engine.worker.runtime.tracebacks import is_detour, is_ours
+from engine.worker.pytorch.internals import SHOW_WARNING, get_frame
+from engine.worker.pytorch.patching import Patches
+from engine.worker.pytorch.tracebacks import is_detour, is_ours
 
 
 class Below:
@@ -35,7 +37,7 @@ class Below:
             os.write(self.real, data)
             text = keep(self.ledger, data.decode("utf-8", "replace"))
             if text is not None:
-                self.ledger.rows.append(("out", "stdout", text[0], 0, text[1]))
+                self.ledger.rows.append(Printed("stdout", text[0], 0, text[1]))
 
 
 def keep(ledger: Ledger, text: str) -> tuple[str, bool] | None:
@@ -119,23 +121,23 @@ class Stream(io.TextIOBase):
                 os.write(self.real, encoded)
             kept = keep(self.ledger, text)
             if kept is not None:
-                self.ledger.say("out", self.kind, kept[0], self.ledger.site(sys._getframe(1)), kept[1])
+                self.ledger.say(Printed(self.kind, kept[0], self.ledger.site(get_frame(1)), kept[1]))
         return len(text)
 
 
-def watch_warnings(ledger: Ledger) -> None:
+def watch_warnings(ledger: Ledger, patches: Patches) -> None:
     """Records each warning that is shown; `warnings` still prints it as it always does."""
-    shown = warnings._showwarnmsg_impl  # type: ignore[attr-defined]
+    shown = SHOW_WARNING.get()
 
     def show(message: warnings.WarningMessage) -> None:
         if _is_ours(message.filename):
             _again(message)
             return
         text = str(message.message)
-        ledger.say("w", message.category.__name__, text, ledger.site(_warned(message, sys._getframe(1))))
+        ledger.say(Warned(message.category.__name__, text, ledger.site(_warned(message, get_frame(1)))))
         shown(message)
 
-    warnings._showwarnmsg_impl = show  # type: ignore[attr-defined]
+    patches.replace(SHOW_WARNING, show)
 
 
 def _is_ours(filename: str) -> bool:
@@ -154,7 +156,7 @@ def _warned(message: warnings.WarningMessage, innermost: FrameType) -> FrameType
 
 def _again(message: warnings.WarningMessage) -> None:
     """Warns once more from the frame that would have been blamed without recording."""
-    frame = _blamed(sys._getframe(2))
+    frame = _blamed(get_frame(2))
     if frame is None:
         return
     names = frame.f_globals

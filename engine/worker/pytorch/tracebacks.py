@@ -1,14 +1,16 @@
 """Makes tracebacks and stacks look as they do without recording, wherever the program prints them."""
 
-import traceback
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from engine.worker.pytorch.internals import EXTRACT_STACK
+from engine.worker.pytorch.patching import Patches
+
 _HERE = str(Path(__file__).resolve().parents[1])
 _OVERRIDES = "torch/overrides.py"
-_BASE = str(Path(__file__).resolve().with_name("execute.py"))
+_BASE = str(Path(__file__).resolve().parents[1] / "runtime" / "execute.py")
 
 Entry = tuple[FrameType, Any]
 
@@ -26,8 +28,8 @@ def is_detour(filename: str) -> bool:
 def plain(entries: list[Entry]) -> list[Entry]:
     """The frames plain Python would have, outermost first.
 
-    Ours go, with all that is outside the program; so does the detour through `torch/overrides.py`, and with it the first of
-    the two frames of the function that is called again past the mode.
+    Ours go, with all that is outside the program; so does the detour through `torch/overrides.py`, and with it the
+    first of the two frames of the function that is called again past the mode.
     """
     kept: list[Entry] = []
     detour = False
@@ -45,15 +47,14 @@ def plain(entries: list[Entry]) -> list[Entry]:
     return kept
 
 
-def clean_tracebacks() -> None:
+def clean_tracebacks(patches: Patches) -> None:
     """All of `traceback`, `logging` and `warnings` print frames that pass through this one place (Python 3.11)."""
-    summary: Any = traceback.StackSummary
-    extract = summary._extract_from_extended_frame_gen.__func__
+    extract = EXTRACT_STACK.get().__func__
 
     def cleaned(cls: type, /, frames: Iterable[Entry], **options: Any) -> Any:
         return extract(cls, _cleaned(frames), **options)
 
-    summary._extract_from_extended_frame_gen = classmethod(cleaned)
+    patches.replace(EXTRACT_STACK, classmethod(cleaned))
 
 
 def _cleaned(frames: Iterable[Entry]) -> Iterator[Entry]:

@@ -34,9 +34,9 @@ class _Line:
     tensors: set[str] = field(default_factory=set)
 
 
-def transfers(looked: TraceIndex) -> tuple[Transfer, ...]:
+def transfers(index: TraceIndex) -> tuple[Transfer, ...]:
     """The copies, one for each place and direction, in the order the places were first met."""
-    trace, tensors = looked.trace, looked.tensors
+    trace, tensors = index.trace, index.tensors
     ops = trace.ops
     if not any(op.name in _MOVES for op in ops):
         return ()

@@ -4,7 +4,7 @@ import pytest
 
 from engine.derive.memory import MOST_POINTS, memory
 from engine.derive.side_facts import SideFacts
-from engine.derive.storage_sizes import Rooms
+from engine.derive.storage_sizes import StorageSizes
 from engine.trace import MemoryPoint, Trace
 from engine.trace_index import TraceIndex
 from tests.engine.derive.kept import kept_by_pytorch
@@ -317,4 +317,4 @@ def test_a_trace_cut_anywhere_still_has_a_memory() -> None:
         cut = type(trace)(
             **{**{f: getattr(trace, f) for f in trace.__struct_fields__}, "timeline": trace.timeline[:count]}
         )
-        assert len(memory(TraceIndex(cut), SideFacts(), Rooms(cut, {}))) <= count
+        assert len(memory(TraceIndex(cut), SideFacts(), StorageSizes(cut, {}))) <= count

@@ -5,7 +5,8 @@ from typing import TypeVar
 
 import msgspec
 
-from engine.assemble.assembly import House
+from engine.assemble.assembly import assembled
+from engine.assemble.read import read
 from engine.collector import uncollected
 from engine.derive import derive
 from engine.findings import explanation, find
@@ -30,9 +31,8 @@ def assemble(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Out
 
 
 def _assembled(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Outcome) -> Trace:
-    house = House()
-    bad = house.read(lines)
-    return _diagnosed(derive(house.finish(run, request, outcome, bad), house.told))
+    trace, facts = assembled(run, request, read(lines), outcome)
+    return _diagnosed(derive(trace, facts))
 
 
 def _diagnosed(looked: TraceIndex) -> Trace:

@@ -4,6 +4,7 @@ import itertools
 import re
 
 from engine.outcome import Outcome
+from engine.program.spans import Lines, margin_of
 from engine.trace import Failure, RunLimits, Span
 
 _LIMITS = {"wall": "wall_s", "cpu": "cpu_s", "memory": "memory_bytes", "output": "output_bytes", "trace": "trace_bytes"}
@@ -100,8 +101,8 @@ def stacks(stderr_tail: str) -> list[str]:
 
 def line_span(code: str, number: int) -> Span | None:
     """One line of the program, as text without its indent; None when there is no such line."""
-    lines = code.splitlines()
-    if not 0 < number <= len(lines):
+    lines = Lines(code)
+    if not 0 < number <= lines.count:
         return None
-    text = lines[number - 1]
-    return Span(line=number, end_line=number, column=len(text) - len(text.lstrip()), end_column=len(text))
+    text = lines.lines[number - 1]
+    return Span(line=number, end_line=number, column=len(margin_of(text)), end_column=len(text))

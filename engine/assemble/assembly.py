@@ -9,7 +9,7 @@ from engine.assemble.hooks import hook_calls
 from engine.assemble.ids import Ids
 from engine.assemble.module_walks import module_walks
 from engine.assemble.modules import module_calls, modules
-from engine.assemble.names import Source
+from engine.assemble.names import SourceNames
 from engine.assemble.nodes import nodes
 from engine.assemble.ops import ops
 from engine.assemble.passes import passes
@@ -25,6 +25,7 @@ from engine.assemble.variables import variables
 from engine.derive import SideFacts
 from engine.keys import versions
 from engine.outcome import Outcome
+from engine.program.source import source_of
 from engine.request import RunRequest
 from engine.trace import (
     CurvePoint,
@@ -49,7 +50,7 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
     happened = timeline(recorded, ids, engine.by_number)
     failure, status = ending(recorded, ids, request, outcome, happened.outputs)
     made = ops(recorded, ids)
-    source = Source(request.program.code if made else "")
+    source = SourceNames(source_of(request.program.code, parsed_in_sandbox=bool(made)))
     paths = module_paths(recorded, source, made)
     names = tensor_names(recorded, ids, source, made, engine.by_number.values(), paths)
     seen = {**recorded.tensors, **engine.implied} if engine.implied else recorded.tensors

@@ -3,15 +3,14 @@
 import ast
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import accumulate
 from typing import NamedTuple
 
-from engine.program.tree import parse
+from engine.program.names import called, is_reference
+from engine.program.source import Source
+from engine.program.spans import holds
 from engine.trace import Argument, Op, Span
 
-_LONGEST = 40
-
-Place = tuple[int, int, int, int]
+_MOST_CHARACTERS = 40
 
 _Names = tuple[str, tuple[str, ...]]
 """What an expression is called, and each item of a list or tuple; empty for what has no name."""
@@ -30,77 +29,33 @@ class _Plan(NamedTuple):
     keywords: tuple[tuple[str, _Names], ...]
 
 
-class Source:
-    """A program's syntax tree, looked up by the places that ops have."""
+class SourceNames:
+    """What a program's code calls its tensors, modules and optimizers, looked up by the places that ops have."""
 
-    def __init__(self, code: str) -> None:
-        self._lines = code.splitlines()
-        self._expressions: dict[Place, ast.AST] = {}
-        self._targets: dict[Place, ast.expr] = {}
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._targets: dict[Span, ast.expr] = {}
         self._texts: dict[ast.AST, str] = {}
         self._plans: dict[tuple[Span, str, int], _Plan] = {}
-        self._counted: dict[int, list[int]] = {}
-        self._made: list[tuple[str, str, Place]] = []
+        self._made: list[tuple[str, str, Span]] = []
         """What a name was assigned from: the name, the last word of what was called, and the place of that statement's value."""
-        self._calls: Counter[str] = Counter()
-        self._classes: set[str] = set()
-        tree = parse(code)
-        for node in ast.walk(tree) if tree else ():
-            self._file(node)
+        self._calls = Counter(called(call) for call in source.calls)
+        for node in source.nodes:
+            if isinstance(node, ast.Assign) and len(node.targets) == 1:
+                self._assign(node.value, node.targets[0])
+            elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
+                self._assign(node.value, node.target)
 
-    def _file(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Assign) and len(node.targets) == 1:
-            self._aim(node.value, node.targets[0])
-        elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
-            self._aim(node.value, node.target)
-        elif isinstance(node, ast.AugAssign):
-            self._expressions[self._place(node)] = node
-        if isinstance(node, ast.expr):
-            self._expressions.setdefault(self._place(node), node)
-        if isinstance(node, ast.ClassDef):
-            self._classes.add(node.name)
-        if isinstance(node, ast.Call):
-            self._calls[_last_word(node)] += 1
-            if (place := self._from_its_name(node)) is not None:
-                self._expressions.setdefault(place, node)
-
-    def _aim(self, value: ast.expr, target: ast.expr) -> None:
+    def _assign(self, value: ast.expr, target: ast.expr) -> None:
+        span = self._source.span(value)
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
             for inner, part in zip(target.elts, value.elts, strict=True):
-                self._aim(part, inner)
-        elif (name := self._text(target)) and (called := _called(value)):
-            self._made.append((name, called, self._place(value)))
-        self._targets[self._place(value)] = target
-        if isinstance(value, ast.Call) and (place := self._from_its_name(value)) is not None:
-            self._targets[place] = target
-
-    def _from_its_name(self, call: ast.Call) -> Place | None:
-        """Where Python says that a method call is whose receiver ends on a line before: it begins at the method's name
-        (`update_start_location_to_match_attr` in CPython's compiler)."""
-        name = call.func
-        if not isinstance(name, ast.Attribute) or name.end_lineno in (None, call.lineno):
-            return None
-        _, line, _, column = self._place(name)
-        _, end_line, _, end = self._place(call)
-        return line, end_line, column - len(name.attr), end
-
-    def _place(self, node: ast.expr | ast.AugAssign) -> Place:
-        end_line = node.end_lineno or node.lineno
-        end = node.end_col_offset or 0
-        return node.lineno, end_line, self._points(node.lineno, node.col_offset), self._points(end_line, end)
-
-    def _points(self, line: int, offset: int) -> int:
-        """Bytes of UTF-8 to code points."""
-        points = self._points_of(line)
-        return points[min(offset, len(points) - 1)] if points else offset
-
-    def _points_of(self, line: int) -> list[int]:
-        """Code points before each byte of a line, counted once; empty for a line in ASCII."""
-        if line not in self._counted:
-            text = self._lines[line - 1] if 0 < line <= len(self._lines) else ""
-            starts = [byte & 0xC0 != 0x80 for byte in text.encode()]
-            self._counted[line] = [] if text.isascii() else [0, *accumulate(starts)]
-        return self._counted[line]
+                self._assign(part, inner)
+        elif (name := self._text(target)) and (maker := _maker(value)):
+            self._made.append((name, maker, span))
+        self._targets[span] = target
+        if isinstance(value, ast.Call) and (from_name := self._source.span_from_name(value)) is not None:
+            self._targets[from_name] = target
 
     def names(self, ops: Iterable[Op]) -> Iterator[tuple[str, str]]:
         """Tensor id and name, op after op: first of what came out, then of what went in."""
@@ -133,54 +88,52 @@ class Source:
         """The name that a function of the program gives a module of a class; `spans` are places where its parameters were filled.
 
         Empty where that is not certain: without such places it may be a copy of another one."""
-        alike = {name for name, called, _ in self._made if called == kind}
+        places = [place for _, maker, place in self._made if maker == kind]
+        alike = self._named(kind)
         if spans:
-            places = [place for _, called, place in self._made if called == kind]
             inside = {
-                name
-                for name, called, place in self._made
-                if called == kind and any(_holds(place, _key(span)) for span in spans)
+                name for name, maker, place in self._made if maker == kind and any(holds(place, span) for span in spans)
             }
-            found = inside or (alike if kind in self._classes and self._calls[kind] == len(places) else set())
+            is_whole = self._source.classes(kind) and self._calls[kind] == len(places)
+            found = inside or (alike if is_whole else set())
         elif has_parameters and "deepcopy" in self._calls:
-            found = {name for name, called, _ in self._made if called == "deepcopy"}
+            found = self._named("deepcopy")
         else:
             found = alike if self._calls[kind] == 1 else set()
         return found.pop() if len(found) == 1 else ""
 
+    def _named(self, maker: str) -> set[str]:
+        return {name for name, by, _ in self._made if by == maker}
+
     def local_receiver(self, span: Span | None, kind: str) -> str:
         """What a method was called on there, such as `opt` of `opt.step()`, when that is what an object of that class was named."""
-        expression = self._expressions.get(_key(span)) if span is not None else None
-        match expression:
-            case ast.Call(func=ast.Attribute(value=value)) if name := self._text(value):
-                return name if (name, kind) in ((one, called) for one, called, _ in self._made) else ""
+        match self._source.at(span):
+            case ast.Call(func=ast.Attribute(value=value)) if (name := self._text(value)) in self._named(kind):
+                return name
         return ""
 
     def _plan(self, op: Op, span: Span) -> "_Plan":
-        place = _key(span)
-        target = self._targets.get(place)
-        expression = self._expressions.get(place)
+        target = self._targets.get(span)
+        expression = self._source.at(span)
         outputs = range(len(op.outputs))
-        is_call = isinstance(expression, ast.Call)
-        is_around = isinstance(expression, ast.Call) and _last_word(expression) not in (op.name, f"{op.name}_")
-        if is_around and (op.in_place or op.name == "empty"):
-            target = None  # something that is made of parts, such as a layer
-        if target is not None and op.name == "lstm":
-            target = _as_returned(target)
-        if is_call and isinstance(target, ast.Tuple) and len(target.elts) > len(op.outputs):
+        call = expression if isinstance(expression, ast.Call) else None
+        is_around = call is not None and called(call) not in (op.name, f"{op.name}_")
+        if is_around and (op.in_place or op.name == _OF_LAYERS):
             target = None
+        if isinstance(target, ast.Tuple):
+            target = _unpacked(target, len(outputs))
+            if call is not None and len(target.elts) > len(outputs):
+                target = None
         assigned = list(self._assigned(target, outputs)) if target is not None else []
         if isinstance(expression, ast.AugAssign):
             assigned += self._assigned(expression.target, outputs)
-        written = [] if expression is None else _written(expression, op.name)
-        keywords = expression.keywords if isinstance(expression, ast.Call) else []
-        names = [self._names_in(node) for node in written]
+        names = [self._names_in(node) for node in self._arguments(expression, op.name)]
         return _Plan(
             tuple(assigned),
-            is_call,
+            call is not None,
             len(names),
-            tuple((at, one) for at, one in enumerate(names) if one[0] or any(one[1])),
-            tuple((word.arg, self._names_in(word.value)) for word in keywords if word.arg),
+            tuple((at, written) for at, written in enumerate(names) if written[0] or any(written[1])),
+            tuple((word.arg, self._names_in(word.value)) for word in (call.keywords if call else ()) if word.arg),
         )
 
     def _assigned(self, target: ast.expr, outputs: Sequence[int]) -> Iterator[tuple[int, str]]:
@@ -194,6 +147,25 @@ class Source:
             else:
                 yield from ((tensor, f"{text}[{number}]") for number, tensor in enumerate(outputs))
 
+    def _arguments(self, expression: ast.AST | None, op: str) -> list[ast.expr]:
+        """The positional arguments of the op as the code writes them; none when the code calls something around the op."""
+        match expression:
+            case ast.BinOp():
+                sides = [expression.left, expression.right]
+                return sides[::-1] if op in ("rsub", "rdiv", "rpow") else sides
+            case ast.AugAssign():
+                return [expression.target, expression.value]
+            case ast.UnaryOp():
+                return [expression.operand]
+            case ast.Subscript():
+                return [expression.value]
+            case ast.Compare() if len(expression.comparators) == 1:
+                return [expression.left, expression.comparators[0]]
+            case ast.Call() if called(expression) in (op, f"{op}_"):
+                receiver = self._source.receiver(expression)
+                return [*expression.args] if receiver is None else [receiver, *expression.args]
+        return []
+
     def _names_in(self, node: ast.expr) -> "_Names":
         items = node.elts if isinstance(node, ast.List | ast.Tuple) else []
         return self._text(node), tuple(self._text(item) for item in items)
@@ -202,8 +174,8 @@ class Source:
         """A name, an attribute or an item with a constant index, as it is written; empty for anything else."""
         known = self._texts.get(node)
         if known is None:
-            known = ast.unparse(node) if _is_name(node) else ""
-            known = self._texts[node] = known if len(known) <= _LONGEST else ""
+            known = ast.unparse(node) if is_reference(node) else ""
+            known = self._texts[node] = known if len(known) <= _MOST_CHARACTERS else ""
         return known
 
 
@@ -239,74 +211,28 @@ def _of_argument(names: _Names, argument: Argument) -> Iterable[tuple[str, str]]
     return [(tensor, item) for tensor, item in pairs if tensor is not None and item]
 
 
-def _called(node: ast.expr) -> str:
+def _maker(node: ast.expr) -> str:
     """The last word of what is called, seen through methods that give the object itself."""
-    while isinstance(node, ast.Call) and _last_word(node) in _GIVE_ITSELF and isinstance(node.func, ast.Attribute):
+    while isinstance(node, ast.Call) and called(node) in _GIVE_ITSELF and isinstance(node.func, ast.Attribute):
         node = node.func.value
-    return _last_word(node) if isinstance(node, ast.Call) else ""
+    return called(node) if isinstance(node, ast.Call) else ""
 
 
-def _last_word(call: ast.Call) -> str:
-    if isinstance(call.func, ast.Attribute):
-        return call.func.attr
-    return call.func.id if isinstance(call.func, ast.Name) else ""
-
-
-def _as_returned(target: ast.expr) -> ast.expr:
-    """`out, (h, c)` as the three tensors that the op gives."""
+def _unpacked(target: ast.Tuple, outputs: int) -> ast.Tuple:
+    """The targets of the tensors one by one: an op gives all of `out, (h, c)` at once, and all of `out, hidden` too."""
     match target:
-        case ast.Tuple(elts=[out, ast.Tuple(elts=[hidden, cell])]):
-            return ast.Tuple(elts=[out, hidden, cell])
-        case ast.Tuple(elts=[out, ast.Name() | ast.Attribute() as pair]):
-            parts = [ast.Subscript(value=pair, slice=ast.Constant(value=at)) for at in (0, 1)]
-            return ast.Tuple(elts=[out, *parts])
+        case ast.Tuple(elts=[*first, ast.Tuple(elts=rest)]) if len(first) + len(rest) == outputs:
+            return ast.Tuple(elts=[*first, *rest])
+        case ast.Tuple(elts=[*first, ast.Name() | ast.Attribute() as pair]) if len(first) + 1 < outputs:
+            numbers = range(outputs - len(first))
+            return ast.Tuple(
+                elts=[*first, *(ast.Subscript(value=pair, slice=ast.Constant(value=at)) for at in numbers)]
+            )
     return target
 
 
-def _holds(outer: Place, inner: Place) -> bool:
-    return (outer[0], outer[2]) <= (inner[0], inner[2]) and (inner[1], inner[3]) <= (outer[1], outer[3])
+_OF_LAYERS = "empty"
+"""The op that layers make their parameters with: a call around it gives something made of parts, not this tensor."""
 
-
-def _key(span: Span) -> Place:
-    return span.line, span.end_line, span.column, span.end_column
-
-
-def _is_name(node: ast.expr) -> bool:
-    for _ in range(_LONGEST):  # a longer chain would be no name for a header
-        match node:
-            case ast.Name():
-                return True
-            case ast.Attribute(value=inner) | ast.Subscript(value=inner, slice=ast.Constant()):
-                node = inner
-            case _:
-                return False
-    return False
-
-
-def _written(expression: ast.AST, op: str) -> list[ast.expr]:
-    """The positional arguments of the op as the code writes them; none when the code calls something around the op."""
-    match expression:
-        case ast.BinOp():
-            sides = [expression.left, expression.right]
-            return sides[::-1] if op in ("rsub", "rdiv", "rpow") else sides
-        case ast.AugAssign():
-            return [expression.target, expression.value]
-        case ast.UnaryOp():
-            return [expression.operand]
-        case ast.Subscript():
-            return [expression.value]
-        case ast.Compare() if len(expression.comparators) == 1:
-            return [expression.left, expression.comparators[0]]
-        case ast.Call(func=ast.Attribute(attr=name) as func) if name in (op, f"{op}_"):
-            is_function = _is_name(func.value) and ast.unparse(func.value) in _MODULES
-            return [*expression.args] if is_function else [func.value, *expression.args]
-        case ast.Call(func=ast.Name(id=name)) if name == op:
-            return [*expression.args]
-    return []
-
-
-_MODULES = frozenset(
-    ("torch", "F", "nn.functional", "torch.nn.functional", "torch.linalg", "torch.special", "torch.fft")
-)
 _GIVE_ITSELF = frozenset("to cuda cpu float double half bfloat16 train eval requires_grad_ share_memory apply".split())
 """Methods of modules that return the module."""

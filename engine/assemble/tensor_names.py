@@ -5,7 +5,7 @@ from itertools import chain
 
 from engine import events as ev
 from engine.assemble.ids import Ids, number_of
-from engine.assemble.names import Source
+from engine.assemble.names import SourceNames
 from engine.assemble.recorded import Recorded
 from engine.trace import Op, Pass, Span
 
@@ -15,7 +15,7 @@ _MOST_NAMES = 4
 def tensor_names(
     recorded: Recorded,
     ids: Ids,
-    source: Source,
+    source: SourceNames,
     ops: Iterable[Op],
     passes: Iterable[Pass],
     paths: Mapping[int, str],
@@ -68,7 +68,7 @@ def _member_names(recorded: Recorded, ids: Ids, paths: Mapping[int, str]) -> Ite
                     yield ids.tensor[number], f"{path}.{name}"
 
 
-def module_paths(recorded: Recorded, source: Source, ops: Iterable[Op]) -> dict[int, str]:
+def module_paths(recorded: Recorded, source: SourceNames, ops: Iterable[Op]) -> dict[int, str]:
     """Path of each module. One that only a function of the program knows gets the name that it gives it, in place of its class."""
     paths = {number: event.path for number, event in recorded.modules.items()}
     roots = {number: event for number, event in recorded.modules.items() if _is_unnamed_root(event)}

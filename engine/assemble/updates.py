@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping
 
 from engine import events as ev
 from engine.assemble.ids import Ids
-from engine.assemble.names import Source
+from engine.assemble.names import SourceNames
 from engine.assemble.recorded import Recorded
 from engine.trace import Change, Update
 
 
-def updates(recorded: Recorded, ids: Ids, source: Source, names: Mapping[str, tuple[str, ...]]) -> Iterator[Update]:
+def updates(
+    recorded: Recorded, ids: Ids, source: SourceNames, names: Mapping[str, tuple[str, ...]]
+) -> Iterator[Update]:
     """All of them; `names` are those of tensors by the first record of each object."""
     for event in recorded.updates:
         span = recorded.spans.get(event.site)

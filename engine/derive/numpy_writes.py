@@ -12,7 +12,7 @@ import msgspec
 
 from engine.derive.arrays import Arrays, cell, standing_at
 from engine.derive.side_facts import SideFacts
-from engine.program.tree import parse
+from engine.program.source import source_of
 from engine.trace import Change, Span, Step, Tensor, Trace, Update
 
 MOST_PLACES = 4
@@ -30,9 +30,7 @@ def with_lines_outside(trace: Trace, told: SideFacts) -> tuple[Trace, SideFacts]
     """The trace, its writes past PyTorch with their lines, and where those are known before the steps that came after them."""
     if not any(one.kind == "outside" and one.span is None for one in trace.updates):
         return trace, told
-    if (tree := parse(trace.program.code)) is None:
-        return trace, told
-    found = dict(_Search(trace, Arrays(tree, trace.program.code, told.lines_not_run)).found())
+    found = dict(_Search(trace, Arrays(source_of(trace.program.code), told.lines_not_run)).found())
     if not found:
         return trace, told
     timeline = [_placed_step(step, found) for step in trace.timeline]
@@ -115,7 +113,7 @@ class _Search:
             return _Found((straight,), self._step_of(first[-1], since, now) if first else None)
         if not possible or len(possible) > MOST_PLACES:
             return None
-        spans = tuple(self.code.span(one, one) for one in sorted(possible, key=lambda one: one.lineno))
+        spans = tuple(self.code.source.span(one) for one in sorted(possible, key=lambda one: one.lineno))
         return _Found(spans, self._step_of(possible[0], since, now) if len(possible) == 1 else None)
 
     def _explaining(self, change: Change, possible: list[ast.stmt]) -> list[ast.stmt]:
@@ -130,7 +128,7 @@ class _Search:
 
     def _step_of(self, write: ast.stmt, since: _Seen, now: int) -> int | None:
         """The first step that ran after a statement had, before its effect was noticed; none when a loop may have run it several times."""
-        block = self.code.block_of(write)
+        block = self.code.source.block(write)
         place = standing_at(block, write.lineno) or 0
         before = standing_at(block, since.line)
         waits = before is not None and before >= place  # for the next turn

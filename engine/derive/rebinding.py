@@ -5,12 +5,10 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Literal, NamedTuple
 
 from engine.derive.arrays import lent
-from engine.program.tree import parse
+from engine.program.names import plain_names
+from engine.program.source import Source, source_of
 from engine.trace import Parted, Span, Tensor
 from engine.trace_index import TraceIndex
-
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-Place = tuple[int, int, int, int]
 
 
 def parted(
@@ -20,14 +18,12 @@ def parted(
     the arrays that still lie in each at the end."""
     if not sharing and not any(op.name in ("from_numpy", "numpy", "as_tensor", "asarray") for op in looked.trace.ops):
         return {}
-    if (tree := parse(looked.trace.program.code)) is None:
-        return {}
     found: dict[str, list[Parted]] = {}
-    search = _Search(looked, tree, frozenset(lines_not_run))
-    for storage, one in (*search.of_tensors(frozenset(sharing)), *search.of_arrays(arrays)):
+    search = _Search(looked, source_of(looked.trace.program.code), frozenset(lines_not_run))
+    for storage, parting in (*search.of_tensors(frozenset(sharing)), *search.of_arrays(arrays)):
         known = found.setdefault(storage, [])
-        if one not in known:
-            known.append(one)
+        if parting not in known:
+            known.append(parting)
     return found
 
 
@@ -39,21 +35,15 @@ class _Name(NamedTuple):
 
 
 class _Search:
-    def __init__(self, looked: TraceIndex, tree: ast.Module, not_run: frozenset[int]) -> None:
+    def __init__(self, looked: TraceIndex, source: Source, not_run: frozenset[int]) -> None:
         self.looked = looked
-        self.tree = tree
-        self.lines = looked.trace.program.code.split("\n")
+        self.source = source
         self.not_run = not_run
-        self.above = {inner: node for node in ast.walk(tree) for inner in ast.iter_child_nodes(node)}
-        self.bound = [one for one in ast.walk(tree) if isinstance(one, ast.Assign | ast.Delete)]
+        self.bound = [node for node in source.nodes if isinstance(node, ast.Assign | ast.Delete)]
 
     def of_tensors(self, sharing: Collection[str]) -> Iterator[tuple[str, Parted]]:
         """`x = x + 1` after `y = x.view(2)`: the result lies elsewhere, and `y` stays with the old `x`."""
-        targets = {
-            self._place(one.value): one
-            for one in self.bound
-            if isinstance(one, ast.Assign) and len(one.targets) == 1 and isinstance(one.targets[0], ast.Name)
-        }
+        targets = {self.source.span(binding.value): binding for binding in self.source.bindings}
         by_span: dict[int, tuple[_Name, ast.Assign] | None] = {}
         """By the identity of spans, which ops of one place share."""
         stands: dict[_Name, tuple[Tensor, int]] = {}
@@ -63,7 +53,7 @@ class _Search:
             if span is None or len(op.outputs) != 1:
                 continue
             if id(span) not in by_span:
-                by_span[id(span)] = self._named(targets.get((span.line, span.end_line, span.column, span.end_column)))
+                by_span[id(span)] = self._named(targets.get(span))
             here = by_span[id(span)]
             if here is None or op.outputs[0] not in tensors:
                 continue
@@ -72,58 +62,37 @@ class _Search:
             old, line = stands.get(name, (made, 0))
             is_same_run = name.function is None or statement.lineno > line  # else a function may have been called again
             if old.storage != made.storage and old.storage in sharing and is_same_run:
-                yield old.storage or "", Parted(name=name.text, kind="tensor", span=self._span(statement))
+                yield old.storage or "", Parted(name=name.text, kind="tensor", span=self.source.span(statement))
             stands[name] = made, statement.lineno
 
     def _named(self, statement: ast.Assign | None) -> "tuple[_Name, ast.Assign] | None":
         match statement:
             case ast.Assign(targets=[ast.Name(id=text)]):
-                return _Name(text, self._function(statement)), statement
+                return _Name(text, self.source.function(statement)), statement
         return None
 
     def of_arrays(self, still: Mapping[str, Collection[str]]) -> Iterator[tuple[str, Parted]]:
         """`a = a + 1` after `t = torch.from_numpy(a)`: NumPy makes a new array, and `t` stays with the old one."""
-        storages: dict[Place, str] = {}
+        storages: dict[Span, str] = {}
         for op in self.looked.trace.ops:
             if op.name in ("from_numpy", "numpy", "as_tensor", "asarray") and op.span is not None:
                 record = self.looked.tensors.get((*op.outputs, *op.inputs, "")[0])
                 if record is not None and record.storage is not None:
-                    span = op.span
-                    storages.setdefault((span.line, span.end_line, span.column, span.end_column), record.storage)
-        for name, call, statement in lent(self.tree):
-            storage = storages.get(self._place(call))
+                    storages.setdefault(op.span, record.storage)
+        for name, call, statement in lent(self.source):
+            storage = storages.get(self.source.span(call))
             if storage is None or name in still.get(storage, ()):
                 continue
-            function = self._function(statement)
+            function = self.source.function(statement)
             later = [
-                one
-                for one in self.bound
-                if one.lineno > statement.lineno and one.lineno not in self.not_run and self._function(one) is function
-                and any(isinstance(each, ast.Name) and each.id == name for each in one.targets)
-            ]  # fmt: skip
+                each
+                for each in self.bound
+                if each.lineno > statement.lineno
+                and each.lineno not in self.not_run
+                and name in plain_names(each.targets)
+                and self.source.function(each) is function
+            ]
             if later:
-                first = min(later, key=lambda one: one.lineno)
+                first = min(later, key=lambda each: each.lineno)
                 how: Literal["rebound", "deleted"] = "deleted" if isinstance(first, ast.Delete) else "rebound"
-                yield storage, Parted(name=name, kind="array", how=how, span=self._span(first))
-
-    def _function(self, node: ast.AST) -> ast.AST | None:
-        while node in self.above:
-            node = self.above[node]
-            if isinstance(node, _FUNCTIONS):
-                return node
-        return None
-
-    def _place(self, node: ast.expr | ast.stmt) -> Place:
-        span = self._span(node)
-        return span.line, span.end_line, span.column, span.end_column
-
-    def _span(self, node: ast.expr | ast.stmt) -> Span:
-        end_line = node.end_lineno or node.lineno
-        return Span(
-            line=node.lineno, end_line=end_line, column=self._points(node.lineno, node.col_offset),
-            end_column=self._points(end_line, node.end_col_offset or 0),
-        )  # fmt: skip
-
-    def _points(self, line: int, offset: int) -> int:
-        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
-        return offset if text.isascii() else len(text.encode()[:offset].decode(errors="ignore"))
+                yield storage, Parted(name=name, kind="array", how=how, span=self.source.span(first))

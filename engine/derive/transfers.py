@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from engine.program.spans import lines_of
 from engine.trace import Op, Span, Tensor, Trace, Transfer
 from engine.trace_index import TraceIndex
 
@@ -89,7 +90,7 @@ class _Foreseen:
     def __init__(self, trace: Trace, tensors: dict[str, Tensor]) -> None:
         self.ops = trace.ops
         self.tensors = tensors
-        self.text = trace.program.code.splitlines()
+        self.text = lines_of(trace.program.code)
         self.moved: set[str] = set()
         """Tensors, by identity, that are on the GPU and nowhere else."""
         self.copied: set[str] = set()

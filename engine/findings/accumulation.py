@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.flow import is_zero
-from engine.findings.reading import Edits
+from engine.program.edits import Edits
 from engine.trace import Finding, Pass
 
 

@@ -5,8 +5,9 @@ import re
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times
-from engine.findings.losses import LOSSES, MADE_BY_LAYERS, MODULES, PASSING, SOFTMAX_LAYERS, SOFTMAXES
-from engine.findings.reading import Edits, called, dotted, keyword
+from engine.findings.losses import LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAX_LAYERS, SOFTMAXES
+from engine.program.edits import Edits
+from engine.program.names import called, keyword
 from engine.trace import Finding, Op, Tensor
 
 RECURRENT = frozenset("lstm gru rnn_tanh rnn_relu".split())
@@ -271,8 +272,7 @@ def _other_axis(story: Diagnosis, call: ast.Call | None, axis: int) -> Edits:
     word = keyword(call, "dim") or keyword(call, "axis")
     if word is not None:
         return (code.replace(word.value, str(axis)),)
-    is_method = isinstance(call.func, ast.Attribute) and dotted(call.func.value) not in MODULES
-    at = 0 if is_method or called(call) in SOFTMAX_LAYERS else 1
+    at = 0 if code.receiver(call) is not None or called(call) in SOFTMAX_LAYERS else 1
     if at < len(call.args):
         return (code.replace(call.args[at], str(axis)),)
     return (code.argument_added(call, f"dim={axis}"),) if called(call) == "argmax" else ()

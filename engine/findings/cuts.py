@@ -3,16 +3,16 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
+from typing import NamedTuple
 
-from engine.findings.code import Code
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.influence import lost_influence, set_aside, starved_leaves, wanting_leaves
 from engine.findings.unrecorded import numbers_collected, unrecorded
-from engine.graph.boxes import COPIES, DETACHES
-from engine.graph.escapes import READS
-from engine.graph.types import Box, Graph, Link
-from engine.graph.view import view
-from engine.trace import Edit, Finding, Op, Pass, Span
+from engine.program.edits import Edits
+from engine.program.names import called
+from engine.trace import Edit, Finding, Op, Pass, Span, Tensor
+from engine.unfollowed import COPIES, CUTS, DETACHES, READS, is_source
 
 PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
@@ -66,8 +66,8 @@ def _untracked(story: Diagnosis, failed: Pass) -> Iterator[Finding]:
     if collected:
         yield from collected
         return
-    made = [call for one in sources if (call := _made(story, one)) is not None]
-    fix = (made[0][0].after(made[0][1], ", requires_grad=True"),) if len(made) == 1 and not frozen else ()
+    made = [argument for one in sources if (argument := _made(story, one)) is not None]
+    fix = (story.code.after(made[0], ", requires_grad=True"),) if len(made) == 1 and not frozen else ()
     yield Finding(
         code="parameters_frozen" if frozen else "nothing_requires_grad",
         severity="error",
@@ -106,7 +106,7 @@ def _pass_without_graph(story: Diagnosis, tensors: tuple[str, ...]) -> Pass | No
 
 def _no_second_order(story: Diagnosis, failed: Pass, first: Pass) -> Finding:
     """Gradients that were computed without recording how."""
-    code = Code(story.trace.program.code)
+    code = story.code
     call = code.at(first.span)
     fix: tuple[Edit, ...] = ()
     if isinstance(call, ast.Call) and call.args and not any(word.arg == "create_graph" for word in call.keywords):
@@ -121,7 +121,7 @@ def _no_second_order(story: Diagnosis, failed: Pass, first: Pass) -> Finding:
             "name": story.say(next((root.tensor for root in failed.roots), None)),
             "line": line(failed.span),
             "first_line": line(first.span),
-            "code": story.source.text(first.span),
+            "code": story.code.excerpt(first.span),
         },
         fix=fix,
     )
@@ -144,7 +144,7 @@ def _not_differentiable(story: Diagnosis, op: Op) -> Finding:
         parameters={
             "line": line(op.span),
             "op": op.name,
-            "code": story.source.text(op.span),
+            "code": story.code.excerpt(op.span),
             "value": story.say_all(tracked),
             "dtype": output.dtype if output is not None else "?",
         },
@@ -173,19 +173,18 @@ def _sources(story: Diagnosis, tensors: tuple[str, ...]) -> tuple[list[str], lis
     return list(dict.fromkeys(found)), list(last.values())
 
 
-def _made(story: Diagnosis, tensor: str) -> tuple[Code, ast.expr] | None:
+def _made(story: Diagnosis, tensor: str) -> ast.expr | None:
     """The last argument of the call that made a floating tensor from numbers and named it."""
     maker = story.maker.get(tensor)
     record = story.tensors.get(tensor)
     if maker is None or record is None or maker.name not in _MAKERS or not record.dtype.startswith(("float", "bfloat")):
         return None
-    code = Code(story.trace.program.code)
-    call = code.at(maker.span)
+    call = story.code.at(maker.span)
     if not isinstance(call, ast.Call) or not (call.args or call.keywords):
         return None
     if any(word.arg in ("requires_grad", None) for word in call.keywords):
         return None
-    return code, call.keywords[-1].value if call.keywords else call.args[-1]
+    return call.keywords[-1].value if call.keywords else call.args[-1]
 
 
 _MAKERS = frozenset({"tensor", "ones", "zeros", "rand", "randn", "full", "linspace", "eye", "arange", "normal"})
@@ -196,78 +195,120 @@ def _may_cut(story: Diagnosis, op: Op) -> bool:
     return cuts and any(story.is_tracked(one) for one in op.inputs)
 
 
-def _cuts_of(story: Diagnosis, one: Pass, starved: set[str], *, is_error: bool) -> Iterator[Finding]:
-    graph = view(story.trace, pass_id=one.id)
-    cuts = [link for link in graph.links if link.kind == "cut"]
-    if not cuts:
-        return
-    boxes = {box.id: box for box in graph.boxes}
-    into: dict[str, list[Link]] = defaultdict(list)
-    out_of: dict[str, list[Link]] = defaultdict(list)
-    for link in graph.links:
-        into[link.target].append(link)
-        out_of[link.source].append(link)
-    ends = _ends(story, graph, one)
-    for cut in cuts:
-        if not ends & _walk([cut.target], out_of, forward=True):
-            continue
-        above = _walk([cut.source], into, forward=False)
-        leaves = sorted(_leaves(story, boxes, above) & starved, key=_by_number)
-        if leaves:
-            yield _cut(story, cut, boxes, leaves, is_error=is_error)
+class _Cut(NamedTuple):
+    """An op that autograd did not follow, and the tracked tensor it was given."""
+
+    op: Op
+    given: Tensor
+    reason: str
 
 
-def _ends(story: Diagnosis, graph: Graph, one: Pass) -> set[str]:
-    """Boxes where the pass starts, or was to start."""
-    nodes = {root.node for root in one.roots}
-    makers = {story.maker[root.tensor].id for root in one.roots if root.tensor in story.maker and root.tensor}
-    return {box.id for box in graph.boxes if box.node in nodes - {None} or box.op in makers}
+def _cuts_of(story: Diagnosis, pass_: Pass, starved: set[str], *, is_error: bool) -> Iterator[Finding]:
+    """Cuts that a leaf without gradient lies behind, in the order their ops ran."""
+    behind = _Values(story, pass_)
+    ops = sorted(
+        behind.made_from([root.tensor for root in pass_.roots if root.tensor is not None]),
+        key=lambda op: story.op_at[op],
+    )
+    for cut in [cut for op in ops for cut in _cuts_at(story, story.ops[op])]:
+        if behind.is_shown(cut.given):
+            leaves = sorted(behind.leaves(cut.given.id) & starved, key=_by_number)
+            if leaves:
+                yield _cut(story, cut, leaves, is_error=is_error)
 
 
-def _walk(start: list[str], links: dict[str, list[Link]], *, forward: bool) -> set[str]:
-    seen, pending = set(start), list(start)
-    while pending:
-        for link in links[pending.pop()]:
-            box = link.target if forward else link.source
-            if box not in seen:
-                seen.add(box)
-                pending.append(box)
-    return seen
+def _cuts_at(story: Diagnosis, op: Op) -> Iterator[_Cut]:
+    """The tracked inputs of an op that autograd did not follow."""
+    reason = story.why_unfollowed(op) if not op.nodes else ""
+    for tensor in dict.fromkeys(op.inputs) if reason in CUTS else ():
+        if story.is_tracked(tensor):
+            yield _Cut(op, story.tensors[tensor], "data" if op.name == "data" else reason)
 
 
-def _leaves(story: Diagnosis, boxes: dict[str, Box], ids: Iterable[str]) -> set[str]:
-    found: set[str] = set()
-    for one in ids:
-        box = boxes[one]
-        if box.kind == "leaf" and box.tensor is not None:
-            found.add(story.identity(box.tensor))
-        found.update(story.identity(parameter.tensor) for parameter in box.parameters)
-    return found
+class _Values:
+    """What the values of a pass were computed from, followed by autograd or not."""
+
+    def __init__(self, story: Diagnosis, pass_: Pass) -> None:
+        self.story = story
+        self.reached = story.reached_from(root.node for root in pass_.roots if root.node is not None)
+        earlier = takewhile(lambda each: each.id != pass_.id, story.trace.passes)
+        self.spent = {visit.node for each in earlier for visit in each.visits} - self.reached
+        """Nodes that earlier passes ran: what lies behind them has got its gradient."""
+
+    def is_shown(self, tensor: Tensor) -> bool:
+        """Whether a cut there keeps gradient from something: modules' own parameters are told of elsewhere."""
+        if tensor.grad_fn is None:
+            return not self.story.is_parameter(tensor.id)
+        return tensor.grad_fn.node not in self.spent
+
+    def made_from(self, tensors: Iterable[str]) -> set[str]:
+        """The ops that led to some tensors."""
+        return {op.id for op in self._walk(tensors)[0]}
+
+    def leaves(self, tensor: str) -> set[str]:
+        """The leaves that led to a tensor."""
+        return self._walk([tensor])[1]
+
+    def _walk(self, tensors: Iterable[str]) -> tuple[list[Op], set[str]]:
+        story = self.story
+        ops: dict[str, Op] = {}
+        leaves: set[str] = set()
+        pending = list(tensors)
+        seen = set(pending)
+        while pending:
+            tensor = pending.pop()
+            maker = story.maker.get(tensor)
+            if story.is_tracked_leaf(tensor):
+                leaves.add(story.identity(tensor))
+            elif maker is not None and maker.id not in ops and not self._ends_at(maker):
+                ops[maker.id] = maker
+                reads = [story.ops[read] for read in story.escapes.get(maker.id, ())]
+                ops.update((read.id, read) for read in reads)
+                given = {*self._given_to(maker), *(each for read in reads for each in read.inputs)} - seen
+                seen |= given
+                pending += given
+        return [*ops.values()], leaves
+
+    def _given_to(self, op: Op) -> Iterator[str]:
+        records = self.story.tensors
+        return (
+            each
+            for each in op.inputs
+            if each in records and (records[each].requires_grad or records[each].role != "buffer")
+        )
+
+    def _ends_at(self, op: Op) -> bool:
+        """Whether an op that was not recorded made plain data, or updated weights by hand."""
+        if op.nodes or op.id in self.story.escapes:
+            return False
+        is_plain = (op.view or op.in_place) and not any(map(self.story.is_tracked, op.inputs))
+        return is_source(op) or is_plain or self.story.writes_a_leaf(op)
 
 
-def _cut(story: Diagnosis, cut: Link, boxes: dict[str, Box], leaves: list[str], *, is_error: bool) -> Finding:
-    ghost = boxes[cut.target]
+def _cut(story: Diagnosis, cut: _Cut, leaves: list[str], *, is_error: bool) -> Finding:
+    given, span = cut.given, cut.op.span
+    identity = story.identity(given.id)
     return Finding(
         code="cut_by_detach" if cut.reason == "data" else f"cut_by_{cut.reason}",
         severity="error" if is_error else "warning",
-        span=cut.span,
+        span=span,
         tensors=tuple(leaves),
-        nodes=(boxes[cut.source].node or cut.source,),
+        nodes=(given.grad_fn.node if given.grad_fn is not None else story.leaf_nodes.get(identity, identity),),
         parameters={
             "leaf": story.say_all(leaves),
-            "line": line(cut.span),
-            "value": story.say(cut.tensor),
-            "op": ghost.title,
-            "code": story.source.text(cut.span),
+            "line": line(span),
+            "value": story.say(given.id),
+            "op": cut.op.name,
+            "code": story.code.excerpt(span),
         },
         fix=_uncut(story, cut),
     )
 
 
-def _uncut(story: Diagnosis, cut: Link) -> tuple[Edit, ...]:
+def _uncut(story: Diagnosis, cut: _Cut) -> Edits:
     """Takes the cut out of its expression, when the expression is the cut and nothing else."""
-    code = Code(story.trace.program.code)
-    node = code.at(cut.span)
+    code = story.code
+    node = code.at(cut.op.span)
     match cut.reason, node:
         case "data", ast.Attribute(attr="data", value=inner):
             pass
@@ -277,7 +318,7 @@ def _uncut(story: Diagnosis, cut: Link) -> tuple[Edit, ...]:
             pass
         case _:
             return ()
-    if node is None or (cut.reason == "item" and any(_makes_anew(one) for one in code.around(node))):
+    if node is None or (cut.reason == "item" and any(_makes_anew(above) for above in code.around(node))):
         return ()
     text = code.text(inner)
     return (code.replace(node, f"({text})" if isinstance(inner, ast.BinOp | ast.UnaryOp) else text),)
@@ -286,8 +327,7 @@ def _uncut(story: Diagnosis, cut: Link) -> tuple[Edit, ...]:
 def _makes_anew(node: ast.AST) -> bool:
     """Whether the number would be made into a new tensor, or a number again, even without the `.item()`."""
     if isinstance(node, ast.Call):
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        return name in ("tensor", "as_tensor", "float", "int", "full")
+        return called(node) in ("tensor", "as_tensor", "float", "int", "full")
     return isinstance(node, ast.List | ast.Tuple)
 
 

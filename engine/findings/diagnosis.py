@@ -4,7 +4,6 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
-from engine.findings.reading import Reading
 from engine.graph.index import GraphIndex
 from engine.trace import Module, Op, Pass, Span, Tensor, Update
 
@@ -40,12 +39,6 @@ class Diagnosis(GraphIndex):
             if step.update is not None:
                 found.setdefault(step.update, number)
         return found
-
-    @cached_property
-    def code(self) -> Reading:
-        """The program's syntax tree; empty when the sandbox did not take the text."""
-        parsed = bool(self.trace.ops) or self.trace.status == "ok"
-        return Reading(self.trace.program.code if parsed else "")
 
     @cached_property
     def _named(self) -> dict[str, list[Op]]:
@@ -212,7 +205,7 @@ class Diagnosis(GraphIndex):
             return "?"
         maker = self.maker.get(tensor)
         named = self.name(tensor) or self._members.get(self.identity(tensor), "")
-        return named or (self.source.text(maker.span) if maker is not None else "") or tensor
+        return named or (self.code.excerpt(maker.span) if maker is not None else "") or tensor
 
     def say_all(self, tensors: list[str]) -> str:
         """Several tensors: the first names, then how many more."""

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of
 from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES, PASSING
-from engine.findings.reading import Edits, called, dotted, keyword
 from engine.findings.training import made_by, receiver
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Op, Pass, Span, Update
 
 LOSS_FUNCTIONS = frozenset(
@@ -51,7 +52,7 @@ def steps_of_zero(story: Diagnosis) -> Iterator[Finding]:
                 "step_line": line(first.span),
                 "count": str(len(steps) - at),
                 "of": str(len(steps)),
-                "code": story.source.text(span),
+                "code": story.code.excerpt(span),
             },
             fix=fix,
         )
@@ -331,7 +332,7 @@ def _finding(
             "first": f"{known[0]:.4g}" if known else "?",
             "last": f"{known[-1]:.4g}" if known else "?",
             "count": str(len(passes)),
-            "code": story.source.text(span),
+            "code": story.code.excerpt(span),
         },
         fix=fix,
     )

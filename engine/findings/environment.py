@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from engine.findings.diagnosis import Diagnosis
-from engine.findings.reading import Edits, Reading, dotted
+from engine.program.edits import Edits
+from engine.program.names import dotted
+from engine.program.source import Source
 from engine.trace import Finding
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
@@ -29,7 +31,7 @@ def tests_without_call(story: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _is_tested(code: Reading, node: ast.Attribute) -> bool:
+def _is_tested(code: Source, node: ast.Attribute) -> bool:
     above = code.parents.get(node)
     match above:
         case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test) | ast.Assert(test=test):
@@ -71,7 +73,7 @@ def visible_devices(story: Diagnosis) -> Iterator[Finding]:
                 )
 
 
-def _environment_keys(code: Reading) -> Iterator[tuple[ast.Constant | ast.keyword, ast.stmt]]:
+def _environment_keys(code: Source) -> Iterator[tuple[ast.Constant | ast.keyword, ast.stmt]]:
     """Keys that the program writes into `os.environ`."""
     for node in code.nodes:
         keys: list[ast.expr | ast.keyword | None] = []
@@ -94,7 +96,7 @@ def _environment_keys(code: Reading) -> Iterator[tuple[ast.Constant | ast.keywor
                 yield one, statement
 
 
-def _asked_before(code: Reading, statement: ast.stmt) -> ast.Call | None:
+def _asked_before(code: Source, statement: ast.stmt) -> ast.Call | None:
     """A call before it in the same function, or at the level of the program, that made CUDA look at the variable already."""
     for call in code.calls:
         name = dotted(call.func)

@@ -389,7 +389,7 @@ def flat_ops(story: Diagnosis) -> Iterator[Finding]:
                 "op": op.name,
                 "line": line(op.span),
                 "leaf": story.say_all(starved),
-                "code": story.source.text(op.span),
+                "code": story.code.excerpt(op.span),
             },
         )
 

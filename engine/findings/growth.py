@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.reading import Edits, called, dotted, keyword
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Op, Pass
 
 CREATES = "create_graph=True"
@@ -177,7 +178,7 @@ def graphs_of_gradients(story: Diagnosis) -> Iterator[Finding]:
             severity="warning",
             span=warning.span,
             nodes=tuple(root.node for root in one.roots if root.node is not None) if one is not None else (),
-            parameters={"line": line(warning.span), "code": story.source.text(warning.span)},
+            parameters={"line": line(warning.span), "code": story.code.excerpt(warning.span)},
             fix=_not_created(story, one),
         )
         return

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.reading import Edits, called, dotted
-from engine.graph.boxes import COPIES, DETACHES, NOT_DIFFERENTIABLE
-from engine.graph.escapes import READS, user_of
+from engine.program.edits import Edits
+from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
+from engine.unfollowed import COPIES, DETACHES, NOT_DIFFERENTIABLE, READS, user_of
 
 NO_EDITS: Edits = ()
 ARRAYS = frozenset(("numpy", "__array__"))
@@ -131,7 +131,7 @@ def _lost(story: Diagnosis, cut: Op, way: Way, leaves: list[str]) -> Finding | N
         "leaf": story.say_all(leaves),
         "line": line(cut.span),
         "op": cut.name,
-        "code": story.source.text(cut.span),
+        "code": story.code.excerpt(cut.span),
         "value": story.say(cut.inputs[0] if cut.inputs else None),
         "dtype": made[0] if made else "?",
     }

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.passes import NOT_LEAF
-from engine.findings.reading import Edits, called, dotted, is_grad_of, keyword
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, is_grad_of, keyword
 from engine.trace import Finding, Op, Tensor
 
 MAKERS = frozenset(
@@ -50,7 +51,7 @@ def gradients_not_kept(story: Diagnosis) -> Iterator[Finding]:
             nodes=(made.grad_fn.node,) if made is not None and made.grad_fn is not None else (),
             parameters={
                 "line": line(warning.span),
-                "name": name or story.source.text(warning.span).removesuffix(".grad"),
+                "name": name or story.code.excerpt(warning.span).removesuffix(".grad"),
                 "op": story.maker[made.id].name if made is not None and made.id in story.maker else "?",
                 "made_line": line(story.maker[made.id].span) if made is not None and made.id in story.maker else "?",
             },

@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line, numbers_of, times
-from engine.findings.reading import Edits, called, dotted
+from engine.program.edits import Edits
+from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
 
 DIFFERENT_SIZE = "Using a target size"
@@ -20,7 +21,6 @@ DECIDES = frozenset("gt ge lt le round sign".split())
 LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
 SOFTMAXES = ("softmax", "log_softmax", "softmin")
 SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
-MODULES = frozenset(("torch", "F", "functional", "nn.functional", "torch.nn.functional", "torch.special"))
 """Where functions live: what stands before their name is no tensor."""
 
 
@@ -85,7 +85,7 @@ def _stretched(story: Diagnosis, op: Op, code: str, first: Tensor, second: Tenso
         nodes=op.nodes[-1:],
         parameters={
             "op": op.name,
-            "code": story.source.text(op.span),
+            "code": story.code.excerpt(op.span),
             "line": line(op.span),
             "first": story.say(first.id),
             "second": story.say(second.id),
@@ -203,9 +203,8 @@ def _left_out(story: Diagnosis, maker: Op) -> Edits:
     code = story.code
     call = code.call_at(maker.span)
     if call is not None and called(call) == maker.name:
-        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) not in MODULES:
-            return (code.replace(call, code.text(call.func.value)),)
-        return (code.replace(call, code.text(call.args[0])),) if call.args else ()
+        kept = code.receiver(call) or (call.args[0] if call.args else None)
+        return (code.replace(call, code.text(kept)),) if kept is not None else ()
     return _out_of_sequential(story, {"softmax": "Softmax", "relu": "ReLU"}.get(maker.name, "Sigmoid"))
 
 

@@ -4,7 +4,8 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, argument, line
-from engine.findings.reading import Reading, called, dotted
+from engine.program.names import called, dotted
+from engine.program.source import Source
 from engine.trace import Finding, ModuleCall, Op
 
 DROPOUTS = frozenset("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split())
@@ -113,7 +114,7 @@ def _is_trained_through(story: Diagnosis, op: Op, last_step: int) -> bool:
     return number is not None and story.pass_step.get(story.trace.passes[number].id, last_step) < last_step
 
 
-def _switch(code: Reading, method: str) -> ast.Call | None:
+def _switch(code: Source, method: str) -> ast.Call | None:
     """The first `model.eval()` or `model.train()`."""
     found = [
         one for one in code.calls if isinstance(one.func, ast.Attribute) and one.func.attr == method and not one.args

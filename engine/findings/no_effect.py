@@ -4,7 +4,9 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, argument, line
-from engine.findings.reading import Edits, called, dotted, is_grad_of, keyword
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, is_grad_of, keyword
+from engine.program.source import Source
 from engine.program.spelling import nearest
 from engine.trace import Edit, Finding
 
@@ -40,7 +42,7 @@ def _dropped(story: Diagnosis) -> Iterator[Finding]:
     code = story.code
     modules = {one.path for one in story.trace.modules}
     for call in code.calls:
-        statement, name = code.parents.get(call), _worked_on(call)
+        statement, name = code.parents.get(call), _worked_on(code, call)
         if called(call) not in MAKES_NEW or not isinstance(statement, ast.Expr) or keyword(call, "out"):
             continue
         op = next((one for one in story.ops_at(code.span(call)) if one.name == called(call)), None)
@@ -60,13 +62,9 @@ def _dropped(story: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _worked_on(call: ast.Call) -> str:
+def _worked_on(code: Source, call: ast.Call) -> str:
     """The tensor that a method or function was called with, as it is written."""
-    if isinstance(call.func, ast.Attribute):
-        receiver = dotted(call.func.value)
-        if receiver and receiver not in ("torch", "F", "nn.functional", "torch.nn.functional"):
-            return receiver
-    return dotted(call.args[0]) if call.args else ""
+    return dotted(code.receiver(call)) or (dotted(call.args[0]) if call.args else "")
 
 
 def _is_used_later(story: Diagnosis, name: str, statement: ast.stmt) -> bool:

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of
-from engine.findings.reading import Edits, called
+from engine.program.edits import Edits
+from engine.program.names import called
 from engine.trace import Finding, Op, Pass, Tensor, Visit
 
 Trouble = Literal["nan", "inf"]

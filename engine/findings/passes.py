@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from engine.findings.code import Code, insertion
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.failing.case import Case
-from engine.graph.visible import reach
+from engine.program.source import Source
 from engine.trace import Edit, Finding, Node, Op, Pass, Saved, Span
 
 SECOND_TIME = "backward through the graph a second time"
@@ -35,7 +34,7 @@ def failed_passes(story: Diagnosis) -> Iterator[Finding]:
 
 
 def _second_time(story: Diagnosis, failed: Pass) -> Iterator[Finding]:
-    reached = reach(story, [root.node for root in failed.roots if root.node is not None])
+    reached = story.reached_from(root.node for root in failed.roots if root.node is not None)
     before = [
         one
         for one in story.trace.passes
@@ -99,15 +98,11 @@ def _shared(story: Diagnosis, first: Pass, reached: set[str]) -> Op | None:
 
 def _retained(story: Diagnosis, first: Pass) -> tuple[Edit, ...]:
     """Keeping the graph in the first pass; where memory matters, one pass over the sum is better."""
-    code = Code(story.trace.program.code)
+    code = story.code
     call = code.at(first.span)
     if not isinstance(call, ast.Call) or any(word.arg == "retain_graph" for word in call.keywords):
         return ()
-    last = call.keywords[-1].value if call.keywords else call.args[-1] if call.args else None
-    if last is not None:
-        return (code.after(last, ", retain_graph=True"),)
-    end = code.span(call)
-    return (insertion(end.end_line, end.end_column - 1, "retain_graph=True"),)
+    return (code.argument_added(call, "retain_graph=True"),)
 
 
 def _not_scalar(case: Case) -> Iterator[Finding]:
@@ -169,7 +164,7 @@ def _saved_changed(story: Diagnosis, failed: Pass, message: str) -> Iterator[Fin
                 "op": saver.name if saver is not None else node.type,
                 "saved_line": line(saver.span if saver is not None else None),
                 "change": changer.name,
-                "code": story.source.text(changer.span),
+                "code": story.code.excerpt(changer.span),
                 "changed_line": line(changer.span),
                 "line": line(failed.span),
                 "saved_version": versions[2] if versions is not None else str(saved.version),
@@ -198,7 +193,7 @@ def _layers(story: Diagnosis, saver: Op | None, changer: Op | None) -> dict[str,
 
 def _elsewhere(story: Diagnosis, changer: Op) -> tuple[Edit, ...]:
     """The same change written into a new tensor, so that the saved one stays."""
-    code = Code(story.trace.program.code)
+    code = story.code
     node = code.at(changer.span)
     statement = code.statement(node) if node is not None else None
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
@@ -219,19 +214,18 @@ def _elsewhere(story: Diagnosis, changer: Op) -> tuple[Edit, ...]:
     return _not_in_place(story, code, node)
 
 
-def _alone(code: Code, statement: ast.stmt) -> bool:
+def _alone(code: Source, statement: ast.stmt) -> bool:
     """Whether nothing but its margin stands before it."""
     span = code.span(statement)
     return not code.lines[span.line - 1][: span.column].strip()
 
 
-def _not_in_place(story: Diagnosis, code: Code, node: ast.AST | None) -> tuple[Edit, ...]:
+def _not_in_place(story: Diagnosis, code: Source, node: ast.AST | None) -> tuple[Edit, ...]:
     """A module or function asked to work in place: there is one `inplace=True` in the whole program."""
     asked = [
         word
-        for one in ast.walk(code.tree)
-        if isinstance(one, ast.Call)
-        for word in one.keywords
+        for call in code.calls
+        for word in call.keywords
         if word.arg == "inplace" and isinstance(word.value, ast.Constant) and word.value.value is True
     ]
     return (code.replace(asked[0], "inplace=False"),) if isinstance(node, ast.Call) and len(asked) == 1 else ()

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, times
-from engine.findings.reading import dotted
+from engine.program.names import dotted
 from engine.trace import Finding
 
 

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.reading import called, dotted, names_in
 from engine.findings.training import receiver
+from engine.program.names import called, dotted, names_read
 from engine.trace import Finding, Module, Pass, Span, Update
 
 LOOPS = (ast.For, ast.While, ast.AsyncFor)
@@ -98,12 +98,12 @@ def _is_meant(story: Diagnosis, statement: ast.Assign, name: str) -> bool:
             statement.value,
             *(call for call in ast.walk(one) if isinstance(call, ast.Call) and called(call)[:1].isupper()),
         ]
-        if any(varied & names_in(maker) for maker in makers):
+        if any(varied & names_read(maker) for maker in makers):
             return True
     for node in ast.walk(inner):
         if isinstance(node, ast.Call) and called(node) == "manual_seed":
             return True
-        if isinstance(node, ast.Call) and called(node) in KEEPERS and name in names_in(node):
+        if isinstance(node, ast.Call) and called(node) in KEEPERS and name in names_read(node):
             return True
         if isinstance(node, ast.Return | ast.Yield) and node.value is not None and _gives(node.value, name):
             return True

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.reading import Edits, called, dotted
+from engine.program.edits import Edits
+from engine.program.names import called, dotted
 from engine.trace import Finding, Pass, Span, Update
 
 METHODS = frozenset("step zero_grad backward eval train requires_grad_ retain_grad detach_ zero_".split())
@@ -125,7 +126,7 @@ def _zeroed_too_early(story: Diagnosis, step: Update, wasted: _Wasted) -> Findin
             "line": line(wasted.by.span),
             "pass_line": line(wasted.of.span),
             "step_line": line(step.span),
-            "code": story.source.text(wasted.by.span),
+            "code": story.code.excerpt(wasted.by.span),
         },
         fix=code.moved(zero, before=backward) if is_between else (),
     )
@@ -402,7 +403,7 @@ def scheduler_before_step(story: Diagnosis) -> Iterator[Finding]:
             parameters={
                 "line": line(warning.span),
                 "step_line": line(step.span if step is not None else None),
-                "code": story.source.text(warning.span),
+                "code": story.code.excerpt(warning.span),
             },
             fix=code.moved(statement, after=other) if code.follows(statement, other) else (),
         )

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.influence import arrivals, starved_leaves, wanting_leaves
-from engine.findings.reading import Edits, called, dotted, keyword
-from engine.graph.boxes import COPIES, DETACHES
-from engine.graph.escapes import READS
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Op, Pass, Span
+from engine.unfollowed import COPIES, DETACHES, READS
 
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
 _SWITCHES = frozenset({"no_grad", "inference_mode"})
@@ -41,7 +41,7 @@ def _unrecorded(story: Diagnosis, cut: Op, leaves: list[str], failed: Pass | Non
         "leaf": story.say_all(leaves),
         "name": story.say(leaves[0]),
         "line": line(cut.span),
-        "code": story.source.text(cut.span),
+        "code": story.code.excerpt(cut.span),
         "used_line": line(failed.span if failed is not None else cut.span),
     }
     span, code = cut.span, ""
@@ -267,7 +267,7 @@ def numbers_collected(story: Diagnosis, sources: list[str]) -> Iterator[Finding]
                     "line": line(op.span),
                     "value": story.say(op.inputs[0]),
                     "op": op.name,
-                    "code": story.source.text(op.span),
+                    "code": story.code.excerpt(op.span),
                 },
             )
             return

@@ -5,7 +5,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times
-from engine.findings.reading import Edits, called, dotted
+from engine.program.edits import Edits
+from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
 
 CASTS = ("to", "type", "int", "long", "short", "char", "byte", "tensor", "as_tensor", "full", "fill_")

@@ -3,19 +3,15 @@
 from collections.abc import Iterable
 
 from engine.graph.draft import Draft, Place
-from engine.graph.escapes import READS
 from engine.graph.index import GraphIndex
 from engine.graph.operands import label, numbers
 from engine.graph.types import BoxParameter, Link
 from engine.graph.visible import Visible
 from engine.trace import Broadcast, Op, Tensor
+from engine.unfollowed import CUTS
 
 LARGE = 256  # elements; a leaf whose values the trace holds in full is small enough for a box of its own
 WEIGHT_SLOTS = frozenset({"weight", "bias"})
-NOT_DIFFERENTIABLE = ("int", "uint", "bool")
-COPIES = frozenset({"tensor", "as_tensor", "asarray"})
-DETACHES = frozenset({"detach", "detach_", "data"})
-CUTS = frozenset({"detach", "item", "no_grad", "tensor"})
 
 
 class Drawing:
@@ -64,7 +60,7 @@ class Drawing:
 
     def _add_ghost(self, op: Op) -> None:
         tensor = op.outputs[0] if op.outputs else None
-        reason = self._reason(op)
+        reason = self.index.why_unfollowed(op)
         text = "" if reason in ("detach", "item", "tensor") else self.index.text_of(op)
         self.box_of_op[op.id] = op.id
         self.drafts[op.id] = Draft(
@@ -80,21 +76,6 @@ class Drawing:
             span=op.span,
             module=op.module,
         )
-
-    def _reason(self, op: Op) -> str:
-        if op.name in READS:
-            return "item"
-        if op.name in COPIES and op.inputs:
-            return "tensor"
-        if op.grad_mode != "grad":
-            inside = op.span is not None and self.index.source.is_in_function_forward(op.span.line)
-            return "function" if inside else "no_grad"
-        if op.name in DETACHES:
-            return "detach"
-        tensors = self.index.tensors
-        tracked = any(one in tensors and tensors[one].requires_grad for one in op.inputs)
-        whole = all(tensors[one].dtype.startswith(NOT_DIFFERENTIABLE) for one in op.outputs if one in tensors)
-        return "integer" if tracked and whole else "untracked"
 
     def source_of(self, tensor: Tensor) -> str | None:
         """The box a tensor comes from."""

@@ -48,7 +48,7 @@ def _loop(index: GraphIndex, iterations: list[list[Bundle | Draft]]) -> Bundle:
     line = first.span.line if first.span is not None else 0
     second = first_draft(iterations[1][0])
     inside_one_call = first.op is not None and second.op is not None and first.op.id == second.op.id
-    title = first.op.name if first.op is not None and inside_one_call else index.source.loop_head(line)
+    title = first.op.name if first.op is not None and inside_one_call else index.code.loop_head(line)
     loop = Bundle("loop", title=title, repeat=len(iterations), span=first.span)
     for number, items in enumerate(iterations, 1):
         only = items[0] if len(items) == 1 else None
@@ -78,7 +78,7 @@ def _by_layer(index: GraphIndex, drafts: Sequence[Draft]) -> Bundle:
         else:
             layers[layer] = [draft]
             span = index.passes[layer].span
-            items.append(Bundle("layer", title=index.source.text(span) or layer, pass_id=layer, span=span))
+            items.append(Bundle("layer", title=index.code.excerpt(span) or layer, pass_id=layer, span=span))
     for item in items:
         if isinstance(item, Bundle) and item.pass_id is not None:
             item.items = _by_module(index, layers[item.pass_id]).items

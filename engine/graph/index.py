@@ -1,12 +1,13 @@
 """Look-ups in one trace, built once for a view."""
 
 import math
+from collections.abc import Iterable
 from functools import cached_property
 
-from engine.graph.escapes import escapes
-from engine.graph.source import Source
+from engine.program.source import Source, source_of
 from engine.trace import Op, Span, Tensor, Trace
 from engine.trace_index import TraceIndex
+from engine.unfollowed import COPIES, DETACHES, NOT_DIFFERENTIABLE, READS, escapes
 
 CONTAINERS = frozenset({"ModuleList", "ModuleDict", "ParameterList", "ParameterDict"})
 
@@ -16,9 +17,14 @@ class GraphIndex(TraceIndex):
 
     def __init__(self, trace: Trace, known: TraceIndex | None = None) -> None:
         super().__init__(trace, known)
-        self.source = Source(trace.program.code, parsed_in_sandbox=bool(trace.ops))
         self._chains: dict[str, tuple[str, ...]] = {}
         self._texts: dict[Span | None, str] = {}
+
+    @cached_property
+    def code(self) -> Source:
+        """The program's source; without its tree when the sandbox did not take the text."""
+        parsed = bool(self.trace.ops) or self.trace.status == "ok"
+        return source_of(self.trace.program.code, parsed_in_sandbox=parsed)
 
     @cached_property
     def op_at(self) -> dict[str, int]:
@@ -61,6 +67,37 @@ class GraphIndex(TraceIndex):
         """Op to the reads whose number it was given."""
         return escapes(self.trace)
 
+    def why_unfollowed(self, op: Op) -> str:
+        """Why autograd did not record an op."""
+        if op.name in READS:
+            return "item"
+        if op.name in COPIES and op.inputs:
+            return "tensor"
+        if op.grad_mode != "grad":
+            inside = op.span is not None and self.code.is_in_function_forward(op.span.line)
+            return "function" if inside else "no_grad"
+        if op.name in DETACHES:
+            return "detach"
+        dtypes = [self.tensors[tensor].dtype for tensor in op.outputs if tensor in self.tensors]
+        is_whole = all(dtype.startswith(NOT_DIFFERENTIABLE) for dtype in dtypes)
+        return "integer" if is_whole and any(map(self.is_tracked, op.inputs)) else "untracked"
+
+    def reached_from(self, roots: Iterable[str]) -> set[str]:
+        """Every node that edges lead to from the roots, the roots included."""
+        pending = [root for root in roots if root in self.nodes]
+        found = set(pending)
+        while pending:
+            for edge in self.nodes[pending.pop()].edges:
+                to = edge.to
+                if to is not None and to not in found and to in self.nodes:
+                    found.add(to)
+                    pending.append(to)
+        return found
+
+    def writes_a_leaf(self, op: Op) -> bool:
+        """Whether it updates weights by hand."""
+        return op.in_place and any(map(self.is_tracked_leaf, (*op.inputs, *op.outputs)))
+
     @cached_property
     def _names(self) -> dict[str, str]:
         return _names(self.trace)
@@ -86,7 +123,7 @@ class GraphIndex(TraceIndex):
         span = op.span
         text = self._texts.get(span)
         if text is None:
-            text = self._texts[span] = "" if self.is_inside_library(op) else self.source.text(span)
+            text = self._texts[span] = "" if self.is_inside_library(op) else self.code.excerpt(span)
         return text
 
     def is_inside_library(self, op: Op) -> bool:

@@ -57,7 +57,7 @@ def _is_test_that_ended(index: GraphIndex, items: "Sequence[Bundle | Draft]", st
     last, first = items[starts[-1] : end], items[starts[0] : starts[1]]
     return (
         head is not None
-        and index.source.line(head).startswith("while ")
+        and index.code.line(head).startswith("while ")
         and all(_line(item) == head for item in last)
         and any(_line(item) != head for item in first)
     )

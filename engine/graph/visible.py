@@ -8,8 +8,7 @@ from engine.graph.choice import Chosen
 from engine.graph.index import GraphIndex
 from engine.graph.types import Level
 from engine.trace import Op, Tensor
-
-PASSES = frozenset({"grad", "backward"})
+from engine.unfollowed import PASSES, is_source
 
 
 class Visible(NamedTuple):
@@ -38,7 +37,7 @@ def see(index: GraphIndex, chosen: Chosen, level: Level) -> Visible:
     """The nodes and ghosts to draw."""
     if not chosen.roots and not chosen.tensors:
         return _without_roots(index)
-    reached = reach(index, chosen.roots)
+    reached = index.reached_from(chosen.roots)
     if level == "autograd":
         return Visible(frozenset(reached), frozenset(), (), ())
     search = _Search(index, reached, chosen)
@@ -51,20 +50,6 @@ def see(index: GraphIndex, chosen: Chosen, level: Level) -> Visible:
         tuple(sorted(search.ghosts.values(), key=lambda op: index.op_at[op.id])),
         tuple(search.leaves),
     )
-
-
-def reach(index: GraphIndex, roots: Iterable[str]) -> set[str]:
-    """Every node that edges lead to from the roots, the roots included."""
-    nodes = index.nodes
-    pending = [root for root in roots if root in nodes]
-    found = set(pending)
-    while pending:
-        for edge in nodes[pending.pop()].edges:
-            to = edge.to
-            if to is not None and to not in found and to in nodes:
-                found.add(to)
-                pending.append(to)
-    return found
 
 
 class _Search:
@@ -132,7 +117,7 @@ class _Search:
                 self._add_leaf(record)
             return ()
         maker = self.index.maker.get(tensor)
-        if maker is None or maker.nodes or is_source(maker) or self._writes_a_leaf(maker):
+        if maker is None or maker.nodes or is_source(maker) or self.index.writes_a_leaf(maker):
             return ()
         if (maker.view or maker.in_place) and not any(self.index.is_tracked(one) for one in maker.inputs):
             return ()  # a piece of plain data, or a filled buffer, is shown by its name
@@ -142,7 +127,7 @@ class _Search:
     def _behind_a_cut(self, node: str) -> Iterable[str]:
         if node in self.nodes or node in self.era.spent or node not in self.index.nodes:
             return ()
-        added = reach(self.index, [node]) - self.nodes
+        added = self.index.reached_from([node]) - self.nodes
         self.nodes |= added
         return [op for op in (self.index.nodes[one].op for one in added) if op is not None]
 
@@ -168,7 +153,7 @@ class _Search:
         for op in index.trace.ops[era.since : era.until]:
             if op.nodes or op.pass_id is not None or op.id in self.ghosts or op.name in PASSES:
                 continue
-            if self._writes_a_leaf(op) or any(self.index.is_tracked(one) for one in op.outputs):
+            if self.index.writes_a_leaf(op) or any(self.index.is_tracked(one) for one in op.outputs):
                 continue
             if any(one in touched or index.identity(one) in leaves for one in op.inputs):
                 candidates.append(op)
@@ -181,15 +166,6 @@ class _Search:
                 wanted.update(op.inputs)
         self.ghosts.update((op.id, op) for op in kept)
         self.climb(op.id for op in kept)
-
-    def _writes_a_leaf(self, op: Op) -> bool:
-        """An update of weights by hand belongs to the ledger, not to the graph."""
-        return op.in_place and any(self.index.is_tracked_leaf(one) for one in (*op.inputs, *op.outputs))
-
-
-def is_source(op: Op) -> bool:
-    """Whether its results come from nowhere: `torch.ones`, or gradients from a pass."""
-    return not op.inputs or op.name in PASSES
 
 
 def _without_roots(index: GraphIndex) -> Visible:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from engine.program.source import source_of
 from engine.trace import Trace
 
 
@@ -13,7 +14,7 @@ def source(trace: Trace) -> Iterator[str]:
 
 
 def _lines(trace: Trace) -> Iterator[str]:
-    count = len(trace.program.code.splitlines())
+    count = source_of(trace.program.code).count
     lines = trace.lines_not_run
     if list(lines) != sorted(set(lines)) or any(not 0 < line <= count for line in lines):
         yield f"lines not run: {lines}, of {count}"
@@ -40,7 +41,7 @@ def _outside(trace: Trace) -> Iterator[str]:
 
 
 def _code(trace: Trace) -> Iterator[str]:
-    count = len(trace.program.code.splitlines())
+    count = source_of(trace.program.code).count
     for node in trace.nodes:
         if node.code is not None and not (node.custom and 0 < node.code.line <= node.code.end_line <= count):
             yield f"node {node.id} has lines of a backward that is not there"

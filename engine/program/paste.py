@@ -3,17 +3,10 @@
 import re
 import unicodedata
 from collections.abc import Iterator
-from typing import NamedTuple
 
-
-class Change(NamedTuple):
-    """Part of one line, and what to write there instead. Line from 1, columns from 0 in code points."""
-
-    line: int
-    column: int
-    end_column: int
-    text: str
-
+from engine.program.edits import in_line, insertion
+from engine.program.spans import lines_of, margin_of
+from engine.trace import Edit
 
 IPYTHON = re.compile(r"^\s*In ?\[(?:\d+|\*| |None)?\]: ?")
 RESULT = re.compile(r"^\s*Out ?\[(?:\d+|\*| |None)?\]: ?")
@@ -50,10 +43,10 @@ def half_width(character: str) -> str | None:
     return plain if len(plain) == 1 and plain != character and plain.isascii() and not plain.isspace() else None
 
 
-def characters(code: str) -> list[Change]:
+def characters(code: str) -> list[Edit]:
     """Every full-width, curly or invisible character that stands where Python reads code."""
     return [
-        Change(line, column, column + 1, right)
+        in_line(line, column, column + 1, right)
         for line, column, character in _outside_strings(code)
         if (right := half_width(character)) is not None
     ]
@@ -62,7 +55,7 @@ def characters(code: str) -> list[Change]:
 def _outside_strings(code: str) -> Iterator[tuple[int, int, str]]:
     """Characters that are not ASCII, outside strings and comments; curly quotes themselves count as outside."""
     ends, triple = "", False
-    for number, line in enumerate(code.split("\n"), 1):
+    for number, line in enumerate(lines_of(code), 1):
         if not triple:
             ends = ""
         column = 0
@@ -96,20 +89,20 @@ def _outside_strings(code: str) -> Iterator[tuple[int, int, str]]:
 
 def has_prompts(code: str) -> bool:
     """Whether a line begins as in a notebook or an interactive session."""
-    return any(IPYTHON.match(line) or RESULT.match(line) or PROMPT.match(line) for line in code.split("\n"))
+    return any(IPYTHON.match(line) or RESULT.match(line) or PROMPT.match(line) for line in lines_of(code))
 
 
-def prompts(code: str) -> list[Change]:
+def prompts(code: str) -> list[Edit]:
     """Takes the prompts off and turns what was printed between them into comments."""
-    lines = code.split("\n")
+    lines = lines_of(code)
     session = any(line.lstrip().startswith(">>>") for line in lines)
-    changes: list[Change] = []
+    changes: list[Edit] = []
     inside_result = begun = False
     for number, line in enumerate(lines, 1):
         begun = begun or PROMPT.match(line) is not None
         prompt = IPYTHON.match(line) or CONTINUED.match(line) or (PROMPT.match(line) if session else None)
         if prompt is not None:
-            changes.append(Change(number, 0, prompt.end(), ""))
+            changes.append(in_line(number, 0, prompt.end(), ""))
             inside_result = False
         elif RESULT.match(line):
             changes.append(_commented(number, line))
@@ -123,29 +116,29 @@ def prompts(code: str) -> list[Change]:
     return changes
 
 
-def printed(code: str, line: int) -> list[Change]:
+def printed(code: str, line: int) -> list[Edit]:
     """Turns a printed tensor or the like that begins on a line into a comment, to its last bracket."""
-    lines = code.split("\n")
+    lines = lines_of(code)
     if not 1 <= line <= len(lines) or not PRINTED.match(lines[line - 1]):
         return []
     changes, depth = [], 0
     for number in range(line, len(lines) + 1):
         text = lines[number - 1]
-        depth += sum(text.count(one) for one in "([{") - sum(text.count(one) for one in ")]}")
+        depth += sum(map(text.count, "([{")) - sum(map(text.count, ")]}"))
         changes.append(_commented(number, text))
         if depth <= 0 and not text.rstrip().endswith(":"):
             break
     return changes
 
 
-def terminal(code: str, line: int) -> list[Change]:
+def terminal(code: str, line: int) -> list[Edit]:
     """A command for a terminal or a notebook's magic becomes a comment; the choice of GPUs becomes Python."""
-    text = code.split("\n")[line - 1]
+    text = lines_of(code)[line - 1]
     visible = VISIBLE.match(text)
     if visible is not None:
         devices = visible["devices"].replace(" ", "")
         right = f'import os; os.environ["CUDA_VISIBLE_DEVICES"] = "{devices}"'
-        return [Change(line, len(text) - len(text.lstrip()), len(text), right)]
+        return [in_line(line, len(margin_of(text)), len(text), right)]
     return [_commented(line, text)] if _TERMINAL.match(text) else []
 
 
@@ -154,25 +147,16 @@ def is_prose(text: str) -> bool:
     body = text.strip()
     if not body or body.startswith("#"):
         return False
-    letters = sum("\u3040" <= one <= "\u30ff" or "\u4e00" <= one <= "\u9fff" for one in body)
+    letters = sum("\u3040" <= letter <= "\u30ff" or "\u4e00" <= letter <= "\u9fff" for letter in body)
     return letters >= 4 and letters * 2 >= len(body.replace(" ", "")) and not re.search(r"[=()\"'\[\]]", body)
 
 
-def prose(code: str, line: int) -> list[Change]:
+def prose(code: str, line: int) -> list[Edit]:
     """A sentence among the code becomes a comment."""
-    text = code.split("\n")[line - 1]
+    text = lines_of(code)[line - 1]
     return [_commented(line, text)] if is_prose(text) else []
 
 
-def _commented(line: int, text: str) -> Change:
-    margin = len(text) - len(text.lstrip())
-    return Change(line, margin, margin, "# ")
-
-
-def changed(code: str, changes: list[Change]) -> str:
-    """The text with all changes made."""
-    lines = code.split("\n")
-    for one in sorted(changes, reverse=True):
-        text = lines[one.line - 1]
-        lines[one.line - 1] = text[: one.column] + one.text + text[one.end_column :]
-    return "\n".join(lines)
+def _commented(line: int, text: str) -> Edit:
+    margin = len(margin_of(text))
+    return insertion(line, margin, "# ")

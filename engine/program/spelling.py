@@ -28,9 +28,9 @@ def nearest(name: str, candidates: Iterable[str]) -> tuple[str, bool]:
             best.append(other)
     if not best:
         return "", False
-    alike = [one for one in best if one[0] == name[0]] or best
-    alike = [one for one in alike if _lacks_letters(name, one) or _lacks_letters(one, name)] or alike
-    return min(alike, key=lambda one: (len(one) != len(name), one)), len(alike) == 1
+    alike = [other for other in best if other[0] == name[0]] or best
+    alike = [other for other in alike if _lacks_letters(name, other) or _lacks_letters(other, name)] or alike
+    return min(alike, key=lambda other: (len(other) != len(name), other)), len(alike) == 1
 
 
 def _is_another(name: str, other: str, far: float) -> bool:
@@ -49,17 +49,17 @@ def _farthest(name: str) -> float:
     return 1.5 if len(name) <= 6 else 2 if len(name) <= 9 else 3
 
 
-def distance(one: str, other: str) -> float:
+def distance(name: str, other: str) -> float:
     """Edits between two names: letters added, left out, changed or swapped; half an edit for upper and lower case."""
-    if one.lower() == other.lower():
+    if name.lower() == other.lower():
         return 0.5
     rows: list[list[float]] = [[float(at) for at in range(len(other) + 1)]]
-    for i, a in enumerate(one, 1):
+    for i, a in enumerate(name, 1):
         row = [float(i)]
         for j, b in enumerate(other, 1):
             cost = 0.0 if a == b else 0.5 if a.lower() == b.lower() else 1.0
             least = min(rows[-1][j] + 1, row[-1] + 1, rows[-1][j - 1] + cost)
-            if i > 1 and j > 1 and a == other[j - 2] and one[i - 2] == b:
+            if i > 1 and j > 1 and a == other[j - 2] and name[i - 2] == b:
                 least = min(least, rows[-2][j - 2] + 1)
             row.append(least)
         rows.append(row)

@@ -3,18 +3,32 @@
 import ast
 import threading
 import warnings
-from functools import lru_cache
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TypeVar
+
+from engine.program.names import dotted
+from engine.program.spans import Lines
+from engine.trace import Span
 
 MOST_CHARACTERS = 100_000
 """Longer programs get no names from their code; the server refuses them anyway."""
+
+Placed = ast.expr | ast.stmt | ast.keyword | ast.arg
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Loop = ast.For | ast.While | ast.AsyncFor
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_BLOCKS = ("body", "orelse", "finalbody")
+_Node = TypeVar("_Node", bound=ast.AST)
 
 _filters = threading.Lock()
 """`catch_warnings` puts back what it found: two threads in it at once would leave the whole process without warnings."""
 
 
-@lru_cache(maxsize=16)
 def parse(code: str) -> ast.Module | None:
-    """The tree; None for what Python cannot parse. Callers never change it.
+    """The tree; None for what Python cannot parse.
 
     Asked for only after the same parser has taken the same text inside the sandbox, so a text that would bring the
     parser down ends there.
@@ -27,3 +41,244 @@ def parse(code: str) -> ast.Module | None:
             return ast.parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The lists of statements right below a node, each of which runs one after the other."""
+    for name in _BLOCKS:
+        block = getattr(node, name, None)
+        if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
+            yield block
+
+
+def covers(node: Placed, line: int, end_line: int | None = None) -> bool:
+    """Whether a node's lines hold a line, or all lines from one to another."""
+    return node.lineno <= line and (end_line or line) <= (node.end_lineno or node.lineno)
+
+
+class Tree(Lines):
+    """Look-ups in one program. Callers never change the nodes: a tree is shared by all who ask about the same text."""
+
+    def __init__(self, code: str, *, parsed_in_sandbox: bool = True) -> None:
+        super().__init__(code)
+        self._parsed = code if parsed_in_sandbox else None
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The syntax tree; an empty one for what cannot be parsed here."""
+        tree = parse(self._parsed) if self._parsed is not None else None
+        return tree or ast.Module(body=[], type_ignores=[])
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """The whole tree, outer nodes first."""
+        return list(ast.walk(self.tree))
+
+    def _nodes_of(self, kind: type[_Node]) -> list[_Node]:
+        return [node for node in self.nodes if isinstance(node, kind)]
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        """Each node's parent."""
+        return {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
+
+    @cached_property
+    def calls(self) -> list[ast.Call]:
+        """Every call."""
+        return self._nodes_of(ast.Call)
+
+    @cached_property
+    def attributes(self) -> list[ast.Attribute]:
+        """Every `a.b`."""
+        return self._nodes_of(ast.Attribute)
+
+    @cached_property
+    def bindings(self) -> list[ast.Assign]:
+        """Every assignment to one target, in the order of the text."""
+        found = [node for node in self._nodes_of(ast.Assign) if len(node.targets) == 1]
+        return sorted(found, key=lambda node: (node.lineno, node.col_offset))
+
+    @cached_property
+    def functions(self) -> list[Function]:
+        """Every definition of a function."""
+        return [node for node in self.nodes if isinstance(node, _FUNCTIONS)]
+
+    @cached_property
+    def blocks(self) -> list[list[ast.stmt]]:
+        """Every list of statements that run one after the other."""
+        return [block for node in self.nodes for block in blocks_of(node)]
+
+    @cached_property
+    def imported(self) -> frozenset[str]:
+        """The names that import statements bind."""
+        return frozenset((name.asname or name.name).partition(".")[0] for name in self._nodes_of(ast.alias))
+
+    def receiver(self, call: ast.Call) -> ast.expr | None:
+        """What a method is called on; None for a function, be it one of an imported module or class."""
+        owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+        return None if dotted(owner).partition(".")[0] in self.imported else owner
+
+    # By place
+
+    @cached_property
+    def _by_span(self) -> dict[Span, ast.expr | ast.stmt]:
+        found: dict[Span, ast.expr | ast.stmt] = {}
+        for node in self.nodes:  # outer nodes first; an expression wins over the statement it is alone in
+            if isinstance(node, ast.expr) or (isinstance(node, ast.stmt) and self.span(node) not in found):
+                found[self.span(node)] = node
+        for node in [*found.values()]:
+            if isinstance(node, ast.expr) and (span := self.span_from_name(node)) is not None:
+                found.setdefault(span, node)
+        return found
+
+    def at(self, span: Span | None) -> ast.expr | ast.stmt | None:
+        """What is written at exactly that place."""
+        return self._by_span.get(span) if span is not None else None
+
+    def call_at(self, span: Span | None) -> ast.Call | None:
+        """The call that fills a place."""
+        node = self.at(span)
+        if isinstance(node, ast.Expr):
+            node = node.value
+        return node if isinstance(node, ast.Call) else None
+
+    def statement_at(self, span: Span | None) -> ast.stmt | None:
+        """The statement that the expression of a place is part of."""
+        node = self.at(span)
+        return None if node is None else self.statement(node)
+
+    def statement_on(self, line: int, end_line: int | None = None) -> ast.stmt | None:
+        """The innermost statement that covers a line, or all lines to another."""
+        return next((node for node in reversed(self._nodes_of(ast.stmt)) if covers(node, line, end_line)), None)
+
+    def span(self, node: Placed) -> Span:
+        """Where a node is written."""
+        return self.span_between(node, node)
+
+    def span_between(self, first: Placed, last: Placed) -> Span:
+        """From the beginning of one node to the end of another."""
+        end_line = last.end_lineno or last.lineno
+        return Span(
+            line=first.lineno,
+            end_line=end_line,
+            column=self.column(first.lineno, first.col_offset),
+            end_column=self.column(end_line, last.end_col_offset or 0),
+        )
+
+    def span_from_name(self, node: ast.expr) -> Span | None:
+        """Where Python says that an attribute or method call is whose receiver ends on a line before: it begins at the name
+        (`update_start_location_to_match_attr` in CPython's compiler)."""
+        name = node.func if isinstance(node, ast.Call) else node
+        if not isinstance(name, ast.Attribute) or name.end_lineno in (None, node.lineno):
+            return None
+        whole, name_span = self.span(node), self.span(name)
+        return Span(
+            line=name_span.end_line,
+            column=name_span.end_column - len(name.attr),
+            end_line=whole.end_line,
+            end_column=whole.end_column,
+        )
+
+    def text(self, node: Placed) -> str:
+        """The code of a node as it is written."""
+        return self.written(self.span(node))
+
+    def short(self, node: Placed) -> str:
+        """The same on one line, shortened for a sentence."""
+        return self.excerpt(self.span(node))
+
+    # Around a node
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """A node's parents, innermost first."""
+        above = self.parents.get(node)
+        while above is not None:
+            yield above
+            above = self.parents.get(above)
+
+    def statement(self, node: ast.AST) -> ast.stmt | None:
+        """The statement an expression is part of."""
+        return next((above for above in (node, *self.around(node)) if isinstance(above, ast.stmt)), None)
+
+    def function(self, node: ast.AST) -> Function | None:
+        """The function whose body a node is in."""
+        return next((above for above in self.around(node) if isinstance(above, _FUNCTIONS)), None)
+
+    def loops(self, node: ast.AST) -> list[Loop]:
+        """The loops around a node, innermost first, also those around its function."""
+        return [above for above in self.around(node) if isinstance(above, _LOOPS)]
+
+    def block(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements that run one after the other with this one."""
+        above = self.parents.get(statement)
+        blocks = blocks_of(above) if above is not None else ()
+        return next((block for block in blocks if statement in block), [statement])
+
+    def in_loop(self, node: ast.AST) -> bool:
+        """Whether it may run more than once in one run of its function."""
+        around = (above for above in self.around(node) if isinstance(above, (*_LOOPS, *_FUNCTIONS, ast.Lambda)))
+        return isinstance(next(around, None), _LOOPS)
+
+    def is_in_function(self, node: ast.AST) -> bool:
+        """Whether it waits for a call."""
+        return any(isinstance(above, (*_FUNCTIONS, ast.Lambda)) for above in self.around(node))
+
+    def runs_once(self, node: ast.AST) -> bool:
+        """Whether it is at the level of the program: in no loop, function or condition."""
+        return isinstance(self.parents.get(self.statement(node) or node), ast.Module)
+
+    def follows(self, first: ast.stmt | None, second: ast.stmt | None) -> bool:
+        """Whether the second is a later statement of the first one's block."""
+        if first is None or second is None:
+            return False
+        block = self.block(first)
+        return second in block and block.index(first) < block.index(second)
+
+    def loop_head(self, line: int) -> str:
+        """The `for` or `while` whose body a line is in; the line itself when it is in none."""
+        inside = [loop for loop in self._loops if loop.lineno < line and covers(loop, line)]
+        innermost = min(inside, key=lambda loop: (loop.end_lineno or 0) - loop.lineno, default=None)
+        return self.line(innermost.lineno if innermost is not None else line).removesuffix(":")
+
+    @cached_property
+    def _loops(self) -> list[Loop]:
+        return [node for node in self.nodes if isinstance(node, _LOOPS)]
+
+    # By name
+
+    def classes(self, name: str) -> list[ast.ClassDef]:
+        """Class definitions of that name."""
+        return [node for node in self._nodes_of(ast.ClassDef) if node.name == name]
+
+    def assignments(self, target: str) -> list[ast.Assign]:
+        """Assignments to that one name or attribute, in the order of the text."""
+        return [node for node in self.bindings if ast.unparse(node.targets[0]) == target]
+
+    def is_bound(self, name: str) -> bool:
+        """Whether the program gives that name a meaning anywhere."""
+        return name in self._bound
+
+    @cached_property
+    def _bound(self) -> frozenset[str]:
+        found = set(self.imported)
+        for node in self.nodes:
+            match node:
+                case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                    found.add(name)
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                    found.add(name)
+        return frozenset(found)
+
+    def is_in_function_forward(self, line: int) -> bool:
+        """Whether a line is in the `forward` of a custom `autograd.Function`, which PyTorch runs without recording."""
+        return any(covers(forward, line) for forward in self._forwards)
+
+    @cached_property
+    def _forwards(self) -> list[ast.FunctionDef]:
+        return [
+            method
+            for node in self._nodes_of(ast.ClassDef)
+            if any(dotted(base).rpartition(".")[2] == "Function" for base in node.bases)
+            for method in node.body
+            if isinstance(method, ast.FunctionDef) and method.name == "forward"
+        ]

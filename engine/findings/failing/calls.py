@@ -3,12 +3,11 @@
 import ast
 import re
 
-from engine.findings.code import insertion
 from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case
 from engine.findings.failing.classes import forward_inside, function_forward, head
 from engine.findings.leaves import asked_last, meant_as_leaves, plain_containers, said_of, wrapped
-from engine.findings.reading import dotted
+from engine.program.names import dotted
 from engine.program.spelling import nearest
 from engine.trace import Edit, Finding
 
@@ -40,7 +39,7 @@ def not_callable(case: Case) -> Finding | None:
         return case.finding(code, name=func.attr, receiver=case.code.short(func.value), fix=fix)
     if isinstance(func, ast.Constant) and len(call.args) == 1:
         first = case.code.span(call)
-        at = insertion(case.code.span(func).end_line, case.code.span(func).end_column, " * ")
+        at = case.code.after(func, " * ")
         return case.finding(
             "product_sign", span=first, written=case.code.short(call), right=f"{case.code.short(func)} * (…)", fix=(at,)
         )

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from engine.findings.code import Code
 from engine.findings.diagnosis import Diagnosis, line
+from engine.program.source import source_of
 from engine.trace import Edit, Failure, Finding, Op, Operand, Span, Tensor
 
 
@@ -15,7 +15,7 @@ class Case:
     def __init__(self, story: Diagnosis, failure: Failure) -> None:
         self.story = story
         self.failure = failure
-        self.code = Code(story.trace.program.code)
+        self.code = source_of(story.trace.program.code)
         self.groups: dict[str, str] = {}
         self.rule = ""
         """Code of the rule that is looking."""
@@ -106,7 +106,7 @@ class Case:
     ) -> Finding:  # fmt: skip
         """The diagnosis, at the failing place unless another is given. Parameters come as a mapping, by name, or both."""
         where = span or self.failure.span
-        common = {"line": line(where), "code": self.story.source.text(where)}
+        common = {"line": line(where), "code": self.story.code.excerpt(where)}
         return Finding(
             code=code or self.rule,
             severity="error",

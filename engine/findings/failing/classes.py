@@ -3,11 +3,13 @@
 import ast
 
 from engine.findings.failing.case import Case
+from engine.program.names import dotted
 from engine.program.spelling import nearest
+from engine.program.tree import Function
 from engine.trace import Edit, Finding, Span
 
 
-def head(case: Case, node: ast.ClassDef | ast.FunctionDef) -> Span:
+def head(case: Case, node: ast.ClassDef | Function) -> Span:
     """The first line of a definition."""
     span = case.code.span(node)
     return Span(
@@ -25,7 +27,7 @@ def method_of(cls: ast.ClassDef, name: str) -> ast.FunctionDef | None:
 
 def is_function_class(cls: ast.ClassDef) -> bool:
     """Whether a class is a custom autograd Function."""
-    return any(ast.unparse(base).rpartition(".")[2] == "Function" for base in cls.bases)
+    return any(dotted(base).rpartition(".")[2] == "Function" for base in cls.bases)
 
 
 def _function_class(case: Case, name: str) -> ast.ClassDef | None:

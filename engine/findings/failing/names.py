@@ -7,7 +7,7 @@ from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case
 from engine.findings.failing.given import made_with_data
 from engine.program import paste
-from engine.trace import Edit, Finding, Span
+from engine.trace import Edit, Finding
 
 IMPORTS = {
     "torch": "import torch",
@@ -70,9 +70,7 @@ def _pasted(case: Case, name: str) -> Finding | None:
     text = case.code.lines[span.line - 1]
     if name in ("In", "Out") and paste.has_prompts(text):
         changes = paste.prompts(code)
-        return case.finding(
-            "notebook_prompt", span=case.code.span(statement), count=str(len(changes)), fix=_edits(changes)
-        )
+        return case.finding("notebook_prompt", span=case.code.span(statement), count=str(len(changes)), fix=changes)
     alone = isinstance(statement, ast.Expr)
     if (
         alone
@@ -81,18 +79,11 @@ def _pasted(case: Case, name: str) -> Finding | None:
         and text.lstrip().startswith(name)
     ):
         changes = paste.printed(code, span.line)
-        return case.finding("pasted_output", span=case.code.span(statement), fix=_edits(changes)) if changes else None
+        return case.finding("pasted_output", span=case.code.span(statement), fix=changes) if changes else None
     if alone and paste.is_prose(text) and statement.lineno == statement.end_lineno:
-        fix = _edits(paste.prose(code, span.line))
+        fix = paste.prose(code, span.line)
         return case.finding("prose_line", text=text.strip()[:24], fix=fix)
     return None
-
-
-def _edits(changes: list[paste.Change]) -> tuple[Edit, ...]:
-    return tuple(
-        Edit(span=Span(line=one.line, end_line=one.line, column=one.column, end_column=one.end_column), text=one.text)
-        for one in changes
-    )
 
 
 def _is_method(name: str) -> bool:

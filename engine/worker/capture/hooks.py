@@ -24,6 +24,7 @@ import torch.nn.modules.module as module_code
 from torch.utils.hooks import RemovableHandle
 
 from engine.events import ChangeWord
+from engine.program.spans import code_points, margin_of
 from engine.worker.capture.modules import Modules
 from engine.worker.capture.record import PROGRAM, Ledger
 from engine.worker.runtime.tracebacks import is_detour, is_ours
@@ -424,13 +425,13 @@ def _extent(code: CodeType) -> tuple[int, int, int, int]:
     else:
         line = code.co_firstlineno
         text = linecache.getline(PROGRAM, line)
-        start = len(text.encode()) - len(text.lstrip().encode())
-    return line, end_line, _points(line, start), _points(end_line, end)
-
-
-def _points(line: int, offset: int) -> int:
-    """A column in code points."""
-    return len(linecache.getline(PROGRAM, line).encode()[:offset].decode("utf-8", "ignore"))
+        start = len(margin_of(text).encode())
+    return (
+        line,
+        end_line,
+        code_points(linecache.getline(PROGRAM, line), start),
+        code_points(linecache.getline(PROGRAM, end_line), end),
+    )
 
 
 def _code(hook: Any) -> CodeType | None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from engine.program.tree import parse
 from engine.worker.capture.record import PROGRAM, Ledger, is_blank
 from engine.worker.capture.safe_repr import class_name, plain_text
 from engine.worker.capture.tensors import look
@@ -317,12 +318,9 @@ def _of_tensor(tensor: Any, name: str) -> object:
 
 def written(source: str) -> dict[int, _Written]:
     """The statement of each line, the innermost where several share one; none for a source that is no program."""
-    try:
-        tree = ast.parse(source, PROGRAM)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
     found: dict[int, _Written] = {}
-    for node in ast.walk(tree):  # outer ones first
+    tree = parse(source)
+    for node in ast.walk(tree) if tree is not None else ():  # outer ones first
         if isinstance(node, ast.stmt) and not _is_docstring(node):
             lines = range(node.lineno, _last_line(node) + 1)
             statement = _Written(node.lineno, len(lines), tuple(_targets(node)), _body(node))

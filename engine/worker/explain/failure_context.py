@@ -16,7 +16,9 @@ from typing import Any
 
 import torch
 
+from engine.program.source import Source
 from engine.program.spelling import LONGEST_NAME, nearest
+from engine.trace import Span
 from engine.worker.capture.record import Ledger
 
 _MOST_OPERANDS = 24
@@ -163,25 +165,21 @@ def _expressions(source: str, place: Place | None) -> list[ast.expr]:
     """The failing expression; when the place is that of a statement or its target, all in that statement."""
     if place is None:
         return []
-    with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-        tree = ast.parse(source)
-        around: ast.stmt | None = None
-        for node in ast.walk(tree):
-            if (
-                isinstance(node, ast.expr)
-                and _is_at(node, place)
-                and not isinstance(node.__dict__.get("ctx"), ast.Store)
-            ):
-                return [node]
-            if isinstance(node, ast.stmt) and node.lineno <= place[0] and place[1] <= (node.end_lineno or 0):
-                around = node
-        if around is not None:
-            return [node for node in ast.iter_child_nodes(around) if isinstance(node, ast.expr)]
-    return []
-
-
-def _is_at(node: ast.expr, place: Place) -> bool:
-    return (node.lineno, node.end_lineno, node.col_offset, node.end_col_offset) == place
+    line, end_line, column, end_column = place
+    code = Source(source)
+    node = code.at(
+        Span(
+            line=line,
+            end_line=end_line,
+            column=code.column(line, column),
+            end_column=code.column(end_line, end_column),
+        )
+    )
+    if isinstance(node, ast.expr) and not isinstance(node.__dict__.get("ctx"), ast.Store):
+        return [node]
+    statement = code.statement_on(line, end_line)
+    inside = ast.iter_child_nodes(statement) if statement is not None else ()
+    return [node for node in inside if isinstance(node, ast.expr)]
 
 
 def _type_of(value: object) -> str:

@@ -10,12 +10,13 @@ import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
+import msgspec
+
+from engine.program.edits import applied, in_line, insertion
 from engine.program.paste import (
     BLANK,
     NOTHING,
     VISIBLE,
-    Change,
-    changed,
     characters,
     half_width,
     has_prompts,
@@ -24,6 +25,8 @@ from engine.program.paste import (
     prose,
     terminal,
 )
+from engine.program.spans import lines_of, margin_of
+from engine.trace import Edit
 
 _TRIES = 12
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -53,7 +56,7 @@ class _Wrong(NamedTuple):
 
 def fault(error: SyntaxError, source: str) -> Fault | None:
     """The diagnosis; None when nothing certain can be said."""
-    lines = source.split("\n")
+    lines = lines_of(source)
     if not error.lineno or error.lineno > len(lines):
         return None
     column = max((error.offset or 1) - 1, 0)
@@ -80,17 +83,17 @@ def _passes(source: str, wrong: _Wrong) -> bool:
     return False
 
 
-def _tried(wrong: _Wrong, source: str, *tries: list[Change]) -> tuple[tuple[int, int, int, int, str], ...]:
+def _tried(wrong: _Wrong, source: str, *tries: list[Edit]) -> tuple[tuple[int, int, int, int, str], ...]:
     """The first of some changes that get past the error, as edits; none when none does."""
     for changes in tries[:_TRIES]:
-        if changes and _passes(changed(source, changes), wrong):
-            return tuple((one.line, one.line, one.column, one.end_column, one.text) for one in changes)
+        if changes and _passes(applied(source, changes), wrong):
+            return tuple((*msgspec.structs.astuple(edit.span), edit.text) for edit in changes)
     return ()
 
 
 def _whole(wrong: _Wrong) -> tuple[int, int, int, int]:
     """The line without its margin."""
-    return wrong.line, wrong.line, len(wrong.text) - len(wrong.text.lstrip()), len(wrong.text.rstrip())
+    return wrong.line, wrong.line, len(margin_of(wrong.text)), len(wrong.text.rstrip())
 
 
 def _here(wrong: _Wrong) -> tuple[int, int, int, int]:
@@ -104,13 +107,13 @@ def _pasted_prompts(wrong: _Wrong, source: str) -> Fault | None:
         return None
     changes = prompts(source)
     fix = _tried(wrong, source, changes, changes + characters(source))
-    first = next((one.line for one in changes), wrong.line)
+    first = next((change.span.line for change in changes), wrong.line)
     return Fault("notebook_prompt", _line(source, first), {"count": str(len(changes))}, fix) if fix else None
 
 
 def _line(source: str, line: int) -> tuple[int, int, int, int]:
-    text = source.split("\n")[line - 1]
-    return line, line, len(text) - len(text.lstrip()), max(len(text.rstrip()), 1)
+    text = lines_of(source)[line - 1]
+    return line, line, len(margin_of(text)), max(len(text.rstrip()), 1)
 
 
 def _commands(wrong: _Wrong, source: str) -> Fault | None:
@@ -126,15 +129,15 @@ def _commands(wrong: _Wrong, source: str) -> Fault | None:
     return Fault("shell_line", _whole(wrong), {"word": word, "command": wrong.text.strip()[:48]}, fix)
 
 
-def _everywhere(source: str, find: Callable[[str, int], list[Change]]) -> list[Change]:
-    return [change for line in range(1, source.count("\n") + 2) for change in find(source, line)]
+def _everywhere(source: str, find: Callable[[str, int], list[Edit]]) -> list[Edit]:
+    return [change for line in range(1, len(lines_of(source)) + 1) for change in find(source, line)]
 
 
 def _outputs(wrong: _Wrong, source: str) -> Fault | None:
     """A printed value may take several lines, of which the parser names a later one."""
     for line in range(wrong.line, max(wrong.line - 8, 0), -1):
         changes = printed(source, line)
-        if changes and changes[-1].line >= wrong.line:
+        if changes and changes[-1].span.line >= wrong.line:
             fix = _tried(wrong, source, changes)
             return Fault("pasted_output", _line(source, line), {}, fix) if fix else None
     return None
@@ -143,12 +146,12 @@ def _outputs(wrong: _Wrong, source: str) -> Fault | None:
 def _strange(wrong: _Wrong, source: str) -> Fault | None:
     """A full-width, curly or invisible character, named with its column and its half-width form."""
     found = characters(source)
-    here = [one for one in found if one.line == wrong.line]
+    here = [change for change in found if change.span.line == wrong.line]
     if not here:
         return None
     named = re.search(r"character '?(.)?'? ?\(?U\+([0-9A-F]+)", wrong.message)
-    exact = [one for one in here if one.column == wrong.column] if named else []
-    first = (exact or here)[0]
+    exact = [change for change in here if change.span.column == wrong.column] if named else []
+    first = (exact or here)[0].span
     character = wrong.text[first.column]
     fix = _tried(wrong, source, found, here)
     if not fix and not exact:
@@ -177,18 +180,18 @@ _PRINT = re.compile(r"^(\s*)print\s+(?!\()(.+?)(,?)\s*(#.*)?$")
 def _print(wrong: _Wrong, source: str) -> Fault | None:
     if not wrong.message.startswith("Missing parentheses in call to 'print'"):
         return None
-    changes = [change for number, text in enumerate(source.split("\n"), 1) for change in _printing(number, text)]
-    fix = _tried(wrong, source, changes, [one for one in changes if one.line == wrong.line])
+    changes = [change for number, text in enumerate(lines_of(source), 1) for change in _printing(number, text)]
+    fix = _tried(wrong, source, changes, [change for change in changes if change.span.line == wrong.line])
     return Fault("print_statement", _whole(wrong), {}, fix)
 
 
-def _printing(number: int, text: str) -> list[Change]:
+def _printing(number: int, text: str) -> list[Edit]:
     match = _PRINT.match(text)
     if match is None or match[2].startswith(("=", ".")):
         return []
     start, end = match.start(2), match.end(3)
     tail = ', end=" ")' if match[3] else ")"
-    return [Change(number, len(match[1]) + 5, start, "("), Change(number, match.end(2), end, tail)]
+    return [in_line(number, len(match[1]) + 5, start, "("), in_line(number, match.end(2), end, tail)]
 
 
 def _brackets(wrong: _Wrong, source: str) -> Fault | None:
@@ -196,12 +199,12 @@ def _brackets(wrong: _Wrong, source: str) -> Fault | None:
     if never:
         missing = _unclosed(wrong.text)
         end = len(_code(wrong.text))
-        last = source.split("\n")
-        fix = _tried(wrong, source, [Change(wrong.line, end, end, missing)] if missing else [])
+        last = lines_of(source)
+        fix = _tried(wrong, source, [insertion(wrong.line, end, missing)] if missing else [])
         if not fix and missing:  # a call over several lines: before the next line that begins further left
             for number in range(wrong.line + 1, min(wrong.line + 12, len(last)) + 1):
                 here = len(_code(last[number - 1]))
-                fix = _tried(wrong, source, [Change(number, here, here, missing[-1])]) if here else ()
+                fix = _tried(wrong, source, [in_line(number, here, here, missing[-1])]) if here else ()
                 if fix:
                     break
         return Fault("bracket_open", _here(wrong), {"bracket": never[1], "right": _CLOSING[never[1]]}, fix)
@@ -209,13 +212,13 @@ def _brackets(wrong: _Wrong, source: str) -> Fault | None:
         return _run_on(wrong, source)
     unmatched = re.match(r"unmatched '(.)'", wrong.message)
     if unmatched:
-        fix = _tried(wrong, source, [Change(wrong.line, wrong.column, wrong.column + 1, "")])
+        fix = _tried(wrong, source, [in_line(wrong.line, wrong.column, wrong.column + 1, "")])
         return Fault("bracket_extra", _here(wrong), {"bracket": unmatched[1]}, fix)
     other = re.match(r"closing parenthesis '(.)' does not match opening parenthesis '(.)'", wrong.message)
     if other:
         right = _CLOSING[other[2]]
         at = wrong.column
-        fix = _tried(wrong, source, [Change(wrong.line, at, at, right)], [Change(wrong.line, at, at + 1, right)])
+        fix = _tried(wrong, source, [insertion(wrong.line, at, right)], [in_line(wrong.line, at, at + 1, right)])
         return Fault("bracket_mismatch", _here(wrong), {"bracket": other[1], "open": other[2], "right": right}, fix)
     return None
 
@@ -226,7 +229,7 @@ def _run_on(wrong: _Wrong, source: str) -> Fault | None:
     if not missing or wrong.end_line == wrong.line:
         return None
     here = wrong._replace(end_line=wrong.line)
-    fix = _tried(here, source, [Change(wrong.line, end, end, missing)])
+    fix = _tried(here, source, [insertion(wrong.line, end, missing)])
     opened = {right: left for left, right in _CLOSING.items()}[missing[-1]]
     at = wrong.text.find(opened)
     return (
@@ -264,68 +267,68 @@ def _colon(wrong: _Wrong, source: str) -> Fault | None:
     other = re.match(r"^(\s*)else\s+if\b", wrong.text)
     if other:
         start = len(other[1])
-        fix = _tried(wrong, source, [Change(wrong.line, start, other.end(), "elif")])
+        fix = _tried(wrong, source, [in_line(wrong.line, start, other.end(), "elif")])
         return Fault("else_if", (wrong.line, wrong.line, start, other.end()), {}, fix)
     if wrong.message != "expected ':'":
         return None
     end = len(_code(wrong.text))
-    fix = _tried(wrong, source, [Change(wrong.line, end, end, ":")])
+    fix = _tried(wrong, source, [insertion(wrong.line, end, ":")])
     word = (wrong.text.split() or [""])[0].rstrip(":")
     return Fault("colon_missing", _whole(wrong), {"word": word}, fix)
 
 
 def _indentation(wrong: _Wrong, source: str) -> Fault | None:
-    lines = source.split("\n")
-    if wrong.is_tab or ("\t" in wrong.text[: len(wrong.text) - len(wrong.text.lstrip())] and "indent" in wrong.message):
+    lines = lines_of(source)
+    if wrong.is_tab or ("\t" in margin_of(wrong.text) and "indent" in wrong.message):
         tries = [
             [change for at, text in enumerate(lines, 1) for change in _untabbed(at, text, width)] for width in (4, 8)
         ]
         return Fault("tabs_and_spaces", _whole(wrong), {}, _tried(wrong, source, *tries))
     block = re.match(r"expected an indented block after (.+?) on line (\d+)", wrong.message)
     if block:
-        margin = len(lines[int(block[2]) - 1]) - len(lines[int(block[2]) - 1].lstrip())
+        margin = len(margin_of(lines[int(block[2]) - 1]))
         is_last = not any(text.strip() for text in lines[wrong.line :])
-        change = [Change(wrong.line, 0, len(wrong.text) - len(wrong.text.lstrip()), " " * (margin + 4))]
+        change = [in_line(wrong.line, 0, len(margin_of(wrong.text)), " " * (margin + 4))]
         fix = _tried(wrong, source, change) if is_last and wrong.text.strip() else ()
         head = re.sub(r" (?:statement|definition)$", "", block[1]).replace("'", "")
         return Fault("block_missing", _whole(wrong), {"head": head, "head_line": block[2]}, fix)
     if wrong.message == "unexpected indent":
         above = next((text for text in reversed(lines[: wrong.line - 1]) if text.strip()), "")
-        margin = len(above) - len(above.lstrip())
-        own = len(wrong.text) - len(wrong.text.lstrip())
-        fix = _tried(wrong, source, _dedented(lines), [Change(wrong.line, 0, own, " " * margin)])
+        margin = len(margin_of(above))
+        own = len(margin_of(wrong.text))
+        fix = _tried(wrong, source, _dedented(lines), [in_line(wrong.line, 0, own, " " * margin)])
         return Fault("indent_unexpected", _whole(wrong), {"spaces": str(own)}, fix)
     if wrong.message.startswith("unindent does not match"):
         return Fault(
             "indent_mismatch",
             _whole(wrong),
-            {"spaces": str(len(wrong.text) - len(wrong.text.lstrip()))},
+            {"spaces": str(len(margin_of(wrong.text)))},
             _unindented(wrong, source),
         )
     return None
 
 
-def _untabbed(number: int, text: str, width: int) -> list[Change]:
-    margin = text[: len(text) - len(text.lstrip())]
-    return [Change(number, 0, len(margin), margin.expandtabs(width))] if "\t" in margin else []
+def _untabbed(number: int, text: str, width: int) -> list[Edit]:
+    margin = margin_of(text)
+    return [in_line(number, 0, len(margin), margin.expandtabs(width))] if "\t" in margin else []
 
 
-def _dedented(lines: list[str]) -> list[Change]:
+def _dedented(lines: list[str]) -> list[Edit]:
     """Takes away the margin that all lines share."""
     margins = [len(text) - len(text.lstrip(" ")) for text in lines if text.strip()]
     least = min(margins, default=0)
-    return [Change(at, 0, least, "") for at, text in enumerate(lines, 1) if text.strip()] if least else []
+    return [in_line(at, 0, least, "") for at, text in enumerate(lines, 1) if text.strip()] if least else []
 
 
 def _unindented(wrong: _Wrong, source: str) -> tuple[tuple[int, int, int, int, str], ...]:
     """Only for a line that is one space off a margin in use above, and far from all others."""
-    lines = source.split("\n")
-    own = len(wrong.text) - len(wrong.text.lstrip())
-    used = {len(text) - len(text.lstrip()) for text in lines[: wrong.line - 1] if text.strip()}
+    lines = lines_of(source)
+    own = len(margin_of(wrong.text))
+    used = {len(margin_of(text)) for text in lines[: wrong.line - 1] if text.strip()}
     near = sorted(used, key=lambda margin: abs(margin - own))
     if not near or abs(near[0] - own) > 1 or (len(near) > 1 and abs(near[1] - own) < 3):
         return ()
-    return _tried(wrong, source, [Change(wrong.line, 0, own, " " * near[0])])
+    return _tried(wrong, source, [in_line(wrong.line, 0, own, " " * near[0])])
 
 
 def _equals(wrong: _Wrong, source: str) -> Fault | None:
@@ -334,7 +337,7 @@ def _equals(wrong: _Wrong, source: str) -> Fault | None:
     places = [
         match.start() for match in re.finditer(r"(?<![=!<>:+\-*/%])=(?!=)", wrong.text) if match.start() >= wrong.column
     ]
-    fix = _tried(wrong, source, *[[Change(wrong.line, at, at + 1, "==")] for at in places])
+    fix = _tried(wrong, source, *[[in_line(wrong.line, at, at + 1, "==")] for at in places])
     return Fault("equals_in_condition", _here(wrong), {}, fix)
 
 
@@ -352,13 +355,13 @@ def _operators(wrong: _Wrong, source: str) -> Fault | None:
     if step:
         start = len(step[1])
         right = f"{step[2]} {step[3][0]}= 1"
-        fix = _tried(wrong, source, [Change(wrong.line, start, len(_code(wrong.text)), right)])
+        fix = _tried(wrong, source, [in_line(wrong.line, start, len(_code(wrong.text)), right)])
         return Fault("increment", _whole(wrong), {"operator": step[3], "right": right}, fix)
     for mark, word in (("&&", "and"), ("||", "or")):
         at = wrong.text.find(mark)
         if at >= 0:
             changes = [
-                Change(wrong.line, found.start(), found.end(), word)
+                in_line(wrong.line, found.start(), found.end(), word)
                 for found in re.finditer(re.escape(mark), wrong.text)
             ]
             fix = _tried(wrong, source, changes)
@@ -369,7 +372,7 @@ def _operators(wrong: _Wrong, source: str) -> Fault | None:
     product = re.search(r"\b(\d+(?:\.\d*)?)([A-Za-z_]\w*)", wrong.text[max(wrong.column - 8, 0) :])
     if "decimal literal" in wrong.message and product:
         at = max(wrong.column - 8, 0) + product.start(2)
-        fix = _tried(wrong, source, [Change(wrong.line, at, at, " * ")])
+        fix = _tried(wrong, source, [insertion(wrong.line, at, " * ")])
         if fix:
             place = (wrong.line, wrong.line, at - len(product[1]), at + len(product[2]))
             return Fault("product_sign", place, {"written": product[0], "right": f"{product[1]} * {product[2]}"}, fix)
@@ -382,7 +385,7 @@ def _comma(wrong: _Wrong, source: str) -> Fault | None:
     gaps = [
         found.start() for found in re.finditer(r"\s+", wrong.text) if wrong.column < found.start() < wrong.end_column
     ]
-    tries = [fix for at in gaps[:_TRIES] if (fix := _tried(wrong, source, [Change(wrong.line, at, at, ",")]))]
+    tries = [fix for at in gaps[:_TRIES] if (fix := _tried(wrong, source, [insertion(wrong.line, at, ",")]))]
     return Fault("comma_missing", _here(wrong), {}, tries[0] if len(tries) == 1 else ())
 
 
@@ -391,9 +394,9 @@ def _strings(wrong: _Wrong, source: str) -> Fault | None:
         return None
     quote = wrong.text[wrong.column : wrong.column + 1]
     end = len(wrong.text.rstrip())
-    tries = [[Change(wrong.line, end, end, quote)]]
+    tries = [[insertion(wrong.line, end, quote)]]
     brackets = len(wrong.text) - len(wrong.text.rstrip(")]}: "))
-    tries += [[Change(wrong.line, at, at, quote)] for at in range(end - 1, end - brackets - 1, -1)]
+    tries += [[insertion(wrong.line, at, quote)] for at in range(end - 1, end - brackets - 1, -1)]
     return Fault("string_open", _here(wrong), {"quote": quote}, _tried(wrong, source, *tries))
 
 
@@ -411,7 +414,7 @@ def _except(wrong: _Wrong, source: str) -> Fault | None:
     said = re.match(r"^(\s*except\s+[\w.]+)\s*,\s*(\w+)\s*:", wrong.text)
     if said is None:
         return None
-    fix = _tried(wrong, source, [Change(wrong.line, said.end(1), said.end(2), f" as {said[2]}")])
+    fix = _tried(wrong, source, [in_line(wrong.line, said.end(1), said.end(2), f" as {said[2]}")])
     return Fault("except_comma", _whole(wrong), {"name": said[2]}, fix) if fix else None
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from engine.program.spans import Lines
 from engine.worker.capture.record import Ledger, Row
 from engine.worker.capture.tensors import Pooled
 from engine.worker.compact.sampling import OPS_BYTES
@@ -31,7 +32,7 @@ class Sender:
     def __init__(self, ledger: Ledger, emit: Callable[[bytes], None], source: str) -> None:
         self.ledger = ledger
         self.emit = emit
-        self.lines = source.splitlines()
+        self.lines = Lines(source)
         self.lock = threading.Lock()
         self.sites_sent = 0
         self.bytes_sent = 0
@@ -82,14 +83,13 @@ class Sender:
                 line, end_line, column, end_column = place
                 line = line or code.co_firstlineno
                 end_line = end_line or line
-                return line, end_line, self._points(line, column or 0), self._points(end_line, end_column or 0)
+                return (
+                    line,
+                    end_line,
+                    self.lines.column(line, column or 0),
+                    self.lines.column(end_line, end_column or 0),
+                )
         return code.co_firstlineno, code.co_firstlineno, 0, 0
-
-    def _points(self, line: int, offset: int) -> int:
-        if not 0 < line <= len(self.lines):
-            return offset
-        text = self.lines[line - 1]
-        return offset if text.isascii() else len(text.encode()[:offset].decode("utf-8", "ignore"))
 
 
 def _encode(rows: list[Row]) -> bytes:

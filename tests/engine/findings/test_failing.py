@@ -5,9 +5,9 @@ from textwrap import indent
 
 import pytest
 
-from engine.findings.code import applied
 from engine.findings.errors import CODES
 from engine.local import Engine
+from engine.program.edits import applied
 from engine.program.tree import parse
 from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace

@@ -9,8 +9,8 @@ import msgspec
 import pytest
 
 from engine.findings import find
-from engine.findings.code import applied
 from engine.local import Engine
+from engine.program.edits import applied
 from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
 from tests.engine.findings import healthy, silent, silent_no_effect, silent_training

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 
 from engine.graph import Box, Graph, Level, NoSuchChoice, view
 from engine.graph.families import family_of
-from engine.graph.source import Source
 from engine.trace import Broadcast, Edge, Member, Node, OutputOf, Span, Visit
 from tests.engine.traces import Tape
 
@@ -448,17 +447,6 @@ def test_ten_thousand_nodes_take_linear_time() -> None:
         view(trace)
         times.append(time.process_time() - start)
     assert times[1] < 40 * max(times[0], 0.002)
-
-
-def test_source_text_is_by_code_point_and_on_one_line() -> None:
-    source = Source("名 = f(α,\n      β)\n", parsed_in_sandbox=True)
-    assert source.text(Span(line=1, end_line=2, column=4, end_column=8)) == "f(α, β)"
-    assert source.text(Span(line=9, end_line=9, column=0, end_column=1)) == ""
-    assert source.text(None) == ""
-
-
-def test_code_that_does_not_parse_has_lines_but_no_loops() -> None:
-    assert Source("for x in\n  y = 1", parsed_in_sandbox=True).loop_head(2) == "y = 1"
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,15 @@ import pytest
 from engine import Trace
 from engine.graph import view
 from engine.program import tree as syntax
+from engine.program.source import source_of
 
 BROKEN = "x = (1,\nfor\n"
-RUNS = "import torch\nx = torch.ones(2, requires_grad=True)\nfor _ in range(2):\n    x.sum().backward()\n"
+RUNS = "import torch\nx = torch.ones(2, requires_grad=True)\nfor _ in range(3):\n    x = x * 2\nx.sum().backward()\n"
 
 
 def parsed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What reaches Python's parser from now on."""
-    syntax.parse.cache_clear()
+    source_of.cache_clear()
     seen: list[str] = []
     real = ast.parse
 
@@ -38,9 +39,6 @@ def test_code_that_never_ran_is_not_parsed(trace: Callable[[str], Trace], monkey
 
 def test_code_that_ran_is(trace: Callable[[str], Trace], monkeypatch: pytest.MonkeyPatch) -> None:
     made = trace(RUNS)
-    from engine.graph import source
-
-    source._loops.cache_clear()
     seen = parsed(monkeypatch)
     view(made)
     assert seen == [RUNS]
@@ -48,7 +46,6 @@ def test_code_that_ran_is(trace: Callable[[str], Trace], monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("code", ["(" * 5000, "-" * 90_000 + "1", "x = " + "a." * 40_000 + "b", "\0", "1" * 200_000])
 def test_odd_texts_give_no_tree_or_a_tree(code: str) -> None:
-    syntax.parse.cache_clear()
     assert syntax.parse(code) is None or isinstance(syntax.parse(code), ast.Module)
 
 
@@ -79,7 +76,6 @@ PATHOLOGICAL = {
 def test_what_parsing_gives_is_bounded_by_the_length_of_the_text_on_a_small_stack(name: str) -> None:
     """A stack that were not enough would end the whole test process."""
     code, sizes = PATHOLOGICAL[name], list[int]()
-    syntax.parse.cache_clear()
 
     def parse() -> None:
         tree = syntax.parse(code)

@@ -1,0 +1,56 @@
+"""Names in a program's syntax tree: dotted names, what a call calls, names that are read and names that are bound."""
+
+import ast
+from collections.abc import Iterable
+
+MOST_PARTS = 40
+
+
+def dotted(node: ast.AST | None) -> str:
+    """`a.b.c` of names and attributes; empty for anything else."""
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
+
+
+def called(call: ast.Call) -> str:
+    """The last name of what is called: `softmax` of `F.softmax(x)` and of `x.softmax(1)`."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def keyword(call: ast.Call, name: str) -> ast.keyword | None:
+    """One of a call's keywords."""
+    return next((word for word in call.keywords if word.arg == name), None)
+
+
+def names_read(node: ast.AST) -> frozenset[str]:
+    """The names that are read in a node."""
+    names = (inner for inner in ast.walk(node) if isinstance(inner, ast.Name))
+    return frozenset(name.id for name in names if isinstance(name.ctx, ast.Load))
+
+
+def plain_names(nodes: Iterable[ast.expr]) -> tuple[str, ...]:
+    """Those of some expressions that are nothing but a name."""
+    return tuple(node.id for node in nodes if isinstance(node, ast.Name))
+
+
+def is_reference(node: ast.expr) -> bool:
+    """Whether it is a name, an attribute or an item with a constant index, of a length that somebody would read."""
+    for _ in range(MOST_PARTS):
+        match node:
+            case ast.Name():
+                return True
+            case ast.Attribute(value=inner) | ast.Subscript(value=inner, slice=ast.Constant()):
+                node = inner
+            case _:
+                return False
+    return False
+
+
+def is_grad_of(node: ast.AST, name: str) -> bool:
+    """Whether it is `name.grad`."""
+    return isinstance(node, ast.Attribute) and node.attr == "grad" and bool(name) and dotted(node.value) == name

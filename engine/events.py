@@ -271,7 +271,8 @@ class Visited(_Event, frozen=True, tag="v"):
 
 
 class Flowing(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """A gradient that is met for the first time and has no node: the fields of `TensorSeen` it has, and what it has not."""
+    """A gradient that is met for the first time and has no node: the fields of `TensorSeen` it has, and those it
+    lacks."""
 
     role: ClassVar[Role] = "gradient"
     storage: ClassVar[int] = 0

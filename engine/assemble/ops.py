@@ -15,9 +15,10 @@ _Key = tuple[int, int, int]
 """Site, function and module."""
 
 _BROADCASTING = frozenset("""
-    add sub mul div rsub rdiv pow rpow add_ sub_ mul_ div_ pow_ maximum minimum where lerp atan2 remainder fmod floor_divide
-    eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor logical_and logical_or logical_xor addcmul addcdiv hypot mse_loss
-    l1_loss smooth_l1_loss huber_loss masked_fill true_divide multiply subtract divide expand expand_as logaddexp dist
+    add sub mul div rsub rdiv pow rpow add_ sub_ mul_ div_ pow_ maximum minimum where lerp atan2 remainder fmod
+    floor_divide eq ne lt le gt ge bitwise_and bitwise_or bitwise_xor logical_and logical_or logical_xor addcmul addcdiv
+    hypot mse_loss l1_loss smooth_l1_loss huber_loss masked_fill true_divide multiply subtract divide expand expand_as
+    logaddexp dist
 """.split())  # fmt: skip
 
 

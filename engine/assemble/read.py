@@ -18,7 +18,7 @@ _Kind = TypeVar("_Kind", bound=ev.Event)
 
 
 def read(lines: Iterable[bytes]) -> Recorded:
-    """What the lines say, up to the first one that is no event; a line may hold several events separated by newlines."""
+    """What the lines say, up to the first that is no event; a line may hold several events separated by newlines."""
     reading = _Reading()
     takers = reading.takers()
     damage = ""

@@ -69,7 +69,7 @@ def _member_names(recorded: Recorded, ids: Ids, paths: Mapping[int, str]) -> Ite
 
 
 def module_paths(recorded: Recorded, source: SourceNames, ops: Iterable[Op]) -> dict[int, str]:
-    """Path of each module. One that only a function of the program knows gets the name that it gives it, in place of its class."""
+    """Path of each module; one that only a function of the program knows begins with the name it has there."""
     paths = {number: event.path for number, event in recorded.modules.items()}
     roots = {number: event for number, event in recorded.modules.items() if _is_unnamed_root(event)}
     if not roots:

@@ -284,7 +284,7 @@ class _Walk:
             self.held_by_nodes.add(event.id)
 
     def _cease(self, numbers: Sequence[int], step: int) -> None:
-        """Things ceased to exist by the end of a step that is to come; what only nodes held, by that of the last one."""
+        """Things ceased to exist by the end of a coming step; what only nodes held, by that of the last one."""
         tensor = self.ids.tensor
         late = [number for number in numbers if number in self.held_by_nodes] if self.held_by_nodes else []
         if late:

@@ -1,4 +1,4 @@
-"""Which names of a program stand for NumPy arrays that share memory with tensors, and which statements write into them."""
+"""Which names of a program stand for NumPy arrays that share memory with tensors, and what writes into them."""
 
 import ast
 from bisect import bisect_left, bisect_right
@@ -61,7 +61,7 @@ class ArrayWrites:
         return self._standing.get(line, {}).get(block)
 
     def between(self, since: int, until: int | None) -> Stretch | None:
-        """The writes after one line and before another of the same block, when nothing else between them may have written."""
+        """The writes after one line and before another of the same block, when nothing else there may have written."""
         for number, first in self._standing.get(since, {}).items():
             statements, writes, doubtful = self._blocks[number]
             end = len(statements) if until is None else self.place(until, number)

@@ -10,7 +10,7 @@ MOST_POINTS = 2_000
 
 
 def curve(index: TraceIndex, left_out: Iterable[CurvePoint]) -> tuple[CurvePoint, ...]:
-    """Points of the kept passes and of those left out, in order; of more than 2,000 the first, the last and every k-th."""
+    """Points of the passes kept and left out, in order; of more than 2,000 the first, the last and every k-th."""
     points = {point.number: point for point in left_out}
     for pass_ in index.trace.passes:
         point = _point(pass_, index.tensors)

@@ -1,4 +1,4 @@
-"""Bytes over time in four parts, from the tensors that came and went and the nodes that live as long as something needs them."""
+"""Bytes over time in four parts, from tensors that came and went and nodes that live as long as they are needed."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ _PARAMETERS, _GRADIENTS, _OPTIMIZER, _ACTIVATIONS = range(4)
 
 
 def memory(index: TraceIndex, facts: SideFacts, sizes: StorageSizes) -> tuple[MemoryPoint, ...]:
-    """What is held after each step at which that changed; of very many points the largest of each stretch and its last."""
+    """What is held after each step that changed it; of very many points the largest of each stretch and its last."""
     points = list(_Ledger(index, facts, sizes).points())
     return tuple(points if len(points) <= MOST_POINTS else _thinned(points))
 
@@ -172,7 +172,7 @@ class _Ledger:
         return is_leaf and tensor.id not in self.inner and not self._of_result(tensor)
 
     def _of_result(self, tensor: Tensor) -> bool:
-        """Whether it is a view of what an operation made: inside a custom Function, which a module's backward hooks are too."""
+        """Whether it is a view of a result, as inside a custom Function, which a module's backward hooks are too."""
         base = self.tensors.get(tensor.base or "")
         return base is not None and base.grad_fn is not None
 
@@ -299,7 +299,7 @@ class _Ledger:
             self.bytes.drop(part, key)
 
     def _gradient(self, gradient: str | None) -> None:
-        """A `.grad` is one until it is gone: setting another in its place frees nothing that the program still holds."""
+        """A `.grad` is one until it is gone: setting another frees nothing that the program still holds."""
         if gradient is not None:
             self._own(_GRADIENTS, gradient)
 

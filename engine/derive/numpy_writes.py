@@ -1,7 +1,8 @@
 """The lines of writes into shared memory past PyTorch, such as through a NumPy array.
 
-They are noticed only at the next op that uses the tensor, and read off the code: where the statements that ran since it was last
-seen stand in one block, those that write into the array. What was written in a loop, a condition or a function has no line."""
+They are noticed only at the next op that uses the tensor, and read off the code: where the statements that ran since it
+was last seen stand in one block, those that write into the array. What was written in a loop, a condition or a function
+has no line."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -84,7 +85,7 @@ def _lines_after(timeline: Sequence[Step]) -> list[int | None]:
 
 
 def _step_after(timeline: Sequence[Step], since: int, now: int, stretch: Stretch, writes: ArrayWrites) -> int:
-    """The first step that ran after a stretch of writes; the one it was noticed at when a loop may have run them several times."""
+    """The first step after a stretch of writes; that at which they were noticed when a loop may have repeated them."""
     last = -1
     for number in range(since + 1, now):
         span = timeline[number].span

@@ -15,8 +15,8 @@ from engine.trace_index import TraceIndex
 def parted(
     index: TraceIndex, sharing: Collection[str], arrays: Mapping[str, Collection[str]], lines_not_run: Collection[int]
 ) -> dict[str, list[Parted]]:
-    """By storage, the names of its tensors and arrays that were bound anew; `sharing` are storages of several tensors, `arrays`
-    the arrays that still lie in each at the end."""
+    """By storage, the names of its tensors and arrays that were bound anew; `sharing` are storages of several tensors,
+    `arrays` the arrays that still lie in each at the end."""
     if not sharing and not any(op.name in ("from_numpy", "numpy", "as_tensor", "asarray") for op in index.trace.ops):
         return {}
     found: dict[str, list[Parted]] = {}

@@ -16,7 +16,7 @@ _Record = TypeVar("_Record", Node, Op, Tensor)
 
 
 def with_regrown_linked(trace: Trace) -> Trace:
-    """The trace with such nodes at the op that wrote, in place of the one that asked, and the view linked to its node."""
+    """The trace with such nodes at the op that wrote, not at the one that asked, and each view linked to its node."""
     regrown = [node for node in trace.nodes if node.type == _TYPE and _target(node) and node.pass_id is None]
     if not regrown:
         return trace

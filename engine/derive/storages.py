@@ -73,9 +73,8 @@ class _Memory:
     def _of_updates(self) -> Iterator[tuple[str, Write]]:
         for update in self.trace.updates:
             op = self.ops.get(update.op or "")
-            moved = (
-                op is not None and op.name != "set_"
-            )  # an op that writes gives the tensor memory where it has too little
+            # an op that writes gives the tensor memory where it has too little
+            moved = op is not None and op.name != "set_"
             written = [change for change in (*update.changes, *update.state) if self._same_memory(change, moved=moved)]
             if op is not None:  # the other changes are what other tensors saw of it
                 written = [change for change in written if change.before in op.inputs] or written[:1]
@@ -144,8 +143,8 @@ class _Memory:
     # Counters
 
     def _is_first_counter(self, tensor: Tensor) -> bool:
-        """Whether it raises the version of the tensor met first in that memory: views and `.detach()` share the counter of
-        what they were made of, `.data` and another `from_numpy` have one of their own."""
+        """Whether it raises the version of the tensor met first in that memory: views and `.detach()` share the counter
+        of what they were made of, `.data` and another `from_numpy` have one of their own."""
         members = self.sizes.members(tensor.storage or "")
         first = next(iter(members))
         path = []

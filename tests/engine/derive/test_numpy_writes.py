@@ -86,7 +86,9 @@ NOT_FOUND = {
     "in another function": "def f(b): b += 1\nf(a)\ny = t * 2\n",
     "in a loop": "for n in range(2):\n    z = torch.ones(2).exp()\n    a[n] = 5\n    z = z.sin()\n",
     "through a list": "kept = [a]\nkept[0] += 1\ny = t * 2\n",
-    "through a view that a method keeps": "class K:\n    def __init__(self, a): self.a = a\nK(a).a.fill(1)\ny = t * 2\n",
+    "through a view that a method keeps": (
+        "class K:\n    def __init__(self, a): self.a = a\nK(a).a.fill(1)\ny = t * 2\n"
+    ),
 }
 
 

@@ -34,13 +34,8 @@ def passes(recorded: Recorded, ids: Ids) -> Passes:
     return Passes({number: engine.record(running) for number, running in engine.running.items()}, engine.implied)
 
 
-class _Arrival(NamedTuple):
-    """A gradient on its way."""
-
-    tensor: int
-    node: int
-    """The node it came from; 0 for a seed."""
-    slot: int
+_Arrival = tuple[int, int, int]
+"""A gradient on its way: tensor, the node it came from (0: a seed), slot."""
 
 
 @dataclass(slots=True)
@@ -65,9 +60,10 @@ class _Engine:
 
     def take(self, event: ev.Event) -> None:
         """Adds what an event tells."""
+        if type(event) is ev.Visited or type(event) is ev.Passed:  # nearly all
+            self._visited(event)
+            return
         match event:
-            case ev.Visited() | ev.Passed():
-                self._visited(event)
             case ev.Accumulated():
                 self._accumulated(event)
             case ev.PassStarted():
@@ -111,7 +107,7 @@ class _Engine:
         running = self.running.setdefault(event.id, _Running(event))
         for node, input_nr, _, seed, _ in event.roots:
             if seed and node:
-                running.arrived.setdefault((node, input_nr), []).append(_Arrival(seed, 0, 0))
+                running.arrived.setdefault((node, input_nr), []).append((seed, 0, 0))
 
     def _visited(self, event: ev.Visited | ev.Passed) -> None:
         running = self.running.get(event.pass_id)
@@ -166,7 +162,7 @@ class _Engine:
         sums = []
         for input_nr, entered in enumerate(event.entered):
             arrived = running.arrived.pop((event.node, input_nr), None)
-            if arrived is None or (arrived[0].tensor == entered and len(arrived) == 1):
+            if arrived is None or (arrived[0][0] == entered and len(arrived) == 1):
                 continue
             total, hooked = self._total(running, (event.node, input_nr), arrived, entered)
             sums.append(
@@ -182,12 +178,9 @@ class _Engine:
         return tuple(sums)
 
     def _term(self, arrival: _Arrival) -> Term:
-        tensor = self.ids.tensor[arrival.tensor]
-        return (
-            Term(tensor=tensor, node=self.ids.node[arrival.node], slot=arrival.slot)
-            if arrival.node
-            else Term(tensor=tensor)
-        )
+        number, node, slot = arrival
+        tensor = self.ids.tensor[number]
+        return Term(tensor=tensor, node=self.ids.node[node], slot=slot) if node else Term(tensor=tensor)
 
     def _total(self, running: _Running, place: _Input, arrived: Sequence[_Arrival], entered: int) -> tuple[int, bool]:
         """What arrived in one tensor, and whether a hook made what entered of it."""
@@ -196,7 +189,7 @@ class _Engine:
         if running.start.omitted:  # from such a node a gradient may arrive unseen
             return entered, False
         if len(arrived) == 1:
-            return arrived[0].tensor, True
+            return arrived[0][0], True
         values = self._added(arrived)
         seen = self.recorded.tensors.get(entered)
         if values is None or seen is None or seen.data is None or _close(values, seen.data):
@@ -206,8 +199,8 @@ class _Engine:
     def _added(self, arrived: Sequence[_Arrival]) -> tuple[float, ...] | None:
         """The sum of small gradients; None when one is large or not finite."""
         rows = []
-        for arrival in arrived:
-            seen = self.recorded.tensors.get(arrival.tensor)
+        for tensor, _, _ in arrived:
+            seen = self.recorded.tensors.get(tensor)
             if seen is None or seen.data is None:
                 return None
             rows.append(seen.data)
@@ -252,7 +245,7 @@ def _send_on(running: _Running, event: ev.Visited | ev.Passed, edges: Sequence[i
     for slot, gradient in enumerate(event.left):
         if gradient and 2 * slot + 1 < len(edges) and edges[2 * slot] > 0:
             target = (edges[2 * slot], edges[2 * slot + 1])
-            arrival = _Arrival(gradient, event.node, slot)
+            arrival = (gradient, event.node, slot)
             arrived = running.arrived.get(target)
             if arrived is None:
                 running.arrived[target] = [arrival]

@@ -25,7 +25,10 @@ def read(lines: Iterable[bytes]) -> Recorded:
     for batch in _batches(lines):
         events, damage = _decoded(batch)
         for event in events:
-            takers[type(event)](event)
+            if type(event) is ev.TensorSeen:  # every other one
+                reading.tensors[event.id] = event
+            else:
+                takers[type(event)](event)
         if damage:
             break
     return reading.recorded(damage)
@@ -64,7 +67,7 @@ class _Reading:
 
     def __init__(self) -> None:
         self._lists: defaultdict[type[object], list[ev.Event]] = defaultdict(list)
-        self._tensors: dict[int, ev.Seen] = {}
+        self.tensors: dict[int, ev.Seen] = {}
         self._later_words: defaultdict[int, LaterWords] = defaultdict(LaterWords)
         self._ops: dict[int, ev.OpRan] = {}
         self._nodes: dict[int, ev.NodeSeen] = {}
@@ -81,7 +84,6 @@ class _Reading:
         return defaultdict(
             lambda: lambda event: lists[type(event)].append(event),
             {
-                ev.TensorSeen: self._tensor_seen,
                 ev.TensorChanged: self._tensor_changed,
                 ev.Named: self._named,
                 ev.GradKept: self._grad_kept,
@@ -118,7 +120,7 @@ class _Reading:
             last_line=going.line if (going := self._last(ev.Going)) is not None else 0,
             spans={site.id: _span(site) for site in listed(ev.Site)},
             functions={function.id: function for function in listed(ev.Called)},
-            tensors=self._tensors,
+            tensors=self.tensors,
             later_words=dict(self._later_words),
             ops=self._ops,
             reads=_by_op(listed(ev.CellsRead)),
@@ -153,9 +155,6 @@ class _Reading:
     def _last(self, kind: type[_Kind]) -> _Kind | None:
         return next((event for event in reversed(self._listed(kind))), None)
 
-    def _tensor_seen(self, event: ev.TensorSeen) -> None:
-        self._tensors[event.id] = event
-
     def _tensor_changed(self, event: ev.TensorChanged) -> None:
         later = self._later_words[event.id]
         if event.role is not None:
@@ -189,13 +188,13 @@ class _Reading:
             node, tensor, op = self._patterns.spread(event)
         except LookupError:  # a stranger's word
             return
-        self._tensors[tensor.id] = tensor
+        self.tensors[tensor.id] = tensor
         self._nodes[node.id] = node
         self._op_ran(op)
 
     def _passed(self, event: ev.Passed) -> None:
         for tensor in event.new:
-            self._tensors[tensor.id] = tensor
+            self.tensors[tensor.id] = tensor
         self._engine_event(event)
 
     def _engine_event(self, event: EngineEvent) -> None:

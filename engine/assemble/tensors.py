@@ -16,7 +16,7 @@ def tensors(
     seen: Mapping[int, ev.Seen], later_words: Mapping[int, LaterWords], ids: Ids, names: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Tensor]:
     """All of them; `names` are by the first record of each object."""
-    tensor_ids, nodes = ids.tensor, ids.node
+    tensor_ids, nodes, storages = ids.tensor, ids.node, ids.storage
     for number, event in seen.items():
         later = later_words.get(number)
         if later is None:
@@ -34,7 +34,7 @@ def tensors(
             role=role,
             identity=identity,
             names=names.get(identity or tensor_id, ()),
-            storage=ids.storage.optional(event.storage),
+            storage=storages[event.storage] if event.storage else None,
             size_bytes=event.size_bytes,
             version=version if (version := event.version) > 0 else 0,
             requires_grad=requires_grad,

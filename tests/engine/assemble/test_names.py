@@ -16,7 +16,7 @@ def run(engine: Engine, program: str) -> Trace:
 def names(trace: Trace, op: str) -> list[tuple[str, ...]]:
     """Names of the first output of each op of that name."""
     tensors = {tensor.id: tensor for tensor in trace.tensors}
-    return [tensors[op.outputs[0]].names for op in trace.ops if op.name == op]
+    return [tensors[ran.outputs[0]].names for ran in trace.ops if ran.name == op]
 
 
 def test_only_the_result_of_a_model_has_the_name_it_is_assigned_to(engine: Engine) -> None:

@@ -505,13 +505,15 @@ class Saved(Record, frozen=True):
     size_bytes: int = 0
     """Bytes of the tensor."""
     reason: str = ""
-    """Why it could not be read, such as already freed; or that it is not kept as it was."""
+    """Why it could not be read, such as already freed. Of a tensor that is not kept as it was a key of the word lists under
+    `inspect`: `kept_by_hooks` by saved_tensors_hooks; `kept_unseen` by them in an object that is not looked into; `recomputed` by
+    a checkpoint."""
 
 
-KEPT_BY_HOOKS = "kept by saved_tensors_hooks"
-NOT_LOOKED_INTO = "kept by saved_tensors_hooks in an object that is not looked into"
-RECOMPUTED = "not kept: checkpoint computes it again"
-"""What `Saved.reason` says of tensors that were packed."""
+KEPT_BY_HOOKS = "kept_by_hooks"
+NOT_LOOKED_INTO = "kept_unseen"
+RECOMPUTED = "recomputed"
+"""What `Saved.reason` says of tensors that were packed: keys of the word lists under `inspect`."""
 
 
 class Node(Record, frozen=True):

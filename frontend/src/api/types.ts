@@ -1798,7 +1798,7 @@ export interface Saved {
    */
   field: string;
   /**
-   * Why it could not be read, such as already freed; or that it is not kept as it was.
+   * Why it could not be read, such as already freed. Of a tensor that is not kept as it was a key of the word lists under `inspect`: `kept_by_hooks` by saved_tensors_hooks; `kept_unseen` by them in an object that is not looked into; `recomputed` by a checkpoint.
    */
   reason?: string;
   /**

@@ -34,17 +34,21 @@ def _calls(rng: random.Random, count: int) -> Iterator[str]:
         if form == 0:
             yield f"nn.Conv{axes}d(2, 3, {kernel}, stride={stride}, padding={padding}, dilation={dilation})({x})"
         elif form == 1:
-            yield f"F.conv{axes}d({x}, torch.zeros(3, 2, {', '.join('3' * axes)}), None, {stride}, {padding}, {dilation})"
+            weight = f"torch.zeros(3, 2, {', '.join('3' * axes)})"
+            yield f"F.conv{axes}d({x}, {weight}, None, {stride}, {padding}, {dilation})"
         elif form == 2:
             yield f"nn.Conv{axes}d(2, 3, {kernel}, padding='same', dilation={dilation})({x})"
         elif form == 3:
             padding = _some(rng, 0, 1, axes)
-            yield f"nn.ConvTranspose{axes}d(2, 3, {kernel}, 3, {padding}, {_some(rng, 0, 2, axes)}, dilation={dilation})({x})"
+            more = _some(rng, 0, 2, axes)
+            yield f"nn.ConvTranspose{axes}d(2, 3, {kernel}, 3, {padding}, {more}, dilation={dilation})({x})"
         elif form == 4:
-            yield f"F.conv_transpose{axes}d(weight=torch.zeros(2, 3, {', '.join('2' * axes)}), input={x}, stride={stride})"
+            weight = f"torch.zeros(2, 3, {', '.join('2' * axes)})"
+            yield f"F.conv_transpose{axes}d(weight={weight}, input={x}, stride={stride})"
         elif form == 5:
             ceil = rng.choice(["True", "False"])
-            yield f"nn.MaxPool{axes}d(3, {stride}, padding=1, dilation={dilation}, ceil_mode={ceil}, return_indices={ceil})({x})"
+            options = f"padding=1, dilation={dilation}, ceil_mode={ceil}, return_indices={ceil}"
+            yield f"nn.MaxPool{axes}d(3, {stride}, {options})({x})"
         elif form == 6:
             yield f"nn.AvgPool{axes}d(3, {stride}, 1, ceil_mode={rng.choice(['True', 'False'])})({x})"
         else:
@@ -77,7 +81,7 @@ def test_the_formula_gives_the_shapes_of_many_settings() -> None:
 
 def _at(op: Op) -> int:
     """Which of its inputs is the one the window slid over."""
-    return next((place for place, one in enumerate(op.arguments) if one.name == "input"), 0)
+    return next((place for place, argument in enumerate(op.arguments) if argument.name == "input"), 0)
 
 
 @pytest.mark.parametrize(

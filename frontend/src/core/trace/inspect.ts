@@ -172,9 +172,9 @@ export interface SavedLine {
 
 /** What is said of saved tensors that are not kept as they were. */
 const NOT_KEPT: Readonly<Record<string, string>> = {
-  'kept by saved_tensors_hooks': 'inspect.kept_by_hooks',
-  'kept by saved_tensors_hooks in an object that is not looked into': 'inspect.kept_unseen',
-  'not kept: checkpoint computes it again': 'inspect.recomputed',
+  kept_by_hooks: 'inspect.kept_by_hooks',
+  kept_unseen: 'inspect.kept_unseen',
+  recomputed: 'inspect.recomputed',
 }
 /** How PyTorch prints a −1 that it keeps without sign: no padding index. */
 const UNSIGNED_MINUS_ONE = '18446744073709551615'

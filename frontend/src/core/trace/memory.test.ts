@@ -48,8 +48,8 @@ test('what checkpoints compute again is told by stretches between visits', () =>
 })
 
 test('tensors in objects that nobody looks into are counted as unseen', () => {
-  const reason = 'kept by saved_tensors_hooks in an object that is not looked into'
-  const nodes = [{ saved: [{ field: 'self', reason }, { field: 'other', reason: 'kept by saved_tensors_hooks' }] }, {}]
+  const reason = 'kept_unseen'
+  const nodes = [{ saved: [{ field: 'self', reason }, { field: 'other', reason: 'kept_by_hooks' }] }, {}]
   expect(unseen({ nodes } as unknown as Trace)).toBe(1)
   expect(hidden({ nodes: [{ type: 'CopySlices' }, { type: 'MulBackward0' }] } as unknown as Trace)).toBe(1)
 })

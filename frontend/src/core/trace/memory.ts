@@ -72,7 +72,7 @@ export function computedAgain(trace: Trace): { from: number; to: number }[] {
 }
 
 /** What `saved.reason` says of what a pack hook put where nobody looks: its bytes are not counted. */
-const NOT_LOOKED_INTO = 'kept by saved_tensors_hooks in an object that is not looked into'
+const NOT_LOOKED_INTO = 'kept_unseen'
 
 /** How many saved tensors the areas leave out. */
 export function unseen(trace: Trace): number {

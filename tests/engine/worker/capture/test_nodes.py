@@ -147,4 +147,4 @@ def test_unpack_hooks_run_only_in_passes_also_for_nodes_met_late() -> None:
     )
     assert trace.output[-1].text == "4\n"
     (mul,) = [node for node in _of(trace, "MulBackward0") if len([one for one in node.edges if one.to]) == 2]
-    assert {saved.reason for saved in mul.saved} == {"kept by saved_tensors_hooks"}
+    assert {saved.reason for saved in mul.saved} == {"kept_by_hooks"}

@@ -442,7 +442,7 @@ def test_wide_tensors_end_the_recording_of_ops_before_the_trace_is_huge(monkeypa
 
 
 def test_prints_without_end_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.assemble.reader._MOST_OUTPUTS", 50)
+    monkeypatch.setattr("engine.assemble.timeline.MOST_OUTPUTS", 50)
     trace = record(HEAD + "for i in range(200):\n    print(i)\n")
     assert len(trace.output) == 50
     assert "".join(output.text for output in trace.output) == "".join(f"{i}\n" for i in range(200))

@@ -5,7 +5,8 @@ from typing import TypeVar
 
 import msgspec
 
-from engine.assemble.assembly import House
+from engine.assemble.assembly import assembled
+from engine.assemble.read import read
 from engine.collector import uncollected
 from engine.derive import derive
 from engine.findings import explanation, find
@@ -16,7 +17,7 @@ from engine.request import RunRequest
 from engine.trace import Failure, Finding, Pass, Program, Trace
 from engine.trace_index import TraceIndex
 
-_Told = TypeVar("_Told", Failure, Finding)
+_Placed = TypeVar("_Placed", Failure, Finding)
 
 
 def assemble(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Outcome) -> Trace:
@@ -30,31 +31,30 @@ def assemble(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Out
 
 
 def _assembled(run: str, request: RunRequest, lines: Iterable[bytes], outcome: Outcome) -> Trace:
-    house = House()
-    bad = house.read(lines)
-    return _diagnosed(derive(house.finish(run, request, outcome, bad), house.told))
+    trace, facts = assembled(run, request, read(lines), outcome)
+    return _diagnosed(derive(trace, facts))
 
 
-def _diagnosed(looked: TraceIndex) -> Trace:
+def _diagnosed(index: TraceIndex) -> Trace:
     """The trace with what can be concluded from it."""
-    trace = msgspec.structs.replace(looked.trace, passes=_placed(looked))
-    findings = (*trace.findings, *find(trace, looked))
+    trace = msgspec.structs.replace(index.trace, passes=_with_failed_nodes(index))
+    findings = (*trace.findings, *find(trace, index))
     failure = trace.failure
     if failure is not None and failure.explanation is None:
         failure = msgspec.structs.replace(failure, explanation=explanation(failure, findings))
     if trace.program.expression is not None:
-        failure = None if failure is None else _in_expression(trace.program, failure)
-        findings = tuple(_in_expression(trace.program, one) for one in findings)
+        failure = None if failure is None else _placed(trace.program, failure)
+        findings = tuple(_placed(trace.program, finding) for finding in findings)
     return msgspec.structs.replace(trace, failure=failure, findings=findings)
 
 
-def _in_expression(program: Program, one: _Told) -> _Told:
-    return msgspec.structs.replace(one, in_expression=in_expression(program, one.span))
+def _placed(program: Program, record: _Placed) -> _Placed:
+    """The record with its place in the expression as given."""
+    return msgspec.structs.replace(record, in_expression=in_expression(program, record.span))
 
 
-def _placed(looked: TraceIndex) -> tuple[Pass, ...]:
-    """The passes, the failed ones with the node that raised."""
+def _with_failed_nodes(index: TraceIndex) -> tuple[Pass, ...]:
     return tuple(
-        msgspec.structs.replace(one, failed_node=failed_node(looked.nodes, one)) if one.failed else one
-        for one in looked.trace.passes
+        msgspec.structs.replace(pass_, failed_node=failed_node(index.nodes, pass_)) if pass_.failed else pass_
+        for pass_ in index.trace.passes
     )

@@ -20,7 +20,7 @@ from engine.trace import Trace
 from server.app import create_app
 from server.layout import Layout
 from server.openapi import document
-from server.problems import TABLE, table
+from server.problems import table
 from server.settings import Settings
 from server.settings import table as settings_table
 from server.views import Shown
@@ -114,11 +114,6 @@ def test_the_documents_can_be_printed(words: str) -> None:
     )
     assert done.stdout.strip()
     assert done.stderr == ""
-
-
-def test_every_problem_that_is_raised_has_a_row_and_every_row_is_raised() -> None:
-    sources = "".join(file.read_text("utf-8") for file in (ROOT / "server").rglob("*.py"))
-    assert set(re.findall(r"""\bProblem\(\s*"([\w-]+)\"""", sources)) == set(TABLE)
 
 
 def test_every_attack_that_is_said_to_be_stopped_is_tried() -> None:

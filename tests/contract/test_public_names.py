@@ -14,7 +14,7 @@ def test_the_names_of_the_engine_stay() -> None:
     given: dict[str, object] = {}
     exec("from engine import *", given)
     assert given.keys() - {"__builtins__"} == set(engine.__all__)
-    assert list(inspect.signature(engine.run).parameters) == ["program", "limits", "checks", "axes"]
+    assert list(inspect.signature(engine.run).parameters) == ["program", "limits", "checks", "axes", "sandboxed"]
     fields = {name: getattr(engine, name).__struct_fields__ for name in ("Program", "RunRequest")}
     assert set(fields["Program"]) >= {"code", "seed", "device"}
     assert set(fields["RunRequest"]) == {"program", "limits", "checks", "axes"}

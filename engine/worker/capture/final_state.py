@@ -218,13 +218,28 @@ def _inside(value: object, name: str, kind: type[_T]) -> list[tuple[str, _T, boo
 def _value_text(value: object) -> str:
     """The repr, without addresses and numbers of threads: two runs of one program have one trace."""
     try:
-        text = repr(value)
+        text = _start_of_repr(value)
     except BaseException:  # a program may raise anything here
         text = f"<{class_name(value)}>"
-    text = _THREAD.sub(r"\1)>", _ADDRESS.sub(" at 0x0", text))
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
 
 
+def _start_of_repr(value: object) -> str:
+    """As much of the repr as is shown: that of thousands of tensors takes longer than making them."""
+    if type(value) is list and len(value) > _MANY:
+        text = "["
+        for item in value:
+            text += f"{_stable_repr(item)}, "
+            if len(text) > _LONGEST_TEXT:
+                return text
+    return _stable_repr(value)
+
+
+def _stable_repr(value: object) -> str:
+    return _THREAD.sub(r"\1)>", _ADDRESS.sub(" at 0x0", repr(value)))
+
+
+_MANY = 100
 _LONGEST_TEXT = 4000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
 _THREAD = re.compile(r"( (?:started|stopped)(?: daemon)?) \d{6,}\)>")

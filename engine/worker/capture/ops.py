@@ -37,6 +37,8 @@ from engine.worker.pytorch.originals import original
 _Tensor = torch.Tensor
 _Parameter = torch.nn.Parameter
 _grad_enabled = torch.is_grad_enabled
+_EXACT = frozenset((_Tensor, _Parameter))
+"""Types whose attributes are PyTorch's own: a method without arguments gives them as if they were overloaded."""
 _PLAIN = frozenset((int, float, bool, type(None), str))
 
 
@@ -77,7 +79,7 @@ class Recording(TorchFunctionMode):
         frame = get_frame(1)
         code = frame.f_code
         plan: Plan | None = self.plans.get(id(code) + frame.f_lasti)
-        if plan is None or kwargs or types:
+        if plan is None or kwargs:
             return self._first(func, types, args, kwargs or {}, frame)
         ledger = self.ledger
         states = ledger.states
@@ -209,7 +211,7 @@ class Recording(TorchFunctionMode):
             return func(*args, **kwargs)
         if called.special:
             return self._special(called, func, args, kwargs, frame)
-        return self.call(called, func, args, kwargs, frame, bool(types))
+        return self.call(called, func, args, kwargs, frame, not _EXACT.issuperset(types))
 
     def _resumes(self, func: Callable[..., Any], frame: FrameType) -> bool:
         """Whether a skipped turn of a long loop ends with this call."""

@@ -37,6 +37,8 @@ class Storage(msgspec.Struct, eq=False, gc=False):
 
     id: int
     members: list["State"]
+    most_members: int = 32
+    """From so many members on the dead ones are looked for."""
     lent: bool = False
     blank: Blank | None = None
     """What nothing has been written into yet."""
@@ -454,8 +456,11 @@ class Ledger:
                 if size_bytes != state.look.size_bytes:
                     self.pending.append(Room(storage.id, size_bytes))
             return storage
-        if len(storage.members) > 32:
+        if len(storage.members) > storage.most_members:
             storage.members = [member for member in storage.members if member.ref() is not None]
+            storage.most_members = (
+                2 * len(storage.members) + 32
+            )  # many views may live, as while a tensor is iterated over
         storage.members.append(state)
         state.storage = storage
         state.watched = state.watched or storage.lent

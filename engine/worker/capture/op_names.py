@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 from engine.worker.capture.cells_read import READERS
-from engine.worker.compact.patterns import FRESH
 from engine.worker.pytorch.internals import TENSOR_MODULE
 
 _OPERATORS = {
@@ -37,6 +36,13 @@ _PROPERTIES = frozenset(("data", "T", "mT", "H", "mH", "real", "imag"))
 _WRITES_SILENTLY = frozenset(("batch_norm", "instance_norm", "_amp_foreach_non_finite_check_and_unscale_"))
 """Kernels that write running statistics, or the gradients a GradScaler made larger, without raising a version."""
 _UNINITIALISED = frozenset(("empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted"))
+
+
+FRESH = frozenset("""
+    add sub rsub mul div rdiv pow rpow neg abs exp expm1 log log1p sqrt rsqrt square reciprocal sin cos tan atan tanh sigmoid relu
+    softplus erf maximum minimum mm bmm mv dot matmul addmm sum mean
+""".split())  # fmt: skip
+"""Functions that give a new tensor in memory of its own, whose shape and type follow from the arguments'."""
 
 
 class Called:

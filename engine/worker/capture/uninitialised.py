@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from engine.worker.capture.tensors import as_array
+from engine.worker.capture.tensor_facts import as_array
 
 _LARGEST = 1 << 26
 """Elements; of larger memory the first write counts for all of it."""

@@ -35,7 +35,7 @@ from engine.worker.capture.ops import Recording
 from engine.worker.capture.optimizers import Optimizers, wrap_steps
 from engine.worker.capture.passes import Backward
 from engine.worker.capture.python_calls import Follower
-from engine.worker.capture.record import PROGRAM, Ledger
+from engine.worker.capture.recorder import Recorder
 from engine.worker.checks.differences import CHECKED, Checker
 from engine.worker.explain.failure import failure, syntax_failure, syntax_finding
 from engine.worker.pytorch.internals import (
@@ -64,6 +64,7 @@ from engine.worker.pytorch.patches import (
 from engine.worker.pytorch.patching import Patches
 from engine.worker.runtime.coverage import Lines
 from engine.worker.runtime.crash import call_at, keep_last_words, stand_aside, stand_by
+from engine.worker.runtime.program import PROGRAM
 from engine.worker.runtime.sender import Sender
 from engine.worker.runtime.streams import Below, Stream, watch_warnings
 from engine.worker.runtime.tracebacks import clean_tracebacks
@@ -116,15 +117,14 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     threading.current_thread().name = "engine"  # not one of the threads the program has to wait for
     job = job or make_ready()
     job.program = request.program
-    ledger = job.ledger
-    ledger.limits = request.limits
+    recorder = job.recorder
     if CHECKED.intersection(request.checks):
-        job.checker = Checker(ledger, request, job.names, job.backward)
+        job.checker = Checker(recorder, request, job.names, job.backward)
         job.checker.install()
     if "calls" in request.checks:
-        job.follower = Follower(ledger, request.program.code)
-    ledger.thin.begin()
-    sender = Sender(ledger, emit, request.program.code)
+        job.follower = Follower(recorder, request.program.code)
+    recorder.begin(request.limits)
+    sender = Sender(recorder, emit, request.program.code)
     keep_last_words(lambda: _crashes(job, sender), lambda code, frame: _exits(job, sender, code, frame), sender.flush)
     worn = _watch_processor()
     call_at(request.limits.wall_s + _LATE_S, lambda: _out_of_time(job, thread, sender, "wall_s"))
@@ -138,7 +138,7 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
             job.below.drain()
         now = time.monotonic()
         if now > tell:
-            ledger.rows.append(Going(_line(thread), ledger.ops))
+            recorder.outbox.put(Going(_line(thread), recorder.counts.ops))
             tell = now + _TELL_S
         sender.flush()
         if worn:
@@ -147,7 +147,7 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
             _out_of_time(job, thread, sender, "wall_s")
     sender.flush()
     for blob in job.blobs():
-        ledger.say(blob)
+        recorder.outbox.say(blob)
         sender.flush()
 
 
@@ -168,7 +168,7 @@ def _rehearse() -> None:
     job.call(job.lines.compile(_REHEARSAL))
     job.backward.uninstall()
     job.tell()
-    Sender(job.ledger, lambda piece: None, _REHEARSAL).flush()
+    Sender(job.recorder, lambda piece: None, _REHEARSAL).flush()
     RemovableHandle.next_id = handles
 
 
@@ -226,19 +226,19 @@ def _out_of_time(job: "Job", thread: threading.Thread, sender: Sender, limit: st
     if not job.stopping.acquire(blocking=False):
         time.sleep(_TOLD_S)  # the other thread that noticed needs its turn
         return
-    ledger = job.ledger
+    recorder = job.recorder
     frame = current_frames().get(thread.ident or 0)
-    site = ledger.site(frame)
+    site = recorder.sites.of(frame)
     line = _line(thread)
     job.stopped()
     job.tell_lines()
-    what = _TIMES[limit].format(getattr(ledger.limits, limit))
+    what = _TIMES[limit].format(getattr(recorder.limits, limit))
     if line:
         message = f"{what} reached at line {line}; make the loop shorter or ask for a larger `{limit}`"
     else:
         message = f"{what} reached outside the program's own lines; let it do less or ask for a larger `{limit}`"
         faulthandler.dump_traceback(2)  # for the operator
-    ledger.rows.append(Failed("limit", limit, message, site, (), "", limit=limit))
+    recorder.outbox.put(Failed("limit", limit, message, site, (), "", limit=limit))
     sender.flush()
     _end(0)
 
@@ -246,11 +246,11 @@ def _out_of_time(job: "Job", thread: threading.Thread, sender: Sender, limit: st
 def _exits(job: "Job", sender: Sender, code: int, frame: types.FrameType) -> None:
     """The program calls `os._exit`."""
     if not job.ended:
-        ledger = job.ledger
+        recorder = job.recorder
         job.stopped()
         job.tell_lines()
         message = f"the process ended with exit code {code} before the program did: `os._exit` ends it at once"
-        ledger.rows.append(Failed("exit", "SystemExit", message, ledger.site(frame), (), ""))
+        recorder.outbox.put(Failed("exit", "SystemExit", message, recorder.sites.of(frame), (), ""))
     sender.flush()
 
 
@@ -266,7 +266,7 @@ class Job:
     def __init__(self) -> None:
         self.program = Program(code="")
         self.patches = Patches()
-        self.ledger = ledger = Ledger(DEFAULT_LIMITS)
+        self.recorder = recorder = Recorder(DEFAULT_LIMITS, (PROGRAM,))
         self.module = types.ModuleType("__main__")
         self.names: dict[str, Any] = self.module.__dict__
         self.names["__builtins__"] = builtins
@@ -274,19 +274,19 @@ class Job:
         self.given = frozenset(self.names)
         self.below: Below | None = None
         self.lines = Lines(self._found)
-        self.observer = Observer(ledger)
-        self.mode = Recording(ledger, self.observer)
-        self.modules = Modules(ledger, self.names)
-        self.hooks = Hooks(ledger, self.modules)
-        self.backward = Backward(ledger, self.mode, self.hooks)
-        self.walks = Walks(ledger, self.modules)
+        self.observer = Observer(recorder)
+        self.mode = Recording(recorder, self.observer)
+        self.modules = Modules(recorder, self.names)
+        self.hooks = Hooks(recorder, self.modules)
+        self.backward = Backward(recorder, self.mode, self.hooks)
+        self.walks = Walks(recorder, self.modules)
         self.checker: Checker | None = None
         self.follower: Follower | None = None
         self.ended = False
         self.stopping = threading.Lock()
         """Held by the thread that says where the program was when its time was over."""
         self.finish = Finish(
-            ledger,
+            recorder,
             self.modules,
             self.backward,
             self.mode.reading,
@@ -296,10 +296,10 @@ class Job:
     def run(self) -> None:
         """Everything from the first word to the last: a run that does not say `end` has not ended well."""
         started = time.perf_counter()
-        ledger = self.ledger
+        recorder = self.recorder
         cuda = torch.version.cuda if torch.cuda.is_available() else None
         threads = torch.get_num_threads()
-        ledger.say(
+        recorder.outbox.say(
             Started(platform.python_version(), str(torch.__version__), _device(), numpy.__version__, cuda, threads)
         )
         told = False
@@ -308,8 +308,8 @@ class Job:
             told = True
         if not told:
             message = "memory ran out, and what the program held left none to tell where; make its data smaller"
-            ledger.say(Failed("memory", "memory_bytes", message, 0, (), "", limit="memory_bytes"))
-        ledger.say(Ended((time.perf_counter() - started) * 1000))
+            recorder.outbox.say(Failed("memory", "memory_bytes", message, 0, (), "", limit="memory_bytes"))
+        recorder.outbox.say(Ended((time.perf_counter() - started) * 1000))
         self.ended = True
         if self.checker is not None:
             self.backward.uninstall()
@@ -322,19 +322,19 @@ class Job:
         try:
             code = self.lines.compile(source)
         except Exception as error:  # nesting too deep is a RecursionError or a MemoryError
-            self.ledger.say(syntax_failure(error, self.ledger))
-            found = syntax_finding(error, source, self.ledger)
+            self.recorder.outbox.say(syntax_failure(error, self.recorder))
+            found = syntax_finding(error, source, self.recorder)
             if found is not None:
-                self.ledger.say(found)
+                self.recorder.outbox.say(found)
             return
         forget_exit_functions()  # what this process would do at its end is not the program's
         raised = self.call(code)
         self._wind_up(raised)
         self.tell()
         if raised is not None:
-            failed = failure(raised, self.ledger, source)
+            failed = failure(raised, self.recorder, source)
             if failed is not None:
-                self.ledger.say(failed)
+                self.recorder.outbox.say(failed)
 
     def _wind_up(self, error: BaseException | None) -> None:
         """What Python does after the last line: it waits for threads and calls what was registered for the end."""
@@ -346,9 +346,8 @@ class Job:
             run_exit_functions()
         if self.below is not None:
             self.below.drain()
-        self.ledger.closed = True
-        self.mode.over = True
-        self.mode.plans.clear()
+        self.recorder.close()
+        self.mode.finish()
 
     @staticmethod
     def _join() -> None:
@@ -362,38 +361,38 @@ class Job:
         """Puts the recording between programs and PyTorch; nothing is recorded before a program runs."""
         patches = self.patches
         clean_tracebacks(patches)
-        optimizers = Optimizers(self.ledger, self.mode, self.names)
+        optimizers = Optimizers(self.recorder, self.mode, self.names)
         wrap_steps(optimizers, patches)
         wrap_modules(self.modules, self.hooks, patches)
         self.hooks.install(patches)
         self.walks.install(patches)
         wrap_functions(self.mode, patches)
-        watch_checkpoints(self.ledger, patches)
+        watch_checkpoints(self.recorder, patches)
         wrap_from_numpy(self.mode, patches)
         wrap_set(self.mode, patches)
         wrap_swaps(self.mode, patches)
         keep_fast_paths(self.mode, patches)
-        wrap_saved_hooks(self.ledger, patches)
-        replace_compile(self.ledger, patches)
-        replace_workers(self.ledger, patches)
+        wrap_saved_hooks(self.recorder, patches)
+        replace_compile(self.recorder, patches)
+        replace_workers(self.recorder, patches)
         wrap_zero_grad(optimizers, patches)
         self.backward.install()
 
     def _enter(self) -> None:
-        watch_warnings(self.ledger, self.patches)
+        watch_warnings(self.recorder, self.patches)
         _seed(self.program.seed)
         sys.modules["__main__"] = self.module
         sys.argv = [PROGRAM]
         wrap_threads(self.mode, self.patches)
         be_main_thread()
         sys.stdin = io.StringIO()
-        below = self.below = Below(self.ledger)
-        sys.stdout = sys.__stdout__ = Stream(self.ledger, "stdout", below.real, below)  # type: ignore[misc, assignment]
-        sys.stderr = sys.__stderr__ = Stream(self.ledger, "stderr", 2)  # type: ignore[misc, assignment]
+        below = self.below = Below(self.recorder)
+        sys.stdout = sys.__stdout__ = Stream(self.recorder, "stdout", below.real, below)  # type: ignore[misc, assignment]
+        sys.stderr = sys.__stderr__ = Stream(self.recorder, "stderr", 2)  # type: ignore[misc, assignment]
 
     def tell(self) -> None:
         """Says what is left at the end."""
-        self.ledger.thin.end()
+        self.recorder.sampler.end()
         with disable_torch_function():
             self.finish.tell(self.names)
             self.walks.tell()
@@ -402,27 +401,27 @@ class Job:
     def stopped(self) -> None:
         """Says what can be said while the program goes on; called from another thread."""
         with contextlib.suppress(Exception):  # the program may change under the eyes what is looked at
-            self.ledger.thin.end()
+            self.recorder.sampler.end()
         with contextlib.suppress(Exception):
             self.finish.cuts()
         with contextlib.suppress(Exception):
             self.walks.tell()
 
     def _found(self, tensor: Any) -> None:
-        ledger = self.ledger
-        if self.mode.here.muted or self.mode.over:
+        recorder = self.recorder
+        if self.mode.thread.muted or self.mode.over:
             return
         try:
-            with ledger.lock, disable_torch_function():
-                ledger.found(tensor)
+            with recorder.lock, disable_torch_function():
+                recorder.tensors.find(tensor)
         except Exception as error:
-            ledger.trouble("uninitialised", error)
+            recorder.trouble("uninitialised", error)
 
     def tell_lines(self) -> None:
         """Says which lines have not run so far."""
         not_run = self.lines.not_run()
         if not_run:
-            self.ledger.rows.append(LinesNotRun(not_run))
+            self.recorder.outbox.put(LinesNotRun(not_run))
 
     def call(self, code: types.CodeType) -> BaseException | None:
         """Runs it; gives what it raised."""

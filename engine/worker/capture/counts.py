@@ -10,7 +10,7 @@ class Counts:
     """Numbers from 1. What a long loop does again is numbered too, and no longer counts once it is forgotten."""
 
     def __init__(self, limits: RunLimits) -> None:
-        self.tensors = self.ops = self.nodes = self.passes = self.updates = self.storages = self.functions = 0
+        self.tensors = self.ops = self.nodes = self.passes = self.updates = self.functions = 0
         self.ops_forgotten = self.nodes_forgotten = self.updates_forgotten = 0
         self.ops_omitted = 0
         self.sent_bytes = self.output_bytes = 0
@@ -39,6 +39,13 @@ class Counts:
         self.nodes += 1
         return self.nodes
 
+    def new_planned(self) -> tuple[int, int, int]:
+        """The numbers of an op with its one tensor and its one node."""
+        self.ops += 1
+        self.tensors += 1
+        self.nodes += 1
+        return self.ops, self.tensors, self.nodes
+
     def new_pass(self) -> int:
         """The number of a call of the engine."""
         self.passes += 1
@@ -48,11 +55,6 @@ class Counts:
         """The number of a change outside the graph."""
         self.updates += 1
         return self.updates
-
-    def new_storage(self) -> int:
-        """The number of a piece of memory."""
-        self.storages += 1
-        return self.storages
 
     def new_function(self) -> int:
         """The number of a function that ops refer to."""

@@ -155,13 +155,12 @@ class Nodes:
         """A checkpoint computed a tensor again; the op that made it still runs, and its results have no records yet."""
         self.recomputed.append((weakref.ref(holder), weakref.ref(tensor)))
 
-    def enter(self, node: Node, sequence: int, edges: tuple[int, ...]) -> int:
-        """The number of a new node whose event somebody else says."""
-        number = self.numbers[sequence] = self._counts.new_node()
+    def enter(self, node: Node, number: int, sequence: int, edges: tuple[int, ...]) -> None:
+        """Takes note of a new node whose event somebody else says."""
+        self.numbers[sequence] = number
         self.edges[number] = edges
         if self.hook is not None:
             node.register_hook(self.hook)
-        return number
 
     def forget_leaf(self, leaf: int, number: int) -> None:
         """Lets go of an AccumulateGrad."""

@@ -256,7 +256,10 @@ class Recording(TorchFunctionMode):
                 tensor: torch.Tensor = arg
                 state = states.get(id(arg))
                 if state is not None and state.ref() is tensor and not state.watched:  # as `meet` does
-                    version = version_of(tensor)
+                    try:
+                        version = tensor._version
+                    except RuntimeError:  # an inference tensor has none
+                        version = 0
                     if version == state.version:
                         taken.append((tensor, state, state.id, version))
                         words.append(state.id)
@@ -278,6 +281,8 @@ class Recording(TorchFunctionMode):
                 self.recorder.nodes.meet_custom_code()
             try:
                 state = self.recorder.tensors.meet(arg)
+            except RecursionError:
+                raise
             except Exception as error:
                 self.recorder.trouble("argument", error)
                 return "<unreadable>"

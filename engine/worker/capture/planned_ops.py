@@ -40,13 +40,21 @@ class PlannedOps:
         """The plan of a call, with records and versions of its tensors in turn; None when none fits."""
         code = frame.f_code
         plan = self.plans.get(id(code) + frame.f_lasti)
+        inputs: list[int] | None = None
         while plan is not None:
             if plan.func is func and plan.code is code and plan.count == len(args):
                 inputs = self._inputs(plan, args)
                 if inputs is not None:
-                    return (plan, inputs) if self._may_run(plan, args) else None
+                    break
             plan = plan.other
-        return None
+        counts = self._counts
+        if (
+            plan is None or inputs is None or plan.passes or self._saved_hooks.in_force
+            or counts.ops >= counts.attention or counts.nodes >= counts.nodes_to_spare
+            or (plan.twice is not None and plan.twice is not (args[plan.tensors[0][0]] is args[plan.tensors[1][0]]))
+        ):  # fmt: skip
+            return None
+        return plan, inputs
 
     def _inputs(self, plan: Plan, args: tuple[Any, ...]) -> list[int] | None:
         """Records and versions of the tensors among the arguments; None when they are not such as the plan is for."""
@@ -67,15 +75,6 @@ class PlannedOps:
                 return None
         return inputs
 
-    def _may_run(self, plan: Plan, args: tuple[Any, ...]) -> bool:
-        """Whether nothing stands against it: no pass, no limit, no hooks for saved tensors."""
-        counts = self._counts
-        if plan.passes or self._saved_hooks.in_force:
-            return False
-        if counts.ops >= counts.attention or counts.nodes >= counts.nodes_to_spare:
-            return False
-        return plan.twice is None or plan.twice is (args[plan.tensors[0][0]] is args[plan.tensors[1][0]])
-
     def tell(
         self, plan: Plan, inputs: list[int], args: tuple[Any, ...], result: Any, since: int, time_ns: int, frame: FrameType
     ) -> bool:  # fmt: skip
@@ -83,16 +82,20 @@ class PlannedOps:
         node = result.grad_fn if type(result) is _Tensor and result.dtype is plan.dtype else None
         if node is None or type(node) is not plan.node_type or node._sequence_nr() != since:
             return False
-        edges = self._edges(plan, args, node)
-        seen = self._look(plan, args, result) if edges is not None else None
-        if edges is None or seen is None:
+        first = self._states[id(args[plan.tensors[0][0]])]
+        if first.node and plan.no_more is not None:
+            edges: tuple[int, ...] | None = (first.node, *plan.no_more)
+        else:
+            edges = plan.edges(args, node, self._states, self._nodes)
+        read = plan.number
+        seen = look(result, False, first.look) if read is None else _number(plan, read, result)
+        if edges is None or seen.shape != plan.shape or not (seen.rest is None or seen.rest.is_plain):
             return False
-        counts = self._counts
-        op, number = counts.new_op(), counts.new_tensor()
-        node_number = self._nodes.enter(node, since, edges)
+        op, number, node_number = self._counts.new_planned()
+        self._nodes.enter(node, node_number, since, edges)
         state = State(self._lifetimes.reference(result, number), number, number, "result", seen, 0, True, node_number)
         state.form = plan.form
-        storage = self._storages.new(seen.address, state)
+        storage = self._storages.start(state)
         if plan.keeps:
             storage.kept = weakref.ref(result.untyped_storage())
         if len(self._states) >= self._tensors.next_purge:
@@ -123,24 +126,13 @@ class PlannedOps:
             self._outbox.put(Again(*said, rest.summary, cast(Picture | None, rest.thumbnail)))
         return True
 
-    def _edges(self, plan: Plan, args: tuple[Any, ...], node: Any) -> tuple[int, ...] | None:
-        """The edges of the op's node; None when one leads where nothing was seen."""
-        if plan.no_more is not None:
-            target = self._states[id(args[plan.tensors[0][0]])].node
-            if target:
-                return (target, *plan.no_more)
-        return plan.edges(args, node, self._states, self._nodes)
 
-    def _look(self, plan: Plan, args: tuple[Any, ...], result: torch.Tensor) -> Look | None:
-        """What the result looks like; None when it is not such as the plan is for."""
-        if plan.number is None:
-            seen = look(result, False, self._states[id(args[plan.tensors[0][0]])].look)
-            usual = seen.shape == plan.shape and (seen.rest is None or seen.rest.is_plain)
-            return seen if usual else None
-        address = result.data_ptr()
-        value = plan.number(address).value
-        data: Data = (value,) if value - value == 0 else (spoken(value),)
-        return Look(plan.shape, plan.dtype_name, address, plan.size_bytes, data)
+def _number(plan: Plan, read: Callable[[int], Any], result: torch.Tensor) -> Look:
+    """What the only element of a result looks like."""
+    address = result.data_ptr()
+    value = read(address).value
+    data: Data = (value,) if value - value == 0 else (spoken(value),)
+    return Look(plan.shape, plan.dtype_name, address, plan.size_bytes, data)
 
 
 __name__ = "__main__"

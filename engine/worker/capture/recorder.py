@@ -46,7 +46,7 @@ class Recorder:
         self.sites = Sites(files)
         self.thread = thread = ThreadState()
         self.lifetimes = Lifetimes(counts, outbox)
-        self.storages = Storages(counts, outbox)
+        self.storages = Storages(outbox)
         self.updates = Updates(counts, outbox, self.lifetimes)
         self.saved_hooks = SavedHooks()
         self.tensors = Tensors(counts, outbox, self.lifetimes, self.storages, self.updates, thread)

@@ -6,7 +6,6 @@ from typing import Any
 import torch
 
 from engine.events import Room
-from engine.worker.capture.counts import Counts
 from engine.worker.capture.outbox import Outbox
 from engine.worker.capture.state import State, Storage, Taken
 from engine.worker.capture.tensor_facts import start_of
@@ -24,9 +23,9 @@ def is_lent(tensor: torch.Tensor) -> bool:
 class Storages:
     """The storages of the tensors met so far, by where they begin."""
 
-    def __init__(self, counts: Counts, outbox: Outbox) -> None:
-        self._counts = counts
+    def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
+        self.count = 0
         self.by_address: dict[int, Storage] = {}
         self.blanks = 0
         """How many have undefined elements."""
@@ -35,22 +34,23 @@ class Storages:
         """The storage a tensor lies in, if some tensor in it was met."""
         return self.by_address.get(start_of(tensor))
 
-    def new(self, address: int, state: State) -> Storage:
-        """A storage with its first tensor; one that was there before has ended."""
+    def start(self, state: State) -> Storage:
+        """The storage of a state in fresh memory; what lay there before has ended."""
+        address = state.look.address
         before = self.by_address.get(address)
         if before is not None:
             before.members.clear()
-        storage = state.storage = self.by_address[address] = Storage(self._counts.new_storage(), [state])
+        self.count += 1
+        storage = state.storage = self.by_address[address] = Storage(self.count, [state])
         return storage
 
     def enter(self, state: State, partial: bool = False) -> Storage:
         """Enters a state with memory in its storage; `partial`: it may be less than all of it."""
-        address = state.look.address
-        storage = self.by_address.get(address)
+        storage = self.by_address.get(state.look.address)
         if storage is not None and storage.is_alive():
             storage.add(state)
             return storage
-        storage = self.new(address, state)
+        storage = self.start(state)
         if partial and (tensor := state.ref()) is not None:
             size_bytes = tensor.untyped_storage().nbytes()
             if size_bytes != state.look.size_bytes:

@@ -138,7 +138,7 @@ class Tensors:
 
     def adopt(self, tensor: torch.Tensor, role: Role, number: int, seen: Look) -> State:
         """A state for an object whose record exists already."""
-        state = self._enter(tensor, role, seen, number)
+        state = self.create(tensor, role, seen, number)
         state.version, state.requires_grad = version_of(tensor), tensor.requires_grad
         if seen.address:
             self._storages.enter(state)
@@ -163,11 +163,9 @@ class Tensors:
 
     # Making a state
 
-    def create(self, tensor: torch.Tensor, role: Role, seen: Look) -> State:
+    def create(self, tensor: torch.Tensor, role: Role, seen: Look, number: int = 0) -> State:
         """A numbered state of a new object; `describe` and an event must follow."""
-        return self._enter(tensor, role, seen, self._counts.new_tensor())
-
-    def _enter(self, tensor: torch.Tensor, role: Role, seen: Look, number: int) -> State:
+        number = number or self._counts.new_tensor()
         if len(self.states) >= self.next_purge:
             self.purge()
         state = State(self._lifetimes.reference(tensor, number), number, number, role, seen)

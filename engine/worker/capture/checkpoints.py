@@ -1,7 +1,8 @@
-"""What `torch.utils.checkpoint` without reentry holds: the inputs of each region, and what it computes again for backward.
+"""What `torch.utils.checkpoint` without reentry holds: the inputs of each region, and what it computes again for
+backward.
 
-PyTorch keeps both in Python objects that no node shows: a frame for each region and a handle for each tensor computed again,
-gone as soon as a node has taken it (pytorch 2.13, `torch/utils/checkpoint.py`).
+PyTorch keeps both in Python objects that no node shows: a frame for each region and a handle for each tensor computed
+again, gone as soon as a node has taken it (pytorch 2.13, `torch/utils/checkpoint.py`).
 """
 
 import functools

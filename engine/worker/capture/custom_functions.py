@@ -11,8 +11,8 @@ from engine.worker.pytorch.internals import function_of
 
 
 def backward_place(node_class: type, sites: Sites) -> Position | None:
-    """Line, end line, column and end column of the `backward` (or `vjp`) that nodes of this class run; None for one that
-    is not the user's."""
+    """Line, end line, column and end column of the `backward` (or `vjp`) that nodes of this class run; None for one
+    that is not the user's."""
     function = function_of(node_class)
     if function is None:
         return None

@@ -86,11 +86,11 @@ class Observer:
         site = self.recorder.sites.of(frame)
         self.recorder.updates.add(Update(kind, ((before, state.id, "", 0),), site=site))
 
-    def swapped(self, one: torch.Tensor, other: torch.Tensor, frame: FrameType) -> None:
+    def swapped(self, first: torch.Tensor, second: torch.Tensor, frame: FrameType) -> None:
         """Two tensor objects exchanged all they hold, their gradients too."""
         recorder = self.recorder
         changes = []
-        for tensor in (one, other):
+        for tensor in (first, second):
             state = recorder.tensors.state(tensor)
             if state is not None:
                 before = state.id

@@ -1,8 +1,8 @@
 """Tells of every firing of a hook the user registered.
 
 PyTorch makes a handle for each hook it is given: there the registration is seen. What a program can look at, such as
-`x._backward_hooks`, keeps the user's own functions; only while an engine call or a module's forward runs does an observer stand in
-for each of them.
+`x._backward_hooks`, keeps the user's own functions; only while an engine call or a module's forward runs does an
+observer stand in for each of them.
 
 Like `calls`, this module stands between the user's code and PyTorch, so warnings must not stick to its frames.
 """
@@ -160,7 +160,7 @@ class Hooks:
         self.in_engine = False
         """Some hook, of whomever, was registered that the engine calls."""
         self.passes = 0
-        self.dressed: dict[int, tuple[Dictionary, int]] = {}
+        self.wrapped: dict[int, tuple[Dictionary, int]] = {}
         """Dictionaries of modules whose hooks are stood in for, with the calls that need it."""
         self.fired = self.omitted = 0
         self.spans: dict[int, tuple[CodeType, int]] = {}
@@ -289,27 +289,27 @@ class Hooks:
             if hook is not None and type(hook) is not _Observer:
                 hooks_dict[number] = self._observed(hook, number)
 
-    def dress(self, module: torch.nn.Module) -> list[Dictionary]:
-        """Stands in for the forward hooks of a module and the global ones; `undress` must follow."""
+    def wrap_forward(self, module: torch.nn.Module) -> list[Dictionary]:
+        """Stands in for the forward hooks of a module and the global ones; `unwrap_forward` must follow."""
         if not self.registered or self.recorder.thread.muted or self.recorder.closed:
             return []
         held = module.__dict__
-        worn = [hooks for hooks in (held.get(FORWARD_PRE_HOOKS), held.get(FORWARD_HOOKS), *_GLOBAL) if hooks]
-        for hooks in worn:
-            _, count = self.dressed.get(id(hooks), (hooks, 0))
-            self.dressed[id(hooks)] = (hooks, count + 1)
+        wrapped = [hooks for hooks in (held.get(FORWARD_PRE_HOOKS), held.get(FORWARD_HOOKS), *_GLOBAL) if hooks]
+        for hooks in wrapped:
+            _, count = self.wrapped.get(id(hooks), (hooks, 0))
+            self.wrapped[id(hooks)] = (hooks, count + 1)
             if not count:
                 self._stand_in(hooks, list(hooks))
-        return worn
+        return wrapped
 
-    def undress(self, worn: list[Dictionary]) -> None:
-        """Gives back what `dress` gave."""
-        for hooks in worn:
-            _, count = self.dressed[id(hooks)]
+    def unwrap_forward(self, wrapped: list[Dictionary]) -> None:
+        """Gives back what `wrap_forward` stood in for."""
+        for hooks in wrapped:
+            _, count = self.wrapped[id(hooks)]
             if count > 1:
-                self.dressed[id(hooks)] = (hooks, count - 1)
+                self.wrapped[id(hooks)] = (hooks, count - 1)
             else:
-                del self.dressed[id(hooks)]
+                del self.wrapped[id(hooks)]
                 _give_back(hooks)
 
     # Firing

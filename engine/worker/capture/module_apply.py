@@ -1,7 +1,8 @@
 """Walks of `Module._apply`: which module was entered when, and what became of its parameters, gradients and buffers.
 
-`model.to()`, `.half()`, `.double()`, `.cuda()` all are this one method: a module calls it on each child, then takes its own
-tensors. Nothing is kept alive, and what is said is said at the end of the run, when the modules have numbers and names.
+`model.to()`, `.half()`, `.double()`, `.cuda()` all are this one method: a module calls it on each child, then takes its
+own tensors. Nothing is kept alive, and what is said is said at the end of the run, when the modules have numbers and
+names.
 """
 
 import functools
@@ -27,7 +28,8 @@ _LONGEST_PATH = 1000
 Kept = tuple[str, str, torch.Tensor, str, str, int]
 """kind, name, the tensor, its dtype, device and memory before."""
 Moved = tuple[str, str, tuple[int, ...], str, str, str, str, bool, bool, int]
-"""The last is which object it is now; no reference, not even a weak one: with those PyTorch does not swap parameters."""
+"""The last is which object it is now; no reference, not even a weak one: with those PyTorch does not swap
+parameters."""
 
 
 class _Visit:

@@ -43,29 +43,28 @@ class Modules:
             self._enter(module, frame)
 
     def _enter(self, module: torch.nn.Module, frame: FrameType) -> None:
-        recorder, here = (
-            self.recorder,
-            self.thread.__dict__,
-        )  # asked once: reading an attribute of a thread's own object is slow
-        stack, calls = here["modules"], here["calls"]
+        recorder = self.recorder
+        thread = self.thread.__dict__  # asked once: reading an attribute of a thread's own object is slow
+        stack, calls = thread["modules"], thread["calls"]
         known = self.fast.get(id(module))
         number = known[1] if known is not None and known[0]() is module else self._meet(module, stack)
         stack.append(number)
         self.calls[number] += 1
         parent, above = calls[-1] if calls else (0, 0)
-        if not number or here["muted"] or recorder.closed or self._full():
+        if not number or thread["muted"] or recorder.closed or self._full():
             calls.append((0, above))
             return
         self.begun = begun = self.begun + 1
         code = frame.f_code
         site = recorder.sites.place(code, frame.f_lasti) if recorder.sites.is_users(code) else self._site(frame, above)
-        flags = (
-            TRAINING if module.__dict__.get("training", True) else 0
-        )  # a module may lack all that its __init__ makes
+        # a module may lack all that its __init__ makes
+        flags = TRAINING if module.__dict__.get("training", True) else 0
         if not _grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
-        passes, thread = here["passes"], here["number"]
-        recorder.outbox.put(ModuleCalled(begun, number, parent, flags, site, passes[-1] if passes else 0, thread))
+        passes = thread["passes"]
+        recorder.outbox.put(
+            ModuleCalled(begun, number, parent, flags, site, passes[-1] if passes else 0, thread["number"])
+        )
         calls.append((begun, site))
 
     def _full(self) -> bool:
@@ -77,9 +76,9 @@ class Modules:
 
     def leave(self, raised: bool) -> None:
         """Notes that the forward entered last has ended."""
-        here = self.thread.__dict__
-        here["modules"].pop()
-        call, _ = here["calls"].pop()
+        thread = self.thread.__dict__
+        thread["modules"].pop()
+        call, _ = thread["calls"].pop()
         if call:
             self.recorder.outbox.put(ModuleLeft(call, raised))
 
@@ -129,25 +128,25 @@ class Modules:
         """Numbers a tree and says what it consists of; parents first."""
         todo = [(module, path, parent)]
         while todo:
-            here, place, above = todo.pop()
+            current, place, above = todo.pop()
             if len(place) > _LONGEST_PATH:
                 continue  # a module that holds itself
-            number = self.number_of(here)
+            number = self.number_of(current)
             if number is None:
                 self.count += 1
                 number = self.count
-                self.fast[id(here)] = (weakref.ref(here), number)
+                self.fast[id(current)] = (weakref.ref(current), number)
                 self.paths[number] = (place, above)
             elif self.paths[number][0] != place:
                 if "(" in self.paths[number][0]:
                     self.paths[number] = (place, above)  # met before its tree was known
-                elif here is module:
+                elif current is module:
                     place = self.paths[number][0]  # another variable for the same tree
                 else:
-                    number = self._second(here, place, above)
-            self._say(here, number)
+                    number = self._second(current, place, above)
+            self._say(current, number)
             children = [
-                (child, f"{place}.{name}", number) for name, child in here._modules.items() if child is not None
+                (child, f"{place}.{name}", number) for name, child in current._modules.items() if child is not None
             ]
             todo.extend(reversed(children))
 

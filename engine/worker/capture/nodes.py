@@ -53,8 +53,9 @@ class _Type:
 
 
 _SINGLE = re.compile(
-    r"(Add|Sub|Rsub|Mul|Div|Pow|Neg|Exp|Log|Sin|Cos|Tanh|Sigmoid|Relu|Sum|Mean|Mm|Bmm|Mv|Dot|Addmm|Sqrt|View|T|Transpose|Permute"
-    r"|Unsqueeze|Squeeze|Expand|Clone|Select|Slice|Abs|Where|Maximum|Minimum|Softmax|LogSoftmax|ReshapeAlias)Backward\d*"
+    r"(Add|Sub|Rsub|Mul|Div|Pow|Neg|Exp|Log|Sin|Cos|Tanh|Sigmoid|Relu|Sum|Mean|Mm|Bmm|Mv|Dot|Addmm|Sqrt|View|T"
+    r"|Transpose|Permute|Unsqueeze|Squeeze|Expand|Clone|Select|Slice|Abs|Where|Maximum|Minimum|Softmax|LogSoftmax"
+    r"|ReshapeAlias)Backward\d*"
 )
 """Nodes whose op has one output, always."""
 
@@ -89,7 +90,8 @@ class Nodes:
         self.numbers: dict[int, int] = {}
         """By sequence number, which no two nodes of one thread ever share."""
         self.sinks: dict[int, int] = {}
-        """AccumulateGrad of each leaf, by the leaf's first record: however often PyTorch makes it anew, it is one node."""
+        """AccumulateGrad of each leaf, by the leaf's first record: however often PyTorch makes it anew, it is one
+        node."""
         self.leaves: dict[int, State] = {}
         """The leaf of each AccumulateGrad."""
         self.hook: Callable[..., None] | None = None
@@ -115,8 +117,8 @@ class Nodes:
         self.recomputed: list[tuple[weakref.ref[Any], weakref.ref[torch.Tensor]]] = []
         """What a checkpoint computed again in the running op, behind what it is kept for."""
         self._aside: list[tuple[int, int, bool, int, int]] = []
-        """Where an op or a pass made nodes that its results do not lead to: from which sequence number, to which (negative), whether
-        it is no op, the op, the pass. Of those that hold a node the innermost comes last."""
+        """Where an op or a pass made nodes that its results do not lead to: from which sequence number, to which
+        (negative), whether it is no op, the op, the pass. Of those that hold a node the innermost comes last."""
         self._places: dict[tuple[int, ...], int] = {}
         self._placed = 0
         """How many of the results `_places` holds, by address and shape."""
@@ -205,7 +207,8 @@ class Nodes:
         self.op, self.since, self.made_by = op, since, made_by
 
     def made_aside(self, since: int, until: int, op: int, pass_id: int) -> None:
-        """Notes that an op or a pass made nodes that its results may not lead to, such as the tangents of forward-mode AD."""
+        """Notes that an op or a pass made nodes that its results may not lead to, such as the tangents of
+        forward-mode AD."""
         insort(self._aside, (since, -until, not op, op, pass_id))
 
     def _made_by_what(self, sequence: int) -> tuple[int, int]:
@@ -269,7 +272,8 @@ class Nodes:
         return number
 
     def number(self, root: Node, result: Look | None = None) -> int:
-        """The node's number; it and all new nodes behind it are recorded first. `result`: its first output, just made."""
+        """The node's number; it and all new nodes behind it are recorded first. `result`: its first output, just
+        made."""
         known = self.known(root)
         if known is not None:
             self._renewed(root)

@@ -1,8 +1,8 @@
 """Sees every torch call the user's code makes, and records it as an op.
 
-The user's warnings and errors pass through the frames of this module. Its `__name__` and `__warningregistry__` are set so
-that a warning raised by PyTorch under such a frame is filtered as one of `__main__` and never counted as already shown; `streams`
-then gives it the place it has without recording.
+The user's warnings and errors pass through the frames of this module. Its `__name__` and `__warningregistry__` are set
+so that a warning raised by PyTorch under such a frame is filtered as one of `__main__` and never counted as already
+shown; `streams` then gives it the place it has without recording.
 """
 
 import contextlib
@@ -130,7 +130,8 @@ class Recording(TorchFunctionMode):
         return result
 
     def _first(
-        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any],
+        frame: FrameType,
     ) -> Any:  # fmt: skip
         """Runs and records what no plan is made for."""
         if self.around is not None:
@@ -138,7 +139,8 @@ class Recording(TorchFunctionMode):
         return self._unplanned(func, types, args, kwargs, frame)
 
     def _unplanned(
-        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any],
+        frame: FrameType,
     ) -> Any:  # fmt: skip
         given = getattr(func, "__code__", None)
         if given is not None and self.recorder.sites.is_users(given):
@@ -180,8 +182,8 @@ class Recording(TorchFunctionMode):
     ) -> Any:  # fmt: skip
         """Runs one op as the user called it and records it.
 
-        `subclassed`: reading an attribute of an argument would run the user's own `__torch_function__`. In a program with
-        threads one of them records at a time, all of them compute."""
+        `subclassed`: reading an attribute of an argument would run the user's own `__torch_function__`. In a program
+        with threads one of them records at a time, all of them compute."""
         recorder = self.recorder
         counts = recorder.counts
         if counts.ops >= counts.attention and recorder.sampler.skips(called, frame):
@@ -309,8 +311,8 @@ class Recording(TorchFunctionMode):
         if not _grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
         recorder.outbox.add(OpRan(
-            op, call.called.id, call.words, call.keywords, outputs, recorder.sites.of(call.frame), thread.running_module, flags,
-            thread.running_pass, (call.ended_ns - call.started_ns) / 1000, thread.number,
+            op, call.called.id, call.words, call.keywords, outputs, recorder.sites.of(call.frame),
+            thread.running_module, flags, thread.running_pass, (call.ended_ns - call.started_ns) / 1000, thread.number,
             recorder.lifetimes.take() if recorder.lifetimes.dead else (),
         ))  # fmt: skip
         return op

@@ -1,8 +1,8 @@
 """Optimizer steps and `zero_grad`: what each found and what it left, told as updates.
 
-`step` is wrapped where PyTorch itself wraps it for its own step hooks, so that a step that raises is told too, and what the user's
-step hooks do is recorded as the user's own. Like `calls`, this module stands between the user's code and PyTorch, so warnings must not
-stick to its frames.
+`step` is wrapped where PyTorch itself wraps it for its own step hooks, so that a step that raises is told too, and what
+the user's step hooks do is recorded as the user's own. Like `ops`, this module stands between the user's code and
+PyTorch, so warnings must not stick to its frames.
 """
 
 import functools
@@ -64,15 +64,15 @@ class Optimizers:
         self, run: Callable[..., Any], optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
     ) -> Any:
         """Runs a step as it was called, unrecorded but for its closure, and tells what it changed."""
-        here, sampler = self.recorder.thread, self.recorder.sampler
+        thread, sampler = self.recorder.thread, self.recorder.sampler
         sampler.turn(frame)
-        if any(outer is not None and outer.optimizer is optimizer for outer in here.steps):
+        if any(outer is not None and outer.optimizer is optimizer for outer in thread.steps):
             return run(optimizer, *args, **kwargs)  # `super().step()` is part of the step
         begun = None if sampler.skips_update() else self._begin(optimizer, frame)
         args, kwargs = self._open(begun, args, kwargs)
-        steps = here.steps
+        steps = thread.steps
         steps.append(begun)
-        here.mute()
+        thread.mute()
         sampler.begin_step()
         raised = True
         try:
@@ -81,7 +81,7 @@ class Optimizers:
             return result
         finally:
             sampler.end_step()
-            here.unmute()
+            thread.unmute()
             steps.pop()
             if begun is None:
                 sampler.skip_update()
@@ -155,14 +155,14 @@ class Optimizers:
         return (*args[:at], opened, *args[at + 1 :]), kwargs
 
     def _opened(self, step: _Step, closure: Callable[[], Any]) -> Callable[[], Any]:
-        here = self.recorder.thread
+        thread = self.recorder.thread
 
         def run() -> Any:
-            muted, here.muted = here.muted, 0
+            muted = thread.set_muted(0)
             try:
                 return closure()
             finally:
-                here.muted = muted
+                thread.set_muted(muted)
                 try:
                     with self.recorder.lock, disable_torch_function():
                         self._fetch(step)

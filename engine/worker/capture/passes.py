@@ -1,8 +1,8 @@
 """Backward passes: one hook on each node for the gradients on its edges, in the engine's own order.
 
-All ways to backward end in `torch.autograd._engine_run_backward`; that one name is replaced. The nodes hooks each node when it
-numbers it, and the hook stays: it is one function for all nodes, which asks the engine for the node that ran. A hook that
-refers to its node is never collected (pytorch 2.13).
+All ways to backward end in `torch.autograd._engine_run_backward`; that one name is replaced. `Nodes` hooks each node
+when it numbers it, and the hook stays: it is one function for all nodes, which asks the engine for the node that ran. A
+hook that refers to its node is never collected (pytorch 2.13).
 """
 
 from collections import OrderedDict
@@ -42,7 +42,8 @@ _OURS = -1
 """Key of our hook among those of a node; those of the user's are numbered from 0."""
 
 Arrival = tuple[int, int, int, Look | None]
-"""Record, address, version and look of a gradient on an edge; version `_UNASKED` in a silent pass, and no look for a number."""
+"""Record, address, version and look of a gradient on an edge; version `_UNASKED` in a silent pass, and no look for a
+number."""
 _UNASKED = -1
 Input = int | tuple[int, int]
 """An input of a node: its number and input_nr, or the number alone for the first."""
@@ -87,7 +88,8 @@ class _Pass:
         self.omitted = 0
         """Nodes that run unseen."""
         self.sequence_nr = 0
-        """Nodes made since it began have this number or a higher one: also sums that enter a node only after others have run."""
+        """Nodes made since it began have this number or a higher one: also sums that enter a node only after others
+        have run."""
 
 
 def address_of(tensor: torch.Tensor) -> int:
@@ -199,7 +201,8 @@ class Backward:
         """Whether nothing but PyTorch's own formulas will run in the pass that begins."""
         recorder = self.recorder
         return not (
-            recorder.nodes.threaded or recorder.nodes.has_custom_code or recorder.saved_hooks.met or self.hooks.in_engine or recorder.thread.muted
+            recorder.nodes.threaded or recorder.nodes.has_custom_code or recorder.saved_hooks.met
+            or self.hooks.in_engine or recorder.thread.muted
             or recorder.counts.nodes >= recorder.counts.nodes_to_spare or len(recorder.thread.passes) > 1 or devices_met
             or dispatch_mode_count() or functorch_level() is not None
         )  # fmt: skip
@@ -224,7 +227,8 @@ class Backward:
         recorder.lifetimes.flush()
         stack, modules = recorder.thread.passes, recorder.thread.modules
         recorder.outbox.add(PassStarted(
-            running.id, "backward" if accumulate else "grad", tuple(roots), recorder.sites.of(get_frame(2)), retain, create,
+            running.id, "backward" if accumulate else "grad", tuple(roots), recorder.sites.of(get_frame(2)), retain,
+            create,
             tuple(self._input_tensor(item) for item in inputs) if inputs else None,
             tuple(edges) if inputs else None,
             stack[-1] if stack else 0, modules[-1] if modules else 0, running.omitted,
@@ -466,7 +470,7 @@ class Backward:
             if grad is None:
                 outs.append(0)
             else:
-                known = next((arrival for one, arrival in met if one is grad), None)
+                known = next((arrival for known_grad, arrival in met if known_grad is grad), None)
                 if known is None:
                     known = self._new(grad, given, new)
                     met.append((grad, known))
@@ -490,7 +494,8 @@ class Backward:
     # Gradients the user's hooks are given
 
     def entering(self, node: int, input_nr: int, grad: torch.Tensor, new: bool) -> int:
-        """Record of a gradient as a hook before a node is given it; `new`: that it gave back, maybe a view of the other."""
+        """Record of a gradient as a hook before a node is given it; `new`: that it gave back, maybe a view of the
+        other."""
         running = self.stacks[get_ident()][-1]
         key = _input(node, input_nr)
         address, version = address_of(grad), grad._version
@@ -603,8 +608,8 @@ class Backward:
         arrivals: Arrival | list[Arrival] | None,
         at_leaf: bool,
     ) -> Arrival:
-        """What entered a node at whose input hooks were. A leaf may have taken the gradient itself as its `.grad`, and a hook
-        have written into it since."""
+        """What entered a node at whose input hooks were. A leaf may have taken the gradient itself as its `.grad`,
+        and a hook have written into it since."""
         address, version = address_of(grad), grad._version
         total = running.sums.get(number)
         for arrival in self._candidates(running, _input(number, input_nr), arrivals):

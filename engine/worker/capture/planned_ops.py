@@ -76,7 +76,8 @@ class PlannedOps:
         return inputs
 
     def tell(
-        self, plan: Plan, inputs: list[int], args: tuple[Any, ...], result: Any, since: int, time_ns: int, frame: FrameType
+        self, plan: Plan, inputs: list[int], args: tuple[Any, ...], result: Any, since: int, time_ns: int,
+        frame: FrameType,
     ) -> bool:  # fmt: skip
         """Tells of an op that has run; False when it did something else than the plan says."""
         node = result.grad_fn if type(result) is _Tensor and result.dtype is plan.dtype else None

@@ -283,7 +283,10 @@ def attributes(value: object) -> Mapping[str, Any]:
         held = None
     if type(held) is dict and held:
         return held
-    slots = [(name, member) for base in _bases_of(type(value)) for name, member in _members_of(base).items() if type(member) is MemberDescriptorType]  # fmt: skip
+    slots = [
+        (name, member) for base in _bases_of(type(value)) for name, member in _members_of(base).items()
+        if type(member) is MemberDescriptorType
+    ]  # fmt: skip
     found = {}
     for name, member in slots:
         try:

@@ -50,8 +50,8 @@ class Storage(msgspec.Struct, eq=False, gc=False):
 
 
 class State(msgspec.Struct, eq=False, gc=False):
-    """The last recorded state of one tensor object. Kept from the collector, which would walk all of them again and again: a
-    storage lets go of its members when it ends."""
+    """The last recorded state of one tensor object. Kept from the collector, which would walk all of them again and
+    again: a storage lets go of its members when it ends."""
 
     ref: weakref.ref[torch.Tensor]
     id: int

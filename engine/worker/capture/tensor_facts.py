@@ -262,7 +262,8 @@ def _once(array: Array) -> tuple[Array, int]:
 
 
 def _sampled(array: Array) -> Array:
-    """Of more than `_MOST` elements every k-th along the longest axis; windows that overlap can be many more than memory holds."""
+    """Of more than `_MOST` elements every k-th along the longest axis; windows that overlap can be many more than
+    memory holds."""
     while array.size > _MOST:
         axis = int(np.argmax(array.shape))
         every = min(-(-array.size // _MOST), array.shape[axis])
@@ -350,7 +351,8 @@ def _finite(values: Any) -> Any:
 
 
 class Pooled:
-    """A picture whose levels are worked out when it is sent: many in a row cost half of one between the program's own ops."""
+    """A picture whose levels are worked out when it is sent: many in a row cost half of one between the program's
+    own ops."""
 
     __slots__ = ("cells",)
 

@@ -34,7 +34,8 @@ class Tensors:
     """Numbers the `grad_fn` of a tensor."""
 
     def __init__(
-        self, counts: Counts, outbox: Outbox, lifetimes: Lifetimes, storages: Storages, updates: Updates, thread: ThreadState
+        self, counts: Counts, outbox: Outbox, lifetimes: Lifetimes, storages: Storages, updates: Updates,
+        thread: ThreadState,
     ) -> None:  # fmt: skip
         self._counts = counts
         self._outbox = outbox
@@ -201,7 +202,8 @@ class Tensors:
         storage = 0 if state.storage is None else state.storage.id
         identity = 0 if state.first == state.id else state.first
         self._outbox.add(state.look.said(
-            state.id, state.role, storage, state.version, state.requires_grad, state.node, output_nr, identity, state.base
+            state.id, state.role, storage, state.version, state.requires_grad, state.node, output_nr,
+            identity, state.base,
         ))  # fmt: skip
 
     # Changes

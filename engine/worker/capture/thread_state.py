@@ -35,6 +35,11 @@ class ThreadState(threading.local):
         """Takes back one `mute`."""
         self.muted -= 1
 
+    def set_muted(self, reasons: int) -> int:
+        """Sets how many reasons not to record there are; gives how many there were."""
+        before, self.muted = self.muted, reasons
+        return before
+
     @property
     def running_pass(self) -> int:
         """The innermost running pass, 0 for none."""

@@ -1,7 +1,7 @@
 """Memory that nothing was written into yet: `torch.empty` and its kin, element by element.
 
-An op that writes without reading (`fill_`, `copy_`, `x[0] = …`, `out=`) makes the elements it covers known; one that reads
-what it writes (`add_`) leaves them as undefined as they were.
+An op that writes without reading (`fill_`, `copy_`, `x[0] = …`, `out=`) makes the elements it covers known; one that
+reads what it writes (`add_`) leaves them as undefined as they were.
 """
 
 from typing import Any
@@ -16,14 +16,14 @@ _LARGEST = 1 << 26
 """Elements; of larger memory the first write counts for all of it."""
 
 _READS = frozenset("""
-    add sub mul div pow neg abs exp exp2 expm1 log log1p log2 log10 sqrt rsqrt square sin cos tan asin acos atan sinh cosh
-    tanh asinh acosh atanh sigmoid relu relu6 leaky_relu elu selu celu silu gelu mish softplus hardtanh hardswish hardsigmoid
-    threshold rrelu clamp clamp_min clamp_max clip round floor ceil trunc fix frac erf erfc erfinv reciprocal sign sgn
-    remainder fmod floor_divide true_divide divide multiply subtract lerp addcmul addcdiv addmm addmv addbmm baddbmm addr
-    index_add scatter_add scatter_reduce index_reduce cumsum cumprod bitwise_and bitwise_or bitwise_xor bitwise_not
-    logical_and logical_or logical_xor logical_not tril triu nan_to_num copysign hypot atan2 float_power xlogy digamma
-    lgamma polygamma t transpose swapaxes swapdims squeeze unsqueeze resize resize_as conj_physical dropout
-    eq ne lt le gt ge greater less detach requires_grad
+    add sub mul div pow neg abs exp exp2 expm1 log log1p log2 log10 sqrt rsqrt square sin cos tan asin acos atan
+    sinh cosh tanh asinh acosh atanh sigmoid relu relu6 leaky_relu elu selu celu silu gelu mish softplus hardtanh
+    hardswish hardsigmoid threshold rrelu clamp clamp_min clamp_max clip round floor ceil trunc fix frac erf erfc
+    erfinv reciprocal sign sgn remainder fmod floor_divide true_divide divide multiply subtract lerp addcmul addcdiv
+    addmm addmv addbmm baddbmm addr index_add scatter_add scatter_reduce index_reduce cumsum cumprod bitwise_and
+    bitwise_or bitwise_xor bitwise_not logical_and logical_or logical_xor logical_not tril triu nan_to_num copysign
+    hypot atan2 float_power xlogy digamma lgamma polygamma t transpose swapaxes swapdims squeeze unsqueeze resize
+    resize_as conj_physical dropout eq ne lt le gt ge greater less detach requires_grad
 """.split())  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def _mark(
     elif name in ("index_fill", "index_copy"):
         part[(*[slice(None)] * (args[1] % part.ndim), _index(args[2]))] = True
     elif name == "index_put":
-        part[tuple(_index(one) for one in args[1])] = True
+        part[tuple(_index(part) for part in args[1])] = True
     elif name == "scatter":
         index, axis = _index(args[2]), args[1] % part.ndim
         cut = tuple(slice(None) if i == axis else slice(size) for i, size in enumerate(index.shape))
@@ -96,5 +96,5 @@ def _index(index: Any) -> Any:
         array = as_array(index)
         return array.astype(np.bool_) if index.dtype == torch.uint8 else array
     if isinstance(index, tuple):
-        return tuple(_index(one) for one in index)
+        return tuple(_index(part) for part in index)
     return index

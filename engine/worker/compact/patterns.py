@@ -1,8 +1,8 @@
 """Ops that a loop does again: what one turn has in common with the next is worked out and said once.
 
-A `Plan` is made of the rows of an op that was recorded in full, when its function always gives a new tensor, and every edge and
-saved value of its one node is an argument, the result or a text. It holds for calls from the same place whose arguments
-have the same forms; that the call made exactly one node, of the same kind, is asked each time.
+A `Plan` is made of the rows of an op that was recorded in full, when its function always gives a new tensor, and every
+edge and saved value of its one node is an argument, the result or a text. It holds for calls from the same place whose
+arguments have the same forms; that the call made exactly one node, of the same kind, is asked each time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,8 @@ from engine.worker.capture.state import Form, State, Taken
 from engine.worker.capture.tensor_facts import FLOATS
 
 MOST = 4
-"""Ops of one place that are looked at: more kinds of arguments, or none that a plan can be made for, are not worth it."""
+"""Ops of one place that are looked at: more kinds of arguments, or none that a plan can be made for, are not worth
+it."""
 
 _CONSTANTS = frozenset((int, float, bool, type(None), str))
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
@@ -35,7 +36,8 @@ class Forms:
         self.known: dict[tuple[tuple[int, ...], torch.dtype, int], Form] = {}
 
     def of(self, tensor: torch.Tensor, state: State) -> Form:
-        """The form of a tensor whose state is as recorded; `ODD` for one that does not lie in memory in the plainest way."""
+        """The form of a tensor whose state is as recorded; `ODD` for one that does not lie in memory in the plainest
+        way."""
         form = state.form = self._of(tensor, state)
         return form
 
@@ -62,8 +64,9 @@ class Plan:
     """How an op of one place is recorded when its arguments are like those of an earlier call."""
 
     __slots__ = (
-        "called", "code", "constants", "count", "dtype", "dtype_name", "form", "func", "id", "keeps", "modules", "no_more", "node_type", "number",
-        "other", "passes", "shape", "site", "size_bytes", "slots", "tensors", "twice", "words",
+        "called", "code", "constants", "count", "dtype", "dtype_name", "form", "func", "id", "keeps", "modules",
+        "no_more", "node_type", "number", "other", "passes", "shape", "site", "size_bytes", "slots", "tensors",
+        "twice", "words",
     )  # fmt: skip
 
     id: int
@@ -135,8 +138,8 @@ def plan_of(
     number: int, args: tuple[Any, ...], taken: Taken, said: Sequence[Said], made: State,
     result: torch.Tensor, nodes: Nodes, forms: Forms,
 ) -> tuple[Plan, Pattern] | None:  # fmt: skip
-    """The plan for calls like one that these events tell of, and the event that announces it; None when they do not follow
-    from the arguments."""
+    """The plan for calls like one that these events tell of, and the event that announces it; None when they do not
+    follow from the arguments."""
     if len(said) != 3 or len(taken) > 2 or made.version:
         return None
     node, _, op = said

@@ -1,14 +1,17 @@
-"""Bounds what a long loop of backward passes records: all of its first turns, then a sample that grows sparser, and the latest.
+"""Bounds what a long loop of backward passes records: all of its first turns, then a sample that grows sparser, and the
+latest.
 
 A *turn* of a loop is what happens from the moment the program jumps back after a pass until it does so again: forward
-operations, the pass, the updates after it. Until `FULL` facts are recorded nothing is left out. From then on each turn is
+operations, the pass, the updates after it. Until `FULL` facts are recorded nothing is left out. From then on each turn
+is
 
 * kept, when its number is in the sample;
-* provisional: recorded but held back, and forgotten as soon as the next turn is recorded, so that the last one is there at the end;
+* provisional: recorded but held back, and forgotten as soon as the next turn is recorded, so that the last one is there
+  at the end;
 * skipped, once recording has taken its share of the time: nothing is recorded but two numbers for the curve.
 
-Forgetting must leave no trace of the numbers that were forgotten: `_sift` takes the states of live tensors out of recording,
-or keeps the one row that says what they are now.
+Forgetting must leave no trace of the numbers that were forgotten: `_sift` takes the states of live tensors out of
+recording, or keeps the one row that says what they are now.
 """
 
 import math
@@ -123,10 +126,11 @@ class _Gap:
 
 
 class LoopSampler:
-    """Decides what of a long loop is recorded; the recorder, the calls, the passes and the optimizers ask it."""
+    """Decides what of a long loop is recorded; the ops, the passes and the optimizers ask it."""
 
     def __init__(
-        self, counts: Counts, outbox: Outbox, sites: Sites, thread: ThreadState, storages: Storages, tensors: Tensors, nodes: Nodes
+        self, counts: Counts, outbox: Outbox, sites: Sites, thread: ThreadState, storages: Storages,
+        tensors: Tensors, nodes: Nodes,
     ) -> None:  # fmt: skip
         self._counts = counts
         self._outbox = outbox
@@ -510,7 +514,7 @@ class LoopSampler:
         return False
 
     def _needed(self, floor: int, carried: set[int], tied: set[int]) -> set[int]:
-        """Takes states that would name what is forgotten out of the recorder; gives the records the others need."""
+        """Takes states that would name what is forgotten out of recording; gives the records the others need."""
         staying: dict[int, State] = {}
         needed: set[int] = set()
         leaving: list[State] = []

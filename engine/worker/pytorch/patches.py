@@ -66,7 +66,7 @@ def wrap_modules(modules: Modules, hooks: Hooks, patches: Patches) -> None:
         enter(self, get_frame(1))
         held = self.__dict__
         hooked = held.get(FORWARD_HOOKS) or held.get(FORWARD_PRE_HOOKS) or after or before
-        worn = hooks.dress(self) if hooked else None
+        wrapped = hooks.wrap_forward(self) if hooked else None
         raised = True
         try:
             result = original(self, *args, **kwargs)
@@ -74,8 +74,8 @@ def wrap_modules(modules: Modules, hooks: Hooks, patches: Patches) -> None:
             return result
         finally:
             leave(raised)
-            if worn:
-                hooks.undress(worn)
+            if wrapped:
+                hooks.unwrap_forward(wrapped)
 
     before, after = GLOBAL_FORWARD_PRE_HOOKS, GLOBAL_FORWARD_HOOKS
     enter, leave = modules.enter, modules.leave

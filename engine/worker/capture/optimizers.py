@@ -8,10 +8,11 @@ PyTorch, so warnings must not stick to its frames.
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
+from engine.worker.capture.ops import Recording
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.state import State
@@ -19,9 +20,6 @@ from engine.worker.capture.tensor_facts import look, version_of
 from engine.worker.capture.updates import Update
 from engine.worker.pytorch.internals import WRAP_STEP, disable_torch_function, get_frame
 from engine.worker.pytorch.patching import EntryPoint, Patches
-
-if TYPE_CHECKING:
-    from engine.worker.capture.ops import Recording
 
 _MOST_ITEMS = 8
 """Of a list in an optimizer's state that are told one by one."""
@@ -52,7 +50,7 @@ class _Step:
 class Optimizers:
     """Tells of steps and zero_grads."""
 
-    def __init__(self, recorder: Recorder, mode: "Recording", names: Mapping[str, Any]) -> None:
+    def __init__(self, recorder: Recorder, mode: Recording, names: Mapping[str, Any]) -> None:
         self.recorder = recorder
         self.mode = mode
         self.names = names

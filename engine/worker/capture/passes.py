@@ -545,28 +545,46 @@ class Backward:
             running.last_ns = now
             return
         nodes.begin(0, running.sequence_nr, number)
-        arrived = running.arrived
         said: dict[int, Arrival] = {}
-        given: Look | None = None
+        ins = self._entered(running, number, entered, said, sequence == NO_SEQUENCE)
+        outs = self._left(running, number, left, said)
+        took_us = (now - running.last_ns) / 1000
+        dead = recorder.lifetimes.take() if recorder.lifetimes.dead else ()
+        recorder.outbox.add(Visited(running.id, number, ins, outs, took_us, dead))
+        if sequence == NO_SEQUENCE and ins and ins[0] and number in nodes.leaves:
+            self._accumulated(number, node.variable, said[id(entered[0])], running)
+        running.leaving.clear()
+        recorder.outbox.publish()
+        nodes.end_visit()
+        running.last_ns = perf_counter_ns()
+
+    def _entered(
+        self, running: _Pass, number: int, entered: tuple[Any, ...], said: dict[int, Arrival], at_leaf: bool
+    ) -> tuple[int, ...]:
+        """Records of the gradients that entered a node; `said` gets them by their objects."""
         ins: list[int] = []
         for input_nr, grad in enumerate(entered):
-            arrivals = arrived.pop(_input(number, input_nr), None)
+            arrivals = running.arrived.pop(_input(number, input_nr), None)
             if grad is None:
                 ins.append(0)
                 continue
             address, version = address_of(grad), grad._version
             if running.entering or running.sums:
-                arrival = self._met_by_hooks(running, number, input_nr, grad, arrivals, sequence == NO_SEQUENCE)
+                arrival = self._met_by_hooks(running, number, input_nr, grad, arrivals, at_leaf)
             elif type(arrivals) is tuple and arrivals[1] == address and arrivals[2] in (version, _UNASKED):
                 arrival = arrivals
             else:
                 seen = look(grad)
                 arrival = (self._say(grad, seen), address, version, seen)
             said[id(grad)] = arrival
-            given = arrival[3]
             ins.append(arrival[0])
+        return tuple(ins)
+
+    def _left(self, running: _Pass, number: int, left: tuple[Any, ...], said: dict[int, Arrival]) -> tuple[int, ...]:
+        """Records of the gradients that left a node; they arrive at the next ones."""
+        given = next(reversed(said.values()))[3] if said else None
         outs: list[int] = []
-        edges = nodes.edges[number]
+        edges = self.recorder.nodes.edges[number]
         for slot, grad in enumerate(left):
             if grad is None:
                 outs.append(0)
@@ -578,19 +596,9 @@ class Backward:
                 seen = look(grad, False, given)
                 known = said[id(grad)] = (self._say(grad, seen), address_of(grad), grad._version, seen)
             outs.append(known[0])
-            if edges[2 * slot] <= 0:
-                continue  # computed, but nobody asked for it
-            key = _input(edges[2 * slot], edges[2 * slot + 1])
-            _arrive(arrived, key, known)
-        took_us = (now - running.last_ns) / 1000
-        dead = recorder.lifetimes.take() if recorder.lifetimes.dead else ()
-        recorder.outbox.add(Visited(running.id, number, tuple(ins), tuple(outs), took_us, dead))
-        if sequence == NO_SEQUENCE and ins and ins[0] and number in nodes.leaves:
-            self._accumulated(number, node.variable, said[id(entered[0])], running)
-        running.leaving.clear()
-        recorder.outbox.publish()
-        nodes.end_visit()
-        running.last_ns = perf_counter_ns()
+            if edges[2 * slot] > 0:  # else it was computed, but nobody asked for it
+                _arrive(running.arrived, _input(edges[2 * slot], edges[2 * slot + 1]), known)
+        return tuple(outs)
 
     @staticmethod
     def _candidates(running: _Pass, key: Input, arrivals: Arrival | list[Arrival] | None) -> list[Arrival]:

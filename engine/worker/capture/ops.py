@@ -352,7 +352,7 @@ class Recording(TorchFunctionMode):
     def _plan(self, call: _Call, result: torch.Tensor) -> None:
         """Makes a plan of an op that has run at its place before, if it made one node and nothing else."""
         recorder = self.recorder
-        if recorder.nodes.threaded or next_sequence_nr() != call.since + 1:
+        if recorder.nodes.threaded or self.around is not None or next_sequence_nr() != call.since + 1:
             return
         code = call.frame.f_code
         key = id(code) + call.frame.f_lasti

@@ -118,12 +118,12 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     job = job or make_ready()
     job.program = request.program
     recorder = job.recorder
+    recorder.begin(request.limits)
     if CHECKED.intersection(request.checks):
         job.checker = Checker(recorder, request, job.names, job.backward)
         job.checker.install()
     if "calls" in request.checks:
         job.follower = Follower(recorder, request.program.code)
-    recorder.begin(request.limits)
     sender = Sender(recorder, emit, request.program.code)
     keep_last_words(lambda: _crashes(job, sender), lambda code, frame: _exits(job, sender, code, frame), sender.flush)
     worn = _watch_processor()

@@ -176,7 +176,8 @@ class Pattern(_Event, frozen=True, tag="pat"):
 
 
 class AgainBrief(_Event, frozen=True, tag="l"):
-    """An op of a pattern, with its one node and its new tensor of few elements. `inputs` holds records and versions in turn."""
+    """An op of a pattern, with its one node and its new tensor of few elements. `inputs` holds records and versions
+    in turn."""
 
     pattern: int
     op: int
@@ -232,7 +233,8 @@ OMITTED = -1
 
 
 class NodeBrief(_Event, frozen=True, tag="n"):
-    """One node of PyTorch's own that a forward op made. `edges` holds to and input_nr in turn, 0 and 0 for a missing edge."""
+    """One node of PyTorch's own that a forward op made. `edges` holds to and input_nr in turn, 0 and 0 for a missing
+    edge."""
 
     id: int
     type: str
@@ -289,7 +291,8 @@ class Visited(_Event, frozen=True, tag="v"):
 
 
 class FlowingBrief(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """A gradient that is met for the first time and has no node: the fields of `TensorBrief` it has, and what it has not."""
+    """A gradient that is met for the first time and has no node: the fields of `TensorBrief` it has, and what it has
+    not."""
 
     role: ClassVar[Role] = "gradient"
     storage: ClassVar[int] = 0

@@ -19,7 +19,7 @@ import torch
 from engine.limits import DEFAULT_LIMITS
 from engine.request import RunRequest
 from engine.trace import Program
-from engine.worker.capture import tensors
+from engine.worker.capture import tensor_facts
 from engine.worker.runtime.execute import make_ready, run
 
 _LIMITS = msgspec.structs.replace(DEFAULT_LIMITS, wall_s=60.0, cpu_s=60.0)
@@ -152,8 +152,8 @@ def recorded(code: str, bare: bool = False) -> Callable[[], float]:
 
         job.call = timed  # type: ignore[method-assign]
         if bare:
-            tensors.figures = lambda array, bins: (0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, None, 0)
-            tensors.picture = lambda array: None
+            tensor_facts.figures = lambda array, bins: (0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, None, 0)
+            tensor_facts.picture = lambda array: None
         run(RunRequest(program=Program(code=code), limits=_LIMITS), lambda piece: None, job)
         return spent[0]
 

@@ -18,9 +18,10 @@ import torch
 
 from engine.events import FunctionEntered, FunctionLeft, Omitted, StatementRan
 from engine.program.tree import parse
-from engine.worker.capture.record import PROGRAM, Ledger, is_blank
+from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name, plain_text
-from engine.worker.capture.tensors import look
+from engine.worker.capture.state import is_blank
+from engine.worker.capture.tensor_facts import look
 from engine.worker.pytorch.internals import disable_torch_function, is_leaving, tracing_state
 
 MOST_CALLS = 600
@@ -59,8 +60,8 @@ class _Written:
 class Follower:
     """Follows the first thread of one program."""
 
-    def __init__(self, ledger: Ledger, source: str) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, source: str) -> None:
+        self.recorder = recorder
         self.calls = self.statements = self.clock = 0
         self.stopped = bool(_TRACES_ITSELF.search(source))
         self._written = {} if self.stopped else written(source)
@@ -93,10 +94,15 @@ class Follower:
     def _called(self, frame: FrameType, event: str, argument: object) -> Any:
         """Told of every function that is entered."""
         code = frame.f_code
-        if code.co_filename != PROGRAM or not code.co_flags & _FUNCTION or code.co_name in _HIDDEN or self.stopped:
+        if (
+            not self.recorder.sites.is_users(code)
+            or not code.co_flags & _FUNCTION
+            or code.co_name in _HIDDEN
+            or self.stopped
+        ):
             return None
         if self.calls >= MOST_CALLS or self.statements >= MOST_STATEMENTS or len(self._running) >= _DEEPEST:
-            self.ledger.outbox.append(Omitted("python_calls", "python_calls", self.calls, 0))
+            self.recorder.outbox.send(Omitted("python_calls", "python_calls", self.calls, 0))
             self.end()
             return None
         return self._inside if self._guarded(self._enter, frame, code) else None
@@ -118,7 +124,7 @@ class Follower:
             with disable_torch_function():
                 work(*arguments)
         except Exception as error:
-            self.ledger.trouble("calls", error)
+            self.recorder.trouble("calls", error)
             self.end()
             return False
         return True
@@ -130,8 +136,8 @@ class Follower:
     def _enter(self, frame: FrameType, code: CodeType) -> None:
         self.calls += 1
         parent, through, caller = self._caller(frame)
-        site = 0 if caller is None else self.ledger.place(caller.f_code, caller.f_lasti)
-        self.ledger.outbox.append(FunctionEntered(
+        site = 0 if caller is None else self.recorder.sites.place(caller.f_code, caller.f_lasti)
+        self.recorder.outbox.send(FunctionEntered(
             self.calls, parent, code.co_qualname, code.co_firstlineno, site, through,
             self._arguments(frame, code), self._tick(),
         ))  # fmt: skip
@@ -144,7 +150,7 @@ class Follower:
         above = frame.f_back
         while above is not None:
             code = above.f_code
-            if code.co_filename == PROGRAM:
+            if self.recorder.sites.is_users(code):
                 nearest = nearest or above
                 if above in self._running:
                     return self._running[above], through, nearest
@@ -182,7 +188,7 @@ class Follower:
                 if value is not _NOTHING:
                     assigned.append((text, self.text(value)))
         ended = self._tick() if done else 0
-        self.ledger.outbox.append(StatementRan(self._running[frame], statement.line, at, ended, tuple(assigned)))
+        self.recorder.outbox.send(StatementRan(self._running[frame], statement.line, at, ended, tuple(assigned)))
 
     def _raise(self, frame: FrameType, argument: object) -> None:
         if isinstance(argument, tuple):
@@ -196,7 +202,7 @@ class Follower:
             self._raised = None
         self._settle(frame, not raised)
         call = self._running.pop(frame)
-        self.ledger.outbox.append(FunctionLeft(call, self._tick(), None if raised else self.text(value), raised))
+        self.recorder.outbox.send(FunctionLeft(call, self._tick(), None if raised else self.text(value), raised))
 
     # Values
 
@@ -232,7 +238,7 @@ class Follower:
         if tracing_state() is not None:
             return "tensor"  # `jit.trace` would follow what is asked of it
         shape = "×".join(str(size) for size in tensor.shape)
-        state = self.ledger.state(tensor)
+        state = self.recorder.tensors.state(tensor)
         if state is not None and is_blank(tensor, state):
             return f"tensor({shape}, uninitialised)"
         data = look(tensor).data
@@ -278,7 +284,10 @@ def attributes(value: object) -> Mapping[str, Any]:
         held = None
     if type(held) is dict and held:
         return held
-    slots = [(name, member) for base in _bases_of(type(value)) for name, member in _members_of(base).items() if type(member) is MemberDescriptorType]  # fmt: skip
+    slots = [
+        (name, member) for base in _bases_of(type(value)) for name, member in _members_of(base).items()
+        if type(member) is MemberDescriptorType
+    ]  # fmt: skip
     found = {}
     for name, member in slots:
         try:

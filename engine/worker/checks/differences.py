@@ -19,8 +19,8 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 from engine.events import LeafChecked
 from engine.request import RunRequest
 from engine.worker.capture.passes import Backward
-from engine.worker.capture.record import Ledger
-from engine.worker.capture.tensors import spoken
+from engine.worker.capture.recorder import Recorder
+from engine.worker.capture.tensor_facts import spoken
 from engine.worker.checks.jacobian import jacobians
 from engine.worker.checks.surface import Points, number_of, surface
 from engine.worker.checks.tape import Impossible, Leaf, Tape, Value, dense, differs, quiet, spread
@@ -61,15 +61,15 @@ class _Watch:
 class Checker:
     """Stands before the engine while the program runs, and checks when it has ended."""
 
-    def __init__(self, ledger: Ledger, request: RunRequest, names: Mapping[str, Any], backward: Backward) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, request: RunRequest, names: Mapping[str, Any], backward: Backward) -> None:
+        self.recorder = recorder
         self.axes = request.axes
         self.names = names
         """The program's globals."""
         self.asked = frozenset(request.checks)
         self.limits = request.limits
         self.backward = backward
-        self.tape = Tape(ledger, backward.mode)
+        self.tape = Tape(recorder, backward.mode)
         self.problems: list[tuple[Problem, Impossible | None]] = []
         self.points = Points() if "surface" in self.asked else None
         self.passes = 0
@@ -83,12 +83,12 @@ class Checker:
     def run(self, engine: Engine, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Runs the engine as it was called, and notes what it gave the leaves."""
         watch = None
-        if self.points is not None and not self.ledger.pass_stack:
+        if self.points is not None and not self.recorder.thread.passes:
             with contextlib.suppress(Exception), quiet():
-                self.points.note(self.ledger.passes + 1, outputs)
-        if self.passes < MOST_PASSES and not self.ledger.pass_stack:
+                self.points.note(self.recorder.counts.passes + 1, outputs)
+        if self.passes < MOST_PASSES and not self.recorder.thread.passes:
             self.passes += 1
-            watch = _Watch(self.ledger.passes + 1, entries=len(self.tape.entries))
+            watch = _Watch(self.recorder.counts.passes + 1, entries=len(self.tape.entries))
             self._try(watch, partial(self._before, watch, outputs, args, kwargs))
         try:
             result = engine(outputs, *args, **kwargs)
@@ -131,7 +131,7 @@ class Checker:
                     watch.inputs.append((place, id(each)))
         if not watch.leaves:
             return
-        if self.ledger.walker.threaded:
+        if self.recorder.nodes.threaded:
             raise Impossible("threads")
         for index, output in enumerate(outputs):
             grad = grads[index] if grads is not None and index < len(grads) else None
@@ -182,14 +182,14 @@ class Checker:
             if given is not None:
                 _keep(watch.gradients, key, self.tape.most_bytes // 2, None, (given,))
         for root, output in zip(watch.roots, outputs, strict=False):
-            root.record = self.ledger.meet(output, "result").id
+            root.record = self.recorder.tensors.meet(output, "result").id
         nodes: list[tuple[int, str, tuple[int, ...]]] = []
         if "jacobian" in self.asked and len(outputs) == 1:
             nodes = self._graph(get_gradient_edge(outputs[0]).node)
         reached = []
         for key, (tensor, leaf, value, changed) in watch.leaves.items():
             if key in watch.gradients:
-                leaf.number = self.ledger.meet(tensor, "leaf").first
+                leaf.number = self.recorder.tensors.meet(tensor, "leaf").first
                 reached.append(Reached(leaf, watch.gradients[key], value, changed))
         reached.sort(key=lambda each: each.leaf.number)
         if self.points is not None:
@@ -223,7 +223,7 @@ class Checker:
                 edges.append(places[id(target)])
             if len(found) > _SMALL_GRAPH:
                 return []
-            rows.append((self.ledger.walker.known(node) or 0, type(node).__name__, tuple(edges)))
+            rows.append((self.recorder.nodes.known(node) or 0, type(node).__name__, tuple(edges)))
         return rows
 
     # After the program
@@ -239,10 +239,10 @@ class Checker:
             for problem, why in self.problems:
                 if why is None:
                     with playing(wide=False):
-                        jacobians(problem, self.ledger, now + 0.5 * (deadline - now))
+                        jacobians(problem, self.recorder, now + 0.5 * (deadline - now))
         if self.points is not None:
             axes = tuple([number_of(axis, self.names) for axis in self.axes])
-            surface(self.problems, self.points, self.tape, self.ledger, now + 0.5 * (deadline - now), axes)
+            surface(self.problems, self.points, self.tape, self.recorder, now + 0.5 * (deadline - now), axes)
         if "finite-difference" in self.asked:
             self._differences(deadline)
 
@@ -272,7 +272,7 @@ class Checker:
             for element in verdict.elements
         ])  # fmt: skip
         step = STEP if verdict.elements else 0.0
-        self.ledger.say(LeafChecked(
+        self.recorder.outbox.say(LeafChecked(
             problem.number, reached.leaf.number, verdict.word, spoken(error), step, elements,
             verdict.reason, verdict.parameters, verdict.node, verdict.site,
         ))  # fmt: skip

@@ -15,8 +15,8 @@ import torch
 from torch.autograd.graph import GradientEdge
 
 from engine.events import SurfaceSeen
-from engine.worker.capture.record import Ledger
-from engine.worker.capture.tensors import spoken
+from engine.worker.capture.recorder import Recorder
+from engine.worker.capture.tensor_facts import spoken
 from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value, spread
 from engine.worker.checks.tape_replay import Player, Problem, ReplayMode, dependent, playing
 from engine.worker.pytorch.internals import child_or_parameter
@@ -190,7 +190,7 @@ def number_of(text: str, names: Mapping[str, Any]) -> Number | None:
 
 
 def surface(
-    problems: Iterable[tuple[Problem, Impossible | None]], points: Points, tape: Tape, ledger: Ledger, deadline: float,
+    problems: Iterable[tuple[Problem, Impossible | None]], points: Points, tape: Tape, recorder: Recorder, deadline: float,
     axes: Sequence[Number | None] = (),
 ) -> None:  # fmt: skip
     """Says the values on the grid, or why there are none. Of a pass that does not reach both `axes` there are none."""
@@ -210,13 +210,13 @@ def surface(
         try:
             with playing(wide=True), torch.no_grad():
                 function = Function(problem, point, tape, deadline)
-                ledger.say(_surface(function, points, deadline, [place for place in places if place]))
+                recorder.outbox.say(_surface(function, points, deadline, [place for place in places if place]))
             return
         except Impossible as found:
             why = found
         except Exception as error:
             why = Impossible("replay", what=f"{type(error).__name__}: {error}"[:200])
-    ledger.say(SurfaceSeen(0, None, None, (), 0, 0, 0, why.word, why.parameters))
+    recorder.outbox.say(SurfaceSeen(0, None, None, (), 0, 0, 0, why.word, why.parameters))
 
 
 def _among(axis: Number, point: Point) -> Place | None:

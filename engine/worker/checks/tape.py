@@ -18,8 +18,8 @@ import torch
 
 from engine.ops import LIKES, PROPERTIES, READS
 from engine.worker.capture.ops import Recording
-from engine.worker.capture.record import Ledger
-from engine.worker.capture.tensors import is_tracked_leaf, start_of, version_of
+from engine.worker.capture.recorder import Recorder
+from engine.worker.capture.tensor_facts import is_tracked_leaf, start_of, version_of
 from engine.worker.pytorch.internals import (
     disable_torch_function,
     dispatch_mode_count,
@@ -141,11 +141,11 @@ class _Call:
 class Tape:
     """Records entries as the program computes."""
 
-    def __init__(self, ledger: Ledger, mode: Recording) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, mode: Recording) -> None:
+        self.recorder = recorder
         self.mode = mode
         self.entries: list[Entry] = []
-        self.most_bytes = ledger.limits.memory_bytes // _SHARE
+        self.most_bytes = recorder.limits.memory_bytes // _SHARE
         self.paused = 0
         self.trouble = ""
         """Why nothing more is recorded."""
@@ -216,7 +216,7 @@ class Tape:
             return None
         if not name or name in _NOT_VALUES or not any(map(self._interesting, tensors_among((args, kwargs)))):
             return None
-        if self.ledger.walker.threaded:
+        if self.recorder.nodes.threaded:
             raise Impossible("threads")
         if len(self.entries) >= MOST_ENTRIES:
             raise Impossible("limit")
@@ -234,7 +234,7 @@ class Tape:
         entry.args, entry.kwargs = mapped(args, taken), mapped(kwargs, taken)
         entry.cut = self._cut(name, kwargs, entry.grad_mode)
         if entry.cut or name in _TO_PYTHON:
-            entry.site = self.ledger.site(get_frame(3))
+            entry.site = self.recorder.sites.of(get_frame(3))
         if torch.is_autocast_enabled("cpu"):
             entry.autocast = torch.get_autocast_dtype("cpu")
         return _Call(entry, tensors, torch.get_rng_state())
@@ -344,7 +344,7 @@ class Tape:
         if not torch.equal(torch.get_rng_state(), call.rng):
             entry.rng = call.rng
         if entry.custom and found:
-            state = self.ledger.state(found[0])
+            state = self.recorder.tensors.state(found[0])
             entry.node = 0 if state is None else state.node
         self.entries.append(entry)
 

@@ -10,7 +10,7 @@ from typing import Literal
 import torch
 
 from engine.events import Failed, Found
-from engine.worker.capture.record import PROGRAM, Ledger
+from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name
 from engine.worker.explain.failure_context import FailureContext, Operand
 from engine.worker.explain.syntax_errors import fault
@@ -42,7 +42,7 @@ def _shorter(match: re.Match[str]) -> str:
     return _library(match.group())
 
 
-def failure(error: BaseException, ledger: Ledger, source: str) -> Failed | None:
+def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | None:
     """The event for an exception that ended the program; None for an exit with code 0."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return None
@@ -52,12 +52,12 @@ def failure(error: BaseException, ledger: Ledger, source: str) -> Failed | None:
     for frame, (line, instruction) in plain(_entries(error.__traceback__)):
         code = frame.f_code
         here = 0
-        if code.co_filename == PROGRAM:
-            site = here = ledger.place(code, instruction)
+        if recorder.sites.is_users(code):
+            site = here = recorder.sites.place(code, instruction)
             innermost = frame, instruction
         frames.append((code.co_name, here, "" if here else _library(code.co_filename), 0 if here else line))
-    raised, op = ledger.raised
-    failing, pass_id = ledger.raised_pass
+    raised, op = recorder.raised
+    failing, pass_id = recorder.raised_in_pass
     kind: Literal["exception", "exit", "memory", "forbidden"] = "exception"
     name, message, printed = class_name(error), _text(error), ""
     if isinstance(error, SystemExit):
@@ -72,12 +72,12 @@ def failure(error: BaseException, ledger: Ledger, source: str) -> Failed | None:
     if _is_out_of_memory(error, message):
         kind = "memory"
         asked = _asked_bytes(error, message)
-        limit = ledger.limits.memory_bytes
+        limit = recorder.limits.memory_bytes
         message = message or f"memory ran out: a program may add {limit:,} bytes; make its data smaller"
     elif isinstance(error, PermissionError) and error.errno in (errno.EPERM, errno.EACCES):
         kind = "forbidden"
     operands, facts = (
-        ((), asked) if kind == "memory" or innermost is None else _clues(error, ledger, source, *innermost)
+        ((), asked) if kind == "memory" or innermost is None else _clues(error, recorder, source, *innermost)
     )
     return Failed(
         kind, name, message, site, tuple(frames[:_MOST_FRAMES]), printed,
@@ -86,16 +86,16 @@ def failure(error: BaseException, ledger: Ledger, source: str) -> Failed | None:
 
 
 def _clues(
-    error: BaseException, ledger: Ledger, source: str, frame: FrameType, instruction: int
+    error: BaseException, recorder: Recorder, source: str, frame: FrameType, instruction: int
 ) -> tuple[tuple[Operand, ...], dict[str, str]]:
     """Nothing here may cost the failure itself; a program may have bound its names to anything."""
     operands: tuple[Operand, ...] = ()
     try:
-        clues = FailureContext(ledger, source, frame, instruction)
+        clues = FailureContext(recorder, source, frame, instruction)
         operands = clues.operands()
         return operands, clues.facts(error)
     except BaseException as trouble:
-        ledger.trouble("failure", RuntimeError(type(trouble).__name__))
+        recorder.trouble("failure", RuntimeError(type(trouble).__name__))
         return operands, {}
 
 
@@ -127,7 +127,7 @@ def _text(error: BaseException) -> str:
         return "<exception str() failed>"
 
 
-def syntax_failure(error: Exception, ledger: Ledger) -> Failed:
+def syntax_failure(error: Exception, recorder: Recorder) -> Failed:
     """The event for a program that could not be compiled."""
     printed = "".join(traceback.format_exception_only(type(error), error))
     site = 0
@@ -135,15 +135,15 @@ def syntax_failure(error: Exception, ledger: Ledger) -> Failed:
         column = max((error.offset or 1) - 1, 0)
         end = error.end_lineno or error.lineno
         end_column = max((error.end_offset or 0) - 1, 0) or column + 1
-        site = ledger.fixed_place(error.lineno, max(end, error.lineno), column, end_column)
+        site = recorder.sites.fixed((error.lineno, max(end, error.lineno), column, end_column))
     message = error.msg if isinstance(error, SyntaxError) else str(error)
     return Failed("syntax", class_name(error), message, site, (), printed)
 
 
-def syntax_finding(error: Exception, source: str, ledger: Ledger) -> Found | None:
+def syntax_finding(error: Exception, source: str, recorder: Recorder) -> Found | None:
     """The event that explains why a program could not be compiled; None when nothing certain can be said."""
     found = fault(error, source) if isinstance(error, SyntaxError) else None
     if found is None:
         return None
     parameters = {"line": str(found.place[0]), **found.parameters}
-    return Found(found.code, "error", ledger.fixed_place(*found.place), parameters, found.fix)
+    return Found(found.code, "error", recorder.sites.fixed(found.place), parameters, found.fix)

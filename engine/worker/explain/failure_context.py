@@ -20,7 +20,7 @@ import torch
 from engine.program.source import Source
 from engine.program.spelling import LONGEST_NAME, nearest
 from engine.trace import Span
-from engine.worker.capture.record import Ledger
+from engine.worker.capture.recorder import Recorder
 from engine.worker.pytorch.internals import MODULE_TABLES, disable_torch_function, position_of
 
 _MOST_OPERANDS = 24
@@ -45,8 +45,8 @@ _KNOWN = {
 class FailureContext:
     """The failing expression and the frame it is in."""
 
-    def __init__(self, ledger: Ledger, source: str, frame: FrameType, instruction: int) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, source: str, frame: FrameType, instruction: int) -> None:
+        self.recorder = recorder
         self.frame = frame
         self.place = _place(frame, instruction)
         self.expressions = _expressions(source, self.place)
@@ -67,7 +67,7 @@ class FailureContext:
         if not isinstance(value, torch.Tensor):
             return 0
         with disable_torch_function():
-            return self.ledger.meet(value).id
+            return self.recorder.tensors.meet(value).id
 
     def value(self, node: ast.expr) -> Any:
         """What a name or a chain of attributes stands for; `_MISSING` when that cannot be read without calling

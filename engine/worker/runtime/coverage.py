@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import torch
 
-from engine.worker.capture.record import PROGRAM
 from engine.worker.pytorch.constructors import NOTE, gives_blank, wrap_constructors
+from engine.worker.runtime.program import PROGRAM
 
 _KEY = "gradgraph mark"
 _ATTRIBUTE = "ran"

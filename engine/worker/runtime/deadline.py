@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Literal
 
 from engine.events import Failed
-from engine.worker.capture.record import PROGRAM, Ledger
+from engine.worker.capture.recorder import Recorder
 from engine.worker.pytorch.internals import current_frames
 from engine.worker.runtime.crash import call_at, call_off
+from engine.worker.runtime.program import PROGRAM
 
 _LATE_S = 0.05  # when the program leaves no other thread its turn
 _TOLD_S = 0.5
@@ -31,12 +32,12 @@ class Deadline:
     """The time one run has."""
 
     def __init__(
-        self, ledger: Ledger, thread: threading.Thread, ended: Callable[[], bool], say: Callable[[Failed], None]
+        self, recorder: Recorder, thread: threading.Thread, ended: Callable[[], bool], say: Callable[[Failed], None]
     ) -> None:
         """`ended`: whether the program has said all. `say`: tells and sends its failure with what else can be said."""
-        self.ledger = ledger
+        self.recorder = recorder
         self.thread = thread
-        self.limits = ledger.limits
+        self.limits = recorder.limits
         self._ended = ended
         self._say = say
         self._at = 0.0
@@ -69,7 +70,7 @@ class Deadline:
             time.sleep(_TOLD_S)  # the other thread that noticed needs its turn
             return
         call_off()
-        site = self.ledger.site(current_frames().get(self.thread.ident or 0))
+        site = self.recorder.sites.of(current_frames().get(self.thread.ident or 0))
         line = line_of(self.thread)
         what = _TIMES[limit].format(self.limits.wall_s if limit == "wall_s" else self.limits.cpu_s)
         if line:

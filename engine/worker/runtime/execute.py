@@ -20,7 +20,7 @@ from engine.events import Ended, Failed, Going, LinesNotRun
 from engine.request import RunRequest
 from engine.trace import Program
 from engine.worker.capture.python_calls import Follower
-from engine.worker.capture.record import PROGRAM, Ledger
+from engine.worker.capture.recorder import Recorder
 from engine.worker.checks.differences import CHECKED, Checker
 from engine.worker.explain.failure import failure, syntax_failure, syntax_finding
 from engine.worker.pytorch.internals import (
@@ -34,7 +34,8 @@ from engine.worker.pytorch.internals import (
 from engine.worker.runtime.coverage import Lines
 from engine.worker.runtime.crash import keep_last_words, stand_by, take_alarms
 from engine.worker.runtime.deadline import Deadline, line_of
-from engine.worker.runtime.recorder import Recorder
+from engine.worker.runtime.instrumentation import Instrumentation
+from engine.worker.runtime.program import PROGRAM
 from engine.worker.runtime.sender import Sender
 from engine.worker.runtime.streams import Below, Stream
 
@@ -59,7 +60,7 @@ def make_ready() -> "Job":
     """Does all that recording needs before the program is known. Forks of this process have it done."""
     _rehearse()
     job = Job()
-    job.recorder.install()
+    job.instruments.install()
     stand_by()
     gc.freeze()  # what is here now stays: the collector need not walk it again and again while events pile up
     gc.set_threshold(_COLLECTED)
@@ -69,9 +70,9 @@ def make_ready() -> "Job":
 def prefault(job: "Job") -> None:
     """Copies the pages that recording writes to: half the time of a small run in a fork, which a process that waits for
     its program can spend while it waits."""
-    job.recorder.uninstall()
+    job.instruments.uninstall()
     _rehearse()
-    job.recorder.install()
+    job.instruments.install()
     gc.freeze()
 
 
@@ -79,12 +80,12 @@ def _rehearse() -> None:
     """Records a small program and forgets it."""
     handles = RemovableHandle.next_id
     job = Job()
-    job.recorder.install()
+    job.instruments.install()
     _seed(0)
     job.call(job.lines.compile(_REHEARSAL))
-    job.recorder.uninstall()
+    job.instruments.uninstall()
     job.tell()
-    Sender(job.ledger, lambda piece: None, _REHEARSAL).flush()
+    Sender(job.recorder, lambda piece: None, _REHEARSAL).flush()
     RemovableHandle.next_id = handles
 
 
@@ -109,22 +110,22 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     threading.current_thread().name = "engine"  # not one of the threads the program has to wait for
     job = job or make_ready()
     job.take(request)
-    sender = Sender(job.ledger, emit, request.program.code)
+    sender = Sender(job.recorder, emit, request.program.code)
 
     def say_last(failed: Failed) -> None:
         job.tell_what_can_be()
-        job.ledger.rows.append(failed)
+        job.recorder.outbox.put(failed)
         sender.flush()
 
     _keep_last_words(job, sender, say_last)
     thread = _thread(job.run)
-    deadline = Deadline(job.ledger, thread, lambda: job.ended, say_last)
+    deadline = Deadline(job.recorder, thread, lambda: job.ended, say_last)
     deadline.begin()
     _start(thread)
     _attend(job, sender, thread, deadline)
     sender.flush()
-    for blob in job.recorder.blobs():
-        job.ledger.say(blob)
+    for blob in job.instruments.blobs():
+        job.recorder.outbox.say(blob)
         sender.flush()
 
 
@@ -136,7 +137,7 @@ def _attend(job: "Job", sender: Sender, thread: threading.Thread, deadline: Dead
         if job.below is not None:
             job.below.drain()
         if time.monotonic() > tell:
-            job.ledger.rows.append(Going(line_of(thread), job.ledger.ops))
+            job.recorder.outbox.put(Going(line_of(thread), job.recorder.counts.ops))
             tell = time.monotonic() + _TELL_S
         sender.flush()
         deadline.check()
@@ -144,7 +145,7 @@ def _attend(job: "Job", sender: Sender, thread: threading.Thread, deadline: Dead
 
 def _keep_last_words(job: "Job", sender: Sender, say_last: Callable[[Failed], None]) -> None:
     def crashed() -> None:
-        job.recorder.tell_what_can_be()
+        job.instruments.tell_what_can_be()
         sender.flush()
 
     def exits(code: int, frame: types.FrameType) -> None:
@@ -152,7 +153,7 @@ def _keep_last_words(job: "Job", sender: Sender, say_last: Callable[[Failed], No
             sender.flush()
         else:
             message = f"the process ended with exit code {code} before the program did: `os._exit` ends it at once"
-            say_last(Failed("exit", "SystemExit", message, job.ledger.site(frame), (), ""))
+            say_last(Failed("exit", "SystemExit", message, job.recorder.sites.of(frame), (), ""))
 
     keep_last_words(crashed, exits, sender.flush)
 
@@ -195,45 +196,44 @@ class Job:
         self.names = self.module.__dict__
         self.names["__builtins__"] = builtins
         self.names["__file__"] = PROGRAM
-        self.recorder = Recorder(self.names)
-        self.lines = Lines(self.recorder.blank_made)
+        self.instruments = Instrumentation(self.names)
+        self.lines = Lines(self.instruments.blank_made)
         self.below: Below | None = None
         self.checker: Checker | None = None
         self.follower: Follower | None = None
         self.ended = False
 
     @property
-    def ledger(self) -> Ledger:
+    def recorder(self) -> Recorder:
         """Where everything is said."""
-        return self.recorder.ledger
+        return self.instruments.recorder
 
     def take(self, request: RunRequest) -> None:
         """Learns what to run and what to look at."""
         self.program = request.program
-        self.ledger.limits = request.limits
+        self.recorder.begin(request.limits)
         if CHECKED.intersection(request.checks):
-            self.checker = Checker(self.ledger, request, self.names, self.recorder.backward)
+            self.checker = Checker(self.recorder, request, self.names, self.instruments.backward)
             self.checker.install()
         if "calls" in request.checks:
-            self.follower = Follower(self.ledger, request.program.code)
-        self.ledger.thin.begin()
+            self.follower = Follower(self.recorder, request.program.code)
 
     def run(self) -> None:
         """Everything from the first word to the last: a run that does not say `end` has not ended well."""
         started = time.perf_counter()
-        ledger = self.ledger
-        self.recorder.begin()
+        recorder = self.recorder
+        self.instruments.begin()
         told = False
         with contextlib.suppress(MemoryError):  # what the program's frames hold is freed on the way out
             self._execute()
             told = True
         if not told:
             message = "memory ran out, and what the program held left none to tell where; make its data smaller"
-            ledger.say(Failed("memory", "memory_bytes", message, 0, (), "", limit="memory_bytes"))
-        ledger.say(Ended((time.perf_counter() - started) * 1000))
+            recorder.outbox.say(Failed("memory", "memory_bytes", message, 0, (), "", limit="memory_bytes"))
+        recorder.outbox.say(Ended((time.perf_counter() - started) * 1000))
         self.ended = True
         if self.checker is not None:
-            self.recorder.backward.uninstall()
+            self.instruments.backward.uninstall()
             self.checker.tell()
 
     def _execute(self) -> None:
@@ -243,36 +243,36 @@ class Job:
         try:
             code = self.lines.compile(source)
         except Exception as error:  # nesting too deep is a RecursionError or a MemoryError
-            self.ledger.say(syntax_failure(error, self.ledger))
-            found = syntax_finding(error, source, self.ledger)
+            self.recorder.outbox.say(syntax_failure(error, self.recorder))
+            found = syntax_finding(error, source, self.recorder)
             if found is not None:
-                self.ledger.say(found)
+                self.recorder.outbox.say(found)
             return
         forget_exit_functions()  # what this process would do at its end is not the program's
         raised = self.call(code)
         self._wind_up(raised)
         self.tell()
         if raised is not None:
-            failed = failure(raised, self.ledger, source)
+            failed = failure(raised, self.recorder, source)
             if failed is not None:
-                self.ledger.say(failed)
+                self.recorder.outbox.say(failed)
 
     def _enter(self) -> None:
         """Makes the process the program's own."""
         _seed(self.program.seed)
         sys.modules["__main__"] = self.module
         sys.argv = [PROGRAM]
-        self.recorder.enter()
+        self.instruments.enter()
         be_main_thread()
         sys.stdin = io.StringIO()
-        below = self.below = Below(self.ledger)
-        sys.stdout = sys.__stdout__ = Stream(self.ledger, "stdout", below.real, below)  # type: ignore[misc, assignment]
-        sys.stderr = sys.__stderr__ = Stream(self.ledger, "stderr", 2)  # type: ignore[misc, assignment]
+        below = self.below = Below(self.recorder)
+        sys.stdout = sys.__stdout__ = Stream(self.recorder, "stdout", below.real, below)  # type: ignore[misc, assignment]
+        sys.stderr = sys.__stderr__ = Stream(self.recorder, "stderr", 2)  # type: ignore[misc, assignment]
 
     def call(self, code: types.CodeType) -> BaseException | None:
         """Runs it; gives what it raised."""
         try:
-            with self.recorder.mode:
+            with self.instruments.mode:
                 if self.follower is not None:
                     self.follower.begin()
                 exec(code, self.names)
@@ -291,26 +291,26 @@ class Job:
             print(error.code, file=sys.stderr)
         with contextlib.suppress(BaseException):
             _join()
-        with contextlib.suppress(BaseException), self.recorder.mode:
+        with contextlib.suppress(BaseException), self.instruments.mode:
             run_exit_functions()
         if self.below is not None:
             self.below.drain()
-        self.recorder.close()
+        self.instruments.close()
 
     def tell(self) -> None:
         """Says what is left at the end."""
-        self.recorder.tell()
+        self.instruments.tell()
         self._tell_lines()
 
     def tell_what_can_be(self) -> None:
         """Says what can be said while the program goes on; called from another thread."""
-        self.recorder.tell_what_can_be()
+        self.instruments.tell_what_can_be()
         self._tell_lines()
 
     def _tell_lines(self) -> None:
         not_run = self.lines.not_run()
         if not_run:
-            self.ledger.rows.append(LinesNotRun(not_run))
+            self.recorder.outbox.put(LinesNotRun(not_run))
 
 
 def _join() -> None:

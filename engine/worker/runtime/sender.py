@@ -10,8 +10,8 @@ from msgspec.structs import astuple
 
 from engine.events import Ended, Failed, Found, LinesNotRun, Omitted, PassEnded, Printed, Said, Site, Warned, tag_of
 from engine.program.spans import Lines
-from engine.worker.capture.record import Ledger
-from engine.worker.capture.tensors import Pooled
+from engine.worker.capture.recorder import Recorder
+from engine.worker.capture.tensor_facts import Pooled
 from engine.worker.compact.sampling import OPS_BYTES
 from engine.worker.pytorch.internals import position_of
 
@@ -30,24 +30,20 @@ _encoder = msgspec.json.Encoder(enc_hook=_said)
 
 
 class Sender:
-    """Drains a ledger; safe to call from any thread."""
+    """Drains a recorder; safe to call from any thread."""
 
-    def __init__(self, ledger: Ledger, emit: Callable[[bytes], None], source: str) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, emit: Callable[[bytes], None], source: str) -> None:
+        self.recorder = recorder
         self.emit = emit
         self.lines = Lines(source)
         self.lock = threading.Lock()
         self.sites_sent = 0
-        self.bytes_sent = 0
         self.full = False
 
     def flush(self) -> None:
         """Sends everything said so far. Several events go out as one piece of newline-separated lines."""
         with self.lock:
-            rows = self.ledger.outbox
-            count = len(rows)
-            batch = rows[:count]
-            del rows[:count]
+            batch = self.recorder.outbox.take()
             sites = self._sites()
             if sites or batch:
                 self._send(sites + batch)
@@ -58,18 +54,18 @@ class Sender:
             if self.full:
                 chunk = _last_words(chunk)
             piece = _encode(chunk)
-            self.bytes_sent += len(piece)
-            self.ledger.said_bytes = self.bytes_sent
-            if self.bytes_sent >= OPS_BYTES:
-                self.ledger.attention = -1
-            if not self.full and self.bytes_sent > self.ledger.limits.trace_bytes - _RESERVE_BYTES:
+            counts = self.recorder.counts
+            counts.add_sent(len(piece))
+            if counts.sent_bytes >= OPS_BYTES:
+                counts.attend(asks=True)
+            if not self.full and counts.sent_bytes > self.recorder.limits.trace_bytes - _RESERVE_BYTES:
                 self.full = True
                 piece = _encode([Omitted("steps", "trace_bytes", 0, 0), *_last_words(chunk)])
             if piece:
                 self.emit(piece)
 
     def _sites(self) -> list[Said]:
-        codes = self.ledger.site_codes
+        codes = self.recorder.sites.places
         rows: list[Said] = []
         while self.sites_sent < len(codes):
             place = codes[self.sites_sent]

@@ -19,11 +19,12 @@ import torch.utils.data
 
 from engine.events import Found
 from engine.worker.capture.hooks import Hooks
+from engine.worker.capture.lifetimes import Reference
 from engine.worker.capture.modules import Modules
 from engine.worker.capture.op_names import Called
 from engine.worker.capture.ops import Recording
 from engine.worker.capture.optimizers import Optimizers
-from engine.worker.capture.record import PROGRAM, Ledger, Reference
+from engine.worker.capture.recorder import Recorder
 from engine.worker.pytorch.internals import (
     FORWARD_HOOKS,
     FORWARD_PRE_HOOKS,
@@ -67,7 +68,7 @@ def wrap_modules(modules: Modules, hooks: Hooks, patches: Patches) -> None:
         enter(self, get_frame(1))
         held = self.__dict__
         hooked = held.get(FORWARD_HOOKS) or held.get(FORWARD_PRE_HOOKS) or after or before
-        worn = hooks.dress(self) if hooked else None
+        wrapped = hooks.wrap_forward(self) if hooked else None
         raised = True
         try:
             result = original(self, *args, **kwargs)
@@ -75,8 +76,8 @@ def wrap_modules(modules: Modules, hooks: Hooks, patches: Patches) -> None:
             return result
         finally:
             leave(raised)
-            if worn:
-                hooks.undress(worn)
+            if wrapped:
+                hooks.unwrap_forward(wrapped)
 
     before, after = GLOBAL_FORWARD_PRE_HOOKS, GLOBAL_FORWARD_HOOKS
     enter, leave = modules.enter, modules.leave
@@ -104,17 +105,17 @@ def keep_fast_paths(mode: Recording, patches: Patches) -> None:
 def wrap_threads(mode: Recording, patches: Patches) -> None:
     """Modes belong to a thread: the program's own threads get one too."""
     start, begin = THREAD_START.get(), THREAD_BOOTSTRAP.get()
-    walker = mode.ledger.walker
-    walker.home = threading.get_ident()
+    nodes = mode.recorder.nodes
+    nodes.be_home()
     numbers = itertools.count(1)
 
     def started(self: threading.Thread) -> None:
-        walker.threaded = True
-        mode.plans.clear()
+        nodes.meet_threads()
+        mode.forget_plans()
         start(self)
 
     def _bootstrap_inner(self: threading.Thread) -> None:
-        mode.here.number = next(numbers)
+        mode.thread.begin(next(numbers))
         with mode:
             begin(self)
 
@@ -122,20 +123,20 @@ def wrap_threads(mode: Recording, patches: Patches) -> None:
     patches.replace(THREAD_BOOTSTRAP, _bootstrap_inner)
 
 
-def replace_compile(ledger: Ledger, patches: Patches) -> None:
+def replace_compile(recorder: Recorder, patches: Patches) -> None:
     """`torch.compile` gives back what it got: there is no compiler in the sandbox, and the graph would not be the
     user's."""
 
     def compile(model: Any = None, **options: Any) -> Any:
         if model is None:
             return lambda function: compile(function, **options)
-        ledger.say(Found("compile_eager", "note", ledger.site(get_frame(1)), {}))
+        recorder.outbox.say(Found("compile_eager", "note", recorder.sites.of(get_frame(1)), {}))
         return model
 
     patches.replace(COMPILE, compile)
 
 
-def replace_workers(ledger: Ledger, patches: Patches) -> None:
+def replace_workers(recorder: Recorder, patches: Patches) -> None:
     """A `DataLoader` with worker processes loads in this one."""
     original = LOADER_INIT.get()
 
@@ -146,29 +147,30 @@ def replace_workers(ledger: Ledger, patches: Patches) -> None:
         if type(workers) is int and workers > 0:
             for name in ("num_workers", "prefetch_factor", "persistent_workers", "timeout", "multiprocessing_context"):
                 bound.arguments.pop(name, None)
-            ledger.say(Found("workers_replaced", "note", ledger.site(get_frame(1)), {"workers": str(workers)}))
+            recorder.outbox.say(
+                Found("workers_replaced", "note", recorder.sites.of(get_frame(1)), {"workers": str(workers)})
+            )
         original(*bound.args, **bound.kwargs)
 
     _signature = inspect.signature(original)
     patches.replace(LOADER_INIT, __init__)
 
 
-def wrap_saved_hooks(ledger: Ledger, patches: Patches) -> None:
+def wrap_saved_hooks(recorder: Recorder, patches: Patches) -> None:
     """Hooks on what nodes save run the program's code in forward and in backward; PyTorch hands them on by these
     names."""
     push, pop, register = PUSH_SAVED_HOOKS.get(), POP_SAVED_HOOKS.get(), REGISTER_SAVED_HOOKS.get()
 
     def _push_saved_tensors_default_hooks(pack: Any, unpack: Any) -> None:
         push(pack, unpack)
-        ledger.unpacks = True
-        ledger.packing += 1
+        recorder.saved_hooks.push()
 
     def _pop_saved_tensors_default_hooks() -> None:
         pop()
-        ledger.packing -= 1
+        recorder.saved_hooks.pop()
 
     def register_hooks(self: Any, pack: Any, unpack: Any) -> None:
-        ledger.unpacks = True
+        recorder.saved_hooks.meet()
         register(self, pack, unpack)
 
     patches.replace(PUSH_SAVED_HOOKS, _push_saved_tensors_default_hooks)
@@ -197,7 +199,7 @@ def wrap_set(mode: Recording, patches: Patches) -> None:
     @functools.wraps(original)
     def set_(*args: Any, **kwargs: Any) -> Any:
         caller = get_frame(1)
-        if caller.f_code.co_filename != PROGRAM or not function_mode_enabled():
+        if not mode.recorder.sites.is_users(caller.f_code) or not function_mode_enabled():
             return original(*args, **kwargs)
         return mode.__torch_function__(original, (), args, kwargs)
 
@@ -215,7 +217,7 @@ def wrap_swaps(mode: Recording, patches: Patches) -> None:
     @functools.wraps(original)
     def swap_tensors(t1: torch.Tensor, t2: torch.Tensor) -> None:
         original(t1, t2)
-        if not (mode.here.muted or mode.over):
+        if not (mode.thread.muted or mode.over):
             mode.observer.swapped(t1, t2, get_frame(1))
 
     patches.replace(SWAP_WEAKREF, types.SimpleNamespace(getweakrefs=getweakrefs))
@@ -239,9 +241,9 @@ def wrap_functions(mode: Recording, patches: Patches) -> None:
         called = known.get(cls)
         if called is None:
             called = known[cls] = mode.introduce(Called(cls.__name__, f"{cls.__qualname__}.apply"))
-        if mode.here.muted or mode.over:
-            thin = mode.ledger.thin
-            if mode.over or not thin.muted or thin.skips(called, frame):
+        if mode.thread.muted or mode.over:
+            sampler = mode.recorder.sampler
+            if mode.over or not sampler.muted or sampler.skips(called, frame):
                 return original(cls, *args, **kwargs)
         return mode.call(called, functools.partial(original, cls), args, kwargs, frame)
 
@@ -308,13 +310,13 @@ def _parameters_of_optimizer(optimizer: Any) -> list[torch.Tensor]:
 def _zero_grad(
     original: Callable[..., None], kind: str, parameters: Callable[[Any], list[torch.Tensor]], optimizers: Optimizers
 ) -> Callable[..., None]:
-    mode, ledger = optimizers.mode, optimizers.ledger
+    mode, recorder = optimizers.mode, optimizers.recorder
 
     @functools.wraps(original)
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
-        ledger.thin.turn(get_frame(1))
-        if mode.here.muted or mode.over or ledger.thin.skips_update():
-            ledger.thin.gap.updates += 1
+        recorder.sampler.turn(get_frame(1))
+        if mode.thread.muted or mode.over or recorder.sampler.skips_update():
+            recorder.sampler.skip_update()
             original(self, set_to_none)
             return
         before: list[Any] = []
@@ -322,17 +324,17 @@ def _zero_grad(
             with disable_torch_function():
                 before = optimizers.grads(parameters(self))
         except Exception as error:
-            ledger.trouble("zero_grad", error)
-        mode.here.muted += 1
+            recorder.trouble("zero_grad", error)
+        mode.thread.mute()
         try:
             original(self, set_to_none)
         finally:
-            mode.here.muted -= 1
+            mode.thread.unmute()
         try:
             with disable_torch_function():
-                optimizers.zeroed(self, kind, before, ledger.site(get_frame(1)), set_to_none)
+                optimizers.zeroed(self, kind, before, recorder.sites.of(get_frame(1)), set_to_none)
         except Exception as error:
-            ledger.trouble("zero_grad", error)
+            recorder.trouble("zero_grad", error)
 
     return zero_grad
 

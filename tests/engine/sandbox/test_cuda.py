@@ -23,7 +23,7 @@ import torch
 from engine.limits import DEFAULT_LIMITS
 from engine.sandbox import zygote
 from engine.sandbox.layers import Layers
-from engine.worker.capture.record import Ledger
+from engine.worker.capture.recorder import Recorder
 from engine.worker.explain.failure import failure
 from engine.worker.runtime import execute, warm
 
@@ -321,7 +321,7 @@ def test_a_run_s_share_is_set_before_its_sandbox_closes(monkeypatch: pytest.Monk
 
 def test_memory_that_a_gpu_does_not_have_is_told_with_the_bytes_asked_for() -> None:
     said = "CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 31.36 GiB"
-    failed = failure(torch.OutOfMemoryError(said), Ledger(DEFAULT_LIMITS), "")
+    failed = failure(torch.OutOfMemoryError(said), Recorder(DEFAULT_LIMITS), "")
     assert failed is not None
     assert failed.kind == "memory"
     assert failed.facts == {"asked_bytes": str(20 << 30)}

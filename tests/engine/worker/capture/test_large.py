@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from engine.worker.capture import tensors
-from engine.worker.capture.tensors import as_array, figures, look
+from engine.worker.capture import tensor_facts
+from engine.worker.capture.tensor_facts import as_array, figures, look
 
 SIZE = 6_000_000
 
@@ -76,8 +76,8 @@ def test_a_trillion_elements_in_four_bytes_take_no_time() -> None:
 
 
 def test_windows_that_overlap_are_sampled_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tensors, "_MOST", 10_000)
-    monkeypatch.setattr(tensors, "_WHOLE", 1_000)
+    monkeypatch.setattr(tensor_facts, "_MOST", 10_000)
+    monkeypatch.setattr(tensor_facts, "_WHOLE", 1_000)
     windows = torch.arange(3000.0).unfold(0, 1000, 1)
     low, high, mean, *_, over = figures(as_array(windows), False)
     assert 0 < over <= 10_000
@@ -100,7 +100,7 @@ def test_a_picture_marks_only_the_cells_that_are_not_finite(odd: float, turned: 
     values[0, 0] = odd
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        picture = tensors.picture(as_array(values.T if turned else values))
+        picture = tensor_facts.picture(as_array(values.T if turned else values))
         assert picture is not None
         rows, columns, text, scale = picture.said()
     levels = np.frombuffer(binascii.a2b_base64(text), np.int8)
@@ -112,12 +112,12 @@ def test_a_picture_marks_only_the_cells_that_are_not_finite(odd: float, turned: 
 
 def test_a_picture_shows_the_values_of_its_moment() -> None:
     values = torch.ones(8, 16)
-    picture, later = tensors.picture(as_array(values)), tensors.picture(as_array(values))
+    picture, later = tensor_facts.picture(as_array(values)), tensor_facts.picture(as_array(values))
     assert picture is not None
     assert picture == later
     values.zero_()
     assert picture.said()[3] == 1.0
-    assert picture != tensors.picture(as_array(values))
+    assert picture != tensor_facts.picture(as_array(values))
 
 
 @pytest.mark.parametrize("size", [8192, 8193, 100_000, 262_144, 300_001])

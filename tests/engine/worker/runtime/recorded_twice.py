@@ -9,7 +9,7 @@ import torch
 import torch.utils.data
 from torch.utils.hooks import RemovableHandle
 
-from engine.worker.runtime.recorder import recording
+from engine.worker.runtime.instrumentation import recording
 
 OWNERS = (
     torch, torch.Tensor, torch.nn.Module, torch.autograd, torch.autograd.Function, torch.autograd.graph,

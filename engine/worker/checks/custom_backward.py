@@ -35,16 +35,18 @@ def backward_fits(entry: Entry, player: Player) -> bool:
     it."""
     call = partial(_called, entry, player)
     leaves: list[torch.Tensor] = []
-    outputs = [each for each in call(0.0, leaves) if each.requires_grad]
-    seeds = [direction(each, 0.7) for each in outputs]
+    outputs = [tensor for tensor in call(0.0, leaves) if tensor.requires_grad]
+    seeds = [direction(output, 0.7) for output in outputs]
     given = torch.autograd.grad(outputs, leaves, seeds, allow_unused=True)
     mine = sum(
-        float((each * direction(leaf)).sum()) for each, leaf in zip(given, leaves, strict=True) if each is not None
+        float((tensor * direction(leaf)).sum())
+        for tensor, leaf in zip(given, leaves, strict=True)
+        if tensor is not None
     )
 
     def at(shift: float) -> float:
-        made = [each for each in call(shift, None) if each.is_floating_point()]
-        return sum(float((each * seed).sum()) for each, seed in zip(made, seeds, strict=False))
+        made = [tensor for tensor in call(shift, None) if tensor.is_floating_point()]
+        return sum(float((tensor * seed).sum()) for tensor, seed in zip(made, seeds, strict=False))
 
     theirs = (at(_STEP) - at(-_STEP)) / (2 * _STEP)
     return abs(mine - theirs) <= 1e-4 * max(abs(mine), abs(theirs), 1e-6)

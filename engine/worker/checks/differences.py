@@ -122,13 +122,13 @@ class Checker:
                 return  # PyTorch refuses
             edges.append(output if isinstance(output, GradientEdge) else get_gradient_edge(output))
         if accumulates:
-            asked = None if not inputs else {id(each) for each in inputs}
+            asked = None if not inputs else {id(input_) for input_ in inputs}
             self._watch_leaves(watch, [edge.node for edge in edges], asked)
         else:
-            for place, each in enumerate(inputs or ()):
-                if isinstance(each, torch.Tensor) and each.is_leaf and each.requires_grad:
-                    self._meet(watch, each)
-                    watch.inputs.append((place, id(each)))
+            for place, input_ in enumerate(inputs or ()):
+                if isinstance(input_, torch.Tensor) and input_.is_leaf and input_.requires_grad:
+                    self._meet(watch, input_)
+                    watch.inputs.append((place, id(input_)))
         if not watch.leaves:
             return
         if self.recorder.nodes.threaded:

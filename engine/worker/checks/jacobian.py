@@ -65,7 +65,7 @@ def _row(root: torch.Tensor, leaves: Sequence[torch.Tensor], seed: torch.Tensor,
     )  # fmt: skip
     rows = (seed.shape[0], -1) if batched else (-1,)
     width = leaves[0].numel()
-    found = [each.reshape(*rows) for each in given if each is not None]
+    found = [tensor.reshape(*rows) for tensor in given if tensor is not None]
     empty = torch.zeros((seed.shape[0], width) if batched else (width,), dtype=leaves[0].dtype)
     return torch.stack([empty, *found]).sum(0).detach()
 

@@ -54,7 +54,7 @@ class Point:
     """The same on the tape, for a pass that can be played."""
 
     def shapes(self) -> list[torch.Size]:
-        return [each.shape for each in self.held]
+        return [tensor.shape for tensor in self.held]
 
 
 class Points:
@@ -198,7 +198,7 @@ def surface(
     by_number = {point.number: point for point in points.all}
     for problem, impossible in problems:
         point = by_number.get(problem.number)
-        if point is None or sum(each.numel() for each in point.held) < 2:
+        if point is None or sum(tensor.numel() for tensor in point.held) < 2:
             continue
         places = [None if axis is None else _among(axis, point) for axis in axes]
         if None in places or len(set(places)) not in (0, 2):
@@ -317,13 +317,13 @@ def _at_once(function: Function, across: Place, up: Place, axes: Sequence[Sequen
     """The whole grid in one playing; None where that is not possible, or does not give the same."""
     held, count = function.point.held, len(axes[0]) * len(axes[1])
     pairs = list(product(axes[1], axes[0]))
-    many = [each.expand(count, *each.shape).clone() for each in held]
+    many = [tensor.expand(count, *tensor.shape).clone() for tensor in held]
     for (leaf, element), side in ((across, 1), (up, 0)):
         many[leaf].view(count, -1)[:, element] = torch.tensor([pair[side] for pair in pairs], dtype=torch.float64)
     with contextlib.suppress(Exception):  # what vmap cannot take: `.item()`, writing in place
         values = function.all_at(many)
         some = (0, count // 2, count - 1)
-        if all(_near(function.at([each[at] for each in many]), values[at]) for at in some):
+        if all(_near(function.at([tensor[at] for tensor in many]), values[at]) for at in some):
             return values
     return None
 

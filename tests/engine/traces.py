@@ -175,7 +175,7 @@ class Tape:
                     "name": name,
                     "function": f"torch.{name}",
                     "arguments": (
-                        *(Argument(tensor=one) for one in inputs),
+                        *(Argument(tensor=input_) for input_ in inputs),
                         *(Argument(text=number) for number in numbers),
                     ),
                     "inputs": inputs,

@@ -148,9 +148,9 @@ def _expected(code: str, count: int) -> list[list[tuple[str, tuple[tuple[int, tu
 def _said(trace: Trace) -> list[list[tuple[str, tuple[tuple[int, tuple[int, ...]], ...]]]]:
     types = {node.id: node.type for node in trace.nodes}
     return [
-        [(types[visit.node], tuple((one.slot, one.shape) for one in visit.reduced)) for visit in one.visits]
-        for one in trace.passes
-        if one.kind == "backward"
+        [(types[visit.node], tuple((one.slot, one.shape) for one in visit.reduced)) for visit in pass_.visits]
+        for pass_ in trace.passes
+        if pass_.kind == "backward"
     ]
 
 

@@ -164,7 +164,7 @@ def test_a_failure_says_where_it_is_in_the_expression(
     span = failure.in_expression
     if place is not None:
         assert span is not None and (span.line, span.column, span.end_column) == place
-    assert all(one.in_expression == span for one in trace.findings if one.span == failure.span)
+    assert all(finding.in_expression == span for finding in trace.findings if finding.span == failure.span)
 
 
 def test_a_program_has_no_places_in_an_expression(engine: Engine) -> None:

@@ -11,8 +11,8 @@ from engine.replay.types import Arrived, Engine, EngineState, Open
 from engine.trace import Pass, Trace
 
 
-def _played(trace: Trace, one: Pass) -> Replay:
-    replay = Replay({node.id: node for node in trace.nodes}, one)
+def _played(trace: Trace, pass_: Pass) -> Replay:
+    replay = Replay({node.id: node for node in trace.nodes}, pass_)
     while replay.advance(told=False) is not None:
         pass
     return replay
@@ -157,10 +157,10 @@ def test_a_failed_pass_ends_in_the_node_that_raised() -> None:
 )
 def test_a_pass_that_failed_in_no_node_names_none(lines: tuple[str, ...]) -> None:
     trace = _program(*lines)
-    for one in trace.passes:
-        assert one.failed
-        assert one.failed_node is None
-        assert all(step.outcome != "failed" for step in engine_view(trace, one.id).steps)
+    for pass_ in trace.passes:
+        assert pass_.failed
+        assert pass_.failed_node is None
+        assert all(step.outcome != "failed" for step in engine_view(trace, pass_.id).steps)
 
 
 def test_what_the_trace_left_out_is_said() -> None:

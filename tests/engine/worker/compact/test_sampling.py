@@ -253,7 +253,7 @@ def test_the_last_turn_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert last.iteration == 119
     assert trace.timeline[-1].kind in ("op", "reset")
     first = next(gap for gap in trace.gaps)
-    assert f"p{(first.first or 0) - 1}" in {one.id for one in trace.passes}
+    assert f"p{(first.first or 0) - 1}" in {pass_.id for pass_ in trace.passes}
 
 
 def test_iterations_are_the_true_ones(small: str) -> None:
@@ -267,7 +267,7 @@ def test_iterations_are_the_true_ones(small: str) -> None:
                 latest = op.iteration
         elif step.kind == "pass":
             by_pass[step.pass_id] = latest
-    assert {one.id: int(one.id[1:]) - 1 for one in trace.passes} == by_pass
+    assert {pass_.id: int(pass_.id[1:]) - 1 for pass_ in trace.passes} == by_pass
 
 
 def test_norms_of_the_curve_are_those_of_the_gradients(small: str) -> None:
@@ -393,7 +393,7 @@ def test_a_wide_graph_beyond_the_limit_is_no_hooked_sum() -> None:
     )
     trace = record(code, patient(ops=100, nodes=150))
     assert laws.broken(trace) == []
-    assert not any(met.hooked for one in trace.passes for visit in one.visits for met in visit.sums)
+    assert not any(met.hooked for pass_ in trace.passes for visit in pass_.visits for met in visit.sums)
 
 
 def test_the_time_limit_shows_the_latest_turn(monkeypatch: pytest.MonkeyPatch) -> None:

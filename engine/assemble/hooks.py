@@ -10,7 +10,8 @@ from engine.trace import HookCall
 BEFORE = frozenset(("tensor", "node_pre"))
 """Hooks that run before their node."""
 AFTER = frozenset(("accumulate", "node", "backward_pre", "backward"))
-"""Hooks that run after it; those of a module's backward are called by a node that PyTorch puts at its end or beginning."""
+"""Hooks that run after it; those of a module's backward are called by a node that PyTorch puts at its end or
+beginning."""
 
 
 def hook_calls(recorded: Recorded, ids: Ids, passes: Container[int]) -> Iterator[HookCall]:

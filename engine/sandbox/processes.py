@@ -58,13 +58,15 @@ class Process(Protocol):
         """Let it go on if it has stopped itself."""
 
     def yield_processor(self) -> None:
-        """From now on it gets only the processor time that nobody else wants, as far as the system has a word for it."""
+        """From now on it gets only the processor time that nobody else wants, as far as the system has a word for
+        it."""
 
     def take_processor(self) -> None:
         """It gets its share again, where the system lets us give it back."""
 
     def own_bytes(self) -> int:
-        """Memory it holds that is not a file's: what grows when it allocates. 0 when that is not known, or it is gone."""
+        """Memory it holds that is not a file's: what grows when it allocates. 0 when that is not known, or it is
+        gone."""
 
     def drain(self) -> None:
         """Take what it has said and nobody has read yet."""

@@ -1,7 +1,8 @@
 """Cost of recording small programs: processor time of one operation, plain and recorded, in microseconds.
 
-`run`: what the program's own thread spends, recorded. `total`: all threads, everything recorded, encoded and sent. Every sample
-is a fork of one warm process: the program, less the same program without its body. Medians of interleaved samples."""
+`run`: what the program's own thread spends, recorded. `total`: all threads, everything recorded, encoded and sent.
+Every sample is a fork of one warm process: the program, less the same program without its body. Medians of interleaved
+samples."""
 
 import gc
 import statistics

@@ -1,8 +1,9 @@
 """Cost of recording: processor time of forward and backward over plain PyTorch, in three parts.
 
-`run`: what the program's own thread spends, recorded. `bare`: the same without figures and thumbnails of larger tensors.
-`total`: all threads, everything recorded, encoded and sent. Every sample is a fork of one warm process: the program with
-its steps, less the same program without them. Each ratio is the median of interleaved samples."""
+`run`: what the program's own thread spends, recorded. `bare`: the same without figures and thumbnails of larger
+tensors.
+`total`: all threads, everything recorded, encoded and sent. Every sample is a fork of one warm process: the program
+with its steps, less the same program without them. Each ratio is the median of interleaved samples."""
 
 import gc
 import os

@@ -1,5 +1,5 @@
-"""Bytes on the wire, gzip: what each page loads before it can draw, and the traces of the larger models; and the processor
-time from the last event of a run to the bytes that are sent."""
+"""Bytes on the wire, gzip: what each page loads before it can draw, and the traces of the larger models; and the
+processor time from the last event of a run to the bytes that are sent."""
 
 import gzip
 import re
@@ -48,8 +48,9 @@ def styles_of(page: str) -> set[str]:
 
 
 def bundles() -> None:
-    """Prints what the pages load. An embed shows, plays and selects with its scripts and styles and the words of one language; the
-    layout comes with the first group that is opened, the sentences of findings with a run that has some. The playground draws with
+    """Prints what the pages load. An embed shows, plays and selects with its scripts and styles and the words of one
+    language; the layout comes with the first group that is opened, the sentences of findings with a run that has some.
+    The playground draws with
     `drawn` and the layout besides."""
     for page in ("index.html", "embed.html"):
         scripts, styles = (

@@ -99,7 +99,8 @@ def test_a_run_that_ends_badly_keeps_what_came_before(trace: TraceOf, name: str)
 
 
 def test_native_code_that_is_stuck_before_anything_was_said_is_stopped_at_its_line(trace: TraceOf) -> None:
-    """The recorder's own thread may not have had its second turn by then: chance decides, so it is tried more than once."""
+    """The recorder's own thread may not have had its second turn by then: chance decides, so it is tried more than
+    once."""
     for _ in range(4):
         failure = trace(f"import re\n{STUCK}\n", wall_s=0.3).failure
         assert failure is not None

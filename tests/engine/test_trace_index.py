@@ -1,4 +1,5 @@
-"""One index of a trace: what it finds, and what it takes over from the index of the trace that another was derived from."""
+"""One index of a trace: what it finds, and what it takes over from the index of the trace that another was derived
+from."""
 
 from msgspec.structs import replace
 

@@ -1,5 +1,5 @@
-"""Every program of the corpus and the gallery, run once: what plain PyTorch does, how its engine took the nodes, and that neither
-another run nor a check changes anything."""
+"""Every program of the corpus and the gallery, run once: what plain PyTorch does, how its engine took the nodes, and
+that neither another run nor a check changes anything."""
 
 import subprocess
 import sys

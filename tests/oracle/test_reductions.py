@@ -96,7 +96,8 @@ def _nodes(root: Any) -> list[Any]:
 
 
 def _by_hand(root: Any) -> Iterator[tuple[str, tuple[tuple[int, tuple[int, ...]], ...]]]:
-    """For each node that runs: its type, and the slots whose gradient its formula gives in another shape than leaves."""
+    """For each node that runs: its type, and the slots whose gradient its formula gives in another shape than
+    leaves."""
     seen: list[tuple[Any, Any, Any]] = []
     handles = []
     for node in _nodes(root):

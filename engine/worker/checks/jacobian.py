@@ -123,8 +123,8 @@ def _entering(node: Any, input_nr: int) -> tuple[int, ...]:
 
 
 def _say(
-    recorder: Recorder, problem: Problem, matrix: torch.Tensor, output: int, leaf: int, node: int, slot: int, checked: int,
-    error: float,
+    recorder: Recorder, problem: Problem, matrix: torch.Tensor, output: int, leaf: int, node: int, slot: int,
+    checked: int, error: float,
 ) -> None:  # fmt: skip
     values = tuple([spoken(value) for value in matrix.reshape(-1).tolist()])
     rows, columns = matrix.shape

@@ -190,8 +190,8 @@ def number_of(text: str, names: Mapping[str, Any]) -> Number | None:
 
 
 def surface(
-    problems: Iterable[tuple[Problem, Impossible | None]], points: Points, tape: Tape, recorder: Recorder, deadline: float,
-    axes: Sequence[Number | None] = (),
+    problems: Iterable[tuple[Problem, Impossible | None]], points: Points, tape: Tape, recorder: Recorder,
+    deadline: float, axes: Sequence[Number | None] = (),
 ) -> None:  # fmt: skip
     """Says the values on the grid, or why there are none. Of a pass that does not reach both `axes` there are none."""
     why = Impossible("limit" if points.large else "numbers")

@@ -419,6 +419,6 @@ def _except(wrong: _Wrong, source: str) -> Fault | None:
 
 
 _QUESTIONS: tuple[Callable[[_Wrong, str], Fault | None], ...] = (
-    _pasted_prompts, _commands, _strange, _outputs, _sentence, _print, _except, _brackets, _colon, _indentation, _equals,
-    _names, _operators, _strings, _comma, _outside,
+    _pasted_prompts, _commands, _strange, _outputs, _sentence, _print, _except, _brackets, _colon, _indentation,
+    _equals, _names, _operators, _strings, _comma, _outside,
 )  # fmt: skip

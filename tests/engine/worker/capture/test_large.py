@@ -1,4 +1,5 @@
-"""Figures of very large tensors: exact where all elements are looked at, marked where not, without a copy of the whole."""
+"""Figures of very large tensors: exact where all elements are looked at, marked where not, without a copy of the
+whole."""
 
 import binascii
 import tracemalloc

@@ -1,4 +1,5 @@
-"""Calls of the program's own functions: the tree, the assignments as they happen, and a program that notices nothing."""
+"""Calls of the program's own functions: the tree, the assignments as they happen, and a program that notices
+nothing."""
 
 import msgspec
 import pytest

@@ -2023,8 +2023,9 @@ export interface Reads {
   position?: boolean;
 }
 /**
- * A window that slid over an input. The size along an axis is `floor((size + 2·padding + padding_end − dilation·(kernel − 1)
- *     − 1) / stride) + 1`; of a transposed convolution `(size − 1)·stride − 2·padding + dilation·(kernel − 1) + output_padding + 1`.
+ * A window that slid over an input. The size along an axis is `floor((size + 2·padding + padding_end −
+ *     dilation·(kernel − 1) − 1) / stride) + 1`; of a transposed convolution `(size − 1)·stride − 2·padding +
+ *     dilation·(kernel − 1) + output_padding + 1`.
  *
  * This interface was referenced by `Wire`'s JSON-Schema
  * via the `definition` "Window".
@@ -2757,7 +2758,8 @@ export interface Tensor {
   version?: number;
 }
 /**
- * Figures over all elements, or over a sample of more than 2**28; the non-finite ones are counted and left out of the others.
+ * Figures over all elements, or over a sample of more than 2**28; the non-finite ones are counted and left out of
+ *     the others.
  *
  * This interface was referenced by `Wire`'s JSON-Schema
  * via the `definition` "Summary".

@@ -40,7 +40,7 @@ def main() -> None:
     hide_memory()
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     config = uvicorn.Config(
-        create_app(settings),
+        create_app(settings, ready_first=not settings.is_local),
         host=settings.host,
         port=settings.port,
         log_level="warning",

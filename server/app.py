@@ -5,7 +5,8 @@ import contextlib
 import gc
 import logging
 import secrets
-from collections.abc import AsyncIterator, Callable
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
@@ -49,26 +50,32 @@ class WeakIsolation(RuntimeError):
     """The sandbox does not hold on this machine and strangers could reach it."""
 
 
-def create_app(settings: Settings) -> FastAPI:
-    """The application; its parts come to life when it starts."""
+def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
+    """The application; its parts come to life when it starts.
+
+    Without `ready_first` it answers while PyTorch is still being imported: the page is there at once, and runs wait.
+    """
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         service = build(settings, metrics)
         app.state.service = service
-        warming: asyncio.Task[None] | None = None
+        starting = asyncio.create_task(start(service))
+        background = [starting]
         try:
-            await service.runner.start()
-            check_isolation(service.runner.isolation, settings)
+            if ready_first:
+                await starting
+            else:
+                starting.add_done_callback(end_if_it_failed)
             if settings.warm_gallery:
-                warming = asyncio.create_task(warm_gallery(service))
+                background.append(asyncio.create_task(warm_gallery(service, starting)))
             gc.collect()
             gc.freeze()  # else a full collection walks all of FastAPI's objects: 30 ms in which nobody is answered
             yield
         finally:
-            if warming:
-                warming.cancel()
-                await asyncio.gather(warming, return_exceptions=True)
+            for task in background:
+                task.cancel()
+            await asyncio.gather(*background, return_exceptions=True)
             await service.queue.close()
             await service.runner.close()
             await service.views.close()
@@ -122,6 +129,20 @@ def build(settings: Settings, metrics: Metrics) -> Service:
     )
 
 
+async def start(service: Service) -> None:
+    """Bring the runner to life, and let it have what waits."""
+    await service.runner.start()
+    check_isolation(service.runner.isolation, service.settings)
+    service.queue.dispatch()
+
+
+def end_if_it_failed(starting: asyncio.Task[None]) -> None:
+    """A server that can run nothing is not to go on."""
+    if not starting.cancelled() and (why := starting.exception()):
+        log.critical("the runner cannot start", exc_info=why)
+        signal.raise_signal(signal.SIGTERM)
+
+
 def check_isolation(isolation: Isolation | None, settings: Settings) -> None:
     """Refuse to serve other machines behind a sandbox that does not hold."""
     profile = isolation.profile if isolation else "none"
@@ -134,8 +155,9 @@ def check_isolation(isolation: Isolation | None, settings: Settings) -> None:
         )
 
 
-async def warm_gallery(service: Service) -> None:
+async def warm_gallery(service: Service, starting: Awaitable[None]) -> None:
     """Run the gallery programs whose traces are missing, while nobody else needs the workers; embeds play them."""
+    await starting
     for lesson in service.lessons.values():
         while service.queue.running or service.queue.waiting:
             await asyncio.sleep(IDLE_S)

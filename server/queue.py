@@ -163,7 +163,7 @@ class Queue:
         self._make_room(client)
         live = LiveRun(run, request, client, pinned, asyncio.get_running_loop().create_future(), askers={client})
         self._waiting.append(live)
-        self._dispatch()
+        self.dispatch()
         return live
 
     async def wait(self, live: LiveRun) -> Stored:
@@ -219,7 +219,7 @@ class Queue:
         if len(self._waiting) >= self.length:
             raise Problem("queue-full", retry_after_s=RETRY_AFTER_S, count=len(self._waiting), retry=RETRY_AFTER_S)
 
-    def _dispatch(self) -> None:
+    def dispatch(self) -> None:
         """Start what can start."""
         while self._quick() < self._runner.capacity and (live := self._next()):
             self._waiting.remove(live)
@@ -266,7 +266,7 @@ class Queue:
             live.slow = True
             if self._quick():
                 self._press()
-            self._dispatch()
+            self.dispatch()
 
     def _press(self) -> None:
         """Newer runs are there: the slow ones let them go first."""
@@ -292,7 +292,7 @@ class Queue:
             overdue = next((other for other in self._running if other.overdue and not other.slow), None)
             if overdue:
                 self._yield(overdue)
-        self._dispatch()
+        self.dispatch()
         if self._relief is None and not self._quick() and any(other.yielded for other in self._running):
             self._relief = asyncio.get_running_loop().call_later(RELIEF_S, self._relieve)
 

@@ -46,9 +46,9 @@ class Served:
 
 
 @contextmanager
-def serving(settings: Settings) -> Iterator[Served]:
+def serving(settings: Settings, *, ready_first: bool = True) -> Iterator[Served]:
     """A server on a port of its own, for as long as the block lasts."""
-    app = create_app(settings)
+    app = create_app(settings, ready_first=ready_first)
     config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", timeout_graceful_shutdown=2)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

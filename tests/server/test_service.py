@@ -3,6 +3,7 @@
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from fastapi.routing import APIRoute
@@ -12,7 +13,7 @@ from server.app import WeakIsolation, check_isolation
 from server.lessons import FOLDER
 from server.routes import docs, engine_steps, gallery, graphs, health, pages, rules, runs, tensors
 from server.settings import Settings
-from tests.server.conftest import Served
+from tests.server.conftest import Served, serving
 
 
 def test_every_gallery_program_is_a_lesson_in_two_languages(served: Served) -> None:
@@ -44,6 +45,14 @@ def test_health_says_how_runs_are_kept_apart(served: Served) -> None:
     assert health["torch"] == trace["environment"]["torch"]
     assert health["cuda"] is any(device.startswith("cuda") for device in health["devices"])
     assert (health["workers"] > 0, health["waiting"]) == (True, 0)
+
+
+def test_the_page_is_there_before_pytorch_is_and_runs_wait_for_it(tmp_path: Path) -> None:
+    with serving(Settings(data_dir=tmp_path, warm_gallery=False), ready_first=False) as served:
+        assert served.http.get("/").status_code == 200
+        assert served.http.get("/api/v1/health").json()["workers"] == 0
+        assert served.run("print(1 + 1)")["output"][0]["text"] == "2\n"
+        assert served.http.get("/api/v1/health").json()["workers"] > 0
 
 
 def test_metrics_count_runs(served: Served) -> None:

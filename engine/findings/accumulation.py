@@ -12,20 +12,33 @@ def gradients_added_up(story: Diagnosis) -> Iterator[Finding]:
     """The first pass that added to gradients left over: after a step it is a mistake, otherwise worth knowing."""
     latest: dict[str, Pass] = {}
     stepped, reset = _steps_by_leaf(story), _resets_by_leaf(story)
-    for one in story.trace.passes:
-        added = [each for each in one.accumulations if each.delta is not None and _holds_something(story, each.before)]
-        mistaken = [
-            each.tensor
-            for each in added
-            if _stepped_between(story, stepped, each.tensor, latest, one)
-            and _is_used(story.pass_step.get(one.id, 0), stepped.get(each.tensor, []), reset.get(each.tensor, []))
+    for pass_ in story.trace.passes:
+        added = [
+            accumulation
+            for accumulation in pass_.accumulations
+            if accumulation.delta is not None and _holds_something(story, accumulation.before)
         ]
-        if mistaken or (added and one.parent is None):
-            leaves = sorted(mistaken or [each.tensor for each in added if each.tensor in latest], key=_by_number)
+        mistaken = [
+            accumulation.tensor
+            for accumulation in added
+            if _stepped_between(story, stepped, accumulation.tensor, latest, pass_)
+            and _is_used(
+                story.pass_step.get(pass_.id, 0),
+                stepped.get(accumulation.tensor, []),
+                reset.get(accumulation.tensor, []),
+            )
+        ]
+        if mistaken or (added and pass_.parent is None):
+            leaves = sorted(
+                mistaken or [accumulation.tensor for accumulation in added if accumulation.tensor in latest],
+                key=_by_number,
+            )
             if leaves:
-                yield _added(story, one, latest[leaves[0]], leaves, is_mistake=bool(mistaken))
+                yield _added(story, pass_, latest[leaves[0]], leaves, is_mistake=bool(mistaken))
                 return
-        latest.update((each.tensor, one) for each in one.accumulations if each.delta is not None)
+        latest.update(
+            (accumulation.tensor, pass_) for accumulation in pass_.accumulations if accumulation.delta is not None
+        )
 
 
 def _holds_something(story: Diagnosis, gradient: str | None) -> bool:
@@ -46,8 +59,8 @@ def _steps_by_leaf(story: Diagnosis) -> dict[str, list[int]]:
 
 def _resets_by_leaf(story: Diagnosis) -> dict[str, list[int]]:
     """When the gradient of each leaf was zeroed, dropped or replaced."""
-    owner = {story.identity(each.after): each.tensor for one in story.trace.passes for each in one.accumulations
-             if each.after is not None}  # fmt: skip
+    owner = {story.identity(accumulation.after): accumulation.tensor for pass_ in story.trace.passes for accumulation in pass_.accumulations
+             if accumulation.after is not None}  # fmt: skip
     resets: dict[str, list[int]] = {}
     for update in story.trace.updates:
         if update.kind in ("zero_grad", "grad_reset", "grad_set") and update.id in story.update_step:
@@ -84,7 +97,9 @@ def _added(story: Diagnosis, now: Pass, before: Pass, leaves: list[str], *, is_m
             "names": story.say_all(leaves),
             "line": line(now.span),
             "first_line": line(before.span),
-            "count": str(sum(1 for one in story.trace.passes if any(a.tensor == leaves[0] for a in one.accumulations))),
+            "count": str(
+                sum(1 for pass_ in story.trace.passes if any(a.tensor == leaves[0] for a in pass_.accumulations))
+            ),
         },
         fix=_zeroed(story, now, leaves) if is_mistake else (),
     )

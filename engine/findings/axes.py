@@ -210,7 +210,8 @@ def _only_classes(story: Diagnosis, op: Op) -> bool:
 
 def _by_one_hot(story: Diagnosis, op: Op) -> bool:
     return any(
-        numbers and set(numbers) == {0.0, 1.0} for numbers in (numbers_of(story.tensors.get(one)) for one in op.inputs)
+        numbers and set(numbers) == {0.0, 1.0}
+        for numbers in (numbers_of(story.tensors.get(input_)) for input_ in op.inputs)
     )
 
 
@@ -240,17 +241,19 @@ def _is_compared(story: Diagnosis, op: Op) -> bool:
     """Whether the result is held against whole numbers, one for each row."""
     given = story.input_of(op)
     for user in story.takers.get(op.outputs[-1] if op.outputs else "", ()):
-        others = [story.tensors.get(one) for one in user.inputs if one not in op.outputs]
+        others = [story.tensors.get(input_) for input_ in user.inputs if input_ not in op.outputs]
         if user.name in ("eq", "ne") and given is not None:
-            return any(one is not None and len(one.shape) == 1 and one.shape[0] == given.shape[0] for one in others)
+            return any(
+                other is not None and len(other.shape) == 1 and other.shape[0] == given.shape[0] for other in others
+            )
     return False
 
 
 def _has_class_loss(story: Diagnosis, given: Tensor) -> bool:
     scores = (story.input_of(op) for op in story.ops_named(("cross_entropy", "nll_loss")))
     return any(
-        one is not None and len(one.shape) == 2 and one.shape[0] > 1 and one.shape[1] == given.shape[1]
-        for one in scores
+        score is not None and len(score.shape) == 2 and score.shape[0] > 1 and score.shape[1] == given.shape[1]
+        for score in scores
     )
 
 

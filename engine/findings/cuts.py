@@ -27,10 +27,10 @@ def cut_gradients(story: Diagnosis) -> Iterator[Finding]:
     is_lost = failed is not None and story.trace.failure is not None and NO_GRADIENT in story.trace.failure.message
     told: set[tuple[str, str]] = set()
     if (starved or is_lost) and any(_may_cut(story, op) for op in story.trace.ops):
-        for one in [one for one in story.trace.passes if one.parent is None][-PASSES_LOOKED_AT:]:
-            severity_is_error = is_lost and one is failed
+        for pass_ in [pass_ for pass_ in story.trace.passes if pass_.parent is None][-PASSES_LOOKED_AT:]:
+            severity_is_error = is_lost and pass_ is failed
             lost = wanting_leaves(story) if severity_is_error else starved
-            for finding in _cuts_of(story, one, lost, is_error=severity_is_error):
+            for finding in _cuts_of(story, pass_, lost, is_error=severity_is_error):
                 key = (finding.code, line(finding.span))
                 if key not in told and not _is_told_better(story, finding):
                     told.add(key)
@@ -86,11 +86,11 @@ def _untracked(story: Diagnosis, failed: Pass) -> Iterator[Finding]:
 def _pass_without_graph(story: Diagnosis, tensors: tuple[str, ...]) -> Pass | None:
     """The `autograd.grad` whose results the root was computed from and that recorded nothing."""
     results = {
-        story.identity(one): each
-        for each in story.trace.passes
-        if each.kind == "grad" and not each.create_graph
-        for one in each.results
-        if one is not None
+        story.identity(result): pass_
+        for pass_ in story.trace.passes
+        if pass_.kind == "grad" and not pass_.create_graph
+        for result in pass_.results
+        if result is not None
     }
     seen, pending = set(tensors), list(tensors)
     while pending:
@@ -98,10 +98,10 @@ def _pass_without_graph(story: Diagnosis, tensors: tuple[str, ...]) -> Pass | No
         if story.identity(tensor) in results:
             return results[story.identity(tensor)]
         maker = story.maker.get(tensor)
-        for one in maker.inputs if maker is not None else ():
-            if one not in seen:
-                seen.add(one)
-                pending.append(one)
+        for input_ in maker.inputs if maker is not None else ():
+            if input_ not in seen:
+                seen.add(input_)
+                pending.append(input_)
     return None
 
 
@@ -128,13 +128,13 @@ def _no_second_order(story: Diagnosis, failed: Pass, first: Pass) -> Finding:
 
 
 def _is_whole(story: Diagnosis, op: Op) -> bool:
-    made = [story.tensors[one].dtype for one in op.outputs if one in story.tensors]
+    made = [story.tensors[output].dtype for output in op.outputs if output in story.tensors]
     return bool(made) and all(dtype.startswith(("int", "uint", "bool")) for dtype in made)
 
 
 def _not_differentiable(story: Diagnosis, op: Op) -> Finding:
     """An op whose result is whole numbers or truth values: no slope leads back from them."""
-    tracked = [one for one in op.inputs if story.is_tracked(one)]
+    tracked = [input_ for input_ in op.inputs if story.is_tracked(input_)]
     output = story.tensors.get(op.outputs[0]) if op.outputs else None
     return Finding(
         code="cut_by_integer",
@@ -189,7 +189,7 @@ def _made(story: Diagnosis, tensor: str) -> ast.Call | None:
 
 def _may_cut(story: Diagnosis, op: Op) -> bool:
     cuts = op.grad_mode != "grad" or op.name in DETACHES or op.name in READS or op.name in COPIES
-    return cuts and any(story.is_tracked(one) for one in op.inputs)
+    return cuts and any(story.is_tracked(input_) for input_ in op.inputs)
 
 
 class _Cut(NamedTuple):
@@ -263,7 +263,7 @@ class _Values:
                 ops[maker.id] = maker
                 reads = [story.ops[read] for read in story.escapes.get(maker.id, ())]
                 ops.update((read.id, read) for read in reads)
-                given = {*self._given_to(maker), *(each for read in reads for each in read.inputs)} - seen
+                given = {*self._given_to(maker), *(input_ for read in reads for input_ in read.inputs)} - seen
                 seen |= given
                 pending += given
         return ops, leaves
@@ -271,9 +271,9 @@ class _Values:
     def _given_to(self, op: Op) -> Iterator[str]:
         records = self.story.tensors
         return (
-            each
-            for each in op.inputs
-            if each in records and (records[each].requires_grad or records[each].role != "buffer")
+            input_
+            for input_ in op.inputs
+            if input_ in records and (records[input_].requires_grad or records[input_].role != "buffer")
         )
 
     def _ends_at(self, op: Op) -> bool:
@@ -332,7 +332,12 @@ def _makes_anew(node: ast.AST) -> bool:
 
 def unused_parameters(story: Diagnosis) -> Iterator[Finding]:
     """Parameters that no pass reached while others of the same model were trained."""
-    fed = {one.tensor for each in story.trace.passes for one in each.accumulations if one.delta is not None}
+    fed = {
+        accumulation.tensor
+        for pass_ in story.trace.passes
+        for accumulation in pass_.accumulations
+        if accumulation.delta is not None
+    }
     starved = starved_leaves(story)
     ops = story.trace.ops if starved else ()
     used = {story.identity(tensor) for op in ops if not op.in_place for tensor in op.inputs}  # initialisers write only
@@ -364,7 +369,7 @@ def unused_parameters(story: Diagnosis) -> Iterator[Finding]:
 def _defined(story: Diagnosis, attribute: str, kind: str) -> Span | None:
     """Where the program gives a module that attribute, best in the class of that name; None when that is not one place."""
     code = story.code
-    found = [value for one in code.bindings for target, value in _pairs(one)
+    found = [value for binding in code.bindings for target, value in _pairs(binding)
              if isinstance(target, ast.Attribute) and target.attr == attribute]  # fmt: skip
     own = [one for one in found if any(isinstance(it, ast.ClassDef) and it.name == kind for it in code.around(one))]
     chosen = own or found

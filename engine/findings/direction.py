@@ -36,7 +36,7 @@ def steps_of_zero(story: Diagnosis) -> Iterator[Finding]:
         if update.kind == "step" and update.changes and not update.raised:
             by_place.setdefault((receiver(story, update), update.span), []).append(update)
     for steps in by_place.values():
-        still = [_rate(one) == 0 for one in steps]
+        still = [_rate(step) == 0 for step in steps]
         at = still.index(True) if True in still else len(steps)
         if not all(still[at:]) or 2 * at > len(steps) or at == len(steps):
             continue
@@ -62,7 +62,7 @@ def _rate(step: Update) -> float | None:
     """The largest learning rate of the groups that it changed something of."""
     texts = [
         step.settings[group].get("lr", "")
-        for group in {one.group for one in step.changes}
+        for group in {change.group for change in step.changes}
         if group < len(step.settings)
     ]
     found = [re.search(r"-?\d+(\.\d*)?(e[-+]?\d+)?|-?\.\d+", text) for text in texts]
@@ -75,7 +75,7 @@ def _zero_from(story: Diagnosis, step: Update, *, was_zero: bool) -> tuple[Span 
     code = story.code
     made = made_by(story, step)
     call = made.value if made is not None else None
-    is_scheduled = any(one.get("initial_lr", "0") not in ("0", "0.0") for one in step.settings)
+    is_scheduled = any(setting.get("initial_lr", "0") not in ("0", "0.0") for setting in step.settings)
     if was_zero and not is_scheduled and isinstance(call, ast.Call):
         return code.span(call), _rate_given(story, call)
     name = dotted(made.targets[0]) if made is not None else ""
@@ -84,7 +84,7 @@ def _zero_from(story: Diagnosis, step: Update, *, was_zero: bool) -> tuple[Span 
         for one in code.calls
         if one.args and dotted(one.args[0]) == name and re.search(r"LR$|Lambda|Cosine|Schedule|OnPlateau", called(one))
     ]
-    by_hand = [one for one in code.nodes if isinstance(one, ast.Assign | ast.AugAssign) and _sets_rate(one)]
+    by_hand = [node for node in code.nodes if isinstance(node, ast.Assign | ast.AugAssign) and _sets_rate(node)]
     if schedules and (is_scheduled or not by_hand):
         return code.span(schedules[-1]), ()
     if by_hand:
@@ -95,8 +95,8 @@ def _zero_from(story: Diagnosis, step: Update, *, was_zero: bool) -> tuple[Span 
 def _sets_rate(statement: ast.Assign | ast.AugAssign) -> bool:
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     return any(
-        isinstance(one, ast.Subscript) and isinstance(one.slice, ast.Constant) and one.slice.value == "lr"
-        for one in targets
+        isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant) and target.slice.value == "lr"
+        for target in targets
     )
 
 
@@ -121,7 +121,7 @@ def uphill(story: Diagnosis) -> Iterator[Finding]:
     goals = [(goal, passes) for passes in _passes_by_place(story).values() if (goal := _goal(story, passes[0]))]
     moves = _moves(story) if goals else {}
     for goal, passes in goals:
-        fed = sorted({leaf for one in passes for leaf in _fed(story, one)}, key=lambda leaf: (len(leaf), leaf))
+        fed = sorted({leaf for pass_ in passes for leaf in _fed(story, pass_)}, key=lambda leaf: (len(leaf), leaf))
         wrong = [_Moved(leaf, ups) for leaf in fed if (ups := moves.get(leaf)) and _is_uphill(goal, ups)]
         wrong = [one for one in wrong if _is_trained(story, one.leaf)]
         if not wrong or not _grows(story, passes, goal):
@@ -181,7 +181,7 @@ def _moves(story: Diagnosis) -> dict[str, list[_Move]]:
 def _rebindings(story: Diagnosis) -> Iterator[tuple[str, "_Move"]]:
     """`w = w + lr * w.grad`: a new leaf under the old one's name."""
     code = story.code
-    is_by_hand = any(one.attr == "grad" for one in code.attributes)
+    is_by_hand = any(attribute.attr == "grad" for attribute in code.attributes)
     for op in story.ops_named(("add", "sub")) if is_by_hand else ():
         leaf = story.leaf_of(op.inputs[0]) if len(op.inputs) == 2 and op.outputs else None
         if leaf is None or leaf not in story.gradient_steps:
@@ -214,36 +214,36 @@ def _place(span: Span | None) -> tuple[int, int]:
 
 
 def _is_uphill(goal: _Goal, moves: Sequence[_Move]) -> bool:
-    return all(one.direction * goal.sign > 0 for one in moves)
+    return all(move.direction * goal.sign > 0 for move in moves)
 
 
 def _is_trained(story: Diagnosis, leaf: str) -> bool:
     """Whether it is what training is to change: a model's parameter, or without a model a weight of one's own."""
     if story.is_parameter(leaf):
         return True
-    has_model = any(one.parameters for one in story.trace.modules)
+    has_model = any(module.parameters for module in story.trace.modules)
     return not has_model and not INPUT_LIKE.search(story.name(leaf))
 
 
-def _fed(story: Diagnosis, one: Pass) -> Iterator[str]:
+def _fed(story: Diagnosis, pass_: Pass) -> Iterator[str]:
     """The leaves that got a gradient, in their `.grad` or as what `autograd.grad` returned."""
-    yield from (each.tensor for each in one.accumulations if each.delta is not None)
+    yield from (accumulation.tensor for accumulation in pass_.accumulations if accumulation.delta is not None)
     yield from (
-        story.identity(asked) for asked in one.inputs or () if asked is not None and story.is_tracked_leaf(asked)
+        story.identity(asked) for asked in pass_.inputs or () if asked is not None and story.is_tracked_leaf(asked)
     )
 
 
 def _passes_by_place(story: Diagnosis) -> dict[Span | None, list[Pass]]:
     found: dict[Span | None, list[Pass]] = {}
-    for one in story.trace.passes:
-        if not one.failed and len(one.roots) == 1 and one.parent is None:
-            found.setdefault(one.span, []).append(one)
+    for pass_ in story.trace.passes:
+        if not pass_.failed and len(pass_.roots) == 1 and pass_.parent is None:
+            found.setdefault(pass_.span, []).append(pass_)
     return found
 
 
 def _grows(story: Diagnosis, passes: Sequence[Pass], goal: _Goal) -> bool:
     """Whether the loss grew, where several passes show it."""
-    values = [numbers_of(story.tensors.get(one.roots[0].tensor or "")) for one in passes]
+    values = [numbers_of(story.tensors.get(pass_.roots[0].tensor or "")) for pass_ in passes]
     if len(values) < 2 or not values[0]:
         return goal.is_certain
     if not values[-1]:
@@ -251,9 +251,9 @@ def _grows(story: Diagnosis, passes: Sequence[Pass], goal: _Goal) -> bool:
     return (values[-1][0] - values[0][0]) * goal.sign > 0
 
 
-def _goal(story: Diagnosis, one: Pass) -> _Goal | None:
+def _goal(story: Diagnosis, pass_: Pass) -> _Goal | None:
     """What kind of loss a pass begins at; nothing for what may as well be made large."""
-    tensor = story.tensors.get(one.roots[0].tensor or "")
+    tensor = story.tensors.get(pass_.roots[0].tensor or "")
     sign = 1
     names = [] if tensor is None else [*tensor.names]
     for _ in range(MOST_STEPS):
@@ -268,7 +268,7 @@ def _goal(story: Diagnosis, one: Pass) -> _Goal | None:
             number = argument(maker, "other", 1)
             sign, names = (-sign, []) if number.startswith("-") else (sign, names)
         elif maker.name == "add" and len(maker.inputs) == 2:
-            tracked = [one for one in maker.inputs if story.is_tracked(one)]
+            tracked = [input_ for input_ in maker.inputs if story.is_tracked(input_)]
             losses = [one for one in tracked if (by := story.maker.get(one)) is not None and by.name in LOSS_FUNCTIONS]
             if not losses:
                 break
@@ -293,7 +293,7 @@ def _squares_differences(story: Diagnosis, op: Op) -> bool:
     maker = story.maker.get(op.inputs[0]) if op.inputs else None
     if maker is None or maker.name not in ("sub", "rsub"):
         return False
-    return len(maker.inputs) == 2 and not all(story.is_tracked(one) for one in maker.inputs)
+    return len(maker.inputs) == 2 and not all(story.is_tracked(input_) for input_ in maker.inputs)
 
 
 def _finding(
@@ -315,11 +315,11 @@ def _finding(
             span = code.span(word.value if word is not None else call)
             fix = code.argument_removed(call, word) if word is not None else ()
     else:
-        if len({one.span for one in story.trace.updates if one.kind == "step"}) > 1:
+        if len({update.span for update in story.trace.updates if update.kind == "step"}) > 1:
             return None  # two players: one may be meant to lose
         name, span = "loss_negated", _negated_at(story, loss) or passes[0].span
-    values = [numbers_of(story.tensors.get(one.roots[0].tensor or "")) for one in passes]
-    known = [one[0] * goal.sign for one in values if one]
+    values = [numbers_of(story.tensors.get(pass_.roots[0].tensor or "")) for pass_ in passes]
+    known = [value[0] * goal.sign for value in values if value]
     return Finding(
         code=name,
         severity="error" if goal.is_certain and len(passes) > 1 else "warning",

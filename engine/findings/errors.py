@@ -211,7 +211,7 @@ def _matches(rule: Rule, failure: Failure) -> re.Match[str] | None:
 
 def explanation(failure: Failure, findings: tuple[Finding, ...]) -> str | None:
     """Code of the finding that explains the failure, else of the common error its message belongs to; None for neither."""
-    told = next((one.code for one in findings if one.severity == "error"), None)
+    told = next((finding.code for finding in findings if finding.severity == "error"), None)
     if told is not None or failure.kind == "syntax":
         return told
     if failure.kind in ENDS:

@@ -33,7 +33,7 @@ def size_of(tensor: Tensor | None) -> float | None:
             return None
         return float(tensor.summary.norm) / math.sqrt(math.prod(tensor.shape))
     numbers = numbers_of(tensor)
-    return math.sqrt(sum(one * one for one in numbers) / len(numbers)) if numbers else None
+    return math.sqrt(sum(number * number for number in numbers) / len(numbers)) if numbers else None
 
 
 def is_zero(tensor: Tensor | None) -> bool:
@@ -52,8 +52,8 @@ def gradients_over_depth(story: Diagnosis) -> Iterator[Finding]:
     """The gradient that enters the products of weights: over the layers, and over the rounds of one weight."""
     if not any(True for _ in story.ops_named(PRODUCTS)):
         return
-    passes = [one for one in story.trace.passes if one.parent is None and not one.failed]
-    looked_at = [_entering(story, one) for one in _sampled(passes)]
+    passes = [pass_ for pass_ in story.trace.passes if pass_.parent is None and not pass_.failed]
+    looked_at = [_entering(story, pass_) for pass_ in _sampled(passes)]
     if looked_at and any(len(products) >= LAYERS for products in looked_at):
         yield from _over_layers(story, looked_at, passes[-1])
         yield from _over_time(story, looked_at)
@@ -68,10 +68,10 @@ class _Product(NamedTuple):
     size: float
 
 
-def _entering(story: Diagnosis, one: Pass) -> list[_Product]:
+def _entering(story: Diagnosis, pass_: Pass) -> list[_Product]:
     """In the order in which they were computed."""
     found: list[_Product] = []
-    for visit in one.visits:
+    for visit in pass_.visits:
         node = story.nodes.get(visit.node)
         op = story.ops.get(node.op or "") if node is not None else None
         if op is None or op.name not in PRODUCTS or visit.node != op.nodes[-1] or not visit.entered:
@@ -95,7 +95,7 @@ def _over_layers(story: Diagnosis, looked_at: list[list[_Product]], last: Pass) 
         third = len(layers) // 3
         if len(layers) < LAYERS:
             return
-        sizes = [statistics.median(product.size for product in each) for each in layers.values()]
+        sizes = [statistics.median(product.size for product in layer) for layer in layers.values()]
         early, late = statistics.median(sizes[:third]), statistics.median(sizes[-third:])
         if not (early > 0 and late > 0):
             return
@@ -123,11 +123,15 @@ def _over_layers(story: Diagnosis, looked_at: list[list[_Product]], last: Pass) 
         )
 
 
-def _most(story: Diagnosis, one: Pass, weight: str) -> str:
+def _most(story: Diagnosis, pass_: Pass, weight: str) -> str:
     """The largest magnitude in what a pass gave a weight."""
-    delta = next((each.delta for each in reversed(one.accumulations) if each.tensor == weight), None)
-    if delta is None and one.inputs is not None:
-        delta = next((result for asked, result in zip(one.inputs, one.results, strict=False) if asked == weight), None)
+    delta = next(
+        (accumulation.delta for accumulation in reversed(pass_.accumulations) if accumulation.tensor == weight), None
+    )
+    if delta is None and pass_.inputs is not None:
+        delta = next(
+            (result for asked, result in zip(pass_.inputs, pass_.results, strict=False) if asked == weight), None
+        )
     tensor = story.tensors.get(delta or "")
     if tensor is None:
         return "?"
@@ -188,8 +192,8 @@ def _first_uses(story: Diagnosis) -> dict[str, int]:
 
 
 def _weights(story: Diagnosis, op: Op) -> Iterator[str]:
-    for one in op.inputs:
-        record = story.tensors.get(one)
+    for input_ in op.inputs:
+        record = story.tensors.get(input_)
         if record is not None and record.requires_grad and record.grad_fn is None and len(record.shape) >= 2:
             yield record.identity or record.id
 
@@ -278,7 +282,7 @@ def saturated_units(story: Diagnosis) -> Iterator[Finding]:
 def _share_at_the_ends(tensor: Tensor, low: float, high: float) -> float:
     numbers = numbers_of(tensor)
     if numbers:
-        return sum(not low < one < high for one in numbers) / len(numbers) if len(numbers) >= FEW else 0.0
+        return sum(not low < number < high for number in numbers) / len(numbers) if len(numbers) >= FEW else 0.0
     summary = tensor.summary
     if summary is None or not summary.histogram or summary.nan or summary.inf:
         return 0.0
@@ -295,14 +299,16 @@ def _share_at_the_ends(tensor: Tensor, low: float, high: float) -> float:
 def symmetric_units(story: Diagnosis) -> Iterator[Finding]:
     """Hidden units with equal weights that got equal gradients: they stay copies of each other."""
     stepped = {
-        story.identity(change.before) for one in story.moves for change in one.changes if change.before is not None
+        story.identity(change.before) for move in story.moves for change in move.changes if change.before is not None
     }
-    passes = [one for one in story.trace.passes if one.parent is None and not one.failed]
+    passes = [pass_ for pass_ in story.trace.passes if pass_.parent is None and not pass_.failed]
     if not stepped or not passes:
         return
     use = _first_uses(story)
     last = passes[-1]
-    deltas = {each.tensor: each.delta for each in last.accumulations if each.tensor in use}
+    deltas = {
+        accumulation.tensor: accumulation.delta for accumulation in last.accumulations if accumulation.tensor in use
+    }
     leaves = sorted(deltas, key=use.__getitem__)
     told = [leaf for leaf in leaves[:-1] if leaf in stepped and _are_copies(story, last, leaf, deltas[leaf], use[leaf])]
     if told:
@@ -323,8 +329,8 @@ def symmetric_units(story: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _are_copies(story: Diagnosis, one: Pass, leaf: str, delta: str | None, use: int) -> bool:
-    weight, gradient = _before(story, one, leaf), story.tensors.get(delta or "")
+def _are_copies(story: Diagnosis, pass_: Pass, leaf: str, delta: str | None, use: int) -> bool:
+    weight, gradient = _before(story, pass_, leaf), story.tensors.get(delta or "")
     if leaf not in story.tensors:
         return False
     axis = _axis(story, story.trace.ops[use], leaf)
@@ -339,9 +345,9 @@ def _axis(story: Diagnosis, op: Op, leaf: str) -> int:
     return -1 if is_plain and story.identity(op.inputs[-1]) == leaf else 0
 
 
-def _before(story: Diagnosis, one: Pass, leaf: str) -> Tensor | None:
+def _before(story: Diagnosis, pass_: Pass, leaf: str) -> Tensor | None:
     """The state of a leaf that a pass went back to: what its last op before the pass was given."""
-    now = story.pass_step.get(one.id, 0)
+    now = story.pass_step.get(pass_.id, 0)
     for op in reversed(story.uses.get(leaf, ())):
         if story.op_step.get(op.id, now) < now:
             return next((story.tensors.get(at) for at in op.inputs if story.identity(at) == leaf), None)
@@ -406,8 +412,10 @@ def _starved_by(story: Diagnosis, node: str) -> list[str]:
                 pending.append(edge.to)
     leaves = {story.nodes[one].variable for one in below if one in story.nodes} - {None}
     zero: dict[str, bool] = {}
-    for one in story.trace.passes:
-        for each in one.accumulations:
-            if each.tensor in leaves and each.delta is not None:
-                zero[each.tensor] = zero.get(each.tensor, True) and is_zero(story.tensors.get(each.delta))
+    for pass_ in story.trace.passes:
+        for accumulation in pass_.accumulations:
+            if accumulation.tensor in leaves and accumulation.delta is not None:
+                zero[accumulation.tensor] = zero.get(accumulation.tensor, True) and is_zero(
+                    story.tensors.get(accumulation.delta)
+                )
     return [leaf for leaf, is_all in zero.items() if is_all]

@@ -13,12 +13,14 @@ CREATES = "create_graph=True"
 
 def losses_kept(story: Diagnosis) -> Iterator[Finding]:
     """A list of tensors that still hold their graphs after their passes."""
-    done = [one for one in story.trace.passes if one.kind == "backward" and not one.create_graph]
+    done = [pass_ for pass_ in story.trace.passes if pass_.kind == "backward" and not pass_.create_graph]
     roots = {root.tensor for one in done for root in one.roots}
     code = story.code
     for variable in story.trace.variables:
         kept = [
-            one for one in variable.tensors if one in roots and (record := story.tensors.get(one)) and record.grad_fn
+            tensor
+            for tensor in variable.tensors
+            if tensor in roots and (record := story.tensors.get(tensor)) and record.grad_fn
         ]
         if variable.type != "list" or len(kept) < 2:
             continue
@@ -49,7 +51,9 @@ def _kept_in_function(story: Diagnosis, roots: set[str]) -> Iterator[Finding]:
     """The same with a list that only a function or an object knows."""
     code = story.code
     empty = {
-        dotted(one.targets[0]): one for one in code.bindings if isinstance(one.value, ast.List) and not one.value.elts
+        dotted(binding.targets[0]): binding
+        for binding in code.bindings
+        if isinstance(binding.value, ast.List) and not binding.value.elts
     }
     for call in code.calls if roots else ():
         if called(call) != "append" or not isinstance(call.func, ast.Attribute) or len(call.args) != 1:
@@ -120,15 +124,16 @@ def _running_sum(story: Diagnosis, op: Op) -> tuple[str, ast.expr | None]:
 def _adds_to_itself(story: Diagnosis, op: Op) -> bool:
     """Whether one operand is the result of the same place, one round before."""
     return any(
-        (maker := story.maker.get(one)) is not None and maker.span == op.span and maker.iteration < op.iteration
-        for one in op.inputs
+        (maker := story.maker.get(input_)) is not None and maker.span == op.span and maker.iteration < op.iteration
+        for input_ in op.inputs
     )
 
 
 def _adds_a_root(story: Diagnosis, op: Op) -> bool:
-    roots = {root.node for one in story.trace.passes for root in one.roots}
+    roots = {root.node for pass_ in story.trace.passes for root in pass_.roots}
     return any(
-        (record := story.tensors.get(one)) and record.grad_fn and record.grad_fn.node in roots for one in op.inputs
+        (record := story.tensors.get(input_)) and record.grad_fn and record.grad_fn.node in roots
+        for input_ in op.inputs
     )
 
 
@@ -137,12 +142,12 @@ def graphs_retained(story: Diagnosis) -> Iterator[Finding]:
     if story.trace.status != "ok" or story.trace.truncated:
         return
     asked: dict[str, list[Pass]] = {}
-    for one in story.trace.passes:
-        if one.retain_graph and not one.create_graph:
-            asked.setdefault(line(one.span), []).append(one)
-    numbers = {one.id: number for number, one in enumerate(story.trace.passes)}
+    for pass_ in story.trace.passes:
+        if pass_.retain_graph and not pass_.create_graph:
+            asked.setdefault(line(pass_.span), []).append(pass_)
+    numbers = {pass_.id: number for number, pass_ in enumerate(story.trace.passes)}
     for passes in asked.values():
-        if any(_is_used_again(story, one, numbers[one.id]) for one in passes):
+        if any(_is_used_again(story, pass_, numbers[pass_.id]) for pass_ in passes):
             continue
         call = story.code.call_at(passes[0].span)
         word = keyword(call, "retain_graph") if call is not None else None
@@ -158,12 +163,12 @@ def graphs_retained(story: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _is_used_again(story: Diagnosis, one: Pass, number: int) -> bool:
+def _is_used_again(story: Diagnosis, pass_: Pass, number: int) -> bool:
     return any(
         story.visited[visit.node] > number
         and (node := story.nodes.get(visit.node)) is not None
         and node.variable is None
-        for visit in one.visits
+        for visit in pass_.visits
     )
 
 
@@ -172,7 +177,7 @@ def graphs_of_gradients(story: Diagnosis) -> Iterator[Finding]:
     for warning in story.trace.warnings:
         if CREATES not in warning.message or "backward()" not in warning.message:
             continue
-        one = next((one for one in story.trace.passes if one.span == warning.span), None)
+        one = next((pass_ for pass_ in story.trace.passes if pass_.span == warning.span), None)
         yield Finding(
             code="create_graph_in_backward",
             severity="warning",

@@ -36,8 +36,15 @@ def _is_view_of_tracked(story: Diagnosis, tensor: Tensor) -> bool:
 
 def starved_leaves(story: Diagnosis) -> set[str]:
     """Those of them that got none in any pass, neither kept nor handed out."""
-    fed = {one.tensor for each in story.trace.passes for one in each.accumulations if one.delta is not None}
-    fed.update(story.identity(one) for each in story.trace.passes for one in each.inputs or () if one is not None)
+    fed = {
+        accumulation.tensor
+        for pass_ in story.trace.passes
+        for accumulation in pass_.accumulations
+        if accumulation.delta is not None
+    }
+    fed.update(
+        story.identity(input_) for pass_ in story.trace.passes for input_ in pass_.inputs or () if input_ is not None
+    )
     return wanting_leaves(story) - fed
 
 
@@ -93,7 +100,7 @@ def arrivals(story: Diagnosis, starved: set[str]) -> Iterator[Way]:
     failed = story.failed_pass()
     roots = {root.tensor for root in failed.roots} if failed is not None else set()
     roots |= {
-        root.tensor for one in story.trace.passes for root in one.roots if story.is_tracked_leaf(root.tensor or "")
+        root.tensor for pass_ in story.trace.passes for root in pass_.roots if story.is_tracked_leaf(root.tensor or "")
     }
     to_tensor: dict[str, Way] = {}
     to_op: dict[str, Way] = {}
@@ -115,17 +122,17 @@ def arrivals(story: Diagnosis, starved: set[str]) -> Iterator[Way]:
 
 
 def _way(story: Diagnosis, inputs: Iterable[str], to_tensor: dict[str, Way], starved: set[str]) -> Way | None:
-    for one in inputs:
-        if one in to_tensor:
-            return to_tensor[one]
-        if story.identity(one) in starved and story.is_tracked_leaf(one):
-            return Way(story.identity(one), None)
+    for input_ in inputs:
+        if input_ in to_tensor:
+            return to_tensor[input_]
+        if story.identity(input_) in starved and story.is_tracked_leaf(input_):
+            return Way(story.identity(input_), None)
     return None
 
 
 def _lost(story: Diagnosis, cut: Op, way: Way, leaves: list[str]) -> Finding | None:
     result = story.output_of(cut)
-    made = [story.tensors[one].dtype for one in cut.outputs if one in story.tensors]
+    made = [story.tensors[output].dtype for output in cut.outputs if output in story.tensors]
     whole = [dtype for dtype in made if dtype.startswith(NOT_DIFFERENTIABLE)]
     parameters = {
         "leaf": story.say_all(leaves),

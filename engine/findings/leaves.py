@@ -102,7 +102,7 @@ def _starts_at_a_nameless_leaf(story: Diagnosis, op: Op) -> bool:
     for _ in range(STEPS_TOO_FAR):
         if op.name not in SMALL_STEPS:
             return False
-        tracked = [one for one in op.inputs if story.is_tracked(one)]
+        tracked = [input_ for input_ in op.inputs if story.is_tracked(input_)]
         if len(tracked) != 1 or story.has_names(tracked[0]):
             return False
         if story.is_tracked_leaf(tracked[0]):
@@ -139,7 +139,7 @@ def asked_last(story: Diagnosis, statement: ast.Assign, call: ast.Call) -> Edits
 def untracked_gradients(story: Diagnosis) -> Iterator[Finding]:
     """`.grad` read from a tensor that took part but was made without `requires_grad`."""
     code = story.code
-    if not any(one.accumulations for one in story.trace.passes):
+    if not any(pass_.accumulations for pass_ in story.trace.passes):
         return
     read = {
         dotted(node.value): node
@@ -179,15 +179,17 @@ def _could_have_had_one(story: Diagnosis, record: Tensor) -> bool:
     ):
         return False
     identity = story.identity(record.id)
-    if any(one.requires_grad for one in story.trace.tensors if (one.identity or one.id) == identity):
+    if any(tensor.requires_grad for tensor in story.trace.tensors if (tensor.identity or tensor.id) == identity):
         return False
     return any(
-        story.reaches_a_pass(op) for op in story.trace.ops if any(story.identity(one) == identity for one in op.inputs)
+        story.reaches_a_pass(op)
+        for op in story.trace.ops
+        if any(story.identity(input_) == identity for input_ in op.inputs)
     )
 
 
 def _asked_for(story: Diagnosis, name: str) -> Edits:
-    made = [one for one in story.code.bindings if dotted(one.targets[0]) == name]
+    made = [binding for binding in story.code.bindings if dotted(binding.targets[0]) == name]
     call = made[0].value if len(made) == 1 else None
     if not isinstance(call, ast.Call) or called(call) not in MAKES_LEAF or keyword(call, "requires_grad") is not None:
         return ()
@@ -213,10 +215,12 @@ def _rebound(story: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:
     found: dict[str, tuple[ast.Assign, Op]] = {}
     for statement in code.bindings:
         name = dotted(statement.targets[0])
-        if not name or not any(is_grad_of(one, name) for one in ast.walk(statement.value)):
+        if not name or not any(is_grad_of(node, name) for node in ast.walk(statement.value)):
             continue
         if not any(
-            dotted(one) == name for one in ast.walk(statement.value) if not is_grad_of(code.parents.get(one, one), name)
+            dotted(node) == name
+            for node in ast.walk(statement.value)
+            if not is_grad_of(code.parents.get(node, node), name)
         ):
             continue  # the gradient alone is not the tensor
         for op in story.ops_at(code.span(statement.value)):
@@ -241,11 +245,13 @@ def _updated_in_place(story: Diagnosis, statement: ast.Assign) -> Edits:
 def parameters_made_in_forward(story: Diagnosis) -> Iterator[Finding]:
     """`nn.Parameter(...)` in `forward`: a new leaf at each call, which no optimizer knows."""
     code = story.code
-    members = {story.identity(one.tensor) for module in story.trace.modules for one in module.parameters}
+    members = {story.identity(parameter.tensor) for module in story.trace.modules for parameter in module.parameters}
     loose = [
-        one for one in story.trace.tensors if one.role == "parameter" and one.identity is None and one.id not in members
+        tensor
+        for tensor in story.trace.tensors
+        if tensor.role == "parameter" and tensor.identity is None and tensor.id not in members
     ]
-    fed = {each.tensor for one in story.trace.passes for each in one.accumulations}
+    fed = {accumulation.tensor for pass_ in story.trace.passes for accumulation in pass_.accumulations}
     for call in code.calls if loose else ():
         function = code.function(call)
         if called(call) != "Parameter" or function is None or function.name != "forward":
@@ -268,14 +274,14 @@ def parameters_made_in_forward(story: Diagnosis) -> Iterator[Finding]:
 def modules_in_plain_containers(story: Diagnosis) -> Iterator[Finding]:
     """`self.layers = [nn.Linear(...)]`: a plain list hides its layers from `parameters()`."""
     types = {module.type for module in story.trace.modules}
-    for one in plain_containers(story):
-        if one.model in types and _hides(story):
+    for container in plain_containers(story):
+        if container.model in types and _hides(story):
             yield Finding(
                 code="modules_in_plain_list",
                 severity="warning",
-                span=story.code.span(one.value),
-                parameters=said_of(one),
-                fix=wrapped(story, one),
+                span=story.code.span(container.value),
+                parameters=said_of(container),
+                fix=wrapped(story, container),
             )
 
 
@@ -289,25 +295,31 @@ class Container(NamedTuple):
     """The container of PyTorch's that registers what is in it."""
 
 
-def said_of(one: Container) -> dict[str, str]:
+def said_of(container: Container) -> dict[str, str]:
     """What its sentences ask for."""
-    kind = "dict" if isinstance(one.value, ast.Dict) else "list"
-    return {"name": one.target, "line": str(one.value.lineno), "type": kind, "better": one.better, "model": one.model}
+    kind = "dict" if isinstance(container.value, ast.Dict) else "list"
+    return {
+        "name": container.target,
+        "line": str(container.value.lineno),
+        "type": kind,
+        "better": container.better,
+        "model": container.model,
+    }
 
 
-def wrapped(story: Diagnosis, one: Container) -> Edits:
+def wrapped(story: Diagnosis, container: Container) -> Edits:
     """The container that registers, around it."""
-    return (story.code.before(one.value, f"{one.better}("), story.code.after(one.value, ")"))
+    return (story.code.before(container.value, f"{container.better}("), story.code.after(container.value, ")"))
 
 
 def plain_containers(story: Diagnosis) -> Iterator[Container]:
     """Lists and dicts of layers that the program's classes keep as they are."""
     code = story.code
     registered = {
-        dotted(one.value if isinstance(one, ast.Starred) else one)
+        dotted(arg.value if isinstance(arg, ast.Starred) else arg)
         for call in code.calls
         if called(call) in REGISTERS
-        for one in call.args
+        for arg in call.args
     }
     for statement in code.bindings:
         target = dotted(statement.targets[0])
@@ -330,22 +342,22 @@ def _held(node: ast.expr) -> list[ast.Call]:
         items = [node.elt]
     elif isinstance(node, ast.Dict):
         items = [*node.values]
-    made = [one for one in items if isinstance(one, ast.Call) and dotted(one.func).startswith(("nn.", "torch.nn."))]
+    made = [item for item in items if isinstance(item, ast.Call) and dotted(item.func).startswith(("nn.", "torch.nn."))]
     return made if len(made) == len(items) else []
 
 
 def _hides(story: Diagnosis) -> bool:
     """Whether parameters that are in no module's tree got gradient."""
     members = {
-        story.identity(one.tensor)
+        story.identity(parameter.tensor)
         for module in story.trace.modules
         if "(" not in module.path
-        for one in module.parameters
+        for parameter in module.parameters
     }
     return any(
-        each.tensor not in members and story.is_parameter(each.tensor)
-        for one in story.trace.passes
-        for each in one.accumulations
+        accumulation.tensor not in members and story.is_parameter(accumulation.tensor)
+        for pass_ in story.trace.passes
+        for accumulation in pass_.accumulations
     )
 
 
@@ -353,10 +365,10 @@ def compared_too_early(story: Diagnosis) -> Iterator[Finding]:
     """`x.grad == ...` before any pass: the comparison is with None."""
     code = story.code
     firsts: dict[str, int] = {}
-    for one in story.trace.passes:
-        for each in one.accumulations:
-            if one.span is not None:
-                firsts.setdefault(each.tensor, one.span.line)
+    for pass_ in story.trace.passes:
+        for accumulation in pass_.accumulations:
+            if pass_.span is not None:
+                firsts.setdefault(accumulation.tensor, pass_.span.line)
     for node in code.nodes if firsts else ():
         if (
             not isinstance(node, ast.Compare)

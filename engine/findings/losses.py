@@ -31,7 +31,7 @@ def losses_broadcast(story: Diagnosis) -> Iterator[Finding]:
         first, second = story.input_of(op), story.input_of(op, 1)
         if first is None or second is None or first.shape == second.shape or line(op.span) in told:
             continue
-        if not any(DIFFERENT_SIZE in one.message and one.span == op.span for one in story.trace.warnings):
+        if not any(DIFFERENT_SIZE in warning.message and warning.span == op.span for warning in story.trace.warnings):
             continue
         told.add(line(op.span))
         yield _stretched(story, op, "loss_broadcast", first, second)
@@ -210,7 +210,9 @@ def _left_out(story: Diagnosis, maker: Op) -> Edits:
 
 def _out_of_sequential(story: Diagnosis, layer: str) -> Edits:
     code = story.code
-    layers = [one for one in code.calls if called(one) == layer and dotted(one.func).startswith(("nn.", "torch.nn."))]
+    layers = [
+        call for call in code.calls if called(call) == layer and dotted(call.func).startswith(("nn.", "torch.nn."))
+    ]
     if layer == "ReLU":  # others before it are meant
         layers = [
             one for one in layers if isinstance(above := code.parents.get(one), ast.Call) and above.args[-1] is one

@@ -24,7 +24,7 @@ def _drops(op: Op) -> bool:
 
 def trained_in_eval(story: Diagnosis) -> Iterator[Finding]:
     """Steps after forward passes in eval mode, of layers that had been trained in train mode before."""
-    steps = [story.update_step.get(one.id, 0) for one in story.trace.updates if one.kind == "step"]
+    steps = [story.update_step.get(update.id, 0) for update in story.trace.updates if update.kind == "step"]
     before: set[str | None] = set()
     for op in sorted(story.ops_named(DROPOUTS | NORMS), key=lambda one: story.op_step.get(one.id, 0)) if steps else ():
         if op.grad_mode != "grad" or op.module not in story.modules:
@@ -53,14 +53,14 @@ def trained_in_eval(story: Diagnosis) -> Iterator[Finding]:
 
 def never_in_train_mode(story: Diagnosis) -> Iterator[Finding]:
     """A model put into eval mode before training, as a whole, and never back: its dropout and batch norm take no part."""
-    steps = [story.update_step.get(one.id, 0) for one in story.trace.updates if one.kind == "step"]
+    steps = [story.update_step.get(update.id, 0) for update in story.trace.updates if update.kind == "step"]
     code = story.code
-    switches = [one for one in code.calls if isinstance(one.func, ast.Attribute) and not one.args]
-    if len(steps) < 2 or any(called(one) == "train" for one in switches):
+    switches = [call for call in code.calls if isinstance(call.func, ast.Attribute) and not call.args]
+    if len(steps) < 2 or any(called(switch) == "train" for switch in switches):
         return
     layers = list(story.ops_named(sorted(DROPOUTS | NORMS)))
     trained = {op.module for op in layers if _is_training(op)}
-    for op in sorted(layers, key=lambda one: story.op_step.get(one.id, 0)):
+    for op in sorted(layers, key=lambda layer: story.op_step.get(layer.id, 0)):
         module = story.modules.get(op.module or "")
         if (
             module is None
@@ -70,7 +70,7 @@ def never_in_train_mode(story: Diagnosis) -> Iterator[Finding]:
         ):
             continue
         top = story.outermost(module).path
-        evals = [one for one in switches if dotted(one.func) == f"{top}.eval"]
+        evals = [switch for switch in switches if dotted(switch.func) == f"{top}.eval"]
         if len(evals) != 1 or not _moves(story, top) or not _is_trained_through(story, op, steps[-1]):
             continue
         evaluated = any(other.module == op.module and other.grad_mode != "grad" for other in layers)
@@ -96,7 +96,7 @@ def never_in_train_mode(story: Diagnosis) -> Iterator[Finding]:
 def _moves(story: Diagnosis, model: str) -> bool:
     """Whether some parameter of a model was trained."""
     moved = {
-        story.identity(change.before) for one in story.moves for change in one.changes if change.before is not None
+        story.identity(change.before) for move in story.moves for change in move.changes if change.before is not None
     }
     return any(
         story.identity(member.tensor) in moved
@@ -117,7 +117,9 @@ def _is_trained_through(story: Diagnosis, op: Op, last_step: int) -> bool:
 def _switch(code: Source, method: str) -> ast.Call | None:
     """The first `model.eval()` or `model.train()`."""
     found = [
-        one for one in code.calls if isinstance(one.func, ast.Attribute) and one.func.attr == method and not one.args
+        call
+        for call in code.calls
+        if isinstance(call.func, ast.Attribute) and call.func.attr == method and not call.args
     ]
     return min(found, key=lambda one: one.lineno) if found else None
 
@@ -125,7 +127,7 @@ def _switch(code: Source, method: str) -> ast.Call | None:
 def evaluated_in_train(story: Diagnosis) -> Iterator[Finding]:
     """Dropout or batch norm in train mode under no_grad, after training, with results that nothing learns from."""
     code = story.code
-    if not any(one.kind == "step" for one in story.trace.updates) or _switch(code, "train") is not None:
+    if not any(update.kind == "step" for update in story.trace.updates) or _switch(code, "train") is not None:
         return
     found = [op for op in story.ops_named(sorted(DROPOUTS | NORMS)) if op.grad_mode != "grad" and _is_training(op)]
     found = [op for op in found if op.module in story.modules and (op.name in NORMS or _drops(op))]
@@ -139,7 +141,7 @@ def evaluated_in_train(story: Diagnosis) -> Iterator[Finding]:
     statement = code.statement_at(first.span)
     top = story.outermost(module).path
     above = code.enclosing(statement, ast.With)
-    known = any(one.name == top and one.module is not None for one in story.trace.variables)
+    known = any(variable.name == top and variable.module is not None for variable in story.trace.variables)
     yield Finding(
         code="evaluated_in_train",
         severity="warning",
@@ -158,7 +160,7 @@ def _feeds_training(story: Diagnosis) -> bool:
 
 def evaluated_with_grad(story: Diagnosis) -> Iterator[Finding]:
     """A model in eval mode that was recorded for a backward pass that never came."""
-    trained = any(one.kind == "step" for one in story.trace.updates)
+    trained = any(update.kind == "step" for update in story.trace.updates)
     tops = [call for call in story.trace.calls if call.parent is None and not call.raised] if trained else []
     idle = [call for call in tops if not call.training and call.grad_mode == "grad" and _is_for_nothing(story, call)]
     if not idle:

@@ -40,7 +40,7 @@ def _shows_values(story: Diagnosis) -> bool:
 
 def _dropped(story: Diagnosis) -> Iterator[Finding]:
     code = story.code
-    modules = {one.path for one in story.trace.modules}
+    modules = {module.path for module in story.trace.modules}
     for call in code.calls:
         statement, name = code.parents.get(call), _worked_on(code, call)
         if called(call) not in MAKES_NEW or not isinstance(statement, ast.Expr) or keyword(call, "out"):
@@ -72,8 +72,10 @@ def _is_used_later(story: Diagnosis, name: str, statement: ast.stmt) -> bool:
     code = story.code
     if code.in_loop(statement):
         return True
-    reads = [one for one in code.nodes if isinstance(one, ast.Name | ast.Attribute) and isinstance(one.ctx, ast.Load)]
-    return any(dotted(one) == name and one.lineno > (statement.end_lineno or statement.lineno) for one in reads)
+    reads = [
+        node for node in code.nodes if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+    ]
+    return any(dotted(read) == name and read.lineno > (statement.end_lineno or statement.lineno) for read in reads)
 
 
 def flags_without_effect(story: Diagnosis) -> Iterator[Finding]:
@@ -107,19 +109,19 @@ def flags_without_effect(story: Diagnosis) -> Iterator[Finding]:
 def _is_tensor(story: Diagnosis, node: ast.expr) -> bool:
     """Whether an expression names a tensor: by its own name, or as the parameter of a loop over a model's."""
     name = dotted(node)
-    if any(name in one.names for one in story.trace.tensors):
+    if any(name in tensor.names for tensor in story.trace.tensors):
         return True
     loops = [one for one in story.code.around(node) if isinstance(one, ast.For)]
     return any(
-        name in {inner.id for inner in ast.walk(one.target) if isinstance(inner, ast.Name)}
-        and isinstance(one.iter, ast.Call) and called(one.iter) in ("parameters", "named_parameters")
-        for one in loops
+        name in {inner.id for inner in ast.walk(loop.target) if isinstance(inner, ast.Name)}
+        and isinstance(loop.iter, ast.Call) and called(loop.iter) in ("parameters", "named_parameters")
+        for loop in loops
     )  # fmt: skip
 
 
 def _is_module(story: Diagnosis, node: ast.expr) -> bool:
     """Whether an expression names a module of the trace: `net`, `net.fc`, `net[0]`, or the layer of a loop over one."""
-    paths = {one.path for one in story.trace.modules}
+    paths = {module.path for module in story.trace.modules}
     if _path(node) in paths:
         return True
     for above in story.code.around(node) if isinstance(node, ast.Name) else ():
@@ -127,7 +129,9 @@ def _is_module(story: Diagnosis, node: ast.expr) -> bool:
             each = above.iter
             if isinstance(each, ast.Call) and called(each) in ("children", "modules") and not each.args:
                 return isinstance(each.func, ast.Attribute) and _path(each.func.value) in paths
-            return _path(each) in {one.path for one in story.trace.modules if one.type in ("Sequential", "ModuleList")}
+            return _path(each) in {
+                module.path for module in story.trace.modules if module.type in ("Sequential", "ModuleList")
+            }
     return False
 
 
@@ -179,7 +183,7 @@ def _calls(statement: ast.stmt, method: str) -> bool:
 def states_shared(story: Diagnosis) -> Iterator[Finding]:
     """`best = net.state_dict()` in a loop, loaded afterwards: it holds the very tensors that went on being trained."""
     code = story.code
-    if not any(one.kind == "step" for one in story.trace.updates):
+    if not any(update.kind == "step" for update in story.trace.updates):
         return
     loaded = {(dotted(one.func).removesuffix(".load_state_dict"), dotted(one.args[0])): one
               for one in code.calls if called(one) == "load_state_dict" and one.args}  # fmt: skip
@@ -213,10 +217,10 @@ def updates_lost(story: Diagnosis) -> Iterator[Finding]:
     code = story.code
     for statement in code.bindings:
         name = dotted(statement.targets[0])
-        if not name.isidentifier() or not any(is_grad_of(one, name) for one in ast.walk(statement.value)):
+        if not name.isidentifier() or not any(is_grad_of(node, name) for node in ast.walk(statement.value)):
             continue
         loops = [one for one in code.around(statement) if isinstance(one, ast.For)]
-        if not any(name in {n.id for n in ast.walk(one.target) if isinstance(n, ast.Name)} for one in loops[:1]):
+        if not any(name in {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} for loop in loops[:1]):
             continue
         match statement.value:
             case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == name and code.stands_alone(
@@ -239,11 +243,18 @@ def updates_lost(story: Diagnosis) -> Iterator[Finding]:
 def tensors_not_parameters(story: Diagnosis) -> Iterator[Finding]:
     """`self.w = torch.randn(…, requires_grad=True)`: it gets gradients, but the model does not list it."""
     code = story.code
-    steps = [one for one in story.trace.updates if one.kind == "step"]
+    steps = [update for update in story.trace.updates if update.kind == "step"]
     if not steps:
         return
-    fed = {each.tensor for one in story.trace.passes for each in one.accumulations if each.delta is not None}
-    moved = {story.identity(each.before) for one in story.moves for each in one.changes if each.before is not None}
+    fed = {
+        accumulation.tensor
+        for pass_ in story.trace.passes
+        for accumulation in pass_.accumulations
+        if accumulation.delta is not None
+    }
+    moved = {
+        story.identity(change.before) for move in story.moves for change in move.changes if change.before is not None
+    }
     types = {module.type for module in story.trace.modules}
     for statement in code.bindings:
         target = dotted(statement.targets[0])
@@ -251,7 +262,7 @@ def tensors_not_parameters(story: Diagnosis) -> Iterator[Finding]:
         if owner is None or owner.name not in types or not target.startswith("self."):
             continue
         leaves = [
-            one.id for one in story.trace.tensors if target in one.names and one.id in fed and one.role == "leaf"
+            tensor.id for tensor in story.trace.tensors if target in tensor.names and tensor.id in fed and tensor.role == "leaf"
         ]  # fmt: skip
         if not leaves or moved.intersection(leaves):
             continue

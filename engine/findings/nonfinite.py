@@ -236,11 +236,11 @@ def _size(tensor: Tensor) -> float:
 def _rate(story: Diagnosis, op: Op) -> dict[str, str]:
     """The step before the op: its line and its learning rate."""
     now = story.op_step.get(op.id, 0)
-    steps = [one for one in story.moves if story.update_step.get(one.id, now) < now]
+    steps = [move for move in story.moves if story.update_step.get(move.id, now) < now]
     settings = steps[-1].settings if steps else ()
     return {
         "step_line": line(steps[-1].span if steps else None),
-        "steps": str(sum(1 for one in steps if one.span == steps[-1].span)),
+        "steps": str(sum(1 for step in steps if step.span == steps[-1].span)),
         "lr": settings[0].get("lr", "?") if settings else "?",
     }
 
@@ -268,22 +268,22 @@ def _empty_row(story: Diagnosis, op: Op) -> Finding:
 
 
 def _backward(story: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
-    for one in story.trace.passes:
-        for visit in one.visits:
+    for pass_ in story.trace.passes:
+        for visit in pass_.visits:
             made = _worst(troubled, visit.left)
             if made is not None and _worst(troubled, visit.entered) is None and visit.node in story.nodes:
-                yield story.pass_step.get(one.id, 0), _sent(story, one, visit, made)
+                yield story.pass_step.get(pass_.id, 0), _sent(story, pass_, visit, made)
                 return
 
 
-def _sent(story: Diagnosis, one: Pass, visit: Visit, made: Trouble) -> Finding:
+def _sent(story: Diagnosis, pass_: Pass, visit: Visit, made: Trouble) -> Finding:
     node = story.nodes[visit.node]
     op = story.op_of_node(visit.node)
     parameters = {
         "node": node.type,
         "op": op.name if op is not None else "",
         "line": line(op.span if op is not None else None),
-        "pass_line": line(one.span),
+        "pass_line": line(pass_.span),
         "operand": story.say(op.inputs[0] if op is not None and op.inputs else None),
         "made": made,
     }
@@ -297,7 +297,7 @@ def _sent(story: Diagnosis, one: Pass, visit: Visit, made: Trouble) -> Finding:
     return Finding(
         code=code,
         severity="warning",
-        span=op.span if op is not None else one.span,
+        span=op.span if op is not None else pass_.span,
         tensors=tuple(tensor for tensor in visit.left if tensor is not None),
         nodes=(visit.node,),
         parameters=parameters,

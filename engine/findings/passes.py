@@ -37,9 +37,9 @@ def failed_passes(story: Diagnosis) -> Iterator[Finding]:
 def _second_time(story: Diagnosis, failed: Pass) -> Iterator[Finding]:
     reached = story.reached_from(root.node for root in failed.roots if root.node is not None)
     before = [
-        one
-        for one in story.trace.passes
-        if one.id != failed.id and not one.failed and not one.retain_graph and _ran_any_of(story, one, reached)
+        pass_
+        for pass_ in story.trace.passes
+        if pass_.id != failed.id and not pass_.failed and not pass_.retain_graph and _ran_any_of(story, pass_, reached)
     ]
     if before:
         first = before[-1]
@@ -69,11 +69,11 @@ def _second_time(story: Diagnosis, failed: Pass) -> Iterator[Finding]:
 
 def _carried(story: Diagnosis, shared: Op) -> str | None:
     """The output that was used last: of a recurrent layer the state goes on, not the result of the turn."""
-    own = {story.identity(one): one for one in shared.outputs}
+    own = {story.identity(output): output for output in shared.outputs}
     for op in reversed(story.trace.ops[story.op_at[shared.id] :]):
-        for one in op.inputs:
-            if story.identity(one) in own and op.id != shared.id:
-                return one
+        for input_ in op.inputs:
+            if story.identity(input_) in own and op.id != shared.id:
+                return input_
     return shared.outputs[0] if shared.outputs else None
 
 
@@ -83,12 +83,12 @@ def _in_loop_of(story: Diagnosis, op: Op, failed: Pass) -> bool:
     here, there = code.statement_at(op.span), code.statement_at(failed.span)
     if here is None or there is None:
         return True
-    loops = [one for one in code.around(there) if isinstance(one, ast.For | ast.While)]
+    loops = [node for node in code.around(there) if isinstance(node, ast.For | ast.While)]
     return not loops or loops[0] in code.around(here) or code.function(here) is not code.function(there)
 
 
-def _ran_any_of(story: Diagnosis, one: Pass, nodes: set[str]) -> bool:
-    return any(visit.node in nodes and story.nodes[visit.node].variable is None for visit in one.visits)
+def _ran_any_of(story: Diagnosis, pass_: Pass, nodes: set[str]) -> bool:
+    return any(visit.node in nodes and story.nodes[visit.node].variable is None for visit in pass_.visits)
 
 
 def _shared(story: Diagnosis, first: Pass, reached: set[str]) -> Op | None:

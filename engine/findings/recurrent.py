@@ -49,9 +49,9 @@ def _pair(story: Diagnosis, node: ast.expr) -> ast.Call | None:
             return call
     name, code = dotted(node), story.code
     bound = [one for one in code.nodes if isinstance(one, ast.Assign) and _binds(one, name)] if name else []
-    same = [one for one in bound if code.function(one) is code.function(node)]
-    before = [one for one in same if one.lineno < node.lineno]
-    last = max(before or same, key=lambda one: one.lineno, default=None)
+    same = [assignment for assignment in bound if code.function(assignment) is code.function(node)]
+    before = [assignment for assignment in same if assignment.lineno < node.lineno]
+    last = max(before or same, key=lambda assignment: assignment.lineno, default=None)
     match last:
         case ast.Assign(targets=[ast.Tuple(elts=[_, second])], value=ast.Call() as call) if dotted(second) == name:
             return call
@@ -61,5 +61,5 @@ def _pair(story: Diagnosis, node: ast.expr) -> ast.Call | None:
 
 
 def _binds(statement: ast.Assign, name: str) -> bool:
-    stored = (one for target in statement.targets for one in ast.walk(target))
-    return any(isinstance(one, ast.Name | ast.Attribute) and dotted(one) == name for one in stored)
+    stored = (node for target in statement.targets for node in ast.walk(target))
+    return any(isinstance(node, ast.Name | ast.Attribute) and dotted(node) == name for node in stored)

@@ -16,13 +16,13 @@ KEEPERS = frozenset("append add extend insert update put save state_dict deepcop
 def models_made_anew(story: Diagnosis) -> Iterator[Finding]:
     """A model made in the turn that trains it: each one takes a single step, from the start again."""
     for passes in _passes_by_place(story).values():
-        roots = [_models(story, one) for one in passes]
-        if len(passes) < 2 or any(len(one) != 1 for one in roots):
+        roots = [_models(story, pass_) for pass_ in passes]
+        if len(passes) < 2 or any(len(root) != 1 for root in roots):
             continue
-        models = [one[0] for one in roots]
-        if len({one.id for one in models}) < len(models) or len({(one.path, one.type) for one in models}) > 1:
+        models = [root[0] for root in roots]
+        if len({model.id for model in models}) < len(models) or len({(model.path, model.type) for model in models}) > 1:
             continue
-        if not all(_was_moved(story, one) for one in passes):
+        if not all(_was_moved(story, pass_) for pass_ in passes):
             continue
         statement = _maker(story, models[0], passes[0].span)
         if statement is None or _is_meant(story, statement, dotted(statement.targets[0])):
@@ -44,21 +44,21 @@ def models_made_anew(story: Diagnosis) -> Iterator[Finding]:
 
 def _passes_by_place(story: Diagnosis) -> dict[Span | None, list[Pass]]:
     found: dict[Span | None, list[Pass]] = {}
-    for one in story.trace.passes:
-        if not one.failed and one.kind == "backward" and one.accumulations and one.parent is None:
-            found.setdefault(one.span, []).append(one)
+    for pass_ in story.trace.passes:
+        if not pass_.failed and pass_.kind == "backward" and pass_.accumulations and pass_.parent is None:
+            found.setdefault(pass_.span, []).append(pass_)
     return found
 
 
-def _models(story: Diagnosis, one: Pass) -> list[Module]:
+def _models(story: Diagnosis, pass_: Pass) -> list[Module]:
     """The outermost modules whose parameters got gradients."""
-    roots = {story.root_of[each.tensor].id: story.root_of[each.tensor] for each in one.accumulations
-             if each.delta is not None and each.tensor in story.root_of}  # fmt: skip
+    roots = {story.root_of[accumulation.tensor].id: story.root_of[accumulation.tensor] for accumulation in pass_.accumulations
+             if accumulation.delta is not None and accumulation.tensor in story.root_of}  # fmt: skip
     return list(roots.values())
 
 
-def _was_moved(story: Diagnosis, one: Pass) -> bool:
-    fed = {each.tensor for each in one.accumulations if each.delta is not None}
+def _was_moved(story: Diagnosis, pass_: Pass) -> bool:
+    fed = {accumulation.tensor for accumulation in pass_.accumulations if accumulation.delta is not None}
     return bool(fed & story.moved)
 
 
@@ -66,9 +66,9 @@ def _maker(story: Diagnosis, model: Module, span: Span | None) -> ast.Assign | N
     """The one statement that makes such a model, in the loop or function that is run anew each time."""
     code = story.code
     alike = []
-    for one in code.bindings:
-        named = model.path in (dotted(one.targets[0]), f"({model.type})")
-        value = one.value
+    for binding in code.bindings:
+        named = model.path in (dotted(binding.targets[0]), f"({model.type})")
+        value = binding.value
         while (
             isinstance(value, ast.Call)
             and isinstance(value.func, ast.Attribute)
@@ -77,8 +77,8 @@ def _maker(story: Diagnosis, model: Module, span: Span | None) -> ast.Assign | N
             value = value.func.value
         if not named or not isinstance(value, ast.Call):
             continue
-        if called(value) == model.type or (model.path == dotted(one.targets[0]) and called(value) != "load"):
-            alike.append(one)
+        if called(value) == model.type or (model.path == dotted(binding.targets[0]) and called(value) != "load"):
+            alike.append(binding)
     if len(alike) != 1:
         return None
     statement = alike[0]
@@ -122,9 +122,9 @@ def _varied(around: ast.AST) -> frozenset[str]:
     """The names that are different in each turn of a loop or each call of a function."""
     match around:
         case ast.For(target=target) | ast.AsyncFor(target=target):
-            return frozenset(one.id for one in ast.walk(target) if isinstance(one, ast.Name))
+            return frozenset(node.id for node in ast.walk(target) if isinstance(node, ast.Name))
         case ast.FunctionDef(args=args):
-            return frozenset(one.arg for one in (*args.posonlyargs, *args.args, *args.kwonlyargs))
+            return frozenset(parameter.arg for parameter in (*args.posonlyargs, *args.args, *args.kwonlyargs))
     return frozenset()
 
 
@@ -139,15 +139,21 @@ def optimizers_made_anew(story: Diagnosis) -> Iterator[Finding]:
         fresh = [
             one
             for one in own
-            if one.state and all(each.before is None and each.before_text is None for each in one.state)
+            if one.state and all(change.before is None and change.before_text is None for change in one.state)
         ]
         if len(fresh) < 2 or not kind:
             continue
-        alike = [one for one in code.bindings if isinstance(one.value, ast.Call) and called(one.value) == kind]
-        made = [one for one in alike if dotted(one.targets[0]) == name] or alike
+        alike = [
+            binding
+            for binding in code.bindings
+            if isinstance(binding.value, ast.Call) and called(binding.value) == kind
+        ]
+        made = [assignment for assignment in alike if dotted(assignment.targets[0]) == name] or alike
         if len(made) != 1 or not (code.in_loop(made[0]) or code.is_in_function(made[0])):
             continue
-        moved = [{story.identity(each.before) for each in one.changes if each.before is not None} for one in fresh]
+        moved = [
+            {story.identity(change.before) for change in one.changes if change.before is not None} for one in fresh
+        ]
         if any(one != moved[0] for one in moved) or any(one.settings != fresh[0].settings for one in fresh):
             continue  # other parameters or another learning rate: a new beginning that is meant
         yield Finding(

@@ -63,9 +63,9 @@ def _savers(story: Diagnosis, edited: Container[str]) -> dict[str, list[_Saver]]
 def _users(story: Diagnosis) -> dict[str, list[tuple[int, int]]]:
     """The passes that ran each node: the step each began at, and its number."""
     users: dict[str, list[tuple[int, int]]] = {}
-    for number, one in enumerate(story.trace.passes):
-        for visit in one.visits:
-            users.setdefault(visit.node, []).append((story.pass_step.get(one.id, -1), number))
+    for number, pass_ in enumerate(story.trace.passes):
+        for visit in pass_.visits:
+            users.setdefault(visit.node, []).append((story.pass_step.get(pass_.id, -1), number))
     return users
 
 

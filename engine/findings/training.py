@@ -50,19 +50,19 @@ def idle_steps(story: Diagnosis) -> Iterator[Finding]:
 def _ended_at_its_root(story: Diagnosis, step: Update) -> bool:
     """Whether a pass did run before the step, from a leaf that nothing led on from."""
     now = story.update_step.get(step.id, 0)
-    before = [one for one in story.trace.passes if story.pass_step.get(one.id, now) < now]
+    before = [pass_ for pass_ in story.trace.passes if story.pass_step.get(pass_.id, now) < now]
     return bool(before) and any(story.is_tracked_leaf(root.tensor or "") for root in before[-1].roots)
 
 
 def _steps(story: Diagnosis) -> dict[str, _Steps]:
-    owners = {story.identity(each.after): each.tensor for one in story.trace.passes for each in one.accumulations
-              if each.after is not None}  # fmt: skip
+    owners = {story.identity(accumulation.after): accumulation.tensor for pass_ in story.trace.passes for accumulation in pass_.accumulations
+              if accumulation.after is not None}  # fmt: skip
     moments: list[tuple[int, Pass | Update]] = [
-        *((story.pass_step.get(one.id, 0), one) for one in story.trace.passes if not one.failed),
+        *((story.pass_step.get(pass_.id, 0), pass_) for pass_ in story.trace.passes if not pass_.failed),
         *(
-            (story.update_step[one.id], one)
-            for one in story.trace.updates
-            if one.kind in ("step", "zero_grad", "grad_reset", "grad_set") and one.id in story.update_step
+            (story.update_step[update.id], update)
+            for update in story.trace.updates
+            if update.kind in ("step", "zero_grad", "grad_reset", "grad_set") and update.id in story.update_step
         ),
     ]
     moments.sort(key=lambda one: one[0])
@@ -72,7 +72,7 @@ def _steps(story: Diagnosis) -> dict[str, _Steps]:
     found: dict[str, _Steps] = {}
     for _, one in moments:
         if isinstance(one, Pass):
-            fed = [each.tensor for each in one.accumulations if each.delta is not None]
+            fed = [accumulation.tensor for accumulation in one.accumulations if accumulation.delta is not None]
             waiting.update(dict.fromkeys(fed, one))
             cleared.difference_update(fed)
             for leaf in fed:
@@ -135,7 +135,9 @@ def _zeroed_too_early(story: Diagnosis, step: Update, wasted: _Wasted) -> Findin
 def _no_backward(story: Diagnosis, step: Update, *, always: bool) -> Finding:
     code = story.code
     statement = code.statement_at(step.span)
-    later = next((one.span for one in story.trace.passes if code.follows(statement, code.statement_at(one.span))), None)
+    later = next(
+        (pass_.span for pass_ in story.trace.passes if code.follows(statement, code.statement_at(pass_.span))), None
+    )
     return Finding(
         code="step_without_backward",
         severity="error" if always else "warning",
@@ -167,7 +169,7 @@ def _holds_others(story: Diagnosis, step: Update, leaves: list[str]) -> Finding:
 
 def _made(story: Diagnosis, variable: str | None) -> ast.Assign | None:
     """The one statement that makes an optimizer."""
-    made = [one for one in story.code.bindings if variable and dotted(one.targets[0]) == variable]
+    made = [binding for binding in story.code.bindings if variable and dotted(binding.targets[0]) == variable]
     return made[0] if len(made) == 1 and isinstance(made[0].value, ast.Call) else None
 
 
@@ -184,7 +186,9 @@ def made_by(story: Diagnosis, step: Update) -> ast.Assign | None:
     if named is not None:
         return named
     alike = [
-        one for one in story.code.bindings if isinstance(one.value, ast.Call) and called(one.value) == step.optimizer
+        binding
+        for binding in story.code.bindings
+        if isinstance(binding.value, ast.Call) and called(binding.value) == step.optimizer
     ]
     return alike[0] if len(alike) == 1 else None
 
@@ -201,7 +205,11 @@ def _made_later(story: Diagnosis, variable: str | None) -> Edits:
     if statement is None or len(models) != 1:
         return ()
     code = story.code
-    changed = [one for one in code.bindings if code.follows(statement, one) and _is_part_of(one.targets[0], models[0])]
+    changed = [
+        binding
+        for binding in code.bindings
+        if code.follows(statement, binding) and _is_part_of(binding.targets[0], models[0])
+    ]
     return code.moved(statement, after=changed[-1]) if changed else ()
 
 
@@ -226,20 +234,20 @@ def _whole_models(node: ast.AST) -> list[str]:
 
 def left_out_of_optimizers(story: Diagnosis) -> Iterator[Finding]:
     """Parameters of a model that got gradients and never moved, though an optimizer was given all of the model's."""
-    steps = [one for one in story.trace.updates if one.kind == "step"]
+    steps = [update for update in story.trace.updates if update.kind == "step"]
     if not steps:
         return
     moved = {
-        story.identity(change.before) for one in story.moves for change in one.changes if change.before is not None
+        story.identity(change.before) for move in story.moves for change in move.changes if change.before is not None
     }
-    last = max(story.update_step.get(one.id, 0) for one in steps)
+    last = max(story.update_step.get(step.id, 0) for step in steps)
     fed = {
-        each.tensor: one
-        for one in story.trace.passes
-        for each in one.accumulations
-        if each.delta is not None and story.pass_step.get(one.id, last) < last
+        accumulation.tensor: pass_
+        for pass_ in story.trace.passes
+        for accumulation in pass_.accumulations
+        if accumulation.delta is not None and story.pass_step.get(pass_.id, last) < last
     }
-    whole = {one.variable: models for one in steps if (models := _models_of(story, one.variable))}
+    whole = {step.variable: models for step in steps if (models := _models_of(story, step.variable))}
     for variable, models in whole.items():
         for module in models:
             mine = _leaves_under(story, module)
@@ -265,21 +273,25 @@ def left_out_of_optimizers(story: Diagnosis) -> Iterator[Finding]:
 
 def models_without_optimizer(story: Diagnosis) -> Iterator[Finding]:
     """Models in training mode that got gradients in pass after pass, while an optimizer moved another model, and never moved."""
-    steps = [one for one in story.trace.updates if one.kind == "step"]
+    steps = [update for update in story.trace.updates if update.kind == "step"]
     if len(steps) < 2:
         return
     moved = {
-        story.identity(change.before) for one in story.moves for change in one.changes if change.before is not None
+        story.identity(change.before) for move in story.moves for change in move.changes if change.before is not None
     }
-    names = dict.fromkeys(one.path for one in story.trace.modules if one.parent is None and "(" not in one.path)
+    names = dict.fromkeys(
+        module.path for module in story.trace.modules if module.parent is None and "(" not in module.path
+    )
     models = {name: leaves for name in names if (leaves := _leaves_under(story, name))}
     trained = [name for name, leaves in models.items() if leaves & moved]
     given = [call.func for call in story.code.calls if called(call) in ("parameters", "named_parameters", "state_dict")]
-    last = max(story.update_step.get(one.id, 0) for one in steps)
+    last = max(story.update_step.get(step.id, 0) for step in steps)
     for name, leaves in models.items():
         if not trained or leaves & moved or _was_evaluated(story, name) or any(_is_part_of(one, name) for one in given):
             continue
-        fed = [one for one in story.trace.passes if story.pass_step.get(one.id, last) < last and _fed(one) & leaves]
+        fed = [
+            pass_ for pass_ in story.trace.passes if story.pass_step.get(pass_.id, last) < last and _fed(pass_) & leaves
+        ]
         if len(fed) < 2:
             continue
         made = _made(story, steps[0].variable)
@@ -296,12 +308,12 @@ def models_without_optimizer(story: Diagnosis) -> Iterator[Finding]:
                 "trained": trained[0],
                 "line": line(fed[0].span),
             },
-            fix=_model_given(story, made, name) if len({one.variable for one in steps}) == 1 else (),
+            fix=_model_given(story, made, name) if len({step.variable for step in steps}) == 1 else (),
         )
 
 
-def _fed(one: Pass) -> set[str]:
-    return {each.tensor for each in one.accumulations if each.delta is not None}
+def _fed(pass_: Pass) -> set[str]:
+    return {accumulation.tensor for accumulation in pass_.accumulations if accumulation.delta is not None}
 
 
 def _was_evaluated(story: Diagnosis, name: str) -> bool:
@@ -315,7 +327,7 @@ def _model_given(story: Diagnosis, made: ast.Assign | None, name: str) -> Edits:
     code = story.code
     call = made.value if made is not None else None
     first = call.args[0] if isinstance(call, ast.Call) and call.args else None
-    bound = [one for one in code.bindings if dotted(one.targets[0]) == name]
+    bound = [binding for binding in code.bindings if dotted(binding.targets[0]) == name]
     exists = made is not None and len(bound) == 1 and code.follows(bound[0], made)
     if not exists or first is None or len(_whole_models(first)) != 1 or not code.text(first).endswith(".parameters()"):
         return ()
@@ -330,10 +342,10 @@ def _models_of(story: Diagnosis, variable: str | None) -> list[str]:
 def _leaves_under(story: Diagnosis, name: str) -> set[str]:
     """The parameters in a variable's module tree at the end."""
     return {
-        story.identity(one.tensor)
+        story.identity(parameter.tensor)
         for module in story.trace.modules
         if "(" not in module.path and (module.path == name or module.path.startswith(f"{name}."))
-        for one in module.parameters
+        for parameter in module.parameters
     }
 
 
@@ -347,8 +359,12 @@ def never_stepped(story: Diagnosis) -> Iterator[Finding]:
             zeroed[update.variable] = zeroed.get(update.variable, 0) + 1
     code = story.code
     for variable, count in zeroed.items():
-        fed = [one for one in story.trace.passes if any(each.delta is not None for each in one.accumulations)]
-        stepped = any(one.attr == "step" for one in code.attributes)
+        fed = [
+            pass_
+            for pass_ in story.trace.passes
+            if any(accumulation.delta is not None for accumulation in pass_.accumulations)
+        ]
+        stepped = any(attribute.attr == "step" for attribute in code.attributes)
         if count < 2 or len(fed) < 2 or stepped or story.trace.status != "ok":
             continue
         yield Finding(
@@ -360,9 +376,9 @@ def never_stepped(story: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _step_added(story: Diagnosis, one: Pass, variable: str) -> Edits:
+def _step_added(story: Diagnosis, pass_: Pass, variable: str) -> Edits:
     code = story.code
-    statement = code.statement_at(one.span)
+    statement = code.statement_at(pass_.span)
     return code.line_after(statement, f"{variable}.step()")
 
 
@@ -394,7 +410,7 @@ def scheduler_before_step(story: Diagnosis) -> Iterator[Finding]:
         if "lr_scheduler.step()" not in warning.message or TOO_EARLY not in warning.message:
             continue
         statement = code.statement_at(warning.span)
-        step = next((one for one in story.trace.updates if one.kind == "step"), None)
+        step = next((update for update in story.trace.updates if update.kind == "step"), None)
         other = code.statement_at(step.span) if step is not None else None
         yield Finding(
             code="scheduler_before_step",
@@ -439,7 +455,7 @@ def frozen_and_stepped(story: Diagnosis) -> Iterator[Finding]:
 
 def _frozen_in_optimizer(story: Diagnosis) -> Iterator[Finding]:
     code = story.code
-    for variable in {one.variable: None for one in story.trace.updates if one.kind == "step"}:
+    for variable in {update.variable: None for update in story.trace.updates if update.kind == "step"}:
         statement = _made(story, variable)
         for call in ast.walk(statement.value) if statement is not None else ():
             if (

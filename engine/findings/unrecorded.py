@@ -28,7 +28,7 @@ def unrecorded(story: Diagnosis) -> Iterator[Finding]:
     told: set[Span | None] = set()
     for cut, leaves in lost.items():
         op = story.ops[cut]
-        given = [story.identity(one) for one in op.inputs if story.is_tracked_leaf(one)]
+        given = [story.identity(input_) for input_ in op.inputs if story.is_tracked_leaf(input_)]
         leaves += [one for one in given if one in starved and one not in leaves]
         finding = _unrecorded(story, op, leaves, failed)
         if finding is not None and finding.span not in told:
@@ -83,7 +83,7 @@ def _rebound(story: Diagnosis, cut: Op, leaves: list[str]) -> tuple[str, Edits] 
     match statement.value:
         case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == name:
             return name, (story.code.replace(statement, f"{name} -= {story.code.text(right)}"),)
-    return (name, ()) if any(dotted(one) == name for one in ast.walk(statement.value)) else None
+    return (name, ()) if any(dotted(node) == name for node in ast.walk(statement.value)) else None
 
 
 def _decorator(story: Diagnosis, cut: Op) -> ast.expr | None:
@@ -93,10 +93,10 @@ def _decorator(story: Diagnosis, cut: Op) -> ast.expr | None:
         if isinstance(above, ast.With) and _is_switch_of(above):
             return None
         if isinstance(above, ast.FunctionDef):
-            for one in above.decorator_list:
-                name = called(one) if isinstance(one, ast.Call) else dotted(one).rpartition(".")[2]
+            for expression in above.decorator_list:
+                name = called(expression) if isinstance(expression, ast.Call) else dotted(expression).rpartition(".")[2]
                 if name in _SWITCHES:
-                    return one
+                    return expression
     return None
 
 
@@ -111,7 +111,7 @@ def _left_off(story: Diagnosis, cut: Op) -> ast.Call | None:
     """`torch.set_grad_enabled(False)` as a statement of its own, with nothing around the op that explains it better."""
     code = story.code
     statement = code.statement_at(cut.span)
-    if statement is None or any(isinstance(one, ast.With) and _is_switch_of(one) for one in code.around(statement)):
+    if statement is None or any(isinstance(node, ast.With) and _is_switch_of(node) for node in code.around(statement)):
         return None
     calls = [
         call
@@ -127,7 +127,7 @@ def _asked_after(story: Diagnosis, cut: Op, leaves: list[str]) -> Span | None:
     """Where one of the leaves was told to require a gradient, when that was after the op."""
     code, now = story.code, story.op_at[cut.id]
     for op in story.ops_named(("requires_grad_",)):
-        if story.op_at[op.id] > now and any(story.identity(one) in leaves for one in op.inputs):
+        if story.op_at[op.id] > now and any(story.identity(input_) in leaves for input_ in op.inputs):
             return op.span
     names = {name for leaf in leaves if leaf in story.tensors for name in story.tensors[leaf].names}
     for statement in code.bindings:
@@ -146,13 +146,19 @@ def _asked_after(story: Diagnosis, cut: Op, leaves: list[str]) -> Span | None:
 def _given_to_optimizers(story: Diagnosis) -> set[str]:
     """The parameters of models named where an optimizer that steps is made, or in what it is made from."""
     code = story.code
-    stepped = {one.variable for one in story.trace.updates if one.kind == "step" and one.variable}
+    stepped = {update.variable for update in story.trace.updates if update.kind == "step" and update.variable}
     makers = [
-        one.value for one in code.bindings if dotted(one.targets[0]) in stepped and isinstance(one.value, ast.Call)
+        binding.value
+        for binding in code.bindings
+        if dotted(binding.targets[0]) in stepped and isinstance(binding.value, ast.Call)
     ]
-    text = [ast.unparse(one) for call in makers for one in (*call.args, *(word.value for word in call.keywords))]
+    text = [
+        ast.unparse(expression)
+        for call in makers
+        for expression in (*call.args, *(word.value for word in call.keywords))
+    ]
     names = {node.id for call in makers for node in ast.walk(call) if isinstance(node, ast.Name)}
-    text += [ast.unparse(one.value) for one in code.bindings if dotted(one.targets[0]) in names]
+    text += [ast.unparse(binding.value) for binding in code.bindings if dotted(binding.targets[0]) in names]
     given = " ".join(text)
     found: set[str] = set()
     for module in story.trace.modules:
@@ -166,19 +172,19 @@ def _read_grads(story: Diagnosis) -> set[str]:
     read = {
         dotted(node.value) for node in story.code.attributes if node.attr == "grad" and isinstance(node.ctx, ast.Load)
     }
-    return {one.id for one in story.trace.tensors if read & set(one.names)}
+    return {tensor.id for tensor in story.trace.tensors if read & set(tensor.names)}
 
 
 def losses_made_anew(story: Diagnosis) -> Iterator[Finding]:
     """A pass that starts from `Variable(loss.data, requires_grad=True)` or the like ends where it starts."""
     code = story.code
     told: set[str] = set()
-    for one in story.trace.passes:
-        for root in one.roots:
+    for pass_ in story.trace.passes:
+        for root in pass_.roots:
             record = story.tensors.get(root.tensor or "")
             if record is None or not record.is_leaf or not record.requires_grad:
                 continue
-            call = code.call_at(one.span)
+            call = code.call_at(pass_.span)
             written = call.func.value if call is not None and isinstance(call.func, ast.Attribute) else None
             name = record.names[0] if record.names else dotted(written)
             for statement in code.bindings:
@@ -237,11 +243,11 @@ def leaves_behind(story: Diagnosis, tensors: tuple[str, ...]) -> list[str]:
             found.append(story.identity(tensor))
             continue
         maker = story.maker.get(tensor)
-        for one in maker.inputs if maker is not None else ():
-            if one not in seen:
-                seen.add(one)
-                pending.append(one)
-    return sorted(dict.fromkeys(found), key=lambda one: (len(one), one))
+        for input_ in maker.inputs if maker is not None else ():
+            if input_ not in seen:
+                seen.add(input_)
+                pending.append(input_)
+    return sorted(dict.fromkeys(found), key=lambda fromkey: (len(fromkey), fromkey))
 
 
 def numbers_collected(story: Diagnosis, sources: list[str]) -> Iterator[Finding]:

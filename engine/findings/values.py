@@ -93,7 +93,7 @@ def _literals(story: Diagnosis, op: Op) -> Sequence[float]:
         return [value] * len(numbers_of(result)) if value is not None else ()
     if op.name not in ("tensor", "as_tensor"):
         return ()
-    found = [_number(one) for one in _leaves(call.args[0])]
+    found = [_number(leaf) for leaf in _leaves(call.args[0])]
     return [one for one in found if one is not None] if None not in found else ()
 
 
@@ -183,12 +183,12 @@ def promoted(story: Diagnosis) -> Iterator[Finding]:
     if not story.dtypes >= {"float32", "float64"}:
         return
     for op in story.ops_named("add sub mul div matmul pow mse_loss cat".split()):
-        tensors = [story.tensors[one] for one in op.inputs if one in story.tensors]
+        tensors = [story.tensors[input_] for input_ in op.inputs if input_ in story.tensors]
         result = story.output_of(op)
         if result is None or result.dtype != "float64":
             continue
-        single = [one for one in tensors if one.dtype == "float32" and one.shape]
-        double = [one for one in tensors if one.dtype == "float64" and one.shape]
+        single = [tensor for tensor in tensors if tensor.dtype == "float32" and tensor.shape]
+        double = [tensor for tensor in tensors if tensor.dtype == "float64" and tensor.shape]
         if single and double:
             yield Finding(
                 code="promoted_to_float64",
@@ -237,11 +237,13 @@ def squeezes_without_effect(story: Diagnosis) -> Iterator[Finding]:
 
 def uninitialised_reads(story: Diagnosis) -> Iterator[Finding]:
     """A result computed from memory that nothing had been written into."""
-    blank = {one.id for one in story.trace.tensors if one.contents == "uninitialised" and 0 not in one.shape}
+    blank = {
+        tensor.id for tensor in story.trace.tensors if tensor.contents == "uninitialised" and 0 not in tensor.shape
+    }
     if not blank:
         return
     for op in story.trace.ops:
-        read = [one for one in op.inputs if one in blank]
+        read = [input_ for input_ in op.inputs if input_ in blank]
         if not read or op.view or op.raised or op.name in KEEPS_VALUES or not op.outputs:
             continue
         written = {one.tensor for one in op.arguments if one.name == "out"}
@@ -280,7 +282,7 @@ def _origin(story: Diagnosis, tensor: str) -> dict[str, str]:
 def _constructor(story: Diagnosis, tensor: str) -> ast.Call | None:
     """`torch.Tensor(3)` or the like behind the tensor's name, when it is written once."""
     names = story.tensors[tensor].names if tensor in story.tensors else ()
-    made = [one.value for one in story.code.bindings if dotted(one.targets[0]) in names]
+    made = [binding.value for binding in story.code.bindings if dotted(binding.targets[0]) in names]
     call = made[0] if len(made) == 1 else None
     return call if isinstance(call, ast.Call) and called(call).endswith("Tensor") else None
 
@@ -290,7 +292,7 @@ def _filled(story: Diagnosis, tensor: str) -> Edits:
     maker, constructor = story.maker.get(tensor), _constructor(story, tensor)
     sizes = constructor.args if constructor is not None else []
     is_float = constructor is not None and dotted(constructor.func) in ("torch.Tensor", "torch.FloatTensor")
-    if maker is None and is_float and constructor is not None and all(isinstance(one, ast.Constant) for one in sizes):
+    if maker is None and is_float and constructor is not None and all(isinstance(size, ast.Constant) for size in sizes):
         return (story.code.replace(constructor.func, "torch.zeros"),)
     call = story.code.call_at(maker.span) if maker is not None else None
     if (

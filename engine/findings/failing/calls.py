@@ -76,12 +76,16 @@ def method_kept(case: Case) -> Finding | None:
     """`h = h.detach`: the line that kept the method in place of its result."""
     span = case.failure.span
     kept = [
-        one
-        for one in case.failure.operands
-        if one.type in ("method", "builtin_function_or_method") and one.text.isidentifier()
+        operand
+        for operand in case.failure.operands
+        if operand.type in ("method", "builtin_function_or_method") and operand.text.isidentifier()
     ]
-    for one in kept if span is not None else ():
-        made = [each for each in case.code.assignments(one.text) if isinstance(each.value, ast.Attribute)]
+    for operand in kept if span is not None else ():
+        made = [
+            assignment
+            for assignment in case.code.assignments(operand.text)
+            if isinstance(assignment.value, ast.Attribute)
+        ]
         if len(made) == 1 and isinstance(value := made[0].value, ast.Attribute):
             fix = (case.code.after(value, "()"),)
             where = case.code.span(value)
@@ -244,7 +248,7 @@ def is_floats(node: ast.expr) -> bool:
         isinstance(one, ast.List | ast.Tuple | ast.Constant | ast.Load | ast.UnaryOp | ast.USub)
         for one in ast.walk(node)
     )
-    return plain and any(isinstance(one.value, float) for one in leaves)
+    return plain and any(isinstance(leaf.value, float) for leaf in leaves)
 
 
 def made_wrong(case: Case) -> Finding | None:
@@ -301,7 +305,7 @@ def _cuda_literal(case: Case, name: str) -> tuple[Edit, ...]:
     """A device written as a literal, replaced by a choice that runs everywhere; nothing when it is written elsewhere."""
     if case.node is None or not case.code.is_bound("torch"):
         return ()
-    found = [one for one in ast.walk(case.node) if isinstance(one, ast.Constant) and one.value == name]
+    found = [node for node in ast.walk(case.node) if isinstance(node, ast.Constant) and node.value == name]
     if len(found) != 1:
         return ()
     return (case.code.replace(found[0], '"cuda" if torch.cuda.is_available() else "cpu"'),)
@@ -313,9 +317,9 @@ def no_cuda(case: Case) -> Finding | None:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
         return case.finding(fix=(case.code.replace(node, case.code.text(node.func.value)),))
     literals = [one for one in ast.walk(node) if isinstance(one, ast.Constant)] if node is not None else []
-    for one in literals:
-        if isinstance(one.value, str) and one.value.startswith("cuda"):
-            return case.finding(fix=_cuda_literal(case, one.value))
+    for literal in literals:
+        if isinstance(literal.value, str) and literal.value.startswith("cuda"):
+            return case.finding(fix=_cuda_literal(case, literal.value))
     return case.finding(fix=_cuda_assigned(case))
 
 
@@ -325,9 +329,9 @@ def _cuda_assigned(case: Case) -> tuple[Edit, ...]:
         made = case.code.assignments(text)
         if len(made) == 1:
             found = [
-                one
-                for one in ast.walk(made[0].value)
-                if isinstance(one, ast.Constant) and isinstance(one.value, str) and one.value.startswith("cuda")
+                node
+                for node in ast.walk(made[0].value)
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda")
             ]
             chosen = isinstance(made[0].value, ast.IfExp)
             if len(found) == 1 and not chosen and case.code.is_bound("torch"):
@@ -345,7 +349,7 @@ def optimizer_given(case: Case) -> Finding | None:
         operand = case.operand(ast.unparse(first))
         if operand is None or operand.type != case.groups["module"] or not operand.type[0].isupper():
             return None
-        known = {one.path for one in case.story.trace.modules}
+        known = {module.path for module in case.story.trace.modules}
         if operand.text not in known and not dotted(call.func).startswith(("torch.optim.", "optim.")):
             return None
         return case.finding(

@@ -42,7 +42,9 @@ class Case:
 
     def inputs(self) -> list[Tensor]:
         """The tensors given to the op that raised."""
-        return [self.story.tensors[one] for one in self.op.inputs if one in self.story.tensors] if self.op else []
+        return (
+            [self.story.tensors[input_] for input_ in self.op.inputs if input_ in self.story.tensors] if self.op else []
+        )
 
     def argument(self, position: int, name: str = "") -> Tensor | None:
         """One argument of the op that raised, when it is a tensor."""
@@ -111,7 +113,7 @@ class Case:
             code=code or self.rule,
             severity="error",
             span=where,
-            tensors=tuple(one.id for one in tensors if one is not None),
+            tensors=tuple(tensor.id for tensor in tensors if tensor is not None),
             nodes=tuple(nodes),
             parameters={**common, **self.groups, **given, **parameters},
             fix=tuple(fix),

@@ -51,7 +51,7 @@ def no_mean(case: Case) -> Finding | None:
 def not_implemented(case: Case) -> Finding | None:
     """An operation that has no kernel for a type."""
     dtype = _WORDS.get(case.groups["dtype"], case.groups["dtype"])
-    given = next((one for one in case.inputs() if one.dtype == dtype), None)
+    given = next((input_ for input_ in case.inputs() if input_.dtype == dtype), None)
     if given is None or case.op is None:
         return None
     node = case.written(given) if dtype not in FLOATS else None
@@ -120,7 +120,7 @@ def indices(case: Case) -> Finding | None:
     if isinstance(node, ast.Subscript):
         tensor, place = case.tensor_of(node.slice), node.slice
     elif case.op is not None:
-        found = [one for one in case.inputs() if one.dtype in FLOATS and one.role != "parameter"]
+        found = [input_ for input_ in case.inputs() if input_.dtype in FLOATS and input_.role != "parameter"]
         tensor = (found[0] if case.op.name in ("embedding", "one_hot") else found[-1]) if found else None
         place = case.written(tensor)
     else:
@@ -171,7 +171,7 @@ def cannot_require(case: Case) -> Finding | None:
 def devices(case: Case) -> Finding | None:
     """Tensors on two devices in one operation."""
     given = case.inputs()
-    other = next((one for one in given if one.device != given[0].device), None)
+    other = next((tensor for tensor in given if tensor.device != given[0].device), None)
     if other is None or case.op is None:
         return None
     first = given[0]
@@ -189,7 +189,7 @@ def numpy_of_tracked(case: Case) -> Finding | None:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "numpy" and not call.args:
         fix = case.code.method(call.func.value, ".detach()")
         return case.finding(name=case.code.short(call.func.value), fix=fix)
-    tracked = [one for one in call.args if (tensor := case.tensor_of(one)) is not None and tensor.requires_grad]
+    tracked = [arg for arg in call.args if (tensor := case.tensor_of(arg)) is not None and tensor.requires_grad]
     if len(tracked) != 1:
         return None
     return case.finding(name=case.code.short(tracked[0]), fix=case.code.method(tracked[0], ".detach()"))

@@ -184,11 +184,11 @@ def _never_initialised(case: Case, owner: str) -> Finding | None:
 
 def _parts(case: Case, owner: str) -> str:
     """The layers and parameters that the program's module of that class has, for a sentence."""
-    modules = [one for one in case.story.trace.modules if one.type == owner]
+    modules = [module for module in case.story.trace.modules if module.type == owner]
     if not modules or not case.code.classes(owner):
         return ""
-    inner = [one.path.rpartition(".")[2] for one in case.story.trace.modules if one.parent == modules[0].id]
-    return ", ".join([*inner, *(one.name for one in modules[0].parameters)][:8])
+    inner = [module.path.rpartition(".")[2] for module in case.story.trace.modules if module.parent == modules[0].id]
+    return ", ".join([*inner, *(parameter.name for parameter in modules[0].parameters)][:8])
 
 
 def _is_only_case(name: str, suggestion: str) -> bool:
@@ -208,7 +208,7 @@ def _method_on_module(case: Case, node: ast.Attribute, common: dict[str, str]) -
     if isinstance(call, ast.Call) and call.func is node and call.args:
         first, *rest = call.args
         if _is_tensor_name(case, first):
-            words = [case.code.text(one) for one in rest] + [case.code.text(one) for one in call.keywords]
+            words = [case.code.text(one) for one in rest] + [case.code.text(keyword) for keyword in call.keywords]
             arguments = "" if node.attr in PROPERTIES else f"({', '.join(words)})"
             fix = (case.code.replace(call, f"{case.code.text(first)}.{node.attr}{arguments}"),)
     return case.finding("tensor_method", common, fix=fix)
@@ -217,7 +217,7 @@ def _method_on_module(case: Case, node: ast.Attribute, common: dict[str, str]) -
 def _is_tensor_name(case: Case, node: ast.expr) -> bool:
     text = ast.unparse(node)
     return isinstance(node, ast.Name) and any(
-        one.name == text and one.kind == "tensor" for one in case.story.trace.variables
+        variable.name == text and variable.kind == "tensor" for variable in case.story.trace.variables
     )
 
 
@@ -258,7 +258,9 @@ def _is_attribute_of_self(case: Case, name: str) -> bool:
     if function is None or not function.args.args or function.args.args[0].arg != "self":
         return False
     cls = case.code.enclosing(function, ast.ClassDef)
-    return cls is not None and any(cls in case.code.around(one) for one in case.code.assignments(f"self.{name}"))
+    return cls is not None and any(
+        cls in case.code.around(assignment) for assignment in case.code.assignments(f"self.{name}")
+    )
 
 
 CALLED_OTHERWISE = {

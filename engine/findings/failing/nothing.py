@@ -71,6 +71,8 @@ def made_last(case: Case, node: ast.expr) -> ast.Assign | None:
         return None
     scope = case.code.function(node)
     made = [
-        one for one in case.code.assignments(node.id) if one.lineno <= span.line and case.code.function(one) is scope
+        assignment
+        for assignment in case.code.assignments(node.id)
+        if assignment.lineno <= span.line and case.code.function(assignment) is scope
     ]
     return made[-1] if made else None

@@ -104,13 +104,15 @@ def layer_call(case: Case, module: str) -> ast.Call | None:
         return _call(made[0].value) if len(made) == 1 else None
     if parent.type == "Sequential" and name.isdigit():
         around = layer_call(case, parent.id)
-        if around is None or any(isinstance(one, ast.Starred) for one in around.args) or int(name) >= len(around.args):
+        if around is None or any(isinstance(arg, ast.Starred) for arg in around.args) or int(name) >= len(around.args):
             return None
         return _call(around.args[int(name)])
     classes = case.code.classes(parent.type)
     if len(classes) != 1:
         return None
-    made = [one for one in case.code.assignments(f"self.{name}") if classes[0] in case.code.around(one)]
+    made = [
+        assignment for assignment in case.code.assignments(f"self.{name}") if classes[0] in case.code.around(assignment)
+    ]
     return _call(made[0].value) if len(made) == 1 else None
 
 
@@ -137,7 +139,7 @@ def product_of_batches(case: Case) -> Finding | None:
     if len(pair) != 2:
         return None
     fix: tuple[Edit, ...] = ()
-    left, right = (one.shape for one in pair)
+    left, right = (tensor.shape for tensor in pair)
     fits = _matmul_fits(left, right)
     call = case.call
     if fits and op.name in ("mm", "bmm", "mv", "dot") and call is not None and isinstance(call.func, ast.Attribute):
@@ -228,7 +230,7 @@ def joined(case: Case) -> Finding | None:
 def joined_axes(case: Case) -> Finding | None:
     """`cat` of tensors with different numbers of axes."""
     given = case.inputs()
-    other = next((one for one in given if len(one.shape) != len(given[0].shape)), None)
+    other = next((tensor for tensor in given if len(tensor.shape) != len(given[0].shape)), None)
     if other is None:
         return None
     return case.finding(
@@ -382,7 +384,7 @@ def _outside(tensor: Tensor, size: int) -> int | None:
     numbers = [int(one) for one in tensor.data or () if isinstance(one, int)]
     if not numbers and tensor.summary is not None:
         numbers = [int(float(tensor.summary.max)), int(float(tensor.summary.min))]
-    return next((one for one in numbers if not 0 <= one < size), None)
+    return next((number for number in numbers if not 0 <= number < size), None)
 
 
 def channels(case: Case) -> Finding | None:
@@ -529,7 +531,11 @@ def recurrent_input(case: Case) -> Finding | None:
     if not given.shape or given.shape[-1] != got:
         return None
     name = ast.unparse(call.func)
-    modules = [one for one in case.story.trace.modules if one.path == name.replace("self.", "", 1) or one.path == name]
+    modules = [
+        module
+        for module in case.story.trace.modules
+        if module.path == name.replace("self.", "", 1) or module.path == name
+    ]
     made = layer_call(case, modules[0].id) if len(modules) == 1 else None
     return case.finding(
         layer=name, name=case.say(given), shape=sizes(given.shape), tensors=(given,),
@@ -569,7 +575,10 @@ def gathered(case: Case) -> Finding | None:
         return None
     given, index = pair
     node = case.written(index)
-    axis = next((one.text for one in (case.op.arguments if case.op is not None else ()) if one.tensor is None), "1")
+    axis = next(
+        (argument.text for argument in (case.op.arguments if case.op is not None else ()) if argument.tensor is None),
+        "1",
+    )
     one_less = len(given.shape) == len(index.shape) + 1
     fix = case.code.method(node, f".unsqueeze({axis})") if node is not None and one_less else ()
     return case.finding(
@@ -674,4 +683,4 @@ def _farthest(tensor: Tensor) -> float:
     numbers = [float(one) for one in tensor.data or ()]
     if not numbers and tensor.summary is not None:
         numbers = [float(tensor.summary.max), float(tensor.summary.min)]
-    return max(numbers, key=lambda one: abs(one - 0.5), default=math.nan)
+    return max(numbers, key=lambda number: abs(number - 0.5), default=math.nan)

@@ -54,7 +54,11 @@ def _no_gradient(case: Case, node: ast.Attribute) -> Finding | None:
         return case.finding("grad_none_non_leaf", given, tensors=(tensor,), made_line=line(made), op=op)
     identity = tensor.identity or tensor.id
     guard = _guarded(case, node)
-    fed = [one for one in case.story.trace.passes if any(each.tensor == identity for each in one.accumulations)]
+    fed = [
+        pass_
+        for pass_ in case.story.trace.passes
+        if any(accumulation.tensor == identity for accumulation in pass_.accumulations)
+    ]
     if not case.story.trace.passes:
         code = "grad_none_before_backward" if guard else "grad_none_never_computed"
         return case.finding(code, given, tensors=(tensor,), fix=guard)
@@ -71,7 +75,12 @@ def _no_gradient(case: Case, node: ast.Attribute) -> Finding | None:
 
 def _dropped(case: Case, identity: str) -> Update | None:
     """What set the gradient of a leaf to None last."""
-    kept = {each.after for one in case.story.trace.passes for each in one.accumulations if each.tensor == identity}
+    kept = {
+        accumulation.after
+        for pass_ in case.story.trace.passes
+        for accumulation in pass_.accumulations
+        if accumulation.tensor == identity
+    }
     kept_identities = {case.story.identity(one) for one in kept if one is not None}
     for update in reversed(case.story.trace.updates):
         if update.kind in ("zero_grad", "grad_reset", "grad_set"):
@@ -99,7 +108,7 @@ def backward_of_number(case: Case) -> Finding | None:
             case.finding(name=case.code.short(node.value), made_line="–") if isinstance(node, ast.Attribute) else None
         )
     name = node.value.id
-    made = [one for one in case.code.assignments(name) if one.lineno <= node.lineno]
+    made = [assignment for assignment in case.code.assignments(name) if assignment.lineno <= node.lineno]
     if len(made) == 1:
         value = made[0].value
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "item":
@@ -228,13 +237,15 @@ def custom_backward_missing(case: Case) -> Finding | None:
         for node in case.code.nodes
         if isinstance(node, ast.ClassDef)
         and any(pattern.search(ast.unparse(base)) for base in node.bases)
-        and not any(isinstance(one, ast.FunctionDef) and one.name in ("backward", "vjp") for one in node.body)
+        and not any(
+            isinstance(statement, ast.FunctionDef) and statement.name in ("backward", "vjp") for statement in node.body
+        )
     ]
     if len(found) != 1:
         return None
     (cls,) = found
     span = case.code.span(cls)
-    near = next((one for one in cls.body if isinstance(one, ast.FunctionDef) and one.name != "forward" and one.name.startswith("back")), None)  # fmt: skip
+    near = next((statement for statement in cls.body if isinstance(statement, ast.FunctionDef) and statement.name != "forward" and statement.name.startswith("back")), None)  # fmt: skip
     if near is not None:
         text = case.code.lines[near.lineno - 1]
         start = text.find(near.name)

@@ -35,8 +35,8 @@ def searched(story: Diagnosis) -> set[tuple[str, str]]:
                     one.tensor for one in node.saved if story.identity(one.tensor or "") == story.identity(before.id)
                 ]
                 op, edited = story.op_of_node(node.id), story.update_step[update.id]
-                passes = [one for one in story.trace.passes if any(visit.node == node.id for visit in one.visits)]
-                later = [step for one in passes if (step := story.pass_step[one.id]) > edited]
+                passes = [pass_ for pass_ in story.trace.passes if any(visit.node == node.id for visit in pass_.visits)]
+                later = [step for pass_ in passes if (step := story.pass_step[pass_.id]) > edited]
                 if op is None or not kept or not later or story.op_step[op.id] > edited:
                     continue
                 if any(values_at(story, later[0], before.id) != values(story, one) for one in kept):

@@ -4,21 +4,20 @@ import logging
 from collections.abc import Callable, Iterable
 
 from engine.findings.accumulation import gradients_added_up
-from engine.findings.axes import argmax_over_batch, classes_on_the_last_axis, softmax_over_batch
-from engine.findings.cuts import cut_gradients, unused_parameters
+from engine.findings.class_axis import argmax_over_batch, classes_on_the_last_axis, softmax_over_batch
+from engine.findings.cut_gradients import cut_gradients, unused_parameters
+from engine.findings.devices import tests_without_call, visible_devices
 from engine.findings.diagnosis import Diagnosis
-from engine.findings.direction import steps_of_zero, uphill
-from engine.findings.environment import tests_without_call, visible_devices
 from engine.findings.errors import errors
-from engine.findings.flow import (
+from engine.findings.failed_passes import failed_passes
+from engine.findings.gradient_flow import (
     dead_relus,
     flat_ops,
     gradients_over_depth,
     saturated_units,
     symmetric_units,
 )
-from engine.findings.growth import graphs_of_gradients, graphs_retained, losses_kept, totals_kept
-from engine.findings.influence import lost_influence
+from engine.findings.graphs_kept import graphs_of_gradients, graphs_retained, losses_kept, totals_kept
 from engine.findings.leaves import (
     compared_too_early,
     gradients_not_kept,
@@ -34,6 +33,7 @@ from engine.findings.losses import (
     losses_of_the_wrong_kind,
     softmax_without_dim,
 )
+from engine.findings.made_anew import models_made_anew, optimizers_made_anew
 from engine.findings.modes import (
     evaluated_in_train,
     evaluated_with_grad,
@@ -51,11 +51,10 @@ from engine.findings.no_effect import (
     updates_lost,
 )
 from engine.findings.nonfinite import first_nonfinite
-from engine.findings.passes import failed_passes
 from engine.findings.recurrent import last_of_the_pair
-from engine.findings.remade import models_made_anew, optimizers_made_anew
-from engine.findings.saved import data_edits
-from engine.findings.training import (
+from engine.findings.saved_values import data_edits
+from engine.findings.starved_leaves import lost_influence
+from engine.findings.training_loop import (
     frozen_and_stepped,
     idle_steps,
     left_out_of_optimizers,
@@ -65,6 +64,7 @@ from engine.findings.training import (
     scheduler_before_step,
 )
 from engine.findings.unrecorded import losses_made_anew, unrecorded
+from engine.findings.uphill import steps_of_zero, uphill
 from engine.findings.values import promoted, squeezes_without_effect, uninitialised_reads, values_cut
 from engine.trace import Finding, Trace
 from engine.trace_index import TraceIndex
@@ -142,15 +142,15 @@ def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
     """Every diagnosis, the gravest first, then by line; `known` is as `TraceIndex` has it."""
     if not trace.ops and trace.failure is None and trace.status != "ok":
         return ()
-    story = Diagnosis(trace, known)
-    found = [finding for family in FAMILIES for finding in _asked(family, story)]
+    diagnosis = Diagnosis(trace, known)
+    found = [finding for family in FAMILIES for finding in _asked(family, diagnosis)]
     return tuple(sorted(found, key=lambda one: (_RANK[one.severity], one.span.line if one.span is not None else 0)))
 
 
-def _asked(family: Callable[[Diagnosis], Iterable[Finding]], story: Diagnosis) -> tuple[Finding, ...]:
+def _asked(family: Callable[[Diagnosis], Iterable[Finding]], diagnosis: Diagnosis) -> tuple[Finding, ...]:
     """What one family finds; a bug in it, or a program too deep for it, costs no more than its findings."""
     try:
-        return tuple(family(story))
+        return tuple(family(diagnosis))
     except Exception:
-        _log.exception("%s failed on run %s", family.__name__, story.trace.id)
+        _log.exception("%s failed on run %s", family.__name__, diagnosis.trace.id)
         return ()

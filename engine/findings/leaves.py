@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.passes import NOT_LEAF
+from engine.findings.failed_passes import NOT_LEAF
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
@@ -22,25 +22,25 @@ PARAMETER_CONTAINERS = {ast.List: "nn.ParameterList", ast.ListComp: "nn.Paramete
 REGISTERS = frozenset("ModuleList ModuleDict ParameterList ParameterDict Sequential".split())
 
 
-def gradients_not_kept(story: Diagnosis) -> Iterator[Finding]:
+def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`.grad` read from a tensor that keeps none; PyTorch warns of it."""
     told: set[str] = set()
-    meant = meant_as_leaves(story)
-    for warning in story.trace.warnings:
+    meant = meant_as_leaves(diagnosis)
+    for warning in diagnosis.trace.warnings:
         if NOT_LEAF not in warning.message or line(warning.span) in told:
             continue
         told.add(line(warning.span))
-        node = story.code.at(warning.span)
+        node = diagnosis.code.at(warning.span)
         name = dotted(node.value) if isinstance(node, ast.Attribute) else ""
         attribute = f"self.{name.rpartition('.')[2]}"  # `l.w` from without is `self.w` in its class
         own = name if name in meant else attribute if "." in name else ""
         if own in meant:
-            yield _one_step_too_far(story, name, *meant[own])
+            yield _one_step_too_far(diagnosis, name, *meant[own])
             return
-        rebound = _rebound(story)
+        rebound = _rebound(diagnosis)
         if name in rebound:
             return  # told by `leaves_rebound`
-        made = _last_result(story, name)
+        made = _last_result(diagnosis, name)
         yield Finding(
             code="grad_of_non_leaf",
             severity="warning",
@@ -49,32 +49,34 @@ def gradients_not_kept(story: Diagnosis) -> Iterator[Finding]:
             nodes=(made.grad_fn.node,) if made is not None and made.grad_fn is not None else (),
             parameters={
                 "line": line(warning.span),
-                "name": name or story.code.excerpt(warning.span).removesuffix(".grad"),
-                "op": story.maker[made.id].name if made is not None and made.id in story.maker else "?",
-                "made_line": line(story.maker[made.id].span) if made is not None and made.id in story.maker else "?",
+                "name": name or diagnosis.code.excerpt(warning.span).removesuffix(".grad"),
+                "op": diagnosis.maker[made.id].name if made is not None and made.id in diagnosis.maker else "?",
+                "made_line": line(diagnosis.maker[made.id].span)
+                if made is not None and made.id in diagnosis.maker
+                else "?",
             },
-            fix=_retained(story, name, made),
+            fix=_retained(diagnosis, name, made),
         )
 
 
-def _last_result(story: Diagnosis, name: str) -> Tensor | None:
-    for tensor in reversed(story.trace.tensors):
+def _last_result(diagnosis: Diagnosis, name: str) -> Tensor | None:
+    for tensor in reversed(diagnosis.trace.tensors):
         if name and name in tensor.names and tensor.grad_fn is not None:
             return tensor
     return None
 
 
-def _retained(story: Diagnosis, name: str, made: Tensor | None) -> Edits:
-    maker = story.maker.get(made.id) if made is not None else None
-    statement = story.code.statement_at(maker.span) if maker is not None else None
+def _retained(diagnosis: Diagnosis, name: str, made: Tensor | None) -> Edits:
+    maker = diagnosis.maker.get(made.id) if made is not None else None
+    statement = diagnosis.code.statement_at(maker.span) if maker is not None else None
     if not isinstance(statement, ast.Assign) or dotted(statement.targets[0]) != name or not name.isidentifier():
         return ()
-    return story.code.line_after(statement, f"{name}.retain_grad()")
+    return diagnosis.code.line_after(statement, f"{name}.retain_grad()")
 
 
-def meant_as_leaves(story: Diagnosis) -> dict[str, tuple[ast.Assign, ast.Call, Op]]:
+def meant_as_leaves(diagnosis: Diagnosis) -> dict[str, tuple[ast.Assign, ast.Call, Op]]:
     """Names bound to something computed, in the same expression, from a fresh tensor with `requires_grad=True`."""
-    code = story.code
+    code = diagnosis.code
     found: dict[str, tuple[ast.Assign, ast.Call, Op]] = {}
     for statement in code.bindings:
         name = dotted(statement.targets[0])
@@ -85,9 +87,9 @@ def meant_as_leaves(story: Diagnosis) -> dict[str, tuple[ast.Assign, ast.Call, O
         ]
         if not name or len(inner) != 1 or statement.value is inner[0]:
             continue
-        for op in story.ops_at(code.span(statement.value)):
-            result = story.output_of(op)
-            if result is not None and result.grad_fn is not None and _starts_at_a_nameless_leaf(story, op):
+        for op in diagnosis.ops_at(code.span(statement.value)):
+            result = diagnosis.output_of(op)
+            if result is not None and result.grad_fn is not None and _starts_at_a_nameless_leaf(diagnosis, op):
                 found[name] = statement, inner[0], op
     return found
 
@@ -97,25 +99,25 @@ def _asks_for_gradient(call: ast.Call) -> bool:
     return word is not None and isinstance(word.value, ast.Constant) and word.value.value is True
 
 
-def _starts_at_a_nameless_leaf(story: Diagnosis, op: Op) -> bool:
+def _starts_at_a_nameless_leaf(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether it only reshapes, converts or scales a leaf that has no name of its own."""
     for _ in range(STEPS_TOO_FAR):
         if op.name not in SMALL_STEPS:
             return False
-        tracked = [input_ for input_ in op.inputs if story.is_tracked(input_)]
-        if len(tracked) != 1 or story.has_names(tracked[0]):
+        tracked = [input_ for input_ in op.inputs if diagnosis.is_tracked(input_)]
+        if len(tracked) != 1 or diagnosis.has_names(tracked[0]):
             return False
-        if story.is_tracked_leaf(tracked[0]):
+        if diagnosis.is_tracked_leaf(tracked[0]):
             return True
-        maker = story.maker.get(tracked[0])
+        maker = diagnosis.maker.get(tracked[0])
         if maker is None:
             return False
         op = maker
     return False
 
 
-def _one_step_too_far(story: Diagnosis, name: str, statement: ast.Assign, call: ast.Call, op: Op) -> Finding:
-    code = story.code
+def _one_step_too_far(diagnosis: Diagnosis, name: str, statement: ast.Assign, call: ast.Call, op: Op) -> Finding:
+    code = diagnosis.code
     return Finding(
         code="leaf_made_non_leaf",
         severity="warning",
@@ -123,33 +125,33 @@ def _one_step_too_far(story: Diagnosis, name: str, statement: ast.Assign, call: 
         tensors=op.outputs[:1],
         nodes=op.nodes,
         parameters={"name": name, "op": op.name, "line": str(statement.lineno), "code": code.short(statement.value)},
-        fix=asked_last(story, statement, call),
+        fix=asked_last(diagnosis, statement, call),
     )
 
 
-def asked_last(story: Diagnosis, statement: ast.Assign, call: ast.Call) -> Edits:
+def asked_last(diagnosis: Diagnosis, statement: ast.Assign, call: ast.Call) -> Edits:
     """`requires_grad` taken from the inner call and asked for at the end of the expression."""
     word = keyword(call, "requires_grad")
     if word is None:
         return ()
-    code = story.code
+    code = diagnosis.code
     return (*code.argument_removed(call, word), *code.method(statement.value, ".requires_grad_()"))
 
 
-def untracked_gradients(story: Diagnosis) -> Iterator[Finding]:
+def untracked_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`.grad` read from a tensor that took part but was made without `requires_grad`."""
-    code = story.code
-    if not any(pass_.accumulations for pass_ in story.trace.passes):
+    code = diagnosis.code
+    if not any(pass_.accumulations for pass_ in diagnosis.trace.passes):
         return
     read = {
         dotted(node.value): node
         for node in reversed(code.attributes)
-        if node.attr == "grad" and isinstance(node.ctx, ast.Load) and not _is_asked(story, node)
-        and node.lineno not in story.trace.lines_not_run
+        if node.attr == "grad" and isinstance(node.ctx, ast.Load) and not _is_asked(diagnosis, node)
+        and node.lineno not in diagnosis.trace.lines_not_run
     }  # fmt: skip
     for name, node in read.items():
-        alike = story.bound_to(name, in_function=code.is_in_function(node))
-        if not alike or not all(_could_have_had_one(story, one) for one in alike):
+        alike = diagnosis.bound_to(name, in_function=code.is_in_function(node))
+        if not alike or not all(_could_have_had_one(diagnosis, one) for one in alike):
             continue
         record = alike[-1]
         yield Finding(
@@ -158,19 +160,19 @@ def untracked_gradients(story: Diagnosis) -> Iterator[Finding]:
             span=code.span(node),
             tensors=(record.id,),
             parameters={"name": name, "line": str(node.lineno)},
-            fix=_asked_for(story, name),
+            fix=_asked_for(diagnosis, name),
         )
 
 
-def _is_asked(story: Diagnosis, node: ast.Attribute) -> bool:
+def _is_asked(diagnosis: Diagnosis, node: ast.Attribute) -> bool:
     """Whether it stands in a test such as `x.grad is None`, or another part of it is read."""
-    above = story.code.parents.get(node)
+    above = diagnosis.code.parents.get(node)
     return isinstance(above, ast.Compare) and any(
         isinstance(one, ast.Constant) and one.value is None for one in (above.left, *above.comparators)
     )
 
 
-def _could_have_had_one(story: Diagnosis, record: Tensor) -> bool:
+def _could_have_had_one(diagnosis: Diagnosis, record: Tensor) -> bool:
     if (
         record.requires_grad
         or not record.is_leaf
@@ -178,40 +180,40 @@ def _could_have_had_one(story: Diagnosis, record: Tensor) -> bool:
         or not record.dtype.startswith(("float", "bfloat"))
     ):
         return False
-    identity = story.identity(record.id)
-    if any(tensor.requires_grad for tensor in story.trace.tensors if (tensor.identity or tensor.id) == identity):
+    identity = diagnosis.identity(record.id)
+    if any(tensor.requires_grad for tensor in diagnosis.trace.tensors if (tensor.identity or tensor.id) == identity):
         return False
     return any(
-        story.reaches_a_pass(op)
-        for op in story.trace.ops
-        if any(story.identity(input_) == identity for input_ in op.inputs)
+        diagnosis.reaches_a_pass(op)
+        for op in diagnosis.trace.ops
+        if any(diagnosis.identity(input_) == identity for input_ in op.inputs)
     )
 
 
-def _asked_for(story: Diagnosis, name: str) -> Edits:
-    made = [binding for binding in story.code.bindings if dotted(binding.targets[0]) == name]
+def _asked_for(diagnosis: Diagnosis, name: str) -> Edits:
+    made = [binding for binding in diagnosis.code.bindings if dotted(binding.targets[0]) == name]
     call = made[0].value if len(made) == 1 else None
     if not isinstance(call, ast.Call) or called(call) not in MAKES_LEAF or keyword(call, "requires_grad") is not None:
         return ()
-    return (story.code.argument_added(call, "requires_grad=True"),)
+    return (diagnosis.code.argument_added(call, "requires_grad=True"),)
 
 
-def leaves_rebound(story: Diagnosis) -> Iterator[Finding]:
+def leaves_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`w = w - lr * w.grad`: the name now stands for a result, and the next pass leaves it without gradient."""
-    for name, (statement, op) in _rebound(story).items():
+    for name, (statement, op) in _rebound(diagnosis).items():
         yield Finding(
             code="leaf_rebound",
             severity="warning",
-            span=story.code.span(statement.value),
+            span=diagnosis.code.span(statement.value),
             tensors=op.outputs[:1],
             nodes=op.nodes,
-            parameters={"name": name, "line": str(statement.lineno), "code": story.code.short(statement)},
-            fix=_updated_in_place(story, statement),
+            parameters={"name": name, "line": str(statement.lineno), "code": diagnosis.code.short(statement)},
+            fix=_updated_in_place(diagnosis, statement),
         )
 
 
-def _rebound(story: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:
-    code = story.code
+def _rebound(diagnosis: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:
+    code = diagnosis.code
     found: dict[str, tuple[ast.Assign, Op]] = {}
     for statement in code.bindings:
         name = dotted(statement.targets[0])
@@ -223,17 +225,17 @@ def _rebound(story: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:
             if not is_grad_of(code.parents.get(node, node), name)
         ):
             continue  # the gradient alone is not the tensor
-        for op in story.ops_at(code.span(statement.value)):
-            result = story.output_of(op)
-            if result is not None and result.grad_fn is not None and any(map(story.is_tracked_leaf, op.inputs)):
+        for op in diagnosis.ops_at(code.span(statement.value)):
+            result = diagnosis.output_of(op)
+            if result is not None and result.grad_fn is not None and any(map(diagnosis.is_tracked_leaf, op.inputs)):
                 found.setdefault(name, (statement, op))
     return found
 
 
-def _updated_in_place(story: Diagnosis, statement: ast.Assign) -> Edits:
+def _updated_in_place(diagnosis: Diagnosis, statement: ast.Assign) -> Edits:
     match statement.value:
         case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == dotted(statement.targets[0]):
-            code = story.code
+            code = diagnosis.code
             if statement.lineno != statement.end_lineno:
                 return ()
             head = code.indent(statement, "with torch.no_grad():")
@@ -242,16 +244,18 @@ def _updated_in_place(story: Diagnosis, statement: ast.Assign) -> Edits:
     return ()
 
 
-def parameters_made_in_forward(story: Diagnosis) -> Iterator[Finding]:
+def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`nn.Parameter(...)` in `forward`: a new leaf at each call, which no optimizer knows."""
-    code = story.code
-    members = {story.identity(parameter.tensor) for module in story.trace.modules for parameter in module.parameters}
+    code = diagnosis.code
+    members = {
+        diagnosis.identity(parameter.tensor) for module in diagnosis.trace.modules for parameter in module.parameters
+    }
     loose = [
         tensor
-        for tensor in story.trace.tensors
+        for tensor in diagnosis.trace.tensors
         if tensor.role == "parameter" and tensor.identity is None and tensor.id not in members
     ]
-    fed = {accumulation.tensor for pass_ in story.trace.passes for accumulation in pass_.accumulations}
+    fed = {accumulation.tensor for pass_ in diagnosis.trace.passes for accumulation in pass_.accumulations}
     for call in code.calls if loose else ():
         function = code.function(call)
         if called(call) != "Parameter" or function is None or function.name != "forward":
@@ -271,17 +275,17 @@ def parameters_made_in_forward(story: Diagnosis) -> Iterator[Finding]:
             )
 
 
-def modules_in_plain_containers(story: Diagnosis) -> Iterator[Finding]:
+def modules_in_plain_containers(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`self.layers = [nn.Linear(...)]`: a plain list hides its layers from `parameters()`."""
-    types = {module.type for module in story.trace.modules}
-    for container in plain_containers(story):
-        if container.model in types and _hides(story):
+    types = {module.type for module in diagnosis.trace.modules}
+    for container in plain_containers(diagnosis):
+        if container.model in types and _hides(diagnosis):
             yield Finding(
                 code="modules_in_plain_list",
                 severity="warning",
-                span=story.code.span(container.value),
+                span=diagnosis.code.span(container.value),
                 parameters=said_of(container),
-                fix=wrapped(story, container),
+                fix=wrapped(diagnosis, container),
             )
 
 
@@ -307,14 +311,14 @@ def said_of(container: Container) -> dict[str, str]:
     }
 
 
-def wrapped(story: Diagnosis, container: Container) -> Edits:
+def wrapped(diagnosis: Diagnosis, container: Container) -> Edits:
     """The container that registers, around it."""
-    return (story.code.before(container.value, f"{container.better}("), story.code.after(container.value, ")"))
+    return (diagnosis.code.before(container.value, f"{container.better}("), diagnosis.code.after(container.value, ")"))
 
 
-def plain_containers(story: Diagnosis) -> Iterator[Container]:
+def plain_containers(diagnosis: Diagnosis) -> Iterator[Container]:
     """Lists and dicts of layers that the program's classes keep as they are."""
-    code = story.code
+    code = diagnosis.code
     registered = {
         dotted(arg.value if isinstance(arg, ast.Starred) else arg)
         for call in code.calls
@@ -346,26 +350,26 @@ def _held(node: ast.expr) -> list[ast.Call]:
     return made if len(made) == len(items) else []
 
 
-def _hides(story: Diagnosis) -> bool:
+def _hides(diagnosis: Diagnosis) -> bool:
     """Whether parameters that are in no module's tree got gradient."""
     members = {
-        story.identity(parameter.tensor)
-        for module in story.trace.modules
+        diagnosis.identity(parameter.tensor)
+        for module in diagnosis.trace.modules
         if "(" not in module.path
         for parameter in module.parameters
     }
     return any(
-        accumulation.tensor not in members and story.is_parameter(accumulation.tensor)
-        for pass_ in story.trace.passes
+        accumulation.tensor not in members and diagnosis.is_parameter(accumulation.tensor)
+        for pass_ in diagnosis.trace.passes
         for accumulation in pass_.accumulations
     )
 
 
-def compared_too_early(story: Diagnosis) -> Iterator[Finding]:
+def compared_too_early(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`x.grad == ...` before any pass: the comparison is with None."""
-    code = story.code
+    code = diagnosis.code
     firsts: dict[str, int] = {}
-    for pass_ in story.trace.passes:
+    for pass_ in diagnosis.trace.passes:
         for accumulation in pass_.accumulations:
             if pass_.span is not None:
                 firsts.setdefault(accumulation.tensor, pass_.span.line)
@@ -374,7 +378,7 @@ def compared_too_early(story: Diagnosis) -> Iterator[Finding]:
             not isinstance(node, ast.Compare)
             or not isinstance(node.ops[0], ast.Eq | ast.NotEq)
             or code.in_loop(node)
-            or node.lineno in story.trace.lines_not_run
+            or node.lineno in diagnosis.trace.lines_not_run
         ):
             continue
         for side, other in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
@@ -383,10 +387,10 @@ def compared_too_early(story: Diagnosis) -> Iterator[Finding]:
             if isinstance(other, ast.Constant) and other.value is None:
                 continue
             name = dotted(side.value)
-            alike = story.bound_to(name, in_function=code.is_in_function(node))
-            leaf = story.identity(alike[0].id) if len(alike) == 1 else ""
+            alike = diagnosis.bound_to(name, in_function=code.is_in_function(node))
+            leaf = diagnosis.identity(alike[0].id) if len(alike) == 1 else ""
             pass_line = firsts.get(leaf)
-            if pass_line is not None and node.lineno < pass_line and _run_in_order(story, node, pass_line):
+            if pass_line is not None and node.lineno < pass_line and _run_in_order(diagnosis, node, pass_line):
                 yield Finding(
                     code="grad_compared_too_early",
                     severity="warning",
@@ -396,7 +400,7 @@ def compared_too_early(story: Diagnosis) -> Iterator[Finding]:
                 )
 
 
-def _run_in_order(story: Diagnosis, node: ast.AST, pass_line: int) -> bool:
+def _run_in_order(diagnosis: Diagnosis, node: ast.AST, pass_line: int) -> bool:
     """Whether a place and a pass below it belong to the same function, so that the place came first."""
-    statement = story.code.statement_on(pass_line)
-    return statement is not None and story.code.function(statement) is story.code.function(node)
+    statement = diagnosis.code.statement_on(pass_line)
+    return statement is not None and diagnosis.code.function(statement) is diagnosis.code.function(node)

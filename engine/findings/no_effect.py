@@ -23,34 +23,34 @@ CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
 GRAD_FLAG = "requires_grad"
 
 
-def results_dropped(story: Diagnosis) -> Iterator[Finding]:
+def results_dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`x.add(1)` and `x.to(device)` as statements: the result is new, and nobody keeps it."""
-    found = list(_dropped(story))
+    found = list(_dropped(diagnosis))
     shown = [one for one in found if one.severity == "note"]
-    if len(shown) > 1 or _shows_values(story):
+    if len(shown) > 1 or _shows_values(diagnosis):
         found = [one for one in found if one.severity != "note"]
     yield from found
 
 
-def _shows_values(story: Diagnosis) -> bool:
+def _shows_values(diagnosis: Diagnosis) -> bool:
     """Whether the program names values to look at them, as in a notebook or an interactive session."""
     bare = ast.Name | ast.Attribute | ast.BinOp | ast.Subscript | ast.Compare | ast.Tuple
-    return any(isinstance(one, ast.Expr) and isinstance(one.value, bare) for one in story.code.tree.body)
+    return any(isinstance(one, ast.Expr) and isinstance(one.value, bare) for one in diagnosis.code.tree.body)
 
 
-def _dropped(story: Diagnosis) -> Iterator[Finding]:
-    code = story.code
-    modules = {module.path for module in story.trace.modules}
+def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
+    code = diagnosis.code
+    modules = {module.path for module in diagnosis.trace.modules}
     for call in code.calls:
         statement, name = code.parents.get(call), _worked_on(code, call)
         if called(call) not in MAKES_NEW or not isinstance(statement, ast.Expr) or keyword(call, "out"):
             continue
-        op = next((one for one in story.ops_at(code.span(call)) if one.name == called(call)), None)
-        if op is None or op.in_place or op.raised or op.pass_id is not None or story.is_inside_library(op):
+        op = next((one for one in diagnosis.ops_at(code.span(call)) if one.name == called(call)), None)
+        if op is None or op.in_place or op.raised or op.pass_id is not None or diagnosis.is_inside_library(op):
             continue
-        given = story.input_of(op)
-        is_its = given is not None and name in given.names and not story.is_parameter(given.id)
-        if given is None or not is_its or name in modules or not _is_used_later(story, name, statement):
+        given = diagnosis.input_of(op)
+        is_its = given is not None and name in given.names and not diagnosis.is_parameter(given.id)
+        if given is None or not is_its or name in modules or not _is_used_later(diagnosis, name, statement):
             continue
         yield Finding(
             code="result_dropped",
@@ -67,9 +67,9 @@ def _worked_on(code: Source, call: ast.Call) -> str:
     return dotted(code.receiver(call)) or (dotted(call.args[0]) if call.args else "")
 
 
-def _is_used_later(story: Diagnosis, name: str, statement: ast.stmt) -> bool:
+def _is_used_later(diagnosis: Diagnosis, name: str, statement: ast.stmt) -> bool:
     """Whether the name is read below, or in the next turn: as if it had changed."""
-    code = story.code
+    code = diagnosis.code
     if code.in_loop(statement):
         return True
     reads = [
@@ -78,16 +78,16 @@ def _is_used_later(story: Diagnosis, name: str, statement: ast.stmt) -> bool:
     return any(dotted(read) == name and read.lineno > (statement.end_lineno or statement.lineno) for read in reads)
 
 
-def flags_without_effect(story: Diagnosis) -> Iterator[Finding]:
+def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`p.require_grad = False`, and `net.layer.requires_grad = False`: Python makes a new attribute that nobody reads."""
-    code = story.code
+    code = diagnosis.code
     for statement in code.bindings:
         target, value = statement.targets[0], statement.value
         is_flag = isinstance(value, ast.Constant) and isinstance(value.value, bool)
-        if not isinstance(target, ast.Attribute) or not is_flag or statement.lineno in story.trace.lines_not_run:
+        if not isinstance(target, ast.Attribute) or not is_flag or statement.lineno in diagnosis.trace.lines_not_run:
             continue
         common = {"line": str(statement.lineno), "code": code.short(statement), "receiver": code.short(target.value)}
-        if target.attr != GRAD_FLAG and nearest(target.attr, [GRAD_FLAG])[0] and _is_tensor(story, target.value):
+        if target.attr != GRAD_FLAG and nearest(target.attr, [GRAD_FLAG])[0] and _is_tensor(diagnosis, target.value):
             yield Finding(
                 code="requires_grad_misspelt",
                 severity="error",
@@ -95,7 +95,7 @@ def flags_without_effect(story: Diagnosis) -> Iterator[Finding]:
                 parameters={**common, "name": target.attr},
                 fix=(code.replace(target, f"{code.text(target.value)}.{GRAD_FLAG}"),),
             )
-        elif target.attr == GRAD_FLAG and _is_module(story, target.value):
+        elif target.attr == GRAD_FLAG and _is_module(diagnosis, target.value):
             receiver = code.text(target.value)
             yield Finding(
                 code="requires_grad_of_module",
@@ -106,12 +106,12 @@ def flags_without_effect(story: Diagnosis) -> Iterator[Finding]:
             )
 
 
-def _is_tensor(story: Diagnosis, node: ast.expr) -> bool:
+def _is_tensor(diagnosis: Diagnosis, node: ast.expr) -> bool:
     """Whether an expression names a tensor: by its own name, or as the parameter of a loop over a model's."""
     name = dotted(node)
-    if any(name in tensor.names for tensor in story.trace.tensors):
+    if any(name in tensor.names for tensor in diagnosis.trace.tensors):
         return True
-    loops = [one for one in story.code.around(node) if isinstance(one, ast.For)]
+    loops = [one for one in diagnosis.code.around(node) if isinstance(one, ast.For)]
     return any(
         name in {inner.id for inner in ast.walk(loop.target) if isinstance(inner, ast.Name)}
         and isinstance(loop.iter, ast.Call) and called(loop.iter) in ("parameters", "named_parameters")
@@ -119,18 +119,18 @@ def _is_tensor(story: Diagnosis, node: ast.expr) -> bool:
     )  # fmt: skip
 
 
-def _is_module(story: Diagnosis, node: ast.expr) -> bool:
+def _is_module(diagnosis: Diagnosis, node: ast.expr) -> bool:
     """Whether an expression names a module of the trace: `net`, `net.fc`, `net[0]`, or the layer of a loop over one."""
-    paths = {module.path for module in story.trace.modules}
+    paths = {module.path for module in diagnosis.trace.modules}
     if _path(node) in paths:
         return True
-    for above in story.code.around(node) if isinstance(node, ast.Name) else ():
+    for above in diagnosis.code.around(node) if isinstance(node, ast.Name) else ():
         if isinstance(above, ast.For) and dotted(above.target) == dotted(node):
             each = above.iter
             if isinstance(each, ast.Call) and called(each) in ("children", "modules") and not each.args:
                 return isinstance(each.func, ast.Attribute) and _path(each.func.value) in paths
             return _path(each) in {
-                module.path for module in story.trace.modules if module.type in ("Sequential", "ModuleList")
+                module.path for module in diagnosis.trace.modules if module.type in ("Sequential", "ModuleList")
             }
     return False
 
@@ -146,9 +146,9 @@ def _path(node: ast.expr) -> str:
     return ""
 
 
-def clipped_at_the_wrong_time(story: Diagnosis) -> Iterator[Finding]:
+def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Gradients clipped before backward has made them, or after the step has used them."""
-    code = story.code
+    code = diagnosis.code
     for call in code.calls:
         statement = code.parents.get(call)
         if called(call) not in CLIPS or not isinstance(statement, ast.Expr | ast.Assign):
@@ -157,7 +157,7 @@ def clipped_at_the_wrong_time(story: Diagnosis) -> Iterator[Finding]:
         at = block.index(statement) if statement in block else 0
         passes = [number for number, one in enumerate(block) if _calls(one, "backward")]
         steps = [number for number, one in enumerate(block) if _calls(one, "step") and not _calls(one, "backward")]
-        if not passes or not steps or call.lineno in story.trace.lines_not_run:
+        if not passes or not steps or call.lineno in diagnosis.trace.lines_not_run:
             continue
         found: tuple[str, int, Edits] | None = None
         if at < min(passes) and at < min(steps):
@@ -180,10 +180,10 @@ def _calls(statement: ast.stmt, method: str) -> bool:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == method
 
 
-def states_shared(story: Diagnosis) -> Iterator[Finding]:
+def states_shared(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`best = net.state_dict()` in a loop, loaded afterwards: it holds the very tensors that went on being trained."""
-    code = story.code
-    if not any(update.kind == "step" for update in story.trace.updates):
+    code = diagnosis.code
+    if not any(update.kind == "step" for update in diagnosis.trace.updates):
         return
     loaded = {(dotted(one.func).removesuffix(".load_state_dict"), dotted(one.args[0])): one
               for one in code.calls if called(one) == "load_state_dict" and one.args}  # fmt: skip
@@ -195,7 +195,7 @@ def states_shared(story: Diagnosis) -> Iterator[Finding]:
         load = loaded.get((model, name))
         if load is None or code.in_loop(load) or load.lineno < statement.lineno:
             continue
-        if {load.lineno, statement.lineno} & set(story.trace.lines_not_run):
+        if {load.lineno, statement.lineno} & set(diagnosis.trace.lines_not_run):
             continue
         copied = f"{{name: value.clone() for name, value in {code.text(call)}.items()}}"
         yield Finding(
@@ -212,9 +212,9 @@ def states_shared(story: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def updates_lost(story: Diagnosis) -> Iterator[Finding]:
+def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`for p in params: p = p - lr * p.grad`: the name of the loop means something new, the parameter stays."""
-    code = story.code
+    code = diagnosis.code
     for statement in code.bindings:
         name = dotted(statement.targets[0])
         if not name.isidentifier() or not any(is_grad_of(node, name) for node in ast.walk(statement.value)):
@@ -230,7 +230,7 @@ def updates_lost(story: Diagnosis) -> Iterator[Finding]:
                 fix: Edits = (code.replace(statement, f"{name} -= {code.text(right)}"),) if under else ()
             case _:
                 continue
-        if story.ops_at(code.span(statement.value)):
+        if diagnosis.ops_at(code.span(statement.value)):
             yield Finding(
                 code="update_lost",
                 severity="warning",
@@ -240,29 +240,32 @@ def updates_lost(story: Diagnosis) -> Iterator[Finding]:
             )
 
 
-def tensors_not_parameters(story: Diagnosis) -> Iterator[Finding]:
+def tensors_not_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`self.w = torch.randn(…, requires_grad=True)`: it gets gradients, but the model does not list it."""
-    code = story.code
-    steps = [update for update in story.trace.updates if update.kind == "step"]
+    code = diagnosis.code
+    steps = [update for update in diagnosis.trace.updates if update.kind == "step"]
     if not steps:
         return
     fed = {
         accumulation.tensor
-        for pass_ in story.trace.passes
+        for pass_ in diagnosis.trace.passes
         for accumulation in pass_.accumulations
         if accumulation.delta is not None
     }
     moved = {
-        story.identity(change.before) for move in story.moves for change in move.changes if change.before is not None
+        diagnosis.identity(change.before)
+        for move in diagnosis.moves
+        for change in move.changes
+        if change.before is not None
     }
-    types = {module.type for module in story.trace.modules}
+    types = {module.type for module in diagnosis.trace.modules}
     for statement in code.bindings:
         target = dotted(statement.targets[0])
         owner = code.enclosing(statement, ast.ClassDef)
         if owner is None or owner.name not in types or not target.startswith("self."):
             continue
         leaves = [
-            tensor.id for tensor in story.trace.tensors if target in tensor.names and tensor.id in fed and tensor.role == "leaf"
+            tensor.id for tensor in diagnosis.trace.tensors if target in tensor.names and tensor.id in fed and tensor.role == "leaf"
         ]  # fmt: skip
         if not leaves or moved.intersection(leaves):
             continue
@@ -272,12 +275,12 @@ def tensors_not_parameters(story: Diagnosis) -> Iterator[Finding]:
             span=code.span(statement),
             tensors=tuple(leaves),
             parameters={"line": str(statement.lineno), "name": target, "model": owner.name},
-            fix=_as_parameter(story, statement.value),
+            fix=_as_parameter(diagnosis, statement.value),
         )
 
 
-def _as_parameter(story: Diagnosis, value: ast.expr) -> Edits:
-    code = story.code
+def _as_parameter(diagnosis: Diagnosis, value: ast.expr) -> Edits:
+    code = diagnosis.code
     word = keyword(value, GRAD_FLAG) if isinstance(value, ast.Call) else None
     name = "nn.Parameter" if code.is_bound("nn") else "torch.nn.Parameter" if code.is_bound("torch") else ""
     if not isinstance(value, ast.Call) or word is None or not name:
@@ -286,18 +289,18 @@ def _as_parameter(story: Diagnosis, value: ast.expr) -> Edits:
     return (code.before(value, f"{name}("), *asked, code.after(value, ")"))
 
 
-def dropouts_ignoring_eval(story: Diagnosis) -> Iterator[Finding]:
+def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`F.dropout(x)` without `training=self.training` in a module that is in eval mode."""
-    code = story.code
+    code = diagnosis.code
     evaluated: set[int] | None = None
-    for op in story.ops_named(("dropout",)) if any(not one.training for one in story.trace.calls) else ():
+    for op in diagnosis.ops_named(("dropout",)) if any(not one.training for one in diagnosis.trace.calls) else ():
         call = code.call_at(op.span)
         if call is None or called(call) != "dropout" or argument(op, "training") != "True" or keyword(call, "training"):
             continue
         if argument(op, "p", 1) in ("0", "0.0"):
             continue
-        evaluated = _in_eval(story) if evaluated is None else evaluated
-        if story.op_at[op.id] not in evaluated:
+        evaluated = _in_eval(diagnosis) if evaluated is None else evaluated
+        if diagnosis.op_at[op.id] not in evaluated:
             continue
         function = code.function(call)
         is_method = function is not None and bool(function.args.args) and function.args.args[0].arg == "self"
@@ -310,22 +313,22 @@ def dropouts_ignoring_eval(story: Diagnosis) -> Iterator[Finding]:
             parameters={
                 "line": line(op.span),
                 "code": code.short(call),
-                "model": story.modules[op.module].path if op.module in story.modules else "",
+                "model": diagnosis.modules[op.module].path if op.module in diagnosis.modules else "",
             },
-            fix=_asked_by_module(story, call) if is_method and len(call.args) < 3 else (),
+            fix=_asked_by_module(diagnosis, call) if is_method and len(call.args) < 3 else (),
         )
         return
 
 
-def _asked_by_module(story: Diagnosis, call: ast.Call) -> tuple[Edit, ...]:
-    return (story.code.argument_added(call, "training=self.training"),)
+def _asked_by_module(diagnosis: Diagnosis, call: ast.Call) -> tuple[Edit, ...]:
+    return (diagnosis.code.argument_added(call, "training=self.training"),)
 
 
-def _in_eval(story: Diagnosis) -> set[int]:
+def _in_eval(diagnosis: Diagnosis) -> set[int]:
     """Places of the ops whose innermost running module was in eval mode."""
     found: set[int] = set()
-    for call in story.trace.calls:  # outer calls first
-        first, last = story.op_at.get(call.first_op or ""), story.op_at.get(call.last_op or "")
+    for call in diagnosis.trace.calls:  # outer calls first
+        first, last = diagnosis.op_at.get(call.first_op or ""), diagnosis.op_at.get(call.last_op or "")
         if first is not None and last is not None:
             inside = range(first, last + 1)
             (found.difference_update if call.training else found.update)(inside)

@@ -349,7 +349,7 @@ def optimizer_given(case: Case) -> Finding | None:
         operand = case.operand(ast.unparse(first))
         if operand is None or operand.type != case.groups["module"] or not operand.type[0].isupper():
             return None
-        known = {module.path for module in case.story.trace.modules}
+        known = {module.path for module in case.diagnosis.trace.modules}
         if operand.text not in known and not dotted(call.func).startswith(("torch.optim.", "optim.")):
             return None
         return case.finding(
@@ -369,10 +369,10 @@ def optimizer_not_leaf(case: Case) -> Finding | None:
     if len(found) != 1:
         return None
     node, tensor = found[0]
-    maker = case.story.maker.get(tensor.id)
+    maker = case.diagnosis.maker.get(tensor.id)
     name = ast.unparse(node)
-    meant = meant_as_leaves(case.story).get(name)
-    fix = asked_last(case.story, meant[0], meant[1]) if meant is not None else ()
+    meant = meant_as_leaves(case.diagnosis).get(name)
+    fix = asked_last(case.diagnosis, meant[0], meant[1]) if meant is not None else ()
     return case.finding(
         span=maker.span if maker is not None else None, name=name, op=maker.name if maker is not None else "?",
         used_line=line(case.failure.span), tensors=(tensor,), fix=fix,
@@ -381,11 +381,11 @@ def optimizer_not_leaf(case: Case) -> Finding | None:
 
 def optimizer_empty(case: Case) -> Finding | None:
     """No parameters: all layers are in a plain list, or there are none."""
-    hidden = list(plain_containers(case.story))
+    hidden = list(plain_containers(case.diagnosis))
     if len(hidden) != 1:
         return case.finding()
     used = {"used_line": line(case.failure.span)}
-    span, fix = case.code.span(hidden[0].value), wrapped(case.story, hidden[0])
+    span, fix = case.code.span(hidden[0].value), wrapped(case.diagnosis, hidden[0])
     return case.finding("optimizer_empty_list", {**said_of(hidden[0]), **used}, span=span, fix=fix)
 
 

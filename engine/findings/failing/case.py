@@ -10,12 +10,12 @@ from engine.trace import Edit, Failure, Finding, Op, Operand, Span, Tensor
 
 
 class Case:
-    """A failure, its story, and the parts of its message that a rule's pattern named."""
+    """A failure, its diagnosis, and the parts of its message that a rule's pattern named."""
 
-    def __init__(self, story: Diagnosis, failure: Failure) -> None:
-        self.story = story
+    def __init__(self, diagnosis: Diagnosis, failure: Failure) -> None:
+        self.diagnosis = diagnosis
         self.failure = failure
-        self.code = source_of(story.trace.program.code)
+        self.code = source_of(diagnosis.trace.program.code)
         self.groups: dict[str, str] = {}
         self.rule = ""
         """Code of the rule that is looking."""
@@ -38,12 +38,14 @@ class Case:
     @cached_property
     def op(self) -> Op | None:
         """The op that raised."""
-        return self.story.ops.get(self.failure.op or "")
+        return self.diagnosis.ops.get(self.failure.op or "")
 
     def inputs(self) -> list[Tensor]:
         """The tensors given to the op that raised."""
         return (
-            [self.story.tensors[input_] for input_ in self.op.inputs if input_ in self.story.tensors] if self.op else []
+            [self.diagnosis.tensors[input_] for input_ in self.op.inputs if input_ in self.diagnosis.tensors]
+            if self.op
+            else []
         )
 
     def argument(self, position: int, name: str = "") -> Tensor | None:
@@ -53,7 +55,7 @@ class Case:
         found = next((one for one in given if name and one.name == name), None)
         if found is None and position < len(positional):
             found = positional[position]
-        return self.story.tensors.get(found.tensor) if found is not None and found.tensor is not None else None
+        return self.diagnosis.tensors.get(found.tensor) if found is not None and found.tensor is not None else None
 
     def operand(self, text: str) -> Operand | None:
         """What a name of the failing expression stood for."""
@@ -65,11 +67,11 @@ class Case:
             return None
         operand = self.operand(ast.unparse(node))
         if operand is not None:
-            return self.story.tensors.get(operand.tensor or "")
+            return self.diagnosis.tensors.get(operand.tensor or "")
         span = self.code.span(node)
-        for op in reversed(self.story.trace.ops):
+        for op in reversed(self.diagnosis.trace.ops):
             if op.span == span and not op.raised:
-                return self.story.tensors.get(op.outputs[0]) if len(op.outputs) == 1 else None
+                return self.diagnosis.tensors.get(op.outputs[0]) if len(op.outputs) == 1 else None
         return None
 
     def written(self, tensor: Tensor | None) -> ast.expr | None:
@@ -100,7 +102,7 @@ class Case:
         node = self.written(tensor)
         if node is not None:
             return self.code.short(node)
-        return self.story.say(tensor.id if tensor is not None else None)
+        return self.diagnosis.say(tensor.id if tensor is not None else None)
 
     def finding(
         self, code: str = "", given: Mapping[str, str] = {}, /, *, span: Span | None = None, fix: Iterable[Edit] = (), tensors: Iterable[Tensor | None] = (),
@@ -108,7 +110,7 @@ class Case:
     ) -> Finding:  # fmt: skip
         """The diagnosis, at the failing place unless another is given. Parameters come as a mapping, by name, or both."""
         where = span or self.failure.span
-        common = {"line": line(where), "code": self.story.code.excerpt(where)}
+        common = {"line": line(where), "code": self.diagnosis.code.excerpt(where)}
         return Finding(
             code=code or self.rule,
             severity="error",

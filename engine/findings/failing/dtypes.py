@@ -29,7 +29,7 @@ def mixed(case: Case) -> Finding | None:
     fix = (
         case.code.method(node, _CASTS[fits.dtype]) if node is not None and fits.dtype in ("float32", "float64") else ()
     )
-    module = case.story.modules.get(op.module or "")
+    module = case.diagnosis.modules.get(op.module or "")
     return case.finding(
         tensors=pair, odd=case.say(odd), odd_dtype=odd.dtype, other=case.say(fits), other_dtype=fits.dtype,
         op=module.path if module is not None else op.name, cast=_CASTS.get(fits.dtype, f".to(torch.{fits.dtype})"), fix=fix,

@@ -5,7 +5,7 @@ import re
 
 from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case
-from engine.findings.failing.given import made_with_data
+from engine.findings.failing.not_a_tensor import made_with_data
 from engine.program import paste
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding
@@ -67,7 +67,7 @@ def _pasted(case: Case, name: str) -> Finding | None:
     statement = case.code.statement(case.node) if case.node is not None else None
     if span is None or statement is None:
         return None
-    code = case.story.trace.program.code
+    code = case.diagnosis.trace.program.code
     text = case.code.lines[span.line - 1]
     if name in ("In", "Out") and paste.has_prompts(text):
         changes = paste.prompts(code)
@@ -184,10 +184,12 @@ def _never_initialised(case: Case, owner: str) -> Finding | None:
 
 def _parts(case: Case, owner: str) -> str:
     """The layers and parameters that the program's module of that class has, for a sentence."""
-    modules = [module for module in case.story.trace.modules if module.type == owner]
+    modules = [module for module in case.diagnosis.trace.modules if module.type == owner]
     if not modules or not case.code.classes(owner):
         return ""
-    inner = [module.path.rpartition(".")[2] for module in case.story.trace.modules if module.parent == modules[0].id]
+    inner = [
+        module.path.rpartition(".")[2] for module in case.diagnosis.trace.modules if module.parent == modules[0].id
+    ]
     return ", ".join([*inner, *(parameter.name for parameter in modules[0].parameters)][:8])
 
 
@@ -217,7 +219,7 @@ def _method_on_module(case: Case, node: ast.Attribute, common: dict[str, str]) -
 def _is_tensor_name(case: Case, node: ast.expr) -> bool:
     text = ast.unparse(node)
     return isinstance(node, ast.Name) and any(
-        variable.name == text and variable.kind == "tensor" for variable in case.story.trace.variables
+        variable.name == text and variable.kind == "tensor" for variable in case.diagnosis.trace.variables
     )
 
 

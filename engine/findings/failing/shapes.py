@@ -48,7 +48,7 @@ def _linear(case: Case) -> Finding | None:
     got, wanted = given.shape[-1], weight.shape[1]
     if got == wanted:
         return None
-    module = case.story.modules.get(case.op.module or "") if case.op is not None else None
+    module = case.diagnosis.modules.get(case.op.module or "") if case.op is not None else None
     layer = module.path if module is not None and module.type == "Linear" else "F.linear"
     common = {
         "layer": layer, "shape": sizes(given.shape), "got": str(got), "wanted": str(wanted),
@@ -65,7 +65,7 @@ def _linear(case: Case) -> Finding | None:
 
 def _batch_flattened(case: Case, given: Tensor, common: dict[str, str]) -> Finding:
     """`x.view(-1)`: all samples in one long row."""
-    maker = case.story.maker.get(given.id)
+    maker = case.diagnosis.maker.get(given.id)
     call = case.code.at(maker.span) if maker is not None else None
     fix: tuple[Edit, ...] = ()
     match call:
@@ -94,11 +94,11 @@ def _flattened(case: Case, given: Tensor, module: Module | None) -> tuple[Edit, 
 
 def layer_call(case: Case, module: str) -> ast.Call | None:
     """The call in the program that made a module, when there is exactly one."""
-    record = case.story.modules.get(module)
+    record = case.diagnosis.modules.get(module)
     if record is None:
         return None
     name = record.path.rpartition(".")[2]
-    parent = case.story.modules.get(record.parent or "")
+    parent = case.diagnosis.modules.get(record.parent or "")
     if parent is None:
         made = case.code.assignments(record.path)
         return _call(made[0].value) if len(made) == 1 else None
@@ -222,7 +222,7 @@ def joined(case: Case) -> Finding | None:
     if not clash:
         return None
     return case.finding(
-        tensors=(first, other), first=case.story.say(first.id), other=case.story.say(other.id), axis=str(clash[0]),
+        tensors=(first, other), first=case.diagnosis.say(first.id), other=case.diagnosis.say(other.id), axis=str(clash[0]),
         first_shape=sizes(first.shape), other_shape=sizes(other.shape),
     )  # fmt: skip
 
@@ -234,7 +234,7 @@ def joined_axes(case: Case) -> Finding | None:
     if other is None:
         return None
     return case.finding(
-        tensors=(given[0], other), first=case.story.say(given[0].id), other=case.story.say(other.id),
+        tensors=(given[0], other), first=case.diagnosis.say(given[0].id), other=case.diagnosis.say(other.id),
         first_shape=sizes(given[0].shape), other_shape=sizes(other.shape),
     )  # fmt: skip
 
@@ -264,7 +264,7 @@ def reshaped(case: Case) -> Finding | None:
         "wanted": str(known),
     }
     if count == 0:
-        maker = case.story.maker.get(given.id)
+        maker = case.diagnosis.maker.get(given.id)
         made = str(maker.span.line) if maker is not None and maker.span is not None else "?"
         return case.finding("reshape_of_nothing", common, tensors=(given,), made_line=made)
     return case.finding("", common, tensors=(given,))
@@ -392,7 +392,7 @@ def channels(case: Case) -> Finding | None:
     given = case.argument(0, "input")
     if given is None or case.op is None:
         return None
-    module = case.story.modules.get(case.op.module or "")
+    module = case.diagnosis.modules.get(case.op.module or "")
     layer = module.path if module is not None and module.type.startswith("Conv") else case.op.name
     made = layer_call(case, module.id) if module is not None and layer != case.op.name else None
     wanted, got = int(case.groups["wanted"]), int(case.groups["got"])
@@ -450,7 +450,7 @@ def one_value(case: Case) -> Finding | None:
     given = case.argument(0, "input")
     if given is None or case.op is None:
         return None
-    module = case.story.modules.get(case.op.module or "")
+    module = case.diagnosis.modules.get(case.op.module or "")
     return case.finding(
         layer=module.path if module is not None else case.op.name, name=case.say(given), shape=sizes(given.shape),
         tensors=(given,),
@@ -533,7 +533,7 @@ def recurrent_input(case: Case) -> Finding | None:
     name = ast.unparse(call.func)
     modules = [
         module
-        for module in case.story.trace.modules
+        for module in case.diagnosis.trace.modules
         if module.path == name.replace("self.", "", 1) or module.path == name
     ]
     made = layer_call(case, modules[0].id) if len(modules) == 1 else None
@@ -559,7 +559,7 @@ def norm_features(case: Case) -> Finding | None:
     given = case.argument(0, "input")
     if given is None or case.op is None:
         return None
-    module = case.story.modules.get(case.op.module or "")
+    module = case.diagnosis.modules.get(case.op.module or "")
     made = layer_call(case, module.id) if module is not None else None
     wanted, got = int(case.groups["wanted"]), int(case.groups["got"])
     return case.finding(
@@ -653,9 +653,9 @@ def expanded_written(case: Case) -> Finding | None:
     given = next(iter(case.inputs()), None)
     if given is None:
         return None
-    name = case.story.say(given.id)
-    identity = case.story.identity(given.id)
-    maker = next((op for op in case.story.ops_named(_STRETCHES) if identity in op.outputs), None)
+    name = case.diagnosis.say(given.id)
+    identity = case.diagnosis.identity(given.id)
+    maker = next((op for op in case.diagnosis.ops_named(_STRETCHES) if identity in op.outputs), None)
     made = case.code.at(maker.span) if maker is not None else None
     fix = (case.code.after(made, ".clone()"),) if isinstance(made, ast.Call) else ()
     return case.finding(
@@ -675,7 +675,7 @@ def probability_range(case: Case) -> Finding | None:
     common = {"name": case.say(wrong), "value": f"{_farthest(wrong):.4g}", "loss": case.op.name}
     if wrong is target:
         return case.finding("bce_target_range", common, tensors=(target,))
-    return case.finding("", common, tensors=(given,), fix=logits_loss(case.story, case.op))
+    return case.finding("", common, tensors=(given,), fix=logits_loss(case.diagnosis, case.op))
 
 
 def _farthest(tensor: Tensor) -> float:

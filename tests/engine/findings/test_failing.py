@@ -13,7 +13,7 @@ from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
 from tests.engine.findings import failing, near_failing
 from tests.engine.findings.failing import HEAD, Row
-from tests.engine.findings.failing_given import GIVEN, NEAR_GIVEN
+from tests.engine.findings.failing_not_a_tensor import GIVEN, NEAR_GIVEN
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.test_words import PARTS, words
 

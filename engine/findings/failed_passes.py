@@ -19,36 +19,41 @@ NOT_LEAF = "that is not a leaf Tensor is being accessed"
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
-def failed_passes(story: Diagnosis) -> Iterator[Finding]:
+def failed_passes(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Why the last pass raised."""
-    failed, failure = story.failed_pass(), story.trace.failure
+    failed, failure = diagnosis.failed_pass(), diagnosis.trace.failure
     if failure is None:
         return
     if NOT_SCALAR in failure.message:
-        yield from _not_scalar(Case(story, failure))
+        yield from _not_scalar(Case(diagnosis, failure))
     elif failed is None:
         return
     elif SECOND_TIME in failure.message:
-        yield from _second_time(story, failed)
+        yield from _second_time(diagnosis, failed)
     elif CHANGED in failure.message:
-        yield from _saved_changed(story, failed, failure.message)
+        yield from _saved_changed(diagnosis, failed, failure.message)
 
 
-def _second_time(story: Diagnosis, failed: Pass) -> Iterator[Finding]:
-    reached = story.reached_from(root.node for root in failed.roots if root.node is not None)
+def _second_time(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
+    reached = diagnosis.reached_from(root.node for root in failed.roots if root.node is not None)
     before = [
         pass_
-        for pass_ in story.trace.passes
-        if pass_.id != failed.id and not pass_.failed and not pass_.retain_graph and _ran_any_of(story, pass_, reached)
+        for pass_ in diagnosis.trace.passes
+        if pass_.id != failed.id
+        and not pass_.failed
+        and not pass_.retain_graph
+        and _ran_any_of(diagnosis, pass_, reached)
     ]
     if before:
         first = before[-1]
-        shared = _shared(story, first, reached)
+        shared = _shared(diagnosis, first, reached)
         code, where = "second_backward", failed.span
         again = {root.node for root in failed.roots} <= {root.node for root in first.roots}
-        in_loop = story.code.in_loop(there) if (there := story.code.statement_at(failed.span)) is not None else True
+        in_loop = (
+            diagnosis.code.in_loop(there) if (there := diagnosis.code.statement_at(failed.span)) is not None else True
+        )
         if first.span == failed.span and shared is not None and (in_loop or not again):
-            carried = _in_loop_of(story, shared, failed)
+            carried = _in_loop_of(diagnosis, shared, failed)
             code, where = "second_backward_in_loop" if carried else "made_before_loop", shared.span or failed.span
         yield Finding(
             code=code,
@@ -59,27 +64,27 @@ def _second_time(story: Diagnosis, failed: Pass) -> Iterator[Finding]:
             parameters={
                 "first_line": line(first.span),
                 "line": line(failed.span),
-                "shared": story.say(_carried(story, shared)) if shared is not None else "?",
+                "shared": diagnosis.say(_carried(diagnosis, shared)) if shared is not None else "?",
                 "shared_line": line(shared.span) if shared is not None else "?",
                 "used_line": line(failed.span),
             },
-            fix=_retained(story, first) if len(before) == 1 and first.span != failed.span else (),
+            fix=_retained(diagnosis, first) if len(before) == 1 and first.span != failed.span else (),
         )
 
 
-def _carried(story: Diagnosis, shared: Op) -> str | None:
+def _carried(diagnosis: Diagnosis, shared: Op) -> str | None:
     """The output that was used last: of a recurrent layer the state goes on, not the result of the turn."""
-    own = {story.identity(output): output for output in shared.outputs}
-    for op in reversed(story.trace.ops[story.op_at[shared.id] :]):
+    own = {diagnosis.identity(output): output for output in shared.outputs}
+    for op in reversed(diagnosis.trace.ops[diagnosis.op_at[shared.id] :]):
         for input_ in op.inputs:
-            if story.identity(input_) in own and op.id != shared.id:
+            if diagnosis.identity(input_) in own and op.id != shared.id:
                 return input_
     return shared.outputs[0] if shared.outputs else None
 
 
-def _in_loop_of(story: Diagnosis, op: Op, failed: Pass) -> bool:
+def _in_loop_of(diagnosis: Diagnosis, op: Op, failed: Pass) -> bool:
     """Whether an op stands in the loop that a pass stands in, so that each turn runs it again."""
-    code = story.code
+    code = diagnosis.code
     here, there = code.statement_at(op.span), code.statement_at(failed.span)
     if here is None or there is None:
         return True
@@ -87,19 +92,21 @@ def _in_loop_of(story: Diagnosis, op: Op, failed: Pass) -> bool:
     return not loops or loops[0] in code.around(here) or code.function(here) is not code.function(there)
 
 
-def _ran_any_of(story: Diagnosis, pass_: Pass, nodes: set[str]) -> bool:
-    return any(visit.node in nodes and story.nodes[visit.node].variable is None for visit in pass_.visits)
+def _ran_any_of(diagnosis: Diagnosis, pass_: Pass, nodes: set[str]) -> bool:
+    return any(visit.node in nodes and diagnosis.nodes[visit.node].variable is None for visit in pass_.visits)
 
 
-def _shared(story: Diagnosis, first: Pass, reached: set[str]) -> Op | None:
+def _shared(diagnosis: Diagnosis, first: Pass, reached: set[str]) -> Op | None:
     """The last op of the part of the graph that both passes walk: where the new graph hangs on the old one."""
-    ops = [op for visit in first.visits if visit.node in reached and (op := story.op_of_node(visit.node)) is not None]
-    return max(ops, key=lambda op: story.op_at[op.id], default=None)
+    ops = [
+        op for visit in first.visits if visit.node in reached and (op := diagnosis.op_of_node(visit.node)) is not None
+    ]
+    return max(ops, key=lambda op: diagnosis.op_at[op.id], default=None)
 
 
-def _retained(story: Diagnosis, first: Pass) -> tuple[Edit, ...]:
+def _retained(diagnosis: Diagnosis, first: Pass) -> tuple[Edit, ...]:
     """Keeping the graph in the first pass; where memory matters, one pass over the sum is better."""
-    code = story.code
+    code = diagnosis.code
     call = code.call_at(first.span)
     if call is None or keyword(call, "retain_graph") is not None:
         return ()
@@ -142,13 +149,13 @@ class _Writer(NamedTuple):
     op: Op | None = None
 
 
-def _saved_changed(story: Diagnosis, failed: Pass, message: str) -> Iterator[Finding]:
+def _saved_changed(diagnosis: Diagnosis, failed: Pass, message: str) -> Iterator[Finding]:
     versions = _VERSIONS.search(message)
-    for node, saved, changer in _stale(story, failed):
+    for node, saved, changer in _stale(diagnosis, failed):
         if versions is not None and saved.version is not None and int(versions[2]) != saved.version:
             continue
-        saver = story.op_of_node(node.id)
-        layers = _layers(story, saver, changer.op)
+        saver = diagnosis.op_of_node(node.id)
+        layers = _layers(diagnosis, saver, changer.op)
         yield Finding(
             code="saved_changed_by_step"
             if changer.op is None
@@ -160,41 +167,41 @@ def _saved_changed(story: Diagnosis, failed: Pass, message: str) -> Iterator[Fin
             tensors=(saved.tensor,) if saved.tensor is not None else (),
             nodes=(node.id,),
             parameters={
-                "name": _named(story, saved.tensor),
+                "name": _named(diagnosis, saved.tensor),
                 **layers,
                 "op": saver.name if saver is not None else node.type,
                 "saved_line": line(saver.span if saver is not None else None),
                 "change": changer.name,
-                "code": story.code.excerpt(changer.span),
+                "code": diagnosis.code.excerpt(changer.span),
                 "changed_line": line(changer.span),
                 "line": line(failed.span),
                 "saved_version": versions[2] if versions is not None else str(saved.version),
                 "version": versions[1] if versions is not None else "",
             },
-            fix=_elsewhere(story, changer.op) if changer.op is not None else (),
+            fix=_elsewhere(diagnosis, changer.op) if changer.op is not None else (),
         )
         return
 
 
-def _named(story: Diagnosis, tensor: str | None) -> str:
+def _named(diagnosis: Diagnosis, tensor: str | None) -> str:
     """What to call a saved tensor; a view without a name, as a layer makes of its weight, goes by its base."""
-    record = story.tensors.get(tensor or "")
-    if record is not None and not record.names and record.base is not None and story.has_names(record.base):
-        return story.say(record.base)
-    return story.say(tensor)
+    record = diagnosis.tensors.get(tensor or "")
+    if record is not None and not record.names and record.base is not None and diagnosis.has_names(record.base):
+        return diagnosis.say(record.base)
+    return diagnosis.say(tensor)
 
 
-def _layers(story: Diagnosis, saver: Op | None, changer: Op | None) -> dict[str, str]:
+def _layers(diagnosis: Diagnosis, saver: Op | None, changer: Op | None) -> dict[str, str]:
     """The two layers of a model that are at odds, when no line of the program stands between them."""
     if saver is None or changer is None or saver.span != changer.span or saver.module == changer.module:
         return {}
-    first, second = story.modules.get(saver.module or ""), story.modules.get(changer.module or "")
+    first, second = diagnosis.modules.get(saver.module or ""), diagnosis.modules.get(changer.module or "")
     return {"saver": first.path, "layer": second.path} if first is not None and second is not None else {}
 
 
-def _elsewhere(story: Diagnosis, changer: Op) -> tuple[Edit, ...]:
+def _elsewhere(diagnosis: Diagnosis, changer: Op) -> tuple[Edit, ...]:
     """The same change written into a new tensor, so that the saved one stays."""
-    code = story.code
+    code = diagnosis.code
     node = code.at(changer.span)
     statement = code.statement(node) if node is not None else None
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
@@ -212,7 +219,7 @@ def _elsewhere(story: Diagnosis, changer: Op) -> tuple[Edit, ...]:
         owner = statement.targets[0].value
         if isinstance(owner, ast.Name):
             return (code.line_above(statement, f"{owner.id} = {owner.id}.clone()"),)
-    return _not_in_place(story, code, node)
+    return _not_in_place(diagnosis, code, node)
 
 
 def _alone(code: Source, statement: ast.stmt) -> bool:
@@ -221,7 +228,7 @@ def _alone(code: Source, statement: ast.stmt) -> bool:
     return not code.lines[span.line - 1][: span.column].strip()
 
 
-def _not_in_place(story: Diagnosis, code: Source, node: ast.AST | None) -> tuple[Edit, ...]:
+def _not_in_place(diagnosis: Diagnosis, code: Source, node: ast.AST | None) -> tuple[Edit, ...]:
     """A module or function asked to work in place: there is one `inplace=True` in the whole program."""
     asked = [
         word
@@ -232,20 +239,20 @@ def _not_in_place(story: Diagnosis, code: Source, node: ast.AST | None) -> tuple
     return (code.replace(asked[0], "inplace=False"),) if isinstance(node, ast.Call) and len(asked) == 1 else ()
 
 
-def _stale(story: Diagnosis, failed: Pass) -> Iterator[tuple[Node, Saved, _Writer]]:
+def _stale(diagnosis: Diagnosis, failed: Pass) -> Iterator[tuple[Node, Saved, _Writer]]:
     """Saved tensors that were written after they were saved, with the first that wrote."""
     visited = {visit.node for visit in failed.visits}
     pending = [root.node for root in failed.roots if root.node is not None]
     seen = set(pending)
-    writers = _writers(story)
+    writers = _writers(diagnosis)
     while pending:
-        node = story.nodes.get(pending.pop())
+        node = diagnosis.nodes.get(pending.pop())
         if node is None:
             continue
         if node.id not in visited:
             for saved in node.saved:
                 if saved.tensor is not None and saved.version is not None:
-                    for writer in writers.get(story.identity(saved.tensor), ()):
+                    for writer in writers.get(diagnosis.identity(saved.tensor), ()):
                         if writer.version > saved.version:
                             yield node, saved, writer
                             break
@@ -255,22 +262,22 @@ def _stale(story: Diagnosis, failed: Pass) -> Iterator[tuple[Node, Saved, _Write
                 pending.append(edge.to)
 
 
-def _writers(story: Diagnosis) -> dict[str, list[_Writer]]:
+def _writers(diagnosis: Diagnosis) -> dict[str, list[_Writer]]:
     """Identity, and that of the tensors it shares storage with, to what wrote it, in order."""
     writers: dict[str, list[_Writer]] = {}
     by_storage: dict[str, set[str]] = {}
-    for tensor in story.trace.tensors:
+    for tensor in diagnosis.trace.tensors:
         if tensor.storage is not None:
             by_storage.setdefault(tensor.storage, set()).add(tensor.identity or tensor.id)
-    for op in story.trace.ops:
+    for op in diagnosis.trace.ops:
         for output in op.outputs if op.in_place else ():
-            record = story.tensors.get(output)
+            record = diagnosis.tensors.get(output)
             if record is not None:
                 for identity in by_storage.get(record.storage or "", {record.identity or record.id}):
                     writers.setdefault(identity, []).append(_Writer(record.version, op.name, op.span, op))
-    for update in story.trace.updates:
+    for update in diagnosis.trace.updates:
         for change in update.changes if update.kind == "step" else ():
-            record = story.tensors.get(change.after or "")
+            record = diagnosis.tensors.get(change.after or "")
             if record is not None:
                 name = f"{update.variable or update.optimizer}.step()"
                 for identity in by_storage.get(record.storage or "", {record.identity or record.id}):

@@ -48,15 +48,15 @@ def _sampled(passes: Sequence[Pass]) -> list[Pass]:
     return [passes[round(at * (len(passes) - 1) / (LOOKED_AT - 1))] for at in range(LOOKED_AT)]
 
 
-def gradients_over_depth(story: Diagnosis) -> Iterator[Finding]:
+def gradients_over_depth(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The gradient that enters the products of weights: over the layers, and over the rounds of one weight."""
-    if not any(True for _ in story.ops_named(PRODUCTS)):
+    if not any(True for _ in diagnosis.ops_named(PRODUCTS)):
         return
-    passes = [pass_ for pass_ in story.trace.passes if pass_.parent is None and not pass_.failed]
-    looked_at = [_entering(story, pass_) for pass_ in _sampled(passes)]
+    passes = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and not pass_.failed]
+    looked_at = [_entering(diagnosis, pass_) for pass_ in _sampled(passes)]
     if looked_at and any(len(products) >= LAYERS for products in looked_at):
-        yield from _over_layers(story, looked_at, passes[-1])
-        yield from _over_time(story, looked_at)
+        yield from _over_layers(diagnosis, looked_at, passes[-1])
+        yield from _over_time(diagnosis, looked_at)
 
 
 class _Product(NamedTuple):
@@ -68,24 +68,24 @@ class _Product(NamedTuple):
     size: float
 
 
-def _entering(story: Diagnosis, pass_: Pass) -> list[_Product]:
+def _entering(diagnosis: Diagnosis, pass_: Pass) -> list[_Product]:
     """In the order in which they were computed."""
     found: list[_Product] = []
     for visit in pass_.visits:
-        node = story.nodes.get(visit.node)
-        op = story.ops.get(node.op or "") if node is not None else None
+        node = diagnosis.nodes.get(visit.node)
+        op = diagnosis.ops.get(node.op or "") if node is not None else None
         if op is None or op.name not in PRODUCTS or visit.node != op.nodes[-1] or not visit.entered:
             continue
-        gradient = story.tensors.get(visit.entered[0] or "")
+        gradient = diagnosis.tensors.get(visit.entered[0] or "")
         size = size_of(gradient)
         if gradient is None or size is None:
             continue
         norm = size * math.sqrt(math.prod(gradient.shape))
-        found.extend(_Product(story.op_at[op.id], op, weight, norm) for weight in _weights(story, op))
+        found.extend(_Product(diagnosis.op_at[op.id], op, weight, norm) for weight in _weights(diagnosis, op))
     return sorted(found, key=lambda product: product.at)
 
 
-def _over_layers(story: Diagnosis, looked_at: list[list[_Product]], last: Pass) -> Iterator[Finding]:
+def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pass) -> Iterator[Finding]:
     ratios: list[float] = []
     layers: dict[str, list[_Product]] = {}
     for products in looked_at:
@@ -110,20 +110,20 @@ def _over_layers(story: Diagnosis, looked_at: list[list[_Product]], last: Pass) 
             tensors=(first.weight, final.weight),
             nodes=first.op.nodes[-1:],
             parameters={
-                "first": story.say(first.weight),
-                "last": story.say(final.weight),
+                "first": diagnosis.say(first.weight),
+                "last": diagnosis.say(final.weight),
                 "first_size": f"{first.size:.2g}",
                 "last_size": f"{final.size:.2g}",
                 "ratio": _rounded(first.size / final.size),
-                "first_most": _most(story, last, first.weight),
-                "last_most": _most(story, last, final.weight),
+                "first_most": _most(diagnosis, last, first.weight),
+                "last_most": _most(diagnosis, last, final.weight),
                 "count": str(len(layers)),
                 "line": line(last.span),
             },
         )
 
 
-def _most(story: Diagnosis, pass_: Pass, weight: str) -> str:
+def _most(diagnosis: Diagnosis, pass_: Pass, weight: str) -> str:
     """The largest magnitude in what a pass gave a weight."""
     delta = next(
         (accumulation.delta for accumulation in reversed(pass_.accumulations) if accumulation.tensor == weight), None
@@ -132,7 +132,7 @@ def _most(story: Diagnosis, pass_: Pass, weight: str) -> str:
         delta = next(
             (result for asked, result in zip(pass_.inputs, pass_.results, strict=False) if asked == weight), None
         )
-    tensor = story.tensors.get(delta or "")
+    tensor = diagnosis.tensors.get(delta or "")
     if tensor is None:
         return "?"
     if tensor.summary is not None:
@@ -140,7 +140,7 @@ def _most(story: Diagnosis, pass_: Pass, weight: str) -> str:
     return f"{max((abs(number) for number in numbers_of(tensor)), default=math.nan):.2g}"
 
 
-def _over_time(story: Diagnosis, looked_at: list[list[_Product]]) -> Iterator[Finding]:
+def _over_time(diagnosis: Diagnosis, looked_at: list[list[_Product]]) -> Iterator[Finding]:
     ratios: dict[str, list[float]] = {}
     rounds: dict[str, list[_Product]] = {}
     for products in looked_at:
@@ -163,7 +163,7 @@ def _over_time(story: Diagnosis, looked_at: list[list[_Product]]) -> Iterator[Fi
                 tensors=(weight,),
                 nodes=first.nodes[-1:],
                 parameters={
-                    "name": story.say(weight),
+                    "name": diagnosis.say(weight),
                     "line": line(first.span),
                     "rounds": str(len(rounds[weight])),
                     "ratio": _rounded(statistics.median(found)),
@@ -181,40 +181,40 @@ def _rounded(ratio: float) -> str:
     return f"{ratio:.1g}" if ratio < 1 else f"{ratio:.2g}"
 
 
-def _first_uses(story: Diagnosis) -> dict[str, int]:
+def _first_uses(diagnosis: Diagnosis) -> dict[str, int]:
     """Weights of at least two axes in the order in which they were first multiplied."""
     uses: dict[str, int] = {}
-    for op in story.ops_named(PRODUCTS):
-        for weight in _weights(story, op):
-            at = story.op_at[op.id]
+    for op in diagnosis.ops_named(PRODUCTS):
+        for weight in _weights(diagnosis, op):
+            at = diagnosis.op_at[op.id]
             uses[weight] = min(at, uses.get(weight, at))
     return uses
 
 
-def _weights(story: Diagnosis, op: Op) -> Iterator[str]:
+def _weights(diagnosis: Diagnosis, op: Op) -> Iterator[str]:
     for input_ in op.inputs:
-        record = story.tensors.get(input_)
+        record = diagnosis.tensors.get(input_)
         if record is not None and record.requires_grad and record.grad_fn is None and len(record.shape) >= 2:
             yield record.identity or record.id
 
 
-def dead_relus(story: Diagnosis) -> Iterator[Finding]:
+def dead_relus(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A ReLU behind a layer that let nothing through in any pass."""
     alive: set[tuple[str | None, str]] = set()
     dead: dict[tuple[str | None, str], list[Op]] = {}
-    for op in story.ops_named(RELUS):
+    for op in diagnosis.ops_named(RELUS):
         key = (op.module, line(op.span))
-        result = story.output_of(op)
-        if key in alive or result is None or not story.reaches_a_pass(op):
+        result = diagnosis.output_of(op)
+        if key in alive or result is None or not diagnosis.reaches_a_pass(op):
             continue
-        if is_zero(result) and math.prod(result.shape) >= FEW and _is_behind_a_layer(story, op):
+        if is_zero(result) and math.prod(result.shape) >= FEW and _is_behind_a_layer(diagnosis, op):
             dead.setdefault(key, []).append(op)
         else:
             alive.add(key)
     for key, ops in dead.items():
         if key not in alive:
             last = ops[-1]
-            result = story.output_of(last)
+            result = diagnosis.output_of(last)
             yield Finding(
                 code="dead_relu",
                 severity="warning",
@@ -222,9 +222,9 @@ def dead_relus(story: Diagnosis) -> Iterator[Finding]:
                 tensors=last.outputs[:1],
                 nodes=last.nodes[:1],
                 parameters={
-                    "name": story.modules[last.module].path
-                    if last.module in story.modules
-                    else story.say(last.outputs[0]),
+                    "name": diagnosis.modules[last.module].path
+                    if last.module in diagnosis.modules
+                    else diagnosis.say(last.outputs[0]),
                     "line": line(last.span),
                     "count": str(len(ops)),
                     "units": str(result.shape[-1] if result is not None and result.shape else 1),
@@ -232,29 +232,29 @@ def dead_relus(story: Diagnosis) -> Iterator[Finding]:
             )
 
 
-def _is_behind_a_layer(story: Diagnosis, op: Op) -> bool:
-    maker = story.maker.get(op.inputs[0]) if op.inputs else None
+def _is_behind_a_layer(diagnosis: Diagnosis, op: Op) -> bool:
+    maker = diagnosis.maker.get(op.inputs[0]) if op.inputs else None
     for _ in range(3):
         if maker is None:
             return False
         if maker.name in PRODUCTS:
             return True
-        maker = story.maker.get(maker.inputs[0]) if maker.inputs else None
+        maker = diagnosis.maker.get(maker.inputs[0]) if maker.inputs else None
     return False
 
 
-def saturated_units(story: Diagnosis) -> Iterator[Finding]:
+def saturated_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A sigmoid or tanh between two layers whose outputs sit at its ends in every pass."""
-    fed = {tensor for op in story.ops_named(PRODUCTS) for tensor in op.inputs[:1]}
+    fed = {tensor for op in diagnosis.ops_named(PRODUCTS) for tensor in op.inputs[:1]}
     free: set[tuple[str | None, str]] = set()
     found: dict[tuple[str | None, str], list[tuple[Op, float]]] = {}
-    for op in story.ops_named(SQUASHES):
+    for op in diagnosis.ops_named(SQUASHES):
         key = (op.module, line(op.span))
-        result = story.output_of(op)
-        if key in free or result is None or not story.reaches_a_pass(op):
+        result = diagnosis.output_of(op)
+        if key in free or result is None or not diagnosis.reaches_a_pass(op):
             continue
         share = _share_at_the_ends(result, *SQUASHES[op.name])
-        if share >= SATURATED and result.id in fed and _is_behind_a_layer(story, op):
+        if share >= SATURATED and result.id in fed and _is_behind_a_layer(diagnosis, op):
             found.setdefault(key, []).append((op, share))
         else:
             free.add(key)
@@ -269,9 +269,9 @@ def saturated_units(story: Diagnosis) -> Iterator[Finding]:
                 nodes=last.nodes[:1],
                 parameters={
                     "op": last.name,
-                    "name": story.modules[last.module].path
-                    if last.module in story.modules
-                    else story.say(last.outputs[0]),
+                    "name": diagnosis.modules[last.module].path
+                    if last.module in diagnosis.modules
+                    else diagnosis.say(last.outputs[0]),
                     "line": line(last.span),
                     "share": f"{share:.0%}",
                     "count": str(len(ops)),
@@ -296,23 +296,28 @@ def _share_at_the_ends(tensor: Tensor, low: float, high: float) -> float:
     return at_ends / sum(summary.histogram)
 
 
-def symmetric_units(story: Diagnosis) -> Iterator[Finding]:
+def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Hidden units with equal weights that got equal gradients: they stay copies of each other."""
     stepped = {
-        story.identity(change.before) for move in story.moves for change in move.changes if change.before is not None
+        diagnosis.identity(change.before)
+        for move in diagnosis.moves
+        for change in move.changes
+        if change.before is not None
     }
-    passes = [pass_ for pass_ in story.trace.passes if pass_.parent is None and not pass_.failed]
+    passes = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and not pass_.failed]
     if not stepped or not passes:
         return
-    use = _first_uses(story)
+    use = _first_uses(diagnosis)
     last = passes[-1]
     deltas = {
         accumulation.tensor: accumulation.delta for accumulation in last.accumulations if accumulation.tensor in use
     }
     leaves = sorted(deltas, key=use.__getitem__)
-    told = [leaf for leaf in leaves[:-1] if leaf in stepped and _are_copies(story, last, leaf, deltas[leaf], use[leaf])]
+    told = [
+        leaf for leaf in leaves[:-1] if leaf in stepped and _are_copies(diagnosis, last, leaf, deltas[leaf], use[leaf])
+    ]
     if told:
-        op = story.trace.ops[use[told[0]]]
+        op = diagnosis.trace.ops[use[told[0]]]
         yield Finding(
             code="symmetric_units",
             severity="warning",
@@ -320,37 +325,37 @@ def symmetric_units(story: Diagnosis) -> Iterator[Finding]:
             tensors=tuple(told),
             nodes=op.nodes[-1:],
             parameters={
-                "names": story.say_all(told),
-                "name": story.say(told[0]),
-                "units": str(story.tensors[told[0]].shape[_axis(story, op, told[0])]),
+                "names": diagnosis.say_all(told),
+                "name": diagnosis.say(told[0]),
+                "units": str(diagnosis.tensors[told[0]].shape[_axis(diagnosis, op, told[0])]),
                 "line": line(op.span),
                 "pass_line": line(last.span),
             },
         )
 
 
-def _are_copies(story: Diagnosis, pass_: Pass, leaf: str, delta: str | None, use: int) -> bool:
-    weight, gradient = _before(story, pass_, leaf), story.tensors.get(delta or "")
-    if leaf not in story.tensors:
+def _are_copies(diagnosis: Diagnosis, pass_: Pass, leaf: str, delta: str | None, use: int) -> bool:
+    weight, gradient = _before(diagnosis, pass_, leaf), diagnosis.tensors.get(delta or "")
+    if leaf not in diagnosis.tensors:
         return False
-    axis = _axis(story, story.trace.ops[use], leaf)
+    axis = _axis(diagnosis, diagnosis.trace.ops[use], leaf)
     if weight is None or gradient is None or weight.shape[axis] < 2:
         return False
     return _has_equal_units(weight, axis) and _has_equal_units(gradient, axis)
 
 
-def _axis(story: Diagnosis, op: Op, leaf: str) -> int:
+def _axis(diagnosis: Diagnosis, op: Op, leaf: str) -> int:
     """The axis of a weight along which its units lie: columns when it is what a plain product multiplies by."""
     is_plain = op.name in ("matmul", "mm", "addmm", "bmm")
-    return -1 if is_plain and story.identity(op.inputs[-1]) == leaf else 0
+    return -1 if is_plain and diagnosis.identity(op.inputs[-1]) == leaf else 0
 
 
-def _before(story: Diagnosis, pass_: Pass, leaf: str) -> Tensor | None:
+def _before(diagnosis: Diagnosis, pass_: Pass, leaf: str) -> Tensor | None:
     """The state of a leaf that a pass went back to: what its last op before the pass was given."""
-    now = story.pass_step.get(pass_.id, 0)
-    for op in reversed(story.uses.get(leaf, ())):
-        if story.op_step.get(op.id, now) < now:
-            return next((story.tensors.get(at) for at in op.inputs if story.identity(at) == leaf), None)
+    now = diagnosis.pass_step.get(pass_.id, 0)
+    for op in reversed(diagnosis.uses.get(leaf, ())):
+        if diagnosis.op_step.get(op.id, now) < now:
+            return next((diagnosis.tensors.get(at) for at in op.inputs if diagnosis.identity(at) == leaf), None)
     return None
 
 
@@ -372,16 +377,16 @@ def _has_equal_units(tensor: Tensor, axis: int) -> bool:
     return all(len(set(row)) == 1 for row in rows) if axis == -1 else all(row == rows[0] for row in rows)
 
 
-def flat_ops(story: Diagnosis) -> Iterator[Finding]:
+def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`round` and its like, through which a pass sent a gradient of zeros only."""
     told: set[str] = set()
-    for node in story.trace.nodes:
-        if not node.type.startswith(FLAT) or node.id not in story.visited:
+    for node in diagnosis.trace.nodes:
+        if not node.type.startswith(FLAT) or node.id not in diagnosis.visited:
             continue
-        op = story.op_of_node(node.id)
+        op = diagnosis.op_of_node(node.id)
         if op is None or line(op.span) in told:
             continue
-        starved = _starved_by(story, node.id)
+        starved = _starved_by(diagnosis, node.id)
         if not starved:
             continue
         told.add(line(op.span))
@@ -394,28 +399,28 @@ def flat_ops(story: Diagnosis) -> Iterator[Finding]:
             parameters={
                 "op": op.name,
                 "line": line(op.span),
-                "leaf": story.say_all(starved),
-                "code": story.code.excerpt(op.span),
+                "leaf": diagnosis.say_all(starved),
+                "code": diagnosis.code.excerpt(op.span),
             },
         )
 
 
-def _starved_by(story: Diagnosis, node: str) -> list[str]:
+def _starved_by(diagnosis: Diagnosis, node: str) -> list[str]:
     """Leaves below a node that got nothing but zeros in all passes."""
     below: set[str] = set()
     pending = [node]
     while pending:
-        above = story.nodes.get(pending.pop())
+        above = diagnosis.nodes.get(pending.pop())
         for edge in above.edges if above is not None else ():
             if edge.to is not None and edge.to not in below:
                 below.add(edge.to)
                 pending.append(edge.to)
-    leaves = {story.nodes[one].variable for one in below if one in story.nodes} - {None}
+    leaves = {diagnosis.nodes[one].variable for one in below if one in diagnosis.nodes} - {None}
     zero: dict[str, bool] = {}
-    for pass_ in story.trace.passes:
+    for pass_ in diagnosis.trace.passes:
         for accumulation in pass_.accumulations:
             if accumulation.tensor in leaves and accumulation.delta is not None:
                 zero[accumulation.tensor] = zero.get(accumulation.tensor, True) and is_zero(
-                    story.tensors.get(accumulation.delta)
+                    diagnosis.tensors.get(accumulation.delta)
                 )
     return [leaf for leaf, is_all in zero.items() if is_all]

@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.influence import lost_influence, set_aside, starved_leaves, wanting_leaves
+from engine.findings.starved_leaves import lost_influence, set_aside, starved_leaves, wanting_leaves
 from engine.findings.unrecorded import numbers_collected, unrecorded
 from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
 from engine.program.edits import Edits
@@ -19,75 +19,83 @@ PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others sa
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
 
 
-def cut_gradients(story: Diagnosis) -> Iterator[Finding]:
+def cut_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Each cut between a leaf without gradient and the root of a pass."""
-    starved = starved_leaves(story)
-    starved -= set_aside(story, starved)
-    failed = story.failed_pass()
-    is_lost = failed is not None and story.trace.failure is not None and NO_GRADIENT in story.trace.failure.message
+    starved = starved_leaves(diagnosis)
+    starved -= set_aside(diagnosis, starved)
+    failed = diagnosis.failed_pass()
+    is_lost = (
+        failed is not None and diagnosis.trace.failure is not None and NO_GRADIENT in diagnosis.trace.failure.message
+    )
     told: set[tuple[str, str]] = set()
-    if (starved or is_lost) and any(_may_cut(story, op) for op in story.trace.ops):
-        for pass_ in [pass_ for pass_ in story.trace.passes if pass_.parent is None][-PASSES_LOOKED_AT:]:
+    if (starved or is_lost) and any(_may_cut(diagnosis, op) for op in diagnosis.trace.ops):
+        for pass_ in [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None][-PASSES_LOOKED_AT:]:
             severity_is_error = is_lost and pass_ is failed
-            lost = wanting_leaves(story) if severity_is_error else starved
-            for finding in _cuts_of(story, pass_, lost, is_error=severity_is_error):
+            lost = wanting_leaves(diagnosis) if severity_is_error else starved
+            for finding in _cuts_of(diagnosis, pass_, lost, is_error=severity_is_error):
                 key = (finding.code, line(finding.span))
-                if key not in told and not _is_told_better(story, finding):
+                if key not in told and not _is_told_better(diagnosis, finding):
                     told.add(key)
                     yield finding
-    if is_lost and not told and failed is not None and not any(lost_influence(story)) and not any(unrecorded(story)):
-        yield from _untracked(story, failed)
+    if (
+        is_lost
+        and not told
+        and failed is not None
+        and not any(lost_influence(diagnosis))
+        and not any(unrecorded(diagnosis))
+    ):
+        yield from _untracked(diagnosis, failed)
 
 
-def _is_told_better(story: Diagnosis, finding: Finding) -> bool:
+def _is_told_better(diagnosis: Diagnosis, finding: Finding) -> bool:
     """Whether a more exact finding tells of the same place."""
     if finding.code != "cut_by_no_grad" or finding.span is None:
         return False
     return any(
         one.code in ("recording_switched_off", "cut_by_decorator")
         or (one.span is not None and one.span.line == finding.span.line)
-        for one in unrecorded(story)
+        for one in unrecorded(diagnosis)
     )
 
 
-def _untracked(story: Diagnosis, failed: Pass) -> Iterator[Finding]:
+def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
     """Nothing was cut: nothing that the root was made of is tracked."""
     tensors = tuple(root.tensor for root in failed.roots if root.tensor is not None and root.node is None)
-    sources, last = _sources(story, tensors)
-    graphless = _pass_without_graph(story, tensors)
+    sources, last = _sources(diagnosis, tensors)
+    graphless = _pass_without_graph(diagnosis, tensors)
     if graphless is not None:
-        yield _no_second_order(story, failed, graphless)
+        yield _no_second_order(diagnosis, failed, graphless)
         return
     if last:
-        if len(last) == 1 and last[0].grad_mode == "grad" and _is_whole(story, last[0]):
-            yield _not_differentiable(story, last[0])
+        if len(last) == 1 and last[0].grad_mode == "grad" and _is_whole(diagnosis, last[0]):
+            yield _not_differentiable(diagnosis, last[0])
         return
-    frozen = [one for one in sources if story.is_parameter(one)]
-    collected = list(numbers_collected(story, sources))
+    frozen = [one for one in sources if diagnosis.is_parameter(one)]
+    collected = list(numbers_collected(diagnosis, sources))
     if collected:
         yield from collected
         return
-    made = [call for source in sources if (call := _made(story, source)) is not None]
-    fix = (story.code.argument_added(made[0], "requires_grad=True"),) if len(made) == 1 and not frozen else ()
+    made = [call for source in sources if (call := _made(diagnosis, source)) is not None]
+    fix = (diagnosis.code.argument_added(made[0], "requires_grad=True"),) if len(made) == 1 and not frozen else ()
     yield Finding(
         code="parameters_frozen" if frozen else "nothing_requires_grad",
         severity="error",
         span=failed.span,
         tensors=(*tensors, *frozen),
         parameters={
-            "name": story.say(tensors[0] if tensors else None),
+            "name": diagnosis.say(tensors[0] if tensors else None),
             "line": line(failed.span),
-            "names": story.say_all(frozen),
+            "names": diagnosis.say_all(frozen),
         },
         fix=fix,
     )
 
 
-def _pass_without_graph(story: Diagnosis, tensors: tuple[str, ...]) -> Pass | None:
+def _pass_without_graph(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> Pass | None:
     """The `autograd.grad` whose results the root was computed from and that recorded nothing."""
     results = {
-        story.identity(result): pass_
-        for pass_ in story.trace.passes
+        diagnosis.identity(result): pass_
+        for pass_ in diagnosis.trace.passes
         if pass_.kind == "grad" and not pass_.create_graph
         for result in pass_.results
         if result is not None
@@ -95,9 +103,9 @@ def _pass_without_graph(story: Diagnosis, tensors: tuple[str, ...]) -> Pass | No
     seen, pending = set(tensors), list(tensors)
     while pending:
         tensor = pending.pop()
-        if story.identity(tensor) in results:
-            return results[story.identity(tensor)]
-        maker = story.maker.get(tensor)
+        if diagnosis.identity(tensor) in results:
+            return results[diagnosis.identity(tensor)]
+        maker = diagnosis.maker.get(tensor)
         for input_ in maker.inputs if maker is not None else ():
             if input_ not in seen:
                 seen.add(input_)
@@ -105,9 +113,9 @@ def _pass_without_graph(story: Diagnosis, tensors: tuple[str, ...]) -> Pass | No
     return None
 
 
-def _no_second_order(story: Diagnosis, failed: Pass, first: Pass) -> Finding:
+def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding:
     """Gradients that were computed without recording how."""
-    code = story.code
+    code = diagnosis.code
     call = code.call_at(first.span)
     fix: Edits = ()
     if call is not None and call.args and keyword(call, "create_graph") is None:
@@ -118,24 +126,24 @@ def _no_second_order(story: Diagnosis, failed: Pass, first: Pass) -> Finding:
         span=first.span,
         tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
         parameters={
-            "name": story.say(next((root.tensor for root in failed.roots), None)),
+            "name": diagnosis.say(next((root.tensor for root in failed.roots), None)),
             "line": line(failed.span),
             "first_line": line(first.span),
-            "code": story.code.excerpt(first.span),
+            "code": diagnosis.code.excerpt(first.span),
         },
         fix=fix,
     )
 
 
-def _is_whole(story: Diagnosis, op: Op) -> bool:
-    made = [story.tensors[output].dtype for output in op.outputs if output in story.tensors]
+def _is_whole(diagnosis: Diagnosis, op: Op) -> bool:
+    made = [diagnosis.tensors[output].dtype for output in op.outputs if output in diagnosis.tensors]
     return bool(made) and all(dtype.startswith(("int", "uint", "bool")) for dtype in made)
 
 
-def _not_differentiable(story: Diagnosis, op: Op) -> Finding:
+def _not_differentiable(diagnosis: Diagnosis, op: Op) -> Finding:
     """An op whose result is whole numbers or truth values: no slope leads back from them."""
-    tracked = [input_ for input_ in op.inputs if story.is_tracked(input_)]
-    output = story.tensors.get(op.outputs[0]) if op.outputs else None
+    tracked = [input_ for input_ in op.inputs if diagnosis.is_tracked(input_)]
+    output = diagnosis.tensors.get(op.outputs[0]) if op.outputs else None
     return Finding(
         code="cut_by_integer",
         severity="error",
@@ -144,28 +152,28 @@ def _not_differentiable(story: Diagnosis, op: Op) -> Finding:
         parameters={
             "line": line(op.span),
             "op": op.name,
-            "code": story.code.excerpt(op.span),
-            "value": story.say_all(tracked),
+            "code": diagnosis.code.excerpt(op.span),
+            "value": diagnosis.say_all(tracked),
             "dtype": output.dtype if output is not None else "?",
         },
     )
 
 
-def _sources(story: Diagnosis, tensors: tuple[str, ...]) -> tuple[list[str], list[Op]]:
+def _sources(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> tuple[list[str], list[Op]]:
     """The tensors that others were computed from and that no op computed; and the ops that took a tracked tensor."""
     found: list[str] = []
     last: dict[str, Op] = {}
     seen, pending = set(tensors), list(tensors)
     while pending:
         tensor = pending.pop()
-        maker = story.maker.get(tensor)
-        record = story.tensors.get(tensor)
+        maker = diagnosis.maker.get(tensor)
+        record = diagnosis.tensors.get(tensor)
         is_source = record is not None and record.role in ("leaf", "parameter")
         given = maker.inputs if maker is not None and not is_source else ()
         if not given:
-            found.append(story.identity(tensor))
+            found.append(diagnosis.identity(tensor))
         for one in given:
-            if story.is_tracked(one) and maker is not None:
+            if diagnosis.is_tracked(one) and maker is not None:
                 last[maker.id] = maker
             elif one not in seen:
                 seen.add(one)
@@ -173,23 +181,23 @@ def _sources(story: Diagnosis, tensors: tuple[str, ...]) -> tuple[list[str], lis
     return list(dict.fromkeys(found)), list(last.values())
 
 
-def _made(story: Diagnosis, tensor: str) -> ast.Call | None:
+def _made(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
     """The call that made a floating tensor from numbers and named it."""
-    maker = story.maker.get(tensor)
-    record = story.tensors.get(tensor)
+    maker = diagnosis.maker.get(tensor)
+    record = diagnosis.tensors.get(tensor)
     if maker is None or record is None or maker.name not in MAKES_LEAF:
         return None
     if not record.dtype.startswith(("float", "bfloat")):
         return None
-    call = story.code.call_at(maker.span)
+    call = diagnosis.code.call_at(maker.span)
     if call is None or not (call.args or call.keywords):
         return None
     return None if any(word.arg in ("requires_grad", None) for word in call.keywords) else call
 
 
-def _may_cut(story: Diagnosis, op: Op) -> bool:
+def _may_cut(diagnosis: Diagnosis, op: Op) -> bool:
     cuts = op.grad_mode != "grad" or op.name in DETACHES or op.name in READS or op.name in COPIES
-    return cuts and any(story.is_tracked(input_) for input_ in op.inputs)
+    return cuts and any(diagnosis.is_tracked(input_) for input_ in op.inputs)
 
 
 class _Cut(NamedTuple):
@@ -200,44 +208,44 @@ class _Cut(NamedTuple):
     reason: str
 
 
-def _cuts_of(story: Diagnosis, pass_: Pass, starved: set[str], *, is_error: bool) -> Iterator[Finding]:
+def _cuts_of(diagnosis: Diagnosis, pass_: Pass, starved: set[str], *, is_error: bool) -> Iterator[Finding]:
     """Cuts that a leaf without gradient lies behind, in the order their ops ran; of each place the first."""
-    behind = _Values(story, pass_)
+    behind = _Values(diagnosis, pass_)
     ops = behind.made_from(root.tensor for root in pass_.roots if root.tensor is not None)
     told: set[tuple[str, Span | None]] = set()
-    for op in sorted(ops, key=lambda op: story.op_at[op.id]):
-        for cut in _cuts_at(story, op):
+    for op in sorted(ops, key=lambda op: diagnosis.op_at[op.id]):
+        for cut in _cuts_at(diagnosis, op):
             place = (cut.reason, op.span)
             if place in told or not behind.is_shown(cut.given):
                 continue
             leaves = sorted(behind.leaves(cut.given.id) & starved, key=_by_number)
             if leaves:
                 told.add(place)
-                yield _cut(story, cut, leaves, is_error=is_error)
+                yield _cut(diagnosis, cut, leaves, is_error=is_error)
 
 
-def _cuts_at(story: Diagnosis, op: Op) -> Iterator[_Cut]:
+def _cuts_at(diagnosis: Diagnosis, op: Op) -> Iterator[_Cut]:
     """The tracked inputs of an op that autograd did not follow."""
-    reason = story.why_unfollowed(op) if not op.nodes else ""
+    reason = diagnosis.why_unfollowed(op) if not op.nodes else ""
     for tensor in dict.fromkeys(op.inputs) if reason in CUTS else ():
-        if story.is_tracked(tensor):
-            yield _Cut(op, story.tensors[tensor], "data" if op.name == "data" else reason)
+        if diagnosis.is_tracked(tensor):
+            yield _Cut(op, diagnosis.tensors[tensor], "data" if op.name == "data" else reason)
 
 
 class _Values:
     """What the values of a pass were computed from, followed by autograd or not."""
 
-    def __init__(self, story: Diagnosis, pass_: Pass) -> None:
-        self.story = story
-        self.reached = story.reached_from(root.node for root in pass_.roots if root.node is not None)
-        earlier = takewhile(lambda each: each.id != pass_.id, story.trace.passes)
+    def __init__(self, diagnosis: Diagnosis, pass_: Pass) -> None:
+        self.diagnosis = diagnosis
+        self.reached = diagnosis.reached_from(root.node for root in pass_.roots if root.node is not None)
+        earlier = takewhile(lambda each: each.id != pass_.id, diagnosis.trace.passes)
         self.spent = {visit.node for each in earlier for visit in each.visits} - self.reached
         """Nodes that earlier passes ran: what lies behind them has got its gradient."""
 
     def is_shown(self, tensor: Tensor) -> bool:
         """Whether a cut there keeps gradient from something: modules' own parameters are told of elsewhere."""
         if tensor.grad_fn is None:
-            return not self.story.is_parameter(tensor.id)
+            return not self.diagnosis.is_parameter(tensor.id)
         return tensor.grad_fn.node not in self.spent
 
     def made_from(self, tensors: Iterable[str]) -> Iterable[Op]:
@@ -249,19 +257,19 @@ class _Values:
         return self._walk([tensor])[1]
 
     def _walk(self, tensors: Iterable[str]) -> tuple[dict[str, Op], set[str]]:
-        story = self.story
+        diagnosis = self.diagnosis
         ops: dict[str, Op] = {}
         leaves: set[str] = set()
         pending = list(tensors)
         seen = set(pending)
         while pending:
             tensor = pending.pop()
-            maker = story.maker.get(tensor)
-            if story.is_tracked_leaf(tensor):
-                leaves.add(story.identity(tensor))
+            maker = diagnosis.maker.get(tensor)
+            if diagnosis.is_tracked_leaf(tensor):
+                leaves.add(diagnosis.identity(tensor))
             elif maker is not None and maker.id not in ops and not self._ends_at(maker):
                 ops[maker.id] = maker
-                reads = [story.ops[read] for read in story.escapes.get(maker.id, ())]
+                reads = [diagnosis.ops[read] for read in diagnosis.escapes.get(maker.id, ())]
                 ops.update((read.id, read) for read in reads)
                 given = {*self._given_to(maker), *(input_ for read in reads for input_ in read.inputs)} - seen
                 seen |= given
@@ -269,7 +277,7 @@ class _Values:
         return ops, leaves
 
     def _given_to(self, op: Op) -> Iterator[str]:
-        records = self.story.tensors
+        records = self.diagnosis.tensors
         return (
             input_
             for input_ in op.inputs
@@ -278,35 +286,35 @@ class _Values:
 
     def _ends_at(self, op: Op) -> bool:
         """Whether an op that was not recorded made plain data, or updated weights by hand."""
-        if op.nodes or op.id in self.story.escapes:
+        if op.nodes or op.id in self.diagnosis.escapes:
             return False
-        is_plain = (op.view or op.in_place) and not any(map(self.story.is_tracked, op.inputs))
-        return is_source(op) or is_plain or self.story.writes_a_leaf(op)
+        is_plain = (op.view or op.in_place) and not any(map(self.diagnosis.is_tracked, op.inputs))
+        return is_source(op) or is_plain or self.diagnosis.writes_a_leaf(op)
 
 
-def _cut(story: Diagnosis, cut: _Cut, leaves: list[str], *, is_error: bool) -> Finding:
+def _cut(diagnosis: Diagnosis, cut: _Cut, leaves: list[str], *, is_error: bool) -> Finding:
     given, span = cut.given, cut.op.span
-    identity = story.identity(given.id)
+    identity = diagnosis.identity(given.id)
     return Finding(
         code="cut_by_detach" if cut.reason == "data" else f"cut_by_{cut.reason}",
         severity="error" if is_error else "warning",
         span=span,
         tensors=tuple(leaves),
-        nodes=(given.grad_fn.node if given.grad_fn is not None else story.leaf_nodes.get(identity, identity),),
+        nodes=(given.grad_fn.node if given.grad_fn is not None else diagnosis.leaf_nodes.get(identity, identity),),
         parameters={
-            "leaf": story.say_all(leaves),
+            "leaf": diagnosis.say_all(leaves),
             "line": line(span),
-            "value": story.say(given.id),
+            "value": diagnosis.say(given.id),
             "op": cut.op.name,
-            "code": story.code.excerpt(span),
+            "code": diagnosis.code.excerpt(span),
         },
-        fix=_uncut(story, cut),
+        fix=_uncut(diagnosis, cut),
     )
 
 
-def _uncut(story: Diagnosis, cut: _Cut) -> Edits:
+def _uncut(diagnosis: Diagnosis, cut: _Cut) -> Edits:
     """Takes the cut out of its expression, when the expression is the cut and nothing else."""
-    code = story.code
+    code = diagnosis.code
     node = code.at(cut.op.span)
     match cut.reason, node:
         case "data", ast.Attribute(attr="data", value=inner):
@@ -330,25 +338,27 @@ def _makes_anew(node: ast.AST) -> bool:
     return isinstance(node, ast.List | ast.Tuple)
 
 
-def unused_parameters(story: Diagnosis) -> Iterator[Finding]:
+def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Parameters that no pass reached while others of the same model were trained."""
     fed = {
         accumulation.tensor
-        for pass_ in story.trace.passes
+        for pass_ in diagnosis.trace.passes
         for accumulation in pass_.accumulations
         if accumulation.delta is not None
     }
-    starved = starved_leaves(story)
-    ops = story.trace.ops if starved else ()
-    used = {story.identity(tensor) for op in ops if not op.in_place for tensor in op.inputs}  # initialisers write only
-    roots = {module.id: story.outermost(module) for module in story.trace.modules}
+    starved = starved_leaves(diagnosis)
+    ops = diagnosis.trace.ops if starved else ()
+    used = {
+        diagnosis.identity(tensor) for op in ops if not op.in_place for tensor in op.inputs
+    }  # initialisers write only
+    roots = {module.id: diagnosis.outermost(module) for module in diagnosis.trace.modules}
     tops = {module: root.path for module, root in roots.items()}
     trained: set[str] = set()
     idle: dict[str, list[str]] = defaultdict(list)
     attributes: dict[str, tuple[str, str]] = {}
-    for module in story.trace.modules:
+    for module in diagnosis.trace.modules:
         for member in module.parameters:
-            leaf = story.identity(member.tensor)
+            leaf = diagnosis.identity(member.tensor)
             if leaf in fed:
                 trained.add(tops[module.id])
             elif leaf in starved and leaf not in used:
@@ -360,15 +370,15 @@ def unused_parameters(story: Diagnosis) -> Iterator[Finding]:
             yield Finding(
                 code="unused_parameters",
                 severity="warning",
-                span=_defined(story, *attributes[top]),
+                span=_defined(diagnosis, *attributes[top]),
                 tensors=tuple(leaves),
-                parameters={"model": top, "names": story.say_all(leaves), "count": str(len(leaves))},
+                parameters={"model": top, "names": diagnosis.say_all(leaves), "count": str(len(leaves))},
             )
 
 
-def _defined(story: Diagnosis, attribute: str, kind: str) -> Span | None:
+def _defined(diagnosis: Diagnosis, attribute: str, kind: str) -> Span | None:
     """Where the program gives a module that attribute, best in the class of that name; None when that is not one place."""
-    code = story.code
+    code = diagnosis.code
     found = [value for binding in code.bindings for target, value in _pairs(binding)
              if isinstance(target, ast.Attribute) and target.attr == attribute]  # fmt: skip
     own = [one for one in found if any(isinstance(it, ast.ClassDef) and it.name == kind for it in code.around(one))]

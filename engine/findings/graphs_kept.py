@@ -11,16 +11,16 @@ from engine.trace import Finding, Op, Pass
 CREATES = "create_graph=True"
 
 
-def losses_kept(story: Diagnosis) -> Iterator[Finding]:
+def losses_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A list of tensors that still hold their graphs after their passes."""
-    done = [pass_ for pass_ in story.trace.passes if pass_.kind == "backward" and not pass_.create_graph]
+    done = [pass_ for pass_ in diagnosis.trace.passes if pass_.kind == "backward" and not pass_.create_graph]
     roots = {root.tensor for one in done for root in one.roots}
-    code = story.code
-    for variable in story.trace.variables:
+    code = diagnosis.code
+    for variable in diagnosis.trace.variables:
         kept = [
             tensor
             for tensor in variable.tensors
-            if tensor in roots and (record := story.tensors.get(tensor)) and record.grad_fn
+            if tensor in roots and (record := diagnosis.tensors.get(tensor)) and record.grad_fn
         ]
         if variable.type != "list" or len(kept) < 2:
             continue
@@ -34,7 +34,7 @@ def losses_kept(story: Diagnosis) -> Iterator[Finding]:
                 severity="warning",
                 span=code.span(call),
                 tensors=tuple(kept[:8]),
-                nodes=tuple(made.node for one in kept[:8] if (made := story.tensors[one].grad_fn) is not None),
+                nodes=tuple(made.node for one in kept[:8] if (made := diagnosis.tensors[one].grad_fn) is not None),
                 parameters={
                     "list": variable.name,
                     "name": code.short(call.args[0]),
@@ -44,12 +44,12 @@ def losses_kept(story: Diagnosis) -> Iterator[Finding]:
                 fix=code.method(call.args[0], ".detach()"),
             )
             break
-    yield from _kept_in_function(story, {root for root in roots if root is not None})
+    yield from _kept_in_function(diagnosis, {root for root in roots if root is not None})
 
 
-def _kept_in_function(story: Diagnosis, roots: set[str]) -> Iterator[Finding]:
+def _kept_in_function(diagnosis: Diagnosis, roots: set[str]) -> Iterator[Finding]:
     """The same with a list that only a function or an object knows."""
-    code = story.code
+    code = diagnosis.code
     empty = {
         dotted(binding.targets[0]): binding
         for binding in code.bindings
@@ -60,11 +60,11 @@ def _kept_in_function(story: Diagnosis, roots: set[str]) -> Iterator[Finding]:
             continue
         receiver, name = dotted(call.func.value), dotted(call.args[0])
         made = empty.get(receiver)
-        if made is None or not name or not code.is_in_function(call) or call.lineno in story.trace.lines_not_run:
+        if made is None or not name or not code.is_in_function(call) or call.lineno in diagnosis.trace.lines_not_run:
             continue
         if not code.in_loop(call) and code.function(made) is code.function(call):
             continue
-        known = (story.tensors.get(root) for root in roots)
+        known = (diagnosis.tensors.get(root) for root in roots)
         kept = [one for one in known if one is not None and one.grad_fn is not None and name in one.names]
         if len(kept) < 2:
             continue
@@ -80,16 +80,16 @@ def _kept_in_function(story: Diagnosis, roots: set[str]) -> Iterator[Finding]:
         return
 
 
-def totals_kept(story: Diagnosis) -> Iterator[Finding]:
+def totals_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`total += loss`: a running sum whose graph grows by one iteration each time and that nothing goes back through."""
-    code = story.code
+    code = diagnosis.code
     told: set[str] = set()
-    for op in story.ops_named(("add", "add_", "iadd")):
-        if op.iteration < 1 or line(op.span) in told or story.reaches_a_pass(op) or not op.nodes:
+    for op in diagnosis.ops_named(("add", "add_", "iadd")):
+        if op.iteration < 1 or line(op.span) in told or diagnosis.reaches_a_pass(op) or not op.nodes:
             continue
         statement = code.at(op.span)
-        target, added = _running_sum(story, op)
-        if added is None or not _adds_to_itself(story, op) or not _adds_a_root(story, op):
+        target, added = _running_sum(diagnosis, op)
+        if added is None or not _adds_to_itself(diagnosis, op) or not _adds_a_root(diagnosis, op):
             continue
         told.add(line(op.span))
         yield Finding(
@@ -102,18 +102,18 @@ def totals_kept(story: Diagnosis) -> Iterator[Finding]:
                 "name": target,
                 "added": code.short(added),
                 "line": line(op.span),
-                "count": str(len(story.ops_at(op.span))),
+                "count": str(len(diagnosis.ops_at(op.span))),
             },
             fix=code.method(added, ".detach()") if statement is not None else (),
         )
 
 
-def _running_sum(story: Diagnosis, op: Op) -> tuple[str, ast.expr | None]:
+def _running_sum(diagnosis: Diagnosis, op: Op) -> tuple[str, ast.expr | None]:
     """The name of the total and what is added to it."""
-    node = story.code.at(op.span)
+    node = diagnosis.code.at(op.span)
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
         return dotted(node.target), node.value
-    statement = story.code.statement_at(op.span)
+    statement = diagnosis.code.statement_at(op.span)
     if isinstance(node, ast.BinOp) and isinstance(statement, ast.Assign) and statement.value is node:
         name = dotted(statement.targets[0])
         if name and dotted(node.left) == name:
@@ -121,35 +121,35 @@ def _running_sum(story: Diagnosis, op: Op) -> tuple[str, ast.expr | None]:
     return "", None
 
 
-def _adds_to_itself(story: Diagnosis, op: Op) -> bool:
+def _adds_to_itself(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether one operand is the result of the same place, one round before."""
     return any(
-        (maker := story.maker.get(input_)) is not None and maker.span == op.span and maker.iteration < op.iteration
+        (maker := diagnosis.maker.get(input_)) is not None and maker.span == op.span and maker.iteration < op.iteration
         for input_ in op.inputs
     )
 
 
-def _adds_a_root(story: Diagnosis, op: Op) -> bool:
-    roots = {root.node for pass_ in story.trace.passes for root in pass_.roots}
+def _adds_a_root(diagnosis: Diagnosis, op: Op) -> bool:
+    roots = {root.node for pass_ in diagnosis.trace.passes for root in pass_.roots}
     return any(
-        (record := story.tensors.get(input_)) and record.grad_fn and record.grad_fn.node in roots
+        (record := diagnosis.tensors.get(input_)) and record.grad_fn and record.grad_fn.node in roots
         for input_ in op.inputs
     )
 
 
-def graphs_retained(story: Diagnosis) -> Iterator[Finding]:
+def graphs_retained(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`retain_graph=True` where no later pass went through the graph again."""
-    if story.trace.status != "ok" or story.trace.truncated:
+    if diagnosis.trace.status != "ok" or diagnosis.trace.truncated:
         return
     asked: dict[str, list[Pass]] = {}
-    for pass_ in story.trace.passes:
+    for pass_ in diagnosis.trace.passes:
         if pass_.retain_graph and not pass_.create_graph:
             asked.setdefault(line(pass_.span), []).append(pass_)
-    numbers = {pass_.id: number for number, pass_ in enumerate(story.trace.passes)}
+    numbers = {pass_.id: number for number, pass_ in enumerate(diagnosis.trace.passes)}
     for passes in asked.values():
-        if any(_is_used_again(story, pass_, numbers[pass_.id]) for pass_ in passes):
+        if any(_is_used_again(diagnosis, pass_, numbers[pass_.id]) for pass_ in passes):
             continue
-        call = story.code.call_at(passes[0].span)
+        call = diagnosis.code.call_at(passes[0].span)
         word = keyword(call, "retain_graph") if call is not None else None
         if call is None or word is None:
             continue
@@ -159,44 +159,44 @@ def graphs_retained(story: Diagnosis) -> Iterator[Finding]:
             span=passes[0].span,
             nodes=tuple(root.node for root in passes[0].roots if root.node is not None),
             parameters={"line": line(passes[0].span), "count": str(len(passes))},
-            fix=story.code.argument_removed(call, word),
+            fix=diagnosis.code.argument_removed(call, word),
         )
 
 
-def _is_used_again(story: Diagnosis, pass_: Pass, number: int) -> bool:
+def _is_used_again(diagnosis: Diagnosis, pass_: Pass, number: int) -> bool:
     return any(
-        story.visited[visit.node] > number
-        and (node := story.nodes.get(visit.node)) is not None
+        diagnosis.visited[visit.node] > number
+        and (node := diagnosis.nodes.get(visit.node)) is not None
         and node.variable is None
         for visit in pass_.visits
     )
 
 
-def graphs_of_gradients(story: Diagnosis) -> Iterator[Finding]:
+def graphs_of_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`backward(create_graph=True)`: parameters and their gradients hold each other, as PyTorch warns."""
-    for warning in story.trace.warnings:
+    for warning in diagnosis.trace.warnings:
         if CREATES not in warning.message or "backward()" not in warning.message:
             continue
-        one = next((pass_ for pass_ in story.trace.passes if pass_.span == warning.span), None)
+        one = next((pass_ for pass_ in diagnosis.trace.passes if pass_.span == warning.span), None)
         yield Finding(
             code="create_graph_in_backward",
             severity="warning",
             span=warning.span,
             nodes=tuple(root.node for root in one.roots if root.node is not None) if one is not None else (),
-            parameters={"line": line(warning.span), "code": story.code.excerpt(warning.span)},
-            fix=_not_created(story, one),
+            parameters={"line": line(warning.span), "code": diagnosis.code.excerpt(warning.span)},
+            fix=_not_created(diagnosis, one),
         )
         return
 
 
-def _not_created(story: Diagnosis, one: Pass | None) -> Edits:
+def _not_created(diagnosis: Diagnosis, one: Pass | None) -> Edits:
     """Without the word, when no pass went through the gradients' own graph."""
-    call = story.code.call_at(one.span) if one is not None else None
+    call = diagnosis.code.call_at(one.span) if one is not None else None
     word = keyword(call, "create_graph") if call is not None else None
     if (
         call is None
         or word is None
-        or any(node.made_by is not None and node.id in story.visited for node in story.trace.nodes)
+        or any(node.made_by is not None and node.id in diagnosis.visited for node in diagnosis.trace.nodes)
     ):
         return ()
-    return story.code.argument_removed(call, word)
+    return diagnosis.code.argument_removed(call, word)

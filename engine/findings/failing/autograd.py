@@ -5,7 +5,7 @@ import re
 
 from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case
-from engine.findings.failing.nothing import list_method, no_return
+from engine.findings.failing.none_values import list_method, no_return
 from engine.program.names import keyword
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding, Tensor, Update
@@ -48,7 +48,7 @@ def _no_gradient(case: Case, node: ast.Attribute) -> Finding | None:
     if not tensor.requires_grad:
         return case.finding("grad_none_untracked", given, tensors=(tensor,))
     if not tensor.is_leaf:
-        maker = case.story.maker.get(tensor.id)
+        maker = case.diagnosis.maker.get(tensor.id)
         made = maker.span if maker is not None else None
         op = maker.name if maker is not None else "?"
         return case.finding("grad_none_non_leaf", given, tensors=(tensor,), made_line=line(made), op=op)
@@ -56,15 +56,15 @@ def _no_gradient(case: Case, node: ast.Attribute) -> Finding | None:
     guard = _guarded(case, node)
     fed = [
         pass_
-        for pass_ in case.story.trace.passes
+        for pass_ in case.diagnosis.trace.passes
         if any(accumulation.tensor == identity for accumulation in pass_.accumulations)
     ]
-    if not case.story.trace.passes:
+    if not case.diagnosis.trace.passes:
         code = "grad_none_before_backward" if guard else "grad_none_never_computed"
         return case.finding(code, given, tensors=(tensor,), fix=guard)
     if not fed:
         return case.finding(
-            "grad_none_unreached", given, tensors=(tensor,), pass_line=line(case.story.trace.passes[-1].span)
+            "grad_none_unreached", given, tensors=(tensor,), pass_line=line(case.diagnosis.trace.passes[-1].span)
         )
     dropped = _dropped(case, identity)
     if dropped is not None:
@@ -77,15 +77,15 @@ def _dropped(case: Case, identity: str) -> Update | None:
     """What set the gradient of a leaf to None last."""
     kept = {
         accumulation.after
-        for pass_ in case.story.trace.passes
+        for pass_ in case.diagnosis.trace.passes
         for accumulation in pass_.accumulations
         if accumulation.tensor == identity
     }
-    kept_identities = {case.story.identity(one) for one in kept if one is not None}
-    for update in reversed(case.story.trace.updates):
+    kept_identities = {case.diagnosis.identity(one) for one in kept if one is not None}
+    for update in reversed(case.diagnosis.trace.updates):
         if update.kind in ("zero_grad", "grad_reset", "grad_set"):
             for change in update.changes:
-                if change.before is not None and case.story.identity(change.before) in kept_identities:
+                if change.before is not None and case.diagnosis.identity(change.before) in kept_identities:
                     return update
     return None
 
@@ -146,8 +146,8 @@ def _target(case: Case) -> Tensor | None:
 
 def _leaf_name(case: Case, tensor: Tensor) -> str:
     """The leaf itself, for a view of it."""
-    base = case.story.tensors.get(tensor.base or "")
-    return case.story.say((base or tensor).id)
+    base = case.diagnosis.tensors.get(tensor.base or "")
+    return case.diagnosis.say((base or tensor).id)
 
 
 def cannot_stop(case: Case) -> Finding | None:
@@ -209,7 +209,7 @@ def untracked_asked(case: Case) -> Finding | None:
 def inference(case: Case) -> Finding | None:
     """A tensor made in inference mode cannot be saved for backward."""
     for tensor in case.inputs():
-        maker = case.story.maker.get(tensor.id)
+        maker = case.diagnosis.maker.get(tensor.id)
         if maker is not None and maker.grad_mode == "inference":
             used = line(case.failure.span)
             return case.finding(span=maker.span, name=case.say(tensor), used_line=used, tensors=(tensor,))

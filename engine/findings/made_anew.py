@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.training import receiver
+from engine.findings.training_loop import receiver
 from engine.program.names import called, dotted, names_read
 from engine.trace import Finding, Module, Pass, Span, Update
 
@@ -13,21 +13,21 @@ KEEPERS = frozenset("append add extend insert update put save state_dict deepcop
 """Calls that keep a model for later: then each one is meant."""
 
 
-def models_made_anew(story: Diagnosis) -> Iterator[Finding]:
+def models_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model made in the turn that trains it: each one takes a single step, from the start again."""
-    for passes in _passes_by_place(story).values():
-        roots = [_models(story, pass_) for pass_ in passes]
+    for passes in _passes_by_place(diagnosis).values():
+        roots = [_models(diagnosis, pass_) for pass_ in passes]
         if len(passes) < 2 or any(len(root) != 1 for root in roots):
             continue
         models = [root[0] for root in roots]
         if len({model.id for model in models}) < len(models) or len({(model.path, model.type) for model in models}) > 1:
             continue
-        if not all(_was_moved(story, pass_) for pass_ in passes):
+        if not all(_was_moved(diagnosis, pass_) for pass_ in passes):
             continue
-        statement = _maker(story, models[0], passes[0].span)
-        if statement is None or _is_meant(story, statement, dotted(statement.targets[0])):
+        statement = _maker(diagnosis, models[0], passes[0].span)
+        if statement is None or _is_meant(diagnosis, statement, dotted(statement.targets[0])):
             continue
-        span = story.code.span(statement)
+        span = diagnosis.code.span(statement)
         yield Finding(
             code="model_made_anew",
             severity="error",
@@ -42,29 +42,29 @@ def models_made_anew(story: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _passes_by_place(story: Diagnosis) -> dict[Span | None, list[Pass]]:
+def _passes_by_place(diagnosis: Diagnosis) -> dict[Span | None, list[Pass]]:
     found: dict[Span | None, list[Pass]] = {}
-    for pass_ in story.trace.passes:
+    for pass_ in diagnosis.trace.passes:
         if not pass_.failed and pass_.kind == "backward" and pass_.accumulations and pass_.parent is None:
             found.setdefault(pass_.span, []).append(pass_)
     return found
 
 
-def _models(story: Diagnosis, pass_: Pass) -> list[Module]:
+def _models(diagnosis: Diagnosis, pass_: Pass) -> list[Module]:
     """The outermost modules whose parameters got gradients."""
-    roots = {story.root_of[accumulation.tensor].id: story.root_of[accumulation.tensor] for accumulation in pass_.accumulations
-             if accumulation.delta is not None and accumulation.tensor in story.root_of}  # fmt: skip
+    roots = {diagnosis.root_of[accumulation.tensor].id: diagnosis.root_of[accumulation.tensor] for accumulation in pass_.accumulations
+             if accumulation.delta is not None and accumulation.tensor in diagnosis.root_of}  # fmt: skip
     return list(roots.values())
 
 
-def _was_moved(story: Diagnosis, pass_: Pass) -> bool:
+def _was_moved(diagnosis: Diagnosis, pass_: Pass) -> bool:
     fed = {accumulation.tensor for accumulation in pass_.accumulations if accumulation.delta is not None}
-    return bool(fed & story.moved)
+    return bool(fed & diagnosis.moved)
 
 
-def _maker(story: Diagnosis, model: Module, span: Span | None) -> ast.Assign | None:
+def _maker(diagnosis: Diagnosis, model: Module, span: Span | None) -> ast.Assign | None:
     """The one statement that makes such a model, in the loop or function that is run anew each time."""
-    code = story.code
+    code = diagnosis.code
     alike = []
     for binding in code.bindings:
         named = model.path in (dotted(binding.targets[0]), f"({model.type})")
@@ -85,9 +85,9 @@ def _maker(story: Diagnosis, model: Module, span: Span | None) -> ast.Assign | N
     return statement if code.in_loop(statement) or code.is_in_function(statement) else None
 
 
-def _is_meant(story: Diagnosis, statement: ast.Assign, name: str) -> bool:
+def _is_meant(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> bool:
     """Whether the turns are runs to compare: one setting, one seed or one kept model each."""
-    code = story.code
+    code = diagnosis.code
     around = [one for one in code.around(statement) if isinstance(one, (*LOOPS, ast.FunctionDef))]
     if not around or not name:
         return True
@@ -128,13 +128,13 @@ def _varied(around: ast.AST) -> frozenset[str]:
     return frozenset()
 
 
-def optimizers_made_anew(story: Diagnosis) -> Iterator[Finding]:
+def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
     """An optimizer with a memory that is made again while the same parameters are trained: its memory is gone each time."""
-    code = story.code
+    code = diagnosis.code
     steps: dict[tuple[str, str | None], list[Update]] = {}
-    for update in story.trace.updates:
+    for update in diagnosis.trace.updates:
         if update.kind == "step" and not update.raised:
-            steps.setdefault((receiver(story, update), update.optimizer), []).append(update)
+            steps.setdefault((receiver(diagnosis, update), update.optimizer), []).append(update)
     for (name, kind), own in steps.items():
         fresh = [
             one
@@ -152,7 +152,7 @@ def optimizers_made_anew(story: Diagnosis) -> Iterator[Finding]:
         if len(made) != 1 or not (code.in_loop(made[0]) or code.is_in_function(made[0])):
             continue
         moved = [
-            {story.identity(change.before) for change in one.changes if change.before is not None} for one in fresh
+            {diagnosis.identity(change.before) for change in one.changes if change.before is not None} for one in fresh
         ]
         if any(one != moved[0] for one in moved) or any(one.settings != fresh[0].settings for one in fresh):
             continue  # other parameters or another learning rate: a new beginning that is meant

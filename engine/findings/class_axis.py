@@ -29,18 +29,18 @@ PREDICTION = re.compile(r"(^|_)(pred|label|class|classes|cls|y_hat|guess|answer)
 MOST_STEPS = 8
 
 
-def softmax_over_batch(story: Diagnosis) -> Iterator[Finding]:
+def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Probabilities of a batch of scores that add up to 1 over the batch."""
     told: set[str] = set()
-    for op in story.ops_named(SOFTMAXES):
-        given = story.input_of(op)
-        if given is None or line(op.span) in told or not _over_batch(story, op, given):
+    for op in diagnosis.ops_named(SOFTMAXES):
+        given = diagnosis.input_of(op)
+        if given is None or line(op.span) in told or not _over_batch(diagnosis, op, given):
             continue
-        if not _only_classes(story, op) or _also_over_classes(story, op):
+        if not _only_classes(diagnosis, op) or _also_over_classes(diagnosis, op):
             continue
         told.add(line(op.span))
-        call, axis = _written(story, op), _class_axis(story, given)
-        span = story.code.span(call) if call is not None else op.span
+        call, axis = _written(diagnosis, op), _class_axis(diagnosis, given)
+        span = diagnosis.code.span(call) if call is not None else op.span
         yield Finding(
             code="softmax_over_batch",
             severity="warning",
@@ -50,31 +50,31 @@ def softmax_over_batch(story: Diagnosis) -> Iterator[Finding]:
             parameters={
                 "op": op.name,
                 "line": line(span),
-                "name": story.say(given.id),
+                "name": diagnosis.say(given.id),
                 "shape": times(given),
                 "batch": str(given.shape[0]),
                 "classes": str(given.shape[axis]),
                 "dim": str(axis),
             },
-            fix=_other_axis(story, call, axis),
+            fix=_other_axis(diagnosis, call, axis),
         )
 
 
-def argmax_over_batch(story: Diagnosis) -> Iterator[Finding]:
+def argmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The best row for each class, where the best class for each row was meant; or one place in the whole batch."""
     told: set[str] = set()
-    for op in story.ops_named(("argmax", "max")):
-        given = story.input_of(op)
+    for op in diagnosis.ops_named(("argmax", "max")):
+        given = diagnosis.input_of(op)
         if given is None or len(op.inputs) != 1 or line(op.span) in told:
             continue
         over_all = op.name == "argmax" and len(op.arguments) == 1
         if not (over_all or ((len(op.outputs) == 2 or op.name == "argmax") and _dim(op, given) == 0)):
             continue
-        layer = _layer(story, given)
-        axis = _class_axis(story, given)
-        if layer is None or len(given.shape) != 2 or min(given.shape) < 2 or _decided_as_meant(story, op, given):
+        layer = _layer(diagnosis, given)
+        axis = _class_axis(diagnosis, given)
+        if layer is None or len(given.shape) != 2 or min(given.shape) < 2 or _decided_as_meant(diagnosis, op, given):
             continue
-        if over_all and not _is_compared(story, op):
+        if over_all and not _is_compared(diagnosis, op):
             continue
         told.add(line(op.span))
         yield Finding(
@@ -85,28 +85,28 @@ def argmax_over_batch(story: Diagnosis) -> Iterator[Finding]:
             parameters={
                 "op": op.name,
                 "line": line(op.span),
-                "name": story.say(given.id),
+                "name": diagnosis.say(given.id),
                 "shape": times(given),
                 "batch": str(given.shape[0]),
                 "classes": str(given.shape[1]),
                 "dim": str(axis),
             },
-            fix=_other_axis(story, _written(story, op), axis),
+            fix=_other_axis(diagnosis, _written(diagnosis, op), axis),
         )
 
 
-def classes_on_the_last_axis(story: Diagnosis) -> Iterator[Finding]:
+def classes_on_the_last_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Cross entropy takes axis 1 for the classes; of (batch, time, classes) that is the time, and no error comes when both are equal."""
     told: set[str] = set()
-    for op in story.ops_named(("cross_entropy", "nll_loss")):
-        given, target = story.input_of(op), story.input_of(op, 1)
+    for op in diagnosis.ops_named(("cross_entropy", "nll_loss")):
+        given, target = diagnosis.input_of(op), diagnosis.input_of(op, 1)
         if given is None or target is None or len(given.shape) < 3 or line(op.span) in told or op.span is None:
             continue
-        maker = _layer(story, given)
+        maker = _layer(diagnosis, given)
         if maker is None or maker.name in CONVOLUTIONS or min(given.shape[1], given.shape[-1]) < 2:
             continue
         told.add(line(op.span))
-        call = story.code.call_at(op.span)
+        call = diagnosis.code.call_at(op.span)
         moved = ".transpose(1, 2)" if len(given.shape) == 3 else ".movedim(-1, 1)"
         as_probabilities = target.shape == given.shape
         yield Finding(
@@ -118,25 +118,25 @@ def classes_on_the_last_axis(story: Diagnosis) -> Iterator[Finding]:
             parameters={
                 "loss": op.name,
                 "line": line(op.span),
-                "name": story.say(given.id),
+                "name": diagnosis.say(given.id),
                 "shape": times(given),
                 "steps": str(given.shape[1]),
                 "classes": str(given.shape[-1]),
                 "maker_line": line(maker.span),
                 "moved": moved,
             },
-            fix=story.code.method(call.args[0], moved)
+            fix=diagnosis.code.method(call.args[0], moved)
             if call is not None and call.args and not as_probabilities
             else (),
         )
 
 
-def _over_batch(story: Diagnosis, op: Op, given: Tensor) -> bool:
+def _over_batch(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
     """Whether it runs over axis 0 of what a layer made of a batch."""
-    axis = _class_axis(story, given)
+    axis = _class_axis(diagnosis, given)
     if len(given.shape) < 2 or _dim(op, given) != 0 or min(given.shape[0], given.shape[axis]) < 2:
         return False
-    return _layer(story, given) is not None
+    return _layer(diagnosis, given) is not None
 
 
 def _dim(op: Op, given: Tensor) -> int | None:
@@ -148,15 +148,15 @@ def _dim(op: Op, given: Tensor) -> int | None:
     return dim + len(given.shape) if dim < 0 else dim
 
 
-def _class_axis(story: Diagnosis, given: Tensor) -> int:
-    layer = _layer(story, given)
+def _class_axis(diagnosis: Diagnosis, given: Tensor) -> int:
+    layer = _layer(diagnosis, given)
     return 1 if layer is not None and layer.name in CONVOLUTIONS else len(given.shape) - 1
 
 
-def _layer(story: Diagnosis, tensor: Tensor | None) -> Op | None:
+def _layer(diagnosis: Diagnosis, tensor: Tensor | None) -> Op | None:
     """The layer whose scores these are: one that keeps the batch on axis 0 and puts the classes last (or on 1)."""
     for _ in range(MOST_STEPS):
-        maker = story.maker.get(tensor.id) if tensor is not None else None
+        maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
         if tensor is None or maker is None or not maker.inputs:
             return None
         if maker.name in CONVOLUTIONS:
@@ -166,30 +166,30 @@ def _layer(story: Diagnosis, tensor: Tensor | None) -> Op | None:
         ):
             return maker
         if maker.name in MADE_BY_LAYERS:
-            weight = story.input_of(maker, 1)
+            weight = diagnosis.input_of(maker, 1)
             return maker if weight is not None and weight.is_leaf and weight.requires_grad else None
         if maker.name not in KEEPS_PLACES | BENDS and maker.name not in SOFTMAXES:
             return None
-        if maker.name in BY_NUMBERS and not _by_number(story, maker):
+        if maker.name in BY_NUMBERS and not _by_number(diagnosis, maker):
             return None
-        tensor = story.input_of(maker)
+        tensor = diagnosis.input_of(maker)
     return None
 
 
-def _by_number(story: Diagnosis, op: Op) -> bool:
+def _by_number(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether its second operand is a number, or a tensor that is the same for all rows."""
     if len(op.inputs) < 2:
         return True
-    first, second = story.input_of(op), story.input_of(op, 1)
+    first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
     return first is not None and second is not None and len(second.shape) < len(first.shape) and len(second.shape) <= 1
 
 
-def _users(story: Diagnosis, tensor: str) -> Iterator[Op]:
+def _users(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
     """The ops that a value goes into, seen through those that keep its places; an op that such a value merely fills is left out."""
     pending, seen = [tensor], {tensor}
     while pending:
-        for op in story.takers.get(pending.pop(), ()):
-            is_through = op.name in KEEPS_PLACES and (op.name not in BY_NUMBERS or _by_number(story, op))
+        for op in diagnosis.takers.get(pending.pop(), ()):
+            is_through = op.name in KEEPS_PLACES and (op.name not in BY_NUMBERS or _by_number(diagnosis, op))
             if not is_through:
                 yield op
                 if op.name not in ("__getitem__", "getitem"):
@@ -200,48 +200,48 @@ def _users(story: Diagnosis, tensor: str) -> Iterator[Op]:
                     pending.append(made)
 
 
-def _only_classes(story: Diagnosis, op: Op) -> bool:
+def _only_classes(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether all that happens to the probabilities fits classes: losses, choices, sums; no weighing of other values."""
     return all(
-        user.name in READS_CLASSES or (user.name == "mul" and _by_one_hot(story, user))
-        for user in _users(story, op.outputs[0] if op.outputs else "")
+        user.name in READS_CLASSES or (user.name == "mul" and _by_one_hot(diagnosis, user))
+        for user in _users(diagnosis, op.outputs[0] if op.outputs else "")
     )
 
 
-def _by_one_hot(story: Diagnosis, op: Op) -> bool:
+def _by_one_hot(diagnosis: Diagnosis, op: Op) -> bool:
     return any(
         numbers and set(numbers) == {0.0, 1.0}
-        for numbers in (numbers_of(story.tensors.get(input_)) for input_ in op.inputs)
+        for numbers in (numbers_of(diagnosis.tensors.get(input_)) for input_ in op.inputs)
     )
 
 
-def _also_over_classes(story: Diagnosis, op: Op) -> bool:
+def _also_over_classes(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether the same scores are normalised over another axis too: both are looked at."""
-    others = story.takers.get(op.inputs[0], ()) if op.inputs else ()
-    given = story.input_of(op)
+    others = diagnosis.takers.get(op.inputs[0], ()) if op.inputs else ()
+    given = diagnosis.input_of(op)
     return any(
         other.name in SOFTMAXES and given is not None and _dim(other, given) not in (0, None) for other in others
     )
 
 
-def _decided_as_meant(story: Diagnosis, op: Op, given: Tensor) -> bool:
+def _decided_as_meant(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
     """Whether the place is used to pick rows; or nothing says that it is taken for a class."""
     places = op.outputs[-1] if op.outputs else ""
-    if op.name == "max" and story.takers.get(op.outputs[0]):
+    if op.name == "max" and diagnosis.takers.get(op.outputs[0]):
         return True  # the largest values are what is wanted: pooling
-    users = [] if not places else list(_users(story, places))
+    users = [] if not places else list(_users(diagnosis, places))
     if any(user.name in PICKS and places in user.inputs[1:] for user in users):
         return True
-    record = story.tensors.get(places)
+    record = diagnosis.tensors.get(places)
     is_named = record is not None and any(PREDICTION.search(name) for name in record.names)
-    return not (is_named or _is_compared(story, op) or _has_class_loss(story, given))
+    return not (is_named or _is_compared(diagnosis, op) or _has_class_loss(diagnosis, given))
 
 
-def _is_compared(story: Diagnosis, op: Op) -> bool:
+def _is_compared(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether the result is held against whole numbers, one for each row."""
-    given = story.input_of(op)
-    for user in story.takers.get(op.outputs[-1] if op.outputs else "", ()):
-        others = [story.tensors.get(input_) for input_ in user.inputs if input_ not in op.outputs]
+    given = diagnosis.input_of(op)
+    for user in diagnosis.takers.get(op.outputs[-1] if op.outputs else "", ()):
+        others = [diagnosis.tensors.get(input_) for input_ in user.inputs if input_ not in op.outputs]
         if user.name in ("eq", "ne") and given is not None:
             return any(
                 other is not None and len(other.shape) == 1 and other.shape[0] == given.shape[0] for other in others
@@ -249,17 +249,17 @@ def _is_compared(story: Diagnosis, op: Op) -> bool:
     return False
 
 
-def _has_class_loss(story: Diagnosis, given: Tensor) -> bool:
-    scores = (story.input_of(op) for op in story.ops_named(("cross_entropy", "nll_loss")))
+def _has_class_loss(diagnosis: Diagnosis, given: Tensor) -> bool:
+    scores = (diagnosis.input_of(op) for op in diagnosis.ops_named(("cross_entropy", "nll_loss")))
     return any(
         score is not None and len(score.shape) == 2 and score.shape[0] > 1 and score.shape[1] == given.shape[1]
         for score in scores
     )
 
 
-def _written(story: Diagnosis, op: Op) -> ast.Call | None:
+def _written(diagnosis: Diagnosis, op: Op) -> ast.Call | None:
     """The call that says the axis: the op's own, or the one that makes the only layer of its kind."""
-    code = story.code
+    code = diagnosis.code
     call = code.call_at(op.span)
     if call is not None and called(call) == op.name:
         return call
@@ -268,10 +268,10 @@ def _written(story: Diagnosis, op: Op) -> ast.Call | None:
     return made[0] if len(made) == 1 else None
 
 
-def _other_axis(story: Diagnosis, call: ast.Call | None, axis: int) -> Edits:
+def _other_axis(diagnosis: Diagnosis, call: ast.Call | None, axis: int) -> Edits:
     if call is None:
         return ()
-    code = story.code
+    code = diagnosis.code
     word = keyword(call, "dim") or keyword(call, "axis")
     if word is not None:
         return (code.replace(word.value, str(axis)),)

@@ -16,9 +16,9 @@ TESTS = frozenset("is_available is_bf16_supported is_built is_initialized".split
 ASKS_CUDA = frozenset("is_available device_count current_device get_device_name init get_device_properties".split())
 
 
-def tests_without_call(story: Diagnosis) -> Iterator[Finding]:
+def tests_without_call(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`if torch.cuda.is_available:` asks whether there is such a function, and there always is."""
-    code = story.code
+    code = diagnosis.code
     for node in code.attributes:
         if node.attr not in TESTS or not dotted(node).startswith("torch.") or not _is_tested(code, node):
             continue
@@ -41,9 +41,9 @@ def _is_tested(code: Source, node: ast.Attribute) -> bool:
     return False
 
 
-def visible_devices(story: Diagnosis) -> Iterator[Finding]:
+def visible_devices(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The variable misspelt, or set after CUDA was asked."""
-    code = story.code
+    code = diagnosis.code
     for key, statement in _environment_keys(code):
         name = key.arg or "" if isinstance(key, ast.keyword) else str(key.value)
         if name != VISIBLE and SequenceMatcher(None, name.upper(), VISIBLE).ratio() >= ALIKE:

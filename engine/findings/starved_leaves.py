@@ -14,52 +14,55 @@ from engine.unfollowed import NOT_DIFFERENTIABLE, user_of
 NO_EDITS: Edits = ()
 
 
-def wanting_leaves(story: Diagnosis) -> set[str]:
+def wanting_leaves(diagnosis: Diagnosis) -> set[str]:
     """Leaves with a name that want a gradient."""
     return {
         tensor.id
-        for tensor in story.trace.tensors
+        for tensor in diagnosis.trace.tensors
         if tensor.identity is None
         and tensor.requires_grad
         and tensor.grad_fn is None
         and tensor.role in ("leaf", "parameter")
-        and (story.has_names(tensor.id) or story.is_parameter(tensor.id))
-        and not _is_view_of_tracked(story, tensor)
+        and (diagnosis.has_names(tensor.id) or diagnosis.is_parameter(tensor.id))
+        and not _is_view_of_tracked(diagnosis, tensor)
     }
 
 
-def _is_view_of_tracked(story: Diagnosis, tensor: Tensor) -> bool:
+def _is_view_of_tracked(diagnosis: Diagnosis, tensor: Tensor) -> bool:
     """A view taken under no_grad says that it requires a gradient and is a leaf, but stands for its base."""
-    base = story.tensors.get(tensor.base or "")
+    base = diagnosis.tensors.get(tensor.base or "")
     return base is not None and base.requires_grad
 
 
-def starved_leaves(story: Diagnosis) -> set[str]:
+def starved_leaves(diagnosis: Diagnosis) -> set[str]:
     """Those of them that got none in any pass, neither kept nor handed out."""
     fed = {
         accumulation.tensor
-        for pass_ in story.trace.passes
+        for pass_ in diagnosis.trace.passes
         for accumulation in pass_.accumulations
         if accumulation.delta is not None
     }
     fed.update(
-        story.identity(input_) for pass_ in story.trace.passes for input_ in pass_.inputs or () if input_ is not None
+        diagnosis.identity(input_)
+        for pass_ in diagnosis.trace.passes
+        for input_ in pass_.inputs or ()
+        if input_ is not None
     )
-    return wanting_leaves(story) - fed
+    return wanting_leaves(diagnosis) - fed
 
 
-def set_aside(story: Diagnosis, starved: set[str]) -> set[str]:
+def set_aside(diagnosis: Diagnosis, starved: set[str]) -> set[str]:
     """The parameters of models that got no gradient at all while another was trained, and that no optimizer was given."""
     by_model: dict[str, set[str]] = {}
-    for module in story.trace.modules:
+    for module in diagnosis.trace.modules:
         leaves = by_model.setdefault(module.path.partition(".")[0], set())
-        leaves.update(story.identity(member.tensor) for member in module.parameters)
+        leaves.update(diagnosis.identity(member.tensor) for member in module.parameters)
     idle = {model: leaves for model, leaves in by_model.items() if leaves and leaves <= starved}
     if len(idle) == len([model for model, leaves in by_model.items() if leaves]):
         return set()
     given = {
         dotted(call.func).removesuffix(".parameters").partition(".")[0]
-        for call in story.code.calls
+        for call in diagnosis.code.calls
         if called(call) in ("parameters", "named_parameters")
     }
     return {leaf for model, leaves in idle.items() if model not in given for leaf in leaves}
@@ -75,90 +78,98 @@ class Way(NamedTuple):
     """It went through a NumPy array."""
 
 
-def lost_influence(story: Diagnosis) -> Iterator[Finding]:
+def lost_influence(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Whole numbers, NumPy arrays and leaves made anew between a leaf without gradient and a pass."""
-    starved = starved_leaves(story) if story.visited or story.failed_pass() is not None else set()
-    starved -= set_aside(story, starved) if starved else set()
+    starved = starved_leaves(diagnosis) if diagnosis.visited or diagnosis.failed_pass() is not None else set()
+    starved -= set_aside(diagnosis, starved) if starved else set()
     if not starved:
         return
     lost: dict[str, set[str]] = {}
     ways: dict[str, Way] = {}
-    for way in arrivals(story, starved):
+    for way in arrivals(diagnosis, starved):
         if way.cut is not None:
             lost.setdefault(way.cut.id, set()).add(way.leaf)
             ways[way.cut.id] = way
     told: set[tuple[str, str]] = set()
     for cut, leaves in lost.items():
-        finding = _lost(story, story.ops[cut], ways[cut], sorted(leaves))
+        finding = _lost(diagnosis, diagnosis.ops[cut], ways[cut], sorted(leaves))
         if finding is not None and (finding.code, line(finding.span)) not in told:
             told.add((finding.code, line(finding.span)))
             yield finding
 
 
-def arrivals(story: Diagnosis, starved: set[str]) -> Iterator[Way]:
+def arrivals(diagnosis: Diagnosis, starved: set[str]) -> Iterator[Way]:
     """The ways that end in an op a pass went through, or in a root that a pass could not start from."""
-    failed = story.failed_pass()
+    failed = diagnosis.failed_pass()
     roots = {root.tensor for root in failed.roots} if failed is not None else set()
     roots |= {
-        root.tensor for pass_ in story.trace.passes for root in pass_.roots if story.is_tracked_leaf(root.tensor or "")
+        root.tensor
+        for pass_ in diagnosis.trace.passes
+        for root in pass_.roots
+        if diagnosis.is_tracked_leaf(root.tensor or "")
     }
     to_tensor: dict[str, Way] = {}
     to_op: dict[str, Way] = {}
-    for at, op in enumerate(story.trace.ops):
-        way = to_op.get(op.id) or _way(story, op.inputs, to_tensor, starved)
+    for at, op in enumerate(diagnosis.trace.ops):
+        way = to_op.get(op.id) or _way(diagnosis, op.inputs, to_tensor, starved)
         if way is None or op.raised or op.in_place:
             continue
         cut = way._replace(cut=op)
-        if (way.cut is None and not any(map(story.is_followed, op.outputs))) or (op.id in to_op and op.name in COPIES):
+        if (way.cut is None and not any(map(diagnosis.is_followed, op.outputs))) or (
+            op.id in to_op and op.name in COPIES
+        ):
             way = cut
         if op.name in READS:
-            user = user_of(story.trace, at, op)
+            user = user_of(diagnosis.trace, at, op)
             if user is not None:
                 to_op[user] = way._replace(array=way.array or op.name == "numpy")
-        if way.cut is not None and (story.reaches_a_pass(op) or not roots.isdisjoint(op.outputs)):
+        if way.cut is not None and (diagnosis.reaches_a_pass(op) or not roots.isdisjoint(op.outputs)):
             yield way
         for output in op.outputs:
-            to_tensor.setdefault(output, way if way.cut is not None or story.is_followed(output) else cut)
+            to_tensor.setdefault(output, way if way.cut is not None or diagnosis.is_followed(output) else cut)
 
 
-def _way(story: Diagnosis, inputs: Iterable[str], to_tensor: dict[str, Way], starved: set[str]) -> Way | None:
+def _way(diagnosis: Diagnosis, inputs: Iterable[str], to_tensor: dict[str, Way], starved: set[str]) -> Way | None:
     for input_ in inputs:
         if input_ in to_tensor:
             return to_tensor[input_]
-        if story.identity(input_) in starved and story.is_tracked_leaf(input_):
-            return Way(story.identity(input_), None)
+        if diagnosis.identity(input_) in starved and diagnosis.is_tracked_leaf(input_):
+            return Way(diagnosis.identity(input_), None)
     return None
 
 
-def _lost(story: Diagnosis, cut: Op, way: Way, leaves: list[str]) -> Finding | None:
-    result = story.output_of(cut)
-    made = [story.tensors[output].dtype for output in cut.outputs if output in story.tensors]
+def _lost(diagnosis: Diagnosis, cut: Op, way: Way, leaves: list[str]) -> Finding | None:
+    result = diagnosis.output_of(cut)
+    made = [diagnosis.tensors[output].dtype for output in cut.outputs if output in diagnosis.tensors]
     whole = [dtype for dtype in made if dtype.startswith(NOT_DIFFERENTIABLE)]
     parameters = {
-        "leaf": story.say_all(leaves),
+        "leaf": diagnosis.say_all(leaves),
         "line": line(cut.span),
         "op": cut.name,
-        "code": story.code.excerpt(cut.span),
-        "value": story.say(cut.inputs[0] if cut.inputs else None),
+        "code": diagnosis.code.excerpt(cut.span),
+        "value": diagnosis.say(cut.inputs[0] if cut.inputs else None),
         "dtype": made[0] if made else "?",
     }
     code, fix = "", NO_EDITS
-    call = story.code.call_at(cut.span)
+    call = diagnosis.code.call_at(cut.span)
     is_written = call is not None and called(call) == cut.name
     if way.array:
         code = "cut_by_numpy"
     elif (
-        result is not None and story.is_tracked_leaf(result.id) and is_written and cut.name in DETACHES | COPIES | READS
+        result is not None
+        and diagnosis.is_tracked_leaf(result.id)
+        and is_written
+        and cut.name in DETACHES | COPIES | READS
     ):
-        code, fix = "leaf_recreated", _kept(story, cut)
-        parameters["name"] = story.say(result.id)
-    elif whole and cut.grad_mode == "grad" and not story.is_inside_library(cut) and story.failed_pass() is None:
+        code, fix = "leaf_recreated", _kept(diagnosis, cut)
+        parameters["name"] = diagnosis.say(result.id)
+    elif whole and cut.grad_mode == "grad" and not diagnosis.is_inside_library(cut) and diagnosis.failed_pass() is None:
         code, parameters["dtype"] = "cut_by_integer", whole[0]
     if not code:
         return None
     return Finding(
         code=code,
-        severity="warning" if story.failed_pass() is None else "error",
+        severity="warning" if diagnosis.failed_pass() is None else "error",
         span=cut.span,
         tensors=(*leaves[:8], *cut.outputs[:1]),
         parameters=parameters,
@@ -166,9 +177,9 @@ def _lost(story: Diagnosis, cut: Op, way: Way, leaves: list[str]) -> Finding | N
     )
 
 
-def _kept(story: Diagnosis, cut: Op) -> Edits:
+def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
     """The tensor itself in place of `t.detach().requires_grad_()`."""
-    code = story.code
+    code = diagnosis.code
     call = code.call_at(cut.span)
     method = code.parents.get(call) if call is not None else None
     around = code.parents.get(method) if method is not None else None

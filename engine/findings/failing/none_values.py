@@ -39,7 +39,7 @@ def _definition(case: Case, name: str) -> ast.FunctionDef | None:
         is_function = isinstance(node, ast.FunctionDef) and not isinstance(case.code.parents.get(node), ast.ClassDef)
         if isinstance(node, ast.FunctionDef) and is_function and node.name == name:
             return node
-    module = next((one for one in case.story.trace.modules if one.path == name), None)
+    module = next((one for one in case.diagnosis.trace.modules if one.path == name), None)
     operand = case.operand(name)
     cls = module.type if module is not None else operand.type if operand is not None else ""
     if not cls and name.endswith("()"):

@@ -4,7 +4,7 @@ import ast
 
 from engine.findings.failing.calls import PAIRS, is_floats
 from engine.findings.failing.case import Case
-from engine.findings.failing.nothing import list_method, made_last, no_return
+from engine.findings.failing.none_values import list_method, made_last, no_return
 from engine.program.names import called
 from engine.trace import Edit, Finding, Span
 
@@ -29,7 +29,7 @@ def not_a_tensor(case: Case) -> Finding | None:
             found = _pair(case, node)
             if found is not None:
                 return found
-        if any(module.type == got for module in case.story.trace.modules) or got in _NO_DATA:
+        if any(module.type == got for module in case.diagnosis.trace.modules) or got in _NO_DATA:
             return _layer(case, node)
     if got == "NoneType":
         return case.finding("none_for_tensor", function=case.groups["function"], argument=case.groups["argument"])
@@ -134,7 +134,7 @@ def _module_type(case: Case, function: ast.expr) -> str:
     if operand is not None:
         return operand.type
     last = ast.unparse(function).rpartition(".")[2]
-    types = {module.type for module in case.story.trace.modules if module.path.rpartition(".")[2] == last}
+    types = {module.type for module in case.diagnosis.trace.modules if module.path.rpartition(".")[2] == last}
     return types.pop() if len(types) == 1 else ""
 
 

@@ -25,7 +25,6 @@ READS_CLASSES = frozenset(
 )
 """What is done with the probabilities of classes; a product with other values makes them weights, and those may run over any axis."""
 PICKS = frozenset("__getitem__ getitem gather index_select embedding take take_along_dim index_add scatter".split())
-PREDICTION = re.compile(r"(^|_)(pred|label|class|classes|cls|y_hat|guess|answer)", re.IGNORECASE)
 MOST_STEPS = 8
 
 
@@ -232,9 +231,7 @@ def _decided_as_meant(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
     users = [] if not places else list(_users(diagnosis, places))
     if any(user.name in PICKS and places in user.inputs[1:] for user in users):
         return True
-    record = diagnosis.tensors.get(places)
-    is_named = record is not None and any(PREDICTION.search(name) for name in record.names)
-    return not (is_named or _is_compared(diagnosis, op) or _has_class_loss(diagnosis, given))
+    return not (_is_compared(diagnosis, op) or _has_class_loss(diagnosis, given))
 
 
 def _is_compared(diagnosis: Diagnosis, op: Op) -> bool:

@@ -340,12 +340,7 @@ def _makes_anew(node: ast.AST) -> bool:
 
 def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Parameters that no pass reached while others of the same model were trained."""
-    fed = {
-        accumulation.tensor
-        for pass_ in diagnosis.trace.passes
-        for accumulation in pass_.accumulations
-        if accumulation.delta is not None
-    }
+    fed = diagnosis.fed
     starved = starved_leaves(diagnosis)
     ops = diagnosis.trace.ops if starved else ()
     used = {

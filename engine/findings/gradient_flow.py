@@ -298,12 +298,7 @@ def _share_at_the_ends(tensor: Tensor, low: float, high: float) -> float:
 
 def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Hidden units with equal weights that got equal gradients: they stay copies of each other."""
-    stepped = {
-        diagnosis.identity(change.before)
-        for move in diagnosis.moves
-        for change in move.changes
-        if change.before is not None
-    }
+    stepped = diagnosis.stepped
     passes = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and not pass_.failed]
     if not stepped or not passes:
         return

@@ -1,83 +1,88 @@
 """Graphs that are kept longer than anyone needs them."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from engine.findings.diagnosis import Diagnosis, line
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
-from engine.trace import Finding, Op, Pass
+from engine.program.source import Source
+from engine.trace import Finding, Op, Pass, Tensor
 
 CREATES = "create_graph=True"
 
 
 def losses_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A list of tensors that still hold their graphs after their passes."""
-    done = [pass_ for pass_ in diagnosis.trace.passes if pass_.kind == "backward" and not pass_.create_graph]
-    roots = {root.tensor for one in done for root in one.roots}
     code = diagnosis.code
+    done = [pass_ for pass_ in diagnosis.trace.passes if pass_.kind == "backward" and not pass_.create_graph]
+    appends = [
+        (call, dotted(call.func.value))
+        for call in code.calls
+        if called(call) == "append" and isinstance(call.func, ast.Attribute) and len(call.args) == 1
+    ]
+    roots = {root.tensor for pass_ in done for root in pass_.roots}
     for variable in diagnosis.trace.variables:
-        kept = [
-            tensor
-            for tensor in variable.tensors
-            if tensor in roots and (record := diagnosis.tensors.get(tensor)) and record.grad_fn
-        ]
-        if variable.type != "list" or len(kept) < 2:
-            continue
-        for call in code.calls:
-            if called(call) != "append" or not isinstance(call.func, ast.Attribute) or len(call.args) != 1:
-                continue
-            if dotted(call.func.value) != variable.name or not code.in_loop(call):
-                continue
-            yield Finding(
-                code="losses_kept",
-                severity="warning",
-                span=code.span(call),
-                tensors=tuple(kept[:8]),
-                nodes=tuple(made.node for one in kept[:8] if (made := diagnosis.tensors[one].grad_fn) is not None),
-                parameters={
-                    "list": variable.name,
-                    "name": code.short(call.args[0]),
-                    "line": str(call.lineno),
-                    "count": str(len(kept)),
-                },
-                fix=code.method(call.args[0], ".detach()"),
-            )
-            break
-    yield from _kept_in_function(diagnosis, {root for root in roots if root is not None})
+        kept = _with_graph(diagnosis, (tensor for tensor in variable.tensors if tensor in roots))
+        call = next((call for call, owner in appends if owner == variable.name and code.in_loop(call)), None)
+        if variable.type == "list" and len(kept) >= 2 and call is not None:
+            yield _kept(diagnosis, call, variable.name, kept)
+    yield from islice(_kept_in_functions(diagnosis, appends, done), 1)
 
 
-def _kept_in_function(diagnosis: Diagnosis, roots: set[str]) -> Iterator[Finding]:
-    """The same with a list that only a function or an object knows."""
+def _kept_in_functions(
+    diagnosis: Diagnosis, appends: Iterable[tuple[ast.Call, str]], done: Iterable[Pass]
+) -> Iterator[Finding]:
+    """The same with a list that only a function or an object knows: what is appended is what a pass there began at."""
     code = diagnosis.code
     empty = {
         dotted(binding.targets[0]): binding
         for binding in code.bindings
         if isinstance(binding.value, ast.List) and not binding.value.elts
     }
-    for call in code.calls if roots else ():
-        if called(call) != "append" or not isinstance(call.func, ast.Attribute) or len(call.args) != 1:
-            continue
-        receiver, name = dotted(call.func.value), dotted(call.args[0])
-        made = empty.get(receiver)
+    for call, owner in appends:
+        made, name = empty.get(owner), dotted(call.args[0])
         if made is None or not name or not code.is_in_function(call) or call.lineno in diagnosis.trace.lines_not_run:
             continue
         if not code.in_loop(call) and code.function(made) is code.function(call):
             continue
-        known = (diagnosis.tensors.get(root) for root in roots)
-        kept = [one for one in known if one is not None and one.grad_fn is not None and name in one.names]
-        if len(kept) < 2:
-            continue
-        yield Finding(
-            code="losses_kept",
-            severity="warning",
-            span=code.span(call),
-            tensors=tuple(one.id for one in kept[:8]),
-            nodes=tuple(one.grad_fn.node for one in kept[:8] if one.grad_fn is not None),
-            parameters={"list": receiver, "name": name, "line": str(call.lineno), "count": str(len(kept))},
-            fix=code.method(call.args[0], ".detach()"),
+        passes = [pass_ for pass_ in done if _begins_at(code, pass_, name, call)]
+        kept = _with_graph(
+            diagnosis, (root.tensor for pass_ in passes for root in pass_.roots if root.tensor is not None)
         )
-        return
+        if len(kept) >= 2:
+            yield _kept(diagnosis, call, owner, kept)
+
+
+def _begins_at(code: Source, pass_: Pass, name: str, call: ast.Call) -> bool:
+    """Whether a pass is written `name.backward()` in the function of a call."""
+    backward = code.call_at(pass_.span)
+    owner = backward.func.value if backward is not None and isinstance(backward.func, ast.Attribute) else None
+    return backward is not None and dotted(owner) == name and code.function(backward) is code.function(call)
+
+
+def _with_graph(diagnosis: Diagnosis, tensors: Iterable[str]) -> list[Tensor]:
+    records = (diagnosis.tensors.get(tensor) for tensor in tensors)
+    return [tensor for tensor in records if tensor is not None and tensor.grad_fn is not None]
+
+
+def _kept(diagnosis: Diagnosis, call: ast.Call, owner: str, kept: list[Tensor]) -> Finding:
+    code = diagnosis.code
+    return Finding(
+        code="losses_kept",
+        severity="warning",
+        span=code.span(call),
+        tensors=tuple(tensor.id for tensor in kept[:8]),
+        nodes=tuple(tensor.grad_fn.node for tensor in kept[:8] if tensor.grad_fn is not None),
+        parameters={
+            "list": owner,
+            "name": code.short(call.args[0]),
+            "line": str(call.lineno),
+            "count": str(len(kept)),
+        },
+        fix=code.method(call.args[0], ".detach()"),
+    )
 
 
 def totals_kept(diagnosis: Diagnosis) -> Iterator[Finding]:

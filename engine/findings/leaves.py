@@ -40,7 +40,7 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
         rebound = _rebound(diagnosis)
         if name in rebound:
             return  # told by `leaves_rebound`
-        made = _last_result(diagnosis, name)
+        made = _last_result(diagnosis, node.value) if isinstance(node, ast.Attribute) else None
         yield Finding(
             code="grad_of_non_leaf",
             severity="warning",
@@ -59,11 +59,9 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _last_result(diagnosis: Diagnosis, name: str) -> Tensor | None:
-    for tensor in reversed(diagnosis.trace.tensors):
-        if name and name in tensor.names and tensor.grad_fn is not None:
-            return tensor
-    return None
+def _last_result(diagnosis: Diagnosis, node: ast.expr) -> Tensor | None:
+    computed = [tensor for tensor in diagnosis.bound_to(node) if tensor.grad_fn is not None]
+    return computed[-1] if computed else None
 
 
 def _retained(diagnosis: Diagnosis, name: str, made: Tensor | None) -> Edits:
@@ -150,7 +148,7 @@ def untracked_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
         and node.lineno not in diagnosis.trace.lines_not_run
     }  # fmt: skip
     for name, node in read.items():
-        alike = diagnosis.bound_to(name, in_function=code.is_in_function(node))
+        alike = diagnosis.bound_to(node.value)
         if not alike or not all(_could_have_had_one(diagnosis, one) for one in alike):
             continue
         record = alike[-1]
@@ -387,7 +385,7 @@ def compared_too_early(diagnosis: Diagnosis) -> Iterator[Finding]:
             if isinstance(other, ast.Constant) and other.value is None:
                 continue
             name = dotted(side.value)
-            alike = diagnosis.bound_to(name, in_function=code.is_in_function(node))
+            alike = diagnosis.bound_to(side.value)
             leaf = diagnosis.identity(alike[0].id) if len(alike) == 1 else ""
             pass_line = firsts.get(leaf)
             if pass_line is not None and node.lineno < pass_line and _run_in_order(diagnosis, node, pass_line):

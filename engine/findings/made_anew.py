@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.training_loop import receiver
+from engine.findings.optimizers import receiver
 from engine.program.names import called, dotted, names_read
 from engine.trace import Finding, Module, Pass, Span, Update
 

@@ -24,7 +24,7 @@ def _drops(op: Op) -> bool:
 
 def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Steps after forward passes in eval mode, of layers that had been trained in train mode before."""
-    steps = [diagnosis.update_step.get(update.id, 0) for update in diagnosis.trace.updates if update.kind == "step"]
+    steps = [diagnosis.update_step.get(step.id, 0) for step in diagnosis.steps]
     before: set[str | None] = set()
     for op in (
         sorted(diagnosis.ops_named(DROPOUTS | NORMS), key=lambda one: diagnosis.op_step.get(one.id, 0)) if steps else ()
@@ -55,7 +55,7 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model put into eval mode before training, as a whole, and never back: its dropout and batch norm take no part."""
-    steps = [diagnosis.update_step.get(update.id, 0) for update in diagnosis.trace.updates if update.kind == "step"]
+    steps = [diagnosis.update_step.get(step.id, 0) for step in diagnosis.steps]
     code = diagnosis.code
     switches = [call for call in code.calls if isinstance(call.func, ast.Attribute) and not call.args]
     if len(steps) < 2 or any(called(switch) == "train" for switch in switches):
@@ -97,12 +97,7 @@ def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _moves(diagnosis: Diagnosis, model: str) -> bool:
     """Whether some parameter of a model was trained."""
-    moved = {
-        diagnosis.identity(change.before)
-        for move in diagnosis.moves
-        for change in move.changes
-        if change.before is not None
-    }
+    moved = diagnosis.stepped
     return any(
         diagnosis.identity(member.tensor) in moved
         for module in diagnosis.trace.modules
@@ -132,7 +127,7 @@ def _switch(code: Source, method: str) -> ast.Call | None:
 def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Dropout or batch norm in train mode under no_grad, after training, with results that nothing learns from."""
     code = diagnosis.code
-    if not any(update.kind == "step" for update in diagnosis.trace.updates) or _switch(code, "train") is not None:
+    if not diagnosis.steps or _switch(code, "train") is not None:
         return
     found = [op for op in diagnosis.ops_named(sorted(DROPOUTS | NORMS)) if op.grad_mode != "grad" and _is_training(op)]
     found = [op for op in found if op.module in diagnosis.modules and (op.name in NORMS or _drops(op))]
@@ -167,7 +162,7 @@ def _feeds_training(diagnosis: Diagnosis) -> bool:
 
 def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model in eval mode that was recorded for a backward pass that never came."""
-    trained = any(update.kind == "step" for update in diagnosis.trace.updates)
+    trained = bool(diagnosis.steps)
     tops = [call for call in diagnosis.trace.calls if call.parent is None and not call.raised] if trained else []
     idle = [
         call for call in tops if not call.training and call.grad_mode == "grad" and _is_for_nothing(diagnosis, call)

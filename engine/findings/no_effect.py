@@ -40,7 +40,6 @@ def _shows_values(diagnosis: Diagnosis) -> bool:
 
 def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
-    modules = {module.path for module in diagnosis.trace.modules}
     for call in code.calls:
         statement, name = code.parents.get(call), _worked_on(code, call)
         if called(call) not in MAKES_NEW or not isinstance(statement, ast.Expr) or keyword(call, "out"):
@@ -49,8 +48,7 @@ def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
         if op is None or op.in_place or op.raised or op.pass_id is not None or diagnosis.is_inside_library(op):
             continue
         given = diagnosis.input_of(op)
-        is_its = given is not None and name in given.names and not diagnosis.is_parameter(given.id)
-        if given is None or not is_its or name in modules or not _is_used_later(diagnosis, name, statement):
+        if given is None or diagnosis.is_parameter(given.id) or not _is_used_later(diagnosis, name, statement):
             continue
         yield Finding(
             code="result_dropped",
@@ -108,9 +106,9 @@ def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _is_tensor(diagnosis: Diagnosis, node: ast.expr) -> bool:
     """Whether an expression names a tensor: by its own name, or as the parameter of a loop over a model's."""
-    name = dotted(node)
-    if any(name in tensor.names for tensor in diagnosis.trace.tensors):
+    if diagnosis.bound_to(node):
         return True
+    name = dotted(node)
     loops = [one for one in diagnosis.code.around(node) if isinstance(one, ast.For)]
     return any(
         name in {inner.id for inner in ast.walk(loop.target) if isinstance(inner, ast.Name)}
@@ -183,7 +181,7 @@ def _calls(statement: ast.stmt, method: str) -> bool:
 def states_shared(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`best = net.state_dict()` in a loop, loaded afterwards: it holds the very tensors that went on being trained."""
     code = diagnosis.code
-    if not any(update.kind == "step" for update in diagnosis.trace.updates):
+    if not diagnosis.steps:
         return
     loaded = {(dotted(one.func).removesuffix(".load_state_dict"), dotted(one.args[0])): one
               for one in code.calls if called(one) == "load_state_dict" and one.args}  # fmt: skip
@@ -243,31 +241,17 @@ def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
 def tensors_not_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`self.w = torch.randn(…, requires_grad=True)`: it gets gradients, but the model does not list it."""
     code = diagnosis.code
-    steps = [update for update in diagnosis.trace.updates if update.kind == "step"]
-    if not steps:
+    if not diagnosis.steps:
         return
-    fed = {
-        accumulation.tensor
-        for pass_ in diagnosis.trace.passes
-        for accumulation in pass_.accumulations
-        if accumulation.delta is not None
-    }
-    moved = {
-        diagnosis.identity(change.before)
-        for move in diagnosis.moves
-        for change in move.changes
-        if change.before is not None
-    }
     types = {module.type for module in diagnosis.trace.modules}
     for statement in code.bindings:
         target = dotted(statement.targets[0])
         owner = code.enclosing(statement, ast.ClassDef)
         if owner is None or owner.name not in types or not target.startswith("self."):
             continue
-        leaves = [
-            tensor.id for tensor in diagnosis.trace.tensors if target in tensor.names and tensor.id in fed and tensor.role == "leaf"
-        ]  # fmt: skip
-        if not leaves or moved.intersection(leaves):
+        made = (tensor for op in diagnosis.ops_at(code.span(statement.value)) for tensor in op.outputs)
+        leaves = list(dict.fromkeys(leaf for leaf in map(diagnosis.identity, made) if leaf in diagnosis.fed))
+        if not leaves or not diagnosis.stepped.isdisjoint(leaves):
             continue
         yield Finding(
             code="tensor_not_parameter",

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.optimizers import PARAMETERS, models_given
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
-from engine.program.names import called, dotted
+from engine.program.names import called
 from engine.trace import Finding, Op, Tensor
 from engine.unfollowed import NOT_DIFFERENTIABLE, user_of
 
@@ -36,36 +37,22 @@ def _is_view_of_tracked(diagnosis: Diagnosis, tensor: Tensor) -> bool:
 
 def starved_leaves(diagnosis: Diagnosis) -> set[str]:
     """Those of them that got none in any pass, neither kept nor handed out."""
-    fed = {
-        accumulation.tensor
-        for pass_ in diagnosis.trace.passes
-        for accumulation in pass_.accumulations
-        if accumulation.delta is not None
-    }
-    fed.update(
-        diagnosis.identity(input_)
-        for pass_ in diagnosis.trace.passes
-        for input_ in pass_.inputs or ()
-        if input_ is not None
-    )
-    return wanting_leaves(diagnosis) - fed
+    asked = {tensor for pass_ in diagnosis.trace.passes for tensor in pass_.inputs or () if tensor is not None}
+    return wanting_leaves(diagnosis) - diagnosis.fed - {diagnosis.identity(tensor) for tensor in asked}
 
 
 def set_aside(diagnosis: Diagnosis, starved: set[str]) -> set[str]:
-    """The parameters of models that got no gradient at all while another was trained, and that no optimizer was given."""
+    """The parameters of models that got no gradient at all while another was trained, and that the program never asks for."""
     by_model: dict[str, set[str]] = {}
     for module in diagnosis.trace.modules:
-        leaves = by_model.setdefault(module.path.partition(".")[0], set())
+        leaves = by_model.setdefault(diagnosis.outermost(module).path, set())
         leaves.update(diagnosis.identity(member.tensor) for member in module.parameters)
-    idle = {model: leaves for model, leaves in by_model.items() if leaves and leaves <= starved}
-    if len(idle) == len([model for model, leaves in by_model.items() if leaves]):
+    models = {model: leaves for model, leaves in by_model.items() if leaves}
+    idle = {model: leaves for model, leaves in models.items() if leaves <= starved}
+    if len(idle) == len(models):
         return set()
-    given = {
-        dotted(call.func).removesuffix(".parameters").partition(".")[0]
-        for call in diagnosis.code.calls
-        if called(call) in ("parameters", "named_parameters")
-    }
-    return {leaf for model, leaves in idle.items() if model not in given for leaf in leaves}
+    asked = {model.partition(".")[0] for model in models_given(diagnosis.code.tree, PARAMETERS)}
+    return {leaf for model, leaves in idle.items() if model not in asked for leaf in leaves}
 
 
 class Way(NamedTuple):

@@ -4,10 +4,11 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.optimizers import bound_once, models_given
 from engine.findings.starved_leaves import arrivals, starved_leaves, wanting_leaves
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword
+from engine.program.names import called, dotted, keyword, names_read
 from engine.trace import Finding, Op, Pass, Span
 
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
@@ -23,13 +24,13 @@ def unrecorded(diagnosis: Diagnosis) -> Iterator[Finding]:
         starved &= _given_to_optimizers(diagnosis) | _read_grads(diagnosis)
     lost: dict[str, list[str]] = {}
     for way in arrivals(diagnosis, starved) if starved and diagnosis.trace.passes else ():
-        if way.cut is not None and (way.leaf not in lost.get(way.cut.id, [])):
-            lost.setdefault(way.cut.id, []).append(way.leaf)
+        if way.cut is not None and way.leaf not in lost.setdefault(way.cut.id, []):
+            lost[way.cut.id].append(way.leaf)
     told: set[Span | None] = set()
     for cut, leaves in lost.items():
         op = diagnosis.ops[cut]
         given = [diagnosis.identity(input_) for input_ in op.inputs if diagnosis.is_tracked_leaf(input_)]
-        leaves += [one for one in given if one in starved and one not in leaves]
+        leaves += [leaf for leaf in given if leaf in starved and leaf not in leaves]
         finding = _unrecorded(diagnosis, op, leaves, failed)
         if finding is not None and finding.span not in told:
             told.add(finding.span)
@@ -78,7 +79,7 @@ def _rebound(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> tuple[str, Edi
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     name = dotted(statement.targets[0])
-    if not name or all(name not in diagnosis.tensors[leaf].names for leaf in leaves if leaf in diagnosis.tensors):
+    if not name or not any(diagnosis.identity(input_) in leaves for input_ in cut.inputs):
         return None
     match statement.value:
         case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == name:
@@ -129,52 +130,46 @@ def _asked_after(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> Span | Non
     for op in diagnosis.ops_named(("requires_grad_",)):
         if diagnosis.op_at[op.id] > now and any(diagnosis.identity(input_) in leaves for input_ in op.inputs):
             return op.span
-    names = {name for leaf in leaves if leaf in diagnosis.tensors for name in diagnosis.tensors[leaf].names}
-    for statement in code.bindings:
-        target = statement.targets[0]
-        here = code.statement_at(cut.span)
-        after = here is not None and statement.lineno > here.lineno and not code.in_loop(statement)
-        if here is not None and code.function(statement) is not code.function(here):
+    here = code.statement_at(cut.span)
+    for statement in code.bindings if here is not None else ():
+        target, value = statement.targets[0], statement.value
+        is_asked = isinstance(target, ast.Attribute) and target.attr == "requires_grad" and _is_true(value)
+        if not isinstance(target, ast.Attribute) or not is_asked or code.in_loop(statement):
             continue
-        is_asked = isinstance(statement.value, ast.Constant) and statement.value.value is True
-        is_its = isinstance(target, ast.Attribute) and target.attr == "requires_grad" and dotted(target.value) in names
-        if after and is_asked and is_its:
+        is_after = (
+            here is not None and statement.lineno > here.lineno and code.function(statement) is code.function(here)
+        )
+        meant = {diagnosis.identity(tensor.id) for tensor in diagnosis.bound_to(target.value)}
+        if is_after and not meant.isdisjoint(leaves):
             return code.span(statement)
     return None
+
+
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
 
 
 def _given_to_optimizers(diagnosis: Diagnosis) -> set[str]:
     """The parameters of models named where an optimizer that steps is made, or in what it is made from."""
     code = diagnosis.code
-    stepped = {update.variable for update in diagnosis.trace.updates if update.kind == "step" and update.variable}
-    makers = [
-        binding.value
-        for binding in code.bindings
-        if dotted(binding.targets[0]) in stepped and isinstance(binding.value, ast.Call)
-    ]
-    text = [
-        ast.unparse(expression)
-        for call in makers
-        for expression in (*call.args, *(word.value for word in call.keywords))
-    ]
-    names = {node.id for call in makers for node in ast.walk(call) if isinstance(node, ast.Name)}
-    text += [ast.unparse(binding.value) for binding in code.bindings if dotted(binding.targets[0]) in names]
-    given = " ".join(text)
-    found: set[str] = set()
-    for module in diagnosis.trace.modules:
-        if f"{module.path}.parameters()" in given or f"{module.path.partition('.')[0]}.parameters()" in given:
-            found.update(diagnosis.identity(member.tensor) for member in module.parameters)
-    return found
+    names = dict.fromkeys(step.variable for step in diagnosis.steps)
+    makers = [made.value for name in names if (made := bound_once(diagnosis, name)) is not None]
+    read = {name for maker in makers for name in names_read(maker)}
+    sources = [binding.value for binding in code.bindings if dotted(binding.targets[0]) in read]
+    given = {model for node in (*makers, *sources) for model in models_given(node)}
+    return {
+        diagnosis.identity(member.tensor)
+        for module in diagnosis.trace.modules
+        if module.path in given or diagnosis.outermost(module).path in given
+        for member in module.parameters
+    }
 
 
 def _read_grads(diagnosis: Diagnosis) -> set[str]:
     """Leaves whose `.grad` the program reads."""
-    read = {
-        dotted(node.value)
-        for node in diagnosis.code.attributes
-        if node.attr == "grad" and isinstance(node.ctx, ast.Load)
-    }
-    return {tensor.id for tensor in diagnosis.trace.tensors if read & set(tensor.names)}
+    attributes = diagnosis.code.attributes
+    read = [node.value for node in attributes if node.attr == "grad" and isinstance(node.ctx, ast.Load)]
+    return {diagnosis.identity(tensor.id) for node in read for tensor in diagnosis.bound_to(node)}
 
 
 def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -200,7 +195,7 @@ def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
                     span=code.span(statement.value),
                     tensors=(record.id,),
                     parameters={
-                        "leaf": diagnosis.say_all(leaves_behind(diagnosis, inner.inputs)),
+                        "leaf": diagnosis.say_all(diagnosis.leaves_behind(inner.inputs)),
                         "name": name,
                         "line": str(statement.lineno),
                         "code": code.short(statement.value),
@@ -216,7 +211,7 @@ def _read_before(diagnosis: Diagnosis, tensor: str) -> Op | None:
     starved = starved_leaves(diagnosis)
     for op in reversed(diagnosis.trace.ops[: diagnosis.op_at[maker.id]]):
         if op.name in READS and any(map(diagnosis.is_tracked, op.inputs)):
-            return op if set(leaves_behind(diagnosis, op.inputs)) <= starved else None
+            return op if set(diagnosis.leaves_behind(op.inputs)) <= starved else None
     return None
 
 
@@ -236,22 +231,6 @@ def _tracked_reading(diagnosis: Diagnosis, node: ast.AST) -> Op | None:
     return None
 
 
-def leaves_behind(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> list[str]:
-    """The tracked leaves that tensors were computed from."""
-    seen, pending, found = set(tensors), list(tensors), []
-    while pending:
-        tensor = pending.pop()
-        if diagnosis.is_tracked_leaf(tensor):
-            found.append(diagnosis.identity(tensor))
-            continue
-        maker = diagnosis.maker.get(tensor)
-        for input_ in maker.inputs if maker is not None else ():
-            if input_ not in seen:
-                seen.add(input_)
-                pending.append(input_)
-    return sorted(dict.fromkeys(found), key=lambda fromkey: (len(fromkey), fromkey))
-
-
 def numbers_collected(diagnosis: Diagnosis, sources: list[str]) -> Iterator[Finding]:
     """`losses.append(loss.item())` and `total += loss.item()`, made into a tensor at the end."""
     code = diagnosis.code
@@ -264,7 +243,7 @@ def numbers_collected(diagnosis: Diagnosis, sources: list[str]) -> Iterator[Find
             if op.id in told:
                 continue
             told.add(op.id)
-            leaves = leaves_behind(diagnosis, op.inputs)
+            leaves = diagnosis.leaves_behind(op.inputs)
             yield Finding(
                 code="cut_by_item",
                 severity="error",

@@ -3,10 +3,11 @@
 import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.diagnosis import Diagnosis, by_number, line, walk
 from engine.findings.starved_leaves import lost_influence, set_aside, starved_leaves, wanting_leaves
 from engine.findings.unrecorded import numbers_collected, unrecorded
 from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
@@ -93,24 +94,10 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
 
 def _pass_without_graph(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> Pass | None:
     """The `autograd.grad` whose results the root was computed from and that recorded nothing."""
-    results = {
-        diagnosis.identity(result): pass_
-        for pass_ in diagnosis.trace.passes
-        if pass_.kind == "grad" and not pass_.create_graph
-        for result in pass_.results
-        if result is not None
-    }
-    seen, pending = set(tensors), list(tensors)
-    while pending:
-        tensor = pending.pop()
-        if diagnosis.identity(tensor) in results:
-            return results[diagnosis.identity(tensor)]
-        maker = diagnosis.maker.get(tensor)
-        for input_ in maker.inputs if maker is not None else ():
-            if input_ not in seen:
-                seen.add(input_)
-                pending.append(input_)
-    return None
+    passes = (pass_ for pass_ in diagnosis.trace.passes if pass_.kind == "grad" and not pass_.create_graph)
+    results = {diagnosis.identity(result): pass_ for pass_ in passes for result in pass_.results if result is not None}
+    behind = walk(tensors, diagnosis.made_from) if results else ()
+    return next((results[at] for at in map(diagnosis.identity, behind) if at in results), None)
 
 
 def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding:
@@ -161,24 +148,25 @@ def _not_differentiable(diagnosis: Diagnosis, op: Op) -> Finding:
 
 def _sources(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> tuple[list[str], list[Op]]:
     """The tensors that others were computed from and that no op computed; and the ops that took a tracked tensor."""
-    found: list[str] = []
+    found: dict[str, None] = {}
     last: dict[str, Op] = {}
-    seen, pending = set(tensors), list(tensors)
-    while pending:
-        tensor = pending.pop()
-        maker = diagnosis.maker.get(tensor)
-        record = diagnosis.tensors.get(tensor)
-        is_source = record is not None and record.role in ("leaf", "parameter")
-        given = maker.inputs if maker is not None and not is_source else ()
+    for tensor in walk(tensors, partial(_untracked_inputs, diagnosis)):
+        given = _inputs_of_result(diagnosis, tensor)
         if not given:
-            found.append(diagnosis.identity(tensor))
-        for one in given:
-            if diagnosis.is_tracked(one) and maker is not None:
-                last[maker.id] = maker
-            elif one not in seen:
-                seen.add(one)
-                pending.append(one)
-    return list(dict.fromkeys(found)), list(last.values())
+            found[diagnosis.identity(tensor)] = None
+        elif any(map(diagnosis.is_tracked, given)):
+            last[diagnosis.maker[tensor].id] = diagnosis.maker[tensor]
+    return list(found), list(last.values())
+
+
+def _inputs_of_result(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:
+    """What it was computed from; nothing for what the program made as it is."""
+    record = diagnosis.tensors.get(tensor)
+    return () if record is not None and record.role in ("leaf", "parameter") else diagnosis.made_from(tensor)
+
+
+def _untracked_inputs(diagnosis: Diagnosis, tensor: str) -> list[str]:
+    return [given for given in _inputs_of_result(diagnosis, tensor) if not diagnosis.is_tracked(given)]
 
 
 def _made(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
@@ -213,12 +201,12 @@ def _cuts_of(diagnosis: Diagnosis, pass_: Pass, starved: set[str], *, is_error: 
     behind = _Values(diagnosis, pass_)
     ops = behind.made_from(root.tensor for root in pass_.roots if root.tensor is not None)
     told: set[tuple[str, Span | None]] = set()
-    for op in sorted(ops, key=lambda op: diagnosis.op_at[op.id]):
+    for op in (diagnosis.ops[id_] for id_ in sorted(ops, key=diagnosis.op_at.__getitem__)):
         for cut in _cuts_at(diagnosis, op):
             place = (cut.reason, op.span)
             if place in told or not behind.is_shown(cut.given):
                 continue
-            leaves = sorted(behind.leaves(cut.given.id) & starved, key=_by_number)
+            leaves = sorted(behind.leaves(cut.given.id) & starved, key=by_number)
             if leaves:
                 told.add(place)
                 yield _cut(diagnosis, cut, leaves, is_error=is_error)
@@ -237,9 +225,9 @@ class _Values:
 
     def __init__(self, diagnosis: Diagnosis, pass_: Pass) -> None:
         self.diagnosis = diagnosis
-        self.reached = diagnosis.reached_from(root.node for root in pass_.roots if root.node is not None)
-        earlier = takewhile(lambda each: each.id != pass_.id, diagnosis.trace.passes)
-        self.spent = {visit.node for each in earlier for visit in each.visits} - self.reached
+        reached = diagnosis.reached_from(root.node for root in pass_.roots if root.node is not None)
+        earlier = takewhile(lambda other: other.id != pass_.id, diagnosis.trace.passes)
+        self.spent = {visit.node for before in earlier for visit in before.visits} - reached
         """Nodes that earlier passes ran: what lies behind them has got its gradient."""
 
     def is_shown(self, tensor: Tensor) -> bool:
@@ -248,48 +236,40 @@ class _Values:
             return not self.diagnosis.is_parameter(tensor.id)
         return tensor.grad_fn.node not in self.spent
 
-    def made_from(self, tensors: Iterable[str]) -> Iterable[Op]:
+    def made_from(self, tensors: Iterable[str]) -> set[str]:
         """The ops that led to some tensors."""
-        return self._walk(tensors)[0].values()
+        return {op.id for tensor in walk(tensors, self._given) for op in self._makers(tensor)}
 
     def leaves(self, tensor: str) -> set[str]:
         """The leaves that led to a tensor."""
-        return self._walk([tensor])[1]
+        behind = walk([tensor], self._given)
+        return {self.diagnosis.identity(before) for before in behind if self.diagnosis.is_tracked_leaf(before)}
 
-    def _walk(self, tensors: Iterable[str]) -> tuple[dict[str, Op], set[str]]:
-        diagnosis = self.diagnosis
-        ops: dict[str, Op] = {}
-        leaves: set[str] = set()
-        pending = list(tensors)
-        seen = set(pending)
-        while pending:
-            tensor = pending.pop()
-            maker = diagnosis.maker.get(tensor)
-            if diagnosis.is_tracked_leaf(tensor):
-                leaves.add(diagnosis.identity(tensor))
-            elif maker is not None and maker.id not in ops and not self._ends_at(maker):
-                ops[maker.id] = maker
-                reads = [diagnosis.ops[read] for read in diagnosis.escapes.get(maker.id, ())]
-                ops.update((read.id, read) for read in reads)
-                given = {*self._given_to(maker), *(input_ for read in reads for input_ in read.inputs)} - seen
-                seen |= given
-                pending += given
-        return ops, leaves
+    def _makers(self, tensor: str) -> list[Op]:
+        """The op that made it, and those that read the numbers which that op was given."""
+        maker = self.diagnosis.maker.get(tensor)
+        if maker is None or self.diagnosis.is_tracked_leaf(tensor) or self._ends_at(maker):
+            return []
+        return [maker, *(self.diagnosis.ops[read] for read in self.diagnosis.escapes.get(maker.id, ()))]
 
-    def _given_to(self, op: Op) -> Iterator[str]:
+    def _given(self, tensor: str) -> Iterator[str]:
         records = self.diagnosis.tensors
-        return (
-            input_
-            for input_ in op.inputs
-            if input_ in records and (records[input_].requires_grad or records[input_].role != "buffer")
-        )
+        for op in self._makers(tensor):
+            known = (given for given in op.inputs if given in records)
+            yield from (given for given in known if _carries(records[given]))
 
     def _ends_at(self, op: Op) -> bool:
         """Whether an op that was not recorded made plain data, or updated weights by hand."""
-        if op.nodes or op.id in self.diagnosis.escapes:
+        diagnosis = self.diagnosis
+        if op.nodes or op.id in diagnosis.escapes:
             return False
-        is_plain = (op.view or op.in_place) and not any(map(self.diagnosis.is_tracked, op.inputs))
-        return is_source(op) or is_plain or self.diagnosis.writes_a_leaf(op)
+        is_plain = (op.view or op.in_place) and not any(map(diagnosis.is_tracked, op.inputs))
+        return is_source(op) or is_plain or diagnosis.writes_a_leaf(op)
+
+
+def _carries(record: Tensor) -> bool:
+    """Whether gradient may be wanted behind it; running statistics lead nowhere."""
+    return record.requires_grad or record.role != "buffer"
 
 
 def _cut(diagnosis: Diagnosis, cut: _Cut, leaves: list[str], *, is_error: bool) -> Finding:
@@ -387,7 +367,3 @@ def _pairs(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
             return list(zip(targets, values, strict=True))
     return [(statement.targets[0], statement.value)]
-
-
-def _by_number(tensor: str) -> tuple[int, str]:
-    return (len(tensor), tensor)

@@ -174,7 +174,7 @@ class Diagnosis(TraceIndex):
         named = self.name(tensor) or self._members.get(self.identity(tensor), "")
         return named or (self.code.excerpt(maker.span) if maker is not None else "") or tensor
 
-    def say_all(self, tensors: list[str]) -> str:
+    def say_all(self, tensors: Sequence[str]) -> str:
         """Several tensors: the first names, then how many more."""
         names = list(dict.fromkeys(self.say(tensor) for tensor in tensors))
         return ", ".join(names[:NAMED]) + (f" (+{len(names) - NAMED})" if len(names) > NAMED else "")

@@ -3,14 +3,16 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.optimizers import receiver
+from engine.findings.diagnosis import Diagnosis, fed_by, line
+from engine.findings.optimizers import calls_bound, receiver
 from engine.program.names import called, dotted, names_read
+from engine.program.tree import Loop
 from engine.trace import Finding, Module, Pass, Span, Update
 
-LOOPS = (ast.For, ast.While, ast.AsyncFor)
 KEEPERS = frozenset("append add extend insert update put save state_dict deepcopy".split())
 """Calls that keep a model for later: then each one is meant."""
+GIVE_THE_MODULE = frozenset("to cuda cpu double float half bfloat16 train eval requires_grad_".split())
+"""Methods of `nn.Module` that return the module itself."""
 
 
 def models_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -22,10 +24,10 @@ def models_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
         models = [root[0] for root in roots]
         if len({model.id for model in models}) < len(models) or len({(model.path, model.type) for model in models}) > 1:
             continue
-        if not all(_was_moved(diagnosis, pass_) for pass_ in passes):
+        statement = _maker(diagnosis, models[0])
+        if statement is None or any(diagnosis.moved.isdisjoint(fed_by(pass_)) for pass_ in passes):
             continue
-        statement = _maker(diagnosis, models[0], passes[0].span)
-        if statement is None or _is_meant(diagnosis, statement, dotted(statement.targets[0])):
+        if _is_meant(diagnosis, statement, dotted(statement.targets[0])):
             continue
         span = diagnosis.code.span(statement)
         yield Finding(
@@ -52,63 +54,56 @@ def _passes_by_place(diagnosis: Diagnosis) -> dict[Span | None, list[Pass]]:
 
 def _models(diagnosis: Diagnosis, pass_: Pass) -> list[Module]:
     """The outermost modules whose parameters got gradients."""
-    roots = {diagnosis.root_of[accumulation.tensor].id: diagnosis.root_of[accumulation.tensor] for accumulation in pass_.accumulations
-             if accumulation.delta is not None and accumulation.tensor in diagnosis.root_of}  # fmt: skip
-    return list(roots.values())
+    roots = (diagnosis.root_of[leaf] for leaf in fed_by(pass_) if leaf in diagnosis.root_of)
+    return list({root.id: root for root in roots}.values())
 
 
-def _was_moved(diagnosis: Diagnosis, pass_: Pass) -> bool:
-    fed = {accumulation.tensor for accumulation in pass_.accumulations if accumulation.delta is not None}
-    return bool(fed & diagnosis.moved)
-
-
-def _maker(diagnosis: Diagnosis, model: Module, span: Span | None) -> ast.Assign | None:
+def _maker(diagnosis: Diagnosis, model: Module) -> ast.Assign | None:
     """The one statement that makes such a model, in the loop or function that is run anew each time."""
     code = diagnosis.code
-    alike = []
-    for binding in code.bindings:
-        named = model.path in (dotted(binding.targets[0]), f"({model.type})")
-        value = binding.value
-        while (
-            isinstance(value, ast.Call)
-            and isinstance(value.func, ast.Attribute)
-            and called(value) in ("to", "cuda", "double", "float", "train")
-        ):
-            value = value.func.value
-        if not named or not isinstance(value, ast.Call):
-            continue
-        if called(value) == model.type or (model.path == dotted(binding.targets[0]) and called(value) != "load"):
-            alike.append(binding)
-    if len(alike) != 1:
+    alike = [binding for binding in code.bindings if _makes(binding, model)]
+    if len(alike) != 1 or not (code.in_loop(alike[0]) or code.is_in_function(alike[0])):
         return None
-    statement = alike[0]
-    return statement if code.in_loop(statement) or code.is_in_function(statement) else None
+    return alike[0]
+
+
+def _makes(binding: ast.Assign, model: Module) -> bool:
+    """Whether a statement calls the model's class, or binds the name that leads to the model."""
+    name, value = dotted(binding.targets[0]), binding.value
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and called(value) in GIVE_THE_MODULE:
+        value = value.func.value
+    if not isinstance(value, ast.Call):
+        return False
+    if model.path == name:
+        return called(value) != "load"
+    return model.path == f"({model.type})" and called(value) == model.type
 
 
 def _is_meant(diagnosis: Diagnosis, statement: ast.Assign, name: str) -> bool:
     """Whether the turns are runs to compare: one setting, one seed or one kept model each."""
-    code = diagnosis.code
-    around = [one for one in code.around(statement) if isinstance(one, (*LOOPS, ast.FunctionDef))]
-    if not around or not name:
+    around = [above for above in diagnosis.code.around(statement) if isinstance(above, Loop | ast.FunctionDef)]
+    if not around or not name or any(_tries_settings(diagnosis, above, statement) for above in around[:2]):
         return True
-    inner = around[0]
-    for one in around[:2]:
-        varied = _varied(one)
-        makers = [
-            statement.value,
-            *(call for call in ast.walk(one) if isinstance(call, ast.Call) and called(call)[:1].isupper()),
-        ]
-        if any(varied & names_read(maker) for maker in makers):
-            return True
-    for node in ast.walk(inner):
-        if isinstance(node, ast.Call) and called(node) == "manual_seed":
-            return True
-        if isinstance(node, ast.Call) and called(node) in KEEPERS and name in names_read(node):
-            return True
-        if isinstance(node, ast.Return | ast.Yield) and node.value is not None and _gives(node.value, name):
-            return True
-        if isinstance(node, ast.Assign) and dotted(node.value) == name:
-            return True
+    return any(_keeps(node, name) for node in ast.walk(around[0]))
+
+
+def _tries_settings(diagnosis: Diagnosis, around: Loop | ast.FunctionDef, statement: ast.Assign) -> bool:
+    """Whether a model or an optimizer is made of what is different in each turn."""
+    types = {module.type for module in diagnosis.trace.modules} | {step.optimizer for step in diagnosis.steps}
+    calls = [node for node in ast.walk(around) if isinstance(node, ast.Call)]
+    makers = [statement.value, *(call for call in calls if called(call) in types)]
+    varied = _varied(around)
+    return any(not varied.isdisjoint(names_read(maker)) for maker in makers)
+
+
+def _keeps(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.Call():
+            return called(node) == "manual_seed" or (called(node) in KEEPERS and name in names_read(node))
+        case ast.Return(value=value) | ast.Yield(value=value) if value is not None:
+            return _gives(value, name)
+        case ast.Assign(value=value):
+            return dotted(value) == name
     return False
 
 
@@ -130,41 +125,43 @@ def _varied(around: ast.AST) -> frozenset[str]:
 
 def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
     """An optimizer with a memory that is made again while the same parameters are trained: its memory is gone each time."""
-    code = diagnosis.code
-    steps: dict[tuple[str, str | None], list[Update]] = {}
-    for update in diagnosis.trace.updates:
-        if update.kind == "step" and not update.raised:
-            steps.setdefault((receiver(diagnosis, update), update.optimizer), []).append(update)
+    steps: dict[tuple[str, str], list[Update]] = {}
+    for step in diagnosis.steps:
+        if step.optimizer and not step.raised:
+            steps.setdefault((receiver(diagnosis, step), step.optimizer), []).append(step)
     for (name, kind), own in steps.items():
-        fresh = [
-            one
-            for one in own
-            if one.state and all(change.before is None and change.before_text is None for change in one.state)
-        ]
-        if len(fresh) < 2 or not kind:
+        fresh = [step for step in own if _starts_without_memory(step)]
+        made = _optimizer_maker(diagnosis, name, kind)
+        if len(fresh) < 2 or made is None or not _is_same_beginning(diagnosis, fresh):
             continue
-        alike = [
-            binding
-            for binding in code.bindings
-            if isinstance(binding.value, ast.Call) and called(binding.value) == kind
-        ]
-        made = [assignment for assignment in alike if dotted(assignment.targets[0]) == name] or alike
-        if len(made) != 1 or not (code.in_loop(made[0]) or code.is_in_function(made[0])):
-            continue
-        moved = [
-            {diagnosis.identity(change.before) for change in one.changes if change.before is not None} for one in fresh
-        ]
-        if any(one != moved[0] for one in moved) or any(one.settings != fresh[0].settings for one in fresh):
-            continue  # other parameters or another learning rate: a new beginning that is meant
         yield Finding(
             code="optimizer_made_anew",
             severity="warning",
-            span=code.span(made[0]),
+            span=diagnosis.code.span(made),
             parameters={
-                "line": str(made[0].lineno),
-                "name": dotted(made[0].targets[0]),
+                "line": str(made.lineno),
+                "name": dotted(made.targets[0]),
                 "type": kind,
                 "count": str(len(own)),
                 "times": str(len(fresh)),
             },
         )
+
+
+def _starts_without_memory(step: Update) -> bool:
+    return bool(step.state) and all(change.before is None and change.before_text is None for change in step.state)
+
+
+def _optimizer_maker(diagnosis: Diagnosis, name: str, kind: str) -> ast.Assign | None:
+    """The one statement that makes it, when that runs anew each time."""
+    code = diagnosis.code
+    alike = calls_bound(diagnosis, kind)
+    made = [binding for binding in alike if dotted(binding.targets[0]) == name] or alike
+    return made[0] if len(made) == 1 and (code.in_loop(made[0]) or code.is_in_function(made[0])) else None
+
+
+def _is_same_beginning(diagnosis: Diagnosis, fresh: list[Update]) -> bool:
+    """Whether all begin with the same parameters and options; a new beginning with others is meant."""
+    first = fresh[0]
+    moved = set(diagnosis.changed_by(first))
+    return all(step.settings == first.settings and set(diagnosis.changed_by(step)) == moved for step in fresh)

@@ -48,7 +48,12 @@ def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
         if op is None or op.in_place or op.raised or op.pass_id is not None or diagnosis.is_inside_library(op):
             continue
         given = diagnosis.input_of(op)
-        if given is None or diagnosis.is_parameter(given.id) or not _is_used_later(diagnosis, name, statement):
+        if (
+            given is None
+            or not name
+            or diagnosis.is_parameter(given.id)
+            or not _is_used_later(diagnosis, name, statement)
+        ):
             continue
         yield Finding(
             code="result_dropped",

@@ -1,6 +1,6 @@
 """Gradients of several passes that ended up in one sum."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from engine.findings.diagnosis import Diagnosis, by_number, fed_by, line
 from engine.findings.gradient_flow import is_zero
@@ -39,25 +39,24 @@ def _holds_something(diagnosis: Diagnosis, gradient: str | None) -> bool:
 
 def _steps_by_leaf(diagnosis: Diagnosis) -> dict[str, list[int]]:
     """When an optimizer, or the program itself, moved each leaf."""
-    steps: dict[str, list[int]] = {}
-    for update in diagnosis.trace.updates:
-        if update.kind in ("step", "data", "in_place") and update.id in diagnosis.update_step:
-            for leaf in {diagnosis.leaf_of(change.before) for change in update.changes}:
-                if leaf is not None:
-                    steps.setdefault(leaf, []).append(diagnosis.update_step[update.id])
-    return steps
+    return _times(diagnosis, ("step", "data", "in_place"), diagnosis.leaf_of)
 
 
 def _resets_by_leaf(diagnosis: Diagnosis) -> dict[str, list[int]]:
     """When the gradient of each leaf was zeroed, dropped or replaced."""
-    resets: dict[str, list[int]] = {}
+    owners = diagnosis.gradient_owner
+    return _times(diagnosis, ("zero_grad", "grad_reset", "grad_set"), lambda id_: owners.get(diagnosis.identity(id_)))
+
+
+def _times(diagnosis: Diagnosis, kinds: tuple[str, ...], leaf_of: Callable[[str], str | None]) -> dict[str, list[int]]:
+    times: dict[str, list[int]] = {}
     for update in diagnosis.trace.updates:
-        if update.kind in ("zero_grad", "grad_reset", "grad_set") and update.id in diagnosis.update_step:
-            for gradient in diagnosis.changed_by(update):
-                leaf = diagnosis.gradient_owner.get(gradient)
-                if leaf is not None:
-                    resets.setdefault(leaf, []).append(diagnosis.update_step[update.id])
-    return resets
+        at = diagnosis.update_step.get(update.id) if update.kind in kinds else None
+        found = (leaf_of(change.before) for change in update.changes if at is not None and change.before is not None)
+        for leaf in found:
+            if leaf is not None and at is not None:
+                times.setdefault(leaf, []).append(at)
+    return times
 
 
 def _is_used(now: int, steps: list[int], resets: list[int]) -> bool:

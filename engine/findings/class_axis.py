@@ -3,8 +3,9 @@
 import ast
 import re
 from collections.abc import Iterator
+from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times, walk
 from engine.findings.losses import LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAX_LAYERS, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -25,7 +26,9 @@ READS_CLASSES = frozenset(
 )
 """What is done with the probabilities of classes; a product with other values makes them weights, and those may run over any axis."""
 PICKS = frozenset("__getitem__ getitem gather index_select embedding take take_along_dim index_add scatter".split())
+ITEMS = ("__getitem__", "getitem")
 MOST_STEPS = 8
+MOST_VALUES = 100
 
 
 def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -185,18 +188,18 @@ def _by_number(diagnosis: Diagnosis, op: Op) -> bool:
 
 def _users(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
     """The ops that a value goes into, seen through those that keep its places; an op that such a value merely fills is left out."""
-    pending, seen = [tensor], {tensor}
-    while pending:
-        for op in diagnosis.takers.get(pending.pop(), ()):
-            is_through = op.name in KEEPS_PLACES and (op.name not in BY_NUMBERS or _by_number(diagnosis, op))
-            if not is_through:
-                yield op
-                if op.name not in ("__getitem__", "getitem"):
-                    continue  # a column of weights is still a weight
-            for made in op.outputs:
-                if made not in seen and len(seen) < 100:
-                    seen.add(made)
-                    pending.append(made)
+
+    def through(value: str) -> Iterator[str]:
+        for op in diagnosis.takers.get(value, ()):
+            if _keeps_places(diagnosis, op) or op.name in ITEMS:  # a column of weights is still a weight
+                yield from op.outputs
+
+    for value in islice(walk([tensor], through), MOST_VALUES):
+        yield from (op for op in diagnosis.takers.get(value, ()) if not _keeps_places(diagnosis, op))
+
+
+def _keeps_places(diagnosis: Diagnosis, op: Op) -> bool:
+    return op.name in KEEPS_PLACES and (op.name not in BY_NUMBERS or _by_number(diagnosis, op))
 
 
 def _only_classes(diagnosis: Diagnosis, op: Op) -> bool:
@@ -261,7 +264,7 @@ def _written(diagnosis: Diagnosis, op: Op) -> ast.Call | None:
     if call is not None and called(call) == op.name:
         return call
     kind = next((layer for layer in SOFTMAX_LAYERS if layer.lower() == op.name.replace("_", "")), None)
-    made = [one for one in code.calls if kind is not None and called(one) == kind]
+    made = [maker for maker in code.calls if kind is not None and called(maker) == kind]
     return made[0] if len(made) == 1 else None
 
 

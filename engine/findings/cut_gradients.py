@@ -22,30 +22,28 @@ NO_GRADIENT = "does not require grad and does not have a grad_fn"
 
 def cut_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Each cut between a leaf without gradient and the root of a pass."""
+    failed, failure = diagnosis.failed_pass(), diagnosis.trace.failure
+    lost = failed if failure is not None and NO_GRADIENT in failure.message else None
+    found = list(_all_cuts(diagnosis, lost))
+    yield from found
+    if lost is not None and not found and not any(lost_influence(diagnosis)) and not any(unrecorded(diagnosis)):
+        yield from _untracked(diagnosis, lost)
+
+
+def _all_cuts(diagnosis: Diagnosis, lost: Pass | None) -> Iterator[Finding]:
+    """Those of the last passes, each told once; an error where they left a pass without anything to start from."""
     starved = starved_leaves(diagnosis)
     starved -= set_aside(diagnosis, starved)
-    failed = diagnosis.failed_pass()
-    is_lost = (
-        failed is not None and diagnosis.trace.failure is not None and NO_GRADIENT in diagnosis.trace.failure.message
-    )
+    if not (starved or lost is not None) or not any(_may_cut(diagnosis, op) for op in diagnosis.trace.ops):
+        return
     told: set[tuple[str, str]] = set()
-    if (starved or is_lost) and any(_may_cut(diagnosis, op) for op in diagnosis.trace.ops):
-        for pass_ in [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None][-PASSES_LOOKED_AT:]:
-            severity_is_error = is_lost and pass_ is failed
-            lost = wanting_leaves(diagnosis) if severity_is_error else starved
-            for finding in _cuts_of(diagnosis, pass_, lost, is_error=severity_is_error):
-                key = (finding.code, line(finding.span))
-                if key not in told and not _is_told_better(diagnosis, finding):
-                    told.add(key)
-                    yield finding
-    if (
-        is_lost
-        and not told
-        and failed is not None
-        and not any(lost_influence(diagnosis))
-        and not any(unrecorded(diagnosis))
-    ):
-        yield from _untracked(diagnosis, failed)
+    for pass_ in [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None][-PASSES_LOOKED_AT:]:
+        leaves = wanting_leaves(diagnosis) if pass_ is lost else starved
+        for finding in _cuts_of(diagnosis, pass_, leaves, is_error=pass_ is lost):
+            key = (finding.code, line(finding.span))
+            if key not in told and not _is_told_better(diagnosis, finding):
+                told.add(key)
+                yield finding
 
 
 def _is_told_better(diagnosis: Diagnosis, finding: Finding) -> bool:
@@ -53,9 +51,9 @@ def _is_told_better(diagnosis: Diagnosis, finding: Finding) -> bool:
     if finding.code != "cut_by_no_grad" or finding.span is None:
         return False
     return any(
-        one.code in ("recording_switched_off", "cut_by_decorator")
-        or (one.span is not None and one.span.line == finding.span.line)
-        for one in unrecorded(diagnosis)
+        other.code in ("recording_switched_off", "cut_by_decorator")
+        or (other.span is not None and other.span.line == finding.span.line)
+        for other in unrecorded(diagnosis)
     )
 
 
@@ -71,7 +69,7 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
         if len(last) == 1 and last[0].grad_mode == "grad" and _is_whole(diagnosis, last[0]):
             yield _not_differentiable(diagnosis, last[0])
         return
-    frozen = [one for one in sources if diagnosis.is_parameter(one)]
+    frozen = [source for source in sources if diagnosis.is_parameter(source)]
     collected = list(numbers_collected(diagnosis, sources))
     if collected:
         yield from collected
@@ -320,7 +318,6 @@ def _makes_anew(node: ast.AST) -> bool:
 
 def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Parameters that no pass reached while others of the same model were trained."""
-    fed = diagnosis.fed
     starved = starved_leaves(diagnosis)
     ops = diagnosis.trace.ops if starved else ()
     used = {
@@ -334,7 +331,7 @@ def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
     for module in diagnosis.trace.modules:
         for member in module.parameters:
             leaf = diagnosis.identity(member.tensor)
-            if leaf in fed:
+            if leaf in diagnosis.fed:
                 trained.add(tops[module.id])
             elif leaf in starved and leaf not in used:
                 idle[tops[module.id]].append(leaf)
@@ -356,7 +353,9 @@ def _defined(diagnosis: Diagnosis, attribute: str, kind: str) -> Span | None:
     code = diagnosis.code
     found = [value for binding in code.bindings for target, value in _pairs(binding)
              if isinstance(target, ast.Attribute) and target.attr == attribute]  # fmt: skip
-    own = [one for one in found if any(isinstance(it, ast.ClassDef) and it.name == kind for it in code.around(one))]
+    own = [
+        value for value in found if any(isinstance(it, ast.ClassDef) and it.name == kind for it in code.around(value))
+    ]
     chosen = own or found
     return code.span(chosen[0]) if len(chosen) == 1 else None
 

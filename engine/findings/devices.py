@@ -91,9 +91,9 @@ def _environment_keys(code: Source) -> Iterator[tuple[ast.Constant | ast.keyword
             case ast.Call(func=function, args=[key, *_]) if dotted(function) == "os.putenv":
                 keys = [key]
         statement = code.statement(node)
-        for one in keys if statement is not None else ():
-            if statement is not None and isinstance(one, ast.Constant | ast.keyword):
-                yield one, statement
+        for written in keys if statement is not None else ():
+            if statement is not None and isinstance(written, ast.Constant | ast.keyword):
+                yield written, statement
 
 
 def _asked_before(code: Source, statement: ast.stmt) -> ast.Call | None:

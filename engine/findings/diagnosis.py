@@ -157,6 +157,11 @@ class Diagnosis(TraceIndex):
         maker = self.maker.get(tensor)
         return maker.inputs if maker is not None else ()
 
+    def next_nodes(self, node: str) -> list[str]:
+        """Where gradient goes from a node."""
+        record = self.nodes.get(node)
+        return [edge.to for edge in record.edges if edge.to is not None] if record is not None else []
+
     def leaves_behind(self, tensors: Iterable[str]) -> list[str]:
         """The tracked leaves that tensors were computed from."""
         behind = walk(tensors, lambda tensor: () if self.is_tracked_leaf(tensor) else self.made_from(tensor))

@@ -3,14 +3,14 @@
 import ast
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.diagnosis import Diagnosis, line, walk
 from engine.findings.failing.case import Case
 from engine.program.names import keyword
 from engine.program.source import Source
-from engine.trace import Edit, Finding, Node, Op, Pass, Saved, Span
+from engine.trace import Edit, Finding, Node, Op, Pass, Saved, Span, Tensor
 
 SECOND_TIME = "backward through the graph a second time"
 NOT_SCALAR = "grad can be implicitly created only for scalar outputs"
@@ -242,24 +242,17 @@ def _not_in_place(diagnosis: Diagnosis, code: Source, node: ast.AST | None) -> t
 def _stale(diagnosis: Diagnosis, failed: Pass) -> Iterator[tuple[Node, Saved, _Writer]]:
     """Saved tensors that were written after they were saved, with the first that wrote."""
     visited = {visit.node for visit in failed.visits}
-    pending = [root.node for root in failed.roots if root.node is not None]
-    seen = set(pending)
     writers = _writers(diagnosis)
-    while pending:
-        node = diagnosis.nodes.get(pending.pop())
-        if node is None:
-            continue
-        if node.id not in visited:
-            for saved in node.saved:
-                if saved.tensor is not None and saved.version is not None:
-                    for writer in writers.get(diagnosis.identity(saved.tensor), ()):
-                        if writer.version > saved.version:
-                            yield node, saved, writer
-                            break
-        for edge in node.edges:
-            if edge.to is not None and edge.to not in seen:
-                seen.add(edge.to)
-                pending.append(edge.to)
+    for id_ in walk((root.node for root in failed.roots if root.node is not None), diagnosis.next_nodes):
+        node = diagnosis.nodes.get(id_)
+        for saved in node.saved if node is not None and id_ not in visited else ():
+            later = _first_after(writers.get(diagnosis.identity(saved.tensor or ""), ()), saved.version)
+            if node is not None and later is not None:
+                yield node, saved, later
+
+
+def _first_after(writers: Iterable[_Writer], version: int | None) -> _Writer | None:
+    return next((writer for writer in writers if version is not None and writer.version > version), None)
 
 
 def _writers(diagnosis: Diagnosis) -> dict[str, list[_Writer]]:
@@ -269,17 +262,20 @@ def _writers(diagnosis: Diagnosis) -> dict[str, list[_Writer]]:
     for tensor in diagnosis.trace.tensors:
         if tensor.storage is not None:
             by_storage.setdefault(tensor.storage, set()).add(tensor.identity or tensor.id)
+    for written, writer in _writes(diagnosis):
+        for identity in by_storage.get(written.storage or "", {written.identity or written.id}):
+            writers.setdefault(identity, []).append(writer)
+    return writers
+
+
+def _writes(diagnosis: Diagnosis) -> Iterator[tuple[Tensor, _Writer]]:
+    """What ops in place, and then steps, have written."""
     for op in diagnosis.trace.ops:
         for output in op.outputs if op.in_place else ():
-            record = diagnosis.tensors.get(output)
-            if record is not None:
-                for identity in by_storage.get(record.storage or "", {record.identity or record.id}):
-                    writers.setdefault(identity, []).append(_Writer(record.version, op.name, op.span, op))
-    for update in diagnosis.trace.updates:
-        for change in update.changes if update.kind == "step" else ():
-            record = diagnosis.tensors.get(change.after or "")
-            if record is not None:
-                name = f"{update.variable or update.optimizer}.step()"
-                for identity in by_storage.get(record.storage or "", {record.identity or record.id}):
-                    writers.setdefault(identity, []).append(_Writer(record.version, name, update.span))
-    return writers
+            if (record := diagnosis.tensors.get(output)) is not None:
+                yield record, _Writer(record.version, op.name, op.span, op)
+    for step in diagnosis.steps:
+        for change in step.changes:
+            if (record := diagnosis.tensors.get(change.after or "")) is not None:
+                name = f"{step.variable or step.optimizer}.step()"
+                yield record, _Writer(record.version, name, step.span)

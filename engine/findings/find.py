@@ -107,7 +107,11 @@ def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
         return ()
     diagnosis = Diagnosis(trace, known)
     found = [finding for family in FAMILIES for finding in _asked(family, diagnosis)]
-    return tuple(sorted(found, key=lambda one: (_RANK[one.severity], one.span.line if one.span is not None else 0)))
+    return tuple(
+        sorted(
+            found, key=lambda finding: (_RANK[finding.severity], finding.span.line if finding.span is not None else 0)
+        )
+    )
 
 
 def _asked(family: Callable[[Diagnosis], Iterable[Finding]], diagnosis: Diagnosis) -> tuple[Finding, ...]:

@@ -125,14 +125,9 @@ def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pa
 
 def _most(diagnosis: Diagnosis, pass_: Pass, weight: str) -> str:
     """The largest magnitude in what a pass gave a weight."""
-    delta = next(
-        (accumulation.delta for accumulation in reversed(pass_.accumulations) if accumulation.tensor == weight), None
-    )
-    if delta is None and pass_.inputs is not None:
-        delta = next(
-            (result for asked, result in zip(pass_.inputs, pass_.results, strict=False) if asked == weight), None
-        )
-    tensor = diagnosis.tensors.get(delta or "")
+    given = {added.tensor: added.delta for added in pass_.accumulations if added.delta is not None}
+    given.update((asked, result) for asked, result in zip(pass_.inputs or (), pass_.results, strict=False) if asked)
+    tensor = diagnosis.tensors.get(given.get(weight) or "")
     if tensor is None:
         return "?"
     if tensor.summary is not None:
@@ -147,11 +142,11 @@ def _over_time(diagnosis: Diagnosis, looked_at: list[list[_Product]]) -> Iterato
         by_weight: dict[str, list[_Product]] = {}
         for product in products:
             by_weight.setdefault(product.weight, []).append(product)
-        for weight, each in by_weight.items():
-            early, late = each[0].size, each[-1].size
-            is_long = len(each) >= ROUNDS and early > 0 and late > 0
+        for weight, own in by_weight.items():
+            early, late = own[0].size, own[-1].size
+            is_long = len(own) >= ROUNDS and early > 0 and late > 0
             ratios.setdefault(weight, []).append(early / late if is_long else 1.0)
-            rounds[weight] = each
+            rounds[weight] = own
     for weight, found in ratios.items():
         code = _verdict(found, "gradient_vanishes_in_time", "gradient_explodes_in_time")
         if code:
@@ -298,18 +293,17 @@ def _share_at_the_ends(tensor: Tensor, low: float, high: float) -> float:
 
 def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Hidden units with equal weights that got equal gradients: they stay copies of each other."""
-    stepped = diagnosis.stepped
     passes = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and not pass_.failed]
-    if not stepped or not passes:
+    if not diagnosis.stepped or not passes:
         return
     use = _first_uses(diagnosis)
     last = passes[-1]
-    deltas = {
-        accumulation.tensor: accumulation.delta for accumulation in last.accumulations if accumulation.tensor in use
-    }
+    deltas = {added.tensor: added.delta for added in last.accumulations if added.tensor in use}
     leaves = sorted(deltas, key=use.__getitem__)
     told = [
-        leaf for leaf in leaves[:-1] if leaf in stepped and _are_copies(diagnosis, last, leaf, deltas[leaf], use[leaf])
+        leaf
+        for leaf in leaves[:-1]
+        if leaf in diagnosis.stepped and _are_copies(diagnosis, last, leaf, deltas[leaf], use[leaf])
     ]
     if told:
         op = diagnosis.trace.ops[use[told[0]]]
@@ -402,20 +396,9 @@ def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _starved_by(diagnosis: Diagnosis, node: str) -> list[str]:
     """Leaves below a node that got nothing but zeros in all passes."""
-    below: set[str] = set()
-    pending = [node]
-    while pending:
-        above = diagnosis.nodes.get(pending.pop())
-        for edge in above.edges if above is not None else ():
-            if edge.to is not None and edge.to not in below:
-                below.add(edge.to)
-                pending.append(edge.to)
-    leaves = {diagnosis.nodes[one].variable for one in below if one in diagnosis.nodes} - {None}
+    leaves = {diagnosis.nodes[below].variable for below in diagnosis.reached_from([node])}
     zero: dict[str, bool] = {}
-    for pass_ in diagnosis.trace.passes:
-        for accumulation in pass_.accumulations:
-            if accumulation.tensor in leaves and accumulation.delta is not None:
-                zero[accumulation.tensor] = zero.get(accumulation.tensor, True) and is_zero(
-                    diagnosis.tensors.get(accumulation.delta)
-                )
+    for _, added in diagnosis.accumulations:
+        if added.tensor in leaves:
+            zero[added.tensor] = zero.get(added.tensor, True) and is_zero(diagnosis.tensors.get(added.delta or ""))
     return [leaf for leaf, is_all in zero.items() if is_all]

@@ -182,21 +182,21 @@ def graphs_of_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     for warning in diagnosis.trace.warnings:
         if CREATES not in warning.message or "backward()" not in warning.message:
             continue
-        one = next((pass_ for pass_ in diagnosis.trace.passes if pass_.span == warning.span), None)
+        pass_ = next((pass_ for pass_ in diagnosis.trace.passes if pass_.span == warning.span), None)
         yield Finding(
             code="create_graph_in_backward",
             severity="warning",
             span=warning.span,
-            nodes=tuple(root.node for root in one.roots if root.node is not None) if one is not None else (),
+            nodes=tuple(root.node for root in pass_.roots if root.node is not None) if pass_ is not None else (),
             parameters={"line": line(warning.span), "code": diagnosis.code.excerpt(warning.span)},
-            fix=_not_created(diagnosis, one),
+            fix=_not_created(diagnosis, pass_),
         )
         return
 
 
-def _not_created(diagnosis: Diagnosis, one: Pass | None) -> Edits:
+def _not_created(diagnosis: Diagnosis, pass_: Pass | None) -> Edits:
     """Without the word, when no pass went through the gradients' own graph."""
-    call = diagnosis.code.call_at(one.span) if one is not None else None
+    call = diagnosis.code.call_at(pass_.span) if pass_ is not None else None
     word = keyword(call, "create_graph") if call is not None else None
     if (
         call is None

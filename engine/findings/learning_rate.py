@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.optimizers import made_by, receiver
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword
+from engine.program.names import dotted, keyword
 from engine.trace import Finding, Span, Update
 
 TOO_EARLY = "before `optimizer.step()`"
@@ -50,7 +50,7 @@ def _rate(step: Update) -> float | None:
         if group < len(step.settings)
     ]
     found = [re.search(r"-?\d+(\.\d*)?(e[-+]?\d+)?|-?\.\d+", text) for text in texts]
-    rates = [abs(float(one.group())) for one in found if one is not None]
+    rates = [abs(float(number.group())) for number in found if number is not None]
     return max(rates) if len(rates) == len(texts) and rates else None
 
 
@@ -63,11 +63,8 @@ def _zero_from(diagnosis: Diagnosis, step: Update, *, was_zero: bool) -> tuple[S
     if was_zero and not is_scheduled and isinstance(call, ast.Call):
         return code.span(call), _rate_given(diagnosis, call)
     name = dotted(made.targets[0]) if made is not None else ""
-    schedules = [
-        one
-        for one in code.calls
-        if one.args and dotted(one.args[0]) == name and re.search(r"LR$|Lambda|Cosine|Schedule|OnPlateau", called(one))
-    ]
+    bound = [binding.value for binding in code.bindings if isinstance(binding.value, ast.Call) and binding.value.args]
+    schedules = [call for call in bound if isinstance(call, ast.Call) and name and dotted(call.args[0]) == name]
     by_hand = [node for node in code.nodes if isinstance(node, ast.Assign | ast.AugAssign) and _sets_rate(node)]
     if schedules and (is_scheduled or not by_hand):
         return code.span(schedules[-1]), ()

@@ -149,7 +149,7 @@ def untracked_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     }  # fmt: skip
     for name, node in read.items():
         alike = diagnosis.bound_to(node.value)
-        if not alike or not all(_could_have_had_one(diagnosis, one) for one in alike):
+        if not alike or not all(_could_have_had_one(diagnosis, tensor) for tensor in alike):
             continue
         record = alike[-1]
         yield Finding(
@@ -166,7 +166,7 @@ def _is_asked(diagnosis: Diagnosis, node: ast.Attribute) -> bool:
     """Whether it stands in a test such as `x.grad is None`, or another part of it is read."""
     above = diagnosis.code.parents.get(node)
     return isinstance(above, ast.Compare) and any(
-        isinstance(one, ast.Constant) and one.value is None for one in (above.left, *above.comparators)
+        isinstance(side, ast.Constant) and side.value is None for side in (above.left, *above.comparators)
     )
 
 
@@ -262,7 +262,7 @@ def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
         kept = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute)
         if kept and any(isinstance(above, ast.If) for above in code.around(call)):
             continue  # made at the first call and kept
-        leaves = [one.id for one in loose if one.id in fed]
+        leaves = [tensor.id for tensor in loose if tensor.id in fed]
         if leaves:
             yield Finding(
                 code="parameter_made_in_forward",

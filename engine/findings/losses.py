@@ -106,7 +106,7 @@ def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: T
 def _broadcast(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
     size = max(len(first), len(second))
     pairs = zip((1,) * (size - len(first)) + first, (1,) * (size - len(second)) + second, strict=True)
-    return [max(one, other) for one, other in pairs]
+    return [max(pair) for pair in pairs]
 
 
 def _squeezed(diagnosis: Diagnosis, op: Op, first: Tensor, second: Tensor) -> Edits:
@@ -221,7 +221,9 @@ def _out_of_sequential(diagnosis: Diagnosis, layer: str) -> Edits:
     ]
     if layer == "ReLU":  # others before it are meant
         layers = [
-            one for one in layers if isinstance(above := code.parents.get(one), ast.Call) and above.args[-1] is one
+            layer_
+            for layer_ in layers
+            if isinstance(above := code.parents.get(layer_), ast.Call) and above.args[-1] is layer_
         ]
     above = code.parents.get(layers[0]) if len(layers) == 1 else None
     if isinstance(above, ast.Call) and called(above) == "Sequential" and len(above.args) > 1:
@@ -236,7 +238,7 @@ def _renamed(diagnosis: Diagnosis, op: Op, functions: dict[str, str], layers: di
     if call is not None and called(call) in functions and isinstance(call.func, ast.Attribute):
         text = code.text(call.func)
         return (code.replace(call.func, text[: -len(call.func.attr)] + functions[call.func.attr]),)
-    made = [one for one in code.calls if called(one) in layers and isinstance(one.func, ast.Attribute)]
+    made = [maker for maker in code.calls if called(maker) in layers and isinstance(maker.func, ast.Attribute)]
     if len(made) == 1 and isinstance(made[0].func, ast.Attribute):
         function = made[0].func
         return (code.replace(function, code.text(function)[: -len(function.attr)] + layers[function.attr]),)
@@ -248,7 +250,7 @@ def softmax_without_dim(diagnosis: Diagnosis) -> Iterator[Finding]:
     for warning in diagnosis.trace.warnings:
         if "Implicit dimension choice for" not in warning.message:
             continue
-        op = next((one for one in diagnosis.ops_at(warning.span) if one.name in SOFTMAXES), None)
+        op = next((ran for ran in diagnosis.ops_at(warning.span) if ran.name in SOFTMAXES), None)
         given = diagnosis.input_of(op) if op is not None else None
         if op is None or given is None:
             continue
@@ -270,5 +272,7 @@ def _dim_added(diagnosis: Diagnosis, op: Op, dim: int) -> Edits:
     call = code.call_at(op.span)
     if call is not None and called(call) == op.name:
         return (code.argument_added(call, f"dim={dim}"),)
-    layers = [one for one in code.calls if called(one) in SOFTMAX_LAYERS and not one.args and not one.keywords]
+    layers = [
+        maker for maker in code.calls if called(maker) in SOFTMAX_LAYERS and not maker.args and not maker.keywords
+    ]
     return (code.argument_added(layers[0], f"dim={dim}"),) if len(layers) == 1 else ()

@@ -27,7 +27,7 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
     steps = [diagnosis.update_step.get(step.id, 0) for step in diagnosis.steps]
     before: set[str | None] = set()
     for op in (
-        sorted(diagnosis.ops_named(DROPOUTS | NORMS), key=lambda one: diagnosis.op_step.get(one.id, 0)) if steps else ()
+        sorted(diagnosis.ops_named(DROPOUTS | NORMS), key=lambda op: diagnosis.op_step.get(op.id, 0)) if steps else ()
     ):
         if op.grad_mode != "grad" or op.module not in diagnosis.modules:
             continue
@@ -121,7 +121,7 @@ def _switch(code: Source, method: str) -> ast.Call | None:
         for call in code.calls
         if isinstance(call.func, ast.Attribute) and call.func.attr == method and not call.args
     ]
-    return min(found, key=lambda one: one.lineno) if found else None
+    return min(found, key=lambda call: call.lineno) if found else None
 
 
 def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -133,7 +133,7 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     found = [op for op in found if op.module in diagnosis.modules and (op.name in NORMS or _drops(op))]
     if not found or _feeds_training(diagnosis):
         return
-    first = min(found, key=lambda one: diagnosis.op_step.get(one.id, 0))
+    first = min(found, key=lambda op: diagnosis.op_step.get(op.id, 0))
     trained = [
         op for op in diagnosis.ops_named((first.name,)) if op.module == first.module and diagnosis.reaches_a_pass(op)
     ]

@@ -26,16 +26,18 @@ GRAD_FLAG = "requires_grad"
 def results_dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`x.add(1)` and `x.to(device)` as statements: the result is new, and nobody keeps it."""
     found = list(_dropped(diagnosis))
-    shown = [one for one in found if one.severity == "note"]
+    shown = [finding for finding in found if finding.severity == "note"]
     if len(shown) > 1 or _shows_values(diagnosis):
-        found = [one for one in found if one.severity != "note"]
+        found = [finding for finding in found if finding.severity != "note"]
     yield from found
 
 
 def _shows_values(diagnosis: Diagnosis) -> bool:
     """Whether the program names values to look at them, as in a notebook or an interactive session."""
     bare = ast.Name | ast.Attribute | ast.BinOp | ast.Subscript | ast.Compare | ast.Tuple
-    return any(isinstance(one, ast.Expr) and isinstance(one.value, bare) for one in diagnosis.code.tree.body)
+    return any(
+        isinstance(statement, ast.Expr) and isinstance(statement.value, bare) for statement in diagnosis.code.tree.body
+    )
 
 
 def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -44,7 +46,7 @@ def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
         statement, name = code.parents.get(call), _worked_on(code, call)
         if called(call) not in MAKES_NEW or not isinstance(statement, ast.Expr) or keyword(call, "out"):
             continue
-        op = next((one for one in diagnosis.ops_at(code.span(call)) if one.name == called(call)), None)
+        op = next((ran for ran in diagnosis.ops_at(code.span(call)) if ran.name == called(call)), None)
         if op is None or op.in_place or op.raised or op.pass_id is not None or diagnosis.is_inside_library(op):
             continue
         given = diagnosis.input_of(op)
@@ -114,7 +116,7 @@ def _is_tensor(diagnosis: Diagnosis, node: ast.expr) -> bool:
     if diagnosis.bound_to(node):
         return True
     name = dotted(node)
-    loops = [one for one in diagnosis.code.around(node) if isinstance(one, ast.For)]
+    loops = [above for above in diagnosis.code.around(node) if isinstance(above, ast.For)]
     return any(
         name in {inner.id for inner in ast.walk(loop.target) if isinstance(inner, ast.Name)}
         and isinstance(loop.iter, ast.Call) and called(loop.iter) in ("parameters", "named_parameters")
@@ -129,10 +131,10 @@ def _is_module(diagnosis: Diagnosis, node: ast.expr) -> bool:
         return True
     for above in diagnosis.code.around(node) if isinstance(node, ast.Name) else ():
         if isinstance(above, ast.For) and dotted(above.target) == dotted(node):
-            each = above.iter
-            if isinstance(each, ast.Call) and called(each) in ("children", "modules") and not each.args:
-                return isinstance(each.func, ast.Attribute) and _path(each.func.value) in paths
-            return _path(each) in {
+            iterated = above.iter
+            if isinstance(iterated, ast.Call) and called(iterated) in ("children", "modules") and not iterated.args:
+                return isinstance(iterated.func, ast.Attribute) and _path(iterated.func.value) in paths
+            return _path(iterated) in {
                 module.path for module in diagnosis.trace.modules if module.type in ("Sequential", "ModuleList")
             }
     return False
@@ -158,8 +160,10 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         block = code.block(statement)
         at = block.index(statement) if statement in block else 0
-        passes = [number for number, one in enumerate(block) if _calls(one, "backward")]
-        steps = [number for number, one in enumerate(block) if _calls(one, "step") and not _calls(one, "backward")]
+        passes = [number for number, other in enumerate(block) if _calls(other, "backward")]
+        steps = [
+            number for number, other in enumerate(block) if _calls(other, "step") and not _calls(other, "backward")
+        ]
         if not passes or not steps or call.lineno in diagnosis.trace.lines_not_run:
             continue
         found: tuple[str, int, Edits] | None = None
@@ -188,8 +192,8 @@ def states_shared(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     if not diagnosis.steps:
         return
-    loaded = {(dotted(one.func).removesuffix(".load_state_dict"), dotted(one.args[0])): one
-              for one in code.calls if called(one) == "load_state_dict" and one.args}  # fmt: skip
+    loads = [call for call in code.calls if called(call) == "load_state_dict" and call.args]
+    loaded = {(dotted(load.func).removesuffix(".load_state_dict"), dotted(load.args[0])): load for load in loads}
     for statement in code.bindings:
         call, name = statement.value, dotted(statement.targets[0])
         if not isinstance(call, ast.Call) or called(call) != "state_dict" or call.args or not code.in_loop(statement):
@@ -222,14 +226,14 @@ def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
         name = dotted(statement.targets[0])
         if not name.isidentifier() or not any(is_grad_of(node, name) for node in ast.walk(statement.value)):
             continue
-        loops = [one for one in code.around(statement) if isinstance(one, ast.For)]
+        loops = [above for above in code.around(statement) if isinstance(above, ast.For)]
         if not any(name in {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} for loop in loops[:1]):
             continue
         match statement.value:
             case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == name and code.stands_alone(
                 statement
             ):
-                under = any(isinstance(one, ast.With) for one in code.around(statement))
+                under = any(isinstance(above, ast.With) for above in code.around(statement))
                 fix: Edits = (code.replace(statement, f"{name} -= {code.text(right)}"),) if under else ()
             case _:
                 continue
@@ -282,7 +286,7 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`F.dropout(x)` without `training=self.training` in a module that is in eval mode."""
     code = diagnosis.code
     evaluated: set[int] | None = None
-    for op in diagnosis.ops_named(("dropout",)) if any(not one.training for one in diagnosis.trace.calls) else ():
+    for op in diagnosis.ops_named(("dropout",)) if any(not call.training for call in diagnosis.trace.calls) else ():
         call = code.call_at(op.span)
         if call is None or called(call) != "dropout" or argument(op, "training") != "True" or keyword(call, "training"):
             continue

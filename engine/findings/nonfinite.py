@@ -87,8 +87,8 @@ def _forward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tup
         given = _worst(troubled, op.inputs)
         if given is None:
             goes_on = any(
-                (maker := diagnosis.maker.get(one)) is None or (maker is not op and maker.name not in MEANT)
-                for one in troubled
+                (maker := diagnosis.maker.get(tensor)) is None or (maker is not op and maker.name not in MEANT)
+                for tensor in troubled
             )
             yield (
                 diagnosis.op_step.get(op.id, 0),
@@ -121,7 +121,7 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
         code=cause.code,
         severity=severity,
         span=op.span,
-        tensors=tuple(one for one in (operand, *op.outputs) if one is not None),
+        tensors=tuple(tensor for tensor in (operand, *op.outputs) if tensor is not None),
         nodes=op.nodes,
         parameters={
             **parameters,
@@ -160,7 +160,7 @@ def _is_of_single_values(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
 
 
 def _divided(diagnosis: Diagnosis, op: Op) -> Cause | None:
-    words = [one for one in op.arguments if not one.name]
+    words = [given for given in op.arguments if not given.name]
     by_itself = op.name in ("rdiv", "reciprocal", "rsqrt", "pow") or len(op.inputs) == 1
     if not by_itself:
         return _where(diagnosis.input_of(op, 1), "division_by_zero", lambda x: x == 0)
@@ -189,7 +189,7 @@ def _largest(tensor: Tensor | None) -> Cause | None:
     if tensor is None:
         return None
     if numbers:
-        at = max(range(len(numbers)), key=lambda one: abs(numbers[one]))
+        at = max(range(len(numbers)), key=lambda place: abs(numbers[place]))
         return Cause("overflow", tensor, numbers[at], _index(tensor, at))
     if tensor.summary is not None:
         return Cause("overflow", tensor, max(float(tensor.summary.max), float(tensor.summary.min), key=abs), "")
@@ -311,8 +311,8 @@ def _sent(diagnosis: Diagnosis, pass_: Pass, visit: Visit, made: Trouble) -> Fin
 def _is_behind_where(diagnosis: Diagnosis, node: str) -> bool:
     """Whether `where` chose among its results: the gradient of what was not chosen is 0, and 0 times Inf is NaN."""
     return any(
-        one.type.startswith(("WhereBackward", "MaskedFillBackward")) and any(edge.to == node for edge in one.edges)
-        for one in diagnosis.trace.nodes
+        other.type.startswith(("WhereBackward", "MaskedFillBackward")) and any(edge.to == node for edge in other.edges)
+        for other in diagnosis.trace.nodes
     )
 
 

@@ -50,7 +50,11 @@ def _pair(diagnosis: Diagnosis, node: ast.expr) -> ast.Call | None:
         case ast.Subscript(value=ast.Call() as call, slice=index) if ast.unparse(index) in ("1", "-1"):
             return call
     name, code = dotted(node), diagnosis.code
-    bound = [one for one in code.nodes if isinstance(one, ast.Assign) and _binds(one, name)] if name else []
+    bound = (
+        [statement for statement in code.nodes if isinstance(statement, ast.Assign) and _binds(statement, name)]
+        if name
+        else []
+    )
     same = [assignment for assignment in bound if code.function(assignment) is code.function(node)]
     before = [assignment for assignment in same if assignment.lineno < node.lineno]
     last = max(before or same, key=lambda assignment: assignment.lineno, default=None)

@@ -93,7 +93,7 @@ def _put_back(
 ) -> bool:
     """Whether the pass begins with the values that the node saved, as those of `gradcheck` do."""
     kept = (saved.tensor for saved in diagnosis.nodes[node].saved if saved.tensor is not None)
-    saved = next(diagnosis.tensors[one] for one in kept if diagnosis.identity(one) == identity)
+    saved = next(diagnosis.tensors[tensor] for tensor in kept if diagnosis.identity(tensor) == identity)
     records = written[identity]
     then = diagnosis.tensors[records[bisect_left(records, (diagnosis.pass_step.get(used.id, -1),)) - 1][1]]
     return (saved.data, saved.summary) == (then.data, then.summary)
@@ -105,7 +105,7 @@ def _edit(diagnosis: Diagnosis, update: Update, change: Change, node: str, used:
         code="saved_value_edited",
         severity="warning",
         span=update.span,
-        tensors=tuple(one for one in (change.before, change.after) if one is not None),
+        tensors=tuple(tensor for tensor in (change.before, change.after) if tensor is not None),
         nodes=(node,),
         parameters={
             "name": diagnosis.say(change.before),

@@ -9,7 +9,8 @@ from engine.findings.starved_leaves import arrivals, starved_leaves, wanting_lea
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword, names_read
-from engine.trace import Finding, Op, Pass, Span
+from engine.program.tree import Function
+from engine.trace import Finding, Op, Pass, Span, Tensor
 
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
 _SWITCHES = frozenset({"no_grad", "inference_mode"})
@@ -90,15 +91,15 @@ def _rebound(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> tuple[str, Edi
 def _decorator(diagnosis: Diagnosis, cut: Op) -> ast.expr | None:
     """`@torch.no_grad()` of the function that an op ran in."""
     statement = diagnosis.code.statement_at(cut.span)
-    for above in diagnosis.code.around(statement) if statement is not None else ():
-        if isinstance(above, ast.With) and _is_switch_of(above):
-            return None
-        if isinstance(above, ast.FunctionDef):
-            for expression in above.decorator_list:
-                name = called(expression) if isinstance(expression, ast.Call) else dotted(expression).rpartition(".")[2]
-                if name in _SWITCHES:
-                    return expression
-    return None
+    around = list(diagnosis.code.around(statement)) if statement is not None else []
+    if any(isinstance(above, ast.With) and _is_switch_of(above) for above in around):
+        return None
+    decorators = (expression for above in around if isinstance(above, Function) for expression in above.decorator_list)
+    return next((expression for expression in decorators if _name_of(expression) in _SWITCHES), None)
+
+
+def _name_of(decorator: ast.expr) -> str:
+    return called(decorator) if isinstance(decorator, ast.Call) else dotted(decorator).rpartition(".")[2]
 
 
 def _is_switch_of(node: ast.With) -> bool:
@@ -176,31 +177,37 @@ def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A pass that starts from `Variable(loss.data, requires_grad=True)` or the like ends where it starts."""
     code = diagnosis.code
     told: set[str] = set()
-    for pass_ in diagnosis.trace.passes:
-        for root in pass_.roots:
-            record = diagnosis.tensors.get(root.tensor or "")
-            if record is None or not record.is_leaf or not record.requires_grad:
+    for pass_, root in ((pass_, root) for pass_ in diagnosis.trace.passes for root in pass_.roots):
+        record = diagnosis.tensors.get(root.tensor or "")
+        if record is None or not diagnosis.is_tracked_leaf(record.id):
+            continue
+        name = _written_root(diagnosis, pass_, record)
+        made = [binding for binding in code.bindings if dotted(binding.targets[0]) == name and _asks(binding.value)]
+        for statement in made if name not in told else ():
+            inner = _tracked_reading(diagnosis, statement.value) or _read_before(diagnosis, record.id)
+            if inner is None:
                 continue
-            call = code.call_at(pass_.span)
-            written = call.func.value if call is not None and isinstance(call.func, ast.Attribute) else None
-            name = record.names[0] if record.names else dotted(written)
-            for statement in code.bindings:
-                inner = _tracked_reading(diagnosis, statement.value) or _read_before(diagnosis, record.id)
-                if dotted(statement.targets[0]) != name or inner is None or name in told or not _asks(statement.value):
-                    continue
-                told.add(name)
-                yield Finding(
-                    code="leaf_recreated",
-                    severity="warning",
-                    span=code.span(statement.value),
-                    tensors=(record.id,),
-                    parameters={
-                        "leaf": diagnosis.say_all(diagnosis.leaves_behind(inner.inputs)),
-                        "name": name,
-                        "line": str(statement.lineno),
-                        "code": code.short(statement.value),
-                    },
-                )
+            told.add(name)
+            yield Finding(
+                code="leaf_recreated",
+                severity="warning",
+                span=code.span(statement.value),
+                tensors=(record.id,),
+                parameters={
+                    "leaf": diagnosis.say_all(diagnosis.leaves_behind(inner.inputs)),
+                    "name": name,
+                    "line": str(statement.lineno),
+                    "code": code.short(statement.value),
+                },
+            )
+            break
+
+
+def _written_root(diagnosis: Diagnosis, pass_: Pass, record: Tensor) -> str:
+    """What a pass was called on, as it is written, else what its root is called."""
+    call = diagnosis.code.call_at(pass_.span)
+    written = call.func.value if call is not None and isinstance(call.func, ast.Attribute) else None
+    return dotted(written) or next(iter(record.names), "")
 
 
 def _read_before(diagnosis: Diagnosis, tensor: str) -> Op | None:
@@ -223,26 +230,20 @@ def _asks(node: ast.expr) -> bool:
 
 def _tracked_reading(diagnosis: Diagnosis, node: ast.AST) -> Op | None:
     """The op in an expression that took the value of a tracked tensor out of the graph."""
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Call | ast.Attribute):
-            for op in diagnosis.ops_at(diagnosis.code.span(inner)):
-                if op.name in READS | DETACHES | {"data"} and any(map(diagnosis.is_tracked, op.inputs)):
-                    return op
-    return None
+    parts = (part for part in ast.walk(node) if isinstance(part, ast.Call | ast.Attribute))
+    ops = (op for part in parts for op in diagnosis.ops_at(diagnosis.code.span(part)))
+    out = (op for op in ops if op.name in READS | DETACHES)
+    return next((op for op in out if any(map(diagnosis.is_tracked, op.inputs))), None)
 
 
 def numbers_collected(diagnosis: Diagnosis, sources: list[str]) -> Iterator[Finding]:
-    """`losses.append(loss.item())` and `total += loss.item()`, made into a tensor at the end."""
+    """`losses.append(loss.item())` and `total += loss.item()`, made into a tensor at the end: where the first was read."""
     code = diagnosis.code
-    told: set[str] = set()
     for source in sources:
         maker = diagnosis.maker.get(source)
         call = code.call_at(maker.span) if maker is not None and maker.name in COPIES else None
-        name = dotted(call.args[0]) if call is not None and call.args else ""
-        for op in _read_into(diagnosis, name) if name else ():
-            if op.id in told:
-                continue
-            told.add(op.id)
+        op = next(_read_into(diagnosis, call.args[0]), None) if call is not None and call.args else None
+        if op is not None:
             leaves = diagnosis.leaves_behind(op.inputs)
             yield Finding(
                 code="cut_by_item",
@@ -254,23 +255,23 @@ def numbers_collected(diagnosis: Diagnosis, sources: list[str]) -> Iterator[Find
                     "line": line(op.span),
                     "value": diagnosis.say(op.inputs[0]),
                     "op": op.name,
-                    "code": diagnosis.code.excerpt(op.span),
+                    "code": code.excerpt(op.span),
                 },
             )
             return
 
 
-def _read_into(diagnosis: Diagnosis, name: str) -> Iterator[Op]:
-    """The ops that read a tracked tensor on its way into a list or number of that name."""
-    for node in diagnosis.code.nodes:
-        value: ast.AST | None = None
+def _read_into(diagnosis: Diagnosis, collected: ast.expr) -> Iterator[Op]:
+    """The ops that read a tracked tensor on its way into a list or number, in the function that it is used in."""
+    code, name = diagnosis.code, dotted(collected)
+    for node in code.nodes if name else ():
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="append"), args=[inner]) if owner == name:
-                value = inner
-            case ast.AugAssign(target=ast.Name(id=owner), value=inner) if owner == name:
-                value = inner
-            case ast.Assign(targets=[ast.Name(id=owner)], value=inner) if owner == name:
-                value = inner
-        op = _tracked_reading(diagnosis, value) if value is not None else None
-        if op is not None:
+            case ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[value]):
+                pass
+            case ast.AugAssign(target=owner, value=value) | ast.Assign(targets=[owner], value=value):
+                pass
+            case _:
+                continue
+        is_it = dotted(owner) == name and code.function(node) is code.function(collected)
+        if is_it and (op := _tracked_reading(diagnosis, value)) is not None:
             yield op

@@ -66,7 +66,7 @@ def _cast(diagnosis: Diagnosis, op: Op) -> Finding | None:
                 code="fraction_lost" if is_fraction else "number_wrapped",
                 severity="note" if is_fraction else "warning",
                 span=op.span,
-                tensors=tuple(one.id for one in (given, result) if one is not None),
+                tensors=tuple(tensor.id for tensor in (given, result) if tensor is not None),
                 parameters=_parameters(diagnosis, op, result, before, after),
             )
     return None
@@ -98,17 +98,17 @@ def _literals(diagnosis: Diagnosis, op: Op) -> Sequence[float]:
     if op.name not in ("tensor", "as_tensor"):
         return ()
     found = [_number(leaf) for leaf in _leaves(call.args[0])]
-    return [one for one in found if one is not None] if None not in found else ()
+    return [number for number in found if number is not None] if None not in found else ()
 
 
 def _leaves(node: ast.expr) -> Iterator[ast.expr]:
     pending = [node]
     while pending:
-        one = pending.pop()
-        if isinstance(one, ast.List | ast.Tuple):
-            pending.extend(reversed(one.elts))
+        part = pending.pop()
+        if isinstance(part, ast.List | ast.Tuple):
+            pending.extend(reversed(part.elts))
         else:
-            yield one
+            yield part
 
 
 def _number(node: ast.expr) -> float | None:
@@ -250,7 +250,7 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
         read = [input_ for input_ in op.inputs if input_ in blank]
         if not read or op.view or op.raised or op.name in KEEPS_VALUES or not op.outputs:
             continue
-        written = {one.tensor for one in op.arguments if one.name == "out"}
+        written = {given.tensor for given in op.arguments if given.name == "out"}
         if op.in_place and (op.name in SETS or written):
             written.add(op.inputs[0])
         if written.issuperset(read):

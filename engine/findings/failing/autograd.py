@@ -81,7 +81,7 @@ def _dropped(case: Case, identity: str) -> Update | None:
         for accumulation in pass_.accumulations
         if accumulation.tensor == identity
     }
-    kept_identities = {case.diagnosis.identity(one) for one in kept if one is not None}
+    kept_identities = {case.diagnosis.identity(gradient) for gradient in kept if gradient is not None}
     for update in reversed(case.diagnosis.trace.updates):
         if update.kind in ("zero_grad", "grad_reset", "grad_set"):
             for change in update.changes:

@@ -111,14 +111,14 @@ def _is_method(case: Case, node: ast.Attribute) -> bool:
 def keyword(case: Case) -> Finding | None:
     """A keyword that the function does not take."""
     call, name = case.call, case.groups["name"]
-    word = next((one for one in call.keywords if one.arg == name), None) if call is not None else None
+    word = next((word for word in call.keywords if word.arg == name), None) if call is not None else None
     if word is None or call is None:
         return None
     suggestion = case.facts.get("suggestion", "")
     function = case.code.short(call.func)
     if suggestion:
         fix: tuple[Edit, ...] = ()
-        taken = {one.arg for one in call.keywords}
+        taken = {keyword.arg for keyword in call.keywords}
         if case.facts.get("only") == "yes" and suggestion not in taken:
             fix = (case.code.replace(word, f"{suggestion}={case.code.text(word.value)}"),)
         return case.finding(
@@ -174,7 +174,9 @@ def arguments_many(case: Case) -> Finding | None:
 
 def _own_definition(case: Case, cls: ast.ClassDef, node: ast.FunctionDef) -> Finding:
     arguments = [*node.args.posonlyargs, *node.args.args]
-    is_static = any(isinstance(one, ast.Name) and one.id == "staticmethod" for one in node.decorator_list)
+    is_static = any(
+        isinstance(decorator, ast.Name) and decorator.id == "staticmethod" for decorator in node.decorator_list
+    )
     if not is_static and (not arguments or arguments[0].arg != "self"):
         fix = (case.code.before(arguments[0], "self, "),) if arguments else ()
         return case.finding("self_missing", span=case.code.head(node), fix=fix, function=node.name, cls=cls.name)
@@ -243,10 +245,10 @@ def super_init(case: Case) -> Finding | None:
 
 def is_floats(node: ast.expr) -> bool:
     """A literal whose numbers all make one floating tensor."""
-    leaves = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
+    leaves = [inner for inner in ast.walk(node) if isinstance(inner, ast.Constant)]
     plain = all(
-        isinstance(one, ast.List | ast.Tuple | ast.Constant | ast.Load | ast.UnaryOp | ast.USub)
-        for one in ast.walk(node)
+        isinstance(inner, ast.List | ast.Tuple | ast.Constant | ast.Load | ast.UnaryOp | ast.USub)
+        for inner in ast.walk(node)
     )
     return plain and any(isinstance(leaf.value, float) for leaf in leaves)
 
@@ -316,7 +318,7 @@ def no_cuda(case: Case) -> Finding | None:
     node = case.node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
         return case.finding(fix=(case.code.replace(node, case.code.text(node.func.value)),))
-    literals = [one for one in ast.walk(node) if isinstance(one, ast.Constant)] if node is not None else []
+    literals = [inner for inner in ast.walk(node) if isinstance(inner, ast.Constant)] if node is not None else []
     for literal in literals:
         if isinstance(literal.value, str) and literal.value.startswith("cuda"):
             return case.finding(fix=_cuda_literal(case, literal.value))
@@ -396,7 +398,7 @@ def state_dict(case: Case) -> Finding | None:
     unexpected = _quoted(re.search(r"Unexpected key\(s\) in state_dict: (.*?)\.\s", message + " "))
     sizes = re.findall(r"size mismatch for ([\w.]+): copying a param with shape torch\.Size\((\[[\d, ]*\])\) from checkpoint, the shape in current model is torch\.Size\((\[[\d, ]*\])\)", message)  # fmt: skip
     common = {"type": case.groups["type"]}
-    if unexpected and all(one.startswith("module.") for one in unexpected):
+    if unexpected and all(key.startswith("module.") for key in unexpected):
         return case.finding("state_dict_prefix", common, first=unexpected[0])
     if sizes:
         name, given, wanted = sizes[0]

@@ -51,15 +51,15 @@ class Case:
     def argument(self, position: int, name: str = "") -> Tensor | None:
         """One argument of the op that raised, when it is a tensor."""
         given = self.op.arguments if self.op is not None else ()
-        positional = [one for one in given if not one.name]
-        found = next((one for one in given if name and one.name == name), None)
+        positional = [argument for argument in given if not argument.name]
+        found = next((argument for argument in given if name and argument.name == name), None)
         if found is None and position < len(positional):
             found = positional[position]
         return self.diagnosis.tensors.get(found.tensor) if found is not None and found.tensor is not None else None
 
     def operand(self, text: str) -> Operand | None:
         """What a name of the failing expression stood for."""
-        return next((one for one in self.failure.operands if one.text == text), None)
+        return next((operand for operand in self.failure.operands if operand.text == text), None)
 
     def tensor_of(self, node: ast.AST | None) -> Tensor | None:
         """The tensor that a part of the failing expression gave."""

@@ -119,7 +119,7 @@ def dataset_method(case: Case) -> Finding | None:
     if len(classes) != 1:
         return None
     (cls,) = classes
-    own = [one.name for one in cls.body if isinstance(one, ast.FunctionDef)]
+    own = [method.name for method in cls.body if isinstance(method, ast.FunctionDef)]
     if wanted in own or not {"__getitem__", "__len__"} & {*own, *(_misspelt(own, "__getitem__"),)}:
         return None
     near = _misspelt(own, wanted)
@@ -134,7 +134,7 @@ def dataset_method(case: Case) -> Finding | None:
 
 
 def _misspelt(own: list[str], wanted: str) -> str:
-    others = [one for one in own if not (one.startswith("__") and one.endswith("__"))]
+    others = [method for method in own if not (method.startswith("__") and method.endswith("__"))]
     bare = next((other for other in others if other.strip("_").lower() == wanted.strip("_")), "")
     return bare or nearest(wanted, others)[0]
 
@@ -166,7 +166,7 @@ def not_a_module(case: Case) -> Finding | None:
     layer = _LAYERS.get(last, "")
     fix = ()
     if layer and case.code.is_bound("nn"):
-        fix = tuple(case.code.replace(one, f"nn.{layer}()") for one in named)
+        fix = tuple(case.code.replace(part, f"nn.{layer}()") for part in named)
     right = f"nn.{layer}()" if layer else "nn.Module"
     return case.finding("function_among_layers", span=span, container=container, written=written, right=right, fix=fix)
 
@@ -215,5 +215,5 @@ def forward_inside(case: Case, cls: ast.ClassDef) -> Finding | None:
             for line_ in lines
             if case.code.lines[line_ - 1].strip()
         ]
-        fix = tuple(Edit(span=one, text="") for one in cut)
+        fix = tuple(Edit(span=span, text="") for span in cut)
     return case.finding("forward_inside_init", span=case.code.head(inner), cls=cls.name, fix=fix)

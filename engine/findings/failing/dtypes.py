@@ -19,7 +19,7 @@ _LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "bilinear")
 def mixed(case: Case) -> Finding | None:
     """A product of tensors of two types; elementwise operations convert, products do not."""
     op, given = case.op, case.inputs()
-    other = next((one for one in given if one.dtype != given[0].dtype), None)
+    other = next((tensor for tensor in given if tensor.dtype != given[0].dtype), None)
     if op is None or other is None:
         return None
     pair = (given[0], other)

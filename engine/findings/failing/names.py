@@ -210,7 +210,9 @@ def _method_on_module(case: Case, node: ast.Attribute, common: dict[str, str]) -
     if isinstance(call, ast.Call) and call.func is node and call.args:
         first, *rest = call.args
         if _is_tensor_name(case, first):
-            words = [case.code.text(one) for one in rest] + [case.code.text(keyword) for keyword in call.keywords]
+            words = [case.code.text(argument) for argument in rest] + [
+                case.code.text(keyword) for keyword in call.keywords
+            ]
             arguments = "" if node.attr in PROPERTIES else f"({', '.join(words)})"
             fix = (case.code.replace(call, f"{case.code.text(first)}.{node.attr}{arguments}"),)
     return case.finding("tensor_method", common, fix=fix)
@@ -324,7 +326,7 @@ def no_such_import(case: Case) -> Finding | None:
     statement = case.node
     if not isinstance(statement, ast.ImportFrom):
         return None
-    alias = next((one for one in statement.names if one.name == name), None)
+    alias = next((imported for imported in statement.names if imported.name == name), None)
     only = alias is not None and len(statement.names) == 1
     bound = (alias.asname or alias.name) if alias is not None else name
     if suggestion and (not place or _is_only_case(name, suggestion)):

@@ -248,13 +248,13 @@ def stacked(case: Case) -> Finding | None:
 
 def reshaped(case: Case) -> Finding | None:
     """A new shape with another number of elements."""
-    wanted = [int(one) for one in re.findall(r"-?\d+", case.groups["shape"])]
+    wanted = [int(text) for text in re.findall(r"-?\d+", case.groups["shape"])]
     given = case.argument(0)
     call = case.call
     name = case.say(given) if given is not None else "?"
     if given is None or call is None:
         return None
-    known = math.prod(one for one in wanted if one != -1)
+    known = math.prod(size for size in wanted if size != -1)
     count = int(case.groups["count"])
     common = {
         "name": name,
@@ -381,7 +381,7 @@ def embedding(case: Case) -> Finding | None:
 
 def _outside(tensor: Tensor, size: int) -> int | None:
     """The first element that is no index below a size."""
-    numbers = [int(one) for one in tensor.data or () if isinstance(one, int)]
+    numbers = [int(number) for number in tensor.data or () if isinstance(number, int)]
     if not numbers and tensor.summary is not None:
         numbers = [int(float(tensor.summary.max)), int(float(tensor.summary.min))]
     return next((number for number in numbers if not 0 <= number < size), None)
@@ -680,7 +680,7 @@ def probability_range(case: Case) -> Finding | None:
 
 def _farthest(tensor: Tensor) -> float:
     """The element farthest outside 0 to 1."""
-    numbers = [float(one) for one in tensor.data or ()]
+    numbers = [float(number) for number in tensor.data or ()]
     if not numbers and tensor.summary is not None:
         numbers = [float(tensor.summary.max), float(tensor.summary.min)]
     return max(numbers, key=lambda number: abs(number - 0.5), default=math.nan)

@@ -67,18 +67,15 @@ def _is_used(now: int, steps: list[int], resets: list[int]) -> bool:
 
 
 def _added(diagnosis: Diagnosis, now: Pass, before: Pass, leaves: list[str], *, is_mistake: bool) -> Finding:
-    return Finding(
-        code="step_without_zero_grad" if is_mistake else "gradient_added_up",
-        severity="warning" if is_mistake else "note",
-        span=now.span,
+    return diagnosis.finding(
+        "step_without_zero_grad" if is_mistake else "gradient_added_up",
+        "warning" if is_mistake else "note",
+        now.span,
         tensors=tuple(leaves),
-        parameters={
-            "names": diagnosis.say_all(leaves),
-            "line": line(now.span),
-            "first_line": line(before.span),
-            "count": str(len({pass_.id for pass_, added in diagnosis.accumulations if added.tensor == leaves[0]})),
-        },
         fix=_zeroed(diagnosis, now, leaves) if is_mistake else (),
+        names=diagnosis.say_all(leaves),
+        first_line=line(before.span),
+        count=str(len({pass_.id for pass_, added in diagnosis.accumulations if added.tensor == leaves[0]})),
     )
 
 

@@ -43,22 +43,19 @@ def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         told.add(line(op.span))
         call, axis = _written(diagnosis, op), _class_axis(diagnosis, given)
         span = diagnosis.code.span(call) if call is not None else op.span
-        yield Finding(
-            code="softmax_over_batch",
-            severity="warning",
-            span=span,
+        yield diagnosis.finding(
+            "softmax_over_batch",
+            "warning",
+            span,
             tensors=(given.id, *op.outputs[:1]),
             nodes=op.nodes[:1],
-            parameters={
-                "op": op.name,
-                "line": line(span),
-                "name": diagnosis.say(given.id),
-                "shape": times(given),
-                "batch": str(given.shape[0]),
-                "classes": str(given.shape[axis]),
-                "dim": str(axis),
-            },
             fix=_other_axis(diagnosis, call, axis),
+            op=op.name,
+            name=diagnosis.say(given.id),
+            shape=times(given),
+            batch=str(given.shape[0]),
+            classes=str(given.shape[axis]),
+            dim=str(axis),
         )
 
 
@@ -79,21 +76,18 @@ def argmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         if over_all and not _is_compared(diagnosis, op):
             continue
         told.add(line(op.span))
-        yield Finding(
-            code="argmax_over_all" if over_all else "argmax_over_batch",
-            severity="warning",
-            span=op.span,
+        yield diagnosis.finding(
+            "argmax_over_all" if over_all else "argmax_over_batch",
+            "warning",
+            op.span,
             tensors=(given.id, *op.outputs[-1:]),
-            parameters={
-                "op": op.name,
-                "line": line(op.span),
-                "name": diagnosis.say(given.id),
-                "shape": times(given),
-                "batch": str(given.shape[0]),
-                "classes": str(given.shape[1]),
-                "dim": str(axis),
-            },
             fix=_other_axis(diagnosis, _written(diagnosis, op), axis),
+            op=op.name,
+            name=diagnosis.say(given.id),
+            shape=times(given),
+            batch=str(given.shape[0]),
+            classes=str(given.shape[1]),
+            dim=str(axis),
         )
 
 
@@ -111,25 +105,22 @@ def classes_on_the_last_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
         call = diagnosis.code.call_at(op.span)
         moved = ".transpose(1, 2)" if len(given.shape) == 3 else ".movedim(-1, 1)"
         as_probabilities = target.shape == given.shape
-        yield Finding(
-            code="classes_on_the_last_axis",
-            severity="warning",
-            span=op.span,
+        yield diagnosis.finding(
+            "classes_on_the_last_axis",
+            "warning",
+            op.span,
             tensors=(given.id, target.id),
             nodes=op.nodes[-1:],
-            parameters={
-                "loss": op.name,
-                "line": line(op.span),
-                "name": diagnosis.say(given.id),
-                "shape": times(given),
-                "steps": str(given.shape[1]),
-                "classes": str(given.shape[-1]),
-                "maker_line": line(maker.span),
-                "moved": moved,
-            },
             fix=diagnosis.code.method(call.args[0], moved)
             if call is not None and call.args and not as_probabilities
             else (),
+            loss=op.name,
+            name=diagnosis.say(given.id),
+            shape=times(given),
+            steps=str(given.shape[1]),
+            classes=str(given.shape[-1]),
+            maker_line=line(maker.span),
+            moved=moved,
         )
 
 

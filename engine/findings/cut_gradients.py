@@ -76,17 +76,14 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
         return
     made = [call for source in sources if (call := _made(diagnosis, source)) is not None]
     fix = (diagnosis.code.argument_added(made[0], "requires_grad=True"),) if len(made) == 1 and not frozen else ()
-    yield Finding(
-        code="parameters_frozen" if frozen else "nothing_requires_grad",
-        severity="error",
-        span=failed.span,
+    yield diagnosis.finding(
+        "parameters_frozen" if frozen else "nothing_requires_grad",
+        "error",
+        failed.span,
         tensors=(*tensors, *frozen),
-        parameters={
-            "name": diagnosis.say(tensors[0] if tensors else None),
-            "line": line(failed.span),
-            "names": diagnosis.say_all(frozen),
-        },
         fix=fix,
+        name=diagnosis.say(tensors[0] if tensors else None),
+        names=diagnosis.say_all(frozen),
     )
 
 
@@ -105,18 +102,16 @@ def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding
     fix: Edits = ()
     if call is not None and call.args and keyword(call, "create_graph") is None:
         fix = (code.argument_added(call, "create_graph=True"),)
-    return Finding(
-        code="create_graph_missing",
-        severity="error",
-        span=first.span,
+    return diagnosis.finding(
+        "create_graph_missing",
+        "error",
+        first.span,
         tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
-        parameters={
-            "name": diagnosis.say(next((root.tensor for root in failed.roots), None)),
-            "line": line(failed.span),
-            "first_line": line(first.span),
-            "code": diagnosis.code.excerpt(first.span),
-        },
         fix=fix,
+        name=diagnosis.say(next((root.tensor for root in failed.roots), None)),
+        line=line(failed.span),
+        first_line=line(first.span),
+        code=diagnosis.code.excerpt(first.span),
     )
 
 
@@ -129,18 +124,15 @@ def _not_differentiable(diagnosis: Diagnosis, op: Op) -> Finding:
     """An op whose result is whole numbers or truth values: no slope leads back from them."""
     tracked = [input_ for input_ in op.inputs if diagnosis.is_tracked(input_)]
     output = diagnosis.tensors.get(op.outputs[0]) if op.outputs else None
-    return Finding(
-        code="cut_by_integer",
-        severity="error",
-        span=op.span,
+    return diagnosis.finding(
+        "cut_by_integer",
+        "error",
+        op.span,
         tensors=tuple(tracked),
-        parameters={
-            "line": line(op.span),
-            "op": op.name,
-            "code": diagnosis.code.excerpt(op.span),
-            "value": diagnosis.say_all(tracked),
-            "dtype": output.dtype if output is not None else "?",
-        },
+        op=op.name,
+        code=diagnosis.code.excerpt(op.span),
+        value=diagnosis.say_all(tracked),
+        dtype=output.dtype if output is not None else "?",
     )
 
 
@@ -273,20 +265,17 @@ def _carries(record: Tensor) -> bool:
 def _cut(diagnosis: Diagnosis, cut: _Cut, leaves: list[str], *, is_error: bool) -> Finding:
     given, span = cut.given, cut.op.span
     identity = diagnosis.identity(given.id)
-    return Finding(
-        code="cut_by_detach" if cut.reason == "data" else f"cut_by_{cut.reason}",
-        severity="error" if is_error else "warning",
-        span=span,
+    return diagnosis.finding(
+        "cut_by_detach" if cut.reason == "data" else f"cut_by_{cut.reason}",
+        "error" if is_error else "warning",
+        span,
         tensors=tuple(leaves),
         nodes=(given.grad_fn.node if given.grad_fn is not None else diagnosis.leaf_nodes.get(identity, identity),),
-        parameters={
-            "leaf": diagnosis.say_all(leaves),
-            "line": line(span),
-            "value": diagnosis.say(given.id),
-            "op": cut.op.name,
-            "code": diagnosis.code.excerpt(span),
-        },
         fix=_uncut(diagnosis, cut),
+        leaf=diagnosis.say_all(leaves),
+        value=diagnosis.say(given.id),
+        op=cut.op.name,
+        code=diagnosis.code.excerpt(span),
     )
 
 

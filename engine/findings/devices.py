@@ -22,12 +22,13 @@ def tests_without_call(diagnosis: Diagnosis) -> Iterator[Finding]:
     for node in code.attributes:
         if node.attr not in TESTS or not dotted(node).startswith("torch.") or not _is_tested(code, node):
             continue
-        yield Finding(
-            code="test_without_call",
-            severity="error",
-            span=code.span(node),
-            parameters={"code": code.short(node), "line": str(node.lineno), "function": node.attr},
+        yield diagnosis.finding(
+            "test_without_call",
+            "error",
+            code.span(node),
             fix=(code.after(node, "()"),),
+            code=code.short(node),
+            function=node.attr,
         )
 
 
@@ -51,25 +52,18 @@ def visible_devices(diagnosis: Diagnosis) -> Iterator[Finding]:
             fix: Edits = (code.replace(key, f"{quote}{VISIBLE}{quote}"),) if quote in "'\"" else ()
             if isinstance(key, ast.keyword):
                 fix = (code.replace(key, f"{VISIBLE}={code.text(key.value)}"),)
-            yield Finding(
-                code="visible_devices_misspelt",
-                severity="error",
-                span=code.span(key),
-                parameters={"written": name, "right": VISIBLE, "line": str(key.lineno)},
-                fix=fix,
+            yield diagnosis.finding(
+                "visible_devices_misspelt", "error", code.span(key), fix=fix, written=name, right=VISIBLE
             )
         elif name == VISIBLE and not code.in_loop(statement):
             asked = _asked_before(code, statement)
             if asked is not None:
-                yield Finding(
-                    code="visible_devices_too_late",
-                    severity="warning",
-                    span=code.span(statement),
-                    parameters={
-                        "line": str(statement.lineno),
-                        "asked_line": str(asked.lineno),
-                        "asked": code.short(asked),
-                    },
+                yield diagnosis.finding(
+                    "visible_devices_too_late",
+                    "warning",
+                    code.span(statement),
+                    asked_line=str(asked.lineno),
+                    asked=code.short(asked),
                 )
 
 

@@ -5,10 +5,12 @@ import ast
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from functools import cached_property
+from typing import Literal
 
+from engine.program.edits import Edits
 from engine.program.names import dotted
 from engine.program.tree import Function, covers
-from engine.trace import Accumulation, Module, Op, Pass, Span, Tensor, Update
+from engine.trace import Accumulation, Finding, Module, Op, Pass, Span, Tensor, Update
 from engine.trace_index import TraceIndex
 
 NAMED = 3  # names in one sentence
@@ -170,6 +172,29 @@ class Diagnosis(TraceIndex):
     def reaches_a_pass(self, op: Op) -> bool:
         """Whether gradient came back through it."""
         return any(node in self.visited for node in op.nodes)
+
+    def finding(
+        self,
+        code: str,
+        severity: Literal["error", "warning", "note"],
+        span: Span | None,
+        /,
+        *,
+        tensors: Iterable[str] = (),
+        nodes: Iterable[str] = (),
+        fix: Edits = (),
+        **parameters: str,
+    ) -> Finding:
+        """What its sentences ask for comes by name; the line is that of the place unless it is given."""
+        return Finding(
+            code=code,
+            severity=severity,
+            span=span,
+            tensors=tuple(tensors),
+            nodes=tuple(nodes),
+            parameters={"line": line(span), **parameters},
+            fix=fix,
+        )
 
     def say(self, tensor: str | None) -> str:
         """What to call a tensor in a sentence: its name, else the expression that made it."""

@@ -55,20 +55,18 @@ def _second_time(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
         if first.span == failed.span and shared is not None and (in_loop or not again):
             carried = _in_loop_of(diagnosis, shared, failed)
             code, where = "second_backward_in_loop" if carried else "made_before_loop", shared.span or failed.span
-        yield Finding(
-            code=code,
-            severity="error",
-            span=where,
+        yield diagnosis.finding(
+            code,
+            "error",
+            where,
             tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
             nodes=tuple(root.node for root in failed.roots if root.node is not None),
-            parameters={
-                "first_line": line(first.span),
-                "line": line(failed.span),
-                "shared": diagnosis.say(_carried(diagnosis, shared)) if shared is not None else "?",
-                "shared_line": line(shared.span) if shared is not None else "?",
-                "used_line": line(failed.span),
-            },
             fix=_retained(diagnosis, first) if len(before) == 1 and first.span != failed.span else (),
+            first_line=line(first.span),
+            line=line(failed.span),
+            shared=diagnosis.say(_carried(diagnosis, shared)) if shared is not None else "?",
+            shared_line=line(shared.span) if shared is not None else "?",
+            used_line=line(failed.span),
         )
 
 
@@ -156,29 +154,23 @@ def _saved_changed(diagnosis: Diagnosis, failed: Pass, message: str) -> Iterator
             continue
         saver = diagnosis.op_of_node(node.id)
         layers = _layers(diagnosis, saver, changer.op)
-        yield Finding(
-            code="saved_changed_by_step"
-            if changer.op is None
-            else "changed_by_layer"
-            if layers
-            else "saved_tensor_changed",
-            severity="error",
-            span=changer.span,
+        yield diagnosis.finding(
+            "saved_changed_by_step" if changer.op is None else "changed_by_layer" if layers else "saved_tensor_changed",
+            "error",
+            changer.span,
             tensors=(saved.tensor,) if saved.tensor is not None else (),
             nodes=(node.id,),
-            parameters={
-                "name": _named(diagnosis, saved.tensor),
-                **layers,
-                "op": saver.name if saver is not None else node.type,
-                "saved_line": line(saver.span if saver is not None else None),
-                "change": changer.name,
-                "code": diagnosis.code.excerpt(changer.span),
-                "changed_line": line(changer.span),
-                "line": line(failed.span),
-                "saved_version": versions[2] if versions is not None else str(saved.version),
-                "version": versions[1] if versions is not None else "",
-            },
             fix=_elsewhere(diagnosis, changer.op) if changer.op is not None else (),
+            name=_named(diagnosis, saved.tensor),
+            **layers,
+            op=saver.name if saver is not None else node.type,
+            saved_line=line(saver.span if saver is not None else None),
+            change=changer.name,
+            code=diagnosis.code.excerpt(changer.span),
+            changed_line=line(changer.span),
+            line=line(failed.span),
+            saved_version=versions[2] if versions is not None else str(saved.version),
+            version=versions[1] if versions is not None else "",
         )
         return
 

@@ -103,30 +103,30 @@ def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pa
     code = _verdict(ratios, "gradient_vanishes", "gradient_explodes")
     if code:
         (first, *_), *_, (final, *_) = layers.values()
-        yield Finding(
-            code=code,
-            severity="warning",
-            span=first.op.span,
+        yield diagnosis.finding(
+            code,
+            "warning",
+            first.op.span,
             tensors=(first.weight, final.weight),
             nodes=first.op.nodes[-1:],
-            parameters={
-                "first": diagnosis.say(first.weight),
-                "last": diagnosis.say(final.weight),
-                "first_size": f"{first.size:.2g}",
-                "last_size": f"{final.size:.2g}",
-                "ratio": _rounded(first.size / final.size),
-                "first_most": _most(diagnosis, last, first.weight),
-                "last_most": _most(diagnosis, last, final.weight),
-                "count": str(len(layers)),
-                "line": line(last.span),
-            },
+            first=diagnosis.say(first.weight),
+            last=diagnosis.say(final.weight),
+            first_size=f"{first.size:.2g}",
+            last_size=f"{final.size:.2g}",
+            ratio=_rounded(first.size / final.size),
+            first_most=_most(diagnosis, last, first.weight),
+            last_most=_most(diagnosis, last, final.weight),
+            count=str(len(layers)),
+            line=line(last.span),
         )
 
 
 def _most(diagnosis: Diagnosis, pass_: Pass, weight: str) -> str:
     """The largest magnitude in what a pass gave a weight."""
     given = {added.tensor: added.delta for added in pass_.accumulations if added.delta is not None}
-    given.update((asked, result) for asked, result in zip(pass_.inputs or (), pass_.results, strict=False) if asked)
+    given.update(
+        (asked, result) for asked, result in zip(pass_.inputs or (), pass_.results, strict=False) if asked and result
+    )
     tensor = diagnosis.tensors.get(given.get(weight) or "")
     if tensor is None:
         return "?"
@@ -151,18 +151,15 @@ def _over_time(diagnosis: Diagnosis, looked_at: list[list[_Product]]) -> Iterato
         code = _verdict(found, "gradient_vanishes_in_time", "gradient_explodes_in_time")
         if code:
             first = rounds[weight][0].op
-            yield Finding(
-                code=code,
-                severity="warning",
-                span=first.span,
+            yield diagnosis.finding(
+                code,
+                "warning",
+                first.span,
                 tensors=(weight,),
                 nodes=first.nodes[-1:],
-                parameters={
-                    "name": diagnosis.say(weight),
-                    "line": line(first.span),
-                    "rounds": str(len(rounds[weight])),
-                    "ratio": _rounded(statistics.median(found)),
-                },
+                name=diagnosis.say(weight),
+                rounds=str(len(rounds[weight])),
+                ratio=_rounded(statistics.median(found)),
             )
             return
 
@@ -210,20 +207,17 @@ def dead_relus(diagnosis: Diagnosis) -> Iterator[Finding]:
         if key not in alive:
             last = ops[-1]
             result = diagnosis.output_of(last)
-            yield Finding(
-                code="dead_relu",
-                severity="warning",
-                span=last.span,
+            yield diagnosis.finding(
+                "dead_relu",
+                "warning",
+                last.span,
                 tensors=last.outputs[:1],
                 nodes=last.nodes[:1],
-                parameters={
-                    "name": diagnosis.modules[last.module].path
-                    if last.module in diagnosis.modules
-                    else diagnosis.say(last.outputs[0]),
-                    "line": line(last.span),
-                    "count": str(len(ops)),
-                    "units": str(result.shape[-1] if result is not None and result.shape else 1),
-                },
+                name=diagnosis.modules[last.module].path
+                if last.module in diagnosis.modules
+                else diagnosis.say(last.outputs[0]),
+                count=str(len(ops)),
+                units=str(result.shape[-1] if result is not None and result.shape else 1),
             )
 
 
@@ -256,21 +250,18 @@ def saturated_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     for key, ops in found.items():
         if key not in free:
             last, share = ops[-1]
-            yield Finding(
-                code="saturated",
-                severity="warning",
-                span=last.span,
+            yield diagnosis.finding(
+                "saturated",
+                "warning",
+                last.span,
                 tensors=last.outputs[:1],
                 nodes=last.nodes[:1],
-                parameters={
-                    "op": last.name,
-                    "name": diagnosis.modules[last.module].path
-                    if last.module in diagnosis.modules
-                    else diagnosis.say(last.outputs[0]),
-                    "line": line(last.span),
-                    "share": f"{share:.0%}",
-                    "count": str(len(ops)),
-                },
+                op=last.name,
+                name=diagnosis.modules[last.module].path
+                if last.module in diagnosis.modules
+                else diagnosis.say(last.outputs[0]),
+                share=f"{share:.0%}",
+                count=str(len(ops)),
             )
 
 
@@ -307,19 +298,16 @@ def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     ]
     if told:
         op = diagnosis.trace.ops[use[told[0]]]
-        yield Finding(
-            code="symmetric_units",
-            severity="warning",
-            span=op.span,
+        yield diagnosis.finding(
+            "symmetric_units",
+            "warning",
+            op.span,
             tensors=tuple(told),
             nodes=op.nodes[-1:],
-            parameters={
-                "names": diagnosis.say_all(told),
-                "name": diagnosis.say(told[0]),
-                "units": str(diagnosis.tensors[told[0]].shape[_axis(diagnosis, op, told[0])]),
-                "line": line(op.span),
-                "pass_line": line(last.span),
-            },
+            names=diagnosis.say_all(told),
+            name=diagnosis.say(told[0]),
+            units=str(diagnosis.tensors[told[0]].shape[_axis(diagnosis, op, told[0])]),
+            pass_line=line(last.span),
         )
 
 
@@ -379,18 +367,15 @@ def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
         if not starved:
             continue
         told.add(line(op.span))
-        yield Finding(
-            code="flat_op",
-            severity="warning",
-            span=op.span,
+        yield diagnosis.finding(
+            "flat_op",
+            "warning",
+            op.span,
             tensors=tuple(starved[:8]),
             nodes=(node.id,),
-            parameters={
-                "op": op.name,
-                "line": line(op.span),
-                "leaf": diagnosis.say_all(starved),
-                "code": diagnosis.code.excerpt(op.span),
-            },
+            op=op.name,
+            leaf=diagnosis.say_all(starved),
+            code=diagnosis.code.excerpt(op.span),
         )
 
 

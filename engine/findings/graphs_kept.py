@@ -69,19 +69,16 @@ def _with_graph(diagnosis: Diagnosis, tensors: Iterable[str]) -> list[Tensor]:
 
 def _kept(diagnosis: Diagnosis, call: ast.Call, owner: str, kept: list[Tensor]) -> Finding:
     code = diagnosis.code
-    return Finding(
-        code="losses_kept",
-        severity="warning",
-        span=code.span(call),
+    return diagnosis.finding(
+        "losses_kept",
+        "warning",
+        code.span(call),
         tensors=tuple(tensor.id for tensor in kept[:8]),
         nodes=tuple(tensor.grad_fn.node for tensor in kept[:8] if tensor.grad_fn is not None),
-        parameters={
-            "list": owner,
-            "name": code.short(call.args[0]),
-            "line": str(call.lineno),
-            "count": str(len(kept)),
-        },
         fix=code.method(call.args[0], ".detach()"),
+        list=owner,
+        name=code.short(call.args[0]),
+        count=str(len(kept)),
     )
 
 
@@ -97,19 +94,16 @@ def totals_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
         if added is None or not _adds_to_itself(diagnosis, op) or not _adds_a_root(diagnosis, op):
             continue
         told.add(line(op.span))
-        yield Finding(
-            code="total_kept",
-            severity="warning",
-            span=op.span,
+        yield diagnosis.finding(
+            "total_kept",
+            "warning",
+            op.span,
             tensors=op.outputs[:1],
             nodes=op.nodes[:1],
-            parameters={
-                "name": target,
-                "added": code.short(added),
-                "line": line(op.span),
-                "count": str(len(diagnosis.ops_at(op.span))),
-            },
             fix=code.method(added, ".detach()") if statement is not None else (),
+            name=target,
+            added=code.short(added),
+            count=str(len(diagnosis.ops_at(op.span))),
         )
 
 
@@ -158,13 +152,13 @@ def graphs_retained(diagnosis: Diagnosis) -> Iterator[Finding]:
         word = keyword(call, "retain_graph") if call is not None else None
         if call is None or word is None:
             continue
-        yield Finding(
-            code="retain_graph_needless",
-            severity="note",
-            span=passes[0].span,
+        yield diagnosis.finding(
+            "retain_graph_needless",
+            "note",
+            passes[0].span,
             nodes=tuple(root.node for root in passes[0].roots if root.node is not None),
-            parameters={"line": line(passes[0].span), "count": str(len(passes))},
             fix=diagnosis.code.argument_removed(call, word),
+            count=str(len(passes)),
         )
 
 
@@ -183,13 +177,13 @@ def graphs_of_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
         if CREATES not in warning.message or "backward()" not in warning.message:
             continue
         pass_ = next((pass_ for pass_ in diagnosis.trace.passes if pass_.span == warning.span), None)
-        yield Finding(
-            code="create_graph_in_backward",
-            severity="warning",
-            span=warning.span,
+        yield diagnosis.finding(
+            "create_graph_in_backward",
+            "warning",
+            warning.span,
             nodes=tuple(root.node for root in pass_.roots if root.node is not None) if pass_ is not None else (),
-            parameters={"line": line(warning.span), "code": diagnosis.code.excerpt(warning.span)},
             fix=_not_created(diagnosis, pass_),
+            code=diagnosis.code.excerpt(warning.span),
         )
         return
 

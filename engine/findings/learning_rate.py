@@ -26,19 +26,16 @@ def steps_of_zero(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         first = steps[at]
         span, fix = _zero_from(diagnosis, first, was_zero=at == 0)
-        yield Finding(
-            code="learning_rate_zero",
-            severity="error" if at == 0 else "warning",
-            span=span,
-            parameters={
-                "line": line(span),
-                "optimizer": receiver(diagnosis, first) or first.optimizer or "",
-                "step_line": line(first.span),
-                "count": str(len(steps) - at),
-                "of": str(len(steps)),
-                "code": diagnosis.code.excerpt(span),
-            },
+        yield diagnosis.finding(
+            "learning_rate_zero",
+            "error" if at == 0 else "warning",
+            span,
             fix=fix,
+            optimizer=receiver(diagnosis, first) or first.optimizer or "",
+            step_line=line(first.span),
+            count=str(len(steps) - at),
+            of=str(len(steps)),
+            code=diagnosis.code.excerpt(span),
         )
 
 
@@ -96,15 +93,12 @@ def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
         statement = code.statement_at(warning.span)
         step = next((update for update in diagnosis.trace.updates if update.kind == "step"), None)
         other = code.statement_at(step.span) if step is not None else None
-        yield Finding(
-            code="scheduler_before_step",
-            severity="warning",
-            span=warning.span,
-            parameters={
-                "line": line(warning.span),
-                "step_line": line(step.span if step is not None else None),
-                "code": diagnosis.code.excerpt(warning.span),
-            },
+        yield diagnosis.finding(
+            "scheduler_before_step",
+            "warning",
+            warning.span,
             fix=code.moved(statement, after=other) if code.follows(statement, other) else (),
+            step_line=line(step.span if step is not None else None),
+            code=diagnosis.code.excerpt(warning.span),
         )
         return

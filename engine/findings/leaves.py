@@ -9,6 +9,7 @@ from engine.findings.failed_passes import NOT_LEAF
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
+from engine.program.source import Source
 from engine.trace import Finding, Op, Tensor
 
 STEPS_TOO_FAR = 4
@@ -41,21 +42,16 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
         if name in rebound:
             return  # told by `leaves_rebound`
         made = _last_result(diagnosis, node.value) if isinstance(node, ast.Attribute) else None
-        yield Finding(
-            code="grad_of_non_leaf",
-            severity="warning",
-            span=warning.span,
+        yield diagnosis.finding(
+            "grad_of_non_leaf",
+            "warning",
+            warning.span,
             tensors=(made.id,) if made is not None else (),
             nodes=(made.grad_fn.node,) if made is not None and made.grad_fn is not None else (),
-            parameters={
-                "line": line(warning.span),
-                "name": name or diagnosis.code.excerpt(warning.span).removesuffix(".grad"),
-                "op": diagnosis.maker[made.id].name if made is not None and made.id in diagnosis.maker else "?",
-                "made_line": line(diagnosis.maker[made.id].span)
-                if made is not None and made.id in diagnosis.maker
-                else "?",
-            },
             fix=_retained(diagnosis, name, made),
+            name=name or diagnosis.code.excerpt(warning.span).removesuffix(".grad"),
+            op=diagnosis.maker[made.id].name if made is not None and made.id in diagnosis.maker else "?",
+            made_line=line(diagnosis.maker[made.id].span) if made is not None and made.id in diagnosis.maker else "?",
         )
 
 
@@ -116,14 +112,17 @@ def _starts_at_a_nameless_leaf(diagnosis: Diagnosis, op: Op) -> bool:
 
 def _one_step_too_far(diagnosis: Diagnosis, name: str, statement: ast.Assign, call: ast.Call, op: Op) -> Finding:
     code = diagnosis.code
-    return Finding(
-        code="leaf_made_non_leaf",
-        severity="warning",
-        span=code.span(statement.value),
+    return diagnosis.finding(
+        "leaf_made_non_leaf",
+        "warning",
+        code.span(statement.value),
         tensors=op.outputs[:1],
         nodes=op.nodes,
-        parameters={"name": name, "op": op.name, "line": str(statement.lineno), "code": code.short(statement.value)},
         fix=asked_last(diagnosis, statement, call),
+        name=name,
+        op=op.name,
+        line=str(statement.lineno),
+        code=code.short(statement.value),
     )
 
 
@@ -152,13 +151,13 @@ def untracked_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
         if not alike or not all(_could_have_had_one(diagnosis, tensor) for tensor in alike):
             continue
         record = alike[-1]
-        yield Finding(
-            code="grad_of_untracked",
-            severity="warning",
-            span=code.span(node),
+        yield diagnosis.finding(
+            "grad_of_untracked",
+            "warning",
+            code.span(node),
             tensors=(record.id,),
-            parameters={"name": name, "line": str(node.lineno)},
             fix=_asked_for(diagnosis, name),
+            name=name,
         )
 
 
@@ -171,21 +170,14 @@ def _is_asked(diagnosis: Diagnosis, node: ast.Attribute) -> bool:
 
 
 def _could_have_had_one(diagnosis: Diagnosis, record: Tensor) -> bool:
-    if (
-        record.requires_grad
-        or not record.is_leaf
-        or record.role != "leaf"
-        or not record.dtype.startswith(("float", "bfloat"))
-    ):
-        return False
+    """Whether it is plain data of floating point that a pass used and that was never tracked."""
     identity = diagnosis.identity(record.id)
-    if any(tensor.requires_grad for tensor in diagnosis.trace.tensors if (tensor.identity or tensor.id) == identity):
+    states = [tensor for tensor in diagnosis.trace.tensors if diagnosis.identity(tensor.id) == identity]
+    is_float = record.dtype.startswith(("float", "bfloat"))
+    if record.role != "leaf" or not is_float or not record.is_leaf or any(state.requires_grad for state in states):
         return False
-    return any(
-        diagnosis.reaches_a_pass(op)
-        for op in diagnosis.trace.ops
-        if any(diagnosis.identity(input_) == identity for input_ in op.inputs)
-    )
+    used = (op for state in states for op in diagnosis.takers.get(state.id, ()))
+    return any(map(diagnosis.reaches_a_pass, used))
 
 
 def _asked_for(diagnosis: Diagnosis, name: str) -> Edits:
@@ -199,14 +191,16 @@ def _asked_for(diagnosis: Diagnosis, name: str) -> Edits:
 def leaves_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`w = w - lr * w.grad`: the name now stands for a result, and the next pass leaves it without gradient."""
     for name, (statement, op) in _rebound(diagnosis).items():
-        yield Finding(
-            code="leaf_rebound",
-            severity="warning",
-            span=diagnosis.code.span(statement.value),
+        yield diagnosis.finding(
+            "leaf_rebound",
+            "warning",
+            diagnosis.code.span(statement.value),
             tensors=op.outputs[:1],
             nodes=op.nodes,
-            parameters={"name": name, "line": str(statement.lineno), "code": diagnosis.code.short(statement)},
             fix=_updated_in_place(diagnosis, statement),
+            name=name,
+            line=str(statement.lineno),
+            code=diagnosis.code.short(statement),
         )
 
 
@@ -231,15 +225,19 @@ def _rebound(diagnosis: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:
 
 
 def _updated_in_place(diagnosis: Diagnosis, statement: ast.Assign) -> Edits:
+    update = subtraction(diagnosis.code, statement)
+    if not update or statement.lineno != statement.end_lineno:
+        return ()
+    head = diagnosis.code.indent(statement, "with torch.no_grad():")
+    return (diagnosis.code.replace(statement, head[0].text + update),) if head else ()
+
+
+def subtraction(code: Source, statement: ast.Assign) -> str:
+    """`w -= step` for `w = w - step`; empty for anything else."""
     match statement.value:
-        case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == dotted(statement.targets[0]):
-            code = diagnosis.code
-            if statement.lineno != statement.end_lineno:
-                return ()
-            head = code.indent(statement, "with torch.no_grad():")
-            update = f"{code.text(statement.targets[0])} -= {code.text(right)}"
-            return (code.replace(statement, head[0].text + update),) if head else ()
-    return ()
+        case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == dotted(statement.targets[0]) != "":
+            return f"{code.text(statement.targets[0])} -= {code.text(right)}"
+    return ""
 
 
 def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -253,7 +251,6 @@ def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
         for tensor in diagnosis.trace.tensors
         if tensor.role == "parameter" and tensor.identity is None and tensor.id not in members
     ]
-    fed = {accumulation.tensor for pass_ in diagnosis.trace.passes for accumulation in pass_.accumulations}
     for call in code.calls if loose else ():
         function = code.function(call)
         if called(call) != "Parameter" or function is None or function.name != "forward":
@@ -262,14 +259,15 @@ def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
         kept = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute)
         if kept and any(isinstance(above, ast.If) for above in code.around(call)):
             continue  # made at the first call and kept
-        leaves = [tensor.id for tensor in loose if tensor.id in fed]
+        leaves = [tensor.id for tensor in loose if tensor.id in diagnosis.fed]
         if leaves:
-            yield Finding(
-                code="parameter_made_in_forward",
-                severity="warning",
-                span=code.span(call),
+            yield diagnosis.finding(
+                "parameter_made_in_forward",
+                "warning",
+                code.span(call),
                 tensors=tuple(leaves[:8]),
-                parameters={"line": str(call.lineno), "code": code.short(call), "count": str(len(leaves))},
+                code=code.short(call),
+                count=str(len(leaves)),
             )
 
 
@@ -350,52 +348,47 @@ def _held(node: ast.expr) -> list[ast.Call]:
 
 def _hides(diagnosis: Diagnosis) -> bool:
     """Whether parameters that are in no module's tree got gradient."""
-    members = {
-        diagnosis.identity(parameter.tensor)
-        for module in diagnosis.trace.modules
-        if "(" not in module.path
-        for parameter in module.parameters
-    }
-    return any(
-        accumulation.tensor not in members and diagnosis.is_parameter(accumulation.tensor)
-        for pass_ in diagnosis.trace.passes
-        for accumulation in pass_.accumulations
-    )
+    trees = (module for module in diagnosis.trace.modules if "(" not in module.path)
+    members = {diagnosis.identity(parameter.tensor) for module in trees for parameter in module.parameters}
+    return any(map(diagnosis.is_parameter, diagnosis.fed - members))
 
 
 def compared_too_early(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`x.grad == ...` before any pass: the comparison is with None."""
     code = diagnosis.code
     firsts: dict[str, int] = {}
-    for pass_ in diagnosis.trace.passes:
-        for accumulation in pass_.accumulations:
-            if pass_.span is not None:
-                firsts.setdefault(accumulation.tensor, pass_.span.line)
-    for node in code.nodes if firsts else ():
-        if (
-            not isinstance(node, ast.Compare)
-            or not isinstance(node.ops[0], ast.Eq | ast.NotEq)
-            or code.in_loop(node)
-            or node.lineno in diagnosis.trace.lines_not_run
-        ):
+    for pass_, added in diagnosis.accumulations:
+        if pass_.span is not None:
+            firsts.setdefault(added.tensor, pass_.span.line)
+    for comparison, side in _compared_gradients(diagnosis) if firsts else ():
+        alike = diagnosis.bound_to(side.value)
+        leaf = diagnosis.identity(alike[0].id) if len(alike) == 1 else ""
+        pass_line = firsts.get(leaf)
+        if pass_line is None or comparison.lineno >= pass_line or not _run_in_order(diagnosis, comparison, pass_line):
+            continue
+        yield diagnosis.finding(
+            "grad_compared_too_early",
+            "warning",
+            code.span(comparison),
+            tensors=(leaf,),
+            name=dotted(side.value),
+            pass_line=str(pass_line),
+        )
+
+
+def _compared_gradients(diagnosis: Diagnosis) -> Iterator[tuple[ast.Compare, ast.Attribute]]:
+    """Each `x.grad` that is compared with something other than None, in no loop."""
+    code = diagnosis.code
+    comparisons = (node for node in code.nodes if isinstance(node, ast.Compare))
+    for node in comparisons:
+        if not isinstance(node.ops[0], ast.Eq | ast.NotEq) or code.in_loop(node):
             continue
         for side, other in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
-            if not isinstance(side, ast.Attribute) or side.attr != "grad":
+            is_none = isinstance(other, ast.Constant) and other.value is None
+            if not isinstance(side, ast.Attribute) or side.attr != "grad" or is_none:
                 continue
-            if isinstance(other, ast.Constant) and other.value is None:
-                continue
-            name = dotted(side.value)
-            alike = diagnosis.bound_to(side.value)
-            leaf = diagnosis.identity(alike[0].id) if len(alike) == 1 else ""
-            pass_line = firsts.get(leaf)
-            if pass_line is not None and node.lineno < pass_line and _run_in_order(diagnosis, node, pass_line):
-                yield Finding(
-                    code="grad_compared_too_early",
-                    severity="warning",
-                    span=code.span(node),
-                    tensors=(leaf,),
-                    parameters={"name": name, "line": str(node.lineno), "pass_line": str(pass_line)},
-                )
+            if node.lineno not in diagnosis.trace.lines_not_run:
+                yield node, side
 
 
 def _run_in_order(diagnosis: Diagnosis, node: ast.AST, pass_line: int) -> bool:

@@ -83,23 +83,20 @@ def comparisons_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
     shape = tuple(_broadcast(first.shape, second.shape))
-    return Finding(
-        code=code,
-        severity="warning",
-        span=op.span,
+    return diagnosis.finding(
+        code,
+        "warning",
+        op.span,
         tensors=(first.id, second.id),
         nodes=op.nodes[-1:],
-        parameters={
-            "op": op.name,
-            "code": diagnosis.code.excerpt(op.span),
-            "line": line(op.span),
-            "first": diagnosis.say(first.id),
-            "second": diagnosis.say(second.id),
-            "first_shape": times(first),
-            "second_shape": times(second),
-            "shape": "×".join(map(str, shape)),
-        },
         fix=_squeezed(diagnosis, op, first, second),
+        op=op.name,
+        code=diagnosis.code.excerpt(op.span),
+        first=diagnosis.say(first.id),
+        second=diagnosis.say(second.id),
+        first_shape=times(first),
+        second_shape=times(second),
+        shape="×".join(map(str, shape)),
     )
 
 
@@ -149,20 +146,17 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         told.add((wrong, line(op.span)))
         maker = _maker(diagnosis, diagnosis.input_of(op))
-        yield Finding(
-            code=wrong,
-            severity="warning",
-            span=op.span,
+        yield diagnosis.finding(
+            wrong,
+            "warning",
+            op.span,
             tensors=op.inputs[:1],
             nodes=op.nodes[-1:],
-            parameters={
-                "loss": op.name,
-                "line": line(op.span),
-                "name": diagnosis.say(op.inputs[0]),
-                "op": maker.name if maker is not None else "",
-                "op_line": line(maker.span if maker is not None else None),
-            },
             fix=_mended(diagnosis, op, maker, wrong),
+            loss=op.name,
+            name=diagnosis.say(op.inputs[0]),
+            op=maker.name if maker is not None else "",
+            op_line=line(maker.span if maker is not None else None),
         )
 
 
@@ -255,14 +249,16 @@ def softmax_without_dim(diagnosis: Diagnosis) -> Iterator[Finding]:
         if op is None or given is None:
             continue
         dim = 0 if len(given.shape) in (0, 1, 3) else 1
-        yield Finding(
-            code="softmax_without_dim",
-            severity="warning",
-            span=warning.span,
+        yield diagnosis.finding(
+            "softmax_without_dim",
+            "warning",
+            warning.span,
             tensors=(given.id,),
             nodes=op.nodes,
-            parameters={"op": op.name, "line": line(warning.span), "dim": str(dim), "shape": times(given)},
             fix=_dim_added(diagnosis, op, dim),
+            op=op.name,
+            dim=str(dim),
+            shape=times(given),
         )
         return
 

@@ -30,17 +30,14 @@ def models_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
         if _is_meant(diagnosis, statement, dotted(statement.targets[0])):
             continue
         span = diagnosis.code.span(statement)
-        yield Finding(
-            code="model_made_anew",
-            severity="error",
-            span=span,
-            parameters={
-                "line": line(span),
-                "name": dotted(statement.targets[0]),
-                "type": models[0].type,
-                "count": str(len(models)),
-                "pass_line": line(passes[0].span),
-            },
+        yield diagnosis.finding(
+            "model_made_anew",
+            "error",
+            span,
+            name=dotted(statement.targets[0]),
+            type=models[0].type,
+            count=str(len(models)),
+            pass_line=line(passes[0].span),
         )
 
 
@@ -134,17 +131,14 @@ def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
         made = _optimizer_maker(diagnosis, name, kind)
         if len(fresh) < 2 or made is None or not _is_same_beginning(diagnosis, fresh):
             continue
-        yield Finding(
-            code="optimizer_made_anew",
-            severity="warning",
-            span=diagnosis.code.span(made),
-            parameters={
-                "line": str(made.lineno),
-                "name": dotted(made.targets[0]),
-                "type": kind,
-                "count": str(len(own)),
-                "times": str(len(fresh)),
-            },
+        yield diagnosis.finding(
+            "optimizer_made_anew",
+            "warning",
+            diagnosis.code.span(made),
+            name=dotted(made.targets[0]),
+            type=kind,
+            count=str(len(own)),
+            times=str(len(fresh)),
         )
 
 

@@ -37,18 +37,15 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
         elif op.module in before and _is_trained_through(diagnosis, op, steps[-1]):
             module = diagnosis.modules[op.module]
             switch = _switch(diagnosis.code, "eval")
-            yield Finding(
-                code="trained_in_eval",
-                severity="warning",
-                span=op.span,
+            yield diagnosis.finding(
+                "trained_in_eval",
+                "warning",
+                op.span,
                 tensors=op.outputs[:1],
                 nodes=op.nodes[:1],
-                parameters={
-                    "module": module.path,
-                    "type": module.type,
-                    "line": line(op.span),
-                    "eval_line": str(switch.lineno) if switch is not None else "?",
-                },
+                module=module.path,
+                type=module.type,
+                eval_line=str(switch.lineno) if switch is not None else "?",
             )
             return
 
@@ -76,21 +73,19 @@ def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
         if len(evals) != 1 or not _moves(diagnosis, top) or not _is_trained_through(diagnosis, op, steps[-1]):
             continue
         evaluated = any(other.module == op.module and other.grad_mode != "grad" for other in layers)
-        yield Finding(
-            code="never_in_train_mode",
-            severity="warning",
-            span=code.span(evals[0]),
+        yield diagnosis.finding(
+            "never_in_train_mode",
+            "warning",
+            code.span(evals[0]),
             tensors=op.outputs[:1],
             nodes=op.nodes[:1],
-            parameters={
-                "model": top,
-                "module": module.path,
-                "type": module.type,
-                "line": str(evals[0].lineno),
-                "used_line": line(op.span),
-                "steps": str(len(steps)),
-            },
             fix=() if evaluated else (code.replace(evals[0], f"{top}.train()"),),
+            model=top,
+            module=module.path,
+            type=module.type,
+            line=str(evals[0].lineno),
+            used_line=line(op.span),
+            steps=str(len(steps)),
         )
         return
 
@@ -144,13 +139,15 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     top = diagnosis.outermost(module).path
     above = code.enclosing(statement, ast.With)
     known = any(variable.name == top and variable.module is not None for variable in diagnosis.trace.variables)
-    yield Finding(
-        code="evaluated_in_train",
-        severity="warning",
-        span=first.span,
+    yield diagnosis.finding(
+        "evaluated_in_train",
+        "warning",
+        first.span,
         tensors=first.outputs[:1],
-        parameters={"module": module.path, "type": module.type, "line": line(first.span), "model": top},
         fix=code.line_before(above, f"{top}.eval()") if above is not None and known and code.runs_once(above) else (),
+        module=module.path,
+        type=module.type,
+        model=top,
     )
 
 
@@ -209,9 +206,4 @@ def switches_without_with(diagnosis: Diagnosis) -> Iterator[Finding]:
         name = dotted(call.func)
         is_switch = called(call) in SWITCHES and name.startswith(MODULE_PREFIXES)
         if is_switch and isinstance(above, ast.Expr) and call.lineno not in diagnosis.trace.lines_not_run:
-            yield Finding(
-                code="switch_without_with",
-                severity="error",
-                span=code.span(call),
-                parameters={"code": code.short(call), "line": str(call.lineno)},
-            )
+            yield diagnosis.finding("switch_without_with", "error", code.span(call), code=code.short(call))

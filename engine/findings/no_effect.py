@@ -3,7 +3,8 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, line
+from engine.findings.diagnosis import Diagnosis, argument
+from engine.findings.leaves import subtraction
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
 from engine.program.source import Source
@@ -57,13 +58,15 @@ def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
             or not _is_used_later(diagnosis, name, statement)
         ):
             continue
-        yield Finding(
-            code="result_dropped",
-            severity="note" if code.runs_once(statement) else "warning",
-            span=op.span,
+        yield diagnosis.finding(
+            "result_dropped",
+            "note" if code.runs_once(statement) else "warning",
+            op.span,
             tensors=(given.id,),
-            parameters={"line": line(op.span), "name": name, "op": op.name, "code": code.short(call)},
             fix=(code.before(call, f"{name} = "),) if name.isidentifier() and op.name in SAFE_TO_KEEP else (),
+            name=name,
+            op=op.name,
+            code=code.short(call),
         )
 
 
@@ -93,21 +96,23 @@ def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         common = {"line": str(statement.lineno), "code": code.short(statement), "receiver": code.short(target.value)}
         if target.attr != GRAD_FLAG and nearest(target.attr, [GRAD_FLAG])[0] and _is_tensor(diagnosis, target.value):
-            yield Finding(
-                code="requires_grad_misspelt",
-                severity="error",
-                span=code.span(statement),
-                parameters={**common, "name": target.attr},
+            yield diagnosis.finding(
+                "requires_grad_misspelt",
+                "error",
+                code.span(statement),
                 fix=(code.replace(target, f"{code.text(target.value)}.{GRAD_FLAG}"),),
+                **common,
+                name=target.attr,
             )
         elif target.attr == GRAD_FLAG and _is_module(diagnosis, target.value):
             receiver = code.text(target.value)
-            yield Finding(
-                code="requires_grad_of_module",
-                severity="error",
-                span=code.span(statement),
-                parameters={**common, "value": code.text(value)},
+            yield diagnosis.finding(
+                "requires_grad_of_module",
+                "error",
+                code.span(statement),
                 fix=(code.replace(statement, f"{receiver}.requires_grad_({code.text(value)})"),),
+                **common,
+                value=code.text(value),
             )
 
 
@@ -172,12 +177,13 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
         elif at > max(steps) > max(passes):
             found = "clip_after_step", min(steps), code.moved(statement, before=block[max(steps)])
         if found is not None:
-            yield Finding(
-                code=found[0],
-                severity="warning",
-                span=code.span(call),
-                parameters={"line": str(call.lineno), "op": called(call), "other_line": str(block[found[1]].lineno)},
+            yield diagnosis.finding(
+                found[0],
+                "warning",
+                code.span(call),
                 fix=found[2],
+                op=called(call),
+                other_line=str(block[found[1]].lineno),
             )
 
 
@@ -205,17 +211,14 @@ def states_shared(diagnosis: Diagnosis) -> Iterator[Finding]:
         if {load.lineno, statement.lineno} & set(diagnosis.trace.lines_not_run):
             continue
         copied = f"{{name: value.clone() for name, value in {code.text(call)}.items()}}"
-        yield Finding(
-            code="state_dict_shared",
-            severity="warning",
-            span=code.span(statement),
-            parameters={
-                "line": str(statement.lineno),
-                "name": name,
-                "code": code.short(call),
-                "load_line": str(load.lineno),
-            },
+        yield diagnosis.finding(
+            "state_dict_shared",
+            "warning",
+            code.span(statement),
             fix=(code.replace(call, copied),),
+            name=name,
+            code=code.short(call),
+            load_line=str(load.lineno),
         )
 
 
@@ -229,21 +232,12 @@ def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
         loops = [above for above in code.around(statement) if isinstance(above, ast.For)]
         if not any(name in {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} for loop in loops[:1]):
             continue
-        match statement.value:
-            case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == name and code.stands_alone(
-                statement
-            ):
-                under = any(isinstance(above, ast.With) for above in code.around(statement))
-                fix: Edits = (code.replace(statement, f"{name} -= {code.text(right)}"),) if under else ()
-            case _:
-                continue
-        if diagnosis.ops_at(code.span(statement.value)):
-            yield Finding(
-                code="update_lost",
-                severity="warning",
-                span=code.span(statement),
-                parameters={"line": str(statement.lineno), "name": name, "code": code.short(statement)},
-                fix=fix,
+        update = subtraction(code, statement) if code.stands_alone(statement) else ""
+        is_under = any(isinstance(above, ast.With) for above in code.around(statement))
+        fix: Edits = (code.replace(statement, update),) if is_under else ()
+        if update and diagnosis.ops_at(code.span(statement.value)):
+            yield diagnosis.finding(
+                "update_lost", "warning", code.span(statement), fix=fix, name=name, code=code.short(statement)
             )
 
 
@@ -262,13 +256,14 @@ def tensors_not_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
         leaves = list(dict.fromkeys(leaf for leaf in map(diagnosis.identity, made) if leaf in diagnosis.fed))
         if not leaves or not diagnosis.stepped.isdisjoint(leaves):
             continue
-        yield Finding(
-            code="tensor_not_parameter",
-            severity="warning",
-            span=code.span(statement),
+        yield diagnosis.finding(
+            "tensor_not_parameter",
+            "warning",
+            code.span(statement),
             tensors=tuple(leaves),
-            parameters={"line": str(statement.lineno), "name": target, "model": owner.name},
             fix=_as_parameter(diagnosis, statement.value),
+            name=target,
+            model=owner.name,
         )
 
 
@@ -297,18 +292,15 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         function = code.function(call)
         is_method = function is not None and bool(function.args.args) and function.args.args[0].arg == "self"
-        yield Finding(
-            code="dropout_ignores_eval",
-            severity="warning",
-            span=op.span,
+        yield diagnosis.finding(
+            "dropout_ignores_eval",
+            "warning",
+            op.span,
             tensors=op.outputs[:1],
             nodes=op.nodes[:1],
-            parameters={
-                "line": line(op.span),
-                "code": code.short(call),
-                "model": diagnosis.modules[op.module].path if op.module in diagnosis.modules else "",
-            },
             fix=_asked_by_module(diagnosis, call) if is_method and len(call.args) < 3 else (),
+            code=code.short(call),
+            model=diagnosis.modules[op.module].path if op.module in diagnosis.modules else "",
         )
         return
 

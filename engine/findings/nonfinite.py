@@ -117,20 +117,18 @@ def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warnin
             parameters=parameters,
         )  # fmt: skip
     operand = cause.operand.id if cause.operand is not None else None
-    return Finding(
-        code=cause.code,
-        severity=severity,
-        span=op.span,
+    return diagnosis.finding(
+        cause.code,
+        severity,
+        op.span,
         tensors=tuple(tensor for tensor in (operand, *op.outputs) if tensor is not None),
         nodes=op.nodes,
-        parameters={
-            **parameters,
-            "operand": diagnosis.say(operand),
-            "value": f"{cause.found:.6g}",
-            "place": cause.place,
-            **_rate(diagnosis, op),
-        },
         fix=_kept_away(diagnosis, op) if cause.code in ("log_of_zero", "log_of_negative", "root_of_negative") else (),
+        **parameters,
+        operand=diagnosis.say(operand),
+        value=f"{cause.found:.6g}",
+        place=cause.place,
+        **_rate(diagnosis, op),
     )
 
 
@@ -260,14 +258,7 @@ def _kept_away(diagnosis: Diagnosis, op: Op) -> Edits:
 
 
 def _empty_row(diagnosis: Diagnosis, op: Op) -> Finding:
-    return Finding(
-        code="softmax_of_masked_row",
-        severity="warning",
-        span=op.span,
-        tensors=(*op.inputs[:1], *op.outputs),
-        nodes=op.nodes,
-        parameters={"op": op.name, "line": line(op.span), "name": diagnosis.say(op.outputs[0]), "operand": diagnosis.say(op.inputs[0])},
-    )  # fmt: skip
+    return diagnosis.finding("softmax_of_masked_row", "warning", op.span, tensors=(*op.inputs[:1], *op.outputs), nodes=op.nodes, op=op.name, name=diagnosis.say(op.outputs[0]), operand=diagnosis.say(op.inputs[0]))  # fmt: skip
 
 
 def _backward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:

@@ -19,19 +19,17 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
             still = [leaf for leaf in fed if leaf in mine and leaf not in diagnosis.stepped]
             if not still or not mine & diagnosis.stepped:
                 continue
-            yield Finding(
-                code="not_in_optimizer",
-                severity="warning",
-                span=span_of(diagnosis, made),
+            yield diagnosis.finding(
+                "not_in_optimizer",
+                "warning",
+                span_of(diagnosis, made),
                 tensors=tuple(still[:8]),
-                parameters={
-                    "optimizer": variable or "",
-                    "model": module,
-                    "names": diagnosis.say_all(still),
-                    "count": str(len(still)),
-                    "line": str(made.lineno),
-                },
                 fix=made_later(diagnosis, made),
+                optimizer=variable or "",
+                model=module,
+                names=diagnosis.say_all(still),
+                count=str(len(still)),
+                line=str(made.lineno),
             )
 
 
@@ -54,20 +52,18 @@ def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
         if len(fed) < 2:
             continue
         made = bound_once(diagnosis, steps[0].variable)
-        yield Finding(
-            code="model_without_optimizer",
-            severity="warning",
-            span=span_of(diagnosis, made) or steps[0].span,
+        yield diagnosis.finding(
+            "model_without_optimizer",
+            "warning",
+            span_of(diagnosis, made) or steps[0].span,
             tensors=tuple(sorted(leaves))[:8],
-            parameters={
-                "model": name,
-                "count": str(len(leaves)),
-                "passes": str(len(fed)),
-                "optimizer": steps[0].variable or steps[0].optimizer or "",
-                "trained": trained[0],
-                "line": line(fed[0].span),
-            },
             fix=_model_given(diagnosis, made, name) if len({step.variable for step in steps}) == 1 else (),
+            model=name,
+            count=str(len(leaves)),
+            passes=str(len(fed)),
+            optimizer=steps[0].variable or steps[0].optimizer or "",
+            trained=trained[0],
+            line=line(fed[0].span),
         )
 
 
@@ -125,16 +121,13 @@ def _frozen_but_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
         if before is None or after is None or before.requires_grad:
             continue
         if (before.data, before.summary) != (after.data, after.summary):
-            yield Finding(
-                code="frozen_but_moved",
-                severity="warning",
-                span=update.span,
+            yield diagnosis.finding(
+                "frozen_but_moved",
+                "warning",
+                update.span,
                 tensors=(before.id, after.id),
-                parameters={
-                    "name": diagnosis.say(before.id),
-                    "line": line(update.span),
-                    "optimizer": update.variable or update.optimizer or "",
-                },
+                name=diagnosis.say(before.id),
+                optimizer=update.variable or update.optimizer or "",
             )
 
 
@@ -149,18 +142,15 @@ def _frozen_in_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
             frozen = sorted(leaf for leaf in leaves if not _requires_grad(diagnosis, leaf))
             if not frozen or len(frozen) == len(leaves):
                 continue
-            yield Finding(
-                code="frozen_in_optimizer",
-                severity="note",
-                span=code.span(call),
+            yield diagnosis.finding(
+                "frozen_in_optimizer",
+                "note",
+                code.span(call),
                 tensors=tuple(frozen[:8]),
-                parameters={
-                    "optimizer": variable,
-                    "names": diagnosis.say_all(frozen),
-                    "count": str(len(frozen)),
-                    "line": str(call.lineno),
-                },
                 fix=(code.before(call, "filter(lambda p: p.requires_grad, "), code.after(call, ")")),
+                optimizer=variable,
+                names=diagnosis.say_all(frozen),
+                count=str(len(frozen)),
             )
 
 

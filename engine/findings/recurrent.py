@@ -23,20 +23,17 @@ def last_of_the_pair(diagnosis: Diagnosis) -> Iterator[Finding]:
         cell = shapes.get(code.span(call)) if call is not None else None
         if call is None or cell is None:
             continue
-        yield Finding(
-            code="last_of_the_pair",
-            severity="warning",
-            span=code.span(node),
+        yield diagnosis.finding(
+            "last_of_the_pair",
+            "warning",
+            code.span(node),
             tensors=(cell.id,),
-            parameters={
-                "line": str(node.lineno),
-                "code": code.short(node),
-                "name": code.short(node.value),
-                "pair_line": str(call.lineno),
-                "shape": times(cell),
-                "layer": code.short(call.func),
-            },
             fix=(code.after(node.value, "[0]"),),
+            code=code.short(node),
+            name=code.short(node.value),
+            pair_line=str(call.lineno),
+            shape=times(cell),
+            layer=code.short(call.func),
         )
 
 

@@ -120,17 +120,14 @@ def _zeroed_too_early(diagnosis: Diagnosis, step: Update, wasted: _Wasted) -> Fi
     code = diagnosis.code
     zero, backward = code.statement_at(wasted.by.span), code.statement_at(wasted.of.span)
     is_between = code.follows(backward, zero)
-    return Finding(
-        code="zero_grad_before_step",
-        severity="error",
-        span=wasted.by.span,
-        parameters={
-            "line": line(wasted.by.span),
-            "pass_line": line(wasted.of.span),
-            "step_line": line(step.span),
-            "code": code.excerpt(wasted.by.span),
-        },
+    return diagnosis.finding(
+        "zero_grad_before_step",
+        "error",
+        wasted.by.span,
         fix=code.moved(zero, before=backward) if is_between else (),
+        pass_line=line(wasted.of.span),
+        step_line=line(step.span),
+        code=code.excerpt(wasted.by.span),
     )
 
 
@@ -140,33 +137,27 @@ def _no_backward(diagnosis: Diagnosis, step: Update, *, always: bool) -> Finding
     later = next(
         (pass_.span for pass_ in diagnosis.trace.passes if code.follows(statement, code.statement_at(pass_.span))), None
     )
-    return Finding(
-        code="step_without_backward",
-        severity="error" if always else "warning",
-        span=step.span,
-        parameters={
-            "line": line(step.span),
-            "optimizer": step.variable or step.optimizer or "",
-            "pass_line": line(later),
-        },
+    return diagnosis.finding(
+        "step_without_backward",
+        "error" if always else "warning",
+        step.span,
         fix=code.moved(statement, after=code.statement_at(later)) if later is not None else (),
+        optimizer=step.variable or step.optimizer or "",
+        pass_line=line(later),
     )
 
 
 def _holds_others(diagnosis: Diagnosis, step: Update, leaves: Sequence[str]) -> Finding:
     made = bound_once(diagnosis, step.variable)
-    return Finding(
-        code="optimizer_holds_others",
-        severity="error",
-        span=step.span,
+    return diagnosis.finding(
+        "optimizer_holds_others",
+        "error",
+        step.span,
         tensors=tuple(leaves[:8]),
-        parameters={
-            "line": line(step.span),
-            "optimizer": step.variable or step.optimizer or "",
-            "names": diagnosis.say_all(leaves),
-            "made_line": line(span_of(diagnosis, made)),
-        },
         fix=made_later(diagnosis, made),
+        optimizer=step.variable or step.optimizer or "",
+        names=diagnosis.say_all(leaves),
+        made_line=line(span_of(diagnosis, made)),
     )
 
 
@@ -184,12 +175,13 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
     fed = [pass_ for pass_ in trace.passes if fed_by(pass_)]
     for variable, count in zeroed.items():
         if count >= 2 and len(fed) >= 2:
-            yield Finding(
-                code="backward_without_step",
-                severity="warning",
-                span=fed[-1].span,
-                parameters={"optimizer": variable, "line": line(fed[-1].span), "count": str(len(fed))},
+            yield diagnosis.finding(
+                "backward_without_step",
+                "warning",
+                fed[-1].span,
                 fix=code.line_after(code.statement_at(fed[-1].span), f"{variable}.step()"),
+                optimizer=variable,
+                count=str(len(fed)),
             )
 
 
@@ -201,10 +193,11 @@ def methods_not_called(diagnosis: Diagnosis) -> Iterator[Finding]:
         if not isinstance(attribute, ast.Attribute) or attribute.attr not in METHODS:
             continue
         if attribute.lineno not in diagnosis.trace.lines_not_run:
-            yield Finding(
-                code="method_not_called",
-                severity="error",
-                span=code.span(attribute),
-                parameters={"code": code.short(attribute), "line": str(attribute.lineno), "method": attribute.attr},
+            yield diagnosis.finding(
+                "method_not_called",
+                "error",
+                code.span(attribute),
                 fix=(code.after(attribute, "()"),),
+                code=code.short(attribute),
+                method=attribute.attr,
             )

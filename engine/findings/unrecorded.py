@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.leaves import subtraction
 from engine.findings.optimizers import bound_once, models_given
 from engine.findings.starved_leaves import arrivals, starved_leaves, wanting_leaves
 from engine.ops import COPIES, DETACHES, READS
@@ -82,9 +83,8 @@ def _rebound(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> tuple[str, Edi
     name = dotted(statement.targets[0])
     if not name or not any(diagnosis.identity(input_) in leaves for input_ in cut.inputs):
         return None
-    match statement.value:
-        case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == name:
-            return name, (diagnosis.code.replace(statement, f"{name} -= {diagnosis.code.text(right)}"),)
+    if update := subtraction(diagnosis.code, statement):
+        return name, (diagnosis.code.replace(statement, update),)
     return (name, ()) if any(dotted(node) == name for node in ast.walk(statement.value)) else None
 
 
@@ -177,10 +177,7 @@ def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A pass that starts from `Variable(loss.data, requires_grad=True)` or the like ends where it starts."""
     code = diagnosis.code
     told: set[str] = set()
-    for pass_, root in ((pass_, root) for pass_ in diagnosis.trace.passes for root in pass_.roots):
-        record = diagnosis.tensors.get(root.tensor or "")
-        if record is None or not diagnosis.is_tracked_leaf(record.id):
-            continue
+    for pass_, record in _leaf_roots(diagnosis):
         name = _written_root(diagnosis, pass_, record)
         made = [binding for binding in code.bindings if dotted(binding.targets[0]) == name and _asks(binding.value)]
         for statement in made if name not in told else ():
@@ -188,19 +185,23 @@ def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
             if inner is None:
                 continue
             told.add(name)
-            yield Finding(
-                code="leaf_recreated",
-                severity="warning",
-                span=code.span(statement.value),
+            yield diagnosis.finding(
+                "leaf_recreated",
+                "warning",
+                code.span(statement.value),
                 tensors=(record.id,),
-                parameters={
-                    "leaf": diagnosis.say_all(diagnosis.leaves_behind(inner.inputs)),
-                    "name": name,
-                    "line": str(statement.lineno),
-                    "code": code.short(statement.value),
-                },
+                leaf=diagnosis.say_all(diagnosis.leaves_behind(inner.inputs)),
+                name=name,
+                line=str(statement.lineno),
+                code=code.short(statement.value),
             )
             break
+
+
+def _leaf_roots(diagnosis: Diagnosis) -> Iterator[tuple[Pass, Tensor]]:
+    for pass_ in diagnosis.trace.passes:
+        leaves = (root.tensor for root in pass_.roots if root.tensor and diagnosis.is_tracked_leaf(root.tensor))
+        yield from ((pass_, diagnosis.tensors[leaf]) for leaf in leaves)
 
 
 def _written_root(diagnosis: Diagnosis, pass_: Pass, record: Tensor) -> str:
@@ -245,18 +246,15 @@ def numbers_collected(diagnosis: Diagnosis, sources: list[str]) -> Iterator[Find
         op = next(_read_into(diagnosis, call.args[0]), None) if call is not None and call.args else None
         if op is not None:
             leaves = diagnosis.leaves_behind(op.inputs)
-            yield Finding(
-                code="cut_by_item",
-                severity="error",
-                span=op.span,
+            yield diagnosis.finding(
+                "cut_by_item",
+                "error",
+                op.span,
                 tensors=tuple(leaves),
-                parameters={
-                    "leaf": diagnosis.say_all(leaves),
-                    "line": line(op.span),
-                    "value": diagnosis.say(op.inputs[0]),
-                    "op": op.name,
-                    "code": code.excerpt(op.span),
-                },
+                leaf=diagnosis.say_all(leaves),
+                value=diagnosis.say(op.inputs[0]),
+                op=op.name,
+                code=code.excerpt(op.span),
             )
             return
 

@@ -209,21 +209,18 @@ def _finding(diagnosis: Diagnosis, sign: int, passes: Sequence[Pass], wrong: dic
         return None
     code, span, fix = told
     known = [value[0] * sign for value in _losses(diagnosis, passes) if value]
-    return Finding(
-        code=code,
-        severity="error" if len(passes) > 1 else "warning",
-        span=span,
+    return diagnosis.finding(
+        code,
+        "error" if len(passes) > 1 else "warning",
+        span,
         tensors=tuple(leaves[:8]),
-        parameters={
-            "line": line(span),
-            "names": diagnosis.say_all(leaves),
-            "loss": diagnosis.say(loss),
-            "first": f"{known[0]:.4g}" if known else "?",
-            "last": f"{known[-1]:.4g}" if known else "?",
-            "count": str(len(passes)),
-            "code": diagnosis.code.excerpt(span),
-        },
         fix=fix,
+        names=diagnosis.say_all(leaves),
+        loss=diagnosis.say(loss),
+        first=f"{known[0]:.4g}" if known else "?",
+        last=f"{known[-1]:.4g}" if known else "?",
+        count=str(len(passes)),
+        code=diagnosis.code.excerpt(span),
     )
 
 

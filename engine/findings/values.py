@@ -194,18 +194,15 @@ def promoted(diagnosis: Diagnosis) -> Iterator[Finding]:
         single = [tensor for tensor in tensors if tensor.dtype == "float32" and tensor.shape]
         double = [tensor for tensor in tensors if tensor.dtype == "float64" and tensor.shape]
         if single and double:
-            yield Finding(
-                code="promoted_to_float64",
-                severity="note",
-                span=op.span,
+            yield diagnosis.finding(
+                "promoted_to_float64",
+                "note",
+                op.span,
                 tensors=(double[0].id, single[0].id, result.id),
                 nodes=op.nodes[:1],
-                parameters={
-                    "op": op.name,
-                    "line": line(op.span),
-                    "single": diagnosis.say(single[0].id),
-                    "double": diagnosis.say(double[0].id),
-                },
+                op=op.name,
+                single=diagnosis.say(single[0].id),
+                double=diagnosis.say(double[0].id),
             )
             return
 
@@ -229,13 +226,16 @@ def squeezes_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
         if at in effective or call is None or called(call) != "squeeze" or given is None:
             continue
         axis = argument(op, "dim", 1)
-        yield Finding(
-            code="squeeze_without_effect",
-            severity="note",
-            span=op.span,
+        yield diagnosis.finding(
+            "squeeze_without_effect",
+            "note",
+            op.span,
             tensors=op.inputs[:1],
             nodes=op.nodes,
-            parameters={"name": diagnosis.say(given.id), "shape": times(given), "line": at, "axis": axis},
+            name=diagnosis.say(given.id),
+            shape=times(given),
+            line=at,
+            axis=axis,
         )
 
 
@@ -255,19 +255,16 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
             written.add(op.inputs[0])
         if written.issuperset(read):
             continue
-        yield Finding(
-            code="uninitialised_read",
-            severity="warning",
-            span=op.span,
+        yield diagnosis.finding(
+            "uninitialised_read",
+            "warning",
+            op.span,
             tensors=(read[0], *op.outputs[:1]),
             nodes=op.nodes[:1],
-            parameters={
-                "name": diagnosis.say(read[0]),
-                "op": op.name,
-                "line": line(op.span),
-                **_origin(diagnosis, read[0]),
-            },
             fix=_filled(diagnosis, read[0]),
+            name=diagnosis.say(read[0]),
+            op=op.name,
+            **_origin(diagnosis, read[0]),
         )
         return
 

@@ -308,10 +308,8 @@ def _makes_anew(node: ast.AST) -> bool:
 def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Parameters that no pass reached while others of the same model were trained."""
     starved = starved_leaves(diagnosis)
-    ops = diagnosis.trace.ops if starved else ()
-    used = {
-        diagnosis.identity(tensor) for op in ops if not op.in_place for tensor in op.inputs
-    }  # initialisers write only
+    reads = [op for op in diagnosis.trace.ops if not op.in_place] if starved else []  # initialisers write only
+    used = {diagnosis.identity(tensor) for op in reads for tensor in op.inputs}
     roots = {module.id: diagnosis.outermost(module) for module in diagnosis.trace.modules}
     tops = {module: root.path for module, root in roots.items()}
     trained: set[str] = set()
@@ -342,10 +340,8 @@ def _defined(diagnosis: Diagnosis, attribute: str, kind: str) -> Span | None:
     code = diagnosis.code
     found = [value for binding in code.bindings for target, value in _pairs(binding)
              if isinstance(target, ast.Attribute) and target.attr == attribute]  # fmt: skip
-    own = [
-        value for value in found if any(isinstance(it, ast.ClassDef) and it.name == kind for it in code.around(value))
-    ]
-    chosen = own or found
+    inside = [(value, code.enclosing(value, ast.ClassDef)) for value in found]
+    chosen = [value for value, owner in inside if owner is not None and owner.name == kind] or found
     return code.span(chosen[0]) if len(chosen) == 1 else None
 
 

@@ -51,12 +51,8 @@ def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
         if op is None or op.in_place or op.raised or op.pass_id is not None or diagnosis.is_inside_library(op):
             continue
         given = diagnosis.input_of(op)
-        if (
-            given is None
-            or not name
-            or diagnosis.is_parameter(given.id)
-            or not _is_used_later(diagnosis, name, statement)
-        ):
+        is_of_a_module = given is not None and (diagnosis.is_parameter(given.id) or given.role == "buffer")
+        if given is None or not name or is_of_a_module or not _is_used_later(diagnosis, name, statement):
             continue
         yield diagnosis.finding(
             "result_dropped",
@@ -207,6 +203,8 @@ def states_shared(diagnosis: Diagnosis) -> Iterator[Finding]:
         model = dotted(call.func).removesuffix(".state_dict")
         load = loaded.get((model, name))
         if load is None or code.in_loop(load) or load.lineno < statement.lineno:
+            continue
+        if code.function(load) is not code.function(statement):
             continue
         if {load.lineno, statement.lineno} & set(diagnosis.trace.lines_not_run):
             continue

@@ -211,7 +211,7 @@ def _finding(diagnosis: Diagnosis, sign: int, passes: Sequence[Pass], wrong: dic
     known = [value[0] * sign for value in _losses(diagnosis, passes) if value]
     return diagnosis.finding(
         code,
-        "error" if len(passes) > 1 else "warning",
+        "error" if len(passes) > 1 and all(map(diagnosis.is_parameter, leaves)) else "warning",
         span,
         tensors=tuple(leaves[:8]),
         fix=fix,

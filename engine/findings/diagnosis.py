@@ -169,6 +169,11 @@ class Diagnosis(TraceIndex):
         behind = walk(tensors, lambda tensor: () if self.is_tracked_leaf(tensor) else self.made_from(tensor))
         return sorted({self.identity(tensor) for tensor in behind if self.is_tracked_leaf(tensor)}, key=by_number)
 
+    def module_path(self, op: Op) -> str:
+        """Path of the module whose forward was running."""
+        module = self.modules.get(op.module or "")
+        return module.path if module is not None else ""
+
     def reaches_a_pass(self, op: Op) -> bool:
         """Whether gradient came back through it."""
         return any(node in self.visited for node in op.nodes)

@@ -3,7 +3,7 @@
 import base64
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line, numbers_of
@@ -192,33 +192,45 @@ def _weights(diagnosis: Diagnosis, op: Op) -> Iterator[str]:
 
 def dead_relus(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A ReLU behind a layer that let nothing through in any pass."""
-    alive: set[tuple[str | None, str]] = set()
-    dead: dict[tuple[str | None, str], list[Op]] = {}
-    for op in diagnosis.ops_named(RELUS):
-        key = (op.module, line(op.span))
-        result = diagnosis.output_of(op)
-        if key in alive or result is None or not diagnosis.reaches_a_pass(op):
+
+    def is_dead(op: Op, result: Tensor) -> bool:
+        return is_zero(result) and math.prod(result.shape) >= FEW and _is_behind_a_layer(diagnosis, op)
+
+    for ops in _places_where_always(diagnosis, RELUS, is_dead):
+        result = diagnosis.output_of(ops[-1])
+        units = result.shape[-1] if result is not None and result.shape else 1
+        yield _blocked(diagnosis, "dead_relu", ops, units=str(units))
+
+
+def _places_where_always(
+    diagnosis: Diagnosis, names: Iterable[str], is_so: Callable[[Op, Tensor], bool]
+) -> list[list[Op]]:
+    """The ops of each place of a module, where it was so each time that gradient came back through them."""
+    found: dict[tuple[str | None, str], list[Op]] = {}
+    others: set[tuple[str | None, str]] = set()
+    for op in diagnosis.ops_named(names):
+        place, result = (op.module, line(op.span)), diagnosis.output_of(op)
+        if place in others or result is None or not diagnosis.reaches_a_pass(op):
             continue
-        if is_zero(result) and math.prod(result.shape) >= FEW and _is_behind_a_layer(diagnosis, op):
-            dead.setdefault(key, []).append(op)
+        if is_so(op, result):
+            found.setdefault(place, []).append(op)
         else:
-            alive.add(key)
-    for key, ops in dead.items():
-        if key not in alive:
-            last = ops[-1]
-            result = diagnosis.output_of(last)
-            yield diagnosis.finding(
-                "dead_relu",
-                "warning",
-                last.span,
-                tensors=last.outputs[:1],
-                nodes=last.nodes[:1],
-                name=diagnosis.modules[last.module].path
-                if last.module in diagnosis.modules
-                else diagnosis.say(last.outputs[0]),
-                count=str(len(ops)),
-                units=str(result.shape[-1] if result is not None and result.shape else 1),
-            )
+            others.add(place)
+    return [ops for place, ops in found.items() if place not in others]
+
+
+def _blocked(diagnosis: Diagnosis, code: str, ops: list[Op], **parameters: str) -> Finding:
+    last = ops[-1]
+    return diagnosis.finding(
+        code,
+        "warning",
+        last.span,
+        tensors=last.outputs[:1],
+        nodes=last.nodes[:1],
+        name=diagnosis.module_path(last) or diagnosis.say(last.outputs[0]),
+        count=str(len(ops)),
+        **parameters,
+    )
 
 
 def _is_behind_a_layer(diagnosis: Diagnosis, op: Op) -> bool:
@@ -235,34 +247,15 @@ def _is_behind_a_layer(diagnosis: Diagnosis, op: Op) -> bool:
 def saturated_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A sigmoid or tanh between two layers whose outputs sit at its ends in every pass."""
     fed = {tensor for op in diagnosis.ops_named(PRODUCTS) for tensor in op.inputs[:1]}
-    free: set[tuple[str | None, str]] = set()
-    found: dict[tuple[str | None, str], list[tuple[Op, float]]] = {}
-    for op in diagnosis.ops_named(SQUASHES):
-        key = (op.module, line(op.span))
-        result = diagnosis.output_of(op)
-        if key in free or result is None or not diagnosis.reaches_a_pass(op):
-            continue
+
+    def is_saturated(op: Op, result: Tensor) -> bool:
         share = _share_at_the_ends(result, *SQUASHES[op.name])
-        if share >= SATURATED and result.id in fed and _is_behind_a_layer(diagnosis, op):
-            found.setdefault(key, []).append((op, share))
-        else:
-            free.add(key)
-    for key, ops in found.items():
-        if key not in free:
-            last, share = ops[-1]
-            yield diagnosis.finding(
-                "saturated",
-                "warning",
-                last.span,
-                tensors=last.outputs[:1],
-                nodes=last.nodes[:1],
-                op=last.name,
-                name=diagnosis.modules[last.module].path
-                if last.module in diagnosis.modules
-                else diagnosis.say(last.outputs[0]),
-                share=f"{share:.0%}",
-                count=str(len(ops)),
-            )
+        return share >= SATURATED and result.id in fed and _is_behind_a_layer(diagnosis, op)
+
+    for ops in _places_where_always(diagnosis, SQUASHES, is_saturated):
+        last = ops[-1]
+        share = _share_at_the_ends(diagnosis.tensors[last.outputs[0]], *SQUASHES[last.name])
+        yield _blocked(diagnosis, "saturated", ops, op=last.name, share=f"{share:.0%}")
 
 
 def _share_at_the_ends(tensor: Tensor, low: float, high: float) -> float:
@@ -371,7 +364,7 @@ def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
             "flat_op",
             "warning",
             op.span,
-            tensors=tuple(starved[:8]),
+            tensors=starved[:8],
             nodes=(node.id,),
             op=op.name,
             leaf=diagnosis.say_all(starved),

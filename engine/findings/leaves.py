@@ -265,7 +265,7 @@ def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
                 "parameter_made_in_forward",
                 "warning",
                 code.span(call),
-                tensors=tuple(leaves[:8]),
+                tensors=leaves[:8],
                 code=code.short(call),
                 count=str(len(leaves)),
             )

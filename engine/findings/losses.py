@@ -41,44 +41,32 @@ def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def differences_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """(n,) against the (n, 1) of a layer: every prediction minus every target."""
-    told: set[str] = set()
-    for op in diagnosis.ops_named(("sub", "rsub")):
-        first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
-        if first is None or second is None or len(op.broadcast) != 2 or line(op.span) in told:
-            continue
-        column, row = (first, second) if len(first.shape) == 2 else (second, first)
-        size = column.shape[0] if column.shape else 0
-        if size < 2 or column.shape != (size, 1) or row.shape != (size,):
-            continue
+    for op, column, row in _columns_against_rows(diagnosis, ("sub", "rsub")):
         maker = diagnosis.maker.get(column.id)  # a column made by `unsqueeze` or `view` is meant
         if not diagnosis.reaches_a_pass(op) or maker is None or maker.name not in MADE_BY_LAYERS | AFTER_LAYERS:
             continue
-        from_row = diagnosis.maker.get(row.id)
-        if (
-            from_row is not None
-            and from_row.inputs
-            and diagnosis.identity(from_row.inputs[0]) == diagnosis.identity(column.id)
-        ):
-            continue
-        told.add(line(op.span))
-        yield _stretched(diagnosis, op, "difference_broadcast", column, row)
+        if diagnosis.identity(column.id) not in map(diagnosis.identity, diagnosis.made_from(row.id)[:1]):
+            yield _stretched(diagnosis, op, "difference_broadcast", column, row)
 
 
 def comparisons_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """(n, 1) predictions compared with (n,) targets: an accuracy over n × n pairs."""
-    told: set[str] = set()
-    for op in diagnosis.ops_named(("eq", "ne")):
+    for op, column, row in _columns_against_rows(diagnosis, ("eq", "ne")):
+        maker = _maker(diagnosis, column)
+        if maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES:
+            yield _stretched(diagnosis, op, "comparison_broadcast", column, row)
+
+
+def _columns_against_rows(diagnosis: Diagnosis, names: tuple[str, str]) -> Iterator[tuple[Op, Tensor, Tensor]]:
+    """Ops of an (n, 1) and an (n,)."""
+    for op in diagnosis.ops_named(names):
         first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
-        if first is None or second is None or len(op.broadcast) != 2 or line(op.span) in told:
+        if first is None or second is None or len(op.broadcast) != 2:
             continue
         column, row = (first, second) if len(first.shape) == 2 else (second, first)
         size = column.shape[0] if column.shape else 0
-        maker = _maker(diagnosis, column)
-        if size < 2 or column.shape != (size, 1) or row.shape != (size,) or maker is None:
-            continue
-        if maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES:
-            told.add(line(op.span))
-            yield _stretched(diagnosis, op, "comparison_broadcast", column, row)
+        if size >= 2 and column.shape == (size, 1) and row.shape == (size,):
+            yield op, column, row
 
 
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:

@@ -18,24 +18,25 @@ def _is_training(op: Op) -> bool:
     return argument(op, "training") == "True"
 
 
-def _drops(op: Op) -> bool:
-    return argument(op, "p", 1) not in ("0", "0.0")
+def _layers(diagnosis: Diagnosis) -> list[Op]:
+    """The ops that compute otherwise in eval mode, in the order they ran."""
+    return sorted(diagnosis.ops_named(DROPOUTS | NORMS), key=lambda op: diagnosis.op_at[op.id])
+
+
+def _last_step(diagnosis: Diagnosis) -> int:
+    return max((diagnosis.update_step.get(step.id, 0) for step in diagnosis.steps), default=-1)
 
 
 def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Steps after forward passes in eval mode, of layers that had been trained in train mode before."""
-    steps = [diagnosis.update_step.get(step.id, 0) for step in diagnosis.steps]
     before: set[str | None] = set()
-    for op in (
-        sorted(diagnosis.ops_named(DROPOUTS | NORMS), key=lambda op: diagnosis.op_step.get(op.id, 0)) if steps else ()
-    ):
-        if op.grad_mode != "grad" or op.module not in diagnosis.modules:
+    for op in _layers(diagnosis) if diagnosis.steps else ():
+        module = diagnosis.modules.get(op.module or "")
+        if op.grad_mode != "grad" or module is None:
             continue
-        if _is_training(op):
-            if diagnosis.reaches_a_pass(op):
-                before.add(op.module)
-        elif op.module in before and _is_trained_through(diagnosis, op, steps[-1]):
-            module = diagnosis.modules[op.module]
+        if _is_training(op) and diagnosis.reaches_a_pass(op):
+            before.add(op.module)
+        if not _is_training(op) and op.module in before and _is_trained_through(diagnosis, op):
             switch = _switch(diagnosis.code, "eval")
             yield diagnosis.finding(
                 "trained_in_eval",
@@ -52,25 +53,18 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model put into eval mode before training, as a whole, and never back: its dropout and batch norm take no part."""
-    steps = [diagnosis.update_step.get(step.id, 0) for step in diagnosis.steps]
     code = diagnosis.code
-    switches = [call for call in code.calls if isinstance(call.func, ast.Attribute) and not call.args]
-    if len(steps) < 2 or any(called(switch) == "train" for switch in switches):
+    if len(diagnosis.steps) < 2 or _switch(code, "train") is not None:
         return
-    layers = list(diagnosis.ops_named(sorted(DROPOUTS | NORMS)))
+    layers = _layers(diagnosis)
     trained = {op.module for op in layers if _is_training(op)}
-    for op in sorted(layers, key=lambda layer: diagnosis.op_step.get(layer.id, 0)):
+    for op in layers:
         module = diagnosis.modules.get(op.module or "")
-        if (
-            module is None
-            or op.grad_mode != "grad"
-            or (op.name not in NORMS and not _drops(op))
-            or op.module in trained
-        ):
+        if module is None or op.grad_mode != "grad" or op.module in trained or not _takes_part(op):
             continue
         top = diagnosis.outermost(module).path
-        evals = [switch for switch in switches if dotted(switch.func) == f"{top}.eval"]
-        if len(evals) != 1 or not _moves(diagnosis, top) or not _is_trained_through(diagnosis, op, steps[-1]):
+        evals = [call for call in code.calls if dotted(call.func) == f"{top}.eval" and not call.args]
+        if len(evals) != 1 or not _moves(diagnosis, top) or not _is_trained_through(diagnosis, op):
             continue
         evaluated = any(other.module == op.module and other.grad_mode != "grad" for other in layers)
         yield diagnosis.finding(
@@ -83,30 +77,33 @@ def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
             model=top,
             module=module.path,
             type=module.type,
-            line=str(evals[0].lineno),
             used_line=line(op.span),
-            steps=str(len(steps)),
+            steps=str(len(diagnosis.steps)),
         )
         return
 
 
+def _takes_part(op: Op) -> bool:
+    """Whether its mode makes a difference."""
+    return op.name in NORMS or argument(op, "p", 1) not in ("0", "0.0")
+
+
 def _moves(diagnosis: Diagnosis, model: str) -> bool:
     """Whether some parameter of a model was trained."""
-    moved = diagnosis.stepped
     return any(
-        diagnosis.identity(member.tensor) in moved
+        diagnosis.identity(member.tensor) in diagnosis.stepped
         for module in diagnosis.trace.modules
         if diagnosis.outermost(module).path == model
         for member in module.parameters
     )
 
 
-def _is_trained_through(diagnosis: Diagnosis, op: Op, last_step: int) -> bool:
+def _is_trained_through(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether a pass came back through what was made of its output, and a step followed."""
-    output = diagnosis.output_of(op)
+    output, last = diagnosis.output_of(op), _last_step(diagnosis)
     made = output.grad_fn if output is not None else None
     number = diagnosis.visited.get(made.node) if made is not None else None
-    return number is not None and diagnosis.pass_step.get(diagnosis.trace.passes[number].id, last_step) < last_step
+    return number is not None and diagnosis.pass_step.get(diagnosis.trace.passes[number].id, last) < last
 
 
 def _switch(code: Source, method: str) -> ast.Call | None:
@@ -124,14 +121,12 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     if not diagnosis.steps or _switch(code, "train") is not None:
         return
-    found = [op for op in diagnosis.ops_named(sorted(DROPOUTS | NORMS)) if op.grad_mode != "grad" and _is_training(op)]
-    found = [op for op in found if op.module in diagnosis.modules and (op.name in NORMS or _drops(op))]
+    layers = [op for op in _layers(diagnosis) if op.module in diagnosis.modules and _is_training(op)]
+    found = [op for op in layers if op.grad_mode != "grad" and _takes_part(op)]
     if not found or _feeds_training(diagnosis):
         return
-    first = min(found, key=lambda op: diagnosis.op_step.get(op.id, 0))
-    trained = [
-        op for op in diagnosis.ops_named((first.name,)) if op.module == first.module and diagnosis.reaches_a_pass(op)
-    ]
+    first = found[0]
+    trained = any(op.module == first.module and op.name == first.name and diagnosis.reaches_a_pass(op) for op in layers)
     if not trained:
         return
     module = diagnosis.modules[first.module or ""]

@@ -298,7 +298,7 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
             nodes=op.nodes[:1],
             fix=_asked_by_module(diagnosis, call) if is_method and len(call.args) < 3 else (),
             code=code.short(call),
-            model=diagnosis.modules[op.module].path if op.module in diagnosis.modules else "",
+            model=diagnosis.module_path(op),
         )
         return
 

@@ -153,7 +153,7 @@ def _holds_others(diagnosis: Diagnosis, step: Update, leaves: Sequence[str]) -> 
         "optimizer_holds_others",
         "error",
         step.span,
-        tensors=tuple(leaves[:8]),
+        tensors=leaves[:8],
         fix=made_later(diagnosis, made),
         optimizer=step.variable or step.optimizer or "",
         names=diagnosis.say_all(leaves),

@@ -2,6 +2,7 @@
 
 import ast
 import math
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -28,9 +29,8 @@ MOST_STEPS = 8
 def uphill(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A loss whose parameters are moved along its gradient instead of against it."""
     told: set[str] = set()
-    losses = [
-        (sign, passes) for passes in _passes_by_place(diagnosis).values() if (sign := _sign(diagnosis, passes[0]))
-    ]
+    by_place = _passes_by_place(diagnosis).values()
+    losses = [(sign, passes) for passes in by_place if (sign := _sign(diagnosis, passes[0]))]
     moves = _moves(diagnosis) if losses else {}
     for sign, passes in losses:
         fed = sorted({leaf for pass_ in passes for leaf in _given(diagnosis, pass_)}, key=by_number)
@@ -103,8 +103,9 @@ def _is_bound_anew(diagnosis: Diagnosis, op: Op) -> bool:
 
 def _latest_gradient(diagnosis: Diagnosis, leaf: str | None, now: int) -> str | None:
     """What passes had left for a leaf by then."""
-    earlier = [gradient for at, gradient in diagnosis.gradient_steps.get(leaf or "", ()) if at < now]
-    return earlier[-1] if earlier else None
+    gradients = diagnosis.gradient_steps.get(leaf or "", [])
+    earlier = bisect_left(gradients, (now,))
+    return gradients[earlier - 1][1] if earlier else None
 
 
 def _along(diagnosis: Diagnosis, before: str | None, after: str | None, gradient: str) -> int:
@@ -213,7 +214,7 @@ def _finding(diagnosis: Diagnosis, sign: int, passes: Sequence[Pass], wrong: dic
         code,
         "error" if len(passes) > 1 and all(map(diagnosis.is_parameter, leaves)) else "warning",
         span,
-        tensors=tuple(leaves[:8]),
+        tensors=leaves[:8],
         fix=fix,
         names=diagnosis.say_all(leaves),
         loss=diagnosis.say(loss),

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times, walk
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times, walk
 from engine.findings.losses import LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAX_LAYERS, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -31,16 +31,15 @@ MOST_STEPS = 8
 MOST_VALUES = 100
 
 
+@once_a_line
 def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Probabilities of a batch of scores that add up to 1 over the batch."""
-    told: set[str] = set()
     for op in diagnosis.ops_named(SOFTMAXES):
         given = diagnosis.input_of(op)
-        if given is None or line(op.span) in told or not _over_batch(diagnosis, op, given):
+        if given is None or not _over_batch(diagnosis, op, given):
             continue
         if not _only_classes(diagnosis, op) or _also_over_classes(diagnosis, op):
             continue
-        told.add(line(op.span))
         call, axis = _written(diagnosis, op), _class_axis(diagnosis, given)
         span = diagnosis.code.span(call) if call is not None else op.span
         yield diagnosis.finding(
@@ -59,12 +58,12 @@ def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+@once_a_line
 def argmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The best row for each class, where the best class for each row was meant; or one place in the whole batch."""
-    told: set[str] = set()
     for op in diagnosis.ops_named(("argmax", "max")):
         given = diagnosis.input_of(op)
-        if given is None or len(op.inputs) != 1 or line(op.span) in told:
+        if given is None or len(op.inputs) != 1:
             continue
         over_all = op.name == "argmax" and len(op.arguments) == 1
         if not (over_all or ((len(op.outputs) == 2 or op.name == "argmax") and _dim(op, given) == 0)):
@@ -75,7 +74,6 @@ def argmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if over_all and not _is_compared(diagnosis, op):
             continue
-        told.add(line(op.span))
         yield diagnosis.finding(
             "argmax_over_all" if over_all else "argmax_over_batch",
             "warning",
@@ -91,17 +89,16 @@ def argmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
+@once_a_line
 def classes_on_the_last_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Cross entropy takes axis 1 for the classes; of (batch, time, classes) that is the time, and no error comes when both are equal."""
-    told: set[str] = set()
     for op in diagnosis.ops_named(("cross_entropy", "nll_loss")):
         given, target = diagnosis.input_of(op), diagnosis.input_of(op, 1)
-        if given is None or target is None or len(given.shape) < 3 or line(op.span) in told or op.span is None:
+        if given is None or target is None or len(given.shape) < 3 or op.span is None:
             continue
         maker = _layer(diagnosis, given)
         if maker is None or maker.name in CONVOLUTIONS or min(given.shape[1], given.shape[-1]) < 2:
             continue
-        told.add(line(op.span))
         call = diagnosis.code.call_at(op.span)
         moved = ".transpose(1, 2)" if len(given.shape) == 3 else ".movedim(-1, 1)"
         as_probabilities = target.shape == given.shape

@@ -4,8 +4,8 @@ things are called."""
 import ast
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from functools import cached_property
-from typing import Literal
+from functools import cached_property, wraps
+from typing import Literal, TypeAlias
 
 from engine.program.edits import Edits
 from engine.program.names import dotted
@@ -13,6 +13,7 @@ from engine.program.tree import Function, covers
 from engine.trace import Accumulation, Finding, Module, Op, Pass, Span, Tensor, Update
 from engine.trace_index import TraceIndex
 
+Family: TypeAlias = "Callable[[Diagnosis], Iterable[Finding]]"
 NAMED = 3  # names in one sentence
 
 
@@ -217,6 +218,21 @@ class Diagnosis(TraceIndex):
     def failed_pass(self) -> Pass | None:
         """The pass that ended the program."""
         return next((pass_ for pass_ in reversed(self.trace.passes) if pass_.failed), None)
+
+
+def once_a_line(family: Family) -> Family:
+    """A family whose findings are the same in each turn of a loop: of each line the first is told."""
+
+    @wraps(family)
+    def first_of_each(diagnosis: Diagnosis) -> Iterator[Finding]:
+        told: set[tuple[str, str]] = set()
+        for finding in family(diagnosis):
+            place = (finding.code, line(finding.span))
+            if place not in told:
+                told.add(place)
+                yield finding
+
+    return first_of_each
 
 
 def fed_by(pass_: Pass) -> list[str]:

@@ -1,7 +1,6 @@
 """All families of findings, asked in turn."""
 
 import logging
-from collections.abc import Callable, Iterable
 
 from engine.findings import (
     accumulation,
@@ -28,11 +27,11 @@ from engine.findings import (
     uphill,
     values,
 )
-from engine.findings.diagnosis import Diagnosis
+from engine.findings.diagnosis import Diagnosis, Family
 from engine.trace import Finding, Trace
 from engine.trace_index import TraceIndex
 
-FAMILIES: tuple[Callable[[Diagnosis], Iterable[Finding]], ...] = (
+FAMILIES: tuple[Family, ...] = (
     errors.errors,
     failed_passes.failed_passes,
     cut_gradients.cut_gradients,
@@ -114,7 +113,7 @@ def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
     )
 
 
-def _asked(family: Callable[[Diagnosis], Iterable[Finding]], diagnosis: Diagnosis) -> tuple[Finding, ...]:
+def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:
     """What one family finds; a bug in it, or a program too deep for it, costs no more than its findings."""
     try:
         return tuple(family(diagnosis))

@@ -227,6 +227,7 @@ def _blocked(diagnosis: Diagnosis, code: str, ops: list[Op], **parameters: str) 
         last.span,
         tensors=last.outputs[:1],
         nodes=last.nodes[:1],
+        fix=(),
         name=diagnosis.module_path(last) or diagnosis.say(last.outputs[0]),
         count=str(len(ops)),
         **parameters,

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, line, numbers_of, times
+from engine.findings.diagnosis import Diagnosis, line, numbers_of, once_a_line, times
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
@@ -21,24 +21,21 @@ DECIDES = frozenset("gt ge lt le round sign".split())
 LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
 SOFTMAXES = ("softmax", "log_softmax", "softmin")
 SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
-"""Where functions live: what stands before their name is no tensor."""
+"""What PyTorch calls the layers that do the same."""
 
 
+@once_a_line
 def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """PyTorch's own warning that prediction and target were broadcast against each other."""
-    told: set[str] = set()
     for op in diagnosis.ops_named(sorted(ELEMENTWISE_LOSSES)):
         first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
-        if first is None or second is None or first.shape == second.shape or line(op.span) in told:
+        if first is None or second is None or first.shape == second.shape:
             continue
-        if not any(
-            DIFFERENT_SIZE in warning.message and warning.span == op.span for warning in diagnosis.trace.warnings
-        ):
-            continue
-        told.add(line(op.span))
-        yield _stretched(diagnosis, op, "loss_broadcast", first, second)
+        if any(DIFFERENT_SIZE in warning.message and warning.span == op.span for warning in diagnosis.trace.warnings):
+            yield _stretched(diagnosis, op, "loss_broadcast", first, second)
 
 
+@once_a_line
 def differences_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """(n,) against the (n, 1) of a layer: every prediction minus every target."""
     for op, column, row in _columns_against_rows(diagnosis, ("sub", "rsub")):
@@ -49,6 +46,7 @@ def differences_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield _stretched(diagnosis, op, "difference_broadcast", column, row)
 
 
+@once_a_line
 def comparisons_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """(n, 1) predictions compared with (n,) targets: an accuracy over n × n pairs."""
     for op, column, row in _columns_against_rows(diagnosis, ("eq", "ne")):
@@ -125,14 +123,13 @@ def _maker(diagnosis: Diagnosis, tensor: Tensor | None) -> Op | None:
     return None
 
 
+@once_a_line
 def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Softmax or sigmoid twice, or not at all."""
-    told: set[tuple[str, str]] = set()
     for op in diagnosis.ops_named(LOSSES):
         wrong = _wrong(diagnosis, op)
-        if wrong is None or (wrong, line(op.span)) in told:
+        if wrong is None:
             continue
-        told.add((wrong, line(op.span)))
         maker = _maker(diagnosis, diagnosis.input_of(op))
         yield diagnosis.finding(
             wrong,

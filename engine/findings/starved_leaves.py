@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.diagnosis import Diagnosis, line, once_a_line
 from engine.findings.optimizers import PARAMETERS, models_given
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
@@ -65,6 +65,7 @@ class Way(NamedTuple):
     """It went through a NumPy array."""
 
 
+@once_a_line
 def lost_influence(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Whole numbers, NumPy arrays and leaves made anew between a leaf without gradient and a pass."""
     starved = starved_leaves(diagnosis) if diagnosis.visited or diagnosis.failed_pass() is not None else set()
@@ -77,11 +78,9 @@ def lost_influence(diagnosis: Diagnosis) -> Iterator[Finding]:
         if way.cut is not None:
             lost.setdefault(way.cut.id, set()).add(way.leaf)
             ways[way.cut.id] = way
-    told: set[tuple[str, str]] = set()
     for cut, leaves in lost.items():
         finding = _lost(diagnosis, diagnosis.ops[cut], ways[cut], sorted(leaves))
-        if finding is not None and (finding.code, line(finding.span)) not in told:
-            told.add((finding.code, line(finding.span)))
+        if finding is not None:
             yield finding
 
 

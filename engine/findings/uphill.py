@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, line, numbers_of
+from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, numbers_of, once_a_line
 from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES, PASSING
 from engine.findings.optimizers import made_by
 from engine.program.edits import Edits
@@ -26,9 +26,9 @@ BY_NUMBERS = frozenset("add sub mul div neg rsub".split())
 MOST_STEPS = 8
 
 
+@once_a_line
 def uphill(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A loss whose parameters are moved along its gradient instead of against it."""
-    told: set[str] = set()
     by_place = _passes_by_place(diagnosis).values()
     losses = [(sign, passes) for passes in by_place if (sign := _sign(diagnosis, passes[0]))]
     moves = _moves(diagnosis) if losses else {}
@@ -38,8 +38,7 @@ def uphill(diagnosis: Diagnosis) -> Iterator[Finding]:
         wrong = {leaf: own for leaf, own in wrong.items() if all(move.direction == sign for move in own)}
         if wrong and _grows(diagnosis, passes, sign):
             found = _finding(diagnosis, sign, passes, wrong)
-            if found is not None and line(found.span) not in told:
-                told.add(line(found.span))
+            if found is not None:
                 yield found
 
 

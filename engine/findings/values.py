@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -32,9 +32,9 @@ KEEPS_VALUES = (
 """Ops that look at a tensor's form, fill it or hand it on: none computes with its values."""
 
 
+@once_a_line
 def values_cut(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Fractions dropped and numbers wrapped round when a type of whole numbers took them."""
-    told: set[tuple[str, str]] = set()
     if diagnosis.dtypes.isdisjoint((*WHOLE, "int64")):
         return
     for op in diagnosis.ops_named((*CASTS, *WRITES_ITEMS, *(ARITHMETIC if diagnosis.dtypes & WHOLE.keys() else ()))):
@@ -43,8 +43,7 @@ def values_cut(diagnosis: Diagnosis) -> Iterator[Finding]:
             if op.name in WRITES_ITEMS
             else _cast(diagnosis, op) or _overflow(diagnosis, op)
         )
-        if found is not None and (found.code, line(found.span)) not in told:
-            told.add((found.code, line(found.span)))
+        if found is not None:
             yield found
 
 

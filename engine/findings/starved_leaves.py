@@ -51,8 +51,13 @@ def set_aside(diagnosis: Diagnosis, starved: set[str]) -> set[str]:
     idle = {model: leaves for model, leaves in models.items() if leaves <= starved}
     if len(idle) == len(models):
         return set()
-    asked = {model.partition(".")[0] for model in models_given(diagnosis.code.tree, PARAMETERS)}
-    return {leaf for model, leaves in idle.items() if model not in asked for leaf in leaves}
+    asked = set(models_given(diagnosis.code.tree, PARAMETERS))
+    return {leaf for model, leaves in idle.items() if not _is_among(model, asked) for leaf in leaves}
+
+
+def _is_among(model: str, asked: Iterable[str]) -> bool:
+    """Whether one of these is the model, a part of it, or holds it."""
+    return any(f"{name}.".startswith(f"{model}.") or f"{model}.".startswith(f"{name}.") for name in asked)
 
 
 class Way(NamedTuple):

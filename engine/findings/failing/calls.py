@@ -13,6 +13,7 @@ from engine.program.tree import defined_in
 from engine.trace import Edit, Finding
 
 PROPERTIES = frozenset({"shape", "dtype", "device", "T", "H", "mT", "mH", "grad", "data", "ndim", "is_leaf", "grad_fn", "requires_grad"})  # fmt: skip
+NOT_MODULES = frozenset("int float bool complex type function method builtin_function_or_method".split())
 
 
 def module_called(case: Case) -> Finding | None:
@@ -349,7 +350,7 @@ def optimizer_given(case: Case) -> Finding | None:
     first = call.args[0]
     if case.groups.get("module"):
         operand = case.operand(ast.unparse(first))
-        if operand is None or operand.type != case.groups["module"] or not operand.type[0].isupper():
+        if operand is None or operand.type != case.groups["module"] or operand.type in NOT_MODULES:
             return None
         known = {module.path for module in case.diagnosis.trace.modules}
         if operand.text not in known and not dotted(call.func).startswith(("torch.optim.", "optim.")):

@@ -161,7 +161,7 @@ def not_a_module(case: Case) -> Finding | None:
     if not named:
         return None
     written, span = case.code.short(named[0]), case.code.span(named[0])
-    if last[:1].isupper():
+    if got.startswith("torch.nn.modules.") or case.code.classes(last):
         return case.finding("layer_class_given", span=span, container=container, written=written)
     layer = _LAYERS.get(last, "")
     fix = ()

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from engine.program.edits import Edits
 from engine.program.names import dotted
 from engine.program.tree import Function, covers
-from engine.trace import Accumulation, Finding, Module, Op, Pass, Span, Tensor, Update
+from engine.trace import Accumulation, Finding, Module, Op, Pass, Span, Tensor, Trace, Update
 from engine.trace_index import TraceIndex
 
 Family: TypeAlias = "Callable[[Diagnosis], Iterable[Finding]]"
@@ -19,6 +19,10 @@ NAMED = 3  # names in one sentence
 
 class Diagnosis(TraceIndex):
     """An index that also knows what was learnt, and what to call things in a sentence."""
+
+    def __init__(self, trace: Trace, known: TraceIndex | None = None) -> None:
+        super().__init__(trace, known)
+        self._met: dict[Function, set[str]] = {}
 
     @cached_property
     def accumulations(self) -> list[tuple[Pass, Accumulation]]:
@@ -146,14 +150,11 @@ class Diagnosis(TraceIndex):
         return named
 
     def _met_in(self, function: Function) -> Set[str]:
+        """The tensors that the lines of a function took or made."""
         if function not in self._met:
             inside = (op for op in self.trace.ops if op.span is not None and covers(function, op.span.line))
             self._met[function] = {self.identity(tensor) for op in inside for tensor in (*op.inputs, *op.outputs)}
         return self._met[function]
-
-    @cached_property
-    def _met(self) -> dict[Function, set[str]]:
-        return {}
 
     def made_from(self, tensor: str) -> tuple[str, ...]:
         """What the op that made a tensor was given."""

@@ -12,22 +12,24 @@ from engine.trace import Edit, Finding, Module, Tensor
 
 def product(case: Case) -> Finding | None:
     """A matrix product whose inner sizes differ; for a layer the fault is usually in its sizes or a missing flatten."""
-    op = case.op
-    if op is None:
-        return None
-    if op.name == "linear":
+    if case.op is not None and case.op.name == "linear":
         return _linear(case)
     pair = case.inputs()[-2:]
     if len(pair) != 2:
         return None
     left, right = pair
-    inner, outer = (left.shape[-1:], right.shape[-2:][:1])
+    inner, outer = left.shape[-1:], right.shape[-2:][:1]
     if not inner or not outer or inner == outer:
         return None
-    return case.finding(
-        tensors=pair, left=case.say(left), right=case.say(right), left_shape=sizes(left.shape), right_shape=sizes(right.shape),
-        inner=str(inner[0]), outer=str(outer[0]), fix=_transposed(case, left, right),
-    )  # fmt: skip
+    fix = _transposed(case, left, right)
+    return _of_pair(case, left, right, fix=fix, inner=str(inner[0]), outer=str(outer[0]))
+
+
+def _of_pair(case: Case, left: Tensor, right: Tensor, fix: tuple[Edit, ...] = (), **parameters: str) -> Finding:
+    """Two tensors that do not fit, with their shapes."""
+    shapes = {"left_shape": sizes(left.shape), "right_shape": sizes(right.shape)}
+    given = {"left": case.say(left), "right": case.say(right), **shapes, **parameters}
+    return case.finding("", given, tensors=(left, right), fix=fix)
 
 
 def _transposed(case: Case, left: Tensor, right: Tensor) -> tuple[Edit, ...]:
@@ -139,49 +141,18 @@ def product_of_batches(case: Case) -> Finding | None:
     if len(pair) != 2:
         return None
     fix: tuple[Edit, ...] = ()
-    left, right = (tensor.shape for tensor in pair)
-    fits = _matmul_fits(left, right)
+    left, right = pair
+    fits = _matmul_fits(left.shape, right.shape)
     call = case.call
     if fits and op.name in ("mm", "bmm", "mv", "dot") and call is not None and isinstance(call.func, ast.Attribute):
         fix = (case.code.replace(call.func, f"{case.code.text(call.func.value)}.matmul"),)
-    return case.finding(
-        op=op.name, tensors=pair, left=case.say(pair[0]), right=case.say(pair[1]), left_shape=sizes(left),
-        right_shape=sizes(right), fix=fix,
-    )  # fmt: skip
+    return _of_pair(case, left, right, fix=fix, op=op.name)
 
 
 def _matmul_fits(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
     if not left or not right:
         return False
     return left[-1] == (right[-2] if len(right) > 1 else right[0]) and (len(left) <= 2 or len(right) <= 2)
-
-
-def vector_product(case: Case) -> Finding | None:
-    """Two vectors, or a matrix and a vector, of different lengths."""
-    pair = case.inputs()[-2:]
-    if case.op is None or len(pair) != 2:
-        return None
-    left, right = pair
-    if not left.shape or not right.shape or left.shape[-1] == right.shape[0]:
-        return None
-    return case.finding(
-        "shape_mismatch_matmul", tensors=pair, left=case.say(left), right=case.say(right), left_shape=sizes(left.shape),
-        right_shape=sizes(right.shape), inner=str(left.shape[-1]), outer=str(right.shape[0]),
-    )  # fmt: skip
-
-
-def batched_product(case: Case) -> Finding | None:
-    """Batches of matrices whose inner sizes differ."""
-    pair = case.inputs()[-2:]
-    if len(pair) != 2 or len(pair[0].shape) < 2 or len(pair[1].shape) < 2:
-        return None
-    left, right = pair
-    if left.shape[-1] == right.shape[-2]:
-        return None
-    return case.finding(
-        "shape_mismatch_matmul", tensors=pair, left=case.say(left), right=case.say(right), left_shape=sizes(left.shape),
-        right_shape=sizes(right.shape), inner=str(left.shape[-1]), outer=str(right.shape[-2]),
-    )  # fmt: skip
 
 
 def broadcast(case: Case) -> Finding | None:
@@ -193,10 +164,7 @@ def broadcast(case: Case) -> Finding | None:
     left, right = pair
     least = min(len(left.shape), len(right.shape))
     widest = max(len(left.shape), len(right.shape))
-    return case.finding(
-        tensors=pair, left=case.say(left), right=case.say(right), left_shape=sizes(left.shape), right_shape=sizes(right.shape),
-        back=str(widest - axis), least=str(least),
-    )  # fmt: skip
+    return _of_pair(case, left, right, back=str(widest - axis), least=str(least))
 
 
 def _clashing(case: Case, a: int, b: int) -> tuple[Tensor, Tensor] | None:

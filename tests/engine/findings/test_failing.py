@@ -149,4 +149,6 @@ def test_it_is_explained_in_a_function_too(engine: Engine, code: str) -> None:
             continue
         program = f"{HEAD}def main():\n{indent(row.program, '    ')}\nmain()\n"
         found = errors(engine.run(RunRequest(program=Program(code=program))))
-        assert (code, marked(program)) in [(one.code, one.span.line) for one in found if one.span is not None]
+        assert (code, marked(program)) in [
+            (finding.code, finding.span.line) for finding in found if finding.span is not None
+        ]

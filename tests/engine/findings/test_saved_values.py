@@ -32,9 +32,9 @@ def searched(diagnosis: Diagnosis) -> set[tuple[str, str]]:
                 continue
             for node in diagnosis.trace.nodes:
                 kept = [
-                    one.tensor
-                    for one in node.saved
-                    if diagnosis.identity(one.tensor or "") == diagnosis.identity(before.id)
+                    saved.tensor
+                    for saved in node.saved
+                    if diagnosis.identity(saved.tensor or "") == diagnosis.identity(before.id)
                 ]
                 op, edited = diagnosis.op_of_node(node.id), diagnosis.update_step[update.id]
                 passes = [
@@ -43,7 +43,7 @@ def searched(diagnosis: Diagnosis) -> set[tuple[str, str]]:
                 later = [step for pass_ in passes if (step := diagnosis.pass_step[pass_.id]) > edited]
                 if op is None or not kept or not later or diagnosis.op_step[op.id] > edited:
                     continue
-                if any(values_at(diagnosis, later[0], before.id) != values(diagnosis, one) for one in kept):
+                if any(values_at(diagnosis, later[0], before.id) != values(diagnosis, tensor) for tensor in kept):
                     found.add((node.id, str(update.span.line) if update.span is not None else "?"))
     return found
 

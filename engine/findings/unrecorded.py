@@ -133,15 +133,14 @@ def _asked_after(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> Span | Non
             return op.span
     here = code.statement_at(cut.span)
     for statement in code.bindings if here is not None else ():
-        target, value = statement.targets[0], statement.value
-        is_asked = isinstance(target, ast.Attribute) and target.attr == "requires_grad" and _is_true(value)
-        if not isinstance(target, ast.Attribute) or not is_asked or code.in_loop(statement):
+        target = statement.targets[0]
+        if here is None or not isinstance(target, ast.Attribute) or target.attr != "requires_grad":
             continue
-        is_after = (
-            here is not None and statement.lineno > here.lineno and code.function(statement) is code.function(here)
-        )
+        is_after = statement.lineno > here.lineno and code.function(statement) is code.function(here)
+        if not is_after or not _is_true(statement.value) or code.in_loop(statement):
+            continue
         meant = {diagnosis.identity(tensor.id) for tensor in diagnosis.bound_to(target.value)}
-        if is_after and not meant.isdisjoint(leaves):
+        if not meant.isdisjoint(leaves):
             return code.span(statement)
     return None
 

@@ -6,7 +6,8 @@ import re
 from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case
 from engine.findings.failing.classes import forward_inside, function_forward
-from engine.findings.leaves import asked_last, meant_as_leaves, plain_containers, said_of, wrapped
+from engine.findings.leaves import asked_last, meant_as_leaves
+from engine.findings.plain_containers import plain_containers, said_of, wrapped
 from engine.program.names import dotted
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in

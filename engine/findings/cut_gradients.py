@@ -219,6 +219,7 @@ class _Values:
         earlier = takewhile(lambda other: other.id != pass_.id, diagnosis.trace.passes)
         self.spent = {visit.node for before in earlier for visit in before.visits} - reached
         """Nodes that earlier passes ran: what lies behind them has got its gradient."""
+        self._known: dict[str, list[Op]] = {}
 
     def is_shown(self, tensor: Tensor) -> bool:
         """Whether a cut there keeps gradient from something: modules' own parameters are told of elsewhere."""
@@ -237,10 +238,14 @@ class _Values:
 
     def _makers(self, tensor: str) -> list[Op]:
         """The op that made it, and those that read the numbers which that op was given."""
-        maker = self.diagnosis.maker.get(tensor)
-        if maker is None or self.diagnosis.is_tracked_leaf(tensor) or self._ends_at(maker):
-            return []
-        return [maker, *(self.diagnosis.ops[read] for read in self.diagnosis.escapes.get(maker.id, ()))]
+        if tensor not in self._known:
+            diagnosis = self.diagnosis
+            maker = diagnosis.maker.get(tensor)
+            if maker is None or diagnosis.is_tracked_leaf(tensor) or self._ends_at(maker):
+                self._known[tensor] = []
+            else:
+                self._known[tensor] = [maker, *(diagnosis.ops[read] for read in diagnosis.escapes.get(maker.id, ()))]
+        return self._known[tensor]
 
     def _given(self, tensor: str) -> Iterator[str]:
         records = self.diagnosis.tensors

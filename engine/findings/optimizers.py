@@ -46,10 +46,15 @@ def span_of(diagnosis: Diagnosis, made: ast.Assign | None) -> Span | None:
     return diagnosis.code.span(made) if made is not None else None
 
 
-def models_given(node: ast.AST | None, methods: Iterable[str] = ("parameters",)) -> list[str]:
-    """The models whose `parameters()` stand in a node, as they are written."""
+def models_given(node: ast.AST | None) -> list[str]:
+    """The models whose `parameters()` stand in a node as a whole, as they are written."""
     calls = (call for call in ast.walk(node) if isinstance(call, ast.Call)) if node is not None else ()
-    functions = (call.func for call in calls if called(call) in methods)
+    return models_asked(call for call in calls if called(call) == "parameters")
+
+
+def models_asked(calls: Iterable[ast.Call]) -> list[str]:
+    """What is asked for its parameters, as it is written."""
+    functions = (call.func for call in calls if called(call) in PARAMETERS)
     return [
         model for function in functions if isinstance(function, ast.Attribute) and (model := dotted(function.value))
     ]

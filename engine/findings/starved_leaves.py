@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line, once_a_line
-from engine.findings.optimizers import PARAMETERS, models_given
+from engine.findings.optimizers import models_asked
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
 from engine.program.names import called
@@ -51,7 +51,7 @@ def set_aside(diagnosis: Diagnosis, starved: set[str]) -> set[str]:
     idle = {model: leaves for model, leaves in models.items() if leaves <= starved}
     if len(idle) == len(models):
         return set()
-    asked = set(models_given(diagnosis.code.tree, PARAMETERS))
+    asked = set(models_asked(diagnosis.code.calls))
     return {leaf for model, leaves in idle.items() if not _is_among(model, asked) for leaf in leaves}
 
 

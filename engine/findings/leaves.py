@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.diagnosis import Diagnosis, line, once_a_line
 from engine.findings.failed_passes import NOT_LEAF
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
@@ -19,14 +19,13 @@ SMALL_STEPS = frozenset(
 """What people do to a tensor while they make it."""
 
 
+@once_a_line
 def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`.grad` read from a tensor that keeps none; PyTorch warns of it."""
-    told: set[str] = set()
     meant = meant_as_leaves(diagnosis)
     for warning in diagnosis.trace.warnings:
-        if NOT_LEAF not in warning.message or line(warning.span) in told:
+        if NOT_LEAF not in warning.message:
             continue
-        told.add(line(warning.span))
         node = diagnosis.code.at(warning.span)
         name = dotted(node.value) if isinstance(node, ast.Attribute) else ""
         attribute = f"self.{name.rpartition('.')[2]}"  # `l.w` from without is `self.w` in its class
@@ -34,20 +33,20 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
         if own in meant:
             yield _one_step_too_far(diagnosis, name, *meant[own])
             return
-        rebound = _rebound(diagnosis)
-        if name in rebound:
+        if name in _rebound(diagnosis):
             return  # told by `leaves_rebound`
         made = _last_result(diagnosis, node.value) if isinstance(node, ast.Attribute) else None
+        maker = diagnosis.maker.get(made.id) if made is not None else None
         yield diagnosis.finding(
             "grad_of_non_leaf",
             "warning",
             warning.span,
             tensors=(made.id,) if made is not None else (),
             nodes=(made.grad_fn.node,) if made is not None and made.grad_fn is not None else (),
-            fix=_retained(diagnosis, name, made),
+            fix=_retained(diagnosis, name, maker),
             name=name or diagnosis.code.excerpt(warning.span).removesuffix(".grad"),
-            op=diagnosis.maker[made.id].name if made is not None and made.id in diagnosis.maker else "?",
-            made_line=line(diagnosis.maker[made.id].span) if made is not None and made.id in diagnosis.maker else "?",
+            op=maker.name if maker is not None else "?",
+            made_line=line(maker.span if maker is not None else None),
         )
 
 
@@ -56,8 +55,7 @@ def _last_result(diagnosis: Diagnosis, node: ast.expr) -> Tensor | None:
     return computed[-1] if computed else None
 
 
-def _retained(diagnosis: Diagnosis, name: str, made: Tensor | None) -> Edits:
-    maker = diagnosis.maker.get(made.id) if made is not None else None
+def _retained(diagnosis: Diagnosis, name: str, maker: Op | None) -> Edits:
     statement = diagnosis.code.statement_at(maker.span) if maker is not None else None
     if not isinstance(statement, ast.Assign) or dotted(statement.targets[0]) != name or not name.isidentifier():
         return ()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from engine.findings.diagnosis import Diagnosis, by_number, fed_by, line
+from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, line
 from engine.findings.gradient_flow import is_zero
 from engine.program.edits import Edits
 from engine.trace import Finding, Pass
@@ -45,7 +45,7 @@ def _steps_by_leaf(diagnosis: Diagnosis) -> dict[str, list[int]]:
 def _resets_by_leaf(diagnosis: Diagnosis) -> dict[str, list[int]]:
     """When the gradient of each leaf was zeroed, dropped or replaced."""
     owners = diagnosis.gradient_owner
-    return _times(diagnosis, ("zero_grad", "grad_reset", "grad_set"), lambda id_: owners.get(diagnosis.identity(id_)))
+    return _times(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)))
 
 
 def _times(diagnosis: Diagnosis, kinds: tuple[str, ...], leaf_of: Callable[[str], str | None]) -> dict[str, list[int]]:

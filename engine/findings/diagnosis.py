@@ -15,6 +15,8 @@ from engine.trace_index import TraceIndex
 
 Family: TypeAlias = "Callable[[Diagnosis], Iterable[Finding]]"
 NAMED = 3  # names in one sentence
+RESETS = ("zero_grad", "grad_reset", "grad_set")
+"""Updates of a `.grad`, not of a tensor."""
 
 
 class Diagnosis(TraceIndex):

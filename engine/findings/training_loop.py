@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, fed_by, line
+from engine.findings.diagnosis import RESETS, Diagnosis, fed_by, line
 from engine.findings.optimizers import bound_once, made_later, span_of
 from engine.trace import Finding, Pass, Update
 
@@ -80,7 +80,7 @@ class _Loop:
             *(
                 (update_step[update.id], update)
                 for update in trace.updates
-                if update.kind in ("step", "zero_grad", "grad_reset", "grad_set") and update.id in update_step
+                if update.kind in ("step", *RESETS) and update.id in update_step
             ),
         ]
         return [moment for _, moment in sorted(moments, key=lambda dated: dated[0])]

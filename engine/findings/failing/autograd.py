@@ -3,7 +3,7 @@
 import ast
 import re
 
-from engine.findings.diagnosis import line
+from engine.findings.diagnosis import RESETS, line
 from engine.findings.failing.case import Case
 from engine.findings.failing.none_values import list_method, no_return
 from engine.program.names import keyword
@@ -75,19 +75,10 @@ def _no_gradient(case: Case, node: ast.Attribute) -> Finding | None:
 
 def _dropped(case: Case, identity: str) -> Update | None:
     """What set the gradient of a leaf to None last."""
-    kept = {
-        accumulation.after
-        for pass_ in case.diagnosis.trace.passes
-        for accumulation in pass_.accumulations
-        if accumulation.tensor == identity
-    }
-    kept_identities = {case.diagnosis.identity(gradient) for gradient in kept if gradient is not None}
-    for update in reversed(case.diagnosis.trace.updates):
-        if update.kind in ("zero_grad", "grad_reset", "grad_set"):
-            for change in update.changes:
-                if change.before is not None and case.diagnosis.identity(change.before) in kept_identities:
-                    return update
-    return None
+    diagnosis = case.diagnosis
+    updates = (update for update in reversed(diagnosis.trace.updates) if update.kind in RESETS)
+    owners = ((update, map(diagnosis.gradient_owner.get, diagnosis.changed_by(update))) for update in updates)
+    return next((update for update, leaves in owners if identity in leaves), None)
 
 
 def _guarded(case: Case, node: ast.Attribute) -> tuple[Edit, ...]:

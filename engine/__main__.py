@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,12 +10,14 @@ from typing import get_args
 
 import msgspec
 
+from engine.devices import PATTERN, SPELLINGS
 from engine.local import run
 from engine.program.expression import BadInput, program_of
 from engine.request import CheckKind
 from engine.trace import Check, Program, Tensor, Trace
 
 _SEEDS = 2**32
+_DEVICES = f"{', '.join(SPELLINGS[:-1])} or {SPELLINGS[-1]}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +28,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         program = _program(given)
     except BadInput as wrong:
         parser.error(str(wrong))
-    trace = run(program, checks=tuple(sorted(set(given.check))), axes=tuple(given.axis[:2]))
+    trace = run(
+        program, checks=tuple(sorted(set(given.check))), axes=tuple(given.axis[:2]), sandboxed=not given.unsandboxed
+    )
     _print(trace, summary=given.summary, pretty=given.pretty)
     return 1 if given.fail and trace.status != "ok" else 0
 
@@ -40,15 +45,20 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--seed", type=_seed, default=0, metavar="N", help="seed of torch, numpy and random (default 0)"
     )
-    parser.add_argument("--device", default="cpu", metavar="D", help="auto, cpu, cuda or cuda:N (default cpu)")
+    parser.add_argument("--device", default="cpu", metavar="D", help=f"{_DEVICES} (default cpu)")
     parser.add_argument(
         "--check", action="append", default=[], choices=get_args(CheckKind), metavar="WHAT",
-        help="finite-difference compares gradients with differences, jacobian gives Jacobians, surface a function of two "
-        "numbers, calls the calls of the program's own functions; repeatable",
+        help="finite-difference compares gradients with differences, jacobian gives Jacobians, surface a function of "
+        "two numbers, calls the calls of the program's own functions; repeatable",
     )  # fmt: skip
     parser.add_argument(
         "--axis", action="append", default=[], metavar="NUMBER",
         help="one of the two numbers of a surface, such as w or model.0.weight[0,1]; given twice",
+    )  # fmt: skip
+    parser.add_argument(
+        "--unsandboxed", action="store_true",
+        help="run the program in an ordinary process that may do all you may, for machines without isolation; only for "
+        "programs of your own",
     )  # fmt: skip
     parser.add_argument("--summary", action="store_true", help="a few lines of text instead of JSON")
     parser.add_argument("--pretty", action="store_true", help="indented JSON")
@@ -67,8 +77,8 @@ def _program(given: argparse.Namespace) -> Program:
         raise BadInput("give either a FILE or --expression, and not both")
     if given.expression is None and given.input:
         raise BadInput("--input belongs to --expression; put values into the program itself")
-    if given.device not in ("auto", "cpu", "cuda") and not given.device.removeprefix("cuda:").isdecimal():
-        raise BadInput(f"{given.device!r} is not a device; choose auto, cpu, cuda or cuda:N")
+    if not re.match(PATTERN, given.device):
+        raise BadInput(f"{given.device!r} is not a device; choose {_DEVICES}")
     if given.expression is not None:
         inputs = dict(_input(text) for text in given.input)
         return program_of(given.expression, inputs, seed=given.seed, device=given.device)

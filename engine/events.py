@@ -3,12 +3,16 @@
 Ids are whole numbers from 1, 0 stands for none; places in the source are numbers of `Site` events. The words are
 compact because one run can say a hundred thousand of them; `assemble` turns them into a trace. A stream cut anywhere
 still assembles.
+
+A class named `…Brief` is the same event without its last fields, which then hold their defaults: the worker makes it of
+the plain cases, which are nearly all, and it is always read as the event itself.
 """
 
 from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 import msgspec
+from msgspec.structs import astuple
 
 from engine.trace import Number
 
@@ -58,8 +62,8 @@ Role = Literal["leaf", "parameter", "buffer", "constant", "result", "gradient", 
 Contents = Literal["known", "uninitialised", "unreadable"]
 
 
-class TensorSeen(_Event, frozen=True, tag="t"):
-    """One state of one tensor; what most tensors do not have comes last and can be left out."""
+class TensorBrief(_Event, frozen=True, tag="t"):
+    """One state of one tensor whose few elements lie side by side in the memory of the CPU."""
 
     id: int
     role: Role
@@ -74,6 +78,11 @@ class TensorSeen(_Event, frozen=True, tag="t"):
     output_nr: int = 0
     identity: int = 0
     base: int = 0
+
+
+class TensorSeen(TensorBrief, frozen=True, tag="t"):
+    """One state of any tensor."""
+
     strides: tuple[int, ...] | None = None
     device: str = "cpu"
     layout: str = "strided"
@@ -166,8 +175,9 @@ class Pattern(_Event, frozen=True, tag="pat"):
     size_bytes: int
 
 
-class Again(_Event, frozen=True, tag="l"):
-    """An op of a pattern, with its one node and its new tensor. `inputs` holds records and versions in turn."""
+class AgainBrief(_Event, frozen=True, tag="l"):
+    """An op of a pattern, with its one node and its new tensor of few elements. `inputs` holds records and versions
+    in turn."""
 
     pattern: int
     op: int
@@ -182,6 +192,11 @@ class Again(_Event, frozen=True, tag="l"):
     module: int
     time_ns: int
     gone: tuple[int, ...] = ()
+
+
+class Again(AgainBrief, frozen=True, tag="l"):
+    """The same of a tensor of any size."""
+
     summary: Figures | None = None
     thumbnail: Picture | None = None
 
@@ -217,8 +232,9 @@ OMITTED = -1
 """In `NodeSeen.edges`: a next node that the limit left out."""
 
 
-class NodeSeen(_Event, frozen=True, tag="n"):
-    """One autograd node. `edges` holds to and input_nr in turn, 0 and 0 for a missing edge."""
+class NodeBrief(_Event, frozen=True, tag="n"):
+    """One node of PyTorch's own that a forward op made. `edges` holds to and input_nr in turn, 0 and 0 for a missing
+    edge."""
 
     id: int
     type: str
@@ -227,6 +243,11 @@ class NodeSeen(_Event, frozen=True, tag="n"):
     edges: tuple[int, ...]
     outputs: tuple[tuple[tuple[int, ...], str, str], ...]
     saved: tuple[SavedWord, ...] = ()
+
+
+class NodeSeen(NodeBrief, frozen=True, tag="n"):
+    """Any node."""
+
     variable: int = 0
     made_by: int = 0
     pass_id: int = 0
@@ -269,8 +290,9 @@ class Visited(_Event, frozen=True, tag="v"):
     """First records of what had ceased to exist by then."""
 
 
-class Flowing(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """A gradient that is met for the first time and has no node: the fields of `TensorSeen` it has, and what it has not."""
+class FlowingBrief(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A gradient that is met for the first time and has no node: the fields of `TensorBrief` it has, and what it has
+    not."""
 
     role: ClassVar[Role] = "gradient"
     storage: ClassVar[int] = 0
@@ -286,6 +308,11 @@ class Flowing(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_field
     dtype: str
     size_bytes: int
     data: Data | None
+
+
+class Flowing(FlowingBrief, frozen=True):
+    """The same of any tensor."""
+
     strides: tuple[int, ...] | None = None
     device: str = "cpu"
     layout: str = "strided"
@@ -299,7 +326,7 @@ Seen = TensorSeen | Flowing
 """What was said of a tensor when it was met."""
 
 
-class Passed(_Event, frozen=True, tag="f"):
+class PassedBrief(_Event, frozen=True, tag="f"):
     """The engine ran one node, and these gradients are new."""
 
     pass_id: int
@@ -307,13 +334,19 @@ class Passed(_Event, frozen=True, tag="f"):
     entered: tuple[int, ...]
     left: tuple[int, ...]
     time_ns: int
-    new: tuple[Flowing, ...]
+    new: tuple[FlowingBrief, ...]
     gone: tuple[int, ...] = ()
 
     @property
     def time_us(self) -> float:
         """As `Visited` has it."""
         return self.time_ns / 1000
+
+
+class Passed(PassedBrief, frozen=True, tag="f"):
+    """The same with all that is to be said of the gradients."""
+
+    new: tuple[Flowing, ...]
 
 
 class Accumulated(_Event, frozen=True, tag="a"):
@@ -335,8 +368,18 @@ class PassEnded(_Event, frozen=True, tag="pe"):
     results: tuple[int, ...]
 
 
-ChangeWord = tuple[int, int, str, int]
-"""before, after, name, gradient."""
+class ChangeWord(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
+    """A tensor before and after an update; 0 for none."""
+
+    before: int
+    after: int
+    name: str = ""
+    gradient: int = 0
+    """For an optimizer step: the gradient used."""
+    leaf: int = 0
+    """For a `.grad`: the first record of its leaf."""
+
+
 StateWord = tuple[int, int, str, int, str, str]
 """before, after, name, parameter, text before, text after."""
 UpdateKind = Literal["step", "zero_grad", "grad_reset", "grad_set", "data", "in_place", "hook", "outside"]
@@ -715,6 +758,9 @@ Event = (
     | BlobSaid
 )
 
+Said = Event | TensorBrief | AgainBrief | NodeBrief | PassedBrief
+"""What a worker makes."""
+
 BLOB = b'["blob",'
 """How a worker's line with the elements of a tensor begins."""
 
@@ -722,9 +768,26 @@ _decoder = msgspec.json.Decoder(Event, strict=True)
 _many = msgspec.json.Decoder(list[Event], strict=True)
 
 
-def row_of(event: _Event) -> tuple[object, ...]:
-    """The tag and the fields."""
-    return (event.__struct_config__.tag, *msgspec.structs.astuple(event))
+def tag_of(event: Said) -> str:
+    """The first item of its line."""
+    return str(event.__struct_config__.tag)
+
+
+def as_read(event: Said) -> Event:
+    """The event as who reads its line has it."""
+    match event:
+        case TensorSeen() | NodeSeen() | Again() | Passed():
+            return event
+        case TensorBrief():
+            return TensorSeen(*astuple(event))
+        case NodeBrief():
+            return NodeSeen(*astuple(event))
+        case AgainBrief():
+            return Again(*astuple(event))
+        case PassedBrief():
+            new = tuple([Flowing(*astuple(gradient)) for gradient in event.new])
+            return Passed(event.pass_id, event.node, event.entered, event.left, event.time_ns, new, event.gone)
+    return event
 
 
 def decode(line: bytes) -> Event:

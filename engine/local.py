@@ -3,15 +3,12 @@
 import asyncio
 import atexit
 import threading
-import time
 from collections.abc import Coroutine
 from typing import TypeVar
 
-import msgspec
-
-from engine.assemble import assemble
 from engine.keys import run_id, versions
 from engine.limits import DEFAULT_LIMITS
+from engine.pipeline import trace_of
 from engine.request import CheckKind, RunRequest
 from engine.sandbox.pool import Pool
 from engine.trace import Program, RunLimits, Trace
@@ -36,9 +33,7 @@ class Engine:
     def run(self, request: RunRequest) -> Trace:
         """Run one program to its end, whatever that is, and give its trace. Blocks."""
         lines, outcome = self._wait(self._pool.run(request))
-        begun = time.perf_counter()
-        trace = assemble(run_id(request, versions()), request, lines, outcome)
-        return _timed(trace, (time.perf_counter() - begun) * 1000)
+        return trace_of(run_id(request, versions()), request, lines, outcome)
 
     def close(self) -> None:
         """End all runs and the pool."""
@@ -58,26 +53,22 @@ class Engine:
             raise
 
 
-def _timed(trace: Trace, assemble_ms: float) -> Trace:
-    timings = msgspec.structs.replace(
-        trace.timings, total_ms=trace.timings.total_ms + assemble_ms, assemble_ms=assemble_ms
-    )
-    return msgspec.structs.replace(trace, timings=timings)
-
-
 class _Shared:
-    """The engine behind `run`, made when it is first needed and closed when Python ends."""
+    """The engines behind `run`, each made when it is first needed and closed when Python ends."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._engine: Engine | None = None
+        self._engines: dict[bool, Engine] = {}
+        """By whether their programs are sandboxed."""
 
-    def get(self) -> Engine:
+    def get(self, *, sandboxed: bool = True) -> Engine:
         with self._lock:
-            if self._engine is None:
-                self._engine = Engine()
-                atexit.register(self._engine.close)
-            return self._engine
+            if sandboxed not in self._engines:
+                # one that waits would have imported PyTorch for nothing
+                pool = Pool() if sandboxed else Pool(sandboxed=False, spares=0)
+                engine = self._engines[sandboxed] = Engine(pool)
+                atexit.register(engine.close)
+            return self._engines[sandboxed]
 
 
 _shared = _Shared()
@@ -88,13 +79,15 @@ def run(
     limits: RunLimits = DEFAULT_LIMITS,
     checks: tuple[CheckKind, ...] = (),
     axes: tuple[str, ...] = (),
+    *,
+    sandboxed: bool = True,
 ) -> Trace:
-    """Run a program in the sandbox and give its trace.
+    """Run a program and give its trace: in the sandbox, unless it is one's own and is to run in an ordinary process.
 
     A program that fails, or that a limit stops, has a trace too: `status` and `failure` say so. The first call takes
-    the seconds that importing PyTorch takes. `checks` compares its gradients with finite differences or gives Jacobians.
-    Thread-safe.
+    the seconds that importing PyTorch takes. `checks` compares its gradients with finite differences or gives
+    Jacobians. Thread-safe.
     """
     if isinstance(program, str):
         program = Program(code=program)
-    return _shared.get().run(RunRequest(program=program, limits=limits, checks=checks, axes=axes))
+    return _shared.get(sandboxed=sandboxed).run(RunRequest(program=program, limits=limits, checks=checks, axes=axes))

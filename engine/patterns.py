@@ -34,17 +34,40 @@ class Patterns:
         if saved is None:
             saved = tuple([_saved(word, again) for word in pattern.saved])
         node = NodeSeen(
-            again.node, pattern.node_type, str(again.sequence_nr), again.op, again.edges, pattern.outputs, saved
+            id=again.node,
+            type=pattern.node_type,
+            sequence_nr=str(again.sequence_nr),
+            op=again.op,
+            edges=again.edges,
+            outputs=pattern.outputs,
+            saved=saved,
         )
         tensor = TensorSeen(
-            again.tensor, "result", pattern.shape, pattern.dtype, pattern.size_bytes, again.data, again.storage, 0,
-            True, again.node, summary=again.summary, thumbnail=again.thumbnail,
-        )  # fmt: skip
-        arguments = tuple([inputs[2 * word] if type(word) is int else word for word in pattern.words])
+            id=again.tensor,
+            role="result",
+            shape=pattern.shape,
+            dtype=pattern.dtype,
+            size_bytes=pattern.size_bytes,
+            data=again.data,
+            storage=again.storage,
+            requires_grad=True,
+            node=again.node,
+            summary=again.summary,
+            thumbnail=again.thumbnail,
+        )
         op = OpRan(
-            again.op, pattern.function, arguments, None, (again.tensor,), again.site, again.module, 0, 0, again.time_ns / 1000,
+            id=again.op,
+            function=pattern.function,
+            arguments=tuple([inputs[2 * word] if type(word) is int else word for word in pattern.words]),
+            keywords=None,
+            outputs=(again.tensor,),
+            site=again.site,
+            module=again.module,
+            flags=0,
+            pass_id=0,
+            time_us=again.time_ns / 1000,
             gone=again.gone,
-        )  # fmt: skip
+        )
         return node, tensor, op
 
 
@@ -60,12 +83,23 @@ def _saved(word: tuple[str, int, str, int], again: Again) -> SavedWord:
 def spread_visit(passed: Passed) -> tuple[list[TensorSeen], Visited]:
     """The new gradients, and the visit."""
     visit = Visited(passed.pass_id, passed.node, passed.entered, passed.left, passed.time_us, passed.gone)
-    return [as_seen(one) for one in passed.new], visit
+    return [as_seen(gradient) for gradient in passed.new], visit
 
 
-def as_seen(one: Flowing) -> TensorSeen:
+def as_seen(gradient: Flowing) -> TensorSeen:
     """A gradient in the words for any tensor."""
     return TensorSeen(
-        one.id, one.role, one.shape, one.dtype, one.size_bytes, one.data, strides=one.strides, device=one.device,
-        layout=one.layout, summary=one.summary, thumbnail=one.thumbnail, contents=one.contents, reason=one.reason,
-    )  # fmt: skip
+        id=gradient.id,
+        role=gradient.role,
+        shape=gradient.shape,
+        dtype=gradient.dtype,
+        size_bytes=gradient.size_bytes,
+        data=gradient.data,
+        strides=gradient.strides,
+        device=gradient.device,
+        layout=gradient.layout,
+        summary=gradient.summary,
+        thumbnail=gradient.thumbnail,
+        contents=gradient.contents,
+        reason=gradient.reason,
+    )

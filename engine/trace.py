@@ -1,15 +1,18 @@
-"""The trace: the immutable record of one run, wire format `gradgraph.trace/1`.
+"""The trace: the immutable record of one run.
 
 Every field is documented by the string under it; `docs/trace.md` and the JSON schema are made from those strings.
 Optional fields that hold their default value are left out of the JSON. Ids are strings: `t` tensor, `o` op, `n` node,
-`p` pass, `u` update, `m` module, `c` module call, `h` hook call, `s` storage, `f` call of one of the program's own functions.
+`p` pass, `u` update, `m` module, `c` module call, `h` hook call, `s` storage, `f` call of one of the program's own
+functions.
 """
 
-from typing import Literal
+from typing import Final, Literal, get_args
 
 import msgspec
 
-FORMAT = "gradgraph.trace/1"
+Format = Literal["gradgraph.trace/1"]
+FORMAT: Final[Format] = get_args(Format)[0]
+"""The one place that says which version is written; what older ones are read by stands in `formats.py`."""
 
 Number = bool | int | float | str
 """A JSON number. Non-finite floats are "nan", "inf", "-inf"; whole numbers beyond 2**53 are decimal strings."""
@@ -162,13 +165,14 @@ class Failure(Record, frozen=True):
     limit: str | None = None
     """Name of the limit that was reached, as in `limits`."""
     explanation: str | None = None
-    """Code of the diagnosis: that of its finding when there is one, else the common error that the message belongs to."""
+    """Code of the diagnosis: that of its finding when there is one, else the common error that the message belongs
+    to."""
     operands: tuple[Operand, ...] = ()
     """The names in the failing expression."""
     facts: dict[str, str] = {}
     """What only the running program could tell: `name` not found, `owner` it was looked for in, `suggestion` (the
-    nearest real name) and whether it is the `only` one as near, `place` where that very name does exist; `asked_bytes` of
-    memory there was not."""
+    nearest real name) and whether it is the `only` one as near, `place` where that very name does exist; `asked_bytes`
+    of memory there was not."""
     traceback: str = ""
     """The text plain Python prints to stderr for it, library files shortened to the package."""
 
@@ -207,7 +211,8 @@ class OutputOf(Record, frozen=True):
 
 
 class Summary(Record, frozen=True):
-    """Figures over all elements, or over a sample of more than 2**28; the non-finite ones are counted and left out of the others."""
+    """Figures over all elements, or over a sample of more than 2**28; the non-finite ones are counted and left out of
+    the others."""
 
     min: float | str
     """Smallest element."""
@@ -349,8 +354,8 @@ class Reads(Record, frozen=True):
     input: int
     """Index into the op's `inputs`."""
     cells: tuple[int, ...]
-    """For each cell of the output, in row-major order, the number of the input's cell in that order; −1 for one that did not
-    come from this input."""
+    """For each cell of the output, in row-major order, the number of the input's cell in that order; −1 for one that
+    did not come from this input."""
     output: int = 0
     """Index into the op's `outputs`."""
     position: bool = False
@@ -363,8 +368,8 @@ class PromotedOperand(Record, frozen=True):
     dtype: str
     """Its element type; for a plain number the one it counts as."""
     kind: Literal["tensor", "zero_dim", "number"] = "tensor"
-    """A tensor with axes; one without; a number of Python's. Within a category (bool, whole, floating, complex) only the highest
-    of these ranks decides."""
+    """A tensor with axes; one without; a number of Python's. Within a category (bool, whole, floating, complex) only
+    the highest of these ranks decides."""
     tensor: str | None = None
     """The tensor."""
     text: str | None = None
@@ -379,7 +384,8 @@ class Promotion(Record, frozen=True):
     common: str
     """What `torch.result_type` says of them."""
     result: str
-    """Element type of the result: another one for comparisons (bool), `/` of whole numbers (floating) and in-place ops (kept)."""
+    """Element type of the result: another one for comparisons (bool), `/` of whole numbers (floating) and in-place ops
+    (kept)."""
 
 
 class WindowAxis(Record, frozen=True):
@@ -404,8 +410,9 @@ class WindowAxis(Record, frozen=True):
 
 
 class Window(Record, frozen=True):
-    """A window that slid over an input. The size along an axis is `floor((size + 2·padding + padding_end − dilation·(kernel − 1)
-    − 1) / stride) + 1`; of a transposed convolution `(size − 1)·stride − 2·padding + dilation·(kernel − 1) + output_padding + 1`."""
+    """A window that slid over an input. The size along an axis is `floor((size + 2·padding + padding_end −
+    dilation·(kernel − 1) − 1) / stride) + 1`; of a transposed convolution `(size − 1)·stride − 2·padding +
+    dilation·(kernel − 1) + output_padding + 1`."""
 
     kind: Literal["conv", "transpose", "pool"]
     """A convolution, a transposed one, a pooling."""
@@ -447,8 +454,8 @@ class Op(Record, frozen=True):
     broadcast: tuple[Broadcast, ...] = ()
     """Inputs that were stretched."""
     reads: tuple[Reads, ...] = ()
-    """Which cells of its inputs an op that picks has read or, in place, kept; for tensors of at most 4,096 elements, and of a
-    run only the first 1,000 such ops and 100,000 cells."""
+    """Which cells of its inputs an op that picks has read or, in place, kept; for tensors of at most 4,096 elements,
+    and of a run only the first 1,000 such ops and 100,000 cells."""
     promotion: Promotion | None = None
     """Its operands had different dtypes, or `/` made whole numbers floating."""
     window: Window | None = None
@@ -503,13 +510,16 @@ class Saved(Record, frozen=True):
     size_bytes: int = 0
     """Bytes of the tensor."""
     reason: str = ""
-    """Why it could not be read, such as already freed; or that it is not kept as it was."""
+    """Why it could not be read, such as already freed. Of a tensor that is not kept as it was a key of the word lists
+    under
+    `inspect`: `kept_by_hooks` by saved_tensors_hooks; `kept_unseen` by them in an object that is not looked into;
+    `recomputed` by a checkpoint."""
 
 
-KEPT_BY_HOOKS = "kept by saved_tensors_hooks"
-NOT_LOOKED_INTO = "kept by saved_tensors_hooks in an object that is not looked into"
-RECOMPUTED = "not kept: checkpoint computes it again"
-"""What `Saved.reason` says of tensors that were packed."""
+KEPT_BY_HOOKS = "kept_by_hooks"
+NOT_LOOKED_INTO = "kept_unseen"
+RECOMPUTED = "recomputed"
+"""What `Saved.reason` says of tensors that were packed: keys of the word lists under `inspect`."""
 
 
 class Node(Record, frozen=True):
@@ -680,6 +690,9 @@ class Change(Record, frozen=True):
     """What it is: a parameter's name, `momentum_buffer`, `exp_avg`."""
     gradient: str | None = None
     """For an optimizer step: the gradient used; with a closure the one it left last."""
+    leaf: str | None = None
+    """For a `.grad` that was set, zeroed or written into: the leaf whose it is (its identity). What else changed is
+    told by the identity of `before` or `after`."""
     parameter: str | None = None
     """For optimizer state: the parameter it belongs to (its identity)."""
     group: int = 0
@@ -791,7 +804,8 @@ class Write(Record, frozen=True):
     version: int
     """That tensor's version counter after it."""
     bumped: bool
-    """Whether the write raised the counter of the tensor met first in that memory; one through `.data`, NumPy or a second
+    """Whether the write raised the counter of the tensor met first in that memory; one through `.data`, NumPy or a
+    second
     `from_numpy` does not, so autograd cannot notice it."""
     op: str | None = None
     """The op that wrote."""
@@ -1055,7 +1069,8 @@ class Check(Record, frozen=True):
     step: float = 0.0
     """h, for elements of size 1 or less; larger ones are shifted in proportion."""
     elements: tuple[CheckedElement, ...] = ()
-    """The elements checked: all of a leaf of at most 16; of a larger one 15 evenly spread and the largest of the gradient."""
+    """The elements checked: all of a leaf of at most 16; of a larger one 15 evenly spread and the largest of the
+    gradient."""
     reason: str = ""
     """Why it was not checked, or what explains the gap: a key of the word lists under `checks.reason`."""
     parameters: dict[str, str] = {}
@@ -1137,9 +1152,10 @@ class MemoryPoint(Record, frozen=True):
     optimizer: int
     """Optimizer state."""
     activations: int
-    """Tensors kept for backward that are none of the others: by nodes, in what pack hooks gave, as inputs of a checkpoint, and
-    computed again by one. PyTorch does not show what a `CopySlices` keeps for the op inside it, nor do we look into every object
-    that a pack hook may give (`Saved.reason` says so); neither is counted, nor what a selective checkpoint's policy caches."""
+    """Tensors kept for backward that are none of the others: by nodes, in what pack hooks gave, as inputs of a
+    checkpoint, and computed again by one. PyTorch does not show what a `CopySlices` keeps for the op inside it, nor do
+    we look into every object that a pack hook may give (`Saved.reason` says so); neither is counted, nor what a
+    selective checkpoint's policy caches."""
 
 
 class Step(Record, frozen=True):
@@ -1165,8 +1181,10 @@ class Step(Record, frozen=True):
         "gap",
     ]
     """`op`: a forward operation; `pass`: backward was called; `seed`: a gradient was put in at a root; `visit`: a node
-    ran; `sum`: gradients met; `reduce`: a gradient was summed over broadcast axes; `accumulate`: a leaf's `.grad` changed; `pass_end`; `update` / `reset`: values changed
-    outside the graph; `hook`: a hook fired or changed a gradient; `call` and `call_end`: a module's forward; `output`, `warning`, `failure`; `gap`: turns of a long loop were left out here."""
+    ran; `sum`: gradients met; `reduce`: a gradient was summed over broadcast axes; `accumulate`: a leaf's `.grad`
+    changed; `pass_end`; `update` / `reset`: values changed outside the graph; `hook`: a hook fired or changed a
+    gradient; `call` and `call_end`: a module's forward; `output`, `warning`, `failure`; `gap`: turns of a long loop
+    were left out here."""
     op: str | None = None
     """Op id."""
     pass_id: str | None = msgspec.field(default=None, name="pass")
@@ -1240,7 +1258,7 @@ class Truncation(Record, frozen=True):
 class Trace(Record, frozen=True, kw_only=True):
     """The immutable record of one run."""
 
-    format: Literal["gradgraph.trace/1"]
+    format: Format
     """Name and version of this format."""
     id: str
     """Run id: the content key of program, seed, device, limits and versions."""
@@ -1281,10 +1299,11 @@ class Trace(Record, frozen=True, kw_only=True):
     storages: tuple[Storage, ...] = ()
     """Memory that more than one tensor or array shares, or that was written into."""
     transfers: tuple[Transfer, ...] = ()
-    """Copies between devices; of a program that chooses CUDA where there is none, those it would make. At most 500 places."""
+    """Copies between devices; of a program that chooses CUDA where there is none, those it would make. At most 500
+    places."""
     curve: tuple[CurvePoint, ...] = ()
-    """All calls of the engine in a few numbers each, also of those left out of `passes`; of more than 2,000 a sample with
-    the first and the last."""
+    """All calls of the engine in a few numbers each, also of those left out of `passes`; of more than 2,000 a sample
+    with the first and the last."""
     gaps: tuple[Gap, ...] = ()
     """Where turns of long loops were left out, in order."""
     checks: tuple[Check, ...] = ()
@@ -1296,11 +1315,11 @@ class Trace(Record, frozen=True, kw_only=True):
     walks: tuple[Walk, ...] = ()
     """Walks of `Module._apply` over module trees; at most 32."""
     python_calls: tuple[PythonCall, ...] = ()
-    """Calls of the program's own functions in the order of entering, when they were asked for; at most 600, with at most
-    6,000 statements."""
+    """Calls of the program's own functions in the order of entering, when they were asked for; at most 600, with at
+    most 6,000 statements."""
     lines_not_run: tuple[int, ...] = ()
-    """Lines, from 1, where statements begin none of which ran; of a statement over several lines only the first. Not told
-    when the process died, or for a program that looks at its own code or traces itself."""
+    """Lines, from 1, where statements begin none of which ran; of a statement over several lines only the first. Not
+    told when the process died, or for a program that looks at its own code or traces itself."""
     memory: tuple[MemoryPoint, ...]
     """Bytes over time."""
     timeline: tuple[Step, ...]

@@ -61,7 +61,8 @@ def is_source(op: Op) -> bool:
 
 @lru_cache(maxsize=16)
 def _choices(source: Source) -> tuple[Span, ...]:
-    """Expressions whose numbers choose something and go no further: comparisons, tests, what `max(…, key=…)` orders by."""
+    """Expressions whose numbers choose something and go no further: comparisons, tests, what `max(…, key=…)` orders
+    by."""
     found: list[ast.expr] = []
     for node in source.nodes:
         match node:

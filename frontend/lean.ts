@@ -10,7 +10,14 @@ export const noHydration: Plugin = {
   apply: 'build',
   transform: {
     filter: { id: /svelte\/src\/internal\/client\/dom\/hydration\.js$/ },
-    handler: (code: string) => plain(swapped(swapped(code, 'export let hydrating = false', 'export const hydrating = false'), 'hydrating = value', '')),
+    handler: (code: string) =>
+      plain(
+        swapped(
+          swapped(code, 'export let hydrating = false', 'export const hydrating = false'),
+          'hydrating = value',
+          '',
+        ),
+      ),
   },
 }
 
@@ -42,7 +49,8 @@ export const noPreload: Plugin = {
     handler: () => plain('export const __vitePreload = (load) => load()'),
   },
   generateBundle(_, bundle) {
-    if (Object.keys(bundle).filter((file) => file.endsWith('.css')).length > 1) this.error('a chunk that is loaded later has styles')
+    if (Object.keys(bundle).filter((file) => file.endsWith('.css')).length > 1)
+      this.error('a chunk that is loaded later has styles')
   },
 }
 
@@ -52,19 +60,22 @@ export const fewWords: Plugin = {
   enforce: 'pre',
   transform: {
     filter: { id: /\/words\/(findings\/)?(en|zh)\.json$/ },
-    handler: (code: string) => plain(JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(code)).filter(([key]) => SAID.test(key))))),
+    handler: (code: string) =>
+      plain(JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(code)).filter(([key]) => SAID.test(key))))),
   },
   generateBundle(_, bundle) {
     const all = JSON.parse(readFileSync(new URL('words/en.json', import.meta.url), 'utf8')) as Record<string, string>
     for (const part of Object.values(bundle)) {
       if (part.type !== 'chunk') continue
-      for (const [, key] of part.code.matchAll(/[`'"](\w+(?:\.\w+)+)[`'"]/g)) if (key! in all && !SAID.test(key!)) this.error(`embeds have no word for ${key}`)
+      for (const [, key] of part.code.matchAll(/[`'"](\w+(?:\.\w+)+)[`'"]/g))
+        if (key! in all && !SAID.test(key!)) this.error(`embeds have no word for ${key}`)
     }
   },
 }
 
 /** Of a finding an embed says the title: that of an error stands on its box. */
-const SAID = /^finding\..*\.title$|^(embed|graph|mark|pass|player|problem|step)\.|^(player|panel\.(program|graph|findings))$/
+const SAID =
+  /^finding\..*\.title$|^(embed|graph|mark|pass|player|problem|step)\.|^(player|panel\.(program|graph|findings))$/
 
 /** What the bundler has minified, again by Terser, which finds more: a hundredth. */
 export const minifiedAgain: Plugin = {
@@ -72,7 +83,8 @@ export const minifiedAgain: Plugin = {
   apply: 'build',
   async generateBundle(_, bundle) {
     for (const part of Object.values(bundle)) {
-      if (part.type === 'chunk') part.code = (await minify(part.code, { module: true, ecma: 2020, compress: { passes: 3 } })).code ?? part.code
+      if (part.type === 'chunk')
+        part.code = (await minify(part.code, { module: true, ecma: 2020, compress: { passes: 3 } })).code ?? part.code
     }
   },
 }

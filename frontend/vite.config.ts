@@ -2,16 +2,17 @@ import { svelte } from '@sveltejs/vite-plugin-svelte'
 import { defineConfig } from 'vite'
 import { noAsync, noHydration } from './lean.ts'
 
-// A page (playground or embed frame; build.mjs says which). `base` is the server's root; files under assets/ carry a content hash.
+// A page (playground or embed frame; build.mjs says which). `base` is the server's root; files under assets/ carry a
+// content hash.
 export default defineConfig({
-  plugins: [svelte({ compilerOptions: { cssHash: ({ hash, css }) => `s${hash(css).slice(0, 4)}`, discloseVersion: false } }), noHydration, noAsync],
-  build: {
-    outDir: '../server/assets',
-    target: 'es2022',
-    modulePreload: { polyfill: false },
-  },
+  plugins: [
+    svelte({ compilerOptions: { cssHash: ({ hash, css }) => `s${hash(css).slice(0, 4)}`, discloseVersion: false } }),
+    noHydration,
+    noAsync,
+  ],
+  build: { outDir: '../server/assets', target: 'es2022', modulePreload: { polyfill: false } },
   worker: { format: 'es' },
   server: { proxy: { '/api': process.env.GRADGRAPH_API ?? 'http://127.0.0.1:8000' } },
   resolve: process.env.VITEST ? { conditions: ['browser'] } : {},
-  test: { environment: 'happy-dom', include: ['src/**/*.test.ts'], testTimeout: 20000 },
+  test: { environment: 'node', include: ['src/**/*.test.ts'], testTimeout: 20000 },
 } as import('vite').UserConfig)

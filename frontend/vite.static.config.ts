@@ -1,6 +1,7 @@
 import { defineConfig } from 'vite'
 
-// One classic script that lays out graphs and draws them as SVG anywhere JavaScript runs, without a page: the server runs it in V8.
+// One classic script that lays out graphs and draws them as SVG anywhere JavaScript runs, without a page: the server
+// runs it in V8.
 export default defineConfig({
   build: {
     outDir: '../server/assets',

@@ -1,10 +1,13 @@
-"""Serve: `python -m server [--host H] [--port N]`; every other option is an environment variable."""
+"""Serve: `python -m server [--host H] [--port N]`; every other option is an environment variable.
+
+`python -m server --openapi` prints the OpenAPI document."""
 
 import argparse
 import asyncio
 import contextlib
 import ctypes
 import dataclasses
+import json
 import logging
 import socket
 import sys
@@ -28,8 +31,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m server", description="Serve Gradgraph.")
     parser.add_argument("--host", default=settings.host, help="address to listen on")
     parser.add_argument("--port", type=int, default=settings.port, help="port to listen on")
+    parser.add_argument("--openapi", action="store_true", help="print the OpenAPI document and serve nothing")
     options = parser.parse_args()
     settings = dataclasses.replace(settings, host=options.host, port=options.port)
+    if options.openapi:
+        print(json.dumps(create_app(settings).openapi(), indent=1, ensure_ascii=False))
+        return
     hide_memory()
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(name)s: %(message)s")
     config = uvicorn.Config(

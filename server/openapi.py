@@ -1,9 +1,5 @@
-"""The OpenAPI document: FastAPI's routes, with Trace and Graph from the engine's own schema.
+"""The OpenAPI document: FastAPI's routes, with Trace and Graph from the engine's own schema."""
 
-`python -m server.openapi` prints it."""
-
-import json
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -63,11 +59,3 @@ def _keep_nulls(made: dict[str, Any]) -> None:
 def _operations(made: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for methods in made["paths"].values():
         yield from methods.values()
-
-
-if __name__ == "__main__":
-    from server.app import create_app
-    from server.settings import Settings
-
-    json.dump(document(create_app(Settings())), sys.stdout, indent=1, ensure_ascii=False)
-    sys.stdout.write("\n")

@@ -126,6 +126,15 @@ TABLE: dict[str, Row] = {
             "这里没有运行 {run}：它从未产生，或者已为腾出空间而删除。请用 POST /api/v1/runs 重新提交程序。",
         ),
     ),
+    "other-format": _row(
+        410,
+        ("The trace is in another format", "轨迹的格式不同"),
+        (
+            "Run {run} was recorded as {found}, and this server reads {format}. "
+            "Send its program again with POST /api/v1/runs.",
+            "运行 {run} 以 {found} 格式记录，而此服务器读取 {format}。请用 POST /api/v1/runs 重新提交程序。",
+        ),
+    ),
     "no-such-derivative": _row(
         404,
         ("No such formula", "没有这个公式"),
@@ -140,7 +149,8 @@ TABLE: dict[str, Row] = {
         403,
         ("Not your run", "不是你的运行"),
         (
-            "Run {run} was asked for by another client, and only that one can end it. Wait for it, or run the program again.",
+            "Run {run} was asked for by another client, and only that one can end it. "
+            "Wait for it, or run the program again.",
             "运行 {run} 是别的客户端提交的，只有提交者能结束它。请等它结束，或者重新运行你的程序。",
         ),
     ),

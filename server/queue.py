@@ -1,9 +1,9 @@
 """Who runs next: a bounded queue in front of the runner, fair between addresses and the sessions behind them.
 
-A session (one browser) has at most one running and one waiting run, and a newer one replaces the waiting one. Whoever has
-the fewest runs going, and was served longest ago, is next: a flood waits behind itself. A run that takes long yields its
-worker and goes on beside it, at idle priority while newer runs are there, so a few endless loops keep no short run waiting. The same run asked for twice
-is performed once.
+A session (one browser) has at most one running and one waiting run, and a newer one replaces the waiting one. Whoever
+has the fewest runs going, and was served longest ago, is next: a flood waits behind itself. A run that takes long
+yields its worker and goes on beside it, at idle priority while newer runs are there, so a few endless loops keep no
+short run waiting. The same run asked for twice is performed once.
 """
 
 import asyncio
@@ -22,10 +22,11 @@ from typing import Literal
 from engine.request import RunRequest
 from server.metrics import Metrics
 from server.problems import Problem
-from server.rate import Rate
+from server.rate_limit import RateLimit
 from server.runner import Finished, Progressed, RunEvent, Runner, RunnerDown
 from server.settings import Settings
-from server.store import Store, Stored, StoreDown
+from server.store import Stored, StoreDown
+from server.traces import Traces
 
 RETRY_AFTER_S = 2
 RELIEF_S = 0.5
@@ -109,13 +110,13 @@ class LiveRun:
 class Queue:
     """Takes runs in, lets the runner perform them, puts their traces into the store."""
 
-    def __init__(self, runner: Runner, store: Store, metrics: Metrics, settings: Settings) -> None:
+    def __init__(self, runner: Runner, traces: Traces, metrics: Metrics, settings: Settings) -> None:
         self.length = settings.queue
         self._runner = runner
-        self._store = store
+        self._traces = traces
         self._metrics = metrics
         self._per_address = settings.per_address
-        self._rate = Rate(settings.rate_per_s, settings.rate_burst, time.monotonic)
+        self._rate = RateLimit(settings.rate_per_s, settings.rate_burst, time.monotonic)
         self._quick_s = settings.quick_s
         self._waiting: list[LiveRun] = []
         self._running: dict[LiveRun, asyncio.Task[None]] = {}
@@ -306,11 +307,11 @@ class Queue:
                 raise Problem("no-worker", retry_after_s=RETRY_AFTER_S, retry=RETRY_AFTER_S)
             self._metrics.runs[finished.status] += 1
             self._metrics.run_took(time.monotonic() - live.since)
-            self._store.remember(live.id, finished.stored)
+            self._traces.remember(live.id, finished.stored)
             self._end(live, finished)
             if finished.stored.kept:
                 with contextlib.suppress(StoreDown):  # it is remembered, and the log tells
-                    await self._store.keep(live.id, finished.stored, live.pinned)
+                    await self._traces.keep(live.id, finished.stored, pinned=live.pinned)
         except asyncio.CancelledError:
             self._refuse(live, Problem("cancelled", run=live.id))
             raise

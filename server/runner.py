@@ -1,7 +1,7 @@
 """Where runs are performed: the seam between the server and whatever executes programs.
 
-A request goes in and events come out, each as versioned data. `server/local.py` performs runs on this machine; another
-runner may hand the same requests to other machines.
+A request goes in and events come out, each as versioned data. `server/local_runner.py` performs runs on this machine;
+another runner may hand the same requests to other machines.
 """
 
 from collections.abc import AsyncGenerator

@@ -8,13 +8,13 @@ from starlette.requests import Request
 
 from engine.keys import Versions
 from server.drawing import Drawing
+from server.frontend_files import FrontendFiles
 from server.metrics import Metrics
-from server.pages import Pages
 from server.problems import Language, language_of
 from server.queue import Queue
 from server.runner import Runner
 from server.settings import Settings
-from server.store import Store
+from server.traces import Traces
 from server.views import Views
 from server.wire import Lesson
 
@@ -27,11 +27,11 @@ class Service:
     versions: Versions
     metrics: Metrics
     runner: Runner
-    store: Store
+    traces: Traces
     queue: Queue
     views: Views
     drawing: Drawing
-    pages: Pages
+    frontend: FrontendFiles
     lessons: dict[str, Lesson]
 
 

@@ -29,13 +29,13 @@ class Settings:
     workers: int = 0
     """Runs at the same time; 0 takes one for each processor core."""
     slow_workers: int = 8
-    """Runs that may go on beside those after `quick_s`, giving way to newer ones; fewer where the memory would not do."""
+    """Runs that may go on beside those after `quick_s`, giving way to newer ones; fewer where memory is short."""
     quick_s: float = 0.5
     """Seconds a run has a worker for itself; after them it yields to newer runs."""
     queue: int = 1024
     """Runs that may wait before new ones are refused with 503."""
     per_address: int = 400
-    """Runs one network address may have waiting or running before it is refused with 429: a classroom has one address."""
+    """Runs one network address may have waiting or running before it is refused with 429: a class shares one."""
     rate_per_s: float = 100.0
     """Runs a second that one network address may ask for in the long run, stored ones not counted; 0 sets no limit."""
     rate_burst: int = 1000

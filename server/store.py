@@ -1,57 +1,19 @@
-"""Finished traces and tensor values by run id; every call leaves the event loop free.
+"""Where finished traces are kept: the seam between the server and whatever holds them.
 
-One SQLite file in WAL mode, shared by server processes, behind a cache of compressed bytes. Runs that must
-not be stored (a limit stopped them, the worker was lost) live in that cache alone, until others push them out. A file that
-is locked or on a full disk costs only what could not be written; a damaged one is set aside and begun anew.
+`server/sqlite_store.py` keeps them in one file; another store may keep them in a database that many servers share. The
+memory in front of a store and the reading of older formats are in `server/traces.py`, the same for all of them.
 """
 
-import asyncio
-import contextlib
 import hashlib
-import logging
-import sqlite3
-import threading
-import time
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import NamedTuple, Protocol
 
-from server.cache import Cache
-
-log = logging.getLogger("gradgraph.store")
-
-T = TypeVar("T")
-P = ParamSpec("P")
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS traces (
-    id TEXT PRIMARY KEY, etag TEXT NOT NULL, body BLOB NOT NULL, bytes INTEGER NOT NULL,
-    used REAL NOT NULL, pinned INTEGER NOT NULL DEFAULT 0);
-CREATE INDEX IF NOT EXISTS traces_used ON traces (pinned, used);
-CREATE TABLE IF NOT EXISTS tensors (
-    run TEXT NOT NULL REFERENCES traces (id) ON DELETE CASCADE, id TEXT NOT NULL, body BLOB NOT NULL,
-    PRIMARY KEY (run, id)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS held (one INTEGER PRIMARY KEY, traces INTEGER NOT NULL, bytes INTEGER NOT NULL);
-CREATE TRIGGER IF NOT EXISTS put AFTER INSERT ON traces BEGIN
-    UPDATE held SET traces = traces + 1, bytes = bytes + new.bytes; END;
-CREATE TRIGGER IF NOT EXISTS replaced AFTER UPDATE OF bytes ON traces BEGIN
-    UPDATE held SET bytes = bytes + new.bytes - old.bytes; END;
-CREATE TRIGGER IF NOT EXISTS gone AFTER DELETE ON traces BEGIN
-    UPDATE held SET traces = traces - 1, bytes = bytes - old.bytes; END;
-INSERT OR IGNORE INTO held SELECT 1, count(*), coalesce(sum(bytes), 0) FROM traces;
-"""
-"""`held` is the sum of all traces: to add them up for each write would read the whole file. The triggers are there before
-the sum is, so that what another process writes meanwhile is counted once."""
-
-
-_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_PATIENCE_S = 2.0  # for a lock that another process holds
+from engine.trace import FORMAT
 
 
 class StoreDown(Exception):
-    """The file cannot be read or written now. What is remembered is still given."""
+    """The store cannot be read or written now; it may be again in a moment."""
 
 
 @dataclass(frozen=True)
@@ -66,169 +28,57 @@ class Stored:
     """Values of the larger tensors that were kept, compressed, by tensor id; not filled in by `get`."""
     kept: bool = True
     """Whether it is in the store, or only remembered for a while."""
+    format: str = FORMAT
+    """Name and version of the format the body is written in."""
 
     @property
     def size_bytes(self) -> int:
         return len(self.body) + sum(map(len, self.tensors.values()))
 
 
-def etag(body: bytes) -> str:
-    """A strong entity tag of exactly these bytes."""
-    return f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+class StoreSize(NamedTuple):
+    """What a store holds."""
+
+    traces: int
+    size_bytes: int
 
 
-class Store:
-    """Get, put and evict. Safe for concurrent use."""
+class Store(Protocol):
+    """Finished traces and tensor values by run id, within a number of bytes that its maker set.
 
-    def __init__(self, folder: Path, max_bytes: int, memory_bytes: int) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._file = folder / "gradgraph.sqlite3"
-        self._troubles: dict[str, str] = {}
-        """What the last use of each kind failed with: one that is locked can still be read."""
-        self._size = (0, 0)
-        self._generation = 0
-        self._max_bytes = max_bytes
-        self._memory: Cache[Stored] = Cache(memory_bytes)
-        self._used: dict[str, float] = {}
-        self._threads = ThreadPoolExecutor(4, thread_name_prefix="store")
-        self._writing = threading.Lock()
-        self._local = threading.local()
-        self._open: list[sqlite3.Connection] = []
-        try:
-            self._connection()
-        except sqlite3.DatabaseError as trouble:
-            if not _is_damaged(trouble):
-                raise
-            self._set_aside(trouble)
-            self._connection()
+    One instance belongs to one event loop. All its methods may be called from any task of that loop, and any number of
+    calls may be under way at once; none of them blocks the loop. Several instances, also in other processes, may hold
+    the same traces: a `put` is all there or not at all, and seen by every `get` that begins after it returned.
+    """
+
+    async def get(self, run: str) -> Stored | None:
+        """The trace of a run as it was put, in whatever format, without its tensors; None when it is not there.
+
+        Raises StoreDown."""
+
+    async def tensor(self, run: str, tensor: str) -> bytes | None:
+        """The compressed values of a larger tensor; None when they were not kept. Raises StoreDown."""
+
+    async def put(self, run: str, stored: Stored, *, pinned: bool = False) -> tuple[str, ...]:
+        """Keep a trace in place of an earlier one of the same run; one that was ever pinned is never evicted.
+
+        Returns the runs evicted for it: those not asked for longest go, with their tensors, until the rest fits. Raises
+        StoreDown, and then nothing has changed."""
+
+    def touch(self, run: str) -> None:
+        """Note that a run was asked for just now, also one answered from memory: what eviction goes by. Never fails."""
+
+    async def size(self) -> StoreSize:
+        """What it holds, as it was when that could last be found out."""
 
     @property
     def trouble(self) -> str:
         """What the last use failed with, to read or to write; empty when both went well."""
-        return next(iter(self._troubles.values()), "")
-
-    async def get(self, run: str) -> Stored | None:
-        """The trace of a run, or None when it was never made or was evicted."""
-        self._used[run] = time.time()
-        if remembered := self._memory.get(run):
-            return remembered
-        stored = await self._in_thread(self._read, run)
-        if stored is not None:
-            self.remember(run, stored)
-        return stored
-
-    async def tensor(self, run: str, tensor: str) -> bytes | None:
-        """The compressed values of a larger tensor, or None when they were not kept."""
-        if (remembered := self._memory.get(run)) and tensor in remembered.tensors:
-            return remembered.tensors[tensor]
-        return await self._in_thread(self._read_tensor, run, tensor)
-
-    def remember(self, run: str, stored: Stored) -> None:
-        """Have a trace at hand, in place of an earlier one of the same run."""
-        self._memory.put(run, stored, stored.size_bytes)
-
-    async def keep(self, run: str, stored: Stored, pinned: bool = False) -> None:
-        """Write a trace to the file, in place of an earlier one of the same run. A pinned one is never evicted."""
-        self.remember(run, stored)
-        await self._in_thread(self._write, run, stored, pinned)
-
-    async def size(self) -> tuple[int, int]:
-        """Traces stored and the bytes they take, as they were when the file could last be read."""
-        with contextlib.suppress(StoreDown):
-            self._size = await self._in_thread(self._measure)
-        return self._size
 
     async def close(self) -> None:
-        """Wait for what is being written and close the file."""
-        await asyncio.to_thread(self._threads.shutdown, wait=True)
-        for connection in self._open:
-            connection.close()
-
-    async def _in_thread(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return await asyncio.get_running_loop().run_in_executor(
-            self._threads, lambda: self._safely(work, *args, **kwargs)
-        )
-
-    def _safely(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The work; a second time on a new file when the old one turns out to be damaged. Raises StoreDown."""
-        try:
-            try:
-                done = work(*args, **kwargs)
-            except sqlite3.DatabaseError as trouble:
-                if not _is_damaged(trouble):
-                    raise
-                self._set_aside(trouble)
-                done = work(*args, **kwargs)
-        except (sqlite3.Error, OSError) as trouble:
-            self._troubles[work.__name__] = why = f"{type(trouble).__name__}: {trouble}"
-            log.warning("the store cannot be used: %s", why)
-            raise StoreDown(why) from trouble
-        self._troubles.pop(work.__name__, None)
-        return done
-
-    def _set_aside(self, trouble: sqlite3.DatabaseError) -> None:
-        """Keep the damaged file under another name for the operator, and let a new one be begun."""
-        with self._writing:
-            if getattr(self._local, "generation", 0) != self._generation:
-                return  # another thread has done so
-            self._generation += 1
-            aside = f"{self._file.name}.damaged-{time.time_ns()}"
-            log.error("the store is damaged (%s): set aside as %s", trouble, aside)
-            for ending in ("", "-wal", "-shm"):
-                with contextlib.suppress(FileNotFoundError):
-                    self._file.with_name(self._file.name + ending).rename(self._file.with_name(aside + ending))
-
-    def _connection(self) -> sqlite3.Connection:
-        """This thread's own connection to the file as it is now."""
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None or self._local.generation != self._generation:
-            self._local.generation = self._generation
-            connection = sqlite3.connect(self._file, timeout=_PATIENCE_S, check_same_thread=False)
-            self._open.append(connection)
-            connection.executescript(
-                "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;" + _SCHEMA
-            )
-            self._local.connection = connection
-        return connection
-
-    def _read(self, run: str) -> Stored | None:
-        row = self._connection().execute("SELECT body, etag FROM traces WHERE id = ?", (run,)).fetchone()
-        return Stored(body=row[0], etag=row[1]) if row else None
-
-    def _read_tensor(self, run: str, tensor: str) -> bytes | None:
-        found = "SELECT body FROM tensors WHERE run = ? AND id = ?"
-        row: tuple[bytes] | None = self._connection().execute(found, (run, tensor)).fetchone()
-        return row[0] if row else None
-
-    def _write(self, run: str, stored: Stored, pinned: bool) -> None:
-        with self._writing, self._connection() as connection:
-            connection.execute("DELETE FROM tensors WHERE run = ?", (run,))
-            connection.execute(
-                "INSERT INTO traces VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET etag = excluded.etag, "
-                "body = excluded.body, bytes = excluded.bytes, used = excluded.used, "
-                "pinned = max(pinned, excluded.pinned)",
-                (run, stored.etag, stored.body, stored.size_bytes, time.time(), pinned),
-            )
-            connection.executemany(
-                "INSERT INTO tensors VALUES (?, ?, ?)", [(run, name, body) for name, body in stored.tensors.items()]
-            )
-            self._evict(connection)
-
-    def _evict(self, connection: sqlite3.Connection) -> None:
-        """Delete what was not asked for longest, until the rest fits. Reading is noted here, not on every read."""
-        used, self._used = self._used, {}
-        connection.executemany("UPDATE traces SET used = ? WHERE id = ?", [(at, run) for run, at in used.items()])
-        (total,) = connection.execute("SELECT bytes FROM held").fetchone()
-        oldest = "SELECT id, bytes FROM traces WHERE pinned = 0 ORDER BY used LIMIT 1"
-        while total > self._max_bytes and (row := connection.execute(oldest).fetchone()):
-            connection.execute("DELETE FROM traces WHERE id = ?", (row[0],))
-            self._memory.drop(row[0])
-            total -= row[1]
-
-    def _measure(self) -> tuple[int, int]:
-        count, total = self._connection().execute("SELECT traces, bytes FROM held").fetchone()
-        return count, total
+        """Wait for what is under way and give everything back; no method is called afterwards."""
 
 
-def _is_damaged(trouble: sqlite3.Error) -> bool:
-    return getattr(trouble, "sqlite_errorcode", None) in _DAMAGED
+def etag(body: bytes) -> str:
+    """A strong entity tag of exactly these bytes."""
+    return f'"{hashlib.sha256(body).hexdigest()[:32]}"'

@@ -19,7 +19,8 @@ from engine.trace import Record, Tensor, Trace
 from server.cache import Cache
 from server.drawing import Drawing
 from server.problems import Language, Problem
-from server.store import Store, Stored
+from server.store import Stored
+from server.traces import Traces
 
 T = TypeVar("T")
 
@@ -86,13 +87,13 @@ class Place(Record, frozen=True):
 class Views:
     """Computes views off the event loop and remembers the latest."""
 
-    def __init__(self, store: Store, drawing: Drawing, max_boxes: int) -> None:
-        self._store = store
+    def __init__(self, traces: Traces, drawing: Drawing, max_boxes: int) -> None:
+        self._traces = traces
         self._drawing = drawing
         self._max_boxes = max_boxes
         self._pending = 0
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="views")
-        self._traces: Cache[tuple[Trace, bytes]] = Cache(DECODED_BYTES)
+        self._decoded: Cache[tuple[Trace, bytes]] = Cache(DECODED_BYTES)
         self._done: Cache[bytes] = Cache(PICTURE_BYTES)
 
     async def graph(self, run: str, choice: Choice) -> bytes:
@@ -197,7 +198,7 @@ class Views:
         return drawn
 
     async def _stored(self, run: str) -> Stored:
-        if (stored := await self._store.get(run)) is None:
+        if (stored := await self._traces.get(run)) is None:
             raise Problem("no-such-run", run=run)
         return stored
 
@@ -218,10 +219,10 @@ class Views:
             self._pending -= 1
 
     def _trace(self, stored: Stored) -> tuple[Trace, bytes]:
-        if (known := self._traces.get(stored.etag)) is None:
+        if (known := self._decoded.get(stored.etag)) is None:
             body = gzip.decompress(stored.body)
             known = (_decode(body), body)
-            self._traces.put(stored.etag, known, len(body))
+            self._decoded.put(stored.etag, known, len(body))
         return known
 
     def _graph(self, stored: Stored, choice: Choice) -> tuple[Trace, Graph]:

@@ -4,10 +4,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
+from engine.devices import CPU, PATTERN
 from engine.request import CheckKind
 from engine.trace import RunLimits
-
-DEVICE = r"^(auto|cpu|cuda(:[0-9]{1,2})?)$"
 
 
 class Body(BaseModel):
@@ -50,16 +49,16 @@ class RunBody(Body):
     """A tensor expression such as `((x + 2)**2 * 3).mean()`; a backward pass follows when its value is a scalar."""
     inputs: dict[str, JsonValue] = {}
     """The expression's named inputs: numbers or nested lists."""
-    device: Annotated[str, Field(pattern=DEVICE)] = "cpu"
+    device: Annotated[str, Field(pattern=PATTERN)] = CPU.name
     """`auto`, `cpu`, `cuda` or `cuda:N`."""
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     """Given to torch, numpy and random before the first line."""
     limits: LimitsBody = LimitsBody()
     """Lower limits for this run."""
     check: CheckKind | Annotated[list[CheckKind], Field(max_length=4)] = []
-    """What to work out beside the run: `finite-difference` compares the gradients of its leaves, `jacobian` gives Jacobians
-    of small roots, `surface` a function of two numbers on a grid, `calls` the calls of the program's own functions; one
-    word or a list."""
+    """What to work out beside the run: `finite-difference` compares the gradients of its leaves, `jacobian` gives
+    Jacobians of small roots, `surface` a function of two numbers on a grid, `calls` the calls of the program's own
+    functions; one word or a list."""
     axes: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=2)] = []
     """The two numbers of a `surface`, such as `w` and `model.0.weight[0, 1]`; without them those that moved most."""
 

@@ -110,7 +110,8 @@ def wait_for(holds: Callable[[], bool], within_s: float) -> None:
 
 
 def load(at: Server, seconds: float, clients: int = 6) -> Counter[str]:
-    """Lets clients send the mix for a while, one in eight hanging up early; what came of it, and what was not as expected."""
+    """Lets clients send the mix for a while, one in eight hanging up early; what came of it, and what was not as
+    expected."""
     outcomes: Counter[str] = Counter()
     numbers = itertools.count(2)
     until = time.monotonic() + seconds

@@ -18,7 +18,7 @@ ALONE = {
     "engine/local.py": "engine/local.py",
     "engine/pipeline.py": "engine/local.py",
     "engine/schema.py": "engine/local.py",
-    "engine/ending.py": "engine/ending.py",
+    "engine/supervisor_failures.py": "engine/supervisor_failures.py",
     "engine/broadcasting.py": "engine/trace_index.py",
     "engine/trace_index.py": "engine/trace_index.py",
     "engine/unfollowed.py": "engine/trace_index.py",

@@ -21,7 +21,8 @@ class _Plan(NamedTuple):
 
     outputs: tuple[tuple[int, str], ...]
     is_call: bool
-    """What is written there is a call, perhaps of something around the op such as a module: the last op of it gives what is assigned."""
+    """What is written there is a call, perhaps of something around the op such as a module: the last op of it gives
+    what is assigned."""
     positions: int
     """How many positional arguments are written."""
     written: tuple[tuple[int, _Names], ...]
@@ -38,7 +39,8 @@ class SourceNames:
         self._texts: dict[ast.AST, str] = {}
         self._plans: dict[tuple[Span, str, int], _Plan] = {}
         self._made: list[tuple[str, str, Span]] = []
-        """What a name was assigned from: the name, the last word of what was called, and the place of that statement's value."""
+        """What a name was assigned from: the name, the last word of what was called, and the place of that statement's
+        value."""
         self._calls = Counter(called(call) for call in source.calls)
         for node in source.nodes:
             if isinstance(node, ast.Assign) and len(node.targets) == 1:
@@ -85,7 +87,8 @@ class SourceNames:
             yield from _results(*waiting)
 
     def local_name(self, kind: str, spans: Collection[Span], *, has_parameters: bool) -> str:
-        """The name that a function of the program gives a module of a class; `spans` are places where its parameters were filled.
+        """The name that a function of the program gives a module of a class; `spans` are places where its parameters
+        were filled.
 
         Empty where that is not certain: without such places it may be a copy of another one."""
         places = [place for _, maker, place in self._made if maker == kind]
@@ -106,7 +109,8 @@ class SourceNames:
         return {name for name, by, _ in self._made if by == maker}
 
     def local_receiver(self, span: Span | None, kind: str) -> str:
-        """What a method was called on there, such as `opt` of `opt.step()`, when that is what an object of that class was named."""
+        """What a method was called on there, such as `opt` of `opt.step()`, when that is what an object of that class
+        was named."""
         match self._source.at(span):
             case ast.Call(func=ast.Attribute(value=value)) if (name := self._text(value)) in self._named(kind):
                 return name
@@ -148,7 +152,8 @@ class SourceNames:
                 yield from ((tensor, f"{text}[{number}]") for number, tensor in enumerate(outputs))
 
     def _arguments(self, expression: ast.AST | None, op: str) -> list[ast.expr]:
-        """The positional arguments of the op as the code writes them; none when the code calls something around the op."""
+        """The positional arguments of the op as the code writes them; none when the code calls something around the
+        op."""
         match expression:
             case ast.BinOp():
                 sides = [expression.left, expression.right]

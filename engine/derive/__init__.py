@@ -7,31 +7,31 @@ from engine.derive.lines import lines_that_exist
 from engine.derive.memory import memory
 from engine.derive.numpy_writes import with_lines_outside
 from engine.derive.promotion import with_promotions
-from engine.derive.regrown import link_regrown
+from engine.derive.regrown import with_regrown_linked
 from engine.derive.reruns import with_reruns
 from engine.derive.side_facts import SideFacts
-from engine.derive.storage_sizes import Rooms
+from engine.derive.storage_sizes import StorageSizes
 from engine.derive.storages import storages
 from engine.derive.transfers import transfers
 from engine.derive.windows import with_windows
 from engine.trace import Trace
 from engine.trace_index import TraceIndex
 
-__all__ = ["SideFacts", "derive", "link_regrown"]
+__all__ = ["SideFacts", "derive"]
 
 
-def derive(trace: Trace, told: SideFacts) -> TraceIndex:
+def derive(trace: Trace, facts: SideFacts) -> TraceIndex:
     """The trace with the parts that need all of it."""
-    trace, told = with_lines_outside(trace, told)
-    looked = TraceIndex(trace)
-    rooms = Rooms(trace, told.rooms)
+    trace, facts = with_lines_outside(with_regrown_linked(trace), facts)
+    index = TraceIndex(trace)
+    sizes = StorageSizes(trace, facts.storage_sizes)
     derived = msgspec.structs.replace(
         trace,
-        curve=curve(looked, told.points),
-        lines_not_run=lines_that_exist(told.lines_not_run, trace.program.code),
-        memory=memory(looked, told, rooms),
-        ops=with_windows(with_promotions(with_reruns(trace), looked.tensors), looked.tensors),
-        storages=storages(looked, told, rooms),
-        transfers=transfers(looked),
+        curve=curve(index, facts.points),
+        lines_not_run=lines_that_exist(facts.lines_not_run, trace.program.code),
+        memory=memory(index, facts, sizes),
+        ops=with_windows(with_promotions(with_reruns(trace), index.tensors), index.tensors),
+        storages=storages(index, facts, sizes),
+        transfers=transfers(index),
     )
-    return TraceIndex(derived, looked)
+    return TraceIndex(derived, index)

@@ -1,11 +1,13 @@
-"""Which names of a program stand for NumPy arrays that share memory with tensors, and which statements write into them."""
+"""Which names of a program stand for NumPy arrays that share memory with tensors, and what writes into them."""
 
 import ast
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from engine.program.names import called, keyword, plain_names
 from engine.program.source import Source
-from engine.program.tree import Function, blocks_of, covers
 from engine.trace import Span
 
 _SHARES = frozenset(("from_numpy", "as_tensor", "asarray", "frombuffer"))
@@ -16,125 +18,104 @@ _WRITES = frozenset(("fill", "sort", "put", "itemset", "partition", "byteswap", 
 _INTO_FIRST = frozenset(("copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis"))
 
 
-class Arrays:
-    """The statements of a program that write into such arrays."""
+class Stretch(NamedTuple):
+    """Statements of one block that write, from the first to the last of them."""
+
+    block: int
+    last: int
+    """Place of the last one in the block."""
+    span: Span
+
+
+class _Block(NamedTuple):
+    statements: Sequence[ast.stmt]
+    writes: Sequence[int]
+    """Places of those that write."""
+    doubtful: Sequence[int]
+    """Places of those in which others write, perhaps or often: loops, conditions."""
+
+
+class ArrayWrites:
+    """The statements of a program that write into such arrays, found by the lines before and after them."""
 
     def __init__(self, source: Source, lines_not_run: Collection[int] = ()) -> None:
-        self.source = source
-        self.not_run = frozenset(lines_not_run)
-        self.functions = {function.name: function for function in source.functions}
-        self.shared = sorted(_shared(source, self.functions))
-        """Line, name, and whether the name's memory is shared from there on."""
-        self.statements = [each for block in source.blocks for each in block if each.lineno not in self.not_run]
+        self._source = source
+        self._shared = _shared(source)
+        writing = {
+            statement
+            for block in source.blocks
+            for statement in block
+            if statement.lineno not in lines_not_run and self._writes(statement)
+        }
+        around = {node for statement in writing for node in source.around(statement)}
+        self._blocks = [_Block(block, _places(block, writing), _places(block, around)) for block in source.blocks]
+        self._standing: dict[int, dict[int, int]] = defaultdict(dict)
+        """By line and block, the place of the statement that the line belongs to."""
+        for number, block in enumerate(source.blocks):
+            for place, statement in enumerate(block):
+                for line in range(statement.lineno, (statement.end_lineno or statement.lineno) + 1):
+                    self._standing[line].setdefault(number, place)
 
-    def straight(self, since: int, until: int | None) -> Span | None:
-        """Where statements of one block between two lines write, from the first to the last of them."""
-        for block in self.source.blocks:
-            first = standing_at(block, since)
-            last = len(block) if until is None else standing_at(block, until)
-            if first is None or last is None or first >= last:
+    def place(self, line: int, block: int) -> int | None:
+        """Which statement of a block a line belongs to."""
+        return self._standing.get(line, {}).get(block)
+
+    def between(self, since: int, until: int | None) -> Stretch | None:
+        """The writes after one line and before another of the same block, when nothing else there may have written."""
+        for number, first in self._standing.get(since, {}).items():
+            statements, writes, doubtful = self._blocks[number]
+            end = len(statements) if until is None else self.place(until, number)
+            if end is None:
                 continue
-            between = block[first + 1 : last]
-            writes = [statement for statement in between if self.writes(statement)]
-            if writes and not any(map(self._may_write, between)):
-                return self.source.span_between(writes[0], writes[-1])
+            begin = first if _calls_numpy(statements[first]) else first + 1
+            places = writes[bisect_left(writes, begin) : bisect_left(writes, end)]
+            if places and bisect_right(doubtful, first) == bisect_left(doubtful, end):
+                span = self._source.span_between(statements[places[0]], statements[places[-1]])
+                return Stretch(number, places[-1], span)
         return None
 
-    def possible(self, since: int, until: int | None) -> list[ast.stmt]:
-        """The statements that may have written after one line had run and before another did, loops and calls included."""
-        found: list[ast.stmt] = []
-        for statement in self.statements:
-            if not self._may_run_between(statement, since, until):
-                continue
-            if self.writes(statement):
-                found.append(statement)
-            elif (function := self._functioncalled(statement)) is not None:
-                inner = (each for each in ast.walk(function) if isinstance(each, ast.stmt) and self.writes(each))
-                found += [each for each in inner if each.lineno not in self.not_run and each not in found]
-        return found
-
-    def _may_run_between(self, statement: ast.stmt, since: int, until: int | None) -> bool:
-        function = self.source.function(statement)
-        if function is not None and not covers(function, since) and (until is None or not covers(function, until)):
-            return False
-        if function is None and any(covers(each, since) for each in self.functions.values()):
-            return until is None or statement.lineno < until
-        lends = any(isinstance(each, ast.Call) and called(each) == "numpy" for each in ast.walk(statement))
-        starts = statement.lineno + (lends and covers(statement, since))
-        if since < starts and (until is None or statement.lineno < until):
-            return True
-        for loop in self.source.loops(statement):
-            if covers(loop, since) and (until is None or not covers(loop, until)):
-                return True
-            if covers(loop, since) and until is not None and since >= until:
-                return statement.lineno > since or statement.lineno < until
-        return False
-
-    def _functioncalled(self, statement: ast.stmt) -> Function | None:
-        """The function of the program that a statement gives a shared array to."""
-        for node in ast.walk(statement) if not any(blocks_of(statement)) else ():
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in self.functions:
-                given = (*node.args, *(word.value for word in node.keywords))
-                if any(map(self.is_array, given)):
-                    return self.functions[node.func.id]
-        return None
-
-    def _may_write(self, statement: ast.stmt) -> bool:
-        """Whether a compound statement writes, perhaps, or often."""
-        return any(blocks_of(statement)) and any(
-            self.writes(inner)
-            for inner in ast.walk(statement)
-            if isinstance(inner, ast.stmt) and inner is not statement
-        )
-
-    def writes(self, statement: ast.stmt) -> bool:
-        """Whether a statement writes into an array that shares memory."""
+    def _writes(self, statement: ast.stmt) -> bool:
+        """Whether it writes into an array that shares memory."""
         match statement:
             case ast.Assign(targets=targets):
-                return any(isinstance(each, ast.Subscript) and self.is_array(each.value) for each in targets)
+                return any(isinstance(target, ast.Subscript) and self._is_shared(target.value) for target in targets)
             case ast.AugAssign(target=target):
-                return self.is_array(target.value if isinstance(target, ast.Subscript) else target)
+                return self._is_shared(target.value if isinstance(target, ast.Subscript) else target)
             case ast.Expr(value=ast.Call() as call):
                 return self._call_writes(call)
         return False
 
     def _call_writes(self, call: ast.Call) -> bool:
-        if (out := keyword(call, "out")) is not None and self.is_array(out.value):
+        if (out := keyword(call, "out")) is not None and self._is_shared(out.value):
             return True
         if not isinstance(call.func, ast.Attribute):
             return False
-        into_first = call.func.attr in _INTO_FIRST and bool(call.args) and self.is_array(call.args[0])
-        return into_first or (call.func.attr in _WRITES and self.is_array(call.func.value))
+        into_first = call.func.attr in _INTO_FIRST and bool(call.args) and self._is_shared(call.args[0])
+        return into_first or (call.func.attr in _WRITES and self._is_shared(call.func.value))
 
-    def is_array(self, node: ast.expr) -> bool:
+    def _is_shared(self, node: ast.expr) -> bool:
         """Whether it names, or lends, memory that a tensor lies in."""
         if isinstance(node, ast.Call):
             return called(node) == "numpy"
         if not isinstance(node, ast.Name):
             return False
-        return next(
-            (shares for line, name, shares in reversed(self.shared) if name == node.id and line <= node.lineno), False
-        )
+        known = self._shared.get(node.id, ())
+        at = bisect_right(known, (node.lineno, True))
+        return at > 0 and known[at - 1][1]
 
 
-def cell(statement: ast.stmt) -> int | None:
-    """The only cell that a statement writes: 2 of `a[2] = 5`."""
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    match targets:
-        case [ast.Subscript(slice=ast.Constant(value=int() as at))]:
-            return at
-        case [ast.Subscript(slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() as at)))]:
-            return -at
-    return None
+def _places(block: Sequence[ast.stmt], wanted: Collection[ast.AST]) -> list[int]:
+    return [place for place, statement in enumerate(block) if statement in wanted]
 
 
-def standing_at(block: Sequence[ast.stmt], line: int) -> int | None:
-    """Which statement of a block a line belongs to."""
-    return next((place for place, statement in enumerate(block) if covers(statement, line)), None)
+def _calls_numpy(statement: ast.stmt) -> bool:
+    """Whether it lends memory itself, before it may write into it."""
+    return any(isinstance(node, ast.Call) and called(node) == "numpy" for node in ast.walk(statement))
 
 
-def _shared(source: Source, functions: Mapping[str, Function]) -> Iterator[tuple[int, str, bool]]:
-    """Where names come to stand for memory that tensors share, and where they cease to."""
+def _shared(source: Source) -> Mapping[str, Sequence[tuple[int, bool]]]:
+    """For each name the lines from which on its memory is shared with a tensor, or is no longer."""
+    lines: dict[str, list[tuple[int, bool]]] = defaultdict(list)
     known: set[str] = set()
     in_order = (node for node in source.nodes if isinstance(node, ast.Call | ast.Assign))
     for node in sorted(in_order, key=lambda node: (node.lineno, isinstance(node, ast.Assign))):
@@ -142,21 +123,14 @@ def _shared(source: Source, functions: Mapping[str, Function]) -> Iterator[tuple
             given = plain_names(node.args)[:1]
             if called(node) in _SHARES:
                 known.update(given)
-                yield from ((node.lineno, name, True) for name in given)
-            elif isinstance(node.func, ast.Name) and node.func.id in functions:
-                yield from _received(node, functions[node.func.id], known)
+                for name in given:
+                    lines[name].append((node.lineno, True))
             continue
         lends = _lends(node.value, known)
         for name in plain_names(node.targets):
             (known.add if lends else known.discard)(name)
-            yield node.lineno, name, lends
-
-
-def _received(call: ast.Call, function: Function, known: set[str]) -> Iterator[tuple[int, str, bool]]:
-    """The parameters under which a function gets a shared array."""
-    for given, parameter in zip(call.args, function.args.args, strict=False):
-        if isinstance(given, ast.Name) and given.id in known:
-            yield function.lineno, parameter.arg, True
+            lines[name].append((node.lineno, lends))
+    return {name: sorted(each) for name, each in lines.items()}
 
 
 def _lends(value: ast.expr, known: set[str]) -> bool:

@@ -9,11 +9,11 @@ from engine.trace_index import TraceIndex
 MOST_POINTS = 2_000
 
 
-def curve(looked: TraceIndex, left_out: Iterable[CurvePoint]) -> tuple[CurvePoint, ...]:
-    """Points of the kept passes and of those left out, in order; of more than 2,000 the first, the last and every k-th."""
+def curve(index: TraceIndex, left_out: Iterable[CurvePoint]) -> tuple[CurvePoint, ...]:
+    """Points of the passes kept and left out, in order; of more than 2,000 the first, the last and every k-th."""
     points = {point.number: point for point in left_out}
-    for one in looked.trace.passes:
-        point = _point(one, looked.tensors)
+    for pass_ in index.trace.passes:
+        point = _point(pass_, index.tensors)
         points[point.number] = point
     in_order = [points[number] for number in sorted(points)]
     apart = -(-len(in_order) // (MOST_POINTS - 1))
@@ -22,15 +22,15 @@ def curve(looked: TraceIndex, left_out: Iterable[CurvePoint]) -> tuple[CurvePoin
     return (*in_order[:-1:apart], in_order[-1])
 
 
-def _point(one: Pass, tensors: Mapping[str, Tensor]) -> CurvePoint:
+def _point(pass_: Pass, tensors: Mapping[str, Tensor]) -> CurvePoint:
     return CurvePoint(
-        number=int(one.id[1:]),
-        pass_id=one.id,
-        loss=_value(tensors.get(one.roots[0].tensor or "")) if one.roots else None,
-        gradient_norm=_norm([tensors.get(added.delta or "") for added in one.accumulations])
-        if one.kind == "backward"
+        number=int(pass_.id[1:]),
+        pass_id=pass_.id,
+        loss=_value(tensors.get(pass_.roots[0].tensor or "")) if pass_.roots else None,
+        gradient_norm=_norm([tensors.get(added.delta or "") for added in pass_.accumulations])
+        if pass_.kind == "backward"
         else None,
-        span=one.span,
+        span=pass_.span,
     )
 
 
@@ -66,7 +66,7 @@ def norm_of(tensor: Tensor) -> float | None:
 
 
 def said(value: float) -> float | str:
-    """A float, or the string a trace has for a non-finite one."""
+    """A float, or the string a trace has for a non-finite pass_."""
     if math.isfinite(value):
         return value
     return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"

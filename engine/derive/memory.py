@@ -1,11 +1,11 @@
-"""Bytes over time in four parts, from the tensors that came and went and the nodes that live as long as something needs them."""
+"""Bytes over time in four parts, from tensors that came and went and nodes that live as long as they are needed."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 
 from engine.derive.side_facts import SideFacts
-from engine.derive.storage_sizes import Rooms
+from engine.derive.storage_sizes import StorageSizes
 from engine.trace import Accumulation, Change, MemoryPoint, Op, Pass, Step, Tensor, Update, Visit
 from engine.trace_index import TraceIndex
 
@@ -15,9 +15,9 @@ _BUCKETS = MOST_POINTS // 3
 _PARAMETERS, _GRADIENTS, _OPTIMIZER, _ACTIVATIONS = range(4)
 
 
-def memory(looked: TraceIndex, told: SideFacts, rooms: Rooms) -> tuple[MemoryPoint, ...]:
-    """What is held after each step at which that changed; of very many points the largest of each stretch and its last."""
-    points = list(_Ledger(looked, told, rooms).points())
+def memory(index: TraceIndex, facts: SideFacts, sizes: StorageSizes) -> tuple[MemoryPoint, ...]:
+    """What is held after each step that changed it; of very many points the largest of each stretch and its last."""
+    points = list(_Ledger(index, facts, sizes).points())
     return tuple(points if len(points) <= MOST_POINTS else _thinned(points))
 
 
@@ -77,29 +77,31 @@ def _first(holders: list[int]) -> int:
 class _Ledger:
     """The state of memory while the timeline is walked."""
 
-    def __init__(self, looked: TraceIndex, told: SideFacts, rooms: Rooms) -> None:
-        trace = looked.trace
+    def __init__(self, index: TraceIndex, facts: SideFacts, sizes: StorageSizes) -> None:
+        trace = index.trace
         self.trace = trace
-        self.tensors, self.nodes, self.ops = looked.tensors, looked.nodes, looked.ops
-        self.passes, self.updates = looked.passes, looked.updates
-        self.bytes = _Bytes(rooms.sizes)
+        self.tensors, self.nodes, self.ops = index.tensors, index.nodes, index.ops
+        self.passes, self.updates = index.passes, index.updates
+        self.bytes = _Bytes(sizes.bytes)
         self.owned: tuple[dict[str, str], dict[str, str], dict[str, str]] = ({}, {}, {})
         """Storage by tensor, for parameters, gradients and optimizer state."""
-        self.gone = sorted(told.gone, key=itemgetter(0))
+        self.gone = sorted(facts.gone, key=itemgetter(0))
         """What ceases to exist, from the end of which step on."""
         last = len(trace.timeline) - 1
-        self.told_held: dict[int, list[tuple[int, tuple[int, ...]]]] = defaultdict(list)
-        for step, holder, held in told.held:
-            self.told_held[min(step, last)].append((holder, held))
-        self.held_by: dict[int, list[str]] = {}
+        self.held_from: dict[int, list[tuple[str, tuple[str, ...]]]] = defaultdict(list)
+        for step, holder, held in facts.held:
+            self.held_from[min(step, last)].append((holder, held))
+        self.held_by: dict[str, list[str]] = {}
         """Memory that is held by something else than nodes."""
-        self.holding: set[int] = set()
-        """Numbers of the tensors that ever held something followed here."""
+        self.holding: set[str] = set()
+        """Tensors that ever held something followed here, by identity."""
         self.kept = self._kept()
         self.followed = self._followed()
         self.lives = bool(self.kept or self.followed)
         """Whether the life of any node matters."""
-        self.inner = {one for op in trace.ops if op.pass_id is not None for one in op.outputs if one not in op.inputs}
+        self.inner = {
+            made for op in trace.ops if op.pass_id is not None for made in op.outputs if made not in op.inputs
+        }
         """What ops made while a pass ran."""
         self.coming = [
             tensor
@@ -142,7 +144,7 @@ class _Ledger:
 
     def _followed(self) -> set[str]:
         """Nodes whose life must be followed: those that keep something no visit frees, and all that lead to them."""
-        freed = {visit.node for one in self.trace.passes if not one.retain_graph for visit in one.visits}
+        freed = {visit.node for pass_ in self.trace.passes if not pass_.retain_graph for visit in pass_.visits}
         todo = [
             node
             for node in self.kept
@@ -170,7 +172,7 @@ class _Ledger:
         return is_leaf and tensor.id not in self.inner and not self._of_result(tensor)
 
     def _of_result(self, tensor: Tensor) -> bool:
-        """Whether it is a view of what an operation made: inside a custom Function, which a module's backward hooks are too."""
+        """Whether it is a view of a result, as inside a custom Function, which a module's backward hooks are too."""
         base = self.tensors.get(tensor.base or "")
         return base is not None and base.grad_fn is not None
 
@@ -181,8 +183,8 @@ class _Ledger:
         last = len(self.trace.timeline) - 1
         gone, at = self.gone, 0
         for number, step in enumerate(self.trace.timeline):
-            if number in self.told_held:
-                for holder, held in self.told_held[number]:
+            if number in self.held_from:
+                for holder, held in self.held_from[number]:
                     self._held(holder, held)
             end = at
             while end < len(gone) and (gone[end][0] <= number or number == last):
@@ -191,8 +193,8 @@ class _Ledger:
             self._step(step)
             if number == last:
                 self._meet(len(self.coming))
-                for _, numbers in gone[at:]:
-                    self._gone(numbers)
+                for _, ended in gone[at:]:
+                    self._gone(ended)
             at = end
             if totals != before:
                 before = totals.copy()
@@ -209,15 +211,15 @@ class _Ledger:
             return
         if step.kind == "visit" and not self.keeping and not self.made_by:
             return
-        one = self.passes.get(step.pass_id) if step.pass_id is not None else None
-        if step.kind == "visit" and one is not None and step.visit is not None:
-            if 0 <= step.visit < len(one.visits):  # as it is unless a stranger said so
-                self._visit(one, one.visits[step.visit])
-        elif step.kind == "accumulate" and one is not None and step.accumulation is not None:
-            if 0 <= step.accumulation < len(one.accumulations):
-                self._accumulate(one.accumulations[step.accumulation])
-        elif step.kind == "pass_end" and one is not None:
-            self._pass_end(one)
+        pass_ = self.passes.get(step.pass_id) if step.pass_id is not None else None
+        if step.kind == "visit" and pass_ is not None and step.visit is not None:
+            if 0 <= step.visit < len(pass_.visits):  # as it is unless a stranger said so
+                self._visit(pass_, pass_.visits[step.visit])
+        elif step.kind == "accumulate" and pass_ is not None and step.accumulation is not None:
+            if 0 <= step.accumulation < len(pass_.accumulations):
+                self._accumulate(pass_.accumulations[step.accumulation])
+        elif step.kind == "pass_end" and pass_ is not None:
+            self._pass_end(pass_)
         elif step.update is not None:
             self._update(self.updates[step.update])
 
@@ -227,24 +229,24 @@ class _Ledger:
         self._mentioned(op.inputs)
         self._mentioned(op.outputs)
 
-    def _visit(self, one: Pass, visit: Visit) -> None:
+    def _visit(self, pass_: Pass, visit: Visit) -> None:
         if self.made_by:
-            for node in self.made_by.get((one.id, visit.node), ()):
+            for node in self.made_by.get((pass_.id, visit.node), ()):
                 self._bear(node)
-        if not one.retain_graph and visit.node in self.keeping:
+        if not pass_.retain_graph and visit.node in self.keeping:
             self._release(visit.node)
 
     def _accumulate(self, added: Accumulation) -> None:
         self._gradient(added.after)
         self._mentioned((added.after,))
 
-    def _pass_end(self, one: Pass) -> None:
+    def _pass_end(self, pass_: Pass) -> None:
         """What the pass made and nobody has now does not live on."""
-        self._mentioned(one.results)
-        for result in one.results:
-            if result is not None and (told := self.tensors.get(result)) is not None:
-                self._attach(told)
-        for node in self.made_in.get(one.id, ()):
+        self._mentioned(pass_.results)
+        for result in pass_.results:
+            if result is not None and (tensor := self.tensors.get(result)) is not None:
+                self._attach(tensor)
+        for node in self.made_in.get(pass_.id, ()):
             if self.holders.get(node) == 0:
                 for held in self._die(node):
                     self._let_go(held)
@@ -287,7 +289,7 @@ class _Ledger:
         if before != key:
             self.bytes.hold(part, key)
             self.owned[part][identity] = key
-            self.holding.add(int(identity[1:]))
+            self.holding.add(identity)
             if before is not None:
                 self.bytes.drop(part, before)
 
@@ -297,7 +299,7 @@ class _Ledger:
             self.bytes.drop(part, key)
 
     def _gradient(self, gradient: str | None) -> None:
-        """A `.grad` is one until it is gone: setting another in its place frees nothing that the program still holds."""
+        """A `.grad` is one until it is gone: setting another frees nothing that the program still holds."""
         if gradient is not None:
             self._own(_GRADIENTS, gradient)
 
@@ -309,23 +311,22 @@ class _Ledger:
         ):
             self._disown(_OPTIMIZER, self._identity(change.before))
 
-    def _held(self, holder: int, tensors: tuple[int, ...]) -> None:
+    def _held(self, holder: str, tensors: tuple[str, ...]) -> None:
         """Something holds tensors for backward that no node shows."""
-        found = (self.tensors.get(f"t{number}") for number in tensors)
+        found = (self.tensors.get(held) for held in tensors)
         keys = self.held_by[holder] = list({tensor.storage or tensor.id for tensor in found if tensor is not None})
         for key in keys:
             self.bytes.hold(_ACTIVATIONS, key)
 
-    def _gone(self, numbers: Iterable[int]) -> None:
-        for number in numbers:
-            if number in self.held_by:
-                for key in self.held_by.pop(number):
+    def _gone(self, ended: Iterable[str]) -> None:
+        for name in ended:
+            if name in self.held_by:
+                for key in self.held_by.pop(name):
                     self.bytes.drop(_ACTIVATIONS, key)
-            if number in self.holding:
-                self._drop_all(number)
+            if name in self.holding:
+                self._drop_all(name)
 
-    def _drop_all(self, number: int) -> None:
-        identity = f"t{number}"
+    def _drop_all(self, identity: str) -> None:
         self._disown(_PARAMETERS, identity)
         self._disown(_GRADIENTS, identity)
         self._disown(_OPTIMIZER, identity)
@@ -346,7 +347,7 @@ class _Ledger:
         self._bear(node)
         self.holders[node] += 1
         self.node_of[identity] = node
-        self.holding.add(int(identity[1:]))
+        self.holding.add(identity)
         if before is not None:
             self._let_go(before)
 

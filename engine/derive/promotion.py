@@ -1,7 +1,7 @@
 """The dtype in which an op computed, where its operands had different ones.
 
-The rules are those of `torch.result_type` (`update_result_type_state` and `combine_categories` in ATen/native/TypeProperties.cpp,
-`promoteTypes` in c10/core/ScalarType.cpp, 2.13)."""
+The rules are those of `torch.result_type` (`update_result_type_state` and `combine_categories` in
+ATen/native/TypeProperties.cpp, `promoteTypes` in c10/core/ScalarType.cpp, 2.13)."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,16 +39,16 @@ def _wider(first: str, second: str) -> str:
 
 
 def _promote(first: str, second: str) -> str:
-    one, other = sorted((first, second), key=lambda dtype: _CATEGORIES[dtype])
-    if _CATEGORIES[one] == _CATEGORIES[other]:
-        return _wider(one, other)
-    if _CATEGORIES[other] == 3 and _CATEGORIES[one] == 2:
-        return _wider(_COMPLEX[one], other)
-    return other
+    lower, higher = sorted((first, second), key=lambda dtype: _CATEGORIES[dtype])
+    if _CATEGORIES[lower] == _CATEGORIES[higher]:
+        return _wider(lower, higher)
+    if _CATEGORIES[higher] == 3 and _CATEGORIES[lower] == 2:
+        return _wider(_COMPLEX[lower], higher)
+    return higher
 
 
 PROMOTED: dict[tuple[str, str], str] = {
-    pair: _promote(*one) for one in combinations_with_replacement(_CATEGORIES, 2) for pair in (one, one[::-1])
+    ordered: _promote(*pair) for pair in combinations_with_replacement(_CATEGORIES, 2) for ordered in (pair, pair[::-1])
 }
 """`torch.promote_types` of two dtypes."""
 
@@ -95,8 +95,8 @@ def with_promotions(ops: tuple[Op, ...], tensors: Mapping[str, Tensor]) -> tuple
 
 
 def _has_one_dtype(op: Op, tensors: Mapping[str, Tensor]) -> bool:
-    """Whether what went in and came out has one dtype, as nearly always: nothing was promoted then, not even by a number,
-    unless that was compared with."""
+    """Whether what went in and came out has one dtype, as nearly always: nothing was promoted then, not even by a
+    number, unless that was compared with."""
     made = tensors.get(op.outputs[0]) if op.outputs and op.name not in COMPARING else None
     if made is None:
         return False

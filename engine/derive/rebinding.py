@@ -1,6 +1,7 @@
 """Names that stood for memory and then for something else: an assignment binds the name anew, it does not write."""
 
 import ast
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import Literal, NamedTuple
 
@@ -13,14 +14,14 @@ from engine.trace_index import TraceIndex
 
 
 def parted(
-    looked: TraceIndex, sharing: Collection[str], arrays: Mapping[str, Collection[str]], lines_not_run: Collection[int]
+    index: TraceIndex, sharing: Collection[str], arrays: Mapping[str, Collection[str]], lines_not_run: Collection[int]
 ) -> dict[str, list[Parted]]:
-    """By storage, the names of its tensors and arrays that were bound anew; `sharing` are storages of several tensors, `arrays`
-    the arrays that still lie in each at the end."""
-    if not sharing and not any(op.name in LENDS for op in looked.trace.ops):
+    """By storage, the names of its tensors and arrays that were bound anew; `sharing` are storages of several tensors,
+    `arrays` the arrays that still lie in each at the end."""
+    if not sharing and not any(op.name in LENDS for op in index.trace.ops):
         return {}
     found: dict[str, list[Parted]] = {}
-    search = _Search(looked, source_of(looked.trace.program.code), frozenset(lines_not_run))
+    search = _Search(index, source_of(index.trace.program.code), frozenset(lines_not_run))
     for storage, parting in (*search.of_tensors(frozenset(sharing)), *search.of_arrays(arrays)):
         known = found.setdefault(storage, [])
         if parting not in known:
@@ -36,11 +37,16 @@ class _Name(NamedTuple):
 
 
 class _Search:
-    def __init__(self, looked: TraceIndex, source: Source, not_run: frozenset[int]) -> None:
-        self.looked = looked
+    def __init__(self, index: TraceIndex, source: Source, not_run: frozenset[int]) -> None:
+        self.index = index
         self.source = source
-        self.not_run = not_run
-        self.bound = [node for node in source.nodes if isinstance(node, ast.Assign | ast.Delete)]
+        self.bound: dict[_Name, list[ast.Assign | ast.Delete]] = defaultdict(list)
+        """The statements that ran and bind or delete a name, by line."""
+        bindings = [node for node in source.nodes if isinstance(node, ast.Assign | ast.Delete)]
+        for binding in sorted(bindings, key=lambda binding: binding.lineno):
+            if binding.lineno not in not_run:
+                for name in plain_names(binding.targets):
+                    self.bound[_Name(name, source.function(binding))].append(binding)
 
     def of_tensors(self, sharing: Collection[str]) -> Iterator[tuple[str, Parted]]:
         """`x = x + 1` after `y = x.view(2)`: the result lies elsewhere, and `y` stays with the old `x`."""
@@ -48,8 +54,8 @@ class _Search:
         by_span: dict[int, tuple[_Name, ast.Assign] | None] = {}
         """By the identity of spans, which ops of one place share."""
         stands: dict[_Name, tuple[Tensor, int]] = {}
-        tensors = self.looked.tensors
-        for op in self.looked.trace.ops:
+        tensors = self.index.tensors
+        for op in self.index.trace.ops:
             span = op.span
             if span is None or len(op.outputs) != 1:
                 continue
@@ -75,9 +81,9 @@ class _Search:
     def of_arrays(self, still: Mapping[str, Collection[str]]) -> Iterator[tuple[str, Parted]]:
         """`a = a + 1` after `t = torch.from_numpy(a)`: NumPy makes a new array, and `t` stays with the old one."""
         storages: dict[Span, str] = {}
-        for op in self.looked.trace.ops:
+        for op in self.index.trace.ops:
             if op.name in LENDS and op.span is not None:
-                record = self.looked.tensors.get((*op.outputs, *op.inputs, "")[0])
+                record = self.index.tensors.get((*op.outputs, *op.inputs, "")[0])
                 if record is not None and record.storage is not None:
                     storages.setdefault(op.span, record.storage)
         for name, call, statement in lent(self.source):
@@ -85,15 +91,7 @@ class _Search:
             if storage is None or name in still.get(storage, ()):
                 continue
             function = self.source.function(statement)
-            later = [
-                each
-                for each in self.bound
-                if each.lineno > statement.lineno
-                and each.lineno not in self.not_run
-                and name in plain_names(each.targets)
-                and self.source.function(each) is function
-            ]
-            if later:
-                first = min(later, key=lambda each: each.lineno)
+            later = (each for each in self.bound.get(_Name(name, function), ()) if each.lineno > statement.lineno)
+            if (first := next(later, None)) is not None:
                 how: Literal["rebound", "deleted"] = "deleted" if isinstance(first, ast.Delete) else "rebound"
                 yield storage, Parted(name=name, kind="array", how=how, span=self.source.span(first))

@@ -11,7 +11,7 @@ _Key = tuple[str, Span | str | None, tuple[str, ...]]
 
 
 def with_reruns(trace: Trace) -> tuple[Op, ...]:
-    """The ops, those that repeat one from outside of passes linked to it: the same call at the same place on the same tensors."""
+    """The ops; those that repeat one from outside of passes (same call, place and tensors) are linked to it."""
     if not any(op.pass_id for op in trace.ops):
         return trace.ops
     return _Reruns(trace).ops()
@@ -23,7 +23,7 @@ class _Reruns:
         self.identities = {tensor.id: tensor.identity or tensor.id for tensor in trace.tensors}
         self.stands_for: dict[str, str] = {}
         """What a recomputed or detached tensor is a copy of."""
-        self.spans = {one.id: one.span for one in trace.passes}
+        self.spans = {pass_.id: pass_.span for pass_ in trace.passes}
         self.first: dict[_Key, list[int]] = defaultdict(list)
         """Ops that ran outside of passes, by their index."""
         self.taken: set[tuple[str, int]] = set()
@@ -49,7 +49,7 @@ class _Reruns:
         return tuple(made)
 
     def _original(self, op: Op, before: int | None) -> int | None:
-        """The op it repeats: the latest that this pass has not repeated; without tensors, the one that came next then."""
+        """The op it repeats: the latest not repeated by this pass; without tensors, the one that came next then."""
         place = op.module or op.span
         if op.pass_id is None or place is None:
             return None

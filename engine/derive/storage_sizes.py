@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from engine.trace import Tensor, Trace
 
 
-class Rooms:
-    """The storages of a trace; `told` are the bytes of those that are larger than what was met in them."""
+class StorageSizes:
+    """The storages of a trace; `larger` are the bytes of those larger than what was met in them."""
 
-    def __init__(self, trace: Trace, told: Mapping[str, int]) -> None:
-        self.sizes = dict(told)
+    def __init__(self, trace: Trace, larger: Mapping[str, int]) -> None:
+        self.bytes = dict(larger)
         """Bytes by storage; of a tensor without one by its id."""
         self.first: dict[str, Tensor] = {}
         """The record met first in each storage, in the order of meeting."""
         self._members: dict[str, dict[str, Tensor]] = {}
-        sizes, first = self.sizes, self.first
+        sizes, first = self.bytes, self.first
         for tensor in trace.tensors:
             storage = tensor.storage
             if storage is None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from engine.derive.rebinding import parted
 from engine.derive.side_facts import SideFacts
-from engine.derive.storage_sizes import Rooms
+from engine.derive.storage_sizes import StorageSizes
 from engine.ops import WRITES_SILENTLY
 from engine.trace import Change, Op, Storage, Tensor, Write
 from engine.trace_index import TraceIndex
@@ -15,23 +15,23 @@ MOST_WRITES = 200
 MOST_PARTED = 8
 
 
-def storages(looked: TraceIndex, told: SideFacts, rooms: Rooms) -> tuple[Storage, ...]:
+def storages(index: TraceIndex, facts: SideFacts, sizes: StorageSizes) -> tuple[Storage, ...]:
     """The storages that more than one tensor or array shares, or that were written into, in the order of meeting."""
-    return tuple(_Memory(looked, told, rooms).storages())
+    return tuple(_Memory(index, facts, sizes).storages())
 
 
 class _Memory:
-    def __init__(self, looked: TraceIndex, told: SideFacts, rooms: Rooms) -> None:
-        self.trace = looked.trace
-        self.tensors = looked.tensors
-        self.ops = looked.ops
-        self.rooms = rooms
+    def __init__(self, index: TraceIndex, facts: SideFacts, sizes: StorageSizes) -> None:
+        self.trace = index.trace
+        self.tensors = index.tensors
+        self.ops = index.ops
+        self.sizes = sizes
         self.arrays: dict[str, list[str]] = defaultdict(list)
-        for name, numbers in told.arrays:
-            for number in numbers:
-                self.arrays[f"s{number}"].append(name)
-        sharing = [storage for storage in rooms.first if rooms.is_shared(storage)]
-        self.parted = parted(looked, sharing, self.arrays, told.lines_not_run)
+        for name, shared in facts.arrays:
+            for storage in shared:
+                self.arrays[storage].append(name)
+        sharing = [storage for storage in sizes.first if sizes.is_shared(storage)]
+        self.parted = parted(index, sharing, self.arrays, facts.lines_not_run)
         self.shares: dict[tuple[str | None, str], bool] = {}
         """Whether a tensor shares the counter of the first one in a storage."""
         self.makers: dict[str, Op] = {}
@@ -43,20 +43,20 @@ class _Memory:
     def storages(self) -> Iterator[Storage]:
         """Those worth telling of."""
         writes = self._writes()
-        for storage in self.rooms.first:
+        for storage in self.sizes.first:
             written = writes.get(storage, ())
             ended = self.parted.get(storage, ())
-            if written or ended or storage in self.arrays or self.rooms.is_shared(storage):
+            if written or ended or storage in self.arrays or self.sizes.is_shared(storage):
                 in_order = sorted(written, key=lambda write: int(write.tensor[1:]))
                 kept = in_order
                 if len(in_order) > MOST_WRITES:
                     kept = [*in_order[: MOST_WRITES // 2], *in_order[-MOST_WRITES // 2 :]]
                 yield Storage(
                     id=storage,
-                    tensors=tuple(self.rooms.members(storage)),
+                    tensors=tuple(self.sizes.members(storage)),
                     arrays=tuple(self.arrays.get(storage, ())),
                     parted=tuple(ended[:MOST_PARTED]),
-                    size_bytes=self.rooms.sizes.get(storage, 0),
+                    size_bytes=self.sizes.bytes.get(storage, 0),
                     writes=tuple(kept),
                     writes_omitted=len(in_order) - len(kept),
                 )
@@ -72,18 +72,17 @@ class _Memory:
     def _of_updates(self) -> Iterator[tuple[str, Write]]:
         for update in self.trace.updates:
             op = self.ops.get(update.op or "")
-            moved = (
-                op is not None and op.name != "set_"
-            )  # an op that writes gives the tensor memory where it has too little
+            # an op that writes gives the tensor memory where it has too little
+            moved = op is not None and op.name != "set_"
             written = [change for change in (*update.changes, *update.state) if self._same_memory(change, moved=moved)]
             if op is not None:  # the other changes are what other tensors saw of it
                 written = [change for change in written if change.before in op.inputs] or written[:1]
-            told = set()
+            met = set()
             for change in written:
                 after = self.tensors[change.after or ""]
-                if after.storage in told:  # the value written may lie in the same memory
+                if after.storage in met:  # the value written may lie in the same memory
                     continue
-                told.add(after.storage)
+                met.add(after.storage)
                 yield (
                     after.storage or "",
                     Write(
@@ -98,13 +97,13 @@ class _Memory:
 
     def _of_passes(self) -> Iterator[tuple[str, Write]]:
         """A `.grad` that a pass added to where it lay."""
-        for one in self.trace.passes:
-            for added in one.accumulations:
+        for pass_ in self.trace.passes:
+            for added in pass_.accumulations:
                 change = Change(before=added.before, after=added.after)
                 if self._same_memory(change):
                     after = self.tensors[added.after or ""]
                     bumped = self._bumped(change)
-                    write = Write(tensor=after.id, version=after.version, bumped=bumped, span=one.span)
+                    write = Write(tensor=after.id, version=after.version, bumped=bumped, span=pass_.span)
                     yield after.storage or "", write
 
     def _of_kernels(self) -> Iterator[tuple[str, Write]]:
@@ -143,9 +142,9 @@ class _Memory:
     # Counters
 
     def _is_first_counter(self, tensor: Tensor) -> bool:
-        """Whether it raises the version of the tensor met first in that memory: views and `.detach()` share the counter of
-        what they were made of, `.data` and another `from_numpy` have one of their own."""
-        members = self.rooms.members(tensor.storage or "")
+        """Whether it raises the version of the tensor met first in that memory: views and `.detach()` share the counter
+        of what they were made of, `.data` and another `from_numpy` have one of their own."""
+        members = self.sizes.members(tensor.storage or "")
         first = next(iter(members))
         path = []
         number = tensor.identity or tensor.id
@@ -166,7 +165,7 @@ class _Memory:
         maker = self.makers.get(record.id)
         if maker is None:  # `nn.Parameter(t)` shares it too
             shares = record.role in ("parameter", "saved", "buffer")
-            return next(iter(self.rooms.members(storage or ""))) if shares else None
+            return next(iter(self.sizes.members(storage or ""))) if shares else None
         if maker.name == "data":
             return None
         sources = (self.tensors[source] for source in maker.inputs if source in self.tensors)

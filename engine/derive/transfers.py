@@ -1,7 +1,8 @@
-"""What was copied from one device to another; for a program that chooses a GPU and had none, what its lines would copy on one.
+"""What was copied from one device to another; for a program that chooses a GPU and had none, what it would copy on one.
 
-The prediction follows the run: what is computed from tensors on the GPU is there too, and what comes back for `item()`, `print` of a
-number or NumPy is copied. Whether a copy replaced the variable (`x = x.to(device)`) is read off the line."""
+The prediction follows the run: what is computed from tensors on the GPU is there too, and what comes back for `item()`,
+`print` of a number or NumPy is copied. Whether a copy replaced the variable (`x = x.to(device)`) is read off the
+line."""
 
 import re
 from collections.abc import Iterable
@@ -34,9 +35,9 @@ class _Line:
     tensors: set[str] = field(default_factory=set)
 
 
-def transfers(looked: TraceIndex) -> tuple[Transfer, ...]:
+def transfers(index: TraceIndex) -> tuple[Transfer, ...]:
     """The copies, one for each place and direction, in the order the places were first met."""
-    trace, tensors = looked.trace, looked.tensors
+    trace, tensors = index.trace, index.tensors
     ops = trace.ops
     if not any(op.name in MOVES for op in ops):
         return ()
@@ -52,11 +53,15 @@ def transfers(looked: TraceIndex) -> tuple[Transfer, ...]:
         line.tensors.add(tensor.identity or tensor.id)
     return tuple(
         Transfer(
-            span=one.span, to=one.to, predicted=one.predicted, times=one.times, tensors=len(one.tensors),
-            size_bytes=one.size_bytes,
+            span=line.span,
+            to=line.to,
+            predicted=line.predicted,
+            times=line.times,
+            tensors=len(line.tensors),
+            size_bytes=line.size_bytes,
         )
-        for one in list(lines.values())[:MOST_TRANSFERS]
-    )  # fmt: skip
+        for line in list(lines.values())[:MOST_TRANSFERS]
+    )
 
 
 _Copy = tuple[Op, str, str, bool]

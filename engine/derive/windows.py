@@ -23,8 +23,8 @@ _SIZE = re.compile(r"-?\d+")
 
 
 def size_after(window: Window, axis: WindowAxis) -> int:
-    """What the formula gives along one axis (the `Shape` sections of `torch.nn.Conv2d`, `ConvTranspose2d` and `MaxPool2d`, 2.13;
-    `pooling_output_shape` in ATen/native/Pool.h)."""
+    """What the formula gives along one axis (the `Shape` sections of `torch.nn.Conv2d`, `ConvTranspose2d` and
+    `MaxPool2d`, 2.13; `pooling_output_shape` in ATen/native/Pool.h)."""
     reach = axis.dilation * (axis.kernel - 1)
     if window.kind == "transpose":
         return (axis.size - 1) * axis.stride - 2 * axis.padding + reach + axis.output_padding + 1
@@ -63,11 +63,17 @@ def _window(op: Op, tensors: Mapping[str, Tensor]) -> Window | None:
     sizes = zip(taken.shape[-count:], kernel, *numbers, made.shape[-count:], strict=True)
     axes = tuple(
         WindowAxis(
-            size=size, kernel=width, stride=stride, padding=padding, padding_end=end, dilation=dilation,
-            output_padding=more, out=out,
+            size=size,
+            kernel=width,
+            stride=stride,
+            padding=padding,
+            padding_end=end,
+            dilation=dilation,
+            output_padding=more,
+            out=out,
         )
         for size, width, stride, (padding, end), dilation, more, out in sizes
-    )  # fmt: skip
+    )
     ceil = given.get("ceil_mode")
     return Window(kind=_KINDS.get(base, "pool"), axes=axes, ceil=ceil is not None and ceil.text == "True")
 
@@ -84,12 +90,14 @@ def _numbers(
     more = _sizes(given.get("output_padding"), count, (0,) * count)
     if stride is None or dilation is None or more is None:
         return None
-    told = given.get("padding")
-    if told is not None and told.text == "'same'":
+    padding_given = given.get("padding")
+    if padding_given is not None and padding_given.text == "'same'":
         reach = [step * (width - 1) for step, width in zip(dilation, kernel, strict=True)]
         return stride, tuple((whole // 2, whole % 2) for whole in reach), dilation, more
-    padding = (0,) * count if told is not None and told.text == "'valid'" else _sizes(told, count, (0,) * count)
-    return None if padding is None else (stride, tuple((one, 0) for one in padding), dilation, more)
+    none = (0,) * count
+    is_valid = padding_given is not None and padding_given.text == "'valid'"
+    padding = none if is_valid else _sizes(padding_given, count, none)
+    return None if padding is None else (stride, tuple((begin, 0) for begin in padding), dilation, more)
 
 
 def _given(op: Op, parameters: tuple[str, ...]) -> dict[str, Argument]:
@@ -110,5 +118,5 @@ def _sizes(argument: Argument | None, count: int, default: _Sizes | None) -> _Si
         return default
     if not _SIZES.fullmatch(argument.text or ""):
         return None
-    told = tuple(int(size) for size in _SIZE.findall(argument.text or ""))
-    return told * count if len(told) == 1 else told if len(told) == count else None
+    sizes = tuple(int(size) for size in _SIZE.findall(argument.text or ""))
+    return sizes * count if len(sizes) == 1 else sizes if len(sizes) == count else None

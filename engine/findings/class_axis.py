@@ -21,10 +21,12 @@ KEEPS_PLACES = PASSING | BY_NUMBERS | frozenset("log neg clamp clamp_min log1p e
 READS_CLASSES = frozenset(
     (
         *LOSSES,
-        *"kl_div mse_loss __getitem__ getitem gather index_select argmax max topk amax eq ne sum mean item tolist".split(),
+        *"kl_div mse_loss __getitem__ getitem gather index_select".split(),
+        *"argmax max topk amax eq ne sum mean item tolist".split(),
     )
 )
-"""What is done with the probabilities of classes; a product with other values makes them weights, and those may run over any axis."""
+"""What is done with the probabilities of classes; a product with other values makes them weights, and those may run
+over any axis."""
 PICKS = frozenset("__getitem__ getitem gather index_select embedding take take_along_dim index_add scatter".split())
 ITEMS = ("__getitem__", "getitem")
 MOST_STEPS = 8
@@ -91,7 +93,8 @@ def argmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 @once_a_line
 def classes_on_the_last_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Cross entropy takes axis 1 for the classes; of (batch, time, classes) that is the time, and no error comes when both are equal."""
+    """Cross entropy takes axis 1 for the classes; of (batch, time, classes) that is the time, and no error comes when
+    both are equal."""
     for op in diagnosis.ops_named(("cross_entropy", "nll_loss")):
         given, target = diagnosis.input_of(op), diagnosis.input_of(op, 1)
         if given is None or target is None or len(given.shape) < 3 or op.span is None:
@@ -175,7 +178,8 @@ def _by_number(diagnosis: Diagnosis, op: Op) -> bool:
 
 
 def _users(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
-    """The ops that a value goes into, seen through those that keep its places; an op that such a value merely fills is left out."""
+    """The ops that a value goes into, seen through those that keep its places; an op that such a value merely fills
+    is left out."""
 
     def through(value: str) -> Iterator[str]:
         for op in diagnosis.takers.get(value, ()):
@@ -191,7 +195,8 @@ def _keeps_places(diagnosis: Diagnosis, op: Op) -> bool:
 
 
 def _only_classes(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether all that happens to the probabilities fits classes: losses, choices, sums; no weighing of other values."""
+    """Whether all that happens to the probabilities fits classes: losses, choices, sums; no weighing of other
+    values."""
     return all(
         user.name in READS_CLASSES or (user.name == "mul" and _by_one_hot(diagnosis, user))
         for user in _users(diagnosis, op.outputs[0] if op.outputs else "")

@@ -341,7 +341,8 @@ def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _defined(diagnosis: Diagnosis, attribute: str, kind: str) -> Span | None:
-    """Where the program gives a module that attribute, best in the class of that name; None when that is not one place."""
+    """Where the program gives a module that attribute, best in the class of that name; None when that is not one
+    place."""
     code = diagnosis.code
     found = [value for binding in code.bindings for target, value in _pairs(binding)
              if isinstance(target, ast.Attribute) and target.attr == attribute]  # fmt: skip

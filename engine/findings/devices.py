@@ -91,7 +91,8 @@ def _environment_keys(code: Source) -> Iterator[tuple[ast.Constant | ast.keyword
 
 
 def _asked_before(code: Source, statement: ast.stmt) -> ast.Call | None:
-    """A call before it in the same function, or at the level of the program, that made CUDA look at the variable already."""
+    """A call before it in the same function, or at the level of the program, that made CUDA look at the variable
+    already."""
     for call in code.calls:
         name = dotted(call.func)
         asks = name.startswith("torch.cuda.") and name.rpartition(".")[2] in ASKS_CUDA

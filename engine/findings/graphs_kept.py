@@ -83,7 +83,8 @@ def _kept(diagnosis: Diagnosis, call: ast.Call, owner: str, kept: list[Tensor]) 
 
 
 def totals_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`total += loss`: a running sum whose graph grows by one iteration each time and that nothing goes back through."""
+    """`total += loss`: a running sum whose graph grows by one iteration each time and that nothing goes back
+    through."""
     code = diagnosis.code
     told: set[str] = set()
     for op in diagnosis.ops_named(("add", "add_", "iadd")):

@@ -13,8 +13,8 @@ from engine.trace import Finding, Op, Tensor
 
 STEPS_TOO_FAR = 4
 SMALL_STEPS = frozenset(
-    "mul add sub div rdiv rsub neg to float double half bfloat16 cuda cpu type view reshape unsqueeze squeeze flatten t T"
-    " transpose permute clone contiguous".split()
+    "mul add sub div rdiv rsub neg to float double half bfloat16 cuda cpu type view reshape unsqueeze squeeze flatten"
+    " t T transpose permute clone contiguous".split()
 )
 """What people do to a tensor while they make it."""
 

@@ -121,7 +121,8 @@ def _varied(around: ast.AST) -> frozenset[str]:
 
 
 def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """An optimizer with a memory that is made again while the same parameters are trained: its memory is gone each time."""
+    """An optimizer with a memory that is made again while the same parameters are trained: its memory is gone each
+    time."""
     steps: dict[tuple[str, str], list[Update]] = {}
     for step in diagnosis.steps:
         if step.optimizer and not step.raised:

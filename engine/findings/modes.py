@@ -52,7 +52,8 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A model put into eval mode before training, as a whole, and never back: its dropout and batch norm take no part."""
+    """A model put into eval mode before training, as a whole, and never back: its dropout and batch norm take no
+    part."""
     code = diagnosis.code
     if len(diagnosis.steps) < 2 or _switch(code, "train") is not None:
         return

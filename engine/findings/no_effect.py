@@ -1,4 +1,5 @@
-"""Lines that run without an error and change nothing: results thrown away, attributes that nobody reads, calls too early or late."""
+"""Lines that run without an error and change nothing: results thrown away, attributes that nobody reads, calls too
+early or late."""
 
 import ast
 from collections.abc import Iterator
@@ -12,8 +13,8 @@ from engine.program.spelling import nearest
 from engine.trace import Edit, Finding
 
 MAKES_NEW = frozenset(
-    "add sub mul div clamp clip to float double half bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze transpose"
-    " permute t flatten detach clone masked_fill round abs relu sigmoid tanh softmax normalize sqrt exp log".split()
+    "add sub mul div clamp clip to float double half bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze"
+    " transpose permute t flatten detach clone masked_fill round abs relu sigmoid tanh softmax normalize sqrt exp log".split()
 )
 """Operations that people write as a statement because they take them for in-place ones."""
 SAFE_TO_KEEP = frozenset(
@@ -83,7 +84,8 @@ def _is_used_later(diagnosis: Diagnosis, name: str, statement: ast.stmt) -> bool
 
 
 def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`p.require_grad = False`, and `net.layer.requires_grad = False`: Python makes a new attribute that nobody reads."""
+    """`p.require_grad = False`, and `net.layer.requires_grad = False`: Python makes a new attribute that nobody
+    reads."""
     code = diagnosis.code
     for statement in code.bindings:
         target, value = statement.targets[0], statement.value

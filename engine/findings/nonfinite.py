@@ -258,7 +258,16 @@ def _kept_away(diagnosis: Diagnosis, op: Op) -> Edits:
 
 
 def _empty_row(diagnosis: Diagnosis, op: Op) -> Finding:
-    return diagnosis.finding("softmax_of_masked_row", "warning", op.span, tensors=(*op.inputs[:1], *op.outputs), nodes=op.nodes, op=op.name, name=diagnosis.say(op.outputs[0]), operand=diagnosis.say(op.inputs[0]))  # fmt: skip
+    return diagnosis.finding(
+        "softmax_of_masked_row",
+        "warning",
+        op.span,
+        tensors=(*op.inputs[:1], *op.outputs),
+        nodes=op.nodes,
+        op=op.name,
+        name=diagnosis.say(op.outputs[0]),
+        operand=diagnosis.say(op.inputs[0]),
+    )
 
 
 def _backward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:

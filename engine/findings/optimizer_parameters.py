@@ -34,7 +34,8 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Models in training mode that got gradients in pass after pass, while an optimizer moved another model, and never moved."""
+    """Models in training mode that got gradients in pass after pass, while an optimizer moved another model, and
+    never moved."""
     steps = diagnosis.steps
     if len(steps) < 2:
         return

@@ -24,7 +24,8 @@ def data_edits(diagnosis: Diagnosis) -> Iterator[Finding]:
     savers, users = _savers(diagnosis, {identity for _, _, identity in edits}), _users(diagnosis)
     written = _written(diagnosis)
     looked_at: dict[tuple[str, Span | None], tuple[int, list[_Saver]]] = {}
-    """For each line that writes: how many savers it was held against, and those that a later pass may yet find changed."""
+    """For each line that writes: how many savers it was held against, and those that a later pass may yet find
+    changed."""
     told: set[tuple[str, str]] = set()
     for update, change, identity in edits:
         edited, nodes = diagnosis.update_step.get(update.id, 0), savers.get(identity, [])

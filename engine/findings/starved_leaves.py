@@ -42,7 +42,8 @@ def starved_leaves(diagnosis: Diagnosis) -> set[str]:
 
 
 def set_aside(diagnosis: Diagnosis, starved: set[str]) -> set[str]:
-    """The parameters of models that got no gradient at all while another was trained, and that the program never asks for."""
+    """The parameters of models that got no gradient at all while another was trained, and that the program never asks
+    for."""
     by_model: dict[str, set[str]] = {}
     for module in diagnosis.trace.modules:
         leaves = by_model.setdefault(diagnosis.outermost(module).path, set())

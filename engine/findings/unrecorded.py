@@ -1,4 +1,5 @@
-"""Leaves without gradient because nothing was recorded when they were used: `no_grad` in all its forms, or asked too late."""
+"""Leaves without gradient because nothing was recorded when they were used: `no_grad` in all its forms, or asked too
+late."""
 
 import ast
 from collections.abc import Iterator
@@ -237,7 +238,8 @@ def _tracked_reading(diagnosis: Diagnosis, node: ast.AST) -> Op | None:
 
 
 def numbers_collected(diagnosis: Diagnosis, sources: list[str]) -> Iterator[Finding]:
-    """`losses.append(loss.item())` and `total += loss.item()`, made into a tensor at the end: where the first was read."""
+    """`losses.append(loss.item())` and `total += loss.item()`, made into a tensor at the end: where the first was
+    read."""
     code = diagnosis.code
     for source in sources:
         maker = diagnosis.maker.get(source)

@@ -17,7 +17,8 @@ LOSS_FUNCTIONS = frozenset(
     (
         *LOSSES,
         *ELEMENTWISE_LOSSES,
-        *"kl_div poisson_nll_loss gaussian_nll_loss ctc_loss soft_margin_loss multi_margin_loss multilabel_margin_loss".split(),
+        *"kl_div poisson_nll_loss gaussian_nll_loss ctc_loss".split(),
+        *"soft_margin_loss multi_margin_loss multilabel_margin_loss".split(),
     )
 )
 KEEPS_SIGN = PASSING | frozenset("mean sum __getitem__ getitem sqrt detach".split())
@@ -153,8 +154,8 @@ def _losses(diagnosis: Diagnosis, passes: Sequence[Pass]) -> list[Sequence[float
 
 
 def _sign(diagnosis: Diagnosis, pass_: Pass) -> int:
-    """1 when a pass begins at a loss function or at squared differences, −1 when at such a thing negated; 0 for what may as
-    well be made large."""
+    """1 when a pass begins at a loss function or at squared differences, −1 when at such a thing negated; 0 for what
+    may as well be made large."""
     tensor: str | None = pass_.roots[0].tensor
     sign = 1
     for _ in range(MOST_STEPS):
@@ -201,7 +202,8 @@ def _squares_differences(diagnosis: Diagnosis, op: Op) -> bool:
 
 
 def _finding(diagnosis: Diagnosis, sign: int, passes: Sequence[Pass], wrong: dict[str, list[_Move]]) -> Finding | None:
-    """Told where the sign is wrong: at the step by hand, at the optimizer that maximizes, or where the loss was negated."""
+    """Told where the sign is wrong: at the step by hand, at the optimizer that maximizes, or where the loss was
+    negated."""
     loss, leaves = passes[0].roots[0].tensor, list(wrong)
     moves = sorted((own[0] for own in wrong.values()), key=_place)
     told = _where(diagnosis, sign, moves, loss, passes[0].span)

@@ -6,7 +6,13 @@ from engine.trace_index import TraceIndex
 
 
 def checks(index: TraceIndex) -> Iterator[str]:
-    """A check points into a leaf that its pass reached; a Jacobian has as many values as rows and columns say."""
+    """Every breach of these laws."""
+    yield from _differences(index)
+    yield from _jacobians(index)
+
+
+def _differences(index: TraceIndex) -> Iterator[str]:
+    """A check points into a leaf that its pass reached."""
     for check in index.trace.checks:
         where = f"the check of {check.tensor} in pass {check.pass_id}"
         leaf = index.tensors.get(check.tensor)
@@ -25,6 +31,10 @@ def checks(index: TraceIndex) -> Iterator[str]:
             yield f"{where} is {check.verdict} with {len(check.elements)} elements"
         if (check.verdict == "agrees") != (check.reason in ("", "left")):
             yield f"{where} is {check.verdict} for the reason {check.reason!r}"
+
+
+def _jacobians(index: TraceIndex) -> Iterator[str]:
+    """A Jacobian has as many values as rows and columns say."""
     for jacobian in index.trace.jacobians:
         where = f"the Jacobian of {jacobian.output or jacobian.node} in pass {jacobian.pass_id}"
         if jacobian.pass_id not in index.passes or (jacobian.node is None) == (

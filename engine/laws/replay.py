@@ -84,14 +84,17 @@ def _grads(index: TraceIndex) -> Iterator[str]:
             parts = [part for part in (added.before, added.delta) if part is not None]
             if added.after is not None and added.delta is not None and not _adds_up(index, parts, added.after):
                 yield f"{where}: {' + '.join(parts)} is not {added.after}"
+    if not any(cut.what == "ops" for cut in index.trace.truncated):  # else a change by hand may have been left out
+        yield from _grads_at_the_end(index)
+
+
+def _grads_at_the_end(index: TraceIndex) -> Iterator[str]:
     last: dict[str, str | None] = {}
     by: dict[str, str] = {}
     for step in index.trace.timeline:  # a pass within another ends before it
         if step.kind == "accumulate" and step.pass_id in index.passes and step.accumulation is not None:
             added = index.passes[step.pass_id].accumulations[step.accumulation]
             last[added.tensor], by[added.tensor] = added.after, step.pass_id
-    if any(cut.what == "ops" for cut in index.trace.truncated):
-        return  # what changed a gradient by hand may have been left out
     touched = _touched(index)
     unseen = _before_a_gap(index)
     for tensor in index.trace.tensors:

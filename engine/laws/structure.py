@@ -60,7 +60,7 @@ def _named_tensors(trace: Trace) -> Iterator[tuple[str, str | None]]:
         yield from ((f"pass {pass_.id}", tensor) for tensor in _pass_tensors(pass_))
     for update in trace.updates:
         for change in (*update.changes, *update.state):
-            named = (change.before, change.after, change.gradient)
+            named = (change.before, change.after, change.gradient, change.leaf)
             yield from ((f"update {update.id}", tensor) for tensor in named)
     for variable in trace.variables:
         yield from ((f"variable {variable.name}", tensor) for tensor in (variable.tensor, *variable.tensors))

@@ -1,5 +1,5 @@
-"""A tensor expression with named inputs becomes a program, and places in that one places in the expression. The text is never
-parsed or evaluated here."""
+"""A tensor expression with named inputs becomes a program, and places in that one places in the expression. The text is
+never parsed or evaluated here."""
 
 import json
 import keyword
@@ -171,7 +171,8 @@ def _shown(value: Json) -> str:
 
 
 def in_expression(program: Program, span: Span | None) -> Span | None:
-    """The same place in the expression as it was given; its end for what Python missed behind it, None for a place elsewhere."""
+    """The same place in the expression as it was given; its end for what Python missed behind it, None for a place
+    elsewhere."""
     given = program.expression
     if given is None or span is None:
         return None

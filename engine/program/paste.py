@@ -1,4 +1,5 @@
-"""What comes along when code is copied from notebooks, documents and terminals, and the edits that take it out. Pure text."""
+"""What comes along when code is copied from notebooks, documents and terminals, and the edits that take it out. Pure
+text."""
 
 import re
 import unicodedata
@@ -13,18 +14,21 @@ RESULT = re.compile(r"^\s*Out ?\[(?:\d+|\*| |None)?\]: ?")
 CONTINUED = re.compile(r"^ {2,}\.\.\.: ?")
 PROMPT = re.compile(r"^\s*(?:>>>|\.\.\.)(?: |$)")
 PRINTED = re.compile(
-    r"^\s*(?:[\[(]?tensor\((?=[\[\-\d.]|nan|inf|True|False)|array\(\[|Parameter containing:|torch\.Size\(\[|<\w+Backward\w* object|OrderedDict\(\[)"
+    r"^\s*(?:[\[(]?tensor\((?=[\[\-\d.]|nan|inf|True|False)|array\(\[|Parameter containing:|torch\.Size\(\["
+    r"|<\w+Backward\w* object|OrderedDict\(\[)"
 )
 _TERMINAL = re.compile(
-    r"^\s*(?:\$ |[!%]|(?:sudo +)?(?:pip3?|conda|python3?|cd|ls|wget|curl|git|nvidia-smi|export|apt(?:-get)?|mkdir|unzip|source)"
+    r"^\s*(?:\$ |[!%]|(?:sudo +)?"
+    r"(?:pip3?|conda|python3?|cd|ls|wget|curl|git|nvidia-smi|export|apt(?:-get)?|mkdir|unzip|source)"
     r"(?: +[-\w./]|$)(?!.*[=(]\s*\w+\())"
 )
 VISIBLE = re.compile(r"^\s*(?:export +|set +)?(?P<name>CUDA_VIS\w*) *= *(?P<devices>[\d, ]*\d)(?P<command> +\S.*)?$")
 
 HALF = {
-    "，": ",", "。": ".", "：": ":", "；": ";", "（": "(", "）": ")", "【": "[", "】": "]", "、": ",", "“": '"', "”": '"',
-    "‘": "'", "’": "'", "「": '"', "」": '"', "『": '"', "』": '"', "−": "-", "–": "-", "—": "-", "×": "*", "·": "*", "…": "...", "÷": "/",
-    "≥": ">=", "≤": "<=", "≠": "!=", "→": "->", "《": "<", "》": ">",
+    "，": ",", "。": ".", "：": ":", "；": ";", "（": "(", "）": ")", "【": "[", "】": "]", "、": ",",
+    "“": '"', "”": '"', "‘": "'", "’": "'", "「": '"', "」": '"', "『": '"', "』": '"', "−": "-", "–": "-",
+    "—": "-", "×": "*", "·": "*", "…": "...", "÷": "/", "≥": ">=", "≤": "<=", "≠": "!=", "→": "->",
+    "《": "<", "》": ">",
 }  # fmt: skip
 BLANK = frozenset("\u00a0\u3000\u2002\u2003\u2009\u202f\u205f")
 NOTHING = frozenset("\u200b\u200c\u200d\u2060\ufeff\u00ad")

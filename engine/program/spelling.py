@@ -11,7 +11,8 @@ LONGEST_NAME = 60
 def nearest(name: str, candidates: Iterable[str]) -> tuple[str, bool]:
     """The real name that was most likely meant, empty when none is near, and whether no other is as likely.
 
-    Of several equally near, one that begins with the same letter is likelier, and of those one where letters were left out."""
+    Of several equally near, one that begins with the same letter is likelier, and of those one where letters were left
+    out."""
     if not 1 < len(name) <= LONGEST_NAME:
         return "", False
     best: list[str] = []

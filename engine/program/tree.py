@@ -24,7 +24,8 @@ _BLOCKS = ("body", "orelse", "finalbody")
 _Node = TypeVar("_Node", bound=ast.AST)
 
 _filters = threading.Lock()
-"""`catch_warnings` puts back what it found: two threads in it at once would leave the whole process without warnings."""
+"""`catch_warnings` puts back what it found: two threads in it at once would leave the whole process without
+warnings."""
 
 
 def parse(code: str) -> ast.Module | None:
@@ -171,8 +172,8 @@ class Tree(Lines):
         )
 
     def span_from_name(self, node: ast.expr) -> Span | None:
-        """Where Python says that an attribute or method call is whose receiver ends on a line before: it begins at the name
-        (`update_start_location_to_match_attr` in CPython's compiler)."""
+        """Where Python says that an attribute or method call is whose receiver ends on a line before: it begins at the
+        name (`update_start_location_to_match_attr` in CPython's compiler)."""
         name = node.func if isinstance(node, ast.Call) else node
         if not isinstance(name, ast.Attribute) or name.end_lineno in (None, node.lineno):
             return None

@@ -6,15 +6,15 @@ from engine.rules.formula import Expr, Symbol
 from engine.rules.rule import LOSS, Rule, f, g, n, target, x
 
 
-def _loss(name: str, each: Expr, slots: Mapping[str, Expr], zh: str, en: str) -> tuple[Rule, Rule, Rule]:
+def _loss(name: str, element: Expr, slots: Mapping[str, Expr], zh: str, en: str) -> tuple[Rule, Rule, Rule]:
     """A loss without reduction, as a mean, and as a sum."""
     return (
-        Rule(name, each, {slot: g * expr for slot, expr in slots.items()}, zh=zh, en=en, letters=LOSS,
+        Rule(name, element, {slot: g * expr for slot, expr in slots.items()}, zh=zh, en=en, letters=LOSS,
              variant="none", only={"reduction": "0"}),
-        Rule(name, f("total", each) / n, {slot: g / n * expr for slot, expr in slots.items()}, letters=LOSS,
+        Rule(name, f("total", element) / n, {slot: g / n * expr for slot, expr in slots.items()}, letters=LOSS,
              variant="mean", only={"reduction": "1"}, zh=f"{zh}这里取平均，所以除以元素个数 n。",
              en=f"{en} This is the mean, hence the division by n elements."),
-        Rule(name, f("total", each), {slot: g * expr for slot, expr in slots.items()}, zh=zh, en=en, letters=LOSS,
+        Rule(name, f("total", element), {slot: g * expr for slot, expr in slots.items()}, zh=zh, en=en, letters=LOSS,
              variant="sum", only={"reduction": "2"}),
     )  # fmt: skip
 

@@ -39,8 +39,8 @@ def reserve_places() -> None:
 def live(
     descriptors: Descriptors, make_ready: Callable[[], Callable[[RunRequest], None]], *, bound_address_space: bool
 ) -> NoReturn:
-    """Take the descriptors, close the sandbox, say so with an empty line, wait for a request and act on it; then an empty line
-    again: all has been said, and nobody need wait until this process has given its memory back.
+    """Take the descriptors, close the sandbox, say so with an empty line, wait for a request and act on it; then an
+    empty line again: all has been said, and nobody need wait until this process has given its memory back.
 
     `make_ready` closes the sandbox and gives what to do with the request.
     """

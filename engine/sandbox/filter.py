@@ -9,7 +9,7 @@ import functools
 import struct
 import tempfile
 
-from engine.sandbox.cuda import SYSTEM_CALLS as CUDA_CALLS
+from engine.devices import CPU, DeviceKind
 
 _ALLOWED = {
     "data": """read write readv writev pread64 pwrite64 preadv pwritev preadv2 pwritev2 lseek close close_range
@@ -48,23 +48,23 @@ _OWN_PID = 0x7F3A5B1D  # stands for the pid until `for_pid`; above any real pid 
 _JUMP_IF_EQUAL = 0x15
 
 
-def compile_filter(cuda: bool = False) -> bytes:
+def compile_filter(kind: DeviceKind = CPU) -> bytes:
     """The BPF program, with a mark where the pid goes; raises when libseccomp is missing."""
     import pyseccomp as sc
 
     rules = sc.SyscallFilter(sc.ERRNO(errno.EPERM))
     rules.set_attr(sc.Attr.ACT_BADARCH, sc.KILL_PROCESS)  # 32-bit calls have other numbers
-    for name in " ".join((*_ALLOWED.values(), CUDA_CALLS if cuda else "")).split():
+    for name in " ".join((*_ALLOWED.values(), kind.system_calls)).split():
         if sc.resolve_syscall(sc.Arch.NATIVE, name) != -1:  # a libseccomp older than the call: it stays forbidden
             rules.add_rule(sc.ALLOW, name)
     for name in ("kill", "tgkill"):
         rules.add_rule(sc.ALLOW, name, sc.Arg(0, sc.EQ, _OWN_PID))
     rules.add_rule(sc.ALLOW, "prlimit64", sc.Arg(0, sc.EQ, 0))
-    for request in _IOCTLS if not cuda else ():
-        # the kernel reads 32 bits of the request
-        rules.add_rule(sc.ALLOW, "ioctl", sc.Arg(1, sc.MASKED_EQ, 0xFFFFFFFF, request))
-    if cuda:
+    if kind.files:
         rules.add_rule(sc.ALLOW, "ioctl")  # which devices it reaches is Landlock's to say
+    else:
+        for request in _IOCTLS:  # the kernel reads 32 bits of the request
+            rules.add_rule(sc.ALLOW, "ioctl", sc.Arg(1, sc.MASKED_EQ, 0xFFFFFFFF, request))
     for command in _FCNTLS:
         rules.add_rule(sc.ALLOW, "fcntl", sc.Arg(1, sc.EQ, command))
     for option in _PRCTLS:

@@ -13,10 +13,9 @@ from pathlib import Path
 import landlockpy
 from landlockpy import AccessFS, RestrictFlag, Ruleset, Scope
 
+from engine.devices import CPU, DeviceKind, device_files, kind_of
 from engine.limits import MIB
 from engine.sandbox import libc, root
-from engine.sandbox.cuda import READABLE as CUDA_READABLE
-from engine.sandbox.cuda import device_files, is_cuda
 from engine.sandbox.filter import compile_filter, for_pid
 from engine.sandbox.readable import DEVICES, readable_paths
 from engine.trace import RunLimits
@@ -33,12 +32,11 @@ _WORKER_BYTES = (512 + 64) * MIB
 class Layers:
     """What this machine allows. `names` says which layers a child closes, in order."""
 
-    def __init__(self, staging: str, slots: int, *, namespaces: bool, cuda: bool) -> None:
+    def __init__(self, staging: str, slots: int, *, namespaces: bool, kind: DeviceKind = CPU) -> None:
         readable = self._readable = readable_paths()
         self._filter = compile_filter() if _seccomp_works() else None  # libseccomp is not found from the private root
-        self._cuda_filter = compile_filter(cuda=True) if cuda and self._filter else None
-        # the CUDA driver looks at /proc, /sys and /dev, so runs on a GPU keep the file tree there is
-        entered = _enter_private_root(staging, readable) if namespaces and not cuda else ()
+        self._device_filter = compile_filter(kind) if self._filter else None
+        entered = _enter_private_root(staging, readable) if namespaces and not kind.needs_machine_tree else ()
         self._private_root = "mount" in entered
         self.has_quota = self._private_root
         """Each run has a file system of its own, so nobody need watch what it writes."""
@@ -91,7 +89,7 @@ class Layers:
     def close(self, slot: int, device: str) -> None:
         """Close all layers around the calling process, for good; raises when one cannot be closed.
 
-        For a CUDA device that device has to be initialised already.
+        An accelerator has to be started already.
         """
         uid = FIRST_UID + slot if self._own_uids else os.getuid()
         gid = FIRST_UID + slot if self._own_uids else os.getgid()
@@ -110,11 +108,11 @@ class Layers:
         libc.prctl(libc.PR_SET_NO_NEW_PRIVS, 1)
         if self._rulesets:
             self._ruleset_for(slot, device).restrict(RestrictFlag.TSYNC, no_new_privs=False)
-        if program := self._cuda_filter if is_cuda(device) else self._filter:
+        if program := self._filter if kind_of(device) is CPU else self._device_filter:
             libc.load_filter(for_pid(program, os.getpid()))
 
     def _ruleset_for(self, slot: int, device: str) -> Ruleset:
-        if is_cuda(device):
+        if kind_of(device) is not CPU:
             return _ruleset(self._readable, self._homes[slot], device)
         return self._rulesets[0 if self._private_root else slot]
 
@@ -235,8 +233,8 @@ def _ruleset(readable: tuple[str, ...], home: str, device: str = "cpu") -> Rules
     allowed = {path: look if Path(path).is_dir() else AccessFS.READ_FILE for path in readable}
     allowed |= dict.fromkeys(DEVICES, AccessFS.READ_FILE | AccessFS.WRITE_FILE)
     allowed[home] = look | write | change
-    if is_cuda(device):
-        allowed |= {path: look for path in CUDA_READABLE if Path(path).exists()}
+    if (kind := kind_of(device)) is not CPU:
+        allowed |= {path: look for path in kind.readable if Path(path).exists()}
         allowed["/proc/self/task"] = look | AccessFS.WRITE_FILE  # the driver names its threads there
         allowed |= dict.fromkeys(device_files(device), AccessFS.READ_FILE | AccessFS.WRITE_FILE | AccessFS.IOCTL_DEV)
     ruleset = Ruleset(scoped=Scope.ABSTRACT_UNIX_SOCKET | Scope.SIGNAL)

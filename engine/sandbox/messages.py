@@ -2,6 +2,7 @@
 
 import msgspec
 
+from engine.devices import CPU
 from engine.sandbox.canary import Targets
 from engine.trace import Record
 
@@ -20,8 +21,10 @@ class Config(Record, frozen=True):
     """Where the engine is imported from; taken off `sys.path` before any program runs."""
     namespaces: bool = True
     """Whether to use namespaces where the machine allows."""
-    cuda_share: float = 0.0
-    """Share of a GPU's memory each run may take; 0 for a warm process whose runs get no GPU."""
+    kind: str = CPU.name
+    """Kind of device its runs get."""
+    device_share: float = 1.0
+    """Share of a device's memory each run may take."""
 
 
 class Spawn(Record, frozen=True, tag=True):
@@ -30,8 +33,8 @@ class Spawn(Record, frozen=True, tag=True):
     id: int
     """Number of the child, never used twice."""
     device: str = "cpu"
-    """`cuda:N` initialises that device before the sandbox closes."""
-    practise: bool = False
+    """An accelerator is started before the sandbox closes."""
+    prefault: bool = False
     """There is time to get the process's own copies of the pages that a run writes to."""
     canary: Targets | None = None
     """It shall attack these instead of running a program."""
@@ -44,8 +47,8 @@ class Ready(Record, frozen=True, tag=True):
     """Layers every child closes, in order."""
     canary: str
     """A file that every run finds and none may read."""
-    cuda_devices: int
-    """How many CUDA devices PyTorch sees."""
+    devices: tuple[str, ...] = ()
+    """Accelerators that PyTorch sees."""
 
 
 class Spawned(Record, frozen=True, tag=True):

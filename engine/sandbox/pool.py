@@ -16,26 +16,27 @@ from typing import Literal
 
 import msgspec
 
+from engine.devices import AUTO, CPU, DeviceKind, first_of_its_kind, kind_of
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.sandbox.canary import WRITTEN, Report, Targets, judge
-from engine.sandbox.cuda import is_cuda
-from engine.sandbox.nursery import Child, Nursery, SandboxBroken, ZygoteLost, settle
-from engine.sandbox.plain import PlainChild, PlainNursery
+from engine.sandbox.processes import Process, Processes, SandboxBroken, ZygoteLost, settle
 from engine.sandbox.supervision import GRACE_S, LATE_S, Supervision
+from engine.sandbox.unsandboxed import UnsandboxedProcesses
+from engine.sandbox.zygote_client import ZygoteClient
 from engine.trace import Isolation, Program, Timings
 
 _WATCH_S = 0.03
 _CANARY_S = 20.0
 _LULL_S = 0.05
-"""After a run that did not follow another one so soon, nobody hurries the next: its process is made when this has passed."""
+"""After a run that did not follow another so soon, nobody hurries: the next process is made when this has passed."""
 
 
 class Control:
     """A hand on one run while it is performed."""
 
     def __init__(self) -> None:
-        self._child: Child | PlainChild | None = None
+        self._child: Process | None = None
         self._run: Supervision | None = None
         self._cancelled = False
 
@@ -55,7 +56,7 @@ class Control:
         if self._child is not None:
             self._child.take_processor()
 
-    def hold(self, child: Child | PlainChild, run: Supervision) -> None:
+    def hold(self, child: Process, run: Supervision) -> None:
         """The run has begun in this process."""
         self._child, self._run = child, run
         if self._cancelled:
@@ -70,9 +71,10 @@ class Pool:
     """Runs up to `capacity` programs at once, further ones wait their turn.
 
     `spares` children wait forked, sandboxed and warm. `outer` names a sandbox the operator put around the service.
-    A run on a GPU may take `cuda_share` of its memory, and as many go on at once as these shares fit into it; once a GPU was
-    asked for, one process waits with it initialised. Their warm process is another: the driver needs to see more of the machine.
-    Without a `zygote` each run is an ordinary process, not isolated: for systems other than Linux.
+    A run on an accelerator may take `device_share` of its memory, and as many go on at once as these shares fit into
+    it; once one was asked for, a process waits with it started. Their warm process is another: a driver needs to see
+    more of the machine. Where they are not `sandboxed` each run is an ordinary process that may do all its user may,
+    its memory not watched: for programs of one's own, and for systems other than Linux.
     """
 
     def __init__(
@@ -82,23 +84,24 @@ class Pool:
         spares: int = 2,
         namespaces: bool = True,
         outer: Literal["gvisor"] | None = None,
-        zygote: bool = sys.platform == "linux",
-        cuda_share: float = 0.4,
+        sandboxed: bool = sys.platform == "linux",
+        device_share: float = 0.4,
     ) -> None:
         self.capacity = capacity or max(2, os.cpu_count() or 1)
-        self.cuda_devices = 0
+        self.devices: tuple[str, ...] = ()
+        """Accelerators there are."""
         self.isolation = Isolation(profile="none", layers=())
-        self._cuda_share = cuda_share
-        self._spares_wanted = {"cpu": spares}
+        self._device_share = device_share
+        self._spares_wanted = {CPU.name: spares}
         """By device."""
         self._namespaces = namespaces
         self._outer = outer
-        self._zygote = zygote
+        self._sandboxed = sandboxed
         self._turns = asyncio.Semaphore(self.capacity)
         self._device_turns: dict[str, asyncio.Semaphore] = {}
-        self._spares: dict[str, deque[Child | PlainChild]] = {}
-        self._nurseries: dict[bool, Nursery | PlainNursery] = {}
-        """By whether their runs get a GPU."""
+        self._spares: dict[str, deque[Process]] = {}
+        self._clients: dict[DeviceKind, Processes] = {}
+        """By the kind of device their runs get."""
         self._starting = asyncio.Lock()
         self._refilling: asyncio.Task[None] | None = None
         self._performing = 0
@@ -108,10 +111,10 @@ class Pool:
 
     async def start(self) -> None:
         """Warm up and find out, by attacks from inside, which layers hold on this machine."""
-        nursery = await self._live_nursery("cpu")
+        client = await self._live_client(CPU.name)
         try:
-            if isinstance(nursery, Nursery):
-                self.isolation = await self._test_isolation(nursery)
+            if self._sandboxed:
+                self.isolation = await self._test_isolation(client)
         except BaseException:
             await self.close()
             raise
@@ -135,8 +138,8 @@ class Pool:
                 finally:
                     control.let_go()
                     child.kill()
-                    # never while the answer is made and the kernel takes the process down; and after a lone run, whoever reads
-                    # the answer on this machine has the processors first
+                    # never while the answer is made and the kernel takes the process down; and after a lone run,
+                    # whoever reads the answer on this machine has the processors first
                     child.exited.add_done_callback(lambda _: self._refill_in(0 if hurried else _LULL_S))
             finally:
                 self._latest_end = time.perf_counter()
@@ -149,14 +152,14 @@ class Pool:
             self._refilling.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._refilling
-        for nursery in self._nurseries.values():
-            await nursery.close()
-        self._nurseries.clear()
+        for client in self._clients.values():
+            await client.close()
+        self._clients.clear()
         self._spares.clear()
 
     async def _supervise(
         self,
-        child: Child | PlainChild,
+        child: Process,
         request: RunRequest,
         on_event: Callable[[bytes], None] | None,
         control: Control,
@@ -174,10 +177,10 @@ class Pool:
         watch = loop.create_task(_watch_memory(child, run, before))
         exited = None
         try:
-            await child.send(msgspec.json.encode(request), run.hear, run.see_output)
+            await child.send(msgspec.json.encode(request), run.on_events, run.on_output)
             await ended
             if run.over:
-                child.hear_rest()
+                child.drain()
             else:
                 with contextlib.suppress(ZygoteLost):
                     exited = child.exited.result()
@@ -195,12 +198,11 @@ class Pool:
 
     def _device(self, request: RunRequest) -> str:
         """The device a child is made ready for; one that is not there is the worker's to explain."""
-        device = request.program.device
-        if device == "auto" or not self.cuda_devices:
-            return "cuda:0" if self.cuda_devices else "cpu"
-        return "cuda:0" if device == "cuda" else device
+        if request.program.device == AUTO or not self.devices:
+            return next(iter(self.devices), CPU.name)
+        return first_of_its_kind(request.program.device)
 
-    async def _take(self, device: str) -> Child | PlainChild:
+    async def _take(self, device: str) -> Process:
         """A child that waits for its request. A second one when the first is lost before it had one."""
         try:
             return await self._ready_child(device)
@@ -208,16 +210,16 @@ class Pool:
             return await self._ready_child(device)
 
     def _device_turn(self, device: str) -> contextlib.AbstractAsyncContextManager[None]:
-        """A place on a GPU: waited for before one in the pool, so that runs on the CPU need not wait for GPUs."""
-        if not is_cuda(device):
+        """A place on an accelerator: waited for before one in the pool, so that no run on the CPU waits for it."""
+        if kind_of(device) is CPU:
             return contextlib.nullcontext()
         self._spares_wanted.setdefault(device, 1)
-        return self._device_turns.setdefault(device, asyncio.Semaphore(max(1, int(1 / self._cuda_share))))
+        return self._device_turns.setdefault(device, asyncio.Semaphore(max(1, int(1 / self._device_share))))
 
-    async def _ready_child(self, device: str) -> Child | PlainChild:
+    async def _ready_child(self, device: str) -> Process:
         child = self._spare(device)
         if child is None:
-            child = await (await self._live_nursery(device)).spawn(device)
+            child = await (await self._live_client(device)).spawn(device)
         if not self._spares.get(device):  # else the next one can wait until this run is over and leaves the processor
             self._refill()
         try:
@@ -227,7 +229,7 @@ class Pool:
             raise
         return child
 
-    def _spare(self, device: str) -> Child | PlainChild | None:
+    def _spare(self, device: str) -> Process | None:
         spares = self._spares.setdefault(device, deque())
         while spares:
             child = spares.popleft()
@@ -235,27 +237,28 @@ class Pool:
                 return child
         return None
 
-    async def _live_nursery(self, device: str) -> Nursery | PlainNursery:
+    async def _live_client(self, device: str) -> Processes:
         """The zygote for a device, started anew when it was lost."""
-        cuda = is_cuda(device)
+        kind = kind_of(device)
         async with self._starting:
-            nursery = self._nurseries.get(cuda)
-            if nursery and nursery.lost:
-                await self._nurseries.pop(cuda).close()
-                nursery = None
-            if not nursery:
-                nursery = self._nurseries[cuda] = await self._start_nursery(cuda)
-                self.cuda_devices = max(self.cuda_devices, nursery.ready.result().cuda_devices)
-            return nursery
+            client = self._clients.get(kind)
+            if client and client.lost:
+                await self._clients.pop(kind).close()
+                client = None
+            if not client:
+                client = self._clients[kind] = await self._start_client(kind)
+                self.devices = self.devices or client.ready.result().devices
+            return client
 
-    async def _start_nursery(self, cuda: bool) -> Nursery | PlainNursery:
-        if not self._zygote:
-            return PlainNursery()
+    async def _start_client(self, kind: DeviceKind) -> Processes:
+        if not self._sandboxed:
+            return UnsandboxedProcesses()
         # a run that is over still has its place while the kernel takes its memory back, and one is being cleaned up
         slots = 2 * self.capacity + sum(self._spares_wanted.values()) + 1
-        share = self._cuda_share if cuda else 0.0
         try:
-            return await Nursery.start(slots, namespaces=self._namespaces, cuda_share=share)
+            return await ZygoteClient.start(
+                slots, namespaces=self._namespaces, kind=kind, device_share=self._device_share
+            )
         except (OSError, TimeoutError) as trouble:  # no process, folder or memory to be had
             raise ZygoteLost(f"the warm process could not be started: {type(trouble).__name__}: {trouble}") from trouble
 
@@ -264,32 +267,32 @@ class Pool:
 
     def _refill(self) -> None:
         if self._refilling is None or self._refilling.done():
-            practise = self._performing < self._at_leisure
-            self._refilling = asyncio.get_running_loop().create_task(self._fill_spares(practise))
+            prefault = self._performing < self._at_leisure
+            self._refilling = asyncio.get_running_loop().create_task(self._fill_spares(prefault))
 
-    async def _fill_spares(self, practise: bool) -> None:
+    async def _fill_spares(self, prefault: bool) -> None:
         with contextlib.suppress(
             ZygoteLost, SandboxBroken, OSError, TimeoutError
         ):  # the next run tries again, and tells
             for device, wanted in list(self._spares_wanted.items()):
                 spares = self._spares.setdefault(device, deque())
                 while len(spares) < wanted:
-                    nursery = await self._live_nursery(device)
-                    spares.append(await nursery.spawn(device, practise=practise))
+                    client = await self._live_client(device)
+                    spares.append(await client.spawn(device, prefault=prefault))
 
-    async def _test_isolation(self, nursery: Nursery) -> Isolation:
-        with _targets(nursery.ready.result().canary) as targets:
-            child = await nursery.spawn(canary=targets)
+    async def _test_isolation(self, client: Processes) -> Isolation:
+        with _targets(client.ready.result().canary) as targets:
+            child = await client.spawn(canary=targets)
             try:
                 await child.closed
                 run = Supervision(_CANARY_REQUEST.limits, child.kill, None)
-                await child.send(msgspec.json.encode(_CANARY_REQUEST), run.hear, run.see_output)
+                await child.send(msgspec.json.encode(_CANARY_REQUEST), run.on_events, run.on_output)
                 await asyncio.wait_for(asyncio.shield(child.exited), _CANARY_S)
             finally:
                 child.kill()
             wrote_outside = Path(targets.secret + WRITTEN).exists()
         report = msgspec.json.decode(run.lines[0], type=Report)
-        layers = nursery.ready.result().layers
+        layers = client.ready.result().layers
         return judge(report, layers, wrote_outside=wrote_outside, outer=self._outer)
 
 
@@ -307,13 +310,13 @@ def _targets(readable: str) -> Iterator[Targets]:
             Path(secret.name + WRITTEN).unlink(missing_ok=True)
 
 
-def _hurry(run: Supervision, child: Child | PlainChild) -> None:
+def _hurry(run: Supervision, child: Process) -> None:
     """It should have stopped itself: one that is stopped by a signal is let go on, to say where it was."""
     child.wake()
     run.stop("wall", after_s=GRACE_S - LATE_S)
 
 
-async def _watch_memory(child: Child | PlainChild, run: Supervision, before: int) -> None:
+async def _watch_memory(child: Process, run: Supervision, before: int) -> None:
     while True:
         await asyncio.sleep(_WATCH_S)
-        run.see_memory(child.own_bytes() - before)
+        run.on_memory(child.own_bytes() - before)

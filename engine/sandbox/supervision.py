@@ -26,8 +26,8 @@ _BLOB = b'["blob"'
 
 
 class Supervision:
-    """One run from request to end. `kill` ends the process; it is called at most once. `on_over` is called when the process has
-    said all."""
+    """One run from request to end. `kill` ends the process; it is called at most once. `on_over` is called when the
+    process has said all."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Supervision:
     ) -> None:
         self.lines: list[bytes] = []
         self.over = False
-        """It has said its last word. Whatever it would do then is cut short, so it has nothing to gain by saying so too early."""
+        """It has said its last word. What it would do then is cut short: it gains nothing by saying so too early."""
         self._limits = limits
         self._kill = kill
         self._on_event = on_event
@@ -50,7 +50,7 @@ class Supervision:
         self._tail = b""
         self._output_bytes = 0
 
-    def hear(self, data: bytes) -> None:
+    def on_events(self, data: bytes) -> None:
         """Take bytes of events; an unfinished line waits for its end and is dropped when there is none."""
         self._said_bytes += len(data)
         if self._said_bytes > self._limits.trace_bytes + MIB:
@@ -73,14 +73,14 @@ class Supervision:
             if self._on_event:
                 self._on_event(line)
 
-    def see_output(self, data: bytes) -> None:
+    def on_output(self, data: bytes) -> None:
         """Take bytes the process wrote to its stdout or stderr itself."""
         self._output_bytes += len(data)
         self._tail = (self._tail + data)[-TAIL_BYTES:]
         if self._output_bytes > OUTPUT_BYTES:
             self.stop("output", after_s=FLUSH_S)
 
-    def see_memory(self, added_bytes: int) -> None:
+    def on_memory(self, added_bytes: int) -> None:
         """Take how much the process grew since it was given its request."""
         if added_bytes > self._limits.memory_bytes + MEMORY_SLACK_BYTES:
             self.stop("memory")

@@ -20,13 +20,13 @@ from typing import NamedTuple
 
 import msgspec
 
+from engine.devices import CPU, kind_of
 from engine.request import RunRequest
 from engine.sandbox import canary, child, libc
-from engine.sandbox.cuda import is_cuda
 from engine.sandbox.layers import Layers
 from engine.sandbox.messages import Config, Exited, Ready, Spawn, Spawned, decode_config, decode_spawn, encode
 from engine.worker.runtime import execute
-from engine.worker.runtime.warm import cuda_devices, start_cuda, warm
+from engine.worker.runtime.warm import devices, start, warm
 
 _CONTROL = 0
 _PACKET = 64 * 1024
@@ -43,14 +43,14 @@ class _Process(NamedTuple):
 class Zygote:
     """Forks children on demand, reaps them, cleans up after them."""
 
-    def __init__(self, config: Config, devices: int, job: execute.Job | None) -> None:
+    def __init__(self, config: Config, seen: tuple[str, ...], job: execute.Job | None) -> None:
         self._control = socket.socket(fileno=_CONTROL)
         self._proc = os.open("/proc", os.O_PATH | os.O_CLOEXEC)
         self._job = job
-        self._cuda_share = config.cuda_share
-        self._cuda_devices = devices
-        cuda = devices > 0 and config.cuda_share > 0
-        self._layers = Layers(config.staging, config.slots, namespaces=config.namespaces, cuda=cuda)
+        self._share = config.device_share
+        self._devices = seen
+        kind = kind_of(config.kind) if seen else CPU
+        self._layers = Layers(config.staging, config.slots, namespaces=config.namespaces, kind=kind)
         self._free = list(range(config.slots))
         self._asked: deque[Spawn] = deque()
         self._processes: dict[int, _Process] = {}  # by pidfd
@@ -61,7 +61,7 @@ class Zygote:
 
     def serve(self) -> None:
         """Until the server hangs up."""
-        ready = Ready(layers=self._layers.names, canary=self._layers.canary, cuda_devices=self._cuda_devices)
+        ready = Ready(layers=self._layers.names, canary=self._layers.canary, devices=self._devices)
         self._control.send(encode(ready))
         while True:
             for fd, _ in self._poll.poll(None if self._layers.has_quota or not self._processes else _LOOK_MS):
@@ -83,8 +83,7 @@ class Zygote:
         if pid == 0:
             statm = os.open("self/statm", os.O_RDONLY, dir_fd=self._proc)
             kept = child.Descriptors(request_read, events_write, output_write, statm)
-            # CUDA reserves address space by the terabyte, so there the supervisor's watch has to do
-            bounded = not is_cuda(asked.device)
+            bounded = not kind_of(asked.device).reserves_address_space
             child.live(kept, lambda: self._make_ready(asked, slot), bound_address_space=bounded)
         pidfd = os.pidfd_open(pid)
         message = encode(Spawned(id=asked.id, pid=pid))
@@ -95,15 +94,15 @@ class Zygote:
 
     def _make_ready(self, asked: Spawn, slot: int) -> Callable[[RunRequest], None]:
         """In the child: close the sandbox, use the time there is; gives what to do with the request."""
-        if is_cuda(asked.device):
-            start_cuda(asked.device, self._cuda_share)
+        if kind_of(asked.device) is not CPU:
+            start(asked.device, self._share)
         self._layers.close(slot, asked.device)
         targets = asked.canary
         if targets:
             return lambda _: child.emit(msgspec.json.encode(canary.attack(targets)))
         job = self._job or execute.make_ready()
-        if asked.practise and job is self._job:
-            execute.practise(job)
+        if asked.prefault and job is self._job:
+            execute.prefault(job)
         return lambda request: execute.run(request, child.emit, job)
 
     def _watch(self, pidfd: int, process: _Process) -> None:
@@ -165,14 +164,13 @@ class Zygote:
             return {int(pid) for pid in file.read().split()}
 
 
-def job_of(config: Config, devices: int) -> execute.Job | None:
-    """What records the one program of each fork; for a GPU every fork makes its own, once it has initialised CUDA.
-
-    A backward asks CUDA for its devices and starts a thread for each (pytorch 2.13, `Engine::start_device_threads`)."""
-    if devices:
-        if config.cuda_share:
-            return None
-        os.environ["CUDA_VISIBLE_DEVICES"] = ""
+def job_of(config: Config, seen: tuple[str, ...]) -> execute.Job | None:
+    """What records the one program of each fork; where no fork survives its device, each makes its own later."""
+    if seen and not kind_of(config.kind).is_forkable:
+        return None
+    for kind in {kind_of(device) for device in seen}:
+        if kind.hidden_by:
+            os.environ[kind.hidden_by] = ""
     return execute.make_ready()
 
 
@@ -186,11 +184,11 @@ def main() -> None:
     warm()
     if config.import_path not in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib")):
         sys.path[:] = [path for path in sys.path if path != config.import_path]
-    devices = cuda_devices()  # a private root hides them
-    job = job_of(config, devices)
+    seen = devices()  # a private root hides them
+    job = job_of(config, seen)
     if len(list(Path("/proc/self/task").iterdir())) > 1:
         raise RuntimeError("something that was imported has started a thread; forks of this process could hang")
-    zygote = Zygote(config, devices, job)
+    zygote = Zygote(config, seen, job)
     # one thread holds no lock that a fork would have to free; Python would visit all of PyTorch's loggers
     logging._at_fork_reinit_lock_weakset.clear()  # type: ignore[attr-defined]
     gc.collect()

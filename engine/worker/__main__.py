@@ -1,4 +1,5 @@
-"""Runs one program outside the sandbox: a `RunRequest` as JSON on stdin, events on descriptor 3 or to `--events PATH`."""
+"""Runs one program outside the sandbox: a `RunRequest` as JSON on stdin, events on descriptor 3 or to `--events
+PATH`."""
 
 import argparse
 import os

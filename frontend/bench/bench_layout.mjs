@@ -1,4 +1,5 @@
-// Prints what laying out graphs of 1,000 and 10,000 nodes costs, in processor time of a fresh process: `node bench/bench_layout.mjs`.
+// Prints what laying out graphs of 1,000 and 10,000 nodes costs, in processor time of a fresh process: `node
+// bench/bench_layout.mjs`.
 
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -22,12 +23,23 @@ const CASES = [
 /** Each case in its own process, so that no case warms up another. */
 async function report() {
   const folder = await mkdtemp(join(tmpdir(), 'gradgraph-bench-'))
-  const entry = { layout: 'src/core/layout.ts', fold: 'src/core/fold.ts', opening: 'src/core/opening.ts' }
-  const [{ output }] = await build({ root: join(here, '..'), configFile: false, logLevel: 'silent', build: { write: false, target: 'es2022', lib: { entry, formats: ['es'], fileName: (_, name) => `${name}.mjs` } } })
+  const entry = {
+    layout: 'src/core/layout/layout.ts',
+    fold: 'src/core/layout/fold.ts',
+    opening: 'src/core/layout/opening.ts',
+  }
+  const [{ output }] = await build({
+    root: join(here, '..'),
+    configFile: false,
+    logLevel: 'silent',
+    build: { write: false, target: 'es2022', lib: { entry, formats: ['es'], fileName: (_, name) => `${name}.mjs` } },
+  })
   for (const chunk of output) await writeFile(join(folder, chunk.fileName), chunk.code)
   console.log('graph  nodes   groups    CPU ms  again ms  boxes  wires')
   for (const [shape, size, fold] of CASES) {
-    process.stdout.write(execFileSync(process.execPath, [fileURLToPath(import.meta.url), folder, shape, String(size), fold]))
+    process.stdout.write(
+      execFileSync(process.execPath, [fileURLToPath(import.meta.url), folder, shape, String(size), fold]),
+    )
   }
   await rm(folder, { recursive: true })
 }
@@ -41,7 +53,15 @@ async function measure(folder, shape, size, fold) {
   const input = sized(sheet, fold === 'folded' ? openingChoice(sheet) : sheet.groups.keys())
   const [first, result] = timed(() => layout(input))
   const [again] = timed(() => layout(input))
-  const row = [shape.padEnd(6), String(graph.boxes.length).padStart(5), fold.padStart(9), first.toFixed(0).padStart(9), again.toFixed(0).padStart(9), String(result.boxes.length).padStart(6), String(result.wires.length).padStart(6)]
+  const row = [
+    shape.padEnd(6),
+    String(graph.boxes.length).padStart(5),
+    fold.padStart(9),
+    first.toFixed(0).padStart(9),
+    again.toFixed(0).padStart(9),
+    String(result.boxes.length).padStart(6),
+    String(result.wires.length).padStart(6),
+  ]
   console.log(row.join(' '))
 }
 
@@ -51,8 +71,24 @@ function sized(sheet, expanded) {
   const parent = (id) => sheet.parents.get(id) ?? ''
   return {
     boxes: [...sheet.boxes.keys()].map((id) => ({ id, parent: parent(id), w: 312, h: 59, side: 8, tail: 0 })),
-    groups: [...sheet.groups.keys()].map((id) => ({ id, parent: parent(id), w: 312, h: 59, side: 8, tail: 6, header: 140 })),
-    links: sheet.links.map((link) => ({ id: link.id, source: link.source, target: link.target, value: link.tensor, forward: label, gradient: label, badge: null })),
+    groups: [...sheet.groups.keys()].map((id) => ({
+      id,
+      parent: parent(id),
+      w: 312,
+      h: 59,
+      side: 8,
+      tail: 6,
+      header: 140,
+    })),
+    links: sheet.links.map((link) => ({
+      id: link.id,
+      source: link.source,
+      target: link.target,
+      value: link.tensor,
+      forward: label,
+      gradient: label,
+      badge: null,
+    })),
     expanded: [...expanded],
     gap: 28,
   }
@@ -132,7 +168,10 @@ function mlp(size) {
     layer = Array.from({ length: 16 }, (_, at) => {
       const neuron = make.group(`l${depth}.${at}`, parent)
       const products = inputs.map((input) => make.box(neuron, input))
-      return make.box(neuron, products.reduce((sum, product) => make.box(neuron, sum, product)))
+      return make.box(
+        neuron,
+        products.reduce((sum, product) => make.box(neuron, sum, product)),
+      )
     })
   }
   return make.input

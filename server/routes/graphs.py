@@ -3,11 +3,10 @@
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query
-from starlette.requests import Request
 from starlette.responses import Response
 
 from engine.graph import Level
-from server.answers import ASK_AGAIN, JSON, answer
+from server.answers import JSON
 from server.examples import GRAPH, LAYOUT, PROBLEM, Documented, text
 from server.service import LanguageOf, ServiceOf
 from server.views import Choice, Look, Place
@@ -58,47 +57,45 @@ PlaceOf = Annotated[Place, Depends(place_of)]
 
 
 @router.get("/graph", responses={200: GRAPH, **REFUSED})
-async def graph(request: Request, run: str, choice: ChoiceOf, service: ServiceOf) -> Response:
+async def graph(run: str, choice: ChoiceOf, service: ServiceOf) -> Response:
     """The graph to draw, as JSON."""
-    return await answer(request, await service.views.graph(run, choice), JSON, ASK_AGAIN)
+    return Response(await service.views.graph(run, choice), media_type=JSON)
 
 
 @router.get("/graph/layout", responses={200: LAYOUT, 503: PROBLEM, **REFUSED})
-async def layout(request: Request, run: str, choice: ChoiceOf, place: PlaceOf, service: ServiceOf) -> Response:
+async def layout(run: str, choice: ChoiceOf, place: PlaceOf, service: ServiceOf) -> Response:
     """Where everything goes when the graph opens: what the page would work out itself."""
-    return await answer(request, await service.views.layout(run, choice, place), JSON, ASK_AGAIN)
+    return Response(await service.views.layout(run, choice, place), media_type=JSON)
 
 
 @router.get(
     "/graph.svg", response_class=Response, responses={200: text("image/svg+xml", "<svg …"), 503: PROBLEM, **REFUSED}
 )
-async def svg(request: Request, run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
+async def svg(run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
     """The graph as the page draws it."""
-    return await picture(request, await service.views.svg(run, choice, look), "image/svg+xml")
+    return picture(await service.views.svg(run, choice, look), "image/svg+xml")
 
 
 @router.get("/graph.png", response_class=Response, responses={200: text("image/png", "PNG"), 503: PROBLEM, **REFUSED})
-async def png(request: Request, run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
+async def png(run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
     """The same picture as pixels."""
-    return await picture(request, await service.views.png(run, choice, look), "image/png")
+    return picture(await service.views.png(run, choice, look), "image/png")
 
 
 @router.get("/graph.dot", response_class=Response, responses={200: text("text/vnd.graphviz", "digraph …"), **REFUSED})
-async def dot(request: Request, run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
+async def dot(run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
     """The graph in Graphviz's language."""
-    return await picture(request, await service.views.dot(run, choice, look.lang), "text/vnd.graphviz; charset=utf-8")
+    return picture(await service.views.dot(run, choice, look.lang), "text/vnd.graphviz; charset=utf-8")
 
 
 @router.get(
     "/graph.mmd", response_class=Response, responses={200: text("text/vnd.mermaid", "flowchart TB …"), **REFUSED}
 )
-async def mermaid(request: Request, run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
+async def mermaid(run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
     """The graph in Mermaid's language."""
-    return await picture(
-        request, await service.views.mermaid(run, choice, look.lang), "text/vnd.mermaid; charset=utf-8"
-    )
+    return picture(await service.views.mermaid(run, choice, look.lang), "text/vnd.mermaid; charset=utf-8")
 
 
-async def picture(request: Request, body: bytes, media_type: str) -> Response:
-    """A view that differs with the reader's language."""
-    return await answer(request, body, media_type, ASK_AGAIN, {"Content-Security-Policy": SVG_POLICY})
+def picture(body: bytes, media_type: str) -> Response:
+    """A view that a browser may open by itself."""
+    return Response(body, media_type=media_type, headers={"Content-Security-Policy": SVG_POLICY})

@@ -4,10 +4,10 @@ import platform
 
 import msgspec
 from fastapi import APIRouter
-from starlette.requests import Request
 from starlette.responses import Response
 
-from server.answers import NEVER, json_answer
+from engine.devices import CUDA, kind_of
+from server.answers import NEVER
 from server.examples import HEALTH, text
 from server.service import ServiceOf
 from server.wire import Health, IsolationHealth
@@ -15,44 +15,44 @@ from server.wire import Health, IsolationHealth
 router = APIRouter(tags=["service"])
 
 
-@router.get("/api/v1/health", response_model=Health, responses={200: HEALTH})
-async def health(request: Request, service: ServiceOf) -> Response:
+@router.get("/api/v1/health", responses={200: HEALTH})
+async def health(response: Response, service: ServiceOf) -> Health:
     """Isolation, workers, queue, devices and versions."""
     runner, queue = service.runner, service.queue
-    traces, stored_bytes = await service.store.size()
+    size = await service.traces.size()
     isolation = runner.isolation
-    body = Health(
+    response.headers["Cache-Control"] = NEVER
+    return Health(
         status="ok" if runner.capacity else "down",
         gradgraph=service.versions.engine,
         torch=service.versions.torch,
         python=platform.python_version(),
         devices=runner.devices,
-        cuda=any(device.startswith("cuda") for device in runner.devices),
+        cuda=any(kind_of(device) is CUDA for device in runner.devices),
         isolation=IsolationHealth(profile=isolation.profile, layers=isolation.layers) if isolation else None,
         workers=runner.capacity,
         running=queue.running,
         waiting=queue.waiting,
         queue=queue.length,
-        stored_traces=traces,
-        stored_bytes=stored_bytes,
-        store=service.store.trouble or "ok",
+        stored_traces=size.traces,
+        stored_bytes=size.size_bytes,
+        store=service.traces.trouble or "ok",
         limits=msgspec.to_builtins(service.settings.limits),
         pictures=service.drawing.ready,
     )
-    return await json_answer(request, body, NEVER)
 
 
 @router.get("/metrics", responses={200: text("text/plain", "gradgraph_waiting 0")}, response_class=Response)
 async def metrics(service: ServiceOf) -> Response:
     """Counts and times in the text format of Prometheus."""
-    traces, stored_bytes = await service.store.size()
+    size = await service.traces.size()
     body = service.metrics.text(
         {
             "gradgraph_workers": ("Runs performed at the same time.", service.runner.capacity),
             "gradgraph_running": ("Runs being performed.", service.queue.running),
             "gradgraph_waiting": ("Runs in the queue.", service.queue.waiting),
-            "gradgraph_stored_traces": ("Traces in the store.", traces),
-            "gradgraph_stored_bytes": ("Bytes the stored traces take.", stored_bytes),
+            "gradgraph_stored_traces": ("Traces in the store.", size.traces),
+            "gradgraph_stored_bytes": ("Bytes the stored traces take.", size.size_bytes),
         }
     )
     return Response(body, media_type="text/plain; version=0.0.4; charset=utf-8", headers={"Cache-Control": NEVER})

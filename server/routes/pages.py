@@ -6,9 +6,9 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
-from server.answers import ASK_AGAIN, FOREVER, page_answer
-from server.headers import policy
-from server.pages import NOT_BUILT
+from server.answers import FOREVER, file_answer
+from server.frontend_files import NOT_BUILT
+from server.http_policy import policy
 from server.problems import Problem
 from server.service import Service, ServiceOf
 
@@ -38,22 +38,22 @@ async def embed(request: Request, run: str, service: ServiceOf) -> Response:
 @router.get("/assets/{path:path}")
 async def asset(request: Request, path: str, service: ServiceOf) -> Response:
     """A file of the build; its name changes with its contents."""
-    if (page := service.pages.get(f"assets/{path}")) is None:
+    if (page := service.frontend.get(f"assets/{path}")) is None:
         raise Problem("no-such-page", path=request.url.path)
-    return page_answer(request, page, FOREVER)
+    return file_answer(request, page, {"Cache-Control": FOREVER})
 
 
 @router.get("/{file}")
 async def top_file(request: Request, file: str, service: ServiceOf) -> Response:
     """A file at the top of the build, such as an icon."""
-    if file.endswith(".html") or file.startswith(".") or (page := service.pages.get(file)) is None:
+    if file.endswith(".html") or file.startswith(".") or (page := service.frontend.get(file)) is None:
         raise Problem("no-such-page", path=request.url.path)
-    return page_answer(request, page, ASK_AGAIN)
+    return file_answer(request, page)
 
 
 def html(request: Request, service: Service, name: str) -> Response:
     """A page of the build, or one that says how to build it."""
-    if (page := service.pages.get(name)) is None:
+    if (page := service.frontend.get(name)) is None:
         return HTMLResponse(NOT_BUILT.format(missing=f"server/assets/{name}"), 503, {"Cache-Control": "no-store"})
     csp = policy(request.url.path, page.script_hashes)
-    return page_answer(request, page, ASK_AGAIN, {"Content-Security-Policy": csp})
+    return file_answer(request, page, {"Content-Security-Policy": csp})

@@ -4,12 +4,11 @@ from functools import cache
 
 import msgspec
 from fastapi import APIRouter
-from starlette.requests import Request
 from starlette.responses import Response
 
 from engine.rules import texts
 from engine.rules.derivatives import derivative_of
-from server.answers import ASK_AGAIN, JSON, answer
+from server.answers import JSON
 from server.examples import DERIVATIVE, PROBLEM, RULES
 from server.problems import Problem
 
@@ -17,18 +16,18 @@ router = APIRouter(prefix="/api/v1/rules", tags=["rules"])
 
 
 @router.get("", responses={200: RULES})
-async def rules(request: Request) -> Response:
+async def rules() -> Response:
     """All readable derivative rules, as MathML with places for the numbers of a node."""
-    return await answer(request, _encoded(), JSON, ASK_AGAIN)
+    return Response(_encoded(), media_type=JSON)
 
 
 @router.get("/{node_type}", responses={200: DERIVATIVE, 404: PROBLEM})
-async def derivative(request: Request, node_type: str) -> Response:
+async def derivative(node_type: str) -> Response:
     """PyTorch's own formula text for a node type, for each slot: also of the nodes that have no readable rule."""
     found = derivative_of(node_type)
     if found is None:
         raise Problem("no-such-derivative", node_type=node_type[:100])
-    return await answer(request, msgspec.json.encode(found), JSON, ASK_AGAIN)
+    return Response(msgspec.json.encode(found), media_type=JSON)
 
 
 @cache

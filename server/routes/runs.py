@@ -10,11 +10,12 @@ from fastapi import APIRouter, Header
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from engine.devices import AUTO, first_of_its_kind
 from engine.keys import run_id
 from engine.program.expression import BadInput, program_of
 from engine.request import RunRequest
 from engine.trace import Program
-from server.answers import FOREVER, JSON, NEVER, SHOWN, accepts_shown, answer, trace_answer
+from server.answers import FOREVER, JSON, NEVER, SHOWN, accepts_shown, trace_answer
 from server.examples import ACCEPTED, PLACE, PROBLEM, RUNS, TRACE, TRACE_OR_SHOWN, Documented, stream
 from server.problems import Problem
 from server.queue import Client, LiveRun, Queue
@@ -23,6 +24,7 @@ from server.routes.pages import SESSION
 from server.runner import Finished, RunEvent
 from server.service import Service, ServiceOf
 from server.store import Stored, StoreDown
+from server.traces import OtherFormat
 from server.views import Choice
 from server.wire import Accepted, Place, RunBody, limits_within
 
@@ -49,15 +51,15 @@ async def run(
 ) -> Response:
     """Run a program and answer its trace. A program that fails is a 200 whose trace says so.
 
-    With `Accept: application/vnd.gradgraph.shown+json, application/json` its graph comes in the same answer, by the choice in the
-    query, unless the trace is large or there is no such graph: then the trace comes alone."""
+    With `Accept: application/vnd.gradgraph.shown+json, application/json` its graph comes in the same answer, by the
+    choice in the query, unless the trace is large or there is no such graph: then the trace comes alone."""
     asked = request_of(body, service)
     run = run_id(asked, service.versions)
     detached = "respond-async" in prefer.lower()
     stored = None
     if "no-cache" not in cache_control.lower():
-        with contextlib.suppress(StoreDown):  # then it is run
-            stored = await service.store.get(run)
+        with contextlib.suppress(StoreDown, OtherFormat):  # then it is run
+            stored = await service.traces.get(run)
     if stored is not None and stored.kept:
         service.metrics.store["hit"] += 1
         return accepted(run) if detached else await shown(request, run, service, stored, choice, "gradgraph; hit")
@@ -72,27 +74,27 @@ async def run(
     return await shown(request, run, service, stored, choice, "gradgraph; fwd=miss")
 
 
-@router.get("/mine", response_model=Place, responses={200: PLACE, 404: PROBLEM})
-async def mine(request: Request, service: ServiceOf) -> Response:
+@router.get("/mine", responses={200: PLACE, 404: PROBLEM})
+async def mine(request: Request, response: Response, service: ServiceOf) -> Place:
     """Where the newest run of this browser stands in the queue; 404 when none waits or is being performed."""
     live = service.queue.newest_of(client_of(request).session)
     if live is None:
         raise Problem("no-such-run", run="mine")
     waits = live.state == "waiting"
-    place = Place(
+    response.headers["Cache-Control"] = NEVER
+    return Place(
         run=live.id,
         state=live.state,
         ahead=service.queue.ahead(live) if waits else 0,
         expected_s=service.queue.expected_s(live) if waits else 0.0,
         **msgspec.structs.asdict(live.progress),
     )
-    return Response(place.model_dump_json(), media_type=JSON, headers={"Cache-Control": NEVER})
 
 
 @router.get("/{run}", responses={200: TRACE, 304: {"description": "You have it already."}, 404: PROBLEM, 409: PROBLEM})
 async def trace(request: Request, run: str, service: ServiceOf) -> Response:
     """The trace of a finished run."""
-    stored = await service.store.get(run)
+    stored = await service.traces.get(run)
     if stored is not None and stored.kept:
         return await trace_answer(request, stored, FOREVER)
     if live := service.queue.find(run):
@@ -127,7 +129,7 @@ async def cancel(request: Request, run: str, service: ServiceOf) -> Response:
 async def events(run: str, service: ServiceOf, last_event_id: Annotated[int, Header(ge=0)] = 0) -> StreamingResponse:
     """What happens to a run, as Server-Sent Events: `waiting`, `started`, `progress`, `output`, then `finished`."""
     live = service.queue.find(run)
-    if live is None and await service.store.get(run) is None:
+    if live is None and await service.traces.get(run) is None:
         raise Problem("no-such-run", run=run)
     told = tell(service.queue, live, last_event_id) if live else over(run)
     headers = {"Cache-Control": NEVER, "X-Accel-Buffering": "no"}
@@ -167,8 +169,7 @@ def program_in(body: RunBody, max_bytes: int) -> Program:
 
 def check_device(device: str, devices: tuple[str, ...]) -> None:
     """Refuse a device this machine does not have."""
-    wanted = "cuda:0" if device == "cuda" else device
-    if wanted != "auto" and wanted not in devices:
+    if device != AUTO and first_of_its_kind(device) not in devices:
         raise Problem("no-such-device", device=device, devices=", ".join(devices))
 
 
@@ -205,7 +206,7 @@ def accepted(run: str) -> Response:
 async def shown(request: Request, run: str, service: Service, stored: Stored, choice: Choice, status: str) -> Response:
     """200: the trace, with its graph for who takes both in one."""
     if accepts_shown(request) and (both := await service.views.shown(stored, choice)):
-        return await answer(request, both, SHOWN, NEVER, headers_of(run, status))
+        return Response(both, media_type=SHOWN, headers=headers_of(run, status) | {"Cache-Control": NEVER})
     return await finished(request, run, stored, status)
 
 

@@ -5,12 +5,10 @@ import math
 from typing import Annotated
 
 from fastapi import APIRouter, Query
-from starlette.requests import Request
 from starlette.responses import Response
 
 from engine.trace import Number, Tensor
 from server import npy
-from server.answers import ASK_AGAIN, answer, json_answer
 from server.examples import PROBLEM, VALUES, text
 from server.problems import Problem
 from server.service import Service, ServiceOf
@@ -25,24 +23,23 @@ MAX_PAGE = 10_000
 @router.get(
     "/{tensor}.npy", response_class=Response, responses={200: text("application/octet-stream", "NUMPY"), 404: PROBLEM}
 )
-async def file(request: Request, run: str, tensor: str, service: ServiceOf) -> Response:
+async def file(run: str, tensor: str, service: ServiceOf) -> Response:
     """All values as a NumPy file."""
     facts = await service.views.tensor(run, tensor)
     body = await kept(run, facts, service)
     headers = {"Content-Disposition": f'attachment; filename="{tensor}.npy"'}
-    return await answer(request, body, "application/octet-stream", ASK_AGAIN, headers)
+    return Response(body, media_type="application/octet-stream", headers=headers)
 
 
-@router.get("/{tensor}", response_model=ValuesPage, responses={200: VALUES, 404: PROBLEM})
+@router.get("/{tensor}", responses={200: VALUES, 404: PROBLEM})
 async def values(
-    request: Request,
     run: str,
     tensor: str,
     service: ServiceOf,
     *,
     offset: Annotated[int, Query(ge=0, description="Index of the first value.")] = 0,
     limit: Annotated[int, Query(ge=1, le=MAX_PAGE, description="Most values on this page.")] = PAGE,
-) -> Response:
+) -> ValuesPage:
     """The values in row-major order, a page at a time; complex numbers as real and imaginary part in turn."""
     facts = await service.views.tensor(run, tensor)
     if facts.data is not None:
@@ -52,11 +49,10 @@ async def values(
         body = await kept(run, facts, service)
         numbers, total = npy.read(body, offset, limit)
     following = offset + len(numbers)
-    page = ValuesPage(
+    return ValuesPage(
         id=facts.id, shape=facts.shape, dtype=facts.dtype, offset=offset, values=list(numbers),
         next=following if numbers and following < total else None,
     )  # fmt: skip
-    return await json_answer(request, page)
 
 
 async def kept(run: str, facts: Tensor, service: Service) -> bytes:
@@ -64,7 +60,7 @@ async def kept(run: str, facts: Tensor, service: Service) -> bytes:
     layout = npy.layout(facts.dtype)
     if facts.data is not None and layout is not None:
         return npy.write_numbers(facts.data, facts.shape, layout)
-    if facts.stored and (zipped := await service.store.tensor(run, facts.id)):
+    if facts.stored and (zipped := await service.traces.tensor(run, facts.id)):
         return gzip.decompress(zipped)
     reason = facts.reason or ("too large" if facts.data is None else f"NumPy has no {facts.dtype}")
     raise Problem("values-not-kept", run=run, tensor=facts.id, count=math.prod(facts.shape), reason=reason)

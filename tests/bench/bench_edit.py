@@ -1,7 +1,8 @@
 """From an edited number to the new picture on screen: a real server, a real Chromium, one program of a lesson's size.
 
-The clock runs from the key that runs the program to the frame that shows it; the 600 ms for which "Run after each edit" waits until
-nobody types are not in it. Where other work shares the processors, `chrt -r 1` gives this the machine it is meant for."""
+The clock runs from the key that runs the program to the frame that shows it; the 600 ms for which "Run after each edit"
+waits until nobody types are not in it. Where other work shares the processors, `chrt -r 1` gives this the machine it is
+meant for."""
 
 import json
 import os

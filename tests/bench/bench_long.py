@@ -1,4 +1,5 @@
-"""Long and large runs in full size: how they end, what they cost, how large their traces are on the wire, whether the laws hold.
+"""Long and large runs in full size: how they end, what they cost, how large their traces are on the wire, whether the
+laws hold.
 
 The same cases, small, are tests: `tests/engine/worker/compact/test_sampling.py`, `test_large.py`."""
 

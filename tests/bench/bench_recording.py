@@ -1,8 +1,9 @@
 """Cost of recording: processor time of forward and backward over plain PyTorch, in three parts.
 
-`run`: what the program's own thread spends, recorded. `bare`: the same without figures and thumbnails of larger tensors.
-`total`: all threads, everything recorded, encoded and sent. Every sample is a fork of one warm process: the program with
-its steps, less the same program without them. Each ratio is the median of interleaved samples."""
+`run`: what the program's own thread spends, recorded. `bare`: the same without figures and thumbnails of larger
+tensors.
+`total`: all threads, everything recorded, encoded and sent. Every sample is a fork of one warm process: the program
+with its steps, less the same program without them. Each ratio is the median of interleaved samples."""
 
 import gc
 import os
@@ -19,7 +20,7 @@ import torch
 from engine.limits import DEFAULT_LIMITS
 from engine.request import RunRequest
 from engine.trace import Program
-from engine.worker.capture import tensors
+from engine.worker.capture import tensor_facts
 from engine.worker.runtime.execute import make_ready, run
 
 _LIMITS = msgspec.structs.replace(DEFAULT_LIMITS, wall_s=60.0, cpu_s=60.0)
@@ -126,7 +127,9 @@ def processor_s(work: Callable[[], float]) -> tuple[float, float]:
     return own, whole
 
 
-def _plain(code: str) -> Callable[[], float]:
+def plain_run(code: str) -> Callable[[], float]:
+    """Runs a program as it is; gives what it spent. For a fork of its own."""
+
     def work() -> float:
         before = time.thread_time()
         exec(compile(code, "<program>", "exec"), {"__name__": "__main__"})
@@ -150,8 +153,8 @@ def recorded(code: str, bare: bool = False) -> Callable[[], float]:
 
         job.call = timed  # type: ignore[method-assign]
         if bare:
-            tensors.figures = lambda array, bins: (0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, None, 0)
-            tensors.picture = lambda array: None
+            tensor_facts.figures = lambda array, bins: (0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, None, 0)
+            tensor_facts.picture = lambda array: None
         run(RunRequest(program=Program(code=code), limits=_LIMITS), lambda piece: None, job)
         return spent[0]
 
@@ -172,7 +175,7 @@ def main(names: list[str]) -> None:
         part = f"{head}{step}"
         rows = []
         for _ in range(samples):
-            plain = (processor_s(_plain(whole))[1] - processor_s(_plain(part))[1]) / repeat
+            plain = (processor_s(plain_run(whole))[1] - processor_s(plain_run(part))[1]) / repeat
             long, short = processor_s(recorded(whole)), processor_s(recorded(part))
             bare = (processor_s(recorded(whole, True))[0] - processor_s(recorded(part, True))[0]) / repeat
             own, total = (long[0] - short[0]) / repeat, (long[1] - short[1]) / repeat

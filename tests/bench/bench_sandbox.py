@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable
 
 from engine import Program, RunRequest
-from engine.sandbox.nursery import ENVIRONMENT
 from engine.sandbox.pool import Pool
+from engine.sandbox.processes import ENVIRONMENT
 
 CODE = """import torch
 x = torch.ones(2, 2, requires_grad=True)
@@ -34,7 +34,7 @@ def main() -> None:
     row("fork and end, processor time", bare, "ms")
     row("  and record ((x+2)**2*3).mean()", recorded, "ms", f"{recorded / bare:.2f}x the bare fork")
     row("  and close all layers first", isolated, "ms", f"{isolated / recorded:.2f}x without them")
-    row("  and practise before that", practised, "ms", f"{practised / isolated:.2f}x without, only while there is time")
+    row("  and prefault before that", practised, "ms", f"{practised / isolated:.2f}x without, only while there is time")
     row("isolation, processor time a run", isolated - recorded, "ms", "budget 10 ms")
     asyncio.run(pools())
 
@@ -86,7 +86,7 @@ def fork_all() -> None:
 
     warm()
     job = execute.make_ready()
-    layers = Layers(tempfile.mkdtemp(), 1, namespaces=True, cuda=False)
+    layers = Layers(tempfile.mkdtemp(), 1, namespaces=True)
     gc.collect()
     gc.freeze()
 
@@ -96,7 +96,7 @@ def fork_all() -> None:
         execute.run(REQUEST, lambda line: None, job)
 
     def practised() -> None:
-        execute.practise(job)
+        execute.prefault(job)
         isolated()
 
     kinds: dict[str, Callable[[], object]] = {

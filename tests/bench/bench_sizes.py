@@ -1,5 +1,5 @@
-"""Bytes on the wire, gzip: what each page loads before it can draw, and the traces of the larger models; and the processor
-time from the last event of a run to the bytes that are sent."""
+"""Bytes on the wire, gzip: what each page loads before it can draw, and the traces of the larger models; and the
+processor time from the last event of a run to the bytes that are sent."""
 
 import gzip
 import re
@@ -11,10 +11,11 @@ import msgspec
 import engine
 from engine.collector import uncollected
 from engine.outcome import Outcome
+from engine.pipeline import trace_of
 from engine.request import RunRequest
 from engine.trace import Program, Timings
-from server.finish import packed, traced
-from server.pages import Pages
+from server.frontend_files import FrontendFiles
+from server.packing import packed
 from tests.bench.bench_recording import HEAD, MODELS
 from tests.engine.worker.forked import said
 
@@ -36,7 +37,7 @@ def loaded_by(page: str) -> set[str]:
 
 def zipped(path: Path) -> int:
     """Bytes of a file as the server sends it."""
-    page = Pages(ASSETS).get(str(path.relative_to(ASSETS)))
+    page = FrontendFiles(ASSETS).get(str(path.relative_to(ASSETS)))
     assert page is not None
     return len(page.zipped)
 
@@ -47,8 +48,9 @@ def styles_of(page: str) -> set[str]:
 
 
 def bundles() -> None:
-    """Prints what the pages load. An embed shows, plays and selects with its scripts and styles and the words of one language; the
-    layout comes with the first group that is opened, the sentences of findings with a run that has some. The playground draws with
+    """Prints what the pages load. An embed shows, plays and selects with its scripts and styles and the words of one
+    language; the layout comes with the first group that is opened, the sentences of findings with a run that has some.
+    The playground draws with
     `drawn` and the layout besides."""
     for page in ("index.html", "embed.html"):
         scripts, styles = (
@@ -98,7 +100,7 @@ def finishing() -> None:
         for _ in range(7):
             with uncollected():
                 began = time.process_time()
-                trace = traced("run", RunRequest(program=Program(code=code)), lines, ended, 0.0)
+                trace = trace_of("run", RunRequest(program=Program(code=code)), lines, ended)
                 assembled = time.process_time()
                 msgspec.json.encode(trace)
                 encoded = time.process_time()

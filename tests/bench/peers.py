@@ -1,8 +1,10 @@
-"""Side by side with tools that draw a model's graph: processor time of forward and backward under each, over plain PyTorch.
+"""Side by side with tools that draw a model's graph: processor time of forward and backward under each, over plain
+PyTorch.
 
-`./run bench --peers`, `./run bench --peers a e` for some models. The tools are installed into a temporary folder, without their dependencies on PyTorch; nothing of them
-enters the project's environment. Each sample is a fork of one warm process, each ratio the median of interleaved samples.
-None of them takes a program: each gets one module that returns one loss."""
+`./run bench --peers`, `./run bench --peers a e` for some models. The tools are installed into a temporary folder,
+without their dependencies on PyTorch; nothing of them enters the project's environment. Each sample is a fork of one
+warm process, each ratio the median of interleaved samples. None of them takes a program: each gets one module that
+returns one loss."""
 
 import importlib
 import os
@@ -107,7 +109,8 @@ class _Small(torch.nn.Module):
 
 
 def _spent(work: Work, subject: Any, inputs: tuple[torch.Tensor, ...]) -> float | str:
-    """Processor seconds of the work in a fork of its own, which some tools leave changed; a word when it did not end well."""
+    """Processor seconds of the work in a fork of its own, which some tools leave changed; a word when it did not end
+    well."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

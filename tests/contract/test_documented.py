@@ -20,7 +20,7 @@ from engine.trace import Trace
 from server.app import create_app
 from server.layout import Layout
 from server.openapi import document
-from server.problems import TABLE, table
+from server.problems import table
 from server.settings import Settings
 from server.settings import table as settings_table
 from server.views import Shown
@@ -107,17 +107,13 @@ def test_openapi_refers_to_nothing_that_is_missing() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", ["server.openapi", "server.settings", "server.problems"])
-def test_the_documents_can_be_printed(module: str) -> None:
+@pytest.mark.parametrize("words", ["server --openapi", "server.settings", "server.problems"])
+def test_the_documents_can_be_printed(words: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", module], cwd=ROOT, capture_output=True, text=True, check=True, timeout=30
+        [sys.executable, "-m", *words.split()], cwd=ROOT, capture_output=True, text=True, check=True, timeout=30
     )
     assert done.stdout.strip()
     assert done.stderr == ""
-
-
-def test_the_table_of_problems_is_complete() -> None:
-    assert all(f"`{key}`" in table() for key in TABLE)
 
 
 def test_every_attack_that_is_said_to_be_stopped_is_tried() -> None:

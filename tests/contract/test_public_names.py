@@ -1,5 +1,7 @@
 """The names others build on: taking one away is a change that the changelog must tell."""
 
+import inspect
+
 import engine
 import engine.graph
 import engine.replay
@@ -9,7 +11,13 @@ from server.problems import TABLE
 
 def test_the_names_of_the_engine_stay() -> None:
     assert set(engine.__all__) == {"DEFAULT_LIMITS", "Program", "RunLimits", "RunRequest", "Trace", "run"}
-    assert all(hasattr(engine, name) for name in engine.__all__)
+    given: dict[str, object] = {}
+    exec("from engine import *", given)
+    assert given.keys() - {"__builtins__"} == set(engine.__all__)
+    assert list(inspect.signature(engine.run).parameters) == ["program", "limits", "checks", "axes", "sandboxed"]
+    fields = {name: getattr(engine, name).__struct_fields__ for name in ("Program", "RunRequest")}
+    assert set(fields["Program"]) >= {"code", "seed", "device"}
+    assert set(fields["RunRequest"]) == {"program", "limits", "checks", "axes"}
 
 
 def test_the_formats_keep_their_names() -> None:

@@ -11,7 +11,7 @@ const axe = require.resolve('axe-core/axe.min.js')
 
 const server = process.env.GRADGRAPH_URL
 const shots = process.env.GRADGRAPH_SHOTS
-const STORY_MS = 40_000
+const STORY_MS = 90_000
 
 const PROGRAM = `import torch
 x = torch.ones(2, 2, requires_grad=True)
@@ -163,7 +163,7 @@ function same(found, wanted, what) {
 /** Waits until a claim about the page holds; says the last thing it saw when it never does. */
 async function until(look, holds, what) {
   let seen
-  for (let tries = 0; tries < 100; tries += 1) {
+  for (let tries = 0; tries < 200; tries += 1) {
     seen = await look()
     if (holds(seen)) return seen
     await new Promise((resolve) => setTimeout(resolve, 100))
@@ -679,6 +679,7 @@ const stories = {
     const panes = () => page.locator('.beside-pane').count()
     await page.goBack()
     await until(panes, (count) => count === 0, 'back to one picture')
+    check((await page.locator('.cm-content').textContent()).includes('40.0'), 'that of the newer run')
     await page.goForward()
     await until(panes, (count) => count === 1, 'and forward again')
     await panel.getByRole('link', { name: 'Open' }).click()
@@ -911,7 +912,7 @@ async function tellAll() {
     if (only.length > 0 && !only.some((part) => name.includes(part))) continue
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, locale: 'en-GB', colorScheme: 'light' })
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(20_000)
     const broken = []
     page.on('pageerror', (error) => broken.push(`the page threw ${error.message}`))
     let timer

@@ -27,7 +27,7 @@ class Setting:
             case Number(value):
                 return value
             case Apply(name, arguments):
-                values = [self.evaluate(one) for one in arguments]
+                values = [self.evaluate(argument) for argument in arguments]
                 if name in SHAPED:
                     return SHAPED[name](self.shape, *values)
                 return PUTS[name](np.zeros(self.shape), *values) if name in PUTS else FUNCTIONS[name](*values)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.__main__ import main
+from engine.trace import FORMAT
 
 ROOT = Path(__file__).parents[2]
 
@@ -35,7 +36,7 @@ def test_prints_the_trace_of_a_file(program: Path, capsys: pytest.CaptureFixture
 def test_pretty_is_the_same_trace(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main([str(program), "--pretty"])
     text = capsys.readouterr().out
-    assert text.startswith('{\n  "format": "gradgraph.trace/1"')
+    assert text.startswith(f'{{\n  "format": "{FORMAT}"')
 
 
 def test_summary_says_what_happened(program: Path, capsys: pytest.CaptureFixture[str]) -> None:

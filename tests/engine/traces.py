@@ -7,6 +7,7 @@ import msgspec
 
 from engine.limits import DEFAULT_LIMITS
 from engine.trace import (
+    FORMAT,
     Accumulation,
     Argument,
     Broadcast,
@@ -174,7 +175,7 @@ class Tape:
                     "name": name,
                     "function": f"torch.{name}",
                     "arguments": (
-                        *(Argument(tensor=one) for one in inputs),
+                        *(Argument(tensor=input_) for input_ in inputs),
                         *(Argument(text=number) for number in numbers),
                     ),
                     "inputs": inputs,
@@ -232,7 +233,7 @@ class Tape:
     def trace(self) -> Trace:
         """What was recorded."""
         return Trace(
-            format="gradgraph.trace/1",
+            format=FORMAT,
             id="r",
             status="failed" if self.failure is not None else "ok",
             program=Program(code=self.code),

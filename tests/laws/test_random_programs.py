@@ -18,7 +18,8 @@ HEAD = "import torch\ntorch.manual_seed(1)\n" + "".join(
 
 @st.composite
 def programs(draw: st.DrawFn) -> str:
-    """Statements over leaves of different shapes: reuse, broadcasting, views, in-place work, several backward passes."""
+    """Statements over leaves of different shapes: reuse, broadcasting, views, in-place work, several backward
+    passes."""
     lines: list[str] = []
     names = list(LEAVES)
     for number in range(draw(st.integers(1, 7))):

@@ -124,7 +124,7 @@ def _failed(got: Failure | None, expected: FailureFact | None) -> Iterator[str]:
 def _counts(trace: Trace, facts: Facts) -> Iterator[str]:
     for what, expected, got in (
         ("engine calls", len(facts.passes), len(trace.passes)),
-        ("optimizer steps", facts.steps, sum(not one.raised for one in trace.updates if one.kind == "step")),
+        ("optimizer steps", facts.steps, sum(not update.raised for update in trace.updates if update.kind == "step")),
         ("zero_grads", facts.zero_grads, _updates(trace, "zero_grad")),
     ):
         if got != expected:

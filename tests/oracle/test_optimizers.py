@@ -299,7 +299,9 @@ def _compare(said: Said, update: Update, expected: Stepped) -> None:
     for now, moment in ((False, before), (True, after)):
         told = {_place(change, owners): _told(said, change, now) for change in update.state}
         assert {place: value for place, value in told.items() if value is not None} == moment.state
-    assert [_without_tensors(one) for one in update.settings] == [_without_tensors(one) for one in before.settings]
+    assert [_without_tensors(setting) for setting in update.settings] == [
+        _without_tensors(setting) for setting in before.settings
+    ]
 
 
 def _place(change: Change, owners: dict[str, int]) -> tuple[int, str]:

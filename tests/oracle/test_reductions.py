@@ -96,7 +96,8 @@ def _nodes(root: Any) -> list[Any]:
 
 
 def _by_hand(root: Any) -> Iterator[tuple[str, tuple[tuple[int, tuple[int, ...]], ...]]]:
-    """For each node that runs: its type, and the slots whose gradient its formula gives in another shape than leaves."""
+    """For each node that runs: its type, and the slots whose gradient its formula gives in another shape than
+    leaves."""
     seen: list[tuple[Any, Any, Any]] = []
     handles = []
     for node in _nodes(root):
@@ -148,9 +149,9 @@ def _expected(code: str, count: int) -> list[list[tuple[str, tuple[tuple[int, tu
 def _said(trace: Trace) -> list[list[tuple[str, tuple[tuple[int, tuple[int, ...]], ...]]]]:
     types = {node.id: node.type for node in trace.nodes}
     return [
-        [(types[visit.node], tuple((one.slot, one.shape) for one in visit.reduced)) for visit in one.visits]
-        for one in trace.passes
-        if one.kind == "backward"
+        [(types[visit.node], tuple((one.slot, one.shape) for one in visit.reduced)) for visit in pass_.visits]
+        for pass_ in trace.passes
+        if pass_.kind == "backward"
     ]
 
 

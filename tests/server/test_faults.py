@@ -37,7 +37,8 @@ REFUSALS = {429: ("too-many-runs",), 503: ("queue-full", "no-worker", "cancelled
 
 
 def lesson(number: int) -> str:
-    return f"import torch\nx = torch.tensor(3.0, requires_grad=True)\n(x * x * {number}).backward()\nprint(x.grad.item())\n"
+    leaf = "import torch\nx = torch.tensor(3.0, requires_grad=True)\n"
+    return f"{leaf}(x * x * {number}).backward()\nprint(x.grad.item())\n"
 
 
 def sleeps(number: int, seconds: float = 30) -> str:
@@ -230,7 +231,10 @@ async def burst(at: Server, count: int, connections: int) -> tuple[Counter[str],
         reader, writer = await asyncio.open_connection(host, int(port))
         for number in numbers:
             body = json.dumps({"code": lesson(number)}).encode()
-            head = f"POST /api/v1/runs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            head = (
+                "POST /api/v1/runs HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+                f"Content-Length: {len(body)}\r\n\r\n"
+            )
             writer.write(head.encode() + body)
             said = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
             length = int(said.split("content-length:")[1].split("\r\n")[0])
@@ -307,7 +311,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
         stored = run(at, lesson(50)).headers["content-location"]
         works(at, 51)
         fresh = settled(at)
-        largest = max(one.stat().st_size for one in (tmp_path / "store").iterdir())
+        largest = max(file.stat().st_size for file in (tmp_path / "store").iterdir())
         resource.prlimit(at.pid, resource.RLIMIT_FSIZE, (largest, resource.RLIM_INFINITY))
         for number in range(60, 70):
             works(at, number)

@@ -1,4 +1,4 @@
-"""Layouts of every lesson: V8 inside the server places things as a browser's JavaScript does, in both languages and every room."""
+"""Layouts of every lesson: the server's V8 places things as a browser does, in both languages and every room."""
 
 import json
 import subprocess

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from server.pages import Pages
+from server.frontend_files import FrontendFiles
 from tests.server.conftest import Served
 
 EVERYWHERE = [
@@ -54,17 +54,17 @@ def test_what_the_build_compressed_is_sent_if_it_is_of_these_bytes(tmp_path: Pat
     packed = gzip.compress(file.read_bytes(), 1)
     for beside, sent in ((packed, packed), (gzip.compress(b"let y = 2"), None)):
         (tmp_path / "app.js.gz").write_bytes(beside)
-        page = Pages(tmp_path).get("app.js")
+        page = FrontendFiles(tmp_path).get("app.js")
         assert page is not None
         assert page.zipped == (sent or gzip.compress(page.body, 9, mtime=0))
-        assert Pages(tmp_path).get("app.js.gz") is None
+        assert FrontendFiles(tmp_path).get("app.js.gz") is None
 
 
 def test_files_of_the_build_are_read_compressed_and_read_again(tmp_path: Path) -> None:
     (tmp_path / "assets").mkdir()
     file = tmp_path / "assets" / "app-1a2b.js"
     file.write_text("let x = 1\n" * 200)
-    pages = Pages(tmp_path)
+    pages = FrontendFiles(tmp_path)
     page = pages.get("assets/app-1a2b.js")
     assert page is not None
     assert page.media_type == "text/javascript"
@@ -79,12 +79,12 @@ def test_files_of_the_build_are_read_compressed_and_read_again(tmp_path: Path) -
 def test_nothing_outside_the_build_is_served(tmp_path: Path, path: str) -> None:
     (tmp_path / "build" / "assets").mkdir(parents=True)
     (tmp_path / "secret").write_text("secret")
-    assert Pages(tmp_path / "build").get(path) is None
+    assert FrontendFiles(tmp_path / "build").get(path) is None
 
 
 def test_inline_scripts_of_the_page_are_named_in_its_policy(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text('<script>go()</script><script type="module" src="/a.js"></script>')
-    page = Pages(tmp_path).get("index.html")
+    page = FrontendFiles(tmp_path).get("index.html")
     assert page is not None
     assert page.script_hashes == ("'sha256-5KYv+PUboo5h+0+YAtGRPbwv5d/QxzHslP4YGnUaxRw='",)
 
@@ -102,3 +102,19 @@ def test_head_is_get_without_the_body(served: Served, path: str) -> None:
     head, whole = served.http.head(path), served.http.get(path)
     assert (head.status_code, head.content) == (whole.status_code, b"")
     assert head.headers["content-length"] == whole.headers["content-length"]
+
+
+def test_an_answer_made_by_a_route_has_a_tag_and_is_compressed(served: Served) -> None:
+    whole = served.http.get("/api/v1/gallery", headers={"Accept-Encoding": "gzip"})
+    assert (whole.headers["content-encoding"], whole.headers["vary"]) == ("gzip", "Accept-Encoding")
+    assert whole.headers["cache-control"] == "no-cache"
+    assert int(whole.headers["content-length"]) < len(whole.content) / 2
+    plain = served.http.get("/api/v1/gallery", headers={"Accept-Encoding": "identity"})
+    assert (plain.json(), "content-encoding" in plain.headers) == (whole.json(), False)
+    assert plain.headers["vary"] == "Accept-Encoding"
+    for known in (whole.headers["etag"], f'"other", {whole.headers["etag"]}', "*"):
+        same = served.http.get("/api/v1/gallery", headers={"If-None-Match": known})
+        assert (same.status_code, same.content, same.headers["vary"]) == (304, b"", "Accept-Encoding")
+        assert same.headers["etag"] == whole.headers["etag"]
+    assert served.http.get("/api/v1/gallery", headers={"If-None-Match": '"other"'}).status_code == 200
+    assert "etag" not in served.http.get("/api/v1/health").headers, "what is never kept needs none"

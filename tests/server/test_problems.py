@@ -10,7 +10,7 @@ import pytest
 from server.problems import TABLE, Problem, language_of
 
 SERVER = Path(__file__).parents[2] / "server"
-RAISED = re.compile(r'Problem\(\s*"([a-z-]+)"')
+RAISED = re.compile(r'(?:Problem|super\(\).__init__)\(\s*"([a-z-]+)"')
 
 
 def fields(sentence: str) -> set[str]:

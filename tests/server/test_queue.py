@@ -13,14 +13,15 @@ import httpx
 import pytest
 
 from engine import Program, RunRequest
-from server.local import LocalRunner
+from server.local_runner import LocalRunner
 from server.metrics import Metrics
 from server.problems import Problem
 from server.queue import Client, Queue
 from server.routes.pages import SESSION
 from server.runner import Printed
 from server.settings import Settings
-from server.store import Store
+from server.sqlite_store import SqliteStore
+from server.traces import Traces
 from tests.server.conftest import Served, serving, wait_until
 
 SLEEP = "import time\ntime.sleep({s})\nprint({n})"
@@ -185,7 +186,8 @@ def test_a_short_run_is_answered_while_a_long_one_goes_on(tmp_path: Path) -> Non
 
 
 def test_a_cancelled_run_gives_its_trace_so_far(narrow: Served, clients: ThreadPoolExecutor) -> None:
-    code = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x * 2\nprint('so far', flush=True)\nwhile True:\n    pass"
+    begin = "import torch\nx = torch.ones(2, requires_grad=True)\ny = x * 2\nprint('so far', flush=True)\n"
+    code = f"{begin}while True:\n    pass"
     call = clients.submit(narrow.http.post, "/api/v1/runs", json={"code": code})
     wait_until(lambda: narrow.service.queue.running == 1)
     run = next(iter(narrow.service.queue._running))
@@ -228,15 +230,15 @@ def test_a_run_cancelled_in_the_moment_it_is_given_a_worker_frees_its_place(tmp_
         capacity = 1
 
     async def check() -> None:
-        store = Store(tmp_path, 1 << 20, 1 << 20)
-        queue = Queue(Busy(1, 0, 1 << 30), store, Metrics(), Settings())
+        traces = Traces(SqliteStore(tmp_path, 1 << 20), 1 << 20)
+        queue = Queue(Busy(1, 0, 1 << 30), traces, Metrics(), Settings())
         live = queue.enter("run", RunRequest(program=Program(code="print(1)")), Client("here", None))
         assert queue.running == 1
         queue._cancel(live)
         with pytest.raises(Problem, match="cancelled"):
             await queue.wait(live)
         assert (queue.running, queue.waiting) == (0, 0)
-        await store.close()
+        await traces.close()
 
     asyncio.run(check())
 

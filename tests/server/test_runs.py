@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from engine.trace import RunLimits
+from engine.trace import FORMAT, RunLimits
 from tests.server.conftest import Served, wait_until
 
 EXPRESSION = {"expression": "((x + 2)**2 * 3).mean()", "inputs": {"x": [[1, 1], [1, 1]]}}
@@ -51,7 +51,7 @@ def test_trace_and_graph_come_in_one_answer(served: Served, query: str) -> None:
 def test_who_did_not_ask_for_the_graph_gets_the_trace(served: Served, accept: str) -> None:
     answer = served.http.post("/api/v1/runs", json={"code": TWO_PASSES}, headers={"Accept": accept})
     assert answer.headers["content-type"] == "application/json"
-    assert answer.json()["format"] == "gradgraph.trace/1"
+    assert answer.json()["format"] == FORMAT
 
 
 @pytest.mark.parametrize("query", ["?pass=p3", "?root=n999", "?pass="])
@@ -290,10 +290,10 @@ def test_a_run_that_takes_long_tells_where_it_is(served: Served) -> None:
     code = "import time\nimport torch\nx = torch.ones(2) * 2\nfor _ in range(8):\n    time.sleep(0.1)\n"
     accepted = served.http.post("/api/v1/runs", json={"code": code}, headers={"Prefer": "respond-async"}).json()
     told = served.http.get(accepted["events"]).text.split("\n\n")
-    progress = [json.loads(one.partition("data: ")[2]) for one in told if "event: progress" in one]
+    progress = [json.loads(event.partition("data: ")[2]) for event in told if "event: progress" in event]
     assert progress
-    assert {(one["line"], one["ops"]) for one in progress} == {(5, 2)}
-    elapsed = [one["elapsed_s"] for one in progress]
+    assert {(word["line"], word["ops"]) for word in progress} == {(5, 2)}
+    elapsed = [word["elapsed_s"] for word in progress]
     assert elapsed == sorted(elapsed)
 
 

@@ -1,4 +1,4 @@
-"""Requests made from the OpenAPI document, sensible and not: no answer is a bug, and each has the form it is said to have."""
+"""Requests made from the OpenAPI document, sensible and not: no answer is a bug, each has the form it should."""
 
 import shutil
 import subprocess

@@ -9,8 +9,8 @@ from fastapi.routing import APIRoute
 
 from engine.trace import Isolation
 from server.app import WeakIsolation, check_isolation
-from server.gallery import FOLDER
-from server.routes import docs, engine, gallery, graphs, health, pages, rules, runs, tensors
+from server.lessons import FOLDER
+from server.routes import docs, engine_steps, gallery, graphs, health, pages, rules, runs, tensors
 from server.settings import Settings
 from tests.server.conftest import Served
 
@@ -66,7 +66,7 @@ def test_the_routes_are_documented_without_another_host(served: Served) -> None:
 
 def test_no_part_of_a_request_is_sent_to_a_thread_and_back() -> None:
     """FastAPI does so with what is a plain function."""
-    routers = [module.router for module in (docs, engine, gallery, graphs, health, pages, rules, runs, tensors)]
+    routers = [module.router for module in (docs, engine_steps, gallery, graphs, health, pages, rules, runs, tensors)]
     todo = [route.dependant for router in routers for route in router.routes if isinstance(route, APIRoute)]
     asked = []
     while todo:
@@ -97,6 +97,7 @@ def test_a_node_without_a_readable_rule_has_pytorchs_own_formula(served: Served)
 
 @pytest.mark.slow
 def test_the_servers_memory_is_hidden_from_its_user() -> None:
-    code = "import ctypes; from server.__main__ import hide_memory; hide_memory(); print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
+    hide = "import ctypes; from server.__main__ import hide_memory; hide_memory(); "
+    code = f"{hide}print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert said.stdout == "0\n"

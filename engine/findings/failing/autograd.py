@@ -236,7 +236,16 @@ def custom_backward_missing(case: Case) -> Finding | None:
         return None
     (cls,) = found
     span = case.code.span(cls)
-    near = next((statement for statement in cls.body if isinstance(statement, ast.FunctionDef) and statement.name != "forward" and statement.name.startswith("back")), None)  # fmt: skip
+    near = next(
+        (
+            statement
+            for statement in cls.body
+            if isinstance(statement, ast.FunctionDef)
+            and statement.name != "forward"
+            and statement.name.startswith("back")
+        ),
+        None,
+    )
     if near is not None:
         text = case.code.lines[near.lineno - 1]
         start = text.find(near.name)

@@ -13,7 +13,9 @@ from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding
 
-PROPERTIES = frozenset({"shape", "dtype", "device", "T", "H", "mT", "mH", "grad", "data", "ndim", "is_leaf", "grad_fn", "requires_grad"})  # fmt: skip
+PROPERTIES = frozenset(
+    {"shape", "dtype", "device", "T", "H", "mT", "mH", "grad", "data", "ndim", "is_leaf", "grad_fn", "requires_grad"}
+)
 NOT_MODULES = frozenset("int float bool complex type function method builtin_function_or_method".split())
 
 
@@ -31,7 +33,8 @@ def module_called(case: Case) -> Finding | None:
 
 
 def not_callable(case: Case) -> Finding | None:
-    """Brackets after something that is no function: `x.shape()`, `x.T()`, or a tensor meant to be indexed or multiplied."""
+    """Brackets after something that is no function: `x.shape()`, `x.T()`, or a tensor meant to be indexed or
+    multiplied."""
     call = case.call
     if call is None:
         return None
@@ -306,7 +309,8 @@ def device_name(case: Case) -> Finding | None:
 
 
 def _cuda_literal(case: Case, name: str) -> tuple[Edit, ...]:
-    """A device written as a literal, replaced by a choice that runs everywhere; nothing when it is written elsewhere."""
+    """A device written as a literal, replaced by a choice that runs everywhere; nothing when it is written
+    elsewhere."""
     if case.node is None or not case.code.is_bound("torch"):
         return ()
     found = [node for node in ast.walk(case.node) if isinstance(node, ast.Constant) and node.value == name]
@@ -398,7 +402,11 @@ def state_dict(case: Case) -> Finding | None:
     message = case.failure.message[:4000]
     missing = _quoted(re.search(r"Missing key\(s\) in state_dict: (.*?)\.\s", message + " "))
     unexpected = _quoted(re.search(r"Unexpected key\(s\) in state_dict: (.*?)\.\s", message + " "))
-    sizes = re.findall(r"size mismatch for ([\w.]+): copying a param with shape torch\.Size\((\[[\d, ]*\])\) from checkpoint, the shape in current model is torch\.Size\((\[[\d, ]*\])\)", message)  # fmt: skip
+    sizes = re.findall(
+        r"size mismatch for ([\w.]+): copying a param with shape torch\.Size\((\[[\d, ]*\])\) from checkpoint, "
+        r"the shape in current model is torch\.Size\((\[[\d, ]*\])\)",
+        message,
+    )
     common = {"type": case.groups["type"]}
     if unexpected and all(key.startswith("module.") for key in unexpected):
         return case.finding("state_dict_prefix", common, first=unexpected[0])

@@ -105,10 +105,19 @@ class Case:
         return self.diagnosis.say(tensor.id if tensor is not None else None)
 
     def finding(
-        self, code: str = "", given: Mapping[str, str] = {}, /, *, span: Span | None = None, fix: Iterable[Edit] = (), tensors: Iterable[Tensor | None] = (),
-        nodes: Iterable[str] = (), **parameters: str,
-    ) -> Finding:  # fmt: skip
-        """The diagnosis, at the failing place unless another is given. Parameters come as a mapping, by name, or both."""
+        self,
+        code: str = "",
+        given: Mapping[str, str] = {},
+        /,
+        *,
+        span: Span | None = None,
+        fix: Iterable[Edit] = (),
+        tensors: Iterable[Tensor | None] = (),
+        nodes: Iterable[str] = (),
+        **parameters: str,
+    ) -> Finding:
+        """The diagnosis, at the failing place unless another is given. Parameters come as a mapping, by name, or
+        both."""
         where = span or self.failure.span
         common = {"line": line(where), "code": self.diagnosis.code.excerpt(where)}
         return Finding(

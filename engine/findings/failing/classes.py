@@ -1,4 +1,5 @@
-"""The user's own classes put together wrongly: modules, custom Functions, datasets; and what is assigned to a module."""
+"""The user's own classes put together wrongly: modules, custom Functions, datasets; and what is assigned to a
+module."""
 
 import ast
 
@@ -97,9 +98,15 @@ def saved_nothing(case: Case, statement: ast.stmt, value: ast.expr) -> Finding |
         fix = (case.code.line_above(last, f"{context}.save_for_backward({', '.join(wanted)})"),)
     where = case.code.span(case.code.statement(saving[0]) or last) if saving else case.code.head(forward)
     return case.finding(
-        "saved_count", span=where, cls=cls.name, used_line=str(statement.lineno), got=str(len(saving[0].args)) if saving else "0", names=", ".join(wanted), fix=fix,
+        "saved_count",
+        span=where,
+        cls=cls.name,
+        used_line=str(statement.lineno),
+        got=str(len(saving[0].args)) if saving else "0",
+        names=", ".join(wanted),
+        fix=fix,
         right=f"{context}.save_for_backward({', '.join(wanted)})",
-    )  # fmt: skip
+    )
 
 
 # Datasets

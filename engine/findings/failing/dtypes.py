@@ -8,9 +8,17 @@ from engine.trace import Edit, Finding, Tensor
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 _WORDS = {
-    "Long": "int64", "Int": "int32", "Short": "int16", "Byte": "uint8", "Char": "int8", "Bool": "bool", "Float": "float32",
-    "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
-}  # fmt: skip
+    "Long": "int64",
+    "Int": "int32",
+    "Short": "int16",
+    "Byte": "uint8",
+    "Char": "int8",
+    "Bool": "bool",
+    "Float": "float32",
+    "Double": "float64",
+    "Half": "float16",
+    "BFloat16": "bfloat16",
+}
 _CASTS = {"float32": ".float()", "float64": ".double()", "int64": ".long()"}
 _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 _LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "bilinear")
@@ -31,9 +39,15 @@ def mixed(case: Case) -> Finding | None:
     )
     module = case.diagnosis.modules.get(op.module or "")
     return case.finding(
-        tensors=pair, odd=case.say(odd), odd_dtype=odd.dtype, other=case.say(fits), other_dtype=fits.dtype,
-        op=module.path if module is not None else op.name, cast=_CASTS.get(fits.dtype, f".to(torch.{fits.dtype})"), fix=fix,
-    )  # fmt: skip
+        tensors=pair,
+        odd=case.say(odd),
+        odd_dtype=odd.dtype,
+        other=case.say(fits),
+        other_dtype=fits.dtype,
+        op=module.path if module is not None else op.name,
+        cast=_CASTS.get(fits.dtype, f".to(torch.{fits.dtype})"),
+        fix=fix,
+    )
 
 
 def no_mean(case: Case) -> Finding | None:
@@ -108,9 +122,14 @@ def _target(case: Case, target: Tensor, dtype: str, code: str) -> Finding | None
         return None
     node = case.written(target)
     return case.finding(
-        code, tensors=(target,), target=case.say(target), dtype=target.dtype, op=case.op.name, shape=sizes(target.shape),
+        code,
+        tensors=(target,),
+        target=case.say(target),
+        dtype=target.dtype,
+        op=case.op.name,
+        shape=sizes(target.shape),
         fix=case.code.method(node, _CASTS[dtype]) if node is not None else (),
-    )  # fmt: skip
+    )
 
 
 def indices(case: Case) -> Finding | None:

@@ -62,7 +62,8 @@ def undefined(case: Case) -> Finding | None:
 
 
 def _pasted(case: Case, name: str) -> Finding | None:
-    """What was copied along from a notebook and is valid Python all the same: `In [3]: x = 1`, a printed tensor, a sentence."""
+    """What was copied along from a notebook and is valid Python all the same: `In [3]: x = 1`, a printed tensor, a
+    sentence."""
     span = case.failure.span
     statement = case.code.statement(case.node) if case.node is not None else None
     if span is None or statement is None:
@@ -225,9 +226,12 @@ def _is_tensor_name(case: Case, node: ast.expr) -> bool:
     )
 
 
-_OF_SEVERAL = frozenset("""
-    stack cat concat concatenate hstack vstack dstack column_stack row_stack meshgrid block_diag broadcast_tensors cartesian_prod einsum
-""".split())  # fmt: skip
+_OF_SEVERAL = frozenset(
+    """
+    stack cat concat concatenate hstack vstack dstack column_stack row_stack meshgrid block_diag
+    broadcast_tensors cartesian_prod einsum
+""".split()
+)
 """Functions of a list of tensors, or of something else first."""
 
 

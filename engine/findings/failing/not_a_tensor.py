@@ -122,9 +122,14 @@ def _pair(case: Case, node: ast.expr) -> Finding | None:
             fix = (case.code.after(statement.targets[0], ", _"),)
         parts = "output, weights" if made == "MultiheadAttention" else "output, state"
         return case.finding(
-            "recurrent_pair", span=case.code.span(statement or call), layer=case.code.short(call.func), type=made, name=name,
-            parts=parts, fix=fix,
-        )  # fmt: skip
+            "recurrent_pair",
+            span=case.code.span(statement or call),
+            layer=case.code.short(call.func),
+            type=made,
+            name=name,
+            parts=parts,
+            fix=fix,
+        )
     return None
 
 

@@ -7,6 +7,7 @@ import re
 from engine.findings.failing.case import Case, sizes
 from engine.findings.failing.classes import saved_nothing
 from engine.findings.losses import logits_loss
+from engine.ops import BROADCASTING, VIEWS
 from engine.trace import Edit, Finding, Module, Tensor
 
 
@@ -172,7 +173,11 @@ def _clashing(case: Case, a: int, b: int) -> tuple[Tensor, Tensor] | None:
     given = case.inputs()
     for at, left in enumerate(given):
         for right in given[at + 1 :]:
-            clash = [(x, y) for x, y in zip(reversed(left.shape), reversed(right.shape), strict=False) if x != y and 1 not in (x, y)]  # fmt: skip
+            clash = [
+                (x, y)
+                for x, y in zip(reversed(left.shape), reversed(right.shape), strict=False)
+                if x != y and 1 not in (x, y)
+            ]
             if (a, b) in clash or (b, a) in clash:
                 return left, right
     return None
@@ -190,9 +195,13 @@ def joined(case: Case) -> Finding | None:
     if not clash:
         return None
     return case.finding(
-        tensors=(first, other), first=case.diagnosis.say(first.id), other=case.diagnosis.say(other.id), axis=str(clash[0]),
-        first_shape=sizes(first.shape), other_shape=sizes(other.shape),
-    )  # fmt: skip
+        tensors=(first, other),
+        first=case.diagnosis.say(first.id),
+        other=case.diagnosis.say(other.id),
+        axis=str(clash[0]),
+        first_shape=sizes(first.shape),
+        other_shape=sizes(other.shape),
+    )
 
 
 def joined_axes(case: Case) -> Finding | None:
@@ -341,9 +350,13 @@ def embedding(case: Case) -> Finding | None:
         if worst is None:
             return None
         return case.finding(
-            "embedding_index", tensors=(indices, weight), name=case.say(indices), rows=str(weight.shape[0]), value=str(worst),
+            "embedding_index",
+            tensors=(indices, weight),
+            name=case.say(indices),
+            rows=str(weight.shape[0]),
+            value=str(worst),
             last=str(weight.shape[0] - 1),
-        )  # fmt: skip
+        )
     return None
 
 
@@ -378,9 +391,13 @@ def channels(case: Case) -> Finding | None:
             fix=fix,
         )
     return case.finding(
-        layer=layer, name=case.say(given), shape=sizes(given.shape), tensors=(given,),
-        made_line=str(made.lineno) if made is not None else "–", fix=_first_number(case, made, "in_channels", wanted, got),
-    )  # fmt: skip
+        layer=layer,
+        name=case.say(given),
+        shape=sizes(given.shape),
+        tensors=(given,),
+        made_line=str(made.lineno) if made is not None else "–",
+        fix=_first_number(case, made, "in_channels", wanted, got),
+    )
 
 
 def _channels_last(case: Case, layer: str, given: Tensor) -> Finding:
@@ -484,9 +501,13 @@ def target_range(case: Case) -> Finding | None:
         return None
     classes = scores.shape[1] if len(scores.shape) > 1 else scores.shape[0]
     return case.finding(
-        tensors=(scores, target), scores=case.say(scores), target=case.say(target), classes=str(classes), last=str(classes - 1),
+        tensors=(scores, target),
+        scores=case.say(scores),
+        target=case.say(target),
+        classes=str(classes),
+        last=str(classes - 1),
         scores_shape=sizes(scores.shape),
-    )  # fmt: skip
+    )
 
 
 def recurrent_input(case: Case) -> Finding | None:
@@ -506,9 +527,13 @@ def recurrent_input(case: Case) -> Finding | None:
     ]
     made = layer_call(case, modules[0].id) if len(modules) == 1 else None
     return case.finding(
-        layer=name, name=case.say(given), shape=sizes(given.shape), tensors=(given,),
-        made_line=str(made.lineno) if made is not None else "–", fix=_first_number(case, made, "input_size", wanted, got),
-    )  # fmt: skip
+        layer=name,
+        name=case.say(given),
+        shape=sizes(given.shape),
+        tensors=(given,),
+        made_line=str(made.lineno) if made is not None else "–",
+        fix=_first_number(case, made, "input_size", wanted, got),
+    )
 
 
 def hidden_size(case: Case) -> Finding | None:
@@ -531,9 +556,12 @@ def norm_features(case: Case) -> Finding | None:
     made = layer_call(case, module.id) if module is not None else None
     wanted, got = int(case.groups["wanted"]), int(case.groups["got"])
     return case.finding(
-        layer=module.path if module is not None else case.op.name, shape=sizes(given.shape), tensors=(given,),
-        made_line=str(made.lineno) if made is not None else "–", fix=_first_number(case, made, "num_features", wanted, got),
-    )  # fmt: skip
+        layer=module.path if module is not None else case.op.name,
+        shape=sizes(given.shape),
+        tensors=(given,),
+        made_line=str(made.lineno) if made is not None else "–",
+        fix=_first_number(case, made, "num_features", wanted, got),
+    )
 
 
 def gathered(case: Case) -> Finding | None:
@@ -550,9 +578,14 @@ def gathered(case: Case) -> Finding | None:
     one_less = len(given.shape) == len(index.shape) + 1
     fix = case.code.method(node, f".unsqueeze({axis})") if node is not None and one_less else ()
     return case.finding(
-        name=case.say(given), shape=sizes(given.shape), index=case.say(index), index_shape=sizes(index.shape), axis=axis or "1",
-        tensors=pair, fix=fix,
-    )  # fmt: skip
+        name=case.say(given),
+        shape=sizes(given.shape),
+        index=case.say(index),
+        index_shape=sizes(index.shape),
+        axis=axis or "1",
+        tensors=pair,
+        fix=fix,
+    )
 
 
 def expanded(case: Case) -> Finding | None:
@@ -631,7 +664,7 @@ def expanded_written(case: Case) -> Finding | None:
     )  # fmt: skip
 
 
-_STRETCHES = frozenset({"expand", "expand_as", "broadcast_to"})
+_STRETCHES = BROADCASTING & VIEWS
 
 
 def probability_range(case: Case) -> Finding | None:

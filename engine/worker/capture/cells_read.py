@@ -1,7 +1,7 @@
 """Which cells of its inputs an op read or wrote, found by doing to element numbers what it did to the elements.
 
-NumPy does it, so that neither autograd, a profiler nor a mode of the user's sees it. Only small tensors are looked at, and of a
-run only the first `MOST_OPS` calls and `MOST_CELLS`."""
+NumPy does it, so that neither autograd, a profiler nor a mode of the user's sees it. Only small tensors are looked
+at, and of a run only the first `MOST_OPS` calls and `MOST_CELLS`."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -12,8 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from engine.worker.capture.record import State
-from engine.worker.capture.tensors import as_array, unreadable
+from engine.events import CellsRead
+from engine.worker.capture.state import State
+from engine.worker.capture.tensor_facts import as_array, unreadable
 
 MOST_ELEMENTS = 4096
 """Of a tensor whose cells are told."""
@@ -23,9 +24,8 @@ MOST_OPS = 1_000
 
 Numbers = NDArray[np.int64]
 Mapping = tuple[torch.Tensor, int, bool, Numbers]
-"""Input, which output, whether the output holds positions instead of copies, and for each output cell the input cell."""
-Row = tuple[str, int, int, int, bool, list[int]]
-"""A `CellsRead` event."""
+"""Input, which output, whether the output holds positions instead of copies, and for each output cell the input
+cell."""
 Taken = Sequence[tuple[torch.Tensor, State, int, int]]
 _Tensor = torch.Tensor
 _EXACT = (torch.Tensor, torch.nn.Parameter)
@@ -79,9 +79,9 @@ class Reading:
         """Ops whose cells were told, and those that came too late."""
 
     def rows(
-        self, op: int, name: str, function: str, args: tuple[Any, ...], kwargs: dict[str, Any], results: list[torch.Tensor],
-        taken: Taken,
-    ) -> list[Row]:  # fmt: skip
+        self, op: int, name: str, function: str, args: tuple[Any, ...], kwargs: dict[str, Any],
+        results: list[torch.Tensor], taken: Taken,
+    ) -> list[CellsRead]:  # fmt: skip
         """The events of one call; none for a call of a form that is not known."""
         made = results or [tensor for tensor, _, _, _ in taken[:1]]
         if not made or not taken or not 0 < made[0].numel() <= MOST_ELEMENTS or _is_own_index(made[0], args, taken):
@@ -94,7 +94,7 @@ class Reading:
         except (Unknown, IndexError, ValueError, TypeError):
             return []
         rows = list(_rows(op, found, made, taken))
-        cells = sum(len(cells) for *_, cells in rows)
+        cells = sum(len(row.cells) for row in rows)
         if cells > self.left:
             self.omitted += 1
             return []
@@ -110,11 +110,11 @@ def _is_own_index(made: torch.Tensor, args: tuple[Any, ...], taken: Taken) -> bo
     return made is first and any(state.storage is written and tensor is not value for tensor, state, _, _ in taken[1:])
 
 
-def _rows(op: int, found: list[Mapping], made: list[torch.Tensor], taken: Taken) -> Iterator[Row]:
+def _rows(op: int, found: list[Mapping], made: list[torch.Tensor], taken: Taken) -> Iterator[CellsRead]:
     for given, output, position, cells in found:
         at = next(place for place, (tensor, _, _, _) in enumerate(taken) if tensor is given)
         if cells.shape == tuple(made[output].shape):
-            yield "r", op, at, output, position, cells.ravel().tolist()
+            yield CellsRead(op, at, output, position, tuple(cells.ravel().tolist()))
 
 
 # Tensors and their numbers
@@ -161,10 +161,11 @@ def _mask(value: object) -> NDArray[np.bool_]:
 
 def select(cells: Numbers, index: object) -> Numbers:
     """`cells[index]` as PyTorch does it: numbers, slices, None and ... first, then the tensors together
-    (`applySlicing` and `dispatch_index` in torch/csrc/autograd/python_variable_indexing.cpp and ATen/TensorIndexing.h, 2.13)."""
+    (`applySlicing` and `dispatch_index` in torch/csrc/autograd/python_variable_indexing.cpp and
+    ATen/TensorIndexing.h, 2.13)."""
     basic: list[Any] = []
     advanced: dict[int, Numbers] = {}
-    items = [_item(one) for one in _items(index)]
+    items = [_item(part) for part in _items(index)]
     named = sum(_axes(item) for item in items)
     axis = 0
     for item in items:
@@ -183,8 +184,8 @@ def select(cells: Numbers, index: object) -> Numbers:
             basic.append(item)
         else:
             places = np.nonzero(item) if item.dtype == bool else (item,)
-            for one in places:
-                advanced[axis] = one
+            for place in places:
+                advanced[axis] = place
                 basic.append(slice(None))
                 axis += 1
     viewed: Numbers = cells[tuple(basic)]
@@ -199,24 +200,24 @@ def _items(index: object) -> Sequence[object]:
         return index
     if type(index) is list and len(index) < 32:
         parts = (torch.Tensor, list, tuple, slice, type(...), type(None))
-        if any(isinstance(one, parts) for one in index):
+        if any(isinstance(part, parts) for part in index):
             return index
     return (index,)
 
 
-def _item(one: object) -> Any:
+def _item(part: object) -> Any:
     """A part of an index as a number, a bool, a slice, None, ... or an array."""
-    kind = type(one)
-    if one is None or one is ... or kind is int or kind is bool:
-        return one
+    kind = type(part)
+    if part is None or part is ... or kind is int or kind is bool:
+        return part
     if kind is slice:
-        return slice(_bound(one.start), _bound(one.stop), _bound(one.step))  # type: ignore[attr-defined]
+        return slice(_bound(part.start), _bound(part.stop), _bound(part.step))  # type: ignore[attr-defined]
     if kind in _EXACT:
-        values = _values(one)  # type: ignore[arg-type]
+        values = _values(part)  # type: ignore[arg-type]
     elif kind is np.ndarray:
-        values = one  # type: ignore[assignment]
-    elif kind is list and one and _is_plain(one):  # type: ignore[arg-type]
-        values = np.array(one)
+        values = part  # type: ignore[assignment]
+    elif kind is list and part and _is_plain(part):  # type: ignore[arg-type]
+        values = np.array(part)
     else:
         raise Unknown
     if values.dtype == np.uint8:
@@ -302,8 +303,10 @@ def _take_along_dim(call: Call) -> Iterator[Mapping]:
         cells, index, dim = cells.ravel(), index.ravel(), 0
     else:
         dim = call.number(2, "dim") % cells.ndim
-        rest = np.broadcast_shapes(*(tuple(np.delete(one.shape, dim).tolist()) for one in (cells, index)))
-        cells, index = (np.broadcast_to(one, (*rest[:dim], one.shape[dim], *rest[dim:])) for one in (cells, index))
+        rest = np.broadcast_shapes(*(tuple(np.delete(array.shape, dim).tolist()) for array in (cells, index)))
+        cells, index = (
+            np.broadcast_to(array, (*rest[:dim], array.shape[dim], *rest[dim:])) for array in (cells, index)
+        )
     yield parent, 0, False, _along(cells, index, dim)
 
 
@@ -430,7 +433,8 @@ def _picks(place: int, default: int | None) -> Callable[[Call], Iterator[Mapping
 
 READERS: dict[str, Callable[[Call], Iterator[Mapping]]] = {
     "getitem": _getitem, "setitem": _setitem, "select": _select, "narrow": _narrow,
-    "gather": _gather, "take_along_dim": _take_along_dim, "take": _take, "index_select": _index_select, "embedding": _embedding,
+    "gather": _gather, "take_along_dim": _take_along_dim, "take": _take, "index_select": _index_select,
+    "embedding": _embedding,
     "scatter": _scatter, "scatter_": _scatter, "index_fill": _index_fill, "index_fill_": _index_fill,
     "masked_select": _masked_select, "masked_fill": _masked_fill, "masked_fill_": _masked_fill, "where": _where,
     "nonzero": _nonzero, "argwhere": _nonzero,

@@ -1,94 +1,89 @@
-"""What `torch.utils.checkpoint` without reentry holds: the inputs of each region, and what it computes again for backward.
+"""What `torch.utils.checkpoint` without reentry holds: the inputs of each region, and what it computes again for
+backward.
 
-PyTorch keeps both in Python objects that no node shows: a frame for each region and a handle for each tensor computed again,
-gone as soon as a node has taken it (pytorch 2.13, `torch/utils/checkpoint.py`).
+PyTorch keeps both in Python objects that no node shows: a frame for each region and a handle for each tensor computed
+again, gone as soon as a node has taken it (pytorch 2.13, `torch/utils/checkpoint.py`).
 """
 
 import functools
 import weakref
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
-import torch.utils.checkpoint as torch_checkpoint
 
-from engine.worker.capture.record import Ledger
+from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.saved_tensors import tensors_held
+from engine.worker.pytorch.internals import (
+    RECOMPUTATION_INIT,
+    SAVE_CHECKPOINT_INPUTS,
+    CheckpointFrame,
+    checkpoint_inputs,
+    disable_torch_function,
+    last_recomputed,
+)
+from engine.worker.pytorch.patching import Patches
 
-Frame: TypeAlias = Any
-_disabled = torch._C.DisableTorchFunction
 
-
-def watch_checkpoints(ledger: Ledger) -> None:
-    """Has the ledger told what regions hold, from their first tensor on."""
-    frames: Any = torch_checkpoint._CheckpointFrame
-    hooks: Any = torch_checkpoint._recomputation_hook
-    save_inputs, begin = frames.save_inputs, hooks.__init__
+def watch_checkpoints(recorder: Recorder, patches: Patches) -> None:
+    """Has the recorder told what regions hold, from their first tensor on."""
+    save_inputs, begin = SAVE_CHECKPOINT_INPUTS.get(), RECOMPUTATION_INIT.get()
 
     @functools.wraps(save_inputs)
-    def saved(self: Frame, *args: Any) -> None:
+    def saved(self: CheckpointFrame, *args: Any) -> None:
         save_inputs(self, *args)
-        _guarded(ledger, functools.partial(_hold_inputs, ledger, self))
+        _guarded(recorder, functools.partial(_hold_inputs, recorder, self))
 
     @functools.wraps(begin)
-    def begun(self: Any, target: "weakref.ref[Frame]", group: Any) -> None:
+    def begun(self: Any, target: "weakref.ref[CheckpointFrame]", group: Any) -> None:
         begin(self, target, group)
-        self.pack_hook = _watched(ledger, self.pack_hook, target, group)
+        self.pack_hook = _watched(recorder, self.pack_hook, target, group)
 
-    frames.save_inputs = saved
-    hooks.__init__ = begun
+    patches.replace(SAVE_CHECKPOINT_INPUTS, saved)
+    patches.replace(RECOMPUTATION_INIT, begun)
 
 
-def _hold_inputs(ledger: Ledger, frame: Frame) -> None:
-    given = [kept.data if isinstance(kept, _SavedTensor) else kept for kept in frame.saved_args]
-    function = frame.recompute_fn
-    kept = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)).get("kwargs")
-    if kept is not None:
-        given.append(kept.cell_contents)
-    tensors = dict.fromkeys(ledger.walker.record_of(tensor) for tensor in tensors_held(given))
-    ledger.holds(frame, tuple(tensors), by_nodes=True)
+def _hold_inputs(recorder: Recorder, frame: CheckpointFrame) -> None:
+    tensors = dict.fromkeys(recorder.nodes.record_of(tensor) for tensor in tensors_held(checkpoint_inputs(frame)))
+    recorder.lifetimes.hold(frame, tuple(tensors), by_nodes=True)
 
 
 def _watched(
-    ledger: Ledger, pack: Callable[[torch.Tensor], Any], target: "weakref.ref[Frame]", group: Any
+    recorder: Recorder, pack: Callable[[torch.Tensor], Any], target: "weakref.ref[CheckpointFrame]", group: Any
 ) -> Callable[[torch.Tensor], Any]:
     @functools.wraps(pack)
     def pack_hook(tensor: torch.Tensor) -> Any:
-        note = functools.partial(_note, ledger, target(), group)
+        note = functools.partial(_note, recorder, target(), group)
         try:
             kept = pack(tensor)
         except BaseException:  # the last one that is needed stops the computing, and its op
-            _guarded(ledger, note)
-            _guarded(ledger, ledger.walker.keep_recomputed)
+            _guarded(recorder, note)
+            _guarded(recorder, recorder.nodes.keep_recomputed)
             raise
-        _guarded(ledger, note)
+        _guarded(recorder, note)
         return kept
 
     return pack_hook
 
 
-def _note(ledger: Ledger, frame: Frame, group: Any) -> None:
+def _note(recorder: Recorder, frame: CheckpointFrame, group: Any) -> None:
     """Notes the tensor that was packed last: the op that made it still runs, and its results have no records yet."""
-    index = frame.recomp_counter[group] - 1
-    holder = frame.weak_holders[index]() if 0 <= index < len(frame.weak_holders) else None
-    handle = None if holder is None else holder.handles.get(group)
-    if handle is not None:
-        kept = frame.recomputed[group][handle]
-        ledger.walker.recomputed.append((weakref.ref(handle), weakref.ref(kept)))
+    packed = last_recomputed(frame, group)
+    if packed is not None:
+        handle, tensor = packed
+        recorder.nodes.note_recomputed(handle, tensor)
 
 
-def _guarded(ledger: Ledger, work: Callable[[], None]) -> None:
-    if ledger.here.muted or ledger.closed:
+def _guarded(recorder: Recorder, work: Callable[[], None]) -> None:
+    if recorder.thread.muted or recorder.closed:
         return
     try:
-        with ledger.lock, _disabled():
+        with recorder.lock, disable_torch_function():
             work()
-            ledger.publish()
+            recorder.outbox.publish()
     except Exception as error:
-        ledger.trouble("checkpoint", error)
+        recorder.trouble("checkpoint", error)
 
-
-_SavedTensor: Any = torch._C._autograd.SavedTensor
 
 __name__ = "__main__"
 __warningregistry__ = None

@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch.nn.parameter import is_lazy
 
-from engine.worker.capture.record import Ledger, State
-from engine.worker.capture.tensors import is_tracked_leaf, look, version_of
-
-if TYPE_CHECKING:
-    from engine.worker.capture.op_names import Called
-
+from engine.events import ChangeWord, UpdateKind
+from engine.worker.capture.op_names import Called
+from engine.worker.capture.recorder import Recorder
+from engine.worker.capture.state import State
+from engine.worker.capture.tensor_facts import is_tracked_leaf, look, version_of
+from engine.worker.capture.updates import Update
 
 SKIPPED = object()
 
@@ -20,120 +20,117 @@ SKIPPED = object()
 class Observer:
     """Turns writes into updates."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
 
     # Calls that are no ops
 
-    def before_call(self, called: "Called", args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType) -> Any:
+    def before_call(self, called: Called, args: tuple[Any, ...]) -> Any:
         """What `after_call` must know of the time before; `SKIPPED` when it is to say nothing."""
-        if called.special in ("set_grad", "set_data") and self.ledger.thin.skips_update():
-            self.ledger.thin.gap.updates += 1
+        sampler = self.recorder.sampler
+        if called.special in ("set_grad", "set_data") and sampler.skips_update():
+            sampler.skip_update()
             return SKIPPED
         try:
             if called.special == "set_grad":
                 return self._grad_record(args[0])
             if called.special == "set_data" and not is_lazy(args[0]):
-                return self.ledger.meet(args[0]).id
+                return self.recorder.tensors.meet(args[0]).id
         except Exception as error:
-            self.ledger.trouble(called.name, error)
+            self.recorder.trouble(called.name, error)
         return None
 
-    def call_raised(self, called: "Called", before: Any, error: BaseException) -> None:
-        """Nothing changed; the passes tell of a backward that raised."""
-
-    def after_call(
-        self,
-        called: "Called",
-        before: Any,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        result: Any,
-        frame: FrameType,
-    ) -> Any:
-        """Records what the call changed and hands its result on."""
+    def after_call(self, called: Called, before: Any, args: tuple[Any, ...], frame: FrameType) -> None:
+        """Records what the call changed."""
         if before is SKIPPED:
-            return result
+            return
         try:
             if called.special == "set_grad":
                 self._grad_set(args, before, frame)
             elif called.special == "set_data" and not is_lazy(args[0]):  # a lazy parameter has nothing yet
                 self._data_set(args[0], before, frame)
             elif called.special == "set_requires_grad":
-                state = self.ledger.meet(args[0])
-                self.ledger.reconsider(args[0], state)
-            self.ledger.publish()
+                state = self.recorder.tensors.meet(args[0])
+                self.recorder.tensors.reconsider(args[0], state)
+            self.recorder.outbox.publish()
         except Exception as error:
-            self.ledger.trouble(called.name, error)
-        return result
+            self.recorder.trouble(called.name, error)
 
     def _grad_record(self, leaf: torch.Tensor) -> int:
         grad = leaf.grad if leaf.is_leaf else None
-        return 0 if grad is None else self.ledger.meet(grad, "gradient").id
+        return 0 if grad is None else self.recorder.tensors.meet(grad, "gradient").id
 
     def _grad_set(self, args: tuple[Any, ...], before: int, frame: FrameType) -> None:
         leaf = args[0]
-        state = self.ledger.meet(leaf)
+        state = self.recorder.tensors.meet(leaf)
         grad = leaf.grad if leaf.is_leaf else None
-        kept = None if grad is None else self.ledger.meet(grad, "gradient")
+        kept = None if grad is None else self.recorder.tensors.meet(grad, "gradient")
         if kept is not None:
             kept.grad_of = state
         state.grad = kept
         after = 0 if kept is None else kept.id
         if after == before:
             return  # `x.grad *= 2` ends by setting what is there already
-        kind = "grad_reset" if kept is None or _is_zero(kept) else "grad_set"
-        self.ledger.update(kind, [(before, after, "", 0)], self.ledger.site(frame), set_to_none=kept is None)
+        kind: UpdateKind = "grad_reset" if kept is None or _is_zero(kept) else "grad_set"
+        site = self.recorder.sites.of(frame)
+        self.recorder.updates.add(
+            Update(kind, (ChangeWord(before, after, leaf=state.first),), site=site, set_to_none=kept is None)
+        )
 
     def _data_set(self, tensor: torch.Tensor, before: int, frame: FrameType) -> None:
-        state = self.ledger.meet(tensor)
+        state = self.recorder.tensors.meet(tensor)
         if state.id == before:
             seen = look(tensor)
             if (seen.address, seen.data, seen.rest) == (state.look.address, state.look.data, state.look.rest):
                 return  # `x.data *= 2` ends by setting what is there already
-            self.ledger.renew(tensor, state, fresh=True)
-        kind = "data" if state.grad_of is None else "grad_reset" if _is_zero(state) else "grad_set"
-        self.ledger.update(kind, [(before, state.id, "", 0)], self.ledger.site(frame))
+            self.recorder.tensors.renew(tensor, state, fresh=True)
+        kind: UpdateKind = "data" if state.grad_of is None else "grad_reset" if _is_zero(state) else "grad_set"
+        site = self.recorder.sites.of(frame)
+        self.recorder.updates.add(Update(kind, (ChangeWord(before, state.id, leaf=state.leaf),), site=site))
 
-    def swapped(self, one: torch.Tensor, other: torch.Tensor, frame: FrameType) -> None:
+    def swapped(self, first: torch.Tensor, second: torch.Tensor, frame: FrameType) -> None:
         """Two tensor objects exchanged all they hold, their gradients too."""
-        ledger = self.ledger
+        recorder = self.recorder
         changes = []
-        for tensor in (one, other):
-            state = ledger.state(tensor)
+        for tensor in (first, second):
+            state = recorder.tensors.state(tensor)
             if state is not None:
                 before = state.id
-                ledger.renew(tensor, state, fresh=True)
-                state.grad = None if not tensor.is_leaf or tensor.grad is None else ledger.meet(tensor.grad, "gradient")
-                changes.append((before, state.id, "", 0))
+                recorder.tensors.renew(tensor, state, fresh=True)
+                state.grad = (
+                    None
+                    if not tensor.is_leaf or tensor.grad is None
+                    else recorder.tensors.meet(tensor.grad, "gradient")
+                )
+                changes.append(ChangeWord(before, state.id))
         if changes:
-            ledger.update("data", changes, ledger.site(frame))
+            recorder.updates.add(Update("data", tuple(changes), site=recorder.sites.of(frame)))
 
     # Writes
 
     def written(self, op: int, changed: Sequence[tuple[torch.Tensor, State, int]], site: int) -> None:
         """An op wrote into tensors: says what kind of change it was and which other tensors it reached."""
-        kind = "in_place"
-        changes: list[tuple[int, int, str, int]] = []
+        kind: UpdateKind = "in_place"
+        changes: list[ChangeWord] = []
         for tensor, state, before in changed:
-            changes.append((before, state.id, "", 0))
+            changes.append(ChangeWord(before, state.id, leaf=state.leaf))
             kind = self._kind(state, tensor, kind)
-            for other, alias in self.ledger.others(state):
+            for other, alias in self.recorder.storages.others(state):
                 shown = self._reach(other, alias)
                 if shown:
                     changes.append(shown)
                     kind = self._kind(alias, other, "data")
-        self.ledger.update(kind, changes, site, op)
+        self.recorder.updates.add(Update(kind, tuple(changes), site=site, op=op))
 
     @staticmethod
-    def _kind(state: State, tensor: torch.Tensor, otherwise: str) -> str:
+    def _kind(state: State, tensor: torch.Tensor, otherwise: UpdateKind) -> UpdateKind:
         if state.grad_of is not None:
             return "grad_reset" if _is_zero(state) else "grad_set"
         if not torch.is_grad_enabled() and is_tracked_leaf(tensor):
             return "data"
         return otherwise
 
-    def _reach(self, tensor: torch.Tensor, state: State) -> tuple[int, int, str, int] | None:
+    def _reach(self, tensor: torch.Tensor, state: State) -> ChangeWord | None:
         """Renews a leaf or a kept gradient at once; anything else when it is next used."""
         if not (state.grad_of is not None or state.role in ("leaf", "parameter", "buffer")):
             state.version = -1
@@ -142,8 +139,8 @@ class Observer:
         if seen.data == state.look.data and seen.rest == state.look.rest and version_of(tensor) == state.version:
             return None
         before = state.id
-        self.ledger.renew(tensor, state)
-        return before, state.id, "", 0
+        self.recorder.tensors.renew(tensor, state)
+        return ChangeWord(before, state.id, leaf=state.leaf)
 
 
 def _is_zero(state: State) -> bool:
@@ -151,5 +148,5 @@ def _is_zero(state: State) -> bool:
     seen = state.look
     if seen.data is not None:
         return not any(seen.data)
-    summary: Any = seen.rest[3] if len(seen.rest) > 3 else None
+    summary = seen.summary
     return summary is not None and summary[0] == summary[1] == summary[6] == summary[7] == 0

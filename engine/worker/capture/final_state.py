@@ -10,13 +10,15 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
+from engine.events import ArraySeen, BlobSaid, GradKept, Named, Omitted, TensorChanged, VariableSeen
 from engine.worker.capture.cells_read import Reading
 from engine.worker.capture.modules import Modules
 from engine.worker.capture.nodes import NEVER
 from engine.worker.capture.passes import Backward
-from engine.worker.capture.record import Ledger, State, is_blank
+from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name, plain_text
-from engine.worker.capture.tensors import INLINE, as_array, look, start_of
+from engine.worker.capture.state import State, is_blank
+from engine.worker.capture.tensor_facts import INLINE, as_array, look
 
 _T = TypeVar("_T")
 _MOST_TENSORS = 64  # of one list or dict
@@ -28,9 +30,9 @@ class Finish:
     """Tells the end of the program from its globals."""
 
     def __init__(
-        self, ledger: Ledger, modules: Modules, backward: Backward, reading: Reading, before: frozenset[str]
+        self, recorder: Recorder, modules: Modules, backward: Backward, reading: Reading, before: frozenset[str]
     ) -> None:
-        self.ledger = ledger
+        self.recorder = recorder
         self.modules = modules
         self.backward = backward
         self.reading = reading
@@ -42,10 +44,10 @@ class Finish:
 
     def tell(self, names: dict[str, Any]) -> None:
         """Variables, modules, `.grad`s; each guarded, so that one odd value costs only itself."""
-        self.ledger.bury()
+        self.recorder.lifetimes.flush()
         mine = [(name, value) for name, value in names.items() if name not in self.before]
-        walker = self.ledger.walker
-        walker.begin(0, NEVER)
+        nodes = self.recorder.nodes
+        nodes.begin(0, NEVER)
         for name, value in mine:
             if isinstance(value, torch.nn.Module):
                 self._guard(name, partial(self._module, name, value))
@@ -54,7 +56,7 @@ class Finish:
         self._guard("arrays", self._arrays)
         for module, number in self.modules.known():
             self._guard("module", partial(self.modules.tell_end, module, number))
-        for state in list(self.ledger.states.values()):
+        for state in list(self.recorder.tensors.states.values()):
             tensor = state.ref()
             if tensor is not None and state.role in ("leaf", "parameter", "result"):
                 self._guard("grad", partial(self._grad, tensor, state))
@@ -65,48 +67,48 @@ class Finish:
         """Says what was left out."""
         if self.backward.hooks.omitted:
             kept = self.backward.hooks.fired
-            self.ledger.pending.append(("cut", "hooks", "ops", kept, self.backward.hooks.omitted))
+            self.recorder.outbox.add(Omitted("hooks", "ops", kept, self.backward.hooks.omitted))
         if self.modules.omitted:
-            self.ledger.pending.append(("cut", "calls", "ops", self.modules.begun, self.modules.omitted))
-        if self.ledger.ops_omitted:
-            self.ledger.pending.append(
-                ("cut", "ops", "ops", self.ledger.ops - self.ledger.thin.ops_forgotten, self.ledger.ops_omitted)
+            self.recorder.outbox.add(Omitted("calls", "ops", self.modules.begun, self.modules.omitted))
+        if self.recorder.counts.ops_omitted:
+            self.recorder.outbox.add(
+                Omitted("ops", "ops", self.recorder.counts.ops_kept, self.recorder.counts.ops_omitted)
             )
         if self.reading.omitted:
-            self.ledger.pending.append(("cut", "reads", "cells", self.reading.kept, self.reading.omitted))
-        if self.ledger.output_bytes > self.ledger.limits.output_bytes:
-            kept = self.ledger.limits.output_bytes
-            cut = ("cut", "output", "output_bytes", kept, self.ledger.output_bytes - kept)
-            self.ledger.pending.append(cut)
-        self.ledger.publish()
+            self.recorder.outbox.add(Omitted("reads", "cells", self.reading.kept, self.reading.omitted))
+        if self.recorder.counts.output_bytes > self.recorder.limits.output_bytes:
+            kept = self.recorder.limits.output_bytes
+            cut = Omitted("output", "output_bytes", kept, self.recorder.counts.output_bytes - kept)
+            self.recorder.outbox.add(cut)
+        self.recorder.outbox.publish()
 
     def _guard(self, what: str, tell: Callable[[], None]) -> None:
         try:
             tell()
         except Exception as error:
-            self.ledger.trouble(what, error)
+            self.recorder.trouble(what, error)
 
     # Variables
 
     def _variable(self, name: str, value: Any) -> None:
-        row = self._row(name, value)
-        if row is not None:
-            self.ledger.say(*row)
+        seen = self._seen(name, value)
+        if seen is not None:
+            self.recorder.outbox.say(seen)
 
-    def _row(self, name: str, value: Any) -> tuple[Any, ...] | None:
+    def _seen(self, name: str, value: Any) -> VariableSeen | None:
         cls = class_name(value)
         if isinstance(value, torch.Tensor):
-            return ("var", name, "tensor", cls, self._last(value, name), 0, None, ())
+            return VariableSeen(name, "tensor", cls, self._last(value, name), 0, None, ())
         if isinstance(value, torch.nn.Module):
-            return ("var", name, "module", cls, 0, self.modules.number_of(value) or 0, None, ())
+            return VariableSeen(name, "module", cls, 0, self.modules.number_of(value) or 0, None, ())
         if isinstance(value, torch.optim.Optimizer):
-            return ("var", name, "optimizer", cls, 0, 0, None, ())
+            return VariableSeen(name, "optimizer", cls, 0, 0, None, ())
         if isinstance(value, type):
-            return ("var", name, "class", cls, 0, 0, None, ())
+            return VariableSeen(name, "class", cls, 0, 0, None, ())
         if isinstance(value, types.ModuleType):
             return None
         if isinstance(value, _FUNCTIONS):
-            return ("var", name, "function", cls, 0, 0, None, ())
+            return VariableSeen(name, "function", cls, 0, 0, None, ())
         tensors = _inside(value, name, torch.Tensor)
         inside = tuple([self._last(tensor, place) for place, tensor, direct in tensors if direct])
         for place, tensor, direct in tensors:
@@ -114,37 +116,35 @@ class Finish:
                 self._last(tensor, place)
         self.arrays += [(place, array) for place, array, _ in _inside(value, name, np.ndarray)]
         if isinstance(value, np.ndarray):
-            return ("var", name, "array", cls, 0, 0, _value_text(value), ())
+            return VariableSeen(name, "array", cls, 0, 0, _value_text(value), ())
         text = _value_text(value)
-        return ("var", name, "value", cls, 0, 0, text, inside)
+        return VariableSeen(name, "value", cls, 0, 0, text, inside)
 
     def _arrays(self) -> None:
         """Says in which storages the arrays lie that lie in any."""
-        memory = self.ledger.memory() if self.arrays else []
+        memory = self.recorder.storages.memory() if self.arrays else []
         for name, array in self.arrays:
             low, high = np.lib.array_utils.byte_bounds(array)
             numbers = {number for start, end, number in memory if start < high and low < end}
             owner: Any = array
             while isinstance(owner, np.ndarray):
                 owner = owner.base
-            if isinstance(owner, torch.Tensor) and (storage := self.ledger.storages.get(start_of(owner))) is not None:
+            if isinstance(owner, torch.Tensor) and (storage := self.recorder.storages.of(owner)) is not None:
                 numbers.add(storage.id)  # the tensor it was made of may be gone
             if numbers and array.size:
-                self.ledger.pending.append(("arr", name, tuple(sorted(numbers))))
+                self.recorder.outbox.add(ArraySeen(name, tuple(sorted(numbers))))
 
     def _last(self, tensor: torch.Tensor, name: str) -> int:
         """The record of the tensor's state now, however it came to be."""
-        ledger = self.ledger
-        state = ledger.meet(tensor)
+        recorder = self.recorder
+        state = recorder.tensors.meet(tensor)
         seen = look(tensor, is_blank(tensor, state))
         if seen.data != state.look.data or seen.rest != state.look.rest:
-            ledger.outside(tensor, state)
+            recorder.tensors.outside(tensor, state)
         elif tensor.requires_grad != state.requires_grad:
-            ledger.reconsider(tensor, state)
-        if tensor.requires_grad and not state.node and not tensor.is_leaf and tensor.grad_fn is not None:
-            state.node = ledger.walker.number(tensor.grad_fn)
-            ledger.pending.append(("tc", state.id, None, None, state.node, tensor.output_nr))
-        ledger.pending.append(("name", state.id, name))
+            recorder.tensors.reconsider(tensor, state)
+        recorder.tensors.link(tensor, state)
+        recorder.outbox.add(Named(state.id, name))
         self.named[id(tensor)] = (tensor, state)
         return state.id
 
@@ -163,12 +163,12 @@ class Finish:
         grad = tensor.grad
         if grad is None:
             return
-        kept = self.ledger.meet(grad, "gradient")
+        kept = self.recorder.tensors.meet(grad, "gradient")
         seen = look(grad)
         if seen.data != kept.look.data or seen.rest != kept.look.rest:
-            self.ledger.outside(grad, kept)
+            self.recorder.tensors.outside(grad, kept)
         self.named[id(grad)] = (grad, kept)
-        self.ledger.pending.append(("grad", state.id, kept.id))
+        self.recorder.outbox.add(GradKept(state.id, kept.id))
 
     # Contents
 
@@ -177,22 +177,24 @@ class Finish:
         left = _BLOBS_BYTES
         for tensor, state in self.named.values():
             size = tensor.numel() * tensor.element_size()
-            readable = state.look.rest[3:4] != (None,) and tensor.layout is torch.strided
+            readable = (
+                state.look.rest is None or state.look.rest.summary is not None
+            ) and tensor.layout is torch.strided
             if tensor.numel() > INLINE and size <= min(_BLOB_BYTES, left) and readable:
                 left -= size
                 self.chosen.append((tensor, state.id))
-                self.ledger.pending.append(("tc", state.id, None, None, None, 0, 0, True))
+                self.recorder.outbox.add(TensorChanged(state.id, stored=True))
 
-    def blobs(self) -> Iterable[tuple[Any, ...]]:
+    def blobs(self) -> Iterable[BlobSaid]:
         """The elements of the chosen tensors."""
         for tensor, number in self.chosen:
             try:
                 array = np.ascontiguousarray(as_array(tensor.detach().cpu()))
             except Exception as error:
-                self.ledger.trouble("contents", error)
+                self.recorder.trouble("contents", error)
                 continue
             raw = base64.b64encode(array.tobytes()).decode()
-            yield ("blob", number, array.dtype.name, tuple(tensor.shape), raw)
+            yield BlobSaid(number, array.dtype.name, tuple(tensor.shape), raw)
 
 
 def _inside(value: object, name: str, kind: type[_T]) -> list[tuple[str, _T, bool]]:
@@ -215,13 +217,28 @@ def _inside(value: object, name: str, kind: type[_T]) -> list[tuple[str, _T, boo
 def _value_text(value: object) -> str:
     """The repr, without addresses and numbers of threads: two runs of one program have one trace."""
     try:
-        text = repr(value)
+        text = _start_of_repr(value)
     except BaseException:  # a program may raise anything here
         text = f"<{class_name(value)}>"
-    text = _THREAD.sub(r"\1)>", _ADDRESS.sub(" at 0x0", text))
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
 
 
+def _start_of_repr(value: object) -> str:
+    """As much of the repr as is shown: that of thousands of tensors takes longer than making them."""
+    if type(value) is list and len(value) > _MANY:
+        text = "["
+        for item in value:
+            text += f"{_stable_repr(item)}, "
+            if len(text) > _LONGEST_TEXT:
+                return text
+    return _stable_repr(value)
+
+
+def _stable_repr(value: object) -> str:
+    return _THREAD.sub(r"\1)>", _ADDRESS.sub(" at 0x0", repr(value)))
+
+
+_MANY = 100
 _LONGEST_TEXT = 4000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
 _THREAD = re.compile(r"( (?:started|stopped)(?: daemon)?) \d{6,}\)>")

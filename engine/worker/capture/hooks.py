@@ -1,43 +1,55 @@
 """Tells of every firing of a hook the user registered.
 
 PyTorch makes a handle for each hook it is given: there the registration is seen. What a program can look at, such as
-`x._backward_hooks`, keeps the user's own functions; only while an engine call or a module's forward runs does an observer stand in
-for each of them.
+`x._backward_hooks`, keeps the user's own functions; only while an engine call or a module's forward runs does an
+observer stand in for each of them.
 
-Like `calls`, this module stands between the user's code and PyTorch, so warnings must not stick to its frames.
+Like `ops`, this module stands between the user's code and PyTorch, so warnings must not stick to its frames.
 """
 
 import copy
 import functools
 import itertools
 import linecache
-import sys
 import types
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import torch
-import torch.nn.modules.module as module_code
-from torch.utils.hooks import RemovableHandle
 
+from engine.events import ChangeWord, HookDone, HookFired, HookKind
 from engine.program.spans import code_points, margin_of
 from engine.worker.capture.modules import Modules
-from engine.worker.capture.record import PROGRAM, Ledger
-from engine.worker.runtime.tracebacks import is_detour, is_ours
-
-if TYPE_CHECKING:
-    from engine.worker.capture.passes import Backward
+from engine.worker.capture.recorder import Recorder
+from engine.worker.capture.updates import Update
+from engine.worker.pytorch.internals import (
+    COLLECT_BACKWARD_HOOKS,
+    COLLECT_BACKWARD_PRE_HOOKS,
+    FORWARD_HOOKS,
+    FORWARD_PRE_HOOKS,
+    GLOBAL_BACKWARD_HOOKS,
+    GLOBAL_BACKWARD_PRE_HOOKS,
+    GLOBAL_FORWARD_HOOKS,
+    GLOBAL_FORWARD_PRE_HOOKS,
+    HANDLE_INIT,
+    REGISTER_NODE_HOOK,
+    current_node,
+    disable_torch_function,
+    get_frame,
+)
+from engine.worker.pytorch.patching import EntryPoint, Patches
+from engine.worker.pytorch.tracebacks import is_detour, is_ours
 
 Dictionary: TypeAlias = Any
 """Hooks by the id of their handle."""
 
-_KINDS = {
+_KINDS: dict[str, HookKind] = {
     "register_hook": "tensor",
     "register_post_accumulate_grad_hook": "accumulate",
-    "_register_hook": "node",
+    REGISTER_NODE_HOOK.name: "node",
     "register_forward_pre_hook": "forward_pre",
     "register_module_forward_pre_hook": "forward_pre",
     "register_forward_hook": "forward",
@@ -52,8 +64,21 @@ _KINDS = {
 """By the function of PyTorch that makes the handle."""
 _IN_ENGINE = frozenset(("tensor", "accumulate", "node"))
 _TORCH = str(Path(torch.__file__).parent)
-_GLOBAL: tuple[Dictionary, ...] = (module_code._global_forward_pre_hooks, module_code._global_forward_hooks)
-_disabled = torch._C.DisableTorchFunction
+_MULTI_GRAD_HOOK = EntryPoint(torch.autograd.graph, "register_multi_grad_hook")
+_GLOBAL: tuple[Dictionary, ...] = (GLOBAL_FORWARD_PRE_HOOKS, GLOBAL_FORWARD_HOOKS)
+
+
+class GradientRecords(Protocol):
+    """Who knows the records of the gradients of the running pass."""
+
+    def entering(self, node: int, input_nr: int, grad: torch.Tensor, new: bool) -> int:
+        """Record of a gradient as a hook before a node is given it."""
+
+    def leaving(self, grad: torch.Tensor, new: bool) -> int:
+        """Record of a gradient as a hook after a node is given it."""
+
+    def summed(self, node: int) -> None:
+        """The `.grad` of a leaf was added to."""
 
 
 class Registered:
@@ -61,7 +86,7 @@ class Registered:
 
     __slots__ = ("kind", "output_nr", "site", "tensor")
 
-    def __init__(self, kind: str, site: int, tensor: int = 0, output_nr: int = 0) -> None:
+    def __init__(self, kind: HookKind, site: int, tensor: int = 0, output_nr: int = 0) -> None:
         self.kind = kind
         self.site = site
         self.tensor = tensor
@@ -110,7 +135,7 @@ class _Firing:
 
     __slots__ = ("grads", "id", "kind", "node", "site")
 
-    def __init__(self, number: int, kind: str, node: int, site: int) -> None:
+    def __init__(self, number: int, kind: HookKind, node: int, site: int) -> None:
         self.id = number
         self.kind = kind
         self.node = node
@@ -122,10 +147,10 @@ class _Firing:
 class Hooks:
     """Observes hooks, and says when one fires and what it changed."""
 
-    backward: "Backward"
+    backward: GradientRecords
 
-    def __init__(self, ledger: Ledger, modules: Modules) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, modules: Modules) -> None:
+        self.recorder = recorder
         self.modules = modules
         self.registered: dict[int, Registered] = {}
         """By the id of the handle, which a copy of a module keeps."""
@@ -136,51 +161,51 @@ class Hooks:
         self.in_engine = False
         """Some hook, of whomever, was registered that the engine calls."""
         self.passes = 0
-        self.dressed: dict[int, tuple[Dictionary, int]] = {}
+        self.wrapped: dict[int, tuple[Dictionary, int]] = {}
         """Dictionaries of modules whose hooks are stood in for, with the calls that need it."""
         self.fired = self.omitted = 0
         self.spans: dict[int, tuple[CodeType, int]] = {}
 
     # Registration
 
-    def install(self) -> None:
+    def install(self, patches: Patches) -> None:
         """Watches the making of handles, and the two places where PyTorch hands a user's hook on."""
-        init, hooks, numbers = RemovableHandle.__init__, self, itertools.count(-2, -1)
+        init, hooks, numbers = HANDLE_INIT.get(), self, itertools.count(-2, -1)
 
         @functools.wraps(init)
         def __init__(handle: Any, hooks_dict: Any, *, extra_dict: Any = None) -> None:  # noqa: N807
-            if hooks.ledger.here.ours:  # the numbers a program can see are those it would see without us
+            if hooks.recorder.thread.is_internal:  # the numbers a program can see are those it would see without us
                 handle.hooks_dict_ref, handle.id, handle.extra_dict_ref = weakref.ref(hooks_dict), next(numbers), ()
                 return
             init(handle, hooks_dict, extra_dict=extra_dict)
-            if _KINDS.get(sys._getframe(1).f_code.co_name) in _IN_ENGINE:
+            if _KINDS.get(get_frame(1).f_code.co_name) in _IN_ENGINE:
                 hooks.in_engine = True
-            hooks.register(handle, hooks_dict, sys._getframe(1))
+            hooks.register(handle, hooks_dict, get_frame(1))
 
-        RemovableHandle.__init__ = __init__  # type: ignore[method-assign, assignment]
-        self._wrap_backward_hooks()
-        self._wrap_multi_hooks()
+        patches.replace(HANDLE_INIT, __init__)
+        self._wrap_backward_hooks(patches)
+        self._wrap_multi_hooks(patches)
 
     def register(self, handle: Any, hooks_dict: Dictionary, frame: FrameType) -> None:
         """A handle was made: notes what for, when it is the user who asked."""
         kind = _KINDS.get(frame.f_code.co_name)
-        if kind is None or self.ledger.closed:
+        if kind is None or self.recorder.closed:
             return
         try:
-            with self.ledger.lock, _disabled():
+            with self.recorder.lock, disable_torch_function():
                 caller = _caller(frame)
                 if caller is None or caller.f_code.co_filename.startswith(_TORCH):
                     return
-                made = self.registered[handle.id] = Registered(kind, self.ledger.site(caller))
+                made = self.registered[handle.id] = Registered(kind, self.recorder.sites.of(caller))
                 if kind in _IN_ENGINE:
                     self._keep(handle.id, hooks_dict)
                     tensor = frame.f_locals.get("self")
                     if isinstance(tensor, torch.Tensor):
-                        made.tensor = self.ledger.meet(tensor).first
+                        made.tensor = self.recorder.tensors.meet(tensor).first
                         made.output_nr = tensor.output_nr
-                self.ledger.publish()
+                self.recorder.outbox.publish()
         except Exception as error:
-            self.ledger.trouble("hook", error)
+            self.recorder.trouble("hook", error)
 
     def _keep(self, number: int, hooks_dict: Dictionary) -> None:
         known = self.engine.get(id(hooks_dict))
@@ -197,21 +222,18 @@ class Hooks:
             for number in known[1]:
                 self.registered.pop(number, None)
 
-    def _wrap_backward_hooks(self) -> None:
+    def _wrap_backward_hooks(self, patches: Patches) -> None:
         """A module collects its backward hooks at each forward, into lists that nobody else sees."""
-        module: Any = torch.nn.Module
-        pairs, single, hooks = module._get_backward_hooks, module._get_backward_pre_hooks, self
+        pairs, single, hooks = COLLECT_BACKWARD_HOOKS.get(), COLLECT_BACKWARD_PRE_HOOKS.get(), self
 
         def _get_backward_hooks(self: Any) -> Any:
-            return tuple(
-                hooks.observed(found, self._backward_hooks, module_code._global_backward_hooks) for found in pairs(self)
-            )
+            return tuple(hooks.observed(found, self._backward_hooks, GLOBAL_BACKWARD_HOOKS) for found in pairs(self))
 
         def _get_backward_pre_hooks(self: Any) -> Any:
-            return hooks.observed(single(self), self._backward_pre_hooks, module_code._global_backward_pre_hooks)
+            return hooks.observed(single(self), self._backward_pre_hooks, GLOBAL_BACKWARD_PRE_HOOKS)
 
-        module._get_backward_hooks = _get_backward_hooks
-        module._get_backward_pre_hooks = _get_backward_pre_hooks
+        patches.replace(COLLECT_BACKWARD_HOOKS, _get_backward_hooks)
+        patches.replace(COLLECT_BACKWARD_PRE_HOOKS, _get_backward_pre_hooks)
 
     def observed(self, found: list[Any], *dictionaries: Dictionary) -> list[Any]:
         """The hooks of a list, those of the user observed."""
@@ -222,20 +244,19 @@ class Hooks:
         registered = self.registered.get(number)
         return hook if registered is None or type(hook) is _Observer else _Observer(self, hook, registered)
 
-    def _wrap_multi_hooks(self) -> None:
-        graph: Any = torch.autograd.graph
-        register, hooks = graph.register_multi_grad_hook, self
+    def _wrap_multi_hooks(self, patches: Patches) -> None:
+        register, hooks = _MULTI_GRAD_HOOK.get(), self
 
         @functools.wraps(register)
         def register_multi_grad_hook(*args: Any, **kwargs: Any) -> Any:
-            site = hooks.ledger.site(sys._getframe(1))
+            site = hooks.recorder.sites.of(get_frame(1))
             if len(args) > 1:
                 args = (args[0], _Observer(hooks, args[1], Registered("tensor", site)), *args[2:])
             elif "fn" in kwargs:
                 kwargs["fn"] = _Observer(hooks, kwargs["fn"], Registered("tensor", site))
             return register(*args, **kwargs)
 
-        graph.register_multi_grad_hook = register_multi_grad_hook
+        patches.replace(_MULTI_GRAD_HOOK, register_multi_grad_hook)
 
     # Standing in
 
@@ -269,27 +290,27 @@ class Hooks:
             if hook is not None and type(hook) is not _Observer:
                 hooks_dict[number] = self._observed(hook, number)
 
-    def dress(self, module: torch.nn.Module) -> list[Dictionary]:
-        """Stands in for the forward hooks of a module and the global ones; `undress` must follow."""
-        if not self.registered or self.ledger.here.muted or self.ledger.closed:
+    def wrap_forward(self, module: torch.nn.Module) -> list[Dictionary]:
+        """Stands in for the forward hooks of a module and the global ones; `unwrap_forward` must follow."""
+        if not self.registered or self.recorder.thread.muted or self.recorder.closed:
             return []
         held = module.__dict__
-        worn = [hooks for hooks in (held.get("_forward_pre_hooks"), held.get("_forward_hooks"), *_GLOBAL) if hooks]
-        for hooks in worn:
-            _, count = self.dressed.get(id(hooks), (hooks, 0))
-            self.dressed[id(hooks)] = (hooks, count + 1)
+        wrapped = [hooks for hooks in (held.get(FORWARD_PRE_HOOKS), held.get(FORWARD_HOOKS), *_GLOBAL) if hooks]
+        for hooks in wrapped:
+            _, count = self.wrapped.get(id(hooks), (hooks, 0))
+            self.wrapped[id(hooks)] = (hooks, count + 1)
             if not count:
                 self._stand_in(hooks, list(hooks))
-        return worn
+        return wrapped
 
-    def undress(self, worn: list[Dictionary]) -> None:
-        """Gives back what `dress` gave."""
-        for hooks in worn:
-            _, count = self.dressed[id(hooks)]
+    def unwrap_forward(self, wrapped: list[Dictionary]) -> None:
+        """Gives back what `wrap_forward` stood in for."""
+        for hooks in wrapped:
+            _, count = self.wrapped[id(hooks)]
             if count > 1:
-                self.dressed[id(hooks)] = (hooks, count - 1)
+                self.wrapped[id(hooks)] = (hooks, count - 1)
             else:
-                del self.dressed[id(hooks)]
+                del self.wrapped[id(hooks)]
                 _give_back(hooks)
 
     # Firing
@@ -309,25 +330,27 @@ class Hooks:
             self._end(firing, args, result, raised)
 
     def _begin(self, hook: Any, registered: Registered, args: tuple[Any, ...]) -> _Firing | None:
-        ledger = self.ledger
-        if ledger.here.muted or ledger.closed:
+        recorder = self.recorder
+        if recorder.thread.muted or recorder.closed:
             return None
-        if self.fired - ledger.thin.ops_forgotten >= ledger.limits.ops:
+        if self.fired - recorder.counts.ops_forgotten >= recorder.limits.ops:
             self.omitted += 1
             return None
         try:
-            with ledger.lock, _disabled():
+            with recorder.lock, disable_torch_function():
                 return self._tell(hook, registered, args)
         except Exception as error:
-            ledger.trouble("hook", error)
+            recorder.trouble("hook", error)
             return None
 
     def _tell(self, hook: Any, registered: Registered, args: tuple[Any, ...]) -> _Firing:
-        ledger = self.ledger
-        kind = registered.kind if registered.kind != "node" or len(args) > 1 else "node_pre"
+        recorder = self.recorder
+        kind = registered.kind
+        if kind == "node" and len(args) < 2:
+            kind = "node_pre"
         self.fired += 1
-        current = None if kind in ("forward", "forward_pre") else torch._C._current_autograd_node()
-        node = 0 if current is None else ledger.walker.known(current) or 0
+        current = None if kind in ("forward", "forward_pre") else current_node()
+        node = 0 if current is None else recorder.nodes.known(current) or 0
         module = self.modules.number_of(args[0]) if args and isinstance(args[0], torch.nn.Module) else None
         firing = _Firing(self.fired, kind, node, self._span(hook))
         firing.grads = [
@@ -336,12 +359,13 @@ class Hooks:
         ]
         if kind == "accumulate" or (kind == "node" and current is not None and hasattr(current, "variable")):
             self.backward.summed(node)
-        passes = ledger.pass_stack
-        ledger.pending.append((
-            "h", self.fired, kind, _name(hook), firing.site, registered.site, registered.tensor, node,
-            registered.output_nr if kind == "tensor" and registered.tensor else -1, module or 0, passes[-1] if passes else 0,
+        passes = recorder.thread.passes
+        input_nr = registered.output_nr if kind == "tensor" and registered.tensor else -1
+        recorder.outbox.add(HookFired(
+            self.fired, kind, _name(hook), firing.site, registered.site, registered.tensor, node, input_nr, module or 0,
+            passes[-1] if passes else 0,
         ))  # fmt: skip
-        ledger.publish()
+        recorder.outbox.publish()
         return firing
 
     def _record(self, firing: _Firing, place: int, grad: torch.Tensor, new: bool = False) -> int:
@@ -351,20 +375,21 @@ class Hooks:
 
     def _end(self, firing: _Firing, args: tuple[Any, ...], result: Any, raised: bool) -> None:
         try:
-            with self.ledger.lock, _disabled():
+            with self.recorder.lock, disable_torch_function():
                 if firing.kind in ("forward", "forward_pre"):
                     changes = self._replaced(firing, args, result)
                 else:
                     changes = list(self._changed(firing, result))
                 if changes or raised:
-                    self.ledger.pending.append(("he", firing.id, tuple(changes), raised))
+                    self.recorder.outbox.add(HookDone(firing.id, tuple(changes), raised))
                 if changes and firing.kind not in ("forward", "forward_pre"):
-                    words = [(before, after, "", 0) for _, before, after in changes]
-                    passes = self.ledger.pass_stack
-                    self.ledger.update("hook", words, firing.site, pass_id=passes[-1] if passes else 0, hook=firing.id)
-                self.ledger.publish()
+                    words = [ChangeWord(before, after) for _, before, after in changes]
+                    running = self.recorder.thread.running_pass
+                    update = Update("hook", tuple(words), site=firing.site, pass_id=running, hook=firing.id)
+                    self.recorder.updates.add(update)
+                self.recorder.outbox.publish()
         except Exception as error:
-            self.ledger.trouble("hook", error)
+            self.recorder.trouble("hook", error)
 
     def _replaced(self, firing: _Firing, args: tuple[Any, ...], result: Any) -> list[tuple[int, int, int]]:
         """For a forward hook: the first tensor it put another in the place of."""
@@ -373,7 +398,7 @@ class Hooks:
         old, new = _tensors(args[-1] if firing.kind == "forward" else args[1:]), _tensors(result)
         for place, (before, after) in enumerate(zip(old, new, strict=False)):
             if before is not after:
-                return [(place, self.ledger.meet(before).id, self.ledger.meet(after).id)]
+                return [(place, self.recorder.tensors.meet(before).id, self.recorder.tensors.meet(after).id)]
         return []
 
     def _changed(self, firing: _Firing, result: Any) -> Iterator[tuple[int, int, int]]:
@@ -390,11 +415,11 @@ class Hooks:
     def _span(self, hook: Any) -> int:
         """Number of the place of the function's own lines, 0 for code of somebody else's."""
         code = _code(hook)
-        if code is None or code.co_filename != PROGRAM:
+        if code is None or not self.recorder.sites.is_users(code):
             return 0
         known = self.spans.get(id(code))
         if known is None:
-            known = self.spans[id(code)] = (code, self.ledger.fixed_place(*_extent(code)))
+            known = self.spans[id(code)] = (code, self.recorder.sites.fixed(_extent(code)))
         return known[1]
 
 
@@ -423,14 +448,14 @@ def _extent(code: CodeType) -> tuple[int, int, int, int]:
         line, start = min((line, start) for line, _, start, _ in places)
     else:
         line = code.co_firstlineno
-        text = linecache.getline(PROGRAM, line)
+        text = linecache.getline(code.co_filename, line)
         start = len(margin_of(text).encode())
-    return (
-        line,
-        end_line,
-        code_points(linecache.getline(PROGRAM, line), start),
-        code_points(linecache.getline(PROGRAM, end_line), end),
-    )
+    return line, end_line, _points(code, line, start), _points(code, end_line, end)
+
+
+def _points(code: CodeType, line: int, offset: int) -> int:
+    """A column in code points."""
+    return code_points(linecache.getline(code.co_filename, line), offset)
 
 
 def _code(hook: Any) -> CodeType | None:

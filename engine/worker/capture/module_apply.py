@@ -1,11 +1,11 @@
 """Walks of `Module._apply`: which module was entered when, and what became of its parameters, gradients and buffers.
 
-`model.to()`, `.half()`, `.double()`, `.cuda()` all are this one method: a module calls it on each child, then takes its own
-tensors. Nothing is kept alive, and what is said is said at the end of the run, when the modules have numbers and names.
+`model.to()`, `.half()`, `.double()`, `.cuda()` all are this one method: a module calls it on each child, then takes its
+own tensors. Nothing is kept alive, and what is said is said at the end of the run, when the modules have numbers and
+names.
 """
 
 import functools
-import sys
 import threading
 import weakref
 from collections.abc import Iterator
@@ -13,10 +13,13 @@ from typing import Any
 
 import torch
 
+from engine.events import Omitted, Walked
 from engine.worker.capture.modules import Modules
-from engine.worker.capture.record import Ledger
+from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name
-from engine.worker.capture.tensors import start_of
+from engine.worker.capture.tensor_facts import start_of
+from engine.worker.pytorch.internals import MODULE_APPLY, disable_torch_function, get_frame
+from engine.worker.pytorch.patching import Patches
 
 MOST_WALKS = 32
 MOST_VISITS = 500
@@ -25,7 +28,8 @@ _LONGEST_PATH = 1000
 Kept = tuple[str, str, torch.Tensor, str, str, int]
 """kind, name, the tensor, its dtype, device and memory before."""
 Moved = tuple[str, str, tuple[int, ...], str, str, str, str, bool, bool, int]
-"""The last is which object it is now; no reference, not even a weak one: with those PyTorch does not swap parameters."""
+"""The last is which object it is now; no reference, not even a weak one: with those PyTorch does not swap
+parameters."""
 
 
 class _Visit:
@@ -100,21 +104,21 @@ class _Walk:
 class Walks:
     """The walks of one run."""
 
-    def __init__(self, ledger: Ledger, modules: Modules) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, modules: Modules) -> None:
+        self.recorder = recorder
         self.modules = modules
         self._all: list[_Walk] = []
         self._omitted = 0
         self._here = threading.local()
 
-    def install(self) -> None:
+    def install(self, patches: Patches) -> None:
         """Stands around `Module._apply`."""
-        original: Any = torch.nn.Module._apply
+        original = MODULE_APPLY.get()
         walks = self
 
         @functools.wraps(original)
         def _apply(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
-            walk = walks._enter(self, sys._getframe(1))
+            walk = walks._enter(self, get_frame(1))
             if walk is None:
                 return original(self, *args, **kwargs)
             raised = True
@@ -125,33 +129,33 @@ class Walks:
             finally:
                 walks._leave(walk, self, raised)
 
-        torch.nn.Module._apply = _apply  # type: ignore[method-assign]
+        patches.replace(MODULE_APPLY, _apply)
 
     def _enter(self, module: torch.nn.Module, frame: Any) -> _Walk | None:
-        ledger, here = self.ledger, self._here
+        recorder, here = self.recorder, self._here
         walk: _Walk | None = getattr(here, "walk", None)
-        if ledger.closed or ledger.here.muted:
+        if recorder.closed or recorder.thread.muted:
             return None
         if walk is None:
             if len(self._all) >= MOST_WALKS:
                 self._omitted += 1
                 return None
-            walk = here.walk = _Walk(ledger.site(frame))
+            walk = here.walk = _Walk(recorder.sites.of(frame))
             self._all.append(walk)
         try:
-            with torch._C.DisableTorchFunction():
+            with disable_torch_function():
                 walk.enter(module)
         except Exception as error:
-            ledger.trouble("walk", error)
+            recorder.trouble("walk", error)
             walk.stack.append(-1)
         return walk
 
     def _leave(self, walk: _Walk, module: torch.nn.Module, raised: bool) -> None:
         try:
-            with torch._C.DisableTorchFunction():
+            with disable_torch_function():
                 walk.leave(module, raised)
         except Exception as error:
-            self.ledger.trouble("walk", error)
+            self.recorder.trouble("walk", error)
         if not walk.stack:
             self._here.walk = None
 
@@ -160,10 +164,10 @@ class Walks:
         walks, self._all = self._all, []
         for walk in walks:
             visits = tuple([self._said(visit) for visit in walk.visits])
-            self.ledger.pending.append(("walk", walk.site, visits, walk.omitted, walk.raised))
+            self.recorder.outbox.add(Walked(walk.site, visits, walk.omitted, walk.raised))
         if self._omitted:
-            self.ledger.pending.append(("cut", "walks", "walks", len(walks), self._omitted))
-        self.ledger.publish()
+            self.recorder.outbox.add(Omitted("walks", "walks", len(walks), self._omitted))
+        self.recorder.outbox.publish()
 
     def _said(self, visit: _Visit) -> tuple[Any, ...]:
         module = visit.module()
@@ -171,7 +175,7 @@ class Walks:
         moved = []
         for *facts, was in visit.moved:
             tensor = None if module is None else _held(module, str(facts[0]), str(facts[1]))
-            state = None if tensor is None or id(tensor) != was else self.ledger.state(tensor)
+            state = None if tensor is None or id(tensor) != was else self.recorder.tensors.state(tensor)
             moved.append((*facts, state.first if state is not None else 0))
         return (visit.path, visit.type, number, visit.parent, visit.left, tuple(moved))
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from engine.events import INFERENCE, NO_GRAD, TRAINING
-from engine.worker.capture.record import PROGRAM, Ledger
+from engine.events import INFERENCE, NO_GRAD, TRAINING, ModuleCalled, ModuleLeft, ModuleSeen
+from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name
+from engine.worker.pytorch.internals import disable_torch_function, tracing_state
 
 _grad_enabled = torch.is_grad_enabled
 _LONGEST_PATH = 1000
@@ -20,10 +21,10 @@ _LONGEST_TEXT = 200
 class Modules:
     """Numbers modules when their tree is first called, and tells of them again at the end."""
 
-    def __init__(self, ledger: Ledger, names: Mapping[str, Any]) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, names: Mapping[str, Any]) -> None:
+        self.recorder = recorder
         self.names = names
-        self.here = ledger.here
+        self.thread = recorder.thread
         self.entrance: CodeType | None = None
         """The code through which every module is called."""
         self.begun = self.omitted = 0
@@ -35,70 +36,68 @@ class Modules:
 
     def enter(self, module: torch.nn.Module, frame: FrameType) -> None:
         """Notes that a module's forward begins; `leave` must follow."""
-        if not self.ledger.walker.threaded:
+        if not self.recorder.nodes.threaded:
             self._enter(module, frame)
             return
-        with self.ledger.lock:
+        with self.recorder.lock:
             self._enter(module, frame)
 
     def _enter(self, module: torch.nn.Module, frame: FrameType) -> None:
-        ledger, here = (
-            self.ledger,
-            self.here.__dict__,
-        )  # asked once: reading an attribute of a thread's own object is slow
-        stack, calls = here["modules"], here["calls"]
+        recorder = self.recorder
+        thread = self.thread.__dict__  # asked once: reading an attribute of a thread's own object is slow
+        stack, calls = thread["modules"], thread["calls"]
         known = self.fast.get(id(module))
         number = known[1] if known is not None and known[0]() is module else self._meet(module, stack)
         stack.append(number)
         self.calls[number] += 1
         parent, above = calls[-1] if calls else (0, 0)
-        if not number or here["muted"] or ledger.closed or self._full():
+        if not number or thread["muted"] or recorder.closed or self._full():
             calls.append((0, above))
             return
         self.begun = begun = self.begun + 1
         code = frame.f_code
-        site = ledger.place(code, frame.f_lasti) if code.co_filename == PROGRAM else self._site(frame, above)
-        flags = (
-            TRAINING if module.__dict__.get("training", True) else 0
-        )  # a module may lack all that its __init__ makes
+        site = recorder.sites.place(code, frame.f_lasti) if recorder.sites.is_users(code) else self._site(frame, above)
+        # a module may lack all that its __init__ makes
+        flags = TRAINING if module.__dict__.get("training", True) else 0
         if not _grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
-        passes, thread = here["passes"], here["number"]
-        row = ("c", begun, number, parent, flags, site, passes[-1] if passes else 0)
-        ledger.rows.append((*row, thread) if thread else row)
+        passes = thread["passes"]
+        recorder.outbox.put(
+            ModuleCalled(begun, number, parent, flags, site, passes[-1] if passes else 0, thread["number"])
+        )
         calls.append((begun, site))
 
     def _full(self) -> bool:
-        limit = self.ledger.limits.ops
-        if self.begun < limit or self.begun - self.ledger.thin.ops_forgotten < limit:
+        limit = self.recorder.limits.ops
+        if self.begun < limit or self.begun - self.recorder.counts.ops_forgotten < limit:
             return False
         self.omitted += 1
         return True
 
     def leave(self, raised: bool) -> None:
         """Notes that the forward entered last has ended."""
-        here = self.here.__dict__
-        here["modules"].pop()
-        call, _ = here["calls"].pop()
+        thread = self.thread.__dict__
+        thread["modules"].pop()
+        call, _ = thread["calls"].pop()
         if call:
-            self.ledger.rows.append(("ce", call, raised))
+            self.recorder.outbox.put(ModuleLeft(call, raised))
 
     def _site(self, frame: FrameType | None, above: int) -> int:
         """The place in the program that called; for a module called by PyTorch's own, that of the call around it."""
         while frame is not None:
             code = frame.f_code
-            if code.co_filename == PROGRAM:
-                return self.ledger.place(code, frame.f_lasti)
+            if self.recorder.sites.is_users(code):
+                return self.recorder.sites.place(code, frame.f_lasti)
             if code is self.entrance:
                 return above
             frame = frame.f_back
         return 0
 
     def _meet(self, module: torch.nn.Module, stack: list[int]) -> int:
-        if torch._C._get_tracing_state() is not None:  # what is read of a tensor now becomes a part of what is traced
+        if tracing_state() is not None:  # what is read of a tensor now becomes a part of what is traced
             return 0
         try:
-            with torch._C.DisableTorchFunction():
+            with disable_torch_function():
                 number = self.number_of(module)
                 if number is None:
                     parent = stack[-1] if stack else 0
@@ -109,7 +108,7 @@ class Modules:
                 self.fast[id(module)] = (weakref.ref(module), number or 0)
                 return number or 0
         except Exception as error:
-            self.ledger.trouble("module", error)
+            self.recorder.trouble("module", error)
             return 0
 
     def number_of(self, module: torch.nn.Module) -> int | None:
@@ -129,25 +128,25 @@ class Modules:
         """Numbers a tree and says what it consists of; parents first."""
         todo = [(module, path, parent)]
         while todo:
-            here, place, above = todo.pop()
+            current, place, above = todo.pop()
             if len(place) > _LONGEST_PATH:
                 continue  # a module that holds itself
-            number = self.number_of(here)
+            number = self.number_of(current)
             if number is None:
                 self.count += 1
                 number = self.count
-                self.fast[id(here)] = (weakref.ref(here), number)
+                self.fast[id(current)] = (weakref.ref(current), number)
                 self.paths[number] = (place, above)
             elif self.paths[number][0] != place:
                 if "(" in self.paths[number][0]:
                     self.paths[number] = (place, above)  # met before its tree was known
-                elif here is module:
+                elif current is module:
                     place = self.paths[number][0]  # another variable for the same tree
                 else:
-                    number = self._second(here, place, above)
-            self._say(here, number)
+                    number = self._second(current, place, above)
+            self._say(current, number)
             children = [
-                (child, f"{place}.{name}", number) for name, child in here._modules.items() if child is not None
+                (child, f"{place}.{name}", number) for name, child in current._modules.items() if child is not None
             ]
             todo.extend(reversed(children))
 
@@ -161,24 +160,22 @@ class Modules:
         return number
 
     def _say(self, module: torch.nn.Module, number: int) -> None:
-        ledger = self.ledger
+        recorder = self.recorder
         place, above = self.paths[number]
         parameters = [
-            (n, ledger.meet(p, "parameter").id, False) for n, p in module._parameters.items() if p is not None
+            (n, recorder.tensors.meet(p, "parameter").id, False) for n, p in module._parameters.items() if p is not None
         ]
         buffers = []
         for name, buffer in module._buffers.items():
             if buffer is not None:
-                state = ledger.meet(buffer, "buffer")
-                if state.role != "buffer":
-                    state.role = "buffer"
-                    ledger.pending.append(("tc", state.id, "buffer"))
+                state = recorder.tensors.meet(buffer, "buffer")
+                recorder.tensors.become_buffer(state)
                 buffers.append((name, state.id, False))
-        ledger.pending.append((
-            "m", number, place, class_name(module), above, tuple(parameters), tuple(buffers), bool(module.training),
+        recorder.outbox.add(ModuleSeen(
+            number, place, class_name(module), above, tuple(parameters), tuple(buffers), bool(module.training),
             _description(module), self.calls.get(number, 0),
         ))  # fmt: skip
-        ledger.publish()
+        recorder.outbox.publish()
 
     def tell_end(self, module: torch.nn.Module, number: int) -> None:
         """The module as it is at the end of the run."""

@@ -5,17 +5,23 @@ import threading
 import weakref
 from bisect import bisect_left, insort
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 
-from engine.events import OMITTED
+from engine.events import OMITTED, NodeBrief, NodeSeen, SavedWord
+from engine.worker.capture.counts import Counts
 from engine.worker.capture.custom_functions import backward_place
-from engine.worker.capture.saved_tensors import read_saved
-from engine.worker.capture.tensors import Look, _kinds, kind_of, meet_device, start_of
-
-if TYPE_CHECKING:
-    from engine.worker.capture.record import Ledger, State
+from engine.worker.capture.lifetimes import Lifetimes
+from engine.worker.capture.outbox import Outbox
+from engine.worker.capture.saved_tensors import SavedHooks, read_saved
+from engine.worker.capture.sites import Sites
+from engine.worker.capture.state import State
+from engine.worker.capture.storages import Storages
+from engine.worker.capture.tensor_facts import KINDS, Look, kind_of, meet_device
+from engine.worker.capture.tensors import Tensors
+from engine.worker.capture.thread_state import ThreadState
+from engine.worker.pytorch.internals import SAVED_PREFIX
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
 KEY = "gradgraph"
@@ -43,12 +49,13 @@ class _Type:
         """Site of the user's own `backward`."""
         self.accumulates = self.name == "AccumulateGrad"
         self.single = _SINGLE.fullmatch(self.name) is not None
-        self.saved = tuple(field for field in dir(cls) if field.startswith("_saved_"))
+        self.saved = tuple(field for field in dir(cls) if field.startswith(SAVED_PREFIX))
 
 
 _SINGLE = re.compile(
-    r"(Add|Sub|Rsub|Mul|Div|Pow|Neg|Exp|Log|Sin|Cos|Tanh|Sigmoid|Relu|Sum|Mean|Mm|Bmm|Mv|Dot|Addmm|Sqrt|View|T|Transpose|Permute"
-    r"|Unsqueeze|Squeeze|Expand|Clone|Select|Slice|Abs|Where|Maximum|Minimum|Softmax|LogSoftmax|ReshapeAlias)Backward\d*"
+    r"(Add|Sub|Rsub|Mul|Div|Pow|Neg|Exp|Log|Sin|Cos|Tanh|Sigmoid|Relu|Sum|Mean|Mm|Bmm|Mv|Dot|Addmm|Sqrt|View|T"
+    r"|Transpose|Permute|Unsqueeze|Squeeze|Expand|Clone|Select|Slice|Abs|Where|Maximum|Minimum|Softmax|LogSoftmax"
+    r"|ReshapeAlias)Backward\d*"
 )
 """Nodes whose op has one output, always."""
 
@@ -62,18 +69,29 @@ def _output(meta: Any) -> tuple[tuple[int, ...], str, str]:
         device = _devices[place] = str(place)
         meet_device(device)
     dtype = meta.dtype
-    return tuple(meta.shape), (_kinds.get(dtype) or kind_of(dtype)).name, device
+    return tuple(meta.shape), (KINDS.get(dtype) or kind_of(dtype)).name, device
 
 
-class Walker:
+class Nodes:
     """Numbers nodes and tells their facts once, when first met."""
 
-    def __init__(self, ledger: "Ledger") -> None:
-        self.ledger = ledger
+    def __init__(
+        self, counts: Counts, outbox: Outbox, sites: Sites, thread: ThreadState, lifetimes: Lifetimes,
+        storages: Storages, tensors: Tensors, saved_hooks: SavedHooks,
+    ) -> None:  # fmt: skip
+        self._counts = counts
+        self._outbox = outbox
+        self._sites = sites
+        self._thread = thread
+        self._lifetimes = lifetimes
+        self._storages = storages
+        self.tensors = tensors
+        self.saved_hooks = saved_hooks
         self.numbers: dict[int, int] = {}
         """By sequence number, which no two nodes of one thread ever share."""
         self.sinks: dict[int, int] = {}
-        """AccumulateGrad of each leaf, by the leaf's first record: however often PyTorch makes it anew, it is one node."""
+        """AccumulateGrad of each leaf, by the leaf's first record: however often PyTorch makes it anew, it is one
+        node."""
         self.leaves: dict[int, State] = {}
         """The leaf of each AccumulateGrad."""
         self.hook: Callable[..., None] | None = None
@@ -87,7 +105,7 @@ class Walker:
         """By class; by name where several kinds share a class."""
         self.native: set[type] = set()
         """Classes of nodes that run PyTorch's own formulas."""
-        self.odd = False
+        self.has_custom_code = False
         """A custom Function or a subclass of Tensor was met: code of the program's may run in a pass."""
         self.op = 0
         self.since = 0
@@ -99,11 +117,66 @@ class Walker:
         self.recomputed: list[tuple[weakref.ref[Any], weakref.ref[torch.Tensor]]] = []
         """What a checkpoint computed again in the running op, behind what it is kept for."""
         self._aside: list[tuple[int, int, bool, int, int]] = []
-        """Where an op or a pass made nodes that its results do not lead to: from which sequence number, to which (negative), whether
-        it is no op, the op, the pass. Of those that hold a node the innermost comes last."""
+        """Where an op or a pass made nodes that its results do not lead to: from which sequence number, to which
+        (negative), whether it is no op, the op, the pass. Of those that hold a node the innermost comes last."""
         self._places: dict[tuple[int, ...], int] = {}
         self._placed = 0
         """How many of the results `_places` holds, by address and shape."""
+
+    # What others tell
+
+    def watch(self, hook: Callable[..., None]) -> None:
+        """Has a function run after every node."""
+        self.hook = hook
+
+    def be_home(self) -> None:
+        """The program runs on this thread, and maybe on others it starts."""
+        self.home = threading.get_ident()
+
+    def meet_threads(self) -> None:
+        """The program starts a thread."""
+        self.threaded = True
+
+    def meet_custom_code(self) -> None:
+        """Code of the program's may run in a pass from here on."""
+        self.has_custom_code = True
+
+    def made(self, tensor: torch.Tensor, number: int) -> None:
+        """The running op gave this tensor, with this record."""
+        self.results.append((tensor, number))
+
+    def forget_op(self) -> None:
+        """Nodes that are met from here on are not the running op's."""
+        self.op = 0
+
+    def end_visit(self) -> None:
+        """Nodes that are met from here on are not made by the node that ran."""
+        self.made_by = 0
+
+    def note_recomputed(self, holder: object, tensor: torch.Tensor) -> None:
+        """A checkpoint computed a tensor again; the op that made it still runs, and its results have no records yet."""
+        self.recomputed.append((weakref.ref(holder), weakref.ref(tensor)))
+
+    def enter(self, node: Node, number: int, sequence: int, edges: tuple[int, ...]) -> None:
+        """Takes note of a new node whose event somebody else says."""
+        self.numbers[sequence] = number
+        self.edges[number] = edges
+        if self.hook is not None:
+            node.register_hook(self.hook)
+
+    def forget_leaf(self, leaf: int, number: int) -> None:
+        """Lets go of an AccumulateGrad."""
+        self.sinks.pop(leaf, None)
+        self.leaves.pop(number, None)
+        self.edges.pop(number, None)
+
+    def forget(self, sequence: int | None, number: int) -> None:
+        """Lets go of any other node; it is numbered anew should it be met again."""
+        if sequence is not None:
+            self.numbers.pop(sequence, None)
+        self.edges.pop(number, None)
+
+    # Numbers
 
     def known(self, node: Node) -> int | None:
         """The node's number, if it has one."""
@@ -113,7 +186,7 @@ class Walker:
                 return int(carried)
         sequence = node._sequence_nr()
         if sequence == NO_SEQUENCE and hasattr(node, "variable"):
-            return self.sinks.get(self.ledger.meet(node.variable, "leaf").first)
+            return self.sinks.get(self.tensors.meet(node.variable, "leaf").first)
         if self.threaded and threading.get_ident() != self.home:
             return None  # numbered by the sequence of another thread, if at all
         return self.numbers.get(sequence)
@@ -133,15 +206,16 @@ class Walker:
         """Nodes numbered from here on that are as new as `since` come from this op, or from this node's backward."""
         self.op, self.since, self.made_by = op, since, made_by
 
-    def made_aside(self, since: int, until: int, op: int, one: int) -> None:
-        """Notes that an op or a pass made nodes that its results may not lead to, such as the tangents of forward-mode AD."""
-        insort(self._aside, (since, -until, not op, op, one))
+    def made_aside(self, since: int, until: int, op: int, pass_id: int) -> None:
+        """Notes that an op or a pass made nodes that its results may not lead to, such as the tangents of
+        forward-mode AD."""
+        insort(self._aside, (since, -until, not op, op, pass_id))
 
     def _made_by_what(self, sequence: int) -> tuple[int, int]:
         """The innermost op and pass that made a node aside; 0 for none."""
         at = bisect_left(self._aside, (sequence + 1,))
         around = reversed(self._aside[max(0, at - _ENCLOSING) : at])
-        return next(((op, one) for _, until, _, op, one in around if sequence < -until), (0, 0))
+        return next(((op, pass_id) for _, until, _, op, pass_id in around if sequence < -until), (0, 0))
 
     def end(self) -> None:
         """The op is recorded: lets go of its outputs. Nodes that are met from here on are not its own."""
@@ -162,34 +236,31 @@ class Walker:
         for holder, kept in found:
             tensor, holding = kept(), holder()
             if tensor is not None and holding is not None:
-                self.ledger.holds(holding, (self.record_of(tensor),), by_nodes=False)
+                self._lifetimes.hold(holding, (self.record_of(tensor),), by_nodes=False)
 
     def record_of(self, kept: torch.Tensor, *, scratch: bool = False) -> int:
         """The record of a tensor that is kept for backward, maybe as an object that nobody else has."""
-        ledger = self.ledger
-        state = ledger.state(kept)
+        state = self.tensors.state(kept)
         if state is not None:
             return state.id
         number = self.result(kept)
         if number:
             self.outliving.append(kept)  # its storage is not entered yet
             return number
-        number = ledger.keep_scratch(kept) if scratch else ledger.keep_saved(kept)
+        number = self.tensors.keep_scratch(kept) if scratch else self.tensors.keep_saved(kept)
         self._outlives(kept)
         return number
 
     def _outlives(self, kept: torch.Tensor) -> None:
-        storage = self.ledger.storages.get(start_of(kept))
+        storage = self._storages.of(kept)
         if storage is not None and (storage.kept is None or storage.kept() is None):
             storage.kept = weakref.ref(kept.untyped_storage())
 
     def _assign(self, node: Node) -> int:
-        ledger = self.ledger
-        ledger.nodes += 1
-        number = ledger.nodes
+        number = self._counts.new_node()
         sequence = node._sequence_nr()
         if sequence == NO_SEQUENCE and hasattr(node, "variable"):
-            leaf = ledger.meet(node.variable, "leaf")
+            leaf = self.tensors.meet(node.variable, "leaf")
             self.sinks[leaf.first] = number
             self.leaves[number] = leaf
         elif self.threaded:
@@ -201,7 +272,8 @@ class Walker:
         return number
 
     def number(self, root: Node, result: Look | None = None) -> int:
-        """The node's number; it and all new nodes behind it are recorded first. `result`: its first output, just made."""
+        """The node's number; it and all new nodes behind it are recorded first. `result`: its first output, just
+        made."""
         known = self.known(root)
         if known is not None:
             self._renewed(root)
@@ -209,42 +281,44 @@ class Walker:
         number = self._assign(root)
         todo = [(root, number)]
         rows = []
-        numbers, threaded = self.numbers, self.threaded
         room = self._room()
         while todo:
             node, here = todo.pop()
-            edges: list[int] = []
-            for target, input_nr in node.next_functions:
-                if target is None:
-                    edges.append(0)
-                    edges.append(0)
-                    continue
-                sequence = target._sequence_nr()
-                there = self.known(target) if threaded or sequence == NO_SEQUENCE else numbers.get(sequence)
-                if there is None:
-                    if room <= 0:
-                        edges.append(OMITTED)
-                        edges.append(input_nr)
-                        continue
-                    room -= 1
-                    there = self._assign(target)
-                    todo.append((target, there))
-                elif sequence == NO_SEQUENCE:
-                    self._renewed(target)
-                edges.append(there)
-                edges.append(input_nr)
-            self.edges[here] = tuple(edges)
+            waiting = len(todo)
+            self.edges[here] = self._targets(node, todo, room)
+            room -= len(todo) - waiting
             rows.append(self._row(node, here, result if node is root else None))
         rows.reverse()  # targets before the nodes that lead to them
-        self.ledger.pending.extend(rows)
+        self._outbox.pending.extend(rows)
         if room <= _NEAREST:
-            self.ledger.attention = -1
+            self._counts.attend(asks=True)
         return number
+
+    def _targets(self, node: Node, todo: list[tuple[Node, int]], room: int) -> tuple[int, ...]:
+        """The edges of a node; new nodes they lead to, at most `room`, get numbers and are added to `todo`."""
+        edges: list[int] = []
+        for target, input_nr in node.next_functions:
+            if target is None:
+                edges += (0, 0)
+                continue
+            sequence = target._sequence_nr()
+            sought = self.threaded or sequence == NO_SEQUENCE
+            number = self.known(target) if sought else self.numbers.get(sequence)
+            if number is not None:
+                if sequence == NO_SEQUENCE:
+                    self._renewed(target)
+            elif room > 0:
+                room -= 1
+                number = self._assign(target)
+                todo.append((target, number))
+            else:
+                number = OMITTED
+            edges += (number, input_nr)
+        return tuple(edges)
 
     def _room(self) -> int:
         """How many nodes behind a new one may be numbered: up to the limit, then the nearest ones of a few roots."""
-        ledger = self.ledger
-        left = ledger.limits.nodes - (ledger.nodes - ledger.thin.nodes_forgotten)
+        left = self._counts.limits.nodes - self._counts.nodes_kept
         return max(left, min(_NEAREST, left + _ROOTS * _NEAREST))
 
     def _renewed(self, node: Node) -> None:
@@ -252,7 +326,7 @@ class Walker:
         if self.hook is not None and node._sequence_nr() == NO_SEQUENCE:
             node.register_hook(self.hook)
 
-    def _row(self, node: Node, number: int, result: Look | None) -> tuple[object, ...]:
+    def _row(self, node: Node, number: int, result: Look | None) -> NodeBrief:
         facts = self.types.get(type(node)) or self._learn(node)
         if facts.shared:
             name = node.name()
@@ -260,19 +334,19 @@ class Walker:
         edges = self.edges[number]
         reason = ""
         outputs: tuple[tuple[tuple[int, ...], str, str], ...]
-        if result is not None and facts.single and not result.rest:
+        if result is not None and facts.single and result.rest is None:
             outputs = ((result.shape, result.dtype, "cpu"),)
         else:
             try:
                 outputs = tuple([_output(meta) for meta in node._input_metadata])
-                if self.odd and any(type(size) is not int for shape, _, _ in outputs for size in shape):
+                if self.has_custom_code and any(type(size) is not int for shape, _, _ in outputs for size in shape):
                     outputs, reason = (), "ragged sizes"
             except Exception as error:
                 outputs, reason = (), f"{type(error).__name__}: {error}"[:200]
         if facts.accumulates:
-            variable = self.ledger.meet(node.variable, "leaf")
-            return ("n", number, facts.name, "", 0, edges, outputs, (), variable.first)
-        saved: tuple[object, ...] = ()
+            variable = self.tensors.meet(node.variable, "leaf")
+            return NodeSeen(number, facts.name, "", 0, edges, outputs, (), variable.first)
+        saved: tuple[SavedWord, ...] = ()
         if facts.custom or facts.saved:
             try:
                 saved = read_saved(node, facts.saved, facts.custom, self)
@@ -280,26 +354,23 @@ class Walker:
                 reason = f"{type(error).__name__}: {error}"[:200]
         sequence = node._sequence_nr()
         said = "" if sequence == NO_SEQUENCE else str(sequence)
-        fresh = sequence >= self.since
-        passes = self.ledger.here.passes
-        if fresh:
-            op, made_by, one = self.op, self.made_by, passes[-1] if passes else 0
+        if sequence >= self.since:
+            op, made_by, pass_id = self.op, self.made_by, self._thread.running_pass
         else:
             made_by = 0
-            op, one = self._made_by_what(sequence) if self._aside and not self.threaded else (0, 0)
-        if not (facts.custom or reason or made_by or one):
-            return ("n", number, facts.name, said, op, edges, outputs, saved)
-        return (
-            "n", number, facts.name, said, op, edges, outputs, saved, 0, made_by, one, facts.custom, reason,
-            *((facts.code,) if facts.code else ()),
-        )  # fmt: skip
+            op, pass_id = self._made_by_what(sequence) if self._aside and not self.threaded else (0, 0)
+        if not (facts.custom or reason or made_by or pass_id):
+            return NodeBrief(number, facts.name, said, op, edges, outputs, saved)
+        return NodeSeen(
+            number, facts.name, said, op, edges, outputs, saved, 0, made_by, pass_id, facts.custom, reason, facts.code
+        )
 
     def _learn(self, node: Node) -> _Type:
         cls = type(node)
         facts = self.types[cls] = _Type(node)
         if not (facts.custom or facts.shared or facts.accumulates):
             self.native.add(cls)
-        self.odd = self.odd or facts.custom
-        place = backward_place(cls) if facts.custom else None
-        facts.code = 0 if place is None else self.ledger.fixed_place(*place)
+        self.has_custom_code = self.has_custom_code or facts.custom
+        place = backward_place(cls, self._sites) if facts.custom else None
+        facts.code = 0 if place is None else self._sites.fixed(place)
         return facts

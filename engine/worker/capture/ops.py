@@ -1,62 +1,101 @@
 """Sees every torch call the user's code makes, and records it as an op.
 
-The user's warnings and errors pass through the frames of this module. Its `__name__` and `__warningregistry__` are set so
-that a warning raised by PyTorch under such a frame is filtered as one of `__main__` and never counted as already shown; `streams`
-then gives it the place it has without recording.
+The user's warnings and errors pass through the frames of this module. Its `__name__` and `__warningregistry__` are set
+so that a warning raised by PyTorch under such a frame is filtered as one of `__main__` and never counted as already
+shown; `streams` then gives it the place it has without recording.
 """
 
 import contextlib
-import sys
-import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from time import perf_counter_ns
 from types import FrameType
-from typing import Any
+from typing import Any, TypeAlias
 
+import msgspec
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils.checkpoint import _StopRecomputationError
 
-from engine.events import IN_PLACE, INFERENCE, NO_GRAD, RAISED, VIEW, Pattern
+from engine import events
+from engine.events import IN_PLACE, INFERENCE, NO_GRAD, RAISED, VIEW, OpRan, Word
 from engine.worker.capture.cells_read import Reading
 from engine.worker.capture.edits_by_hand import Observer
 from engine.worker.capture.op_names import Called, learn
-from engine.worker.capture.record import PROGRAM, Ledger, Reference, State, Storage, Taken
+from engine.worker.capture.planned_ops import PlannedOps
+from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
-from engine.worker.capture.tensors import Look, is_tracked_leaf, look, spoken, version_of
-from engine.worker.compact.patterns import MOST, Plan, plan_of
+from engine.worker.capture.state import State, Taken
+from engine.worker.capture.tensor_facts import is_tracked_leaf, look, version_of
+from engine.worker.compact.patterns import MOST, plan_of
+from engine.worker.pytorch.internals import (
+    StopRecomputation,
+    disable_torch_function,
+    get_frame,
+    next_sequence_nr,
+    tracing_state,
+)
 from engine.worker.pytorch.originals import original
 
 _Tensor = torch.Tensor
 _Parameter = torch.nn.Parameter
-_tracing = torch._C._get_tracing_state  # torch.jit.trace would trace our reading too
-_disabled = torch._C.DisableTorchFunction
-_sequence_nr = torch._C._autograd._get_sequence_nr
 _grad_enabled = torch.is_grad_enabled
-_getframe = sys._getframe
-_USUAL = ((), (None, "cpu", "strided"))
-"""Strides, device and layout of a result that a plan can be made of."""
-
+_EXACT = frozenset((_Tensor, _Parameter))
+"""Types whose attributes are PyTorch's own: a method without arguments gives them as if they were overloaded."""
 _PLAIN = frozenset((int, float, bool, type(None), str))
+
+
+Around: TypeAlias = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any], Callable[[], Any], str], Any]
+"""Given what is called, the arguments, how to go on, and the name of a custom Function; gives the result."""
+
+
+class _Call(msgspec.Struct):
+    """One op from its arguments to its record."""
+
+    called: Called
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    frame: FrameType
+    """Of who called it."""
+    taken: Taken
+    words: tuple[Word, ...] = ()
+    keywords: dict[str, Word] | None = None
+    since: int = 0
+    """Nodes made by it have this sequence number or a higher one."""
+    started_ns: int = 0
+    ended_ns: int = 0
+
+
+Changed = list[tuple[torch.Tensor, State, int]]
+"""What an op wrote into: the tensor, its state, its record before."""
 
 
 class Recording(TorchFunctionMode):
     """Active while the program runs."""
 
-    def __init__(self, ledger: Ledger, observer: Observer) -> None:
+    def __init__(self, recorder: Recorder, observer: Observer) -> None:
         super().__init__()
-        self.ledger = ledger
+        self.recorder = recorder
         self.observer = observer
         self.known: dict[object, Called | None] = {}
-        self.here = ledger.here
+        self.thread = recorder.thread
         self.reading = Reading()
-        self.plans: dict[int, Plan] = {}
-        """By place."""
+        self.planned = PlannedOps(recorder)
         self.chances: dict[int, int] = {}
         """How many more ops are looked at for a plan, by place where one has run."""
         self.patterns = 0
+        self.around: Around | None = None
+        """Stands around every call for one who checks what comes out; no plans are made then."""
         self.over = False
         """The program has ended, though threads of its own may go on."""
+
+    def forget_plans(self) -> None:
+        """What is alike at one place can no longer be told."""
+        self.planned.plans.clear()
+
+    def finish(self) -> None:
+        """The program has ended."""
+        self.over = True
+        self.forget_plans()
 
     def __torch_function__(
         self,
@@ -65,153 +104,77 @@ class Recording(TorchFunctionMode):
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
-        """Runs and records an op that is like an earlier one at its place; anything else is left to `_first`.
-
-        Long, because a call of a function costs as much as most of these lines."""
-        frame = _getframe(1)
-        code = frame.f_code
-        plan: Plan | None = self.plans.get(id(code) + frame.f_lasti)
-        if plan is None or kwargs or types:
+        """Runs and records one call."""
+        frame = get_frame(1)
+        planned = None if kwargs else self.planned.find(func, args, frame)
+        if planned is None or self.thread.muted or tracing_state() is not None:
             return self._first(func, types, args, kwargs or {}, frame)
-        ledger = self.ledger
-        states = ledger.states
-        while plan is not None:
-            if plan.func is func and plan.code is code and plan.count == len(args):
-                inputs: list[int] = []
-                target = 0
-                for place, form in plan.tensors:
-                    tensor = args[place]
-                    state = states.get(id(tensor))
-                    if (
-                        state is None or state.ref() is not tensor
-                        or (state.form is not form and (state.form is not None or ledger.forms.of(tensor, state) is not form))  # type: ignore[arg-type]
-                        or state.version != tensor._version  # type: ignore[union-attr]
-                    ):  # fmt: skip
-                        break
-                    inputs.append(state.id)
-                    inputs.append(state.version)
-                    target = target or state.node
-                else:
-                    for place, constant in plan.constants:
-                        if args[place] is not constant:
-                            break
-                    else:
-                        break
-            plan = plan.other
-        if (
-            plan is None or plan.passes or ledger.ops >= ledger.attention or ledger.nodes >= ledger.nodes_to_spare
-            or ledger.packing or self.here.muted or _tracing() is not None
-            or (plan.twice is not None and plan.twice is not (args[plan.tensors[0][0]] is args[plan.tensors[1][0]]))
-        ):  # fmt: skip
-            return self._first(func, types, args, {}, frame)
-        since = _sequence_nr()
+        plan, inputs = planned
+        since = next_sequence_nr()
         started = perf_counter_ns()
         try:
             result = func(*args)
         except BaseException as error:
-            self._raised(plan.called, plan.filled(inputs), None, started, frame, error)
+            self._raised(_Call(plan.called, args, {}, frame, [], plan.filled(inputs), None, since, started), error)
             raise
         ended = perf_counter_ns()
         try:
-            node: Any = result.grad_fn if type(result) is _Tensor and result.dtype is plan.dtype else None
-            edges: tuple[int, ...] | None = None
-            walker = ledger.walker
-            if node is not None and type(node) is plan.node_type and node._sequence_nr() == since:  # type: ignore[attr-defined]
-                edges = (
-                    (target, *plan.no_more) if target and plan.no_more is not None else plan.edges(args, node, ledger)
-                )
-            rest: tuple[object, ...] = ()
-            if plan.number is not None and edges is not None:
-                address = result.data_ptr()
-                value = plan.number(address).value
-                data: Any = (value,) if value - value == 0 else (spoken(value),)
-                seen = Look(plan.shape, plan.dtype_name, address, plan.size_bytes, data, ())
-            elif edges is not None:
-                seen = look(result, False, states[id(args[plan.tensors[0][0]])].look)
-                address, data, rest = seen.address, seen.data, seen.rest[3:]
-                if seen.shape != plan.shape or seen.rest[:3] not in _USUAL:
-                    edges = None
-            if edges is None:
-                taken = plan.taken(args, inputs, states)
-                self._record(
-                    plan.called, taken, plan.filled(inputs), None, result, since, started, ended, frame, args, {}
-                )
-                return result
-            op = ledger.ops = ledger.ops + 1
-            number = ledger.tensors = ledger.tensors + 1
-            here = ledger.nodes = ledger.nodes + 1
-            walker.numbers[since] = here
-            walker.edges[here] = edges
-            if walker.hook is not None:
-                node.register_hook(walker.hook)
-            old = ledger.storages.get(address)
-            if old is not None:
-                old.members.clear()
-            storage = ledger.storage_count = ledger.storage_count + 1
-            reference = Reference(result, ledger.died)
-            reference.first = number
-            if len(states) >= ledger.next_purge:
-                ledger.purge()
-                states = ledger.states
-            home = ledger.storages[address] = Storage(storage, [])
-            states[id(result)] = state = State(
-                reference, number, number, "result", seen, 0, True, here, home, plan.form
-            )
-            home.members.append(state)
-            if plan.keeps:
-                home.kept = weakref.ref(result.untyped_storage())
-            modules, dead = plan.modules, ledger.dead
-            ledger.rows.append((
-                "l", plan.id, op, number, here, since, inputs, edges, data, storage, plan.site or ledger.site(frame),
-                modules[-1] if modules else 0, ended - started,
-                () if not dead else (dead.pop().first,) if len(dead) == 1 else ledger.take_dead(), *rest,
-            ))  # fmt: skip
+            if not self.planned.tell(plan, inputs, args, result, since, ended - started, frame):
+                taken = plan.taken(args, inputs, self.recorder.tensors.states)
+                words = plan.filled(inputs)
+                self._record(_Call(plan.called, args, {}, frame, taken, words, None, since, started, ended), result)
         except RecursionError:  # the program is at the end of its stack: what comes next is its own error
-            ledger.pending.clear()
+            self.recorder.outbox.drop()
         except Exception as error:
-            ledger.trouble(plan.called.name, error)
+            self.recorder.trouble(plan.called.name, error)
         return result
 
     def _first(
-        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
+        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any],
+        frame: FrameType,
     ) -> Any:  # fmt: skip
         """Runs and records what no plan is made for."""
+        if self.around is not None:
+            return self.around(func, args, kwargs, partial(self._unplanned, func, types, args, kwargs, frame), "")
+        return self._unplanned(func, types, args, kwargs, frame)
+
+    def _unplanned(
+        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any],
+        frame: FrameType,
+    ) -> Any:  # fmt: skip
         given = getattr(func, "__code__", None)
-        if given is not None and given.co_filename == PROGRAM:
+        if given is not None and self.recorder.sites.is_users(given):
             func = original(func)
-        if (self.here.muted or self.over or _tracing() is not None) and not self._resumes(func, frame):
+        if (self.thread.muted or self.over or tracing_state() is not None) and not self._resumes(func, frame):
             return func(*args, **kwargs)
-        try:
-            called = self.known[func]
-        except (KeyError, TypeError):
-            called = self._learn(func)
+        called = self._called(func)
         if called is None:
             return func(*args, **kwargs)
         if called.special:
             return self._special(called, func, args, kwargs, frame)
-        return self.call(called, func, args, kwargs, frame, bool(types))
+        return self.call(called, func, args, kwargs, frame, not _EXACT.issuperset(types))
+
+    def _called(self, func: Callable[..., Any]) -> Called | None:
+        """What is known of a function; None when its calls are not recorded."""
+        try:
+            return self.known[func]
+        except (KeyError, TypeError):
+            return self._learn(func)
 
     def _resumes(self, func: Callable[..., Any], frame: FrameType) -> bool:
         """Whether a skipped turn of a long loop ends with this call."""
-        thin = self.ledger.thin
-        if not thin.muted or self.here.muted != 1 or self.over or _tracing() is not None:
+        sampler = self.recorder.sampler
+        if not sampler.muted or self.thread.muted != 1 or self.over or tracing_state() is not None:
             return False
-        try:
-            called = self.known[func]
-        except (KeyError, TypeError):
-            called = self._learn(func)
-        return not thin.skips(called, frame)
+        return not sampler.skips(self._called(func), frame)
 
     def _special(
         self, called: Called, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
     ) -> Any:
-        instead = self.observer.before_call(called, args, kwargs, frame)
-        try:
-            result = func(*args, **kwargs)
-        except BaseException as error:
-            self.observer.call_raised(called, instead, error)
-            raise
-        return self.observer.after_call(called, instead, args, kwargs, result, frame)
+        instead = self.observer.before_call(called, args)
+        result = func(*args, **kwargs)
+        self.observer.after_call(called, instead, args, frame)
+        return result
 
     def call(
         self, called: Called, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType,
@@ -219,83 +182,58 @@ class Recording(TorchFunctionMode):
     ) -> Any:  # fmt: skip
         """Runs one op as the user called it and records it.
 
-        `subclassed`: reading an attribute of an argument would run the user's own `__torch_function__`."""
-        if self.ledger.walker.threaded:
-            return self._call_locked(called, func, args, kwargs, frame)
-        ledger = self.ledger
-        if ledger.ops >= ledger.attention and ledger.thin.skips(called, frame):
+        `subclassed`: reading an attribute of an argument would run the user's own `__torch_function__`. In a program
+        with threads one of them records at a time, all of them compute."""
+        recorder = self.recorder
+        counts = recorder.counts
+        if counts.ops >= counts.attention and recorder.sampler.skips(called, frame):
             return func(*args, **kwargs)
+        guarded = subclassed or recorder.nodes.threaded
+        call = _Call(called, args, kwargs, frame, [])
         try:
-            if subclassed:
-                with _disabled():
-                    taken, words, keywords = self._arguments(args, kwargs)
+            if guarded:
+                with recorder.lock, disable_torch_function():
+                    self._take_arguments(call)
             else:
-                taken, words, keywords = self._arguments(args, kwargs)
+                self._take_arguments(call)
         except RecursionError:  # the program is at the end of its stack: what comes next is its own error
             return func(*args, **kwargs)
-        since = _sequence_nr()
-        started = perf_counter_ns()
+        call.since = next_sequence_nr()
+        call.started_ns = perf_counter_ns()
         try:
             result = func(*args, **kwargs)
         except BaseException as error:
-            self._raised(called, words, keywords, started, frame, error)
+            with recorder.lock:
+                self._raised(call, error)
             raise
-        ended = perf_counter_ns()
+        call.ended_ns = perf_counter_ns()
         try:
-            if subclassed:
-                with _disabled():
-                    self._record(called, taken, words, keywords, result, since, started, ended, frame, args, kwargs)
+            if guarded:
+                with recorder.lock, disable_torch_function():
+                    self._record(call, result)
             else:
-                self._record(called, taken, words, keywords, result, since, started, ended, frame, args, kwargs)
+                self._record(call, result)
         except RecursionError:
-            ledger.pending.clear()
+            recorder.outbox.drop()
         except Exception as error:
-            ledger.trouble(called.name, error)
+            recorder.trouble(called.name, error)
         return result
 
-    def _call_locked(
-        self, called: Called, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
-    ) -> Any:
-        """The same in a program with threads: one of them records at a time, all of them compute."""
-        ledger = self.ledger
-        if ledger.ops >= ledger.attention and ledger.thin.skips(called, frame):
-            return func(*args, **kwargs)
-        with ledger.lock, _disabled():
-            taken, words, keywords = self._arguments(args, kwargs)
-        since = _sequence_nr()
-        started = perf_counter_ns()
+    def _raised(self, call: _Call, error: BaseException) -> None:
+        call.ended_ns = perf_counter_ns()
         try:
-            result = func(*args, **kwargs)
-        except BaseException as error:
-            with ledger.lock:
-                self._raised(called, words, keywords, started, frame, error)
-            raise
-        ended = perf_counter_ns()
-        try:
-            with ledger.lock, _disabled():
-                self._record(called, taken, words, keywords, result, since, started, ended, frame, args, kwargs)
-        except Exception as error:
-            ledger.trouble(called.name, error)
-        return result
-
-    def _raised(
-        self, called: Called, words: tuple[object, ...], keywords: dict[str, object] | None, started: int, frame: FrameType,
-        error: BaseException,
-    ) -> None:  # fmt: skip
-        try:
-            op = self._op(called, words, keywords, (), RAISED, started, frame)
-            self.ledger.publish()
+            op = self._op(call, (), RAISED)
+            self.recorder.outbox.publish()
             # the end of a recomputation is caught: held, it would keep all that its frames have
-            if self.ledger.raised[0] is not error and not isinstance(error, _StopRecomputationError):
-                self.ledger.raised = (error, op)
+            if not isinstance(error, StopRecomputation):
+                self.recorder.op_raised(error, op)
         except RecursionError:
-            self.ledger.pending.clear()
+            self.recorder.outbox.drop()
 
     def introduce(self, called: Called) -> Called:
         """Numbers a function and says its names."""
-        self.ledger.functions += 1
-        called.id = self.ledger.functions
-        self.ledger.pending.append(("fn", called.id, called.name, called.function))
+        called.id = self.recorder.counts.new_function()
+        self.recorder.outbox.add(events.Called(called.id, called.name, called.function))
         return called
 
     def _learn(self, func: Callable[..., Any]) -> Called | None:
@@ -307,14 +245,14 @@ class Recording(TorchFunctionMode):
             self.known[func] = called
         return called
 
-    def _arguments(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[Taken, tuple[object, ...], dict[str, object] | None]:
-        """The tensors among the arguments with their states and versions, and the words for all of them."""
-        taken: Taken = []
-        words: list[object] = []
-        states = self.ledger.states
-        for arg in args:
+    # Arguments
+
+    def _take_arguments(self, call: _Call) -> None:
+        """Notes the tensors among the arguments with their states and versions, and the words for all of them."""
+        taken = call.taken
+        words: list[Word] = []
+        states = self.recorder.tensors.states
+        for arg in call.args:
             kind = type(arg)
             if kind is _Tensor or kind is _Parameter:
                 tensor: torch.Tensor = arg
@@ -322,32 +260,33 @@ class Recording(TorchFunctionMode):
                 if state is not None and state.ref() is tensor and not state.watched:  # as `meet` does
                     try:
                         version = tensor._version
-                    except RuntimeError:
+                    except RuntimeError:  # an inference tensor has none
                         version = 0
                     if version == state.version:
-                        number = state.id
-                        taken.append((tensor, state, number, version))
-                        words.append(number)
+                        taken.append((tensor, state, state.id, version))
+                        words.append(state.id)
                         continue
             elif kind is float or kind is int:
                 words.append(repr(arg))
                 continue
             words.append(self._word(arg, taken))
-        if not kwargs:
-            return taken, tuple(words), None
-        return taken, tuple(words), {name: self._word(arg, taken) for name, arg in kwargs.items()}
+        call.words = tuple(words)
+        if call.kwargs:
+            call.keywords = {name: self._word(arg, taken) for name, arg in call.kwargs.items()}
 
-    def _word(self, arg: object, taken: Taken) -> object:
+    def _word(self, arg: object, taken: Taken) -> Word:
         kind = type(arg)
         if kind in _PLAIN:
             return repr(arg) if kind is not str or len(arg) < 60 else plain_text(arg)  # type: ignore[arg-type]
         if isinstance(arg, _Tensor):
             if kind is not _Tensor and kind is not _Parameter:
-                self.ledger.walker.odd = True
+                self.recorder.nodes.meet_custom_code()
             try:
-                state = self.ledger.meet(arg)
+                state = self.recorder.tensors.meet(arg)
+            except RecursionError:
+                raise
             except Exception as error:
-                self.ledger.trouble("argument", error)
+                self.recorder.trouble("argument", error)
                 return "<unreadable>"
             taken.append((arg, state, state.id, state.version))
             return state.id
@@ -363,173 +302,155 @@ class Recording(TorchFunctionMode):
     def _holds_tensors(items: Sequence[object]) -> bool:
         return any(isinstance(item, _Tensor) for item in items[:64])
 
-    def _op(
-        self, called: Called, words: tuple[object, ...], keywords: dict[str, object] | None, outputs: tuple[int, ...],
-        flags: int, started: int, frame: FrameType, ended: int = 0,
-    ) -> int:  # fmt: skip
-        ledger = self.ledger
-        ledger.ops = op = ledger.ops + 1
+    # Recording
+
+    def _op(self, call: _Call, outputs: tuple[int, ...], flags: int) -> int:
+        """Numbers an op and tells of it."""
+        recorder, thread = self.recorder, self.thread
+        op = recorder.counts.new_op()
         if not _grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
-        here = self.here
-        modules, passes = here.modules, here.passes
-        row: tuple[object, ...] = (
-            "o", op, called.id, words, keywords, outputs, ledger.site(frame), modules[-1] if modules else 0, flags,
-            passes[-1] if passes else 0, ((ended or perf_counter_ns()) - started) / 1000,
-        )  # fmt: skip
-        if ledger.dead:
-            row = (*row, here.number, ledger.take_dead())
-        elif here.number:
-            row = (*row, here.number)
-        ledger.pending.append(row)
+        recorder.outbox.add(OpRan(
+            op, call.called.id, call.words, call.keywords, outputs, recorder.sites.of(call.frame),
+            thread.running_module, flags, thread.running_pass, (call.ended_ns - call.started_ns) / 1000, thread.number,
+            recorder.lifetimes.take() if recorder.lifetimes.dead else (),
+        ))  # fmt: skip
         return op
 
-    def _record(
-        self, called: Called, taken: Taken, words: tuple[object, ...],
-        keywords: dict[str, object] | None, result: object, since: int, started: int, ended: int, frame: FrameType,
-        args: tuple[Any, ...], kwargs: dict[str, Any],
-    ) -> None:  # fmt: skip
-        ledger = self.ledger
-        walker = ledger.walker
-        walker.begin(ledger.ops + 1, since)
-        known = len(walker.numbers)
-        changed: list[tuple[torch.Tensor, State, int]] | None = None
-        for tensor, _, _, version in taken:
-            try:
-                unchanged = tensor._version == version
-            except RuntimeError:
-                unchanged = True
-            if not unchanged or called.writes_silently:
-                changed = self._changes(called, taken, args, kwargs)
-                break
-        flags = 0
-        outputs: tuple[int, ...] = ()
-        if type(result) is _Tensor:
-            state = self._output(called, result, taken)
-            outputs = (state.id,)
-            if not changed and self._shares(result, state, taken):
-                flags = VIEW
-        elif result is not None:
-            tensors = tensors_in(result)
-            states = [self._output(called, tensor, taken) for tensor in tensors]
-            outputs = tuple([state.id for state in states])
-            if states and not changed and self._shares(tensors[0], states[0], taken):
-                flags = VIEW
-        elif changed:
+    def _record(self, call: _Call, result: object) -> None:
+        """Records an op that has run: what it wrote, what it gave, itself."""
+        recorder, called, taken = self.recorder, call.called, call.taken
+        nodes = recorder.nodes
+        nodes.begin(recorder.counts.ops + 1, call.since)
+        known = len(nodes.numbers)
+        changed = self._changes(call) if called.writes_silently or _wrote(taken) else []
+        made = [result] if type(result) is _Tensor else tensors_in(result)
+        states = [self._output(called, tensor, taken) for tensor in made]
+        outputs = tuple([state.id for state in states])
+        if result is None:
             outputs = tuple([state.id for _, state, _ in changed])
-        walker.end()
+        flags = IN_PLACE if changed else VIEW if states and _shares(made[0], states[0], taken) else 0
+        nodes.end()
         if called.lends:
-            ledger.lend(taken, tensors_in(result))
+            recorder.tensors.lend(taken, made)
         if not outputs and not changed and called.quiet:
-            ledger.publish()
+            recorder.outbox.publish()
             return
-        op = self._op(called, words, keywords, outputs, IN_PLACE if changed else flags, started, frame, ended)
-        if (until := _sequence_nr()) - since > len(walker.numbers) - known:
-            passes = self.here.passes
-            walker.made_aside(since, until, op, passes[-1] if passes else 0)
+        op = self._op(call, outputs, flags)
+        if (until := next_sequence_nr()) - call.since > len(nodes.numbers) - known:
+            nodes.made_aside(call.since, until, op, self.thread.running_pass)
         if changed:
-            self.observer.written(op, changed, ledger.site(frame))
+            self.observer.written(op, changed, recorder.sites.of(call.frame))
         if called.picks:
-            ledger.pending += self.reading.rows(
-                op, called.name, called.function, args, kwargs, tensors_in(result), taken
+            recorder.outbox.pending.extend(
+                self.reading.rows(op, called.name, called.function, call.args, call.kwargs, made, taken)
             )
-        elif called.fresh and type(result) is _Tensor and not (changed or flags or kwargs):
-            self._plan(called, taken, result, since, frame, args)
-        ledger.publish()
+        elif called.fresh and type(result) is _Tensor and not (flags or call.kwargs):
+            self._plan(call, result)
+        recorder.outbox.publish()
 
-    def _plan(
-        self, called: Called, taken: Taken, result: torch.Tensor, since: int, frame: FrameType, args: tuple[Any, ...]
-    ) -> None:
+    def _plan(self, call: _Call, result: torch.Tensor) -> None:
         """Makes a plan of an op that has run at its place before, if it made one node and nothing else."""
-        ledger = self.ledger
-        if ledger.walker.threaded or _sequence_nr() != since + 1:
+        recorder = self.recorder
+        if recorder.nodes.threaded or self.around is not None or next_sequence_nr() != call.since + 1:
             return
-        code = frame.f_code
-        key = id(code) + frame.f_lasti
+        code = call.frame.f_code
+        key = id(code) + call.frame.f_lasti
         left = self.chances.get(key)
         if not left:
             if left is None:
                 self.chances[key] = MOST
             return
         self.chances[key] = left - 1
-        made = plan_of(args, taken, ledger.pending, ledger.states[id(result)], result, ledger.walker, ledger.forms)
+        number = self.patterns + 1
+        state = recorder.tensors.states[id(result)]
+        made = plan_of(
+            number, call.args, call.taken, recorder.outbox.pending, state, result, recorder.nodes, recorder.forms
+        )
         if made is None:
             return
-        plan, row = made
-        self.patterns += 1
-        plan.id, plan.other = self.patterns, self.plans.get(key)
-        plan.func, plan.called, plan.code = called.func, called, code
-        plan.site = ledger.site(frame) if code.co_filename == PROGRAM else 0
-        plan.passes, plan.modules = self.here.passes, self.here.modules
-        self.plans[key] = plan
-        said = (row[0], plan.id, *row[1:])
-        ledger.thin.patterns.add(Pattern(*said[1:]))  # type: ignore[arg-type]
-        ledger.pending.append(said)
+        self.patterns = number
+        plan, pattern = made
+        plan.other = self.planned.plans.get(key)
+        plan.func, plan.called, plan.code = call.called.func, call.called, code
+        plan.site = recorder.sites.of(call.frame) if recorder.sites.is_users(code) else 0
+        plan.passes, plan.modules = self.thread.passes, self.thread.modules
+        self.planned.plans[key] = plan
+        recorder.sampler.patterns.add(pattern)
+        recorder.outbox.add(pattern)
 
-    def _changes(
-        self, called: Called, taken: Taken, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> list[tuple[torch.Tensor, State, int]]:
+    def _changes(self, call: _Call) -> Changed:
         """The arguments that were written into, with the records they had before; all have new ones now."""
-        ledger = self.ledger
-        changed: list[tuple[torch.Tensor, State, int]] = []
-        for tensor, state, before, version in taken:
-            try:
-                now = tensor._version
-            except RuntimeError:
-                now = 0
+        changed: Changed = []
+        for tensor, state, before, version in call.taken:
+            now = version_of(tensor)
             if now not in (version, state.version):
-                last = before
-                if state.version == version:
-                    ledger.wrote(called.name, tensor, state, args, kwargs)
-                else:  # what ops inside a custom Function wrote is told; not `mark_dirty`
-                    last = state.unseen if state.unseen >= before else state.id
-                view = tensor._is_view()
-                ledger.renew(tensor, state, fresh=not view)
-                changed.append((tensor, state, last))
-                if view and tensor.requires_grad and (base := tensor._base) is not None and base.grad_fn is not None:
-                    # the CopySlices is this op's, though the base may have no name any more
-                    ledger.walker.number(base.grad_fn)
+                changed.append((tensor, state, self._renew(call, tensor, state, before, version)))
             elif now != version and state.unseen >= before:  # met since, within the same call
                 changed.append((tensor, state, state.unseen))
                 state.unseen = 0
-            elif called.writes_silently and (state.role == "buffer" or state.grad_of is not None):
+            elif call.called.writes_silently and (state.role == "buffer" or state.grad_of is not None):
                 seen = look(tensor)
                 if (seen.data, seen.rest) != (state.look.data, state.look.rest):
-                    ledger.renew(tensor, state)
+                    self.recorder.tensors.renew(tensor, state)
                     if state.grad_of is not None:
                         changed.append((tensor, state, before))
         return changed
 
+    def _renew(self, call: _Call, tensor: torch.Tensor, state: State, before: int, version: int) -> int:
+        """Records what was written into an argument; gives the record that the op found."""
+        tensors = self.recorder.tensors
+        last = before
+        if state.version == version:
+            tensors.write(call.called.name, tensor, state, call.args, call.kwargs)
+        else:  # what ops inside a custom Function wrote is told; not `mark_dirty`
+            last = state.unseen if state.unseen >= before else state.id
+        view = tensor._is_view()
+        tensors.renew(tensor, state, fresh=not view)
+        if view and tensor.requires_grad and (base := tensor._base) is not None and base.grad_fn is not None:
+            # the CopySlices is this op's, though the base may have no name any more
+            self.recorder.nodes.number(base.grad_fn)
+        return last
+
     def _output(self, called: Called, tensor: torch.Tensor, taken: Taken) -> State:
-        ledger = self.ledger
-        state = ledger.states.get(id(tensor))
-        if state is None or state.ref() is not tensor:
-            blank = called.uninitialised or (ledger.blanks > 0 and ledger.lies_in_blank(tensor, taken))
-            seen = look(tensor, blank, taken[0][1].look if taken else None)
-            state = ledger.made(tensor, bool(taken), seen)
+        tensors, storages = self.recorder.tensors, self.recorder.storages
+        state = tensors.state(tensor)
+        if state is None:
+            blank = called.uninitialised or storages.lies_in_blank(tensor, taken)
+            state = tensors.made(tensor, bool(taken), look(tensor, blank, taken[0][1].look if taken else None))
             if called.uninitialised:
-                ledger.find_blank(tensor, state)
+                storages.find_blank(tensor, state)
             return state
         # one of the arguments itself, or a member read again
         if state.version != version_of(tensor):
-            return ledger.renew(tensor, state, fresh=not tensor._is_view())
+            return tensors.renew(tensor, state, fresh=not tensor._is_view())
         if tensor.requires_grad != state.requires_grad:
             if tensor.requires_grad and not is_tracked_leaf(tensor):
-                return ledger.renew(
-                    tensor, state, fresh=True
-                )  # a custom Function gave the result of an inner op a node
-            ledger.reconsider(tensor, state)
+                # a custom Function gave the result of an inner op a node
+                return tensors.renew(tensor, state, fresh=True)
+            tensors.reconsider(tensor, state)
         return state
 
-    @staticmethod
-    def _shares(result: torch.Tensor, state: State, taken: Taken) -> bool:
-        """Whether the first output lies in an argument's memory without being that argument."""
-        storage = state.storage
-        if storage is None or len(storage.members) < 2:
-            return False
-        return any(other.storage is storage for _, other, _, _ in taken) and all(
-            result is not tensor for tensor, _, _, _ in taken
-        )
+
+def _wrote(taken: Taken) -> bool:
+    """Whether the version of some argument rose."""
+    for tensor, _, _, version in taken:
+        try:
+            if tensor._version != version:
+                return True
+        except RuntimeError:  # an inference tensor has none
+            continue
+    return False
+
+
+def _shares(result: torch.Tensor, state: State, taken: Taken) -> bool:
+    """Whether the first output lies in an argument's memory without being that argument."""
+    storage = state.storage
+    if storage is None or len(storage.members) < 2:
+        return False
+    return any(other.storage is storage for _, other, _, _ in taken) and all(
+        result is not tensor for tensor, _, _, _ in taken
+    )
 
 
 def tensors_in(result: object) -> list[torch.Tensor]:

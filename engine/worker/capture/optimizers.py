@@ -1,26 +1,25 @@
 """Optimizer steps and `zero_grad`: what each found and what it left, told as updates.
 
-`step` is wrapped where PyTorch itself wraps it for its own step hooks, so that a step that raises is told too, and what the user's
-step hooks do is recorded as the user's own. Like `calls`, this module stands between the user's code and PyTorch, so warnings must not
-stick to its frames.
+`step` is wrapped where PyTorch itself wraps it for its own step hooks, so that a step that raises is told too, and what
+the user's step hooks do is recorded as the user's own. Like `ops`, this module stands between the user's code and
+PyTorch, so warnings must not stick to its frames.
 """
 
-import functools
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
-from engine.worker.capture.record import Ledger, State
+from engine.events import ChangeWord
+from engine.worker.capture.ops import Recording
+from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
-from engine.worker.capture.tensors import look, version_of
+from engine.worker.capture.state import State
+from engine.worker.capture.tensor_facts import look, version_of
+from engine.worker.capture.updates import Update
+from engine.worker.pytorch.internals import disable_torch_function
 
-if TYPE_CHECKING:
-    from engine.worker.capture.ops import Recording
-
-_disabled = torch._C.DisableTorchFunction
 _MOST_ITEMS = 8
 """Of a list in an optimizer's state that are told one by one."""
 _LONGEST = 200
@@ -50,8 +49,8 @@ class _Step:
 class Optimizers:
     """Tells of steps and zero_grads."""
 
-    def __init__(self, ledger: Ledger, mode: "Recording", names: Mapping[str, Any]) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, mode: Recording, names: Mapping[str, Any]) -> None:
+        self.recorder = recorder
         self.mode = mode
         self.names = names
         """The program's globals."""
@@ -62,48 +61,48 @@ class Optimizers:
         self, run: Callable[..., Any], optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
     ) -> Any:
         """Runs a step as it was called, unrecorded but for its closure, and tells what it changed."""
-        here, thin = self.ledger.here, self.ledger.thin
-        thin.turn(frame)
-        if any(outer is not None and outer.optimizer is optimizer for outer in here.steps):
+        thread, sampler = self.recorder.thread, self.recorder.sampler
+        sampler.turn(frame)
+        if any(outer is not None and outer.optimizer is optimizer for outer in thread.steps):
             return run(optimizer, *args, **kwargs)  # `super().step()` is part of the step
-        begun = None if thin.skips_update() else self._begin(optimizer, frame)
+        begun = None if sampler.skips_update() else self._begin(optimizer, frame)
         args, kwargs = self._open(begun, args, kwargs)
-        steps = here.steps
+        steps = thread.steps
         steps.append(begun)
-        here.muted += 1
-        thin.steps += 1
+        thread.mute()
+        sampler.begin_step()
         raised = True
         try:
             result = run(optimizer, *args, **kwargs)
             raised = False
             return result
         finally:
-            thin.steps -= 1
-            here.muted -= 1
+            sampler.end_step()
+            thread.unmute()
             steps.pop()
             if begun is None:
-                thin.gap.updates += 1
+                sampler.skip_update()
             else:
                 self._end(begun, raised)
 
     def _begin(self, optimizer: Any, frame: FrameType) -> _Step | None:
         try:
-            with self.ledger.lock, _disabled():
-                begun = _Step(optimizer, self.ledger.site(frame))
+            with self.recorder.lock, disable_torch_function():
+                begun = _Step(optimizer, self.recorder.sites.of(frame))
                 begun.settings = tuple(
                     {str(name): _text(value) for name, value in group.items() if name not in _NO_OPTIONS}
                     for group in optimizer.param_groups
                 )
                 self._look(begun)
-                self.ledger.publish()
+                self.recorder.outbox.publish()
                 return begun
         except Exception as error:
-            self.ledger.trouble("step", error)
+            self.recorder.trouble("step", error)
             return None
 
     def _look(self, step: _Step) -> None:
         """Notes parameters, gradients and state as they are."""
-        meet = self.ledger.meet
+        meet = self.recorder.tensors.meet
         step.parameters = [
             (parameter, state := meet(parameter, "parameter"), state.id, number)
             for number, group in enumerate(step.optimizer.param_groups)
@@ -123,15 +122,15 @@ class Optimizers:
                 step.fetched.pop(state.first, None)
                 state.grad = None
                 continue
-            known = self.ledger.meet(grad, "gradient")
-            self.ledger.keeps(known, state)
+            known = self.recorder.tensors.meet(grad, "gradient")
+            self.recorder.tensors.keep_grad(known, state)
             step.fetched[state.first] = known.id
 
     def _state(self, optimizer: Any) -> Iterator[tuple[Place, Any]]:
         """Every piece of state that is not None: tensors, lists in one word with their first tensors, anything else."""
         for key, entries in list(optimizer.state.items()):
             tensor = isinstance(key, torch.Tensor)
-            owner = self.ledger.meet(key, "parameter").first if tensor else 0
+            owner = self.recorder.tensors.meet(key, "parameter").first if tensor else 0
             if isinstance(entries, dict):
                 prefix = "" if tensor else f"{plain_text(key)}."
                 for name, value in list(entries.items()):
@@ -153,33 +152,33 @@ class Optimizers:
         return (*args[:at], opened, *args[at + 1 :]), kwargs
 
     def _opened(self, step: _Step, closure: Callable[[], Any]) -> Callable[[], Any]:
-        here = self.ledger.here
+        thread = self.recorder.thread
 
         def run() -> Any:
-            muted, here.muted = here.muted, 0
+            muted = thread.set_muted(0)
             try:
                 return closure()
             finally:
-                here.muted = muted
+                thread.set_muted(muted)
                 try:
-                    with self.ledger.lock, _disabled():
+                    with self.recorder.lock, disable_torch_function():
                         self._fetch(step)
-                        self.ledger.publish()
+                        self.recorder.outbox.publish()
                 except Exception as error:
-                    self.ledger.trouble("closure", error)
+                    self.recorder.trouble("closure", error)
 
         return run
 
     def _end(self, step: _Step, raised: bool) -> None:
         try:
-            with self.ledger.lock, _disabled():
+            with self.recorder.lock, disable_torch_function():
                 self._tell(step, raised)
-                for outer in self.ledger.here.steps:
+                for outer in self.recorder.thread.steps:
                     if outer is not None:
                         self._look(outer)  # what this step did is not the outer one's doing
-                self.ledger.publish()
+                self.recorder.outbox.publish()
         except Exception as error:
-            self.ledger.trouble("step", error)
+            self.recorder.trouble("step", error)
 
     def _tell(self, step: _Step, raised: bool) -> None:
         silent = _writes_past_versions(step.optimizer)
@@ -188,24 +187,24 @@ class Optimizers:
             self._renewed(parameter, state, silent)
             gradient = step.fetched.get(state.first, 0)
             if gradient or state.id != before:
-                changes.append((before, state.id, "", gradient))
+                changes.append(ChangeWord(before, state.id, gradient=gradient))
                 groups.append(group)
                 self._spread(state)
         states = tuple(self._state_changes(step, silent))
-        self.ledger.update(
-            "step", changes, step.site, 0, states, type(step.optimizer).__name__, self._name(step.optimizer),
+        self.recorder.updates.add(Update(
+            "step", tuple(changes), states, step.site, 0, type(step.optimizer).__name__, self._name(step.optimizer),
             groups=tuple(groups), settings=step.settings, raised=raised,
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def _renewed(self, tensor: torch.Tensor, state: State, silent: bool) -> State:
         """The state as it is now; contents are compared only where a write may not raise the version."""
         if version_of(tensor) != state.version or (silent and _differs(tensor, state)):
-            return self.ledger.renew(tensor, state)
+            return self.recorder.tensors.renew(tensor, state)
         return state
 
     def _spread(self, state: State) -> None:
         """Other tensors in the parameter's memory are looked at again when next met."""
-        for tensor, other in self.ledger.others(state):
+        for tensor, other in self.recorder.storages.others(state):
             if other.version != version_of(tensor) or other.look.data != state.look.data:
                 other.version = -1
 
@@ -214,7 +213,7 @@ class Optimizers:
         for place, value in self._state(step.optimizer):
             record, text = before.pop(place, (0, ""))
             if isinstance(value, torch.Tensor):
-                known = self.ledger.meet(value, "state")
+                known = self.recorder.tensors.meet(value, "state")
                 yield record, self._renewed(value, known, silent).id, place[1], place[0], text, ""
             else:
                 yield record, 0, place[1], place[0], text, _text(value)
@@ -230,16 +229,16 @@ class Optimizers:
         """The `.grad` records before a `zero_grad`."""
         rows = []
         for parameter in parameters:
-            state = self.ledger.meet(parameter, "parameter")
+            state = self.recorder.tensors.meet(parameter, "parameter")
             grad = parameter.grad
-            rows.append((parameter, state, 0 if grad is None else self.ledger.meet(grad, "gradient").id))
+            rows.append((parameter, state, 0 if grad is None else self.recorder.tensors.meet(grad, "gradient").id))
         return rows
 
     def zeroed(
         self, owner: Any, kind: str, before: list[tuple[torch.Tensor, State, int]], site: int, set_to_none: bool
     ) -> None:
         """Records a `zero_grad` that has happened."""
-        ledger = self.ledger
+        recorder = self.recorder
         changes = []
         for parameter, state, record in before:
             grad = parameter.grad
@@ -247,16 +246,17 @@ class Optimizers:
                 state.grad = None
                 after = 0
             else:
-                kept = ledger.meet(grad, "gradient")
-                ledger.keeps(kept, state)
+                kept = recorder.tensors.meet(grad, "gradient")
+                recorder.tensors.keep_grad(kept, state)
                 after = kept.id
             if record or after:
-                changes.append((record, after, "", 0))
+                changes.append(ChangeWord(record, after, leaf=state.first))
         name = type(owner).__name__ if kind == "optimizer" else ""
-        ledger.update(
-            "zero_grad", changes, site, optimizer=name, variable=self._name(owner), owner=kind, set_to_none=set_to_none
-        )
-        ledger.publish()
+        recorder.updates.add(Update(
+            "zero_grad", tuple(changes), site=site, optimizer=name, variable=self._name(owner), owner=kind,
+            set_to_none=set_to_none,
+        ))  # fmt: skip
+        recorder.outbox.publish()
 
 
 def _pieces(owner: int, name: str, value: Any) -> Iterator[tuple[Place, Any]]:
@@ -293,35 +293,6 @@ def _writes_past_versions(optimizer: Any) -> bool:
 def _differs(tensor: torch.Tensor, state: State) -> bool:
     seen = look(tensor)
     return seen.data != state.look.data or seen.rest != state.look.rest
-
-
-def wrap_steps(optimizers: Optimizers) -> None:
-    """Every step is noted: of the classes that PyTorch prepared already, and of those it prepares from now on."""
-    base: Any = torch.optim.Optimizer
-    prepare = base.profile_hook_step
-
-    def profile_hook_step(func: Callable[..., Any]) -> Any:
-        return prepare(_watched(func, optimizers))
-
-    base.profile_hook_step = staticmethod(profile_hook_step)
-    todo = [base]
-    while todo:
-        cls = todo.pop()
-        todo.extend(cls.__subclasses__())
-        prepared = cls.__dict__.get("step")
-        if getattr(prepared, "hooked", False):
-            cls.step = profile_hook_step(prepared.__wrapped__)
-            cls.step.hooked = True
-
-
-def _watched(func: Callable[..., Any], optimizers: Optimizers) -> Callable[..., Any]:
-    @functools.wraps(func)
-    def step(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if optimizers.mode.over:
-            return func(self, *args, **kwargs)
-        return optimizers.step(func, self, args, kwargs, sys._getframe(1))
-
-    return step
 
 
 __name__ = "__main__"

@@ -1,35 +1,49 @@
 """Backward passes: one hook on each node for the gradients on its edges, in the engine's own order.
 
-All ways to backward end in `torch.autograd._engine_run_backward`; that one name is replaced. The walker hooks each node when it
-numbers it, and the hook stays: it is one function for all nodes, which asks the engine for the node that ran. A hook that
-refers to its node is never collected (pytorch 2.13).
+All ways to backward end in `torch.autograd._engine_run_backward`; that one name is replaced. `Nodes` hooks each node
+when it numbers it, and the hook stays: it is one function for all nodes, which asks the engine for the node that ran. A
+hook that refers to its node is never collected (pytorch 2.13).
 """
 
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from sys import _getframe
 from threading import get_ident
 from time import perf_counter_ns
 from typing import Any, TypeAlias
 
 import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
-from torch.overrides import TorchFunctionMode
 
+from engine.events import Accumulated, ChangeWord, FlowingBrief, PassedBrief, PassEnded, PassStarted, Role, Visited
 from engine.worker.capture.hooks import Hooks
 from engine.worker.capture.nodes import NEVER, NO_SEQUENCE
-from engine.worker.capture.record import Ledger, State
-from engine.worker.capture.tensors import FLOATS, Look, complex_met, devices_met, is_fake, look, spoken, version_of
+from engine.worker.capture.ops import Recording
+from engine.worker.capture.recorder import Recorder
+from engine.worker.capture.state import State
+from engine.worker.capture.tensor_facts import FLOATS, Look, complex_met, devices_met, is_fake, look, spoken, version_of
+from engine.worker.capture.updates import Update
+from engine.worker.pytorch.internals import (
+    MAKE_GRADS,
+    REGISTER_NODE_HOOK,
+    RUN_BACKWARD,
+    current_node,
+    disable_torch_function,
+    dispatch_mode_count,
+    function_mode_at,
+    function_mode_count,
+    functorch_level,
+    get_frame,
+    next_sequence_nr,
+)
+from engine.worker.pytorch.patching import Patches
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
-_disabled = torch._C.DisableTorchFunction
-_sequence_nr = torch._C._autograd._get_sequence_nr
-_current_node = torch._C._current_autograd_node
 _OURS = -1
 """Key of our hook among those of a node; those of the user's are numbered from 0."""
 
 Arrival = tuple[int, int, int, Look | None]
-"""Record, address, version and look of a gradient on an edge; version `_UNASKED` in a silent pass, and no look for a number."""
+"""Record, address, version and look of a gradient on an edge; version `_UNASKED` in a silent pass, and no look for a
+number."""
 _UNASKED = -1
 Input = int | tuple[int, int]
 """An input of a node: its number and input_nr, or the number alone for the first."""
@@ -74,7 +88,8 @@ class _Pass:
         self.omitted = 0
         """Nodes that run unseen."""
         self.sequence_nr = 0
-        """Nodes made since it began have this number or a higher one: also sums that enter a node only after others have run."""
+        """Nodes made since it began have this number or a higher one: also sums that enter a node only after others
+        have run."""
 
 
 def address_of(tensor: torch.Tensor) -> int:
@@ -88,34 +103,35 @@ def address_of(tensor: torch.Tensor) -> int:
 class Backward:
     """Stands in for `_engine_run_backward` and `_make_grads` of `torch.autograd`."""
 
-    def __init__(self, ledger: Ledger, mode: TorchFunctionMode, hooks: "Hooks") -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, mode: Recording, hooks: "Hooks") -> None:
+        self.recorder = recorder
         self.hooks = hooks
         hooks.backward = self
         self.mode = mode
-        self.engine: Callable[..., Any] = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
-        self.make: Callable[..., Any] = torch.autograd._make_grads
+        self.patches = Patches()
+        self.engine: Callable[..., Any] = RUN_BACKWARD.get()
+        self.make: Callable[..., Any] = MAKE_GRADS.get()
+        self.check: Callable[..., Any] | None = None
+        """Stands around the engine for one who checks what it gives: it gets the engine as the first argument."""
         self.stacks: dict[int, list[_Pass]] = {}
         """Running passes of each thread: the CPU engine runs on the thread that calls it."""
-        self.register: Callable[..., Any] = torch.autograd.Function._register_hook
+        self.register: Callable[..., Any] = REGISTER_NODE_HOOK.get()
         self.hook = self.visit
         self.silent: _Pass | None = None
         """The running pass, when no code of the program's can run in it and all of it runs on this thread."""
-        self.numbers, self.native = ledger.walker.numbers, ledger.walker.native
+        self.numbers, self.native = recorder.nodes.numbers, recorder.nodes.native
         self.implicit: tuple[bool, ...] = ()
 
     def install(self) -> None:
-        """Replaces the names, and has the walker hook what it numbers."""
-        self.ledger.walker.hook = self.hook
-        torch.autograd.Function._register_hook = staticmethod(self.register_hook)  # type: ignore[method-assign]
-        torch.autograd._engine_run_backward = self.run  # type: ignore[attr-defined, assignment]
-        torch.autograd._make_grads = self.make_grads
+        """Replaces the names, and has the nodes hook what it numbers."""
+        self.recorder.nodes.watch(self.hook)
+        self.patches.replace(REGISTER_NODE_HOOK, staticmethod(self.register_hook))
+        self.patches.replace(RUN_BACKWARD, self.run)
+        self.patches.replace(MAKE_GRADS, self.make_grads)
 
     def uninstall(self) -> None:
         """Puts them back."""
-        torch.autograd.Function._register_hook = staticmethod(self.register)  # type: ignore[method-assign]
-        torch.autograd._engine_run_backward = self.engine  # type: ignore[attr-defined]
-        torch.autograd._make_grads = self.make
+        self.patches.undo()
 
     def register_hook(self, hooks: Any, hook: Any) -> tuple[Any, Any]:
         """What PyTorch does to register a hook on a node; ours needs no handle, and stays the last one, which sees what
@@ -132,31 +148,36 @@ class Backward:
 
     def make_grads(self, outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool) -> Any:
         """Notes which seeds are implicit."""
-        with _disabled():
+        with disable_torch_function():
             made = self.make(outputs, grads, is_grads_batched=is_grads_batched)
         self.implicit = tuple(grad is None for grad in grads)
         return made
 
     def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Runs the engine as it was called."""
+        if self.check is not None:
+            return self.check(self._run, outputs, *args, **kwargs)
+        return self._run(outputs, *args, **kwargs)
+
+    def _run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         running: _Pass | None = None
-        thin = self.ledger.thin
-        thin.turn(_getframe(), again=True)
-        if thin.muted:
+        sampler = self.recorder.sampler
+        sampler.turn(get_frame(), again=True)
+        if sampler.muted:
             self.implicit = ()
-            return thin.pass_over(self.engine, outputs, args, kwargs)
+            return sampler.pass_over(self.engine, outputs, args, kwargs)
         try:
-            with self.ledger.lock, _disabled():
+            with self.recorder.lock, disable_torch_function():
                 grads, retain, create, inputs = args[:4]
                 accumulate = bool(kwargs.get("accumulate_grad", True))
                 running = self._start(outputs, grads, bool(retain), bool(create), inputs, accumulate)
         except Exception as trouble:
-            self.ledger.trouble("backward", trouble)
+            self.recorder.trouble("backward", trouble)
         failed = True
         result: Any = ()
         try:
             if self.silent is not None:
-                with _disabled():
+                with disable_torch_function():
                     result = self.engine(outputs, *args, **kwargs)
             elif self._active():
                 result = self.engine(outputs, *args, **kwargs)
@@ -166,28 +187,29 @@ class Backward:
             failed = False
             return result
         except BaseException as error:
-            if running is not None and self.ledger.raised_pass[0] is not error:
-                self.ledger.raised_pass = (error, running.id)
+            if running is not None:
+                self.recorder.pass_raised(error, running.id)
             raise
         finally:
             if running is not None:
-                with self.ledger.lock, _disabled():
+                with self.recorder.lock, disable_torch_function():
                     self._end(running, failed, result)
-                    if not self.ledger.pass_stack:
-                        thin.passed(_getframe())
+                    if not self.recorder.thread.passes:
+                        sampler.passed(get_frame())
 
     def _is_silent(self) -> bool:
         """Whether nothing but PyTorch's own formulas will run in the pass that begins."""
-        ledger = self.ledger
+        recorder = self.recorder
         return not (
-            ledger.walker.threaded or ledger.walker.odd or ledger.unpacks or self.hooks.in_engine or ledger.here.muted
-            or ledger.nodes >= ledger.nodes_to_spare or len(ledger.pass_stack) > 1 or devices_met
-            or torch._C._len_torch_dispatch_stack() or torch._C._functorch.maybe_current_level() is not None
+            recorder.nodes.threaded or recorder.nodes.has_custom_code or recorder.saved_hooks.met
+            or self.hooks.in_engine or recorder.thread.muted
+            or recorder.counts.nodes >= recorder.counts.nodes_to_spare or len(recorder.thread.passes) > 1 or devices_met
+            or dispatch_mode_count() or functorch_level() is not None
         )  # fmt: skip
 
     def _active(self) -> bool:
-        count = torch._C._len_torch_function_stack()
-        return any(torch._C._get_function_stack_at(i) is self.mode for i in range(count))
+        count = function_mode_count()
+        return any(function_mode_at(i) is self.mode for i in range(count))
 
     # Start
 
@@ -195,27 +217,27 @@ class Backward:
         self, outputs: Sequence[Any], grads: Sequence[Any], retain: bool, create: bool, inputs: Sequence[Any],
         accumulate: bool,
     ) -> _Pass:  # fmt: skip
-        ledger = self.ledger
-        walker = ledger.walker
-        walker.begin(0, NEVER)
-        ledger.passes += 1
-        running = _Pass(ledger.passes)
+        recorder = self.recorder
+        nodes = recorder.nodes
+        nodes.begin(0, NEVER)
+        running = _Pass(recorder.counts.new_pass())
         roots, numbers = self._roots(outputs, grads, running)
         edges = [self._input_edge(item) for item in inputs or ()]
         self._sync_leaves(numbers, running)
-        ledger.bury()
-        stack, modules = ledger.pass_stack, ledger.module_stack
-        ledger.pending.append((
-            "p", running.id, "backward" if accumulate else "grad", tuple(roots), ledger.site(_getframe(2)), retain, create,
+        recorder.lifetimes.flush()
+        stack, modules = recorder.thread.passes, recorder.thread.modules
+        recorder.outbox.add(PassStarted(
+            running.id, "backward" if accumulate else "grad", tuple(roots), recorder.sites.of(get_frame(2)), retain,
+            create,
             tuple(self._input_tensor(item) for item in inputs) if inputs else None,
             tuple(edges) if inputs else None,
             stack[-1] if stack else 0, modules[-1] if modules else 0, running.omitted,
         ))  # fmt: skip
-        ledger.publish()
+        recorder.outbox.publish()
         stack.append(running.id)
         self.stacks.setdefault(get_ident(), []).append(running)
         self.silent = running if not create and self._is_silent() else None
-        running.sequence_nr = _sequence_nr()
+        running.sequence_nr = next_sequence_nr()
         self.hooks.begin_pass()
         running.last_ns = perf_counter_ns()
         return running
@@ -223,7 +245,7 @@ class Backward:
     def _roots(
         self, outputs: Sequence[Any], grads: Sequence[Any], running: _Pass
     ) -> tuple[list[tuple[int, int, int, int, bool]], list[int]]:
-        ledger = self.ledger
+        recorder = self.recorder
         roots: list[tuple[int, int, int, int, bool]] = []
         numbers: list[int] = []
         implicit = self.implicit
@@ -231,7 +253,7 @@ class Backward:
         for index, output in enumerate(outputs):
             tensor, node, input_nr = 0, None, 0
             if isinstance(output, torch.Tensor):
-                tensor = ledger.meet(output, "result").id
+                tensor = recorder.tensors.meet(output, "result").id
                 if output.requires_grad:
                     edge = get_gradient_edge(output)
                     node, input_nr = edge.node, edge.output_nr
@@ -239,13 +261,13 @@ class Backward:
                 node, input_nr = output.node, output.output_nr
             number = 0
             if node is not None:
-                number = ledger.walker.number(node)
+                number = recorder.nodes.number(node)
                 numbers.append(number)
                 running.roots.append(node)
             grad = grads[index] if grads is not None and index < len(grads) else None
             seed = 0
             if isinstance(grad, torch.Tensor):
-                state = ledger.state(grad)
+                state = recorder.tensors.state(grad)
                 if state is None or state.version != version_of(grad):
                     state = self._keep(grad, "seed")
                 seed = state.id
@@ -255,29 +277,26 @@ class Backward:
             roots.append((number, input_nr, tensor, seed, index < len(implicit) and implicit[index]))
         return roots, numbers
 
-    def _keep(self, tensor: torch.Tensor, role: Any) -> State:
-        state = self.ledger.create(tensor, role, look(tensor))
-        self.ledger.describe(tensor, state)
-        self.ledger.finish(state)
-        return state
+    def _keep(self, tensor: torch.Tensor, role: Role) -> State:
+        return self.recorder.tensors.record(tensor, role, look(tensor))
 
     def _input_tensor(self, item: Any) -> int:
-        return self.ledger.meet(item).id if isinstance(item, torch.Tensor) else 0
+        return self.recorder.tensors.meet(item).id if isinstance(item, torch.Tensor) else 0
 
     def _input_edge(self, item: Any) -> tuple[int, int]:
         """The edge whose gradient is asked for; that of a leaf exists only when some graph uses the leaf."""
         if isinstance(item, GradientEdge):
-            return self.ledger.walker.number(item.node), item.output_nr
+            return self.recorder.nodes.number(item.node), item.output_nr
         if not isinstance(item, torch.Tensor):
             return 0, 0
         if item.grad_fn is not None:
-            return self.ledger.walker.number(item.grad_fn), item.output_nr
-        return self.ledger.walker.sinks.get(self.ledger.meet(item).first, 0), 0
+            return self.recorder.nodes.number(item.grad_fn), item.output_nr
+        return self.recorder.nodes.sinks.get(self.recorder.tensors.meet(item).first, 0), 0
 
     def _sync_leaves(self, roots: list[int], running: _Pass) -> None:
         """Records what `.grad` the leaves behind the roots have."""
-        walker = self.ledger.walker
-        edges, leaves = walker.edges, walker.leaves
+        nodes = self.recorder.nodes
+        edges, leaves = nodes.edges, nodes.leaves
         seen: set[int] = set()
         gaps = False
         todo = roots
@@ -299,13 +318,13 @@ class Backward:
             self._cross_gaps(running)
 
     def _sync(self, number: int, running: _Pass) -> None:
-        leaf = self.ledger.walker.leaves[number].ref()
+        leaf = self.recorder.nodes.leaves[number].ref()
         if leaf is not None and number not in running.before:
-            running.before[number] = self.sync_grad(leaf, self.ledger.meet(leaf, "leaf"))
+            running.before[number] = self.sync_grad(leaf, self.recorder.tensors.meet(leaf, "leaf"))
 
     def _cross_gaps(self, running: _Pass) -> None:
         """Counts the nodes that have no number, left out or forgotten, and numbers the leaves behind them."""
-        walker = self.ledger.walker
+        nodes = self.recorder.nodes
         seen: set[Node] = set()
         todo = list(running.roots)
         while todo:
@@ -315,8 +334,8 @@ class Backward:
             seen.add(node)
             todo.extend(target for target, _ in node.next_functions if target is not None)
             if hasattr(node, "variable"):
-                self._sync(walker.number(node), running)
-            elif walker.known(node) is None:
+                self._sync(nodes.number(node), running)
+            elif nodes.known(node) is None:
                 running.omitted += 1
 
     def sync_grad(self, leaf: torch.Tensor, state: State) -> int:
@@ -326,35 +345,29 @@ class Backward:
         if grad is None:
             state.grad = None
         else:
-            kept = self.ledger.meet(grad, "gradient")
-            if self.ledger.ops_omitted:  # one of them may have written through `.data`
+            kept = self.recorder.tensors.meet(grad, "gradient")
+            if self.recorder.counts.ops_omitted:  # one of them may have written through `.data`
                 seen = look(grad)
                 if (seen.data, seen.rest) != (kept.look.data, kept.look.rest):
-                    self.ledger.renew(grad, kept)
-            self.ledger.keeps(kept, state)
+                    self.recorder.tensors.renew(grad, kept)
+            self.recorder.tensors.keep_grad(kept, state)
         now = 0 if state.grad is None else state.grad.id
         if (
-            now != last and self.ledger.thin.full and not self.ledger.walker.threaded
+            now != last and self.recorder.sampler.full and not self.recorder.nodes.threaded
         ):  # by code that nothing of ours sees, such as `set_`
-            self.ledger.update("outside", [(last, now, "", 0)], 0)
+            self.recorder.updates.add(Update("outside", (ChangeWord(last, now, leaf=state.first),)))
         return now
 
     # Visits
 
     def _say(self, grad: torch.Tensor, seen: Look) -> int:
         """Records a gradient on its way; it gets a state only if it stays."""
-        ledger = self.ledger
-        number = ledger.tensors = ledger.tensors + 1
-        if not seen.rest and not grad.requires_grad:
-            ledger.pending.append(("t", number, "gradient", seen.shape, seen.dtype, seen.size_bytes, seen.data))
-            return number
+        recorder = self.recorder
+        number = recorder.counts.new_tensor()
         node = output_nr = 0
         if grad.requires_grad and grad.grad_fn is not None:
-            node, output_nr = ledger.walker.number(grad.grad_fn), grad.output_nr
-        ledger.pending.append((
-            "t", number, "gradient", seen.shape, seen.dtype, seen.size_bytes, seen.data, 0, 0, grad.requires_grad, node,
-            output_nr, 0, 0, *seen.rest,
-        ))  # fmt: skip
+            node, output_nr = recorder.nodes.number(grad.grad_fn), grad.output_nr
+        recorder.outbox.add(seen.said(number, "gradient", 0, 0, grad.requires_grad, node, output_nr, 0, 0))
         return number
 
     def visit(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
@@ -362,28 +375,28 @@ class Backward:
         running = self.silent
         if running is not None:
             now = perf_counter_ns()
-            node: Any = _current_node()
+            node: Any = current_node()
             number = self.numbers.get(node._sequence_nr())
             if number is not None and type(node) in self.native:
                 try:
                     if not self._pass_number(running, number, left, entered, now):
                         self._visit_silently(running, number, left, entered, now)
                 except Exception as trouble:
-                    self.ledger.trouble("visit", trouble)
+                    self.recorder.trouble("visit", trouble)
                 return
-        ledger = self.ledger
+        recorder = self.recorder
         stack = self.stacks.get(get_ident())
-        if not stack or ledger.here.muted:
+        if not stack or recorder.thread.muted:
             return
         try:
-            if ledger.walker.threaded:
-                with ledger.lock, _disabled():
+            if recorder.nodes.threaded:
+                with recorder.lock, disable_torch_function():
                     self._visit(stack[-1], left, entered)
             else:
-                with _disabled():
+                with disable_torch_function():
                     self._visit(stack[-1], left, entered)
         except Exception as trouble:
-            ledger.trouble("visit", trouble)
+            recorder.trouble("visit", trouble)
 
     def _pass_number(
         self, running: _Pass, number: int, left: tuple[Any, ...], entered: tuple[Any, ...], now: int
@@ -405,26 +418,26 @@ class Backward:
         address = 0 if floats is None else address_of(gone)
         if floats is None or not address:
             return False
-        ledger, arrived = self.ledger, running.arrived
-        new: tuple[object, ...] = ()
+        recorder, arrived = self.recorder, running.arrived
+        new: tuple[FlowingBrief, ...] = ()
         arrival = arrived.pop(number, None)
         if type(arrival) is not tuple or arrival[1] != address_of(come):
-            made: list[tuple[object, ...]] = []
+            made: list[FlowingBrief] = []
             arrival = self._new(come, None, made)
             new = tuple(made)
-        record = ledger.tensors = ledger.tensors + 1
+        record = recorder.counts.new_tensor()
         name, size, read = floats
         value = read(address).value
-        target, input_nr = ledger.walker.edges[number][:2]
+        target, input_nr = recorder.nodes.edges[number][:2]
         if target > 0:
             on = (record, address, _UNASKED, None)
             key: Input = (target, input_nr) if input_nr else target
             if arrived.setdefault(key, on) is not on:
                 _arrive(arrived, key, on)
-        ledger.rows.append((
-            "f", running.id, number, (arrival[0],), (record,) if len(left) == 1 else (record, 0), now - running.last_ns,
-            (*new, (record, (), name, size, (value,) if value - value == 0 else (spoken(value),))),
-            ledger.take_dead() if ledger.dead else (),
+        flowing = FlowingBrief(record, (), name, size, (value,) if value - value == 0 else (spoken(value),))
+        recorder.outbox.put(PassedBrief(
+            running.id, number, (arrival[0],), (record,) if len(left) == 1 else (record, 0), now - running.last_ns,
+            (*new, flowing), recorder.lifetimes.take() if recorder.lifetimes.dead else (),
         ))  # fmt: skip
         running.last_ns = perf_counter_ns()
         return True
@@ -433,8 +446,8 @@ class Backward:
         self, running: _Pass, number: int, left: tuple[Any, ...], entered: tuple[Any, ...], now: int
     ) -> None:
         """Tells of any other node in a silent pass."""
-        ledger, arrived = self.ledger, running.arrived
-        new: list[tuple[object, ...]] = []
+        recorder, arrived = self.recorder, running.arrived
+        new: list[FlowingBrief] = []
         ins: list[int] = []
         outs: list[int] = []
         met: list[tuple[torch.Tensor, Arrival]] = []
@@ -451,13 +464,13 @@ class Backward:
                 ins.append(arrival[0])
                 given = arrival[3]
             key = (number, len(ins))
-        edges = ledger.walker.edges[number]
+        edges = recorder.nodes.edges[number]
         slot = 0
         for grad in left:
             if grad is None:
                 outs.append(0)
             else:
-                known = next((arrival for one, arrival in met if one is grad), None)
+                known = next((arrival for known_grad, arrival in met if known_grad is grad), None)
                 if known is None:
                     known = self._new(grad, given, new)
                     met.append((grad, known))
@@ -465,21 +478,24 @@ class Backward:
                 if edges[slot] > 0:
                     _arrive(arrived, _input(edges[slot], edges[slot + 1]), known)
             slot += 2
-        gone = ledger.take_dead() if ledger.dead else ()
-        ledger.rows.append(("f", running.id, number, ins, outs, now - running.last_ns, new, gone))
+        gone = recorder.lifetimes.take() if recorder.lifetimes.dead else ()
+        recorder.outbox.put(
+            PassedBrief(running.id, number, tuple(ins), tuple(outs), now - running.last_ns, tuple(new), gone)
+        )
         running.last_ns = perf_counter_ns()
 
-    def _new(self, grad: torch.Tensor, given: Look | None, new: list[tuple[object, ...]]) -> Arrival:
+    def _new(self, grad: torch.Tensor, given: Look | None, new: list[FlowingBrief]) -> Arrival:
         """Numbers a gradient on its way."""
-        number = self.ledger.tensors = self.ledger.tensors + 1
+        number = self.recorder.counts.new_tensor()
         seen = look(grad, False, given)
-        new.append((number, seen.shape, seen.dtype, seen.size_bytes, seen.data, *seen.rest))
+        new.append(seen.flowing(number))
         return number, address_of(grad), _UNASKED, seen
 
     # Gradients the user's hooks are given
 
     def entering(self, node: int, input_nr: int, grad: torch.Tensor, new: bool) -> int:
-        """Record of a gradient as a hook before a node is given it; `new`: that it gave back, maybe a view of the other."""
+        """Record of a gradient as a hook before a node is given it; `new`: that it gave back, maybe a view of the
+        other."""
         running = self.stacks[get_ident()][-1]
         key = _input(node, input_nr)
         address, version = address_of(grad), grad._version
@@ -505,52 +521,70 @@ class Backward:
     def summed(self, node: int) -> None:
         """Notes the `.grad` of a leaf right after it was added to, before a hook of the user's gets hold of it."""
         running = self.stacks[get_ident()][-1]
-        known = self.ledger.walker.leaves.get(node)
+        known = self.recorder.nodes.leaves.get(node)
         leaf = None if known is None else known.ref()
         if leaf is not None and node not in running.sums:
             grad = leaf.grad
             if grad is not None:
-                state = self.ledger.meet(leaf, "leaf")
+                state = self.recorder.tensors.meet(leaf, "leaf")
                 running.before[node] = 0 if state.grad is None else state.grad.id
-                kept = self.ledger.meet(grad, "gradient")
-                self.ledger.keeps(kept, state)
+                kept = self.recorder.tensors.meet(grad, "gradient")
+                self.recorder.tensors.keep_grad(kept, state)
                 running.sums[node] = (kept.id, address_of(grad), version_of(grad), kept.look)
 
     def _visit(self, running: _Pass, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
         now = perf_counter_ns()
-        ledger = self.ledger
+        recorder = self.recorder
         if self.hooks.fresh:
             self.hooks.look_again()
-        walker = ledger.walker
-        node: Any = _current_node()
+        nodes = recorder.nodes
+        node: Any = current_node()
         sequence = node._sequence_nr()
-        number = walker.known(node) if walker.threaded or sequence == NO_SEQUENCE else walker.numbers.get(sequence)
+        number = nodes.known(node) if nodes.threaded or sequence == NO_SEQUENCE else nodes.numbers.get(sequence)
         if number is None:  # left out, or forgotten
             running.last_ns = now
             return
-        walker.begin(0, running.sequence_nr, number)
-        arrived = running.arrived
+        nodes.begin(0, running.sequence_nr, number)
         said: dict[int, Arrival] = {}
-        given: Look | None = None
+        ins = self._entered(running, number, entered, said, sequence == NO_SEQUENCE)
+        outs = self._left(running, number, left, said)
+        took_us = (now - running.last_ns) / 1000
+        dead = recorder.lifetimes.take() if recorder.lifetimes.dead else ()
+        recorder.outbox.add(Visited(running.id, number, ins, outs, took_us, dead))
+        if sequence == NO_SEQUENCE and ins and ins[0] and number in nodes.leaves:
+            self._accumulated(number, node.variable, said[id(entered[0])], running)
+        running.leaving.clear()
+        recorder.outbox.publish()
+        nodes.end_visit()
+        running.last_ns = perf_counter_ns()
+
+    def _entered(
+        self, running: _Pass, number: int, entered: tuple[Any, ...], said: dict[int, Arrival], at_leaf: bool
+    ) -> tuple[int, ...]:
+        """Records of the gradients that entered a node; `said` gets them by their objects."""
         ins: list[int] = []
         for input_nr, grad in enumerate(entered):
-            arrivals = arrived.pop(_input(number, input_nr), None)
+            arrivals = running.arrived.pop(_input(number, input_nr), None)
             if grad is None:
                 ins.append(0)
                 continue
             address, version = address_of(grad), grad._version
             if running.entering or running.sums:
-                arrival = self._met_by_hooks(running, number, input_nr, grad, arrivals, sequence == NO_SEQUENCE)
+                arrival = self._met_by_hooks(running, number, input_nr, grad, arrivals, at_leaf)
             elif type(arrivals) is tuple and arrivals[1] == address and arrivals[2] in (version, _UNASKED):
                 arrival = arrivals
             else:
                 seen = look(grad)
                 arrival = (self._say(grad, seen), address, version, seen)
             said[id(grad)] = arrival
-            given = arrival[3]
             ins.append(arrival[0])
+        return tuple(ins)
+
+    def _left(self, running: _Pass, number: int, left: tuple[Any, ...], said: dict[int, Arrival]) -> tuple[int, ...]:
+        """Records of the gradients that left a node; they arrive at the next ones."""
+        given = next(reversed(said.values()))[3] if said else None
         outs: list[int] = []
-        edges = walker.edges[number]
+        edges = self.recorder.nodes.edges[number]
         for slot, grad in enumerate(left):
             if grad is None:
                 outs.append(0)
@@ -562,21 +596,9 @@ class Backward:
                 seen = look(grad, False, given)
                 known = said[id(grad)] = (self._say(grad, seen), address_of(grad), grad._version, seen)
             outs.append(known[0])
-            if edges[2 * slot] <= 0:
-                continue  # computed, but nobody asked for it
-            key = _input(edges[2 * slot], edges[2 * slot + 1])
-            _arrive(arrived, key, known)
-        took_us = (now - running.last_ns) / 1000
-        if ledger.dead:
-            ledger.pending.append(("v", running.id, number, ins, outs, took_us, ledger.take_dead()))
-        else:
-            ledger.pending.append(("v", running.id, number, ins, outs, took_us))
-        if sequence == NO_SEQUENCE and ins and ins[0] and number in walker.leaves:
-            self._accumulated(number, node.variable, said[id(entered[0])], running)
-        running.leaving.clear()
-        ledger.publish()
-        walker.made_by = 0
-        running.last_ns = perf_counter_ns()
+            if edges[2 * slot] > 0:  # else it was computed, but nobody asked for it
+                _arrive(running.arrived, _input(edges[2 * slot], edges[2 * slot + 1]), known)
+        return tuple(outs)
 
     @staticmethod
     def _candidates(running: _Pass, key: Input, arrivals: Arrival | list[Arrival] | None) -> list[Arrival]:
@@ -594,8 +616,8 @@ class Backward:
         arrivals: Arrival | list[Arrival] | None,
         at_leaf: bool,
     ) -> Arrival:
-        """What entered a node at whose input hooks were. A leaf may have taken the gradient itself as its `.grad`, and a hook
-        have written into it since."""
+        """What entered a node at whose input hooks were. A leaf may have taken the gradient itself as its `.grad`,
+        and a hook have written into it since."""
         address, version = address_of(grad), grad._version
         total = running.sums.get(number)
         for arrival in self._candidates(running, _input(number, input_nr), arrivals):
@@ -614,60 +636,58 @@ class Backward:
         return changed if known is None or known[1:3] != changed[1:3] else known
 
     def _accumulated(self, number: int, leaf: torch.Tensor, delta: Arrival, running: _Pass) -> None:
-        ledger = self.ledger
-        state = ledger.meet(leaf, "leaf")
+        recorder = self.recorder
+        state = recorder.tensors.meet(leaf, "leaf")
         before = running.before.get(number, 0)
         last = 0 if state.grad is None else state.grad.id
         grad = leaf.grad
         after = 0
         if grad is not None:
-            kept = ledger.state(grad)
+            kept = recorder.tensors.state(grad)
             if kept is None:
                 seen = (delta[3] if address_of(grad) == delta[1] else None) or look(grad)
-                kept = ledger.create(grad, "gradient", seen)
-                ledger.describe(grad, kept)
-                ledger.finish(kept)
+                kept = recorder.tensors.record(grad, "gradient", seen)
             else:
-                ledger.meet(grad)
-            ledger.keeps(kept, state)
+                recorder.tensors.meet(grad)
+            recorder.tensors.keep_grad(kept, state)
             after = kept.id
         running.before[number] = after
         if running.sums and (total := running.sums.pop(number, None)) is not None:
             after = total[0]
         elif last != after:
             before = last  # another thread, or a hook of another node, may have changed it since the pass began
-        ledger.pending.append(("a", running.id, number, state.first, before, delta[0], after))
+        recorder.outbox.add(Accumulated(running.id, number, state.first, before, delta[0], after))
 
     # End
 
     def _end(self, running: _Pass, failed: bool, result: Any) -> None:
-        ledger = self.ledger
+        recorder = self.recorder
         self.silent = None
         self.hooks.end_pass()
         self.stacks[get_ident()].remove(running)
         results: tuple[int, ...] = ()
         try:
-            ledger.walker.begin(0, running.sequence_nr)
+            recorder.nodes.begin(0, running.sequence_nr)
             if isinstance(result, tuple | list):
                 results = tuple([self._result(item, running) for item in result])
         except Exception as trouble:
-            ledger.trouble("backward", trouble)
-        if (until := _sequence_nr()) > running.sequence_nr:
-            ledger.walker.made_aside(running.sequence_nr, until, 0, running.id)
-        ledger.walker.begin(0, NEVER)
-        ledger.pass_stack.remove(running.id)
-        ledger.bury()
-        ledger.pending.append(("pe", running.id, failed, results))
-        ledger.publish()
+            recorder.trouble("backward", trouble)
+        if (until := next_sequence_nr()) > running.sequence_nr:
+            recorder.nodes.made_aside(running.sequence_nr, until, 0, running.id)
+        recorder.nodes.begin(0, NEVER)
+        recorder.thread.passes.remove(running.id)
+        recorder.lifetimes.flush()
+        recorder.outbox.add(PassEnded(running.id, failed, results))
+        recorder.outbox.publish()
 
     def _result(self, item: Any, running: _Pass) -> int:
         if not isinstance(item, torch.Tensor):
             return 0
-        known = self.ledger.state(item)
+        known = self.recorder.tensors.state(item)
         if known is not None:
             return known.id
         address, version = address_of(item), version_of(item)
         for arrival in (*running.arrived.values(), *running.entering.values()):
             if isinstance(arrival, tuple) and arrival[1] == address and arrival[2] in (version, _UNASKED) and address:
-                return self.ledger.adopt(item, "gradient", arrival[0], arrival[3] or look(item)).id
+                return self.recorder.tensors.adopt(item, "gradient", arrival[0], arrival[3] or look(item)).id
         return self._keep(item, "gradient").id

@@ -5,7 +5,6 @@
 """
 
 import ast
-import dis
 import re
 import sys
 import weakref
@@ -17,10 +16,13 @@ from typing import Any
 
 import torch
 
+from engine.events import FunctionEntered, FunctionLeft, Omitted, StatementRan
 from engine.program.tree import parse
-from engine.worker.capture.record import PROGRAM, Ledger, is_blank
+from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name, plain_text
-from engine.worker.capture.tensors import look
+from engine.worker.capture.state import is_blank
+from engine.worker.capture.tensor_facts import look
+from engine.worker.pytorch.internals import disable_torch_function, is_leaving, tracing_state
 
 MOST_CALLS = 600
 MOST_STATEMENTS = 6_000
@@ -36,7 +38,6 @@ _TRACES_ITSELF = re.compile(
 _FUNCTION, _STARRED, _KEYWORDS = 0x1, 0x4, 0x8
 """Bits of `co_flags`: code of a function and no class body, `*args`, `**kwargs`."""
 _HIDDEN = frozenset(("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"))
-_LEAVING = frozenset(("RETURN_VALUE", "YIELD_VALUE", "RETURN_GENERATOR"))
 _LIBRARY = str(Path(torch.__file__).parent)
 _PLAIN = frozenset((int, float, bool, str))
 _TELLING = frozenset((int, float, str))
@@ -59,8 +60,8 @@ class _Written:
 class Follower:
     """Follows the first thread of one program."""
 
-    def __init__(self, ledger: Ledger, source: str) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, source: str) -> None:
+        self.recorder = recorder
         self.calls = self.statements = self.clock = 0
         self.stopped = bool(_TRACES_ITSELF.search(source))
         self._written = {} if self.stopped else written(source)
@@ -93,10 +94,15 @@ class Follower:
     def _called(self, frame: FrameType, event: str, argument: object) -> Any:
         """Told of every function that is entered."""
         code = frame.f_code
-        if code.co_filename != PROGRAM or not code.co_flags & _FUNCTION or code.co_name in _HIDDEN or self.stopped:
+        if (
+            not self.recorder.sites.is_users(code)
+            or not code.co_flags & _FUNCTION
+            or code.co_name in _HIDDEN
+            or self.stopped
+        ):
             return None
         if self.calls >= MOST_CALLS or self.statements >= MOST_STATEMENTS or len(self._running) >= _DEEPEST:
-            self.ledger.outbox.append(("cut", "python_calls", "python_calls", self.calls, 0))
+            self.recorder.outbox.send(Omitted("python_calls", "python_calls", self.calls, 0))
             self.end()
             return None
         return self._inside if self._guarded(self._enter, frame, code) else None
@@ -115,10 +121,10 @@ class Follower:
 
     def _guarded(self, work: Any, *arguments: object) -> bool:
         try:
-            with torch._C.DisableTorchFunction():
+            with disable_torch_function():
                 work(*arguments)
         except Exception as error:
-            self.ledger.trouble("calls", error)
+            self.recorder.trouble("calls", error)
             self.end()
             return False
         return True
@@ -130,9 +136,9 @@ class Follower:
     def _enter(self, frame: FrameType, code: CodeType) -> None:
         self.calls += 1
         parent, through, caller = self._caller(frame)
-        site = 0 if caller is None else self.ledger.place(caller.f_code, caller.f_lasti)
-        self.ledger.outbox.append((
-            "fc", self.calls, parent, code.co_qualname, code.co_firstlineno, site, through,
+        site = 0 if caller is None else self.recorder.sites.place(caller.f_code, caller.f_lasti)
+        self.recorder.outbox.send(FunctionEntered(
+            self.calls, parent, code.co_qualname, code.co_firstlineno, site, through,
             self._arguments(frame, code), self._tick(),
         ))  # fmt: skip
         self._running[frame] = self.calls
@@ -144,7 +150,7 @@ class Follower:
         above = frame.f_back
         while above is not None:
             code = above.f_code
-            if code.co_filename == PROGRAM:
+            if self.recorder.sites.is_users(code):
                 nearest = nearest or above
                 if above in self._running:
                     return self._running[above], through, nearest
@@ -182,7 +188,7 @@ class Follower:
                 if value is not _NOTHING:
                     assigned.append((text, self.text(value)))
         ended = self._tick() if done else 0
-        self.ledger.outbox.append(("fs", self._running[frame], statement.line, at, ended, tuple(assigned)))
+        self.recorder.outbox.send(StatementRan(self._running[frame], statement.line, at, ended, tuple(assigned)))
 
     def _raise(self, frame: FrameType, argument: object) -> None:
         if isinstance(argument, tuple):
@@ -191,12 +197,12 @@ class Follower:
     def _leave(self, frame: FrameType, value: object) -> None:
         raised = ""
         if self._raised is not None and self._raised[0] is frame:
-            if value is None and dis.opname[frame.f_code.co_code[frame.f_lasti]] not in _LEAVING:
+            if value is None and not is_leaving(frame):
                 raised = self._raised[1]
             self._raised = None
         self._settle(frame, not raised)
         call = self._running.pop(frame)
-        self.ledger.outbox.append(("fe", call, self._tick(), None if raised else self.text(value), raised))
+        self.recorder.outbox.send(FunctionLeft(call, self._tick(), None if raised else self.text(value), raised))
 
     # Values
 
@@ -229,10 +235,10 @@ class Follower:
         return f"{class_name(value)}{number}{self._attributes(value) if depth < 2 else ''}"
 
     def _tensor(self, tensor: torch.Tensor) -> str:
-        if torch._C._get_tracing_state() is not None:
+        if tracing_state() is not None:
             return "tensor"  # `jit.trace` would follow what is asked of it
         shape = "×".join(str(size) for size in tensor.shape)
-        state = self.ledger.state(tensor)
+        state = self.recorder.tensors.state(tensor)
         if state is not None and is_blank(tensor, state):
             return f"tensor({shape}, uninitialised)"
         data = look(tensor).data
@@ -278,7 +284,10 @@ def attributes(value: object) -> Mapping[str, Any]:
         held = None
     if type(held) is dict and held:
         return held
-    slots = [(name, member) for base in _bases_of(type(value)) for name, member in _members_of(base).items() if type(member) is MemberDescriptorType]  # fmt: skip
+    slots = [
+        (name, member) for base in _bases_of(type(value)) for name, member in _members_of(base).items()
+        if type(member) is MemberDescriptorType
+    ]  # fmt: skip
     found = {}
     for name, member in slots:
         try:

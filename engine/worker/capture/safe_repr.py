@@ -29,7 +29,8 @@ def plain_text(value: object, longest: int = _LONGEST) -> str:
         text = repr(value)
     elif kind in (tuple, list) and len(value) <= 16:  # type: ignore[arg-type]
         inner = ", ".join(plain_text(item, longest) for item in value)  # type: ignore[attr-defined]
-        text = f"[{inner}]" if kind is list else f"({inner},)" if len(value) == 1 else f"({inner})"  # type: ignore[arg-type]
+        lone = "," if len(value) == 1 else ""  # type: ignore[arg-type]
+        text = f"[{inner}]" if kind is list else f"({inner}{lone})"
     elif isinstance(value, torch.Tensor):
         text = f"tensor{tuple(value.shape)}"
     elif isinstance(value, type):

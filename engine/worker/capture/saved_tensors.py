@@ -2,37 +2,73 @@
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy
 import torch
-from torch.utils.checkpoint import _Holder
 
+from engine.events import SavedWord
 from engine.trace import KEPT_BY_HOOKS, NOT_LOOKED_INTO, RECOMPUTED
 from engine.worker.capture.safe_repr import plain_text
-from engine.worker.capture.tensors import extent, version_of
-
-if TYPE_CHECKING:
-    from engine.worker.capture.nodes import Walker
+from engine.worker.capture.tensor_facts import extent, version_of
+from engine.worker.capture.tensors import Tensors
+from engine.worker.pytorch.internals import (
+    SAVED_PREFIX,
+    CheckpointHolder,
+    raw_saved,
+    raw_saved_of_custom,
+    saved_hooks_in_force,
+)
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
-SavedRow = tuple[str, int, int, str, int, str]
 
-_PREFIX = len("_saved_")
+_PREFIX = len(SAVED_PREFIX)
 _EXPECTED = re.compile(r"expected version (\d+)")
 _PLAIN = (str, bytes, int, float, complex, type(None))
 _DEEPEST, _MOST_LOOKED_AT = 4, 256
 
 
-def read_saved(node: Node, fields: tuple[str, ...], custom: bool, walker: "Walker") -> tuple[SavedRow, ...]:
+class SavedHooks:
+    """Which `saved_tensors_hooks` the program has used."""
+
+    def __init__(self) -> None:
+        self.in_force = 0
+        self.met = False
+        """There were some, or hooks on a single saved tensor."""
+
+    def push(self) -> None:
+        """Hooks for all that is saved are in force from here on."""
+        self.met = True
+        self.in_force += 1
+
+    def pop(self) -> None:
+        """They are taken back."""
+        self.in_force -= 1
+
+    def meet(self) -> None:
+        """A single saved tensor has hooks."""
+        self.met = True
+
+
+class Keeper(Protocol):
+    """Who knows the records of tensors that are kept for backward."""
+
+    tensors: Tensors
+    saved_hooks: SavedHooks
+
+    def record_of(self, kept: torch.Tensor, *, scratch: bool = False) -> int:
+        """The record of a tensor that is kept."""
+
+
+def read_saved(node: Node, fields: tuple[str, ...], custom: bool, keeper: Keeper) -> tuple[SavedWord, ...]:
     """One row for each field; a list of tensors gives one for each item."""
     if custom:
-        return _custom(node, walker)
+        return _custom(node, keeper)
     if not fields:
         return ()
-    if _hooked(walker) and (packed := _packed(node, fields)):
-        return tuple(_of_hooks(node, fields, packed, walker))
-    rows: list[SavedRow] = []
+    if _hooked(keeper) and (packed := _packed(node, fields)):
+        return tuple(_of_hooks(node, fields, packed, keeper))
+    rows: list[SavedWord] = []
     for field in fields:
         name = field[_PREFIX:]
         try:
@@ -43,25 +79,25 @@ def read_saved(node: Node, fields: tuple[str, ...], custom: bool, walker: "Walke
         if value is None:
             continue
         if isinstance(value, torch.Tensor):
-            rows.append(_tensor(name, value, walker))
+            rows.append(_tensor(name, value, keeper))
         elif type(value) is tuple and value and isinstance(value[0], torch.Tensor):
-            rows.extend(_tensor(f"{name}[{i}]", item, walker) for i, item in enumerate(value) if item is not None)
+            rows.extend(_tensor(f"{name}[{i}]", item, keeper) for i, item in enumerate(value) if item is not None)
         else:
             rows.append((name, 0, -1, plain_text(value), 0, ""))
     return tuple(rows)
 
 
-def _custom(node: Node, walker: "Walker") -> tuple[SavedRow, ...]:
-    if _hooked(walker):
-        packed = _each("saved_tensors", node._raw_saved_tensors)
+def _custom(node: Node, keeper: Keeper) -> tuple[SavedWord, ...]:
+    if _hooked(keeper):
+        packed = _each("saved_tensors", raw_saved_of_custom(node))
         if any(raw.unpack_hook is not None for _, raw in packed):
-            return tuple(row for name, raw in packed for row in _kept(name, raw, walker))
+            return tuple(row for name, raw in packed for row in _kept(name, raw, keeper))
     try:
         kept = node.saved_tensors
     except Exception as error:
         return (("saved_tensors", 0, -1, "", 0, _first_sentence(error)),)
     return tuple(
-        _tensor(f"saved_tensors[{i}]", item, walker) for i, item in enumerate(kept) if isinstance(item, torch.Tensor)
+        _tensor(f"saved_tensors[{i}]", item, keeper) for i, item in enumerate(kept) if isinstance(item, torch.Tensor)
     )
 
 
@@ -71,14 +107,14 @@ Raw: TypeAlias = Any
 """PyTorch's `SavedTensor`: what a pack hook gave is its `data`."""
 
 
-def _hooked(walker: "Walker") -> bool:
+def _hooked(keeper: Keeper) -> bool:
     """Whether a hook may have packed what a node keeps: one in force now, or before, when the node is met late."""
-    return walker.ledger.unpacks or torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+    return keeper.saved_hooks.met or saved_hooks_in_force()
 
 
 def _packed(node: Node, fields: tuple[str, ...]) -> dict[str, list[tuple[str, Raw]]]:
     """Fields whose tensors a hook packed: reading those as usual would run the user's unpack hook."""
-    found = {field: _each(field[_PREFIX:], getattr(node, f"_raw{field}", None)) for field in fields}
+    found = {field: _each(field[_PREFIX:], raw_saved(node, field)) for field in fields}
     if any(raw.unpack_hook is not None for parts in found.values() for _, raw in parts):
         return found
     return {}
@@ -86,32 +122,32 @@ def _packed(node: Node, fields: tuple[str, ...]) -> dict[str, list[tuple[str, Ra
 
 def _each(name: str, raw: Any) -> list[tuple[str, Raw]]:
     if type(raw) is tuple:
-        return [(f"{name}[{i}]", one) for i, one in enumerate(raw)]
+        return [(f"{name}[{i}]", item) for i, item in enumerate(raw)]
     return [] if raw is None else [(name, raw)]
 
 
 def _of_hooks(
-    node: Node, fields: tuple[str, ...], packed: dict[str, list[tuple[str, Raw]]], walker: "Walker"
-) -> Iterator[SavedRow]:
+    node: Node, fields: tuple[str, ...], packed: dict[str, list[tuple[str, Raw]]], keeper: Keeper
+) -> Iterator[SavedWord]:
     for field in fields:
         if packed[field]:
             for name, raw in packed[field]:
-                yield from _kept(name, raw, walker)
-        elif not hasattr(node, f"_raw{field}") and (value := getattr(node, field)) is not None:
+                yield from _kept(name, raw, keeper)
+        elif raw_saved(node, field) is None and (value := getattr(node, field)) is not None:
             yield field[_PREFIX:], 0, -1, plain_text(value), 0, ""
 
 
-def _kept(name: str, raw: Raw, walker: "Walker") -> Iterator[SavedRow]:
+def _kept(name: str, raw: Raw, keeper: Keeper) -> Iterator[SavedWord]:
     """What is kept in the place of one tensor: all the tensors that what the hook gave holds."""
     given = raw.data
     if raw.unpack_hook is None:
         return  # there was no tensor
-    if isinstance(given, _Holder):
+    if isinstance(given, CheckpointHolder):
         yield name, 0, -1, "", 0, RECOMPUTED
         return
     tensors = tensors_held(given)
     for tensor in tensors:
-        _, number, version, text, size_bytes, _ = _tensor(name, tensor, walker)
+        _, number, version, text, size_bytes, _ = _tensor(name, tensor, keeper)
         yield name, number, version, text, size_bytes, KEPT_BY_HOOKS
     if not tensors:
         yield name, 0, -1, "", 0, KEPT_BY_HOOKS if isinstance(given, _PLAIN) else NOT_LOOKED_INTO
@@ -154,14 +190,13 @@ def _first_sentence(error: Exception) -> str:
     return str(error).partition(". ")[0][:200]
 
 
-def _tensor(name: str, value: torch.Tensor, walker: "Walker") -> SavedRow:
-    ledger = walker.ledger
-    state = ledger.states.get(id(value))
+def _tensor(name: str, value: torch.Tensor, keeper: Keeper) -> SavedWord:
+    state = keeper.tensors.states.get(id(value))
     if state is not None and state.ref() is value:
         number = state.id
     else:
         if value.dim() == 0 and not value.requires_grad and value.is_cpu:
             return (name, 0, -1, plain_text(value.item()), value.element_size(), "")
         # bytes that a kernel, such as that of an LSTM, notes for itself have gaps that nothing was written into
-        number = walker.record_of(value, scratch=value.dtype is torch.uint8 and name.startswith("result"))
+        number = keeper.record_of(value, scratch=value.dtype is torch.uint8 and name.startswith("result"))
     return (name, number, version_of(value), "", extent(value) * value.element_size(), "")

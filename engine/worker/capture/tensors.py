@@ -1,554 +1,292 @@
-"""A tensor's facts and contents, read from its memory so that neither autograd nor a user's mode sees the reading."""
+"""The recorded states of tensors: met when first seen, renewed when they changed."""
 
-import binascii
-import ctypes
-import math
-import struct
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
-import msgspec
-import numpy as np
 import torch
-from numpy.typing import NDArray
-
-from engine.events import Data, Figures, Picture
-
-INLINE = 256
-"""Elements that are said in full."""
-
-BINS = 16
-_HISTOGRAM_ELEMENTS = 16_384  # beyond it the bins cost more than all other figures together
-_ROWS, _COLUMNS, _POOLED = 8, 16, 64
-_AT_A_TIME = 8192
-_ROW = 2048
-_SWEPT = 262_144
-_BUFFERED = 65_536
-_WHOLE = 1 << 22
-"""Elements of which a copy may be made."""
-_MOST = 1 << 28
-"""Elements that are looked at."""
-_least, _greatest, _total = np.minimum.reduce, np.maximum.reduce, np.add.reduce  # the methods add a Python call to each
-_EXACT_INTEGER = 2**53  # JavaScript's whole numbers end here
-
-Array = NDArray[np.generic]
-FLOATS: dict[torch.dtype, tuple[str, int, Callable[[int], Any]]] = {
-    torch.float32: ("float32", 4, ctypes.c_float.from_address),
-    torch.float64: ("float64", 8, ctypes.c_double.from_address),
-}
-"""Name and bytes of the dtypes most numbers have, and what reads one from memory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Kind:
-    """How elements of one dtype lie in memory."""
-
-    name: str
-    code: str
-    size: int
-    numpy: str
-    floating: bool
-    parts: int = 1
-    wide: bool = False
-
-
-def _kind(dtype: torch.dtype) -> Kind:
-    name = str(dtype).removeprefix("torch.")
-    codes = {
-        "float32": "f", "float64": "d", "float16": "e", "bool": "?", "uint8": "B", "int8": "b", "int16": "h",
-        "int32": "i", "int64": "q", "uint16": "H", "uint32": "I", "uint64": "Q",
-    }  # fmt: skip
-    if name in codes:
-        floating = dtype.is_floating_point
-        return Kind(name, codes[name], dtype.itemsize, name, floating, wide=name in ("int64", "uint64"))
-    if name in ("complex64", "complex128"):
-        code = "f" if name == "complex64" else "d"
-        return Kind(name, code, dtype.itemsize // 2, name, True, parts=2)
-    return Kind(name, "", dtype.itemsize, "", dtype.is_floating_point)
-
-
-_kinds: dict[torch.dtype, Kind] = {}
-complex_met: set[torch.dtype] = set()
-"""Complex dtypes of the tensors so far: without any, no tensor is the negative of its memory."""
-devices_met: set[str] = set()
-"""Devices of the tensors so far that are neither `cpu` nor `meta`."""
-_readers: dict[tuple[str, int], "_Reader"] = {}
-_Reader = tuple[Callable[[Any], Data], Callable[[int], Any]]
-"""What unpacks so many elements, and what makes their memory readable at an address."""
-
-
-def kind_of(dtype: torch.dtype) -> Kind:
-    """Memory layout of a dtype's elements."""
-    kind = _kinds.get(dtype)
-    if kind is None:
-        kind = _kinds[dtype] = _kind(dtype)
-        if dtype.is_complex:
-            complex_met.add(dtype)
-    return kind
-
-
-def meet_device(device: str) -> None:
-    """Takes note of where a tensor is."""
-    if device not in ("cpu", "meta"):
-        devices_met.add(device)
-
-
-def _reader(code: str, count: int) -> _Reader:
-    layout = struct.Struct(f"={count}{code}")
-    reader = _readers[code, count] = layout.unpack, (ctypes.c_char * layout.size).from_address
-    return reader
-
-
-def _spoken(data: Data, kind: Kind) -> Data:
-    """Non-finite floats and whole numbers beyond 2**53 as the strings a trace has for them."""
-    if kind.floating:
-        total = sum(data)  # type: ignore[arg-type]
-        if total - total == 0:
-            return data
-        return tuple(value if math.isfinite(value) else spoken(value) for value in data)  # type: ignore[arg-type]
-    if kind.wide and data and (max(data) > _EXACT_INTEGER or min(data) < -_EXACT_INTEGER):  # type: ignore[operator]
-        return tuple(str(value) if abs(value) > _EXACT_INTEGER else value for value in data)  # type: ignore[arg-type]
-    return data
-
-
-def spoken(value: float) -> float | str:
-    """A float, or the string a trace has for a non-finite one."""
-    if math.isfinite(value):
-        return value
-    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
-
-
-def version_of(tensor: torch.Tensor) -> int:
-    """The version counter; 0 for inference tensors, which have none."""
-    try:
-        return tensor._version
-    except RuntimeError:
-        return 0
-
-
-def start_of(tensor: torch.Tensor) -> int:
-    """Where its storage begins; 0 for tensors without memory of their own."""
-    try:
-        if type(tensor) in _USUAL or not is_fake(tensor):
-            return int(tensor.data_ptr() - tensor.storage_offset() * tensor.element_size())
-        return 0
-    except Exception:
-        return 0
-
-
-def is_fake(tensor: torch.Tensor) -> bool:
-    """Whether it only has a shape, as while PyTorch traces a function: asking where its memory is would warn."""
-    return type(tensor).__name__ == "FakeTensor"
-
-
-_USUAL = (torch.Tensor, torch.nn.Parameter)
-
-
-def is_tracked_leaf(tensor: torch.Tensor) -> bool:
-    """Whether gradients end here, without asking a view: `is_leaf` can make its grad_fn anew, or raise."""
-    if not tensor.requires_grad:
-        return False
-    if tensor._is_view():
-        base = tensor._base
-        return base is not None and not base.requires_grad
-    return tensor.is_leaf
-
-
-def extent(tensor: torch.Tensor) -> int:
-    """Elements between the first and the last one in memory; less than numel for an expanded tensor."""
-    count = tensor.numel()
-    if count == 0 or tensor.is_contiguous():
-        return count
-    return 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
-
-
-def as_array(tensor: torch.Tensor) -> Array:
-    """The elements, sharing the tensor's memory where NumPy knows the dtype: valid only while the tensor is held."""
-    kind = kind_of(tensor.dtype)
-    if not kind.numpy and kind.name != "bfloat16":
-        plain = tensor.detach().dequantize() if tensor.is_quantized else tensor.detach().to(torch.float32)
-        return np.array(as_array(plain))
-    count = extent(tensor)
-    dtype = np.dtype(kind.numpy or "uint16")
-    if count == 0:
-        return np.empty(tuple(tensor.shape), dtype)
-    memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(tensor.data_ptr())
-    strides = tuple(step * dtype.itemsize for step in tensor.stride())
-    array: Array = np.ndarray(tuple(tensor.shape), dtype, memory, strides=strides)  # type: ignore[arg-type]
-    if kind.name == "bfloat16":
-        array = (array.astype(np.uint32) << 16).view(np.float32)
-    if tensor.is_neg():
-        array = np.negative(array)
-    return np.conjugate(array) if kind.parts == 2 and tensor.is_conj() else array
-
-
-def small_data(tensor: torch.Tensor, kind: Kind, count: int) -> Data:
-    """All elements in row-major order, of at most `INLINE`."""
-    if kind.code and tensor.is_contiguous() and not tensor.is_neg() and not (kind.parts == 2 and tensor.is_conj()):
-        return _read(tensor.data_ptr(), kind, count * kind.parts)
-    array = np.ascontiguousarray(as_array(tensor)).ravel()
-    if kind.parts == 2:
-        array = array.view(np.float32 if array.dtype == np.complex64 else np.float64)
-    return _spoken(tuple(array.tolist()), kind)
-
-
-def _read(address: int, kind: Kind, items: int) -> Data:
-    """So many numbers that lie side by side; nothing there is read for none."""
-    unpack, at = _readers.get((kind.code, items)) or _reader(kind.code, items)
-    data = unpack(at(address)) if items else ()
-    if items == 1 and kind.floating and data[0] - data[0] == 0:  # type: ignore[operator]
-        return data
-    return _spoken(data, kind)
-
-
-def _histogram(values: Any, low: float, high: float) -> tuple[int, ...] | None:
-    if not high > low or values.size > _HISTOGRAM_ELEMENTS or not math.isfinite(high - low):
-        return None
-    place = ((values - low) * (BINS / (high - low))).astype(np.int64)
-    np.minimum(place, BINS - 1, out=place)
-    return tuple(np.bincount(place, minlength=BINS).tolist())
-
-
-def _square(values: Any) -> float:
-    """Sum of squares. OpenBLAS takes several threads, which then spin, for more than 10,000 elements at a time."""
-    if values.size <= _AT_A_TIME:
-        return float(np.dot(values, values))
-    whole = values.size // _AT_A_TIME * _AT_A_TIME
-    table, rest = values[:whole].reshape(-1, _AT_A_TIME), values[whole:]
-    total = float(_total(np.vecdot(table, table), dtype=np.float64))
-    return total + float(np.dot(rest, rest)) if rest.size else total
-
-
-def _sum(values: Any) -> float:
-    """Sum of all; row by row is faster than NumPy's own for many, and as exact."""
-    if values.size <= _AT_A_TIME:
-        return float(_total(values))
-    whole = values.size // _ROW * _ROW
-    total = float(_total(_total(values[:whole].reshape(-1, _ROW), axis=0)))
-    return total + float(_total(values[whole:])) if whole < values.size else total
-
-
-def _sweep(values: Any) -> tuple[float, float, float, float, int]:
-    """Minimum, maximum, sum, sum of squares and zeros, taken while each part is in the processor's cache."""
-    size = values.size
-    if 0 < size <= _SWEPT:
-        return _swept(values)
-    low, high, total, square, zeros = math.inf, -math.inf, 0.0, 0.0, 0
-    for start in range(0, size, _SWEPT):
-        least, greatest, more, squares, none = _swept(values[start : start + _SWEPT])
-        low, high = min(low, least), max(high, greatest)
-        total += more
-        square += squares
-        zeros += none
-    return low, high, total, square, zeros
-
-
-def _swept(part: Any) -> tuple[float, float, float, float, int]:
-    low, high = float(_least(part)), float(_greatest(part))
-    zeros = 0 if low > 0 or high < 0 else int(np.count_nonzero(part == 0))  # four times as fast as counting the others
-    return low, high, _sum(part), _square(part), zeros
-
-
-def _once(array: Array) -> tuple[Array, int]:
-    """An expanded array without its repetitions, and how often each element was there."""
-    if 0 not in array.strides or array.size == 0:
-        return array, 1
-    single = array[tuple(slice(0, 1) if step == 0 else slice(None) for step in array.strides)]
-    return single, array.size // single.size
-
-
-def _sampled(array: Array) -> Array:
-    """Of more than `_MOST` elements every k-th along the longest axis; windows that overlap can be many more than memory holds."""
-    while array.size > _MOST:
-        axis = int(np.argmax(array.shape))
-        every = min(-(-array.size // _MOST), array.shape[axis])
-        array = array[(slice(None),) * axis + (slice(every // 2, None, every),)]
-    return array
-
-
-def figures(array: Array, bins: bool) -> Figures:
-    """Figures over the finite elements; magnitudes for complex ones."""
-    array, times = _once(array)
-    if times > 1 or array.size > _WHOLE:
-        return _figures_in_parts(array, times)
-    values = array.reshape(-1) if array.flags.c_contiguous else array.ravel(order="K")  # a copy costs more
-    if values.dtype.kind == "c":
-        values = np.abs(values)
-    count = values.size
-    if values.dtype.kind != "f" or values.dtype.itemsize == 2:
-        values = values.astype(np.float64)
-    with np.errstate(all="ignore"):
-        low, high, total, square, zeros = _sweep(values)
-        nan = inf = 0
-        if not math.isfinite(square):
-            values = values.astype(np.float64)
-            nan = int(np.count_nonzero(np.isnan(values)))
-            inf = int(np.count_nonzero(np.isinf(values)))
-            values = values[np.isfinite(values)]
-            count = values.size
-            if count == 0:
-                return ("nan", "nan", "nan", "nan", "nan", zeros, nan, inf, None, 0)
-            low, high, total, square, _ = _sweep(values)
-        mean = total / count
-        variance = square / count - mean * mean
-        if variance < 1e-4 * mean * mean:  # the difference has lost its digits
-            variance = float(np.square(values.astype(np.float64) - mean).mean())
-        histogram = _histogram(values, low, high) if bins else None
-    deviation, norm = math.sqrt(max(variance, 0.0)), math.sqrt(square)
-    if math.isfinite(variance + norm):
-        return low, high, mean, deviation, norm, zeros, nan, inf, histogram, 0
-    said = tuple(spoken(v) for v in (low, high, mean, deviation, norm))
-    return (*said, zeros, nan, inf, histogram, 0)  # type: ignore[return-value]
-
-
-def _parts(array: Array) -> Iterator[Any]:
-    """All elements in stretches that fit the processor's cache, as floats, in whatever order memory has them."""
-    parts: Any = np.nditer(array, flags=["external_loop", "buffered", "zerosize_ok"], order="K", buffersize=_BUFFERED)
-    for part in parts:
-        values: Any = np.abs(part) if part.dtype.kind == "c" else part
-        yield values if values.dtype.kind == "f" and values.dtype.itemsize > 2 else values.astype(np.float64)
-
-
-def _figures_in_parts(array: Array, times: int) -> Figures:
-    """The same without a copy of the whole, each element counted `times`."""
-    seen = _sampled(array)
-    low, high, total, square = math.inf, -math.inf, 0.0, 0.0
-    zeros = nan = inf = count = 0
-    with np.errstate(all="ignore"):
-        for part in _parts(seen):
-            values = part
-            zeros += int(np.count_nonzero(values == 0))
-            if not math.isfinite(_square(values)):
-                values = values.astype(np.float64)
-                nan += int(np.count_nonzero(np.isnan(values)))
-                inf += int(np.count_nonzero(np.isinf(values)))
-                values = values[np.isfinite(values)]
-            if values.size:
-                count += values.size
-                low, high = min(low, float(_least(values))), max(high, float(_greatest(values)))
-                total += float(_total(values))
-                square += _square(values)
-        over = seen.size * times if seen is not array else 0
-        counts = (zeros * times, nan * times, inf * times)
-        if count == 0:
-            return ("nan", "nan", "nan", "nan", "nan", *counts, None, over)
-        mean = total / count
-        variance = square / count - mean * mean
-        if variance < 1e-4 * mean * mean:  # the difference has lost its digits
-            variance = sum(float(np.square(_finite(part) - mean).sum()) for part in _parts(seen)) / count
-    deviation, norm = math.sqrt(max(variance, 0.0)), math.sqrt(square * times)
-    return (*(spoken(v) for v in (low, high, mean, deviation, norm)), *counts, None, over)  # type: ignore[return-value]
-
-
-def _finite(values: Any) -> Any:
-    wide = values.astype(np.float64)
-    return wide[np.isfinite(wide)]
-
-
-class Pooled:
-    """A picture whose levels are worked out when it is sent: many in a row cost half of one between the program's own ops."""
-
-    __slots__ = ("cells",)
-
-    def __init__(self, cells: NDArray[np.float32]) -> None:
-        self.cells = cells
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pooled) and self.said() == other.said()
-
-    def __hash__(self) -> int:
-        return hash(self.said())
-
-    def said(self) -> Picture:
-        """What the trace has for it."""
-        cells = self.cells
-        with np.errstate(all="ignore"):
-            scale = float(_greatest(np.abs(cells), axis=None))
-            if math.isfinite(scale):
-                levels: Any = cells / (scale or 1.0)
-                levels *= 127.0
+
+from engine.events import ChangeWord, Role, TensorChanged
+from engine.worker.capture.counts import Counts
+from engine.worker.capture.lifetimes import Lifetimes
+from engine.worker.capture.outbox import Outbox
+from engine.worker.capture.state import State, Taken, is_blank
+from engine.worker.capture.storages import Storages, is_lent
+from engine.worker.capture.tensor_facts import Look, is_tracked_leaf, look, version_of
+from engine.worker.capture.thread_state import ThreadState
+from engine.worker.capture.updates import Update, Updates
+
+_PURGED = 50_000
+
+
+class NodeNumbers(Protocol):
+    """Who numbers autograd nodes."""
+
+    def number(self, root: Any, result: Look | None = None) -> int:
+        """The node's number."""
+
+    def made(self, tensor: torch.Tensor, number: int) -> None:
+        """The running op gave this tensor, with this record."""
+
+
+class Tensors:
+    """The states by their objects."""
+
+    nodes: NodeNumbers
+    """Numbers the `grad_fn` of a tensor."""
+
+    def __init__(
+        self, counts: Counts, outbox: Outbox, lifetimes: Lifetimes, storages: Storages, updates: Updates,
+        thread: ThreadState,
+    ) -> None:  # fmt: skip
+        self._counts = counts
+        self._outbox = outbox
+        self._lifetimes = lifetimes
+        self._storages = storages
+        self._updates = updates
+        self._thread = thread
+        self.states: dict[int, State] = {}
+        """By the id of the object; always the same dictionary."""
+        self.next_purge = _PURGED
+
+    def state(self, tensor: torch.Tensor) -> State | None:
+        """The recorded state of this object, current or not."""
+        state = self.states.get(id(tensor))
+        return state if state is not None and state.ref() is tensor else None
+
+    # Meeting
+
+    def meet(self, tensor: torch.Tensor, role: Role = "constant") -> State:
+        """The current state, recorded now when this object is new or was changed since."""
+        state = self.states.get(id(tensor))
+        if state is None or state.ref() is not tensor:
+            return self.introduce(tensor, role)
+        if state.version != version_of(tensor):
+            if state.version < 0:
+                return self.renew(tensor, state)
+            if state.storage is not None:
+                state.storage.blank = None  # written where no op was recorded
+            before = state.id
+            self.renew(tensor, state)
+            state.unseen = before
+            return state
+        if state.watched and look(tensor).data != state.look.data:
+            return self.outside(tensor, state)
+        return state
+
+    def introduce(self, tensor: torch.Tensor, role: Role, like: Look | None = None) -> State:
+        """Records a tensor that no recorded operation made."""
+        if is_tracked_leaf(tensor):
+            role = leaf_role(tensor)
+        elif role == "constant":
+            role = "result" if tensor.requires_grad else "gradient" if self._thread.passes else "constant"
+        seen = look(tensor, like=like)
+        lent = is_lent(tensor)
+        # an `nn.Parameter` over `torch.empty` is a new object in memory whose first tensor is gone
+        storage = self._storages.by_address.get(seen.address)
+        blank = None if storage is None or lent else storage.blank
+        if blank is not None and self._counts.ops_omitted and version_of(tensor):
+            blank = None  # written by an op that was left out
+        if blank is not None and blank.covers(tensor):
+            seen = look(tensor, True)
+        state = self.create(tensor, role, seen)
+        state.watched = lent
+        self.describe(tensor, state)
+        if blank is not None and state.storage is not None:
+            state.storage.blank = blank
+        self._say(state)
+        return state
+
+    def record(self, tensor: torch.Tensor, role: Role, seen: Look) -> State:
+        """The state of an object that is new and needs no second look."""
+        state = self.create(tensor, role, seen)
+        self.describe(tensor, state)
+        self._say(state)
+        return state
+
+    def find(self, tensor: torch.Tensor) -> None:
+        """Records a new tensor whose memory is as it was found."""
+        state = self.create(tensor, "leaf", look(tensor, True))
+        self.describe(tensor, state, fresh=True)
+        self._storages.find_blank(tensor, state)
+        self._say(state)
+        self._outbox.publish()
+
+    def made(self, tensor: torch.Tensor, of_tensors: bool, seen: Look) -> State:
+        """The recorded state of the fresh result of an op: `record` without its questions."""
+        state = self.create(tensor, "result", seen)
+        number = state.id
+        state.version = version_of(tensor)
+        requires_grad = state.requires_grad = tensor.requires_grad
+        node = output_nr = 0
+        if requires_grad:
+            grad_fn = tensor.grad_fn
+            if grad_fn is not None:
+                if seen.address:
+                    self.nodes.made(tensor, number)
+                output_nr = tensor.output_nr
+                node = state.node = self.nodes.number(grad_fn, seen if output_nr == 0 else None)
             else:
-                finite = np.isfinite(cells)
-                scale = float(np.abs(cells[finite]).max(initial=0.0))
-                levels = cells.astype(np.float64) / (scale or 1.0) * 127.0
-                levels[~finite] = -128
-            raw = np.rint(levels).astype(np.int8).tobytes()
-        rows, columns = cells.shape
-        return rows, columns, binascii.b2a_base64(raw, newline=False).decode(), scale
+                state.role = leaf_role(tensor)
+        if not (of_tensors or (requires_grad and not node)):
+            state.role = "leaf"
+        is_view = tensor._is_view()
+        if is_view:
+            state.base = self._base(tensor)
+        storage = self._storages.enter(state, is_view).id if seen.address else 0
+        self._outbox.add(
+            seen.said(number, state.role, storage, state.version, requires_grad, node, output_nr, 0, state.base)
+        )
+        return state
+
+    def adopt(self, tensor: torch.Tensor, role: Role, number: int, seen: Look) -> State:
+        """A state for an object whose record exists already."""
+        state = self.create(tensor, role, seen, number)
+        state.version, state.requires_grad = version_of(tensor), tensor.requires_grad
+        if seen.address:
+            self._storages.enter(state)
+        return state
+
+    def keep_saved(self, tensor: torch.Tensor) -> int:
+        """The record of a tensor that only a node keeps."""
+        like: Look | None = None
+        storage = self._storages.of(tensor)
+        if storage is not None:
+            for member in storage.members:
+                kept = member.ref()
+                if kept is not None and member.version == version_of(tensor):
+                    if kept.shape == tensor.shape and kept.stride() == tensor.stride():
+                        return member.id
+                    like = member.look
+        return self.introduce(tensor, "saved", like).id
+
+    def keep_scratch(self, tensor: torch.Tensor) -> int:
+        """The record of what a kernel keeps for itself, some of it undefined."""
+        return self.record(tensor, "saved", look(tensor, True)).id
+
+    # Making a state
+
+    def create(self, tensor: torch.Tensor, role: Role, seen: Look, number: int = 0) -> State:
+        """A numbered state of a new object; `describe` and an event must follow."""
+        number = number or self._counts.new_tensor()
+        if len(self.states) >= self.next_purge:
+            self.purge()
+        state = State(self._lifetimes.reference(tensor, number), number, number, role, seen)
+        self.states[id(tensor)] = state
+        return state
+
+    def describe(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> None:
+        """Fills in what the object itself says: version, node, base, storage.
+
+        A view whose base was written since makes its grad_fn anew on the first read, which takes a sequence number and
+        so would change the order of backward: such a grad_fn is never read here (`fresh` says that it cannot be stale).
+        """
+        state.version = version_of(tensor)
+        requires_grad = state.requires_grad = tensor.requires_grad
+        is_view = tensor._is_view()
+        if requires_grad and (fresh or not is_view):
+            fn = tensor.grad_fn
+            state.node = 0 if fn is None else self.nodes.number(fn)
+        if is_view:
+            state.base = self._base(tensor)
+        if state.storage is None and state.look.address:
+            self._storages.enter(state, is_view or state.role == "saved")
+
+    def _base(self, view: torch.Tensor) -> int:
+        """First record of what a view is of, 0 when it was never met."""
+        base = view._base
+        known = None if base is None else self.state(base)
+        return 0 if known is None else known.first
+
+    def _say(self, state: State) -> None:
+        tensor = state.ref()
+        output_nr = 0 if not state.node or tensor is None else tensor.output_nr
+        storage = 0 if state.storage is None else state.storage.id
+        identity = 0 if state.first == state.id else state.first
+        self._outbox.add(state.look.said(
+            state.id, state.role, storage, state.version, state.requires_grad, state.node, output_nr,
+            identity, state.base,
+        ))  # fmt: skip
+
+    # Changes
+
+    def renew(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> State:
+        """A new record of an object whose contents changed."""
+        state.id, state.unseen = self._counts.new_tensor(), 0
+        state.form = None
+        state.look = look(tensor, is_blank(tensor, state))
+        state.node = 0
+        self._storages.move(state)
+        self.describe(tensor, state, fresh)
+        self._say(state)
+        return state
+
+    def outside(self, tensor: torch.Tensor, state: State) -> State:
+        """A new record of a tensor that was written past PyTorch."""
+        before = state.id
+        self.renew(tensor, state)
+        self._updates.add(Update("outside", (ChangeWord(before, state.id, leaf=state.leaf),)))
+        return state
+
+    def reconsider(self, tensor: torch.Tensor, state: State) -> None:
+        """Corrects a record whose object began or ceased to be tracked without being written."""
+        state.form = None
+        if state.node and not tensor.requires_grad:
+            self.renew(tensor, state)
+            return
+        if not state.requires_grad and is_tracked_leaf(tensor):
+            state.role = leaf_role(tensor)
+        state.requires_grad = tensor.requires_grad
+        self._outbox.add(TensorChanged(state.id, state.role, state.requires_grad))
+
+    def link(self, tensor: torch.Tensor, state: State) -> None:
+        """Says the node of a tensor that had none when it was met, such as a view whose base was written since."""
+        if tensor.requires_grad and not state.node and not tensor.is_leaf and tensor.grad_fn is not None:
+            state.node = self.nodes.number(tensor.grad_fn)
+            self._outbox.add(TensorChanged(state.id, node=state.node, output_nr=tensor.output_nr))
+
+    def become_buffer(self, state: State) -> None:
+        """A tensor turned out to be a buffer of a module."""
+        if state.role != "buffer":
+            state.role = "buffer"
+            self._outbox.add(TensorChanged(state.id, "buffer"))
+
+    def keep_grad(self, grad: State, leaf: State) -> None:
+        """Notes that a tensor is the leaf's `.grad`."""
+        grad.grad_of = leaf
+        leaf.grad = grad
+        if grad.role == "constant":
+            grad.role = "gradient"
+            self._outbox.add(TensorChanged(grad.id, "gradient"))
+
+    def write(
+        self, name: str, tensor: torch.Tensor, state: State, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Takes note of what an op that wrote made of undefined memory."""
+        if name in ("setitem", "copy_") and isinstance(args[-1], torch.Tensor):
+            source = self.state(args[-1])
+            if source is not None and is_blank(args[-1], source):
+                return  # `x[0] += 1` ends by putting there what is there
+        self._storages.write(name, tensor, state, args, kwargs)
+
+    def lend(self, taken: Taken, made: list[torch.Tensor]) -> None:
+        """From now on the memory of these tensors may be written by code that PyTorch does not see."""
+        states = [state for _, state, _, _ in taken]
+        states += [state for tensor in made if is_lent(tensor) and (state := self.state(tensor)) is not None]
+        self._storages.lend(states)
+
+    # Forgetting
+
+    def purge(self) -> None:
+        """Forgets what no longer exists."""
+        self.keep_only({key: state for key, state in self.states.items() if state.ref() is not None})
+        self._storages.forget_dead()
+        self.next_purge = 2 * len(self.states) + _PURGED
+
+    def keep_only(self, states: dict[int, State]) -> None:
+        """Forgets all other states."""
+        self.states.clear()
+        self.states.update(states)
 
 
-def picture(array: Array) -> Pooled | None:
-    """A thumbnail of the last two axes; of very large slices every k-th element is pooled."""
-    if array.ndim == 0 or array.size == 0:
-        return None
-    flat: Any = array[(0,) * (array.ndim - 2)] if array.ndim > 2 else array
-    if flat.ndim == 1:
-        flat = flat[None, :]
-    height, width = flat.shape
-    if height >= 2 * _POOLED or width >= 2 * _POOLED:
-        flat = flat[:: max(1, height // _POOLED), :: max(1, width // _POOLED)]
-        height, width = flat.shape
-    rows, columns = min(_ROWS, height), min(_COLUMNS, width)
-    with np.errstate(all="ignore"):
-        if flat.dtype != np.float32:
-            flat = (np.abs(flat) if flat.dtype.kind == "c" else flat).astype(np.float32)
-        cells = flat.copy() if height == rows else np.dot(_means(height, rows), flat)
-        if width != columns:
-            cells = np.dot(cells, _means(width, columns).T)
-        if not math.isfinite(np.vdot(cells, cells)) and not np.isfinite(cells).all():
-            cells = _pool(
-                _pool(flat, rows, 0), columns, 1
-            ).copy()  # the products have spread it over cells where it is not
-    return Pooled(cells)
-
-
-@cache
-def _means(size: int, parts: int) -> NDArray[np.float32]:
-    """The matrix that takes the mean of each part of an axis."""
-    edges, counts = _edges(size, parts)
-    matrix = np.zeros((parts, size), np.float32)
-    for row, (start, count) in enumerate(zip(edges.tolist(), counts.tolist(), strict=True)):
-        matrix[row, start : start + int(count)] = 1 / count
-    return matrix
-
-
-def _pool(cells: NDArray[np.float32], parts: int, axis: int) -> NDArray[np.float32]:
-    size = cells.shape[axis]
-    if size == parts:
-        return cells
-    edges, counts = _edges(size, parts)
-    sums: NDArray[np.float32] = np.add.reduceat(cells, edges, axis=axis)
-    return sums / (counts[:, None] if axis == 0 else counts)
-
-
-@cache
-def _edges(size: int, parts: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Where each part of an axis begins, and how long it is."""
-    edges = np.arange(parts, dtype=np.int64) * size // parts
-    return edges, np.diff(np.append(edges, size)).astype(np.float32)
-
-
-class Look(msgspec.Struct, frozen=True, gc=False):
-    """What one look at a tensor gave: the fields of `TensorSeen` that come from the tensor itself."""
-
-    shape: tuple[int, ...]
-    dtype: str
-    address: int
-    """Where the storage begins."""
-    size_bytes: int
-    data: Data | None
-    rest: tuple[object, ...]
-    """Fields from `strides` on, empty when all of them hold their defaults."""
-
-
-def unreadable(tensor: torch.Tensor) -> str:
-    """Why a tensor's elements cannot be read; empty when they can."""
-    if tensor.is_meta:
-        return "a meta tensor has no memory"
-    if is_fake(tensor):
-        return "a fake tensor has no memory"
-    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
-        return "inside torch.func"
-    if tensor.is_nested:
-        return "nested tensor"
-    if torch._is_functional_tensor(tensor):
-        return "functional tensor"
-    gone = tensor.layout is torch.strided and tensor.numel() and not tensor.data_ptr()
-    return "its memory was given back" if gone else ""
-
-
-def look(tensor: torch.Tensor, uninitialised: bool = False, like: Look | None = None) -> Look:
-    """Everything a record needs, in a few microseconds for a small contiguous tensor.
-
-    `like`: the look at a tensor it may be a permutation of, with the same memory and so the same figures."""
-    try:
-        kind = _kinds.get(tensor.dtype) or kind_of(tensor.dtype)
-        plain = type(tensor) in _USUAL or not is_fake(tensor)
-        if plain and kind.code and not uninitialised and tensor.is_contiguous() and tensor.is_cpu:
-            count = tensor.numel()
-            address = tensor.data_ptr()
-            turned = tensor.is_neg() or (kind.parts == 2 and tensor.is_conj())
-            if count <= INLINE and (address or count == 0):
-                size = kind.size * kind.parts
-                start = address - int(tensor.storage_offset()) * size if address else 0
-                data = small_data(tensor, kind, count) if turned else _read(address, kind, count * kind.parts)
-                return Look(tuple(tensor.shape), kind.name, start, count * size, data, ())
-            if address and not turned:
-                return _plain_look(tensor, kind, count, address, like)
-    except Exception:  # functorch wrappers, subclasses without memory: the slower look says why
-        pass
-    return _long_look(tensor, uninitialised, like)
-
-
-def _plain_look(tensor: torch.Tensor, kind: Kind, count: int, address: int, like: Look | None) -> Look:
-    """The look at many elements that lie side by side."""
-    shape, offset = tuple(tensor.shape), int(tensor.storage_offset())
-    size_bytes = count * kind.size * kind.parts
-    memory = (ctypes.c_char * size_bytes).from_address(address)
-    array: Array = np.ndarray(shape, kind.numpy, memory)  # type: ignore[arg-type]
-    said = None
-    if (
-        like is not None
-        and not offset
-        and like.address == address
-        and like.size_bytes == size_bytes
-        and like.dtype == kind.name
-    ):
-        said = like.rest[3] if len(like.rest) > 3 else None
-    start = address - offset * kind.size * kind.parts
-    rest = (None, "cpu", "strided", said or figures(array, False), picture(array))
-    return Look(shape, kind.name, start, size_bytes, None, rest)
-
-
-def _long_look(tensor: torch.Tensor, uninitialised: bool, like: Look | None = None) -> Look:
-    shape: tuple[int, ...] = ()
-    dtype, device, layout = str(tensor.dtype).removeprefix("torch."), "cpu", "strided"
-    strides: tuple[int, ...] | None = None
-    address = size = 0
-    reason = ""
-    try:
-        device, layout = str(tensor.device), str(tensor.layout).removeprefix("torch.")
-        meet_device(device)
-        shape = () if tensor.is_nested else tuple(int(n) for n in tensor.shape)
-        if tensor._is_zerotensor():  # the derivative where there is none: zeros without memory
-            return _contents(torch.zeros(shape, dtype=tensor.dtype), shape, dtype, 0, 0, None, "cpu")
-        reason = unreadable(tensor)
-        if not reason and tensor.layout is not torch.strided:
-            dense = _contents(tensor.detach().to_dense(), shape, dtype, 0, 0, None, "cpu")
-            said = dense.rest[3:5] if dense.rest else (None, None)
-            return Look(shape, dtype, 0, 0, dense.data, (None, device, layout, *said))
-        if not reason:
-            strides = None if tensor.is_contiguous() else tuple(tensor.stride())
-            size = extent(tensor) * tensor.element_size()
-            address = start_of(tensor) if tensor.data_ptr() else 0
-            if uninitialised:
-                rest = (strides, device, layout, None, None, "uninitialised", "")
-                return Look(shape, dtype, address, size, None, rest)
-            return _contents(tensor, shape, dtype, address, size, strides, device, like)
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"[:200]
-    rest = (strides, device, layout, None, None, "unreadable", reason)
-    return Look(shape, dtype, address, size, None, rest)
-
-
-def _contents(
-    tensor: torch.Tensor, shape: tuple[int, ...], dtype: str, address: int, size: int,
-    strides: tuple[int, ...] | None, device: str, like: Look | None = None,
-) -> Look:  # fmt: skip
-    count = tensor.numel()
-    if device != "cpu":
-        tensor = tensor.detach().cpu()
-    if count <= INLINE:
-        data = small_data(tensor, kind_of(tensor.dtype), count)
-        placed = (strides, device) if strides is not None or device != "cpu" else ()
-        return Look(shape, dtype, address, size, data, placed)
-    array = as_array(tensor)
-    whole = size == count * tensor.element_size() and tensor.storage_offset() == 0
-    if like is not None and whole and like.address == address and like.size_bytes == size and like.dtype == dtype:
-        said = like.rest[3] if len(like.rest) > 3 else None
-    else:
-        said = None
-    rest = (strides, device, "strided", said or figures(array, False), picture(array))
-    return Look(shape, dtype, address, size, None, rest)
+def leaf_role(tensor: torch.Tensor) -> Role:
+    """What a leaf that gradients end at is."""
+    return "parameter" if isinstance(tensor, torch.nn.Parameter) else "leaf"

@@ -1,7 +1,7 @@
 """Memory that nothing was written into yet: `torch.empty` and its kin, element by element.
 
-An op that writes without reading (`fill_`, `copy_`, `x[0] = …`, `out=`) makes the elements it covers known; one that reads
-what it writes (`add_`) leaves them as undefined as they were.
+An op that writes without reading (`fill_`, `copy_`, `x[0] = …`, `out=`) makes the elements it covers known; one that
+reads what it writes (`add_`) leaves them as undefined as they were.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 
 from engine.ops import UPDATES, VIEWS, out_of_place
-from engine.worker.capture.tensors import as_array
+from engine.worker.capture.tensor_facts import as_array
 
 _READS = frozenset(map(out_of_place, UPDATES | VIEWS))
 """Ops that leave what they write as undefined as it was."""
@@ -71,7 +71,7 @@ def _mark(
     elif name in ("index_fill", "index_copy"):
         part[(*[slice(None)] * (args[1] % part.ndim), _index(args[2]))] = True
     elif name == "index_put":
-        part[tuple(_index(one) for one in args[1])] = True
+        part[tuple(_index(part) for part in args[1])] = True
     elif name == "scatter":
         index, axis = _index(args[2]), args[1] % part.ndim
         cut = tuple(slice(None) if i == axis else slice(size) for i, size in enumerate(index.shape))
@@ -88,5 +88,5 @@ def _index(index: Any) -> Any:
         array = as_array(index)
         return array.astype(np.bool_) if index.dtype == torch.uint8 else array
     if isinstance(index, tuple):
-        return tuple(_index(one) for one in index)
+        return tuple(_index(part) for part in index)
     return index

@@ -16,14 +16,17 @@ from typing import Any
 import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
+from engine.events import LeafChecked
 from engine.request import RunRequest
-from engine.worker.capture.record import Ledger
-from engine.worker.capture.tensors import spoken
+from engine.worker.capture.passes import Backward
+from engine.worker.capture.recorder import Recorder
+from engine.worker.capture.tensor_facts import spoken
 from engine.worker.checks.jacobian import jacobians
 from engine.worker.checks.surface import Points, number_of, surface
-from engine.worker.checks.tape import Impossible, Leaf, Tape, Value, dense, differs, quiet
+from engine.worker.checks.tape import Impossible, Leaf, Tape, Value, dense, differs, quiet, spread
 from engine.worker.checks.tape_replay import Problem, Reached, Root, needed, playing
 from engine.worker.checks.verdict import STEP, LeafChecker, Verdict, error_of, place_of, unchecked
+from engine.worker.pytorch.internals import is_functorch_wrapped
 
 CHECKED = frozenset(("finite-difference", "jacobian", "surface"))
 """What needs the tape."""
@@ -58,37 +61,37 @@ class _Watch:
 class Checker:
     """Stands before the engine while the program runs, and checks when it has ended."""
 
-    def __init__(self, ledger: Ledger, request: RunRequest, names: Mapping[str, Any]) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, request: RunRequest, names: Mapping[str, Any], backward: Backward) -> None:
+        self.recorder = recorder
         self.axes = request.axes
         self.names = names
         """The program's globals."""
         self.asked = frozenset(request.checks)
         self.limits = request.limits
-        self.tape = Tape(ledger)
+        self.backward = backward
+        self.tape = Tape(recorder, backward.mode)
         self.problems: list[tuple[Problem, Impossible | None]] = []
         self.points = Points() if "surface" in self.asked else None
         self.passes = 0
-        self._engine: Engine = torch.autograd._engine_run_backward  # type: ignore[attr-defined]
         self._begun = time.perf_counter()
 
     def install(self) -> None:
         """Begins to watch."""
         self.tape.install()
-        torch.autograd._engine_run_backward = self.run  # type: ignore[attr-defined, assignment]
+        self.backward.check = self.run
 
-    def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+    def run(self, engine: Engine, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Runs the engine as it was called, and notes what it gave the leaves."""
         watch = None
-        if self.points is not None and not self.ledger.pass_stack:
+        if self.points is not None and not self.recorder.thread.passes:
             with contextlib.suppress(Exception), quiet():
-                self.points.note(self.ledger.passes + 1, outputs)
-        if self.passes < MOST_PASSES and not self.ledger.pass_stack:
+                self.points.note(self.recorder.counts.passes + 1, outputs)
+        if self.passes < MOST_PASSES and not self.recorder.thread.passes:
             self.passes += 1
-            watch = _Watch(self.ledger.passes + 1, entries=len(self.tape.entries))
+            watch = _Watch(self.recorder.counts.passes + 1, entries=len(self.tape.entries))
             self._try(watch, partial(self._before, watch, outputs, args, kwargs))
         try:
-            result = self._engine(outputs, *args, **kwargs)
+            result = engine(outputs, *args, **kwargs)
         finally:
             if watch is not None:
                 for handle in watch.handles:
@@ -119,22 +122,22 @@ class Checker:
                 return  # PyTorch refuses
             edges.append(output if isinstance(output, GradientEdge) else get_gradient_edge(output))
         if accumulates:
-            asked = None if not inputs else {id(each) for each in inputs}
+            asked = None if not inputs else {id(input_) for input_ in inputs}
             self._watch_leaves(watch, [edge.node for edge in edges], asked)
         else:
-            for place, each in enumerate(inputs or ()):
-                if isinstance(each, torch.Tensor) and each.is_leaf and each.requires_grad:
-                    self._meet(watch, each)
-                    watch.inputs.append((place, id(each)))
+            for place, input_ in enumerate(inputs or ()):
+                if isinstance(input_, torch.Tensor) and input_.is_leaf and input_.requires_grad:
+                    self._meet(watch, input_)
+                    watch.inputs.append((place, id(input_)))
         if not watch.leaves:
             return
-        if self.ledger.walker.threaded:
+        if self.recorder.nodes.threaded:
             raise Impossible("threads")
         for index, output in enumerate(outputs):
             grad = grads[index] if grads is not None and index < len(grads) else None
             if not isinstance(output, torch.Tensor):
                 raise Impossible("unseen")
-            if grad is None or torch._C._functorch.is_functorch_wrapped_tensor(grad):
+            if grad is None or is_functorch_wrapped(grad):
                 raise Impossible("transform")
             value = output.detach().clone()
             watch.roots.append(Root(self.tape.operand(output), grad.detach().clone(), value))
@@ -158,9 +161,9 @@ class Checker:
                 )
 
     def _meet(self, watch: _Watch, tensor: torch.Tensor) -> None:
-        known = self.tape._leaves.get(id(tensor))
-        if known is not None and known[0]() is tensor and known[1].value is not None:
-            leaf, value = known[1], known[1].value
+        leaf = self.tape.known_leaf(tensor)
+        if leaf is not None and leaf.value is not None:
+            value = leaf.value
             changed = value.copied.shape == tensor.shape and differs(value, tensor)
         else:  # itself a root, or never seen in a call
             leaf, value, changed = Leaf(0), Value(tensor.new_empty(0)), False
@@ -179,14 +182,14 @@ class Checker:
             if given is not None:
                 _keep(watch.gradients, key, self.tape.most_bytes // 2, None, (given,))
         for root, output in zip(watch.roots, outputs, strict=False):
-            root.record = self.ledger.meet(output, "result").id
+            root.record = self.recorder.tensors.meet(output, "result").id
         nodes: list[tuple[int, str, tuple[int, ...]]] = []
         if "jacobian" in self.asked and len(outputs) == 1:
             nodes = self._graph(get_gradient_edge(outputs[0]).node)
         reached = []
         for key, (tensor, leaf, value, changed) in watch.leaves.items():
             if key in watch.gradients:
-                leaf.number = self.ledger.meet(tensor, "leaf").first
+                leaf.number = self.recorder.tensors.meet(tensor, "leaf").first
                 reached.append(Reached(leaf, watch.gradients[key], value, changed))
         reached.sort(key=lambda each: each.leaf.number)
         if self.points is not None:
@@ -220,7 +223,7 @@ class Checker:
                 edges.append(places[id(target)])
             if len(found) > _SMALL_GRAPH:
                 return []
-            rows.append((self.ledger.walker.known(node) or 0, type(node).__name__, tuple(edges)))
+            rows.append((self.recorder.nodes.known(node) or 0, type(node).__name__, tuple(edges)))
         return rows
 
     # After the program
@@ -236,10 +239,10 @@ class Checker:
             for problem, why in self.problems:
                 if why is None:
                     with playing(wide=False):
-                        jacobians(problem, self.ledger, now + 0.5 * (deadline - now))
+                        jacobians(problem, self.recorder, now + 0.5 * (deadline - now))
         if self.points is not None:
             axes = tuple([number_of(axis, self.names) for axis in self.axes])
-            surface(self.problems, self.points, self.tape, self.ledger, now + 0.5 * (deadline - now), axes)
+            surface(self.problems, self.points, self.tape, self.recorder, now + 0.5 * (deadline - now), axes)
         if "finite-difference" in self.asked:
             self._differences(deadline)
 
@@ -248,7 +251,7 @@ class Checker:
         checked = told = 0
         for problem, why in self.problems:
             fresh = [reached for reached in problem.reached if reached.leaf.number not in done]
-            chosen = _spread(fresh, MOST_LEAVES - checked) if why is None else []
+            chosen = spread(fresh, MOST_LEAVES - checked) if why is None else []
             checked += len(chosen)
             with playing(wide=True):
                 looked = LeafChecker(problem, self.tape, deadline)
@@ -264,11 +267,15 @@ class Checker:
         shape = tuple(reached.gradient.shape) + ((2,) if reached.gradient.is_complex() else ())
         scale = max((abs(each.autograd) for each in verdict.elements if math.isfinite(each.autograd)), default=0.0)
         error = max((error_of(each, scale) for each in verdict.elements), default=0.0)
-        self.ledger.say(
-            "ck", problem.number, reached.leaf.number, verdict.word, spoken(error), STEP if verdict.elements else 0.0,
-            tuple([(place_of(each.index, shape), spoken(each.autograd), spoken(each.difference)) for each in verdict.elements]),
+        elements = tuple([
+            (place_of(element.index, shape), spoken(element.autograd), spoken(element.difference))
+            for element in verdict.elements
+        ])  # fmt: skip
+        step = STEP if verdict.elements else 0.0
+        self.recorder.outbox.say(LeafChecked(
+            problem.number, reached.leaf.number, verdict.word, spoken(error), step, elements,
             verdict.reason, verdict.parameters, verdict.node, verdict.site,
-        )  # fmt: skip
+        ))  # fmt: skip
 
 
 def _keep(
@@ -280,12 +287,3 @@ def _keep(
             given = entered[0].detach()
             large = given.numel() * given.element_size() > most_bytes
             gradients[key] = given.new_empty(0) if large else dense(given).clone()
-
-
-def _spread(items: list[Reached], most: int) -> list[Reached]:
-    """At most so many, evenly over the list, its ends included."""
-    if len(items) <= most:
-        return items
-    if most < 2:
-        return items[:most]
-    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]

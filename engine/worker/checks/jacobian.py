@@ -1,4 +1,5 @@
-"""Jacobians of a pass on a playing of its own: of each small root by each small leaf, and of each small node by itself."""
+"""Jacobians of a pass on a playing of its own: of each small root by each small leaf, and of each small node by
+itself."""
 
 import contextlib
 from collections.abc import Sequence
@@ -6,8 +7,9 @@ from typing import Any
 
 import torch
 
-from engine.worker.capture.record import Ledger
-from engine.worker.capture.tensors import spoken
+from engine.events import JacobianSeen
+from engine.worker.capture.recorder import Recorder
+from engine.worker.capture.tensor_facts import spoken
 from engine.worker.checks.tape import Leaf
 from engine.worker.checks.tape_replay import Player, Problem, ReplayMode
 
@@ -16,7 +18,7 @@ MOST_LOCAL = 16
 MOST_LEAVES = 8
 
 
-def jacobians(problem: Problem, ledger: Ledger, deadline: float) -> None:
+def jacobians(problem: Problem, recorder: Recorder, deadline: float) -> None:
     """Says them; what is too large, complex or cannot be played is left out."""
     try:
         player = Player(problem, ReplayMode(wide=False, graph=True), deadline).play()
@@ -34,9 +36,9 @@ def jacobians(problem: Problem, ledger: Ledger, deadline: float) -> None:
                 row = _full(player, tensor, reached.leaf)
             if row is not None:
                 matrix, checked, error = row
-                _say(ledger, problem, matrix, root.record, reached.leaf.number, 0, 0, checked, error)
+                _say(recorder, problem, matrix, root.record, reached.leaf.number, 0, 0, checked, error)
     if len(roots) == 1 and roots[0].requires_grad:
-        _local(problem, ledger, roots[0])
+        _local(problem, recorder, roots[0])
 
 
 def _small(tensor: torch.Tensor, most: int) -> bool:
@@ -63,13 +65,14 @@ def _row(root: torch.Tensor, leaves: Sequence[torch.Tensor], seed: torch.Tensor,
     )  # fmt: skip
     rows = (seed.shape[0], -1) if batched else (-1,)
     width = leaves[0].numel()
-    found = [each.reshape(*rows) for each in given if each is not None]
+    found = [tensor.reshape(*rows) for tensor in given if tensor is not None]
     empty = torch.zeros((seed.shape[0], width) if batched else (width,), dtype=leaves[0].dtype)
     return torch.stack([empty, *found]).sum(0).detach()
 
 
-def _local(problem: Problem, ledger: Ledger, root: torch.Tensor) -> None:
-    """Each node of a small graph called by hand on unit vectors, its gradients summed over broadcast axes as the engine does."""
+def _local(problem: Problem, recorder: Recorder, root: torch.Tensor) -> None:
+    """Each node of a small graph called by hand on unit vectors, its gradients summed over broadcast axes as the engine
+    does."""
     nodes: list[Any] = [root.grad_fn]
     rows = problem.nodes
     for place, (_, kind, edges) in enumerate(rows):
@@ -83,10 +86,10 @@ def _local(problem: Problem, ledger: Ledger, root: torch.Tensor) -> None:
     for (number, kind, _), node in zip(rows, nodes, strict=False):
         if kind != "AccumulateGrad" and number:
             with contextlib.suppress(Exception):  # a custom backward may raise; the others are told all the same
-                _of_node(problem, ledger, node, number)
+                _of_node(problem, recorder, node, number)
 
 
-def _of_node(problem: Problem, ledger: Ledger, node: Any, number: int) -> None:
+def _of_node(problem: Problem, recorder: Recorder, node: Any, number: int) -> None:
     outputs = node._input_metadata
     if len(outputs) != 1 or not outputs[0].dtype.is_floating_point:
         return
@@ -111,7 +114,7 @@ def _of_node(problem: Problem, ledger: Ledger, node: Any, number: int) -> None:
             continue
         empty = torch.zeros(width)
         matrix = torch.stack([empty if part is None else part.sum_to_size(shape).reshape(-1) for part in parts])
-        _say(ledger, problem, matrix, 0, 0, number, slot, 0, 0.0)
+        _say(recorder, problem, matrix, 0, 0, number, slot, 0, 0.0)
 
 
 def _entering(node: Any, input_nr: int) -> tuple[int, ...]:
@@ -120,20 +123,11 @@ def _entering(node: Any, input_nr: int) -> tuple[int, ...]:
 
 
 def _say(
-    ledger: Ledger, problem: Problem, matrix: torch.Tensor, output: int, leaf: int, node: int, slot: int, checked: int,
-    error: float,
+    recorder: Recorder, problem: Problem, matrix: torch.Tensor, output: int, leaf: int, node: int, slot: int,
+    checked: int, error: float,
 ) -> None:  # fmt: skip
     values = tuple([spoken(value) for value in matrix.reshape(-1).tolist()])
-    ledger.say(
-        "jac",
-        problem.number,
-        matrix.shape[0],
-        matrix.shape[1],
-        values,
-        output,
-        leaf,
-        node,
-        slot,
-        checked,
-        spoken(error),
+    rows, columns = matrix.shape
+    recorder.outbox.say(
+        JacobianSeen(problem.number, rows, columns, values, output, leaf, node, slot, checked, spoken(error))
     )

@@ -1,4 +1,5 @@
-"""A function of two numbers on a grid: the forward of a pass played again with each pair of them, all else as it was."""
+"""A function of two numbers on a grid: the forward of a pass played again with each pair of them, all else as it
+was."""
 
 import contextlib
 import math
@@ -13,10 +14,12 @@ from typing import Any
 import torch
 from torch.autograd.graph import GradientEdge
 
-from engine.worker.capture.record import Ledger
-from engine.worker.capture.tensors import spoken
-from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value
+from engine.events import SurfaceSeen
+from engine.worker.capture.recorder import Recorder
+from engine.worker.capture.tensor_facts import spoken
+from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value, spread
 from engine.worker.checks.tape_replay import Player, Problem, ReplayMode, dependent, playing
+from engine.worker.pytorch.internals import child_or_parameter
 
 GRIDS = (41, 31, 21, 13)
 """Points along each side: the finest the time allows."""
@@ -51,7 +54,7 @@ class Point:
     """The same on the tape, for a pass that can be played."""
 
     def shapes(self) -> list[torch.Size]:
-        return [each.shape for each in self.held]
+        return [tensor.shape for tensor in self.held]
 
 
 class Points:
@@ -130,7 +133,7 @@ class Function:
         self._deadline = deadline
         self._again = set(tape.written)
         for leaf in point.leaves:
-            self._again |= dependent(problem.entries, leaf) | {leaf.group}
+            self._again |= dependent(problem.entries, leaf)[1] | {leaf.group}
         self._base: Player = self._player(point.held).play()
 
     def _player(self, held: Iterable[torch.Tensor]) -> Player:
@@ -176,8 +179,7 @@ def number_of(text: str, names: Mapping[str, Any]) -> Number | None:
     for part in rest:
         if not issubclass(type(found), torch.nn.Module):
             return None
-        held = found.__dict__
-        found = held["_modules"].get(part, held["_parameters"].get(part))
+        found = child_or_parameter(found.__dict__, part)
     if not isinstance(found, torch.Tensor):
         return None
     place = tuple([int(each) for each in (written["place"] or "").split(",") if each.strip()])
@@ -188,15 +190,15 @@ def number_of(text: str, names: Mapping[str, Any]) -> Number | None:
 
 
 def surface(
-    problems: Iterable[tuple[Problem, Impossible | None]], points: Points, tape: Tape, ledger: Ledger, deadline: float,
-    axes: Sequence[Number | None] = (),
+    problems: Iterable[tuple[Problem, Impossible | None]], points: Points, tape: Tape, recorder: Recorder,
+    deadline: float, axes: Sequence[Number | None] = (),
 ) -> None:  # fmt: skip
     """Says the values on the grid, or why there are none. Of a pass that does not reach both `axes` there are none."""
     why = Impossible("limit" if points.large else "numbers")
     by_number = {point.number: point for point in points.all}
     for problem, impossible in problems:
         point = by_number.get(problem.number)
-        if point is None or sum(each.numel() for each in point.held) < 2:
+        if point is None or sum(tensor.numel() for tensor in point.held) < 2:
             continue
         places = [None if axis is None else _among(axis, point) for axis in axes]
         if None in places or len(set(places)) not in (0, 2):
@@ -207,17 +209,14 @@ def surface(
             continue
         try:
             with playing(wide=True), torch.no_grad():
-                ledger.say(
-                    *_row(
-                        Function(problem, point, tape, deadline), points, deadline, [place for place in places if place]
-                    )
-                )
+                function = Function(problem, point, tape, deadline)
+                recorder.outbox.say(_surface(function, points, deadline, [place for place in places if place]))
             return
         except Impossible as found:
             why = found
         except Exception as error:
             why = Impossible("replay", what=f"{type(error).__name__}: {error}"[:200])
-    ledger.say("surf", 0, None, None, (), 0, 0, 0, why.word, why.parameters)
+    recorder.outbox.say(SurfaceSeen(0, None, None, (), 0, 0, 0, why.word, why.parameters))
 
 
 def _among(axis: Number, point: Point) -> Place | None:
@@ -232,7 +231,7 @@ def _among(axis: Number, point: Point) -> Place | None:
     return leaf, flat
 
 
-def _row(function: Function, points: Points, deadline: float, chosen: list[Place]) -> tuple[Any, ...]:
+def _surface(function: Function, points: Points, deadline: float, chosen: list[Place]) -> SurfaceSeen:
     point = function.point
     if not _near(function.at(point.held), point.value):
         raise Impossible("replay", what="")
@@ -240,7 +239,7 @@ def _row(function: Function, points: Points, deadline: float, chosen: list[Place
     alike = [other for other in points.all if other.shapes() == point.shapes()]
     ranges = _ranges(point, alike)
     across, up = chosen or sorted(_moved_most(ranges), key=lambda place: (point.leaves[place[0]].number, place[1]))
-    others = _spread([other for other in alike if other is not point], _MOST_COMPARED)
+    others = spread([other for other in alike if other is not point], _MOST_COMPARED)
     fitting = 0
     for other in others:
         fitting += _near(function.at(other.held), other.value)
@@ -257,8 +256,8 @@ def _row(function: Function, points: Points, deadline: float, chosen: list[Place
             raise Impossible("time")
         values = [function.at(_with(point.held, {across: u, up: v})) for v, u in product(axes[1], axes[0])]
     said = tuple([spoken(float(f"{value:.7g}")) for value in values])
-    words = [_axis(point, place, ticks) for place, ticks in zip((across, up), axes, strict=True)]
-    return ("surf", point.number, *words, said, len(ranges), len(others), fitting, "", {})
+    first, second = (_axis(point, place, ticks) for place, ticks in zip((across, up), axes, strict=True))
+    return SurfaceSeen(point.number, first, second, said, len(ranges), len(others), fitting, "", {})
 
 
 def _seconds(function: Function) -> float:
@@ -318,13 +317,13 @@ def _at_once(function: Function, across: Place, up: Place, axes: Sequence[Sequen
     """The whole grid in one playing; None where that is not possible, or does not give the same."""
     held, count = function.point.held, len(axes[0]) * len(axes[1])
     pairs = list(product(axes[1], axes[0]))
-    many = [each.expand(count, *each.shape).clone() for each in held]
+    many = [tensor.expand(count, *tensor.shape).clone() for tensor in held]
     for (leaf, element), side in ((across, 1), (up, 0)):
         many[leaf].view(count, -1)[:, element] = torch.tensor([pair[side] for pair in pairs], dtype=torch.float64)
     with contextlib.suppress(Exception):  # what vmap cannot take: `.item()`, writing in place
         values = function.all_at(many)
         some = (0, count // 2, count - 1)
-        if all(_near(function.at([each[at] for each in many]), values[at]) for at in some):
+        if all(_near(function.at([tensor[at] for tensor in many]), values[at]) for at in some):
             return values
     return None
 
@@ -336,9 +335,3 @@ def _axis(point: Point, place: Place, ticks: tuple[float, ...]) -> tuple[int, tu
         index.insert(0, element % size)
         element //= size
     return point.leaves[leaf].number, tuple(index), ticks
-
-
-def _spread(items: list[Point], most: int) -> list[Point]:
-    if len(items) <= most:
-        return items
-    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]

@@ -1,26 +1,32 @@
-"""A tape of what a program computed from its leaves, kept only when checks are asked for, and played again after its end.
+"""A tape of what a program computed from its leaves, kept only when checks are asked for, and played again after its
+end.
 
-The tape holds copies of values, never the program's tensors: what the program frees stays freed. Tensors are known by the object
-they were, so that views share memory and in-place writes reach them when the tape is played. Like `calls`, this module stands
-between the user's code and PyTorch, so warnings must not stick to its frames.
+The tape holds copies of values, never the program's tensors: what the program frees stays freed. Tensors are known by
+the object they were, so that views share memory and in-place writes reach them when the tape is played. Like `ops`,
+this module stands between the user's code and PyTorch, so warnings must not stick to its frames.
 """
 
 import contextlib
 import copy
-import sys
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
-from torch.utils._python_dispatch import _disable_current_modes
 
 from engine.ops import LIKES, PROPERTIES, READS
 from engine.worker.capture.ops import Recording
-from engine.worker.capture.record import Ledger
-from engine.worker.capture.tensors import is_tracked_leaf, start_of, version_of
+from engine.worker.capture.recorder import Recorder
+from engine.worker.capture.tensor_facts import is_tracked_leaf, start_of, version_of
+from engine.worker.pytorch.internals import (
+    disable_torch_function,
+    dispatch_mode_count,
+    get_frame,
+    is_functorch_wrapped,
+    without_dispatch_modes,
+)
 
 MOST_ENTRIES = 20_000
 _SHARE = 8
@@ -135,10 +141,11 @@ class _Call:
 class Tape:
     """Records entries as the program computes."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, mode: Recording) -> None:
+        self.recorder = recorder
+        self.mode = mode
         self.entries: list[Entry] = []
-        self.most_bytes = ledger.limits.memory_bytes // _SHARE
+        self.most_bytes = recorder.limits.memory_bytes // _SHARE
         self.paused = 0
         self.trouble = ""
         """Why nothing more is recorded."""
@@ -156,37 +163,17 @@ class Tape:
         """Of constants that were written: slot of the whole storage, its group, and an alias that keeps the address."""
         self._numbers = 0
         self._bytes = 0
-        self._recorded: Any = None
         self._grad_mode = True
-        self._apply: Any = None
 
     # Standing in the way
 
     def install(self) -> None:
         """Sees every call that the recording sees, and every `Function.apply` as one."""
-        tape = self
-        self._recorded = recorded = Recording.__torch_function__
-
-        def seen(
-            mode: Recording, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
-        ) -> Any:
-            return tape.through(func, args, kwargs or {}, partial(recorded, mode, func, types, args, kwargs))
-
-        Recording.__torch_function__ = seen  # type: ignore[method-assign, assignment]
-        self._apply = original = torch.autograd.Function.__dict__["apply"]
-
-        def apply(cls: type, *args: Any, **kwargs: Any) -> Any:
-            func = partial(original.__func__, cls)
-            return tape.through(func, args, kwargs, partial(func, *args, **kwargs), cls.__name__)
-
-        torch.autograd.Function.apply = classmethod(apply)  # type: ignore[assignment]
+        self.mode.around = self.through
 
     def stop(self) -> None:
         """Takes it out of the way again; what was recorded stays."""
-        if self._recorded is not None:
-            Recording.__torch_function__ = self._recorded  # type: ignore[method-assign]
-            torch.autograd.Function.apply = self._apply  # type: ignore[method-assign]
-            self._recorded = None
+        self.mode.around = None
         self._slots.clear()
         self._leaves.clear()
         self._values.clear()
@@ -196,7 +183,7 @@ class Tape:
         self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any], call: Callable[[], Any], custom: str = ""
     ) -> Any:
         """Runs an operation and records it."""
-        if self.paused or self.trouble or self._recorded is None:
+        if self.paused or self.trouble:
             return call()
         self.paused += 1
         self._grad_mode = torch.is_grad_enabled()
@@ -229,23 +216,25 @@ class Tape:
             return None
         if not name or name in _NOT_VALUES or not any(map(self._interesting, tensors_among((args, kwargs)))):
             return None
-        if self.ledger.walker.threaded:
+        if self.recorder.nodes.threaded:
             raise Impossible("threads")
         if len(self.entries) >= MOST_ENTRIES:
             raise Impossible("limit")
         entry = Entry(func, name, None, None, self._grad_mode, custom=custom)
         tensors: list[tuple[torch.Tensor, Operand, int]] = []
 
-        def taken(tensor: torch.Tensor) -> Operand:
+        def taken(tensor: object) -> object:
+            if not isinstance(tensor, torch.Tensor):
+                return tensor
             operand = self.operand(tensor, entry)
             tensors.append((tensor, operand, version_of(tensor)))
             entry.operands.append(operand)
             return operand
 
-        entry.args, entry.kwargs = _mapped(args, taken), _mapped(kwargs, taken)
+        entry.args, entry.kwargs = mapped(args, taken), mapped(kwargs, taken)
         entry.cut = self._cut(name, kwargs, entry.grad_mode)
         if entry.cut or name in _TO_PYTHON:
-            entry.site = self.ledger.site(sys._getframe(3))
+            entry.site = self.recorder.sites.of(get_frame(3))
         if torch.is_autocast_enabled("cpu"):
             entry.autocast = torch.get_autocast_dtype("cpu")
         return _Call(entry, tensors, torch.get_rng_state())
@@ -285,18 +274,22 @@ class Tape:
                 raise Impossible("unseen")
             entry.impossible = "unseen"
             return Operand(group=self._number())
-        if torch._C._functorch.is_functorch_wrapped_tensor(tensor) and entry is not None:
+        if is_functorch_wrapped(tensor) and entry is not None:
             entry.impossible = "transform"
             return Operand(group=self._number())
         return Operand(value=self._value(tensor))
 
-    def _leaf(self, tensor: torch.Tensor) -> Leaf:
+    def known_leaf(self, tensor: torch.Tensor) -> Leaf | None:
+        """What is known of a leaf that was met before."""
         known = self._leaves.get(id(tensor))
-        if known is None or known[0]() is not tensor:
+        return known[1] if known is not None and known[0]() is tensor else None
+
+    def _leaf(self, tensor: torch.Tensor) -> Leaf:
+        leaf = self.known_leaf(tensor)
+        if leaf is None:
             made = self._slot(tensor)
             leaf = Leaf(made[1] if made else self._number())
-            known = self._leaves[id(tensor)] = (weakref.ref(tensor), leaf)
-        leaf = known[1]
+            self._leaves[id(tensor)] = (weakref.ref(tensor), leaf)
         version = version_of(tensor)
         if leaf.value is None or leaf.version != version or differs(leaf.value, tensor):
             leaf.value, leaf.version = Value(self._copy(tensor)), version
@@ -351,7 +344,7 @@ class Tape:
         if not torch.equal(torch.get_rng_state(), call.rng):
             entry.rng = call.rng
         if entry.custom and found:
-            state = self.ledger.state(found[0])
+            state = self.recorder.tensors.state(found[0])
             entry.node = 0 if state is None else state.node
         self.entries.append(entry)
 
@@ -392,9 +385,9 @@ class Tape:
 def quiet() -> Iterator[None]:
     """Nothing done inside is seen by a mode of the program's, or by autograd."""
     with contextlib.ExitStack() as stack:
-        stack.enter_context(torch._C.DisableTorchFunction())
-        if torch._C._len_torch_dispatch_stack():
-            stack.enter_context(_disable_current_modes())
+        stack.enter_context(disable_torch_function())
+        if dispatch_mode_count():
+            stack.enter_context(without_dispatch_modes())
         stack.enter_context(torch.no_grad())
         yield
 
@@ -419,19 +412,12 @@ def dense(tensor: torch.Tensor) -> torch.Tensor:
     return tensor if tensor.layout is torch.strided else tensor.to_dense()
 
 
-def tensors_among(item: Any) -> list[torch.Tensor]:
-    return list(_each(item))
-
-
-def _each(item: Any) -> Iterator[torch.Tensor]:
+def tensors_among(item: object) -> list[torch.Tensor]:
+    """The tensors in a container, or the tensor itself."""
     if isinstance(item, torch.Tensor):
-        yield item
-    elif isinstance(item, tuple | list):
-        for inner in item:
-            yield from _each(inner)
-    elif isinstance(item, dict):
-        for inner in item.values():
-            yield from _each(inner)
+        return [item]
+    inner = item.values() if isinstance(item, dict) else item if isinstance(item, tuple | list) else ()
+    return [tensor for each in inner for tensor in tensors_among(each)]
 
 
 def peeked(result: Any) -> Any:
@@ -439,20 +425,30 @@ def peeked(result: Any) -> Any:
     return list(copy.copy(result)) if type(result) in _ITERATORS else result
 
 
-def _mapped(item: Any, change: Callable[[torch.Tensor], Any]) -> Any:
-    """The same containers with each tensor replaced."""
-    if isinstance(item, torch.Tensor):
-        return change(item)
+def mapped(item: Any, change: Callable[[Any], Any]) -> Any:
+    """The same containers with everything in them that is none changed."""
     if isinstance(item, torch.Size):
         return item
     if isinstance(item, tuple):
-        inner = [_mapped(each, change) for each in item]
+        inner = [mapped(each, change) for each in item]
         return type(item)(*inner) if hasattr(item, "_fields") else tuple(inner)
     if isinstance(item, list):
-        return [_mapped(each, change) for each in item]
+        return [mapped(each, change) for each in item]
     if isinstance(item, dict):
-        return {key: _mapped(each, change) for key, each in item.items()}
-    return item
+        return {key: mapped(each, change) for key, each in item.items()}
+    return change(item)
+
+
+T = TypeVar("T")
+
+
+def spread(items: list[T], most: int) -> list[T]:
+    """At most so many, evenly over the list, its ends included."""
+    if len(items) <= most:
+        return items
+    if most < 2:
+        return items[:most]
+    return [items[round(i * (len(items) - 1) / (most - 1))] for i in range(most)]
 
 
 __name__ = "__main__"

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from engine.ops import WRITES_SILENTLY
-from engine.worker.checks.tape import Entry, Impossible, Leaf, Operand, Value, peeked, tensors_among
+from engine.worker.checks.tape import Entry, Impossible, Leaf, Operand, Value, mapped, peeked, tensors_among
 
 _WIDE = {
     torch.float16: torch.float64, torch.bfloat16: torch.float64, torch.float32: torch.float64,
@@ -79,13 +79,15 @@ def _need(operand: Operand, groups: set[int]) -> None:
         groups.add(operand.group)
 
 
-def dependent(entries: Iterable[Entry], leaf: Leaf) -> set[int]:
-    """Memory that depends on a leaf."""
+def dependent(entries: Iterable[Entry], leaf: Leaf) -> tuple[list[Entry], set[int]]:
+    """The entries that depend on a leaf, in order, and the memory that does."""
     groups: set[int] = set()
+    found = []
     for entry in entries:
         if any(operand.leaf is leaf or operand.group in groups for operand in entry.operands):
             groups.update(entry.groups)
-    return groups
+            found.append(entry)
+    return found, groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +106,16 @@ class Player:
     """One playing of a problem's tape."""
 
     def __init__(
-        self, problem: Problem, way: ReplayMode, deadline: float, target: Leaf | None = None,
+        self, problem: Problem, mode: ReplayMode, deadline: float, target: Leaf | None = None,
         shift: tuple[int, float] | None = None, nudge: float = 0.0,
     ) -> None:  # fmt: skip
         self._problem = problem
-        self._way = way
+        self._mode = mode
         self._deadline = deadline
         self._target = target
         self._shift = shift
         self._nudge = nudge
-        self._graph = way.graph or any(entry.name == "grad" for entry in problem.entries)
+        self._graph = mode.graph or any(entry.name == "grad" for entry in problem.entries)
         self.env: dict[int, torch.Tensor] = {}
         self._given: dict[int, torch.Tensor] = {}
         self.leaves: dict[int, tuple[Leaf, torch.Tensor]] = {}
@@ -122,7 +124,8 @@ class Player:
         self._begins: dict[int, torch.Tensor] = {}
 
     def play(self, base: "Player | None" = None, again: set[int] | None = None, until: Entry | None = None) -> "Player":
-        """Computes the roots; with `base` and `again` only entries that touch the memory in `again`; stops before `until`."""
+        """Computes the roots; with `base` and `again` only entries that touch the memory in `again`; stops before
+        `until`."""
         if base is not None and again is not None and not self._graph:
             self._given, self._constants = base.env, base._constants
         else:
@@ -169,15 +172,15 @@ class Player:
         fresh = entry.writes or entry.name in WRITES_SILENTLY
         args, kwargs = self.filled(entry.args, fresh), self.filled(entry.kwargs, fresh)
         func = entry.func
-        if self._way.wide and entry.name in _TO_REAL:
+        if self._mode.wide and entry.name in _TO_REAL:
             func = torch.Tensor.double
-        elif self._way.wide and entry.name in _TO_COMPLEX:
+        elif self._mode.wide and entry.name in _TO_COMPLEX:
             func = _to_complex
-        if self._way.uncut and entry.cut:
+        if self._mode.uncut and entry.cut:
             func, args, kwargs = _uncut(entry, func, args, kwargs)
         if entry.rng is not None:
             torch.set_rng_state(entry.rng)
-        recording = self._graph and (entry.grad_mode or self._way.uncut)
+        recording = self._graph and (entry.grad_mode or self._mode.uncut)
         with torch.set_grad_enabled(recording), self._precision(entry):
             result = func(*args, **kwargs)
         tensors = tensors_among(peeked(result))
@@ -189,26 +192,19 @@ class Player:
                 self.env[slot] = tensor.clone() if id(tensor) in given else tensor
 
     def _precision(self, entry: Entry) -> contextlib.AbstractContextManager[Any]:
-        if self._way.wide or entry.autocast is None:
+        if self._mode.wide or entry.autocast is None:
             return contextlib.nullcontext()
         return torch.autocast("cpu", dtype=entry.autocast)
 
     def filled(self, item: Any, fresh: bool) -> Any:
         """Arguments with tensors in the place of operands."""
-        if isinstance(item, Operand):
-            return self._resolved(item, fresh)
-        if isinstance(item, torch.dtype):
-            return _WIDE.get(item, item) if self._way.wide else item
-        if isinstance(item, torch.Size):
-            return item
-        if isinstance(item, tuple):
-            inner = [self.filled(each, fresh) for each in item]
-            return type(item)(*inner) if hasattr(item, "_fields") else tuple(inner)
-        if isinstance(item, list):
-            return [self.filled(each, fresh) for each in item]
-        if isinstance(item, dict):
-            return {key: self.filled(each, fresh) for key, each in item.items()}
-        return item
+
+        def filled(each: object) -> object:
+            if isinstance(each, Operand):
+                return self._resolved(each, fresh)
+            return _WIDE.get(each, each) if self._mode.wide and isinstance(each, torch.dtype) else each
+
+        return mapped(item, filled)
 
     def _resolved(self, operand: Operand, fresh: bool = False) -> torch.Tensor:
         slot, value = operand.slot, operand.value
@@ -253,7 +249,7 @@ class Player:
 
     def _begun(self, made: torch.Tensor, value: Value | None) -> torch.Tensor:
         """A result that the program made a leaf of: autograd begins anew there."""
-        if not self._graph or self._way.uncut:
+        if not self._graph or self._mode.uncut:
             return made
         known = self._begins.get(id(value))
         if known is None:
@@ -261,7 +257,7 @@ class Player:
         return known
 
     def _widened(self, tensor: torch.Tensor) -> torch.Tensor:
-        return tensor.to(_WIDE.get(tensor.dtype, tensor.dtype)) if self._way.wide else tensor
+        return tensor.to(_WIDE.get(tensor.dtype, tensor.dtype)) if self._mode.wide else tensor
 
 
 def _to_complex(tensor: torch.Tensor, **options: Any) -> torch.Tensor:

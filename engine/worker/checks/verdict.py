@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 import torch
 
+from engine import events
 from engine.worker.checks.custom_backward import backward_fits
-from engine.worker.checks.tape import Entry, Impossible, Leaf, Tape, dense
+from engine.worker.checks.tape import Entry, Impossible, Tape, dense
 from engine.worker.checks.tape_replay import Player, Problem, Reached, ReplayMode, dependent, playing
 
 MOST_ELEMENTS = 16
@@ -56,7 +57,7 @@ class Element:
 class Verdict:
     """What is said of one leaf."""
 
-    word: str
+    word: events.Verdict
     reason: str = ""
     parameters: dict[str, str] = field(default_factory=dict)
     node: int = 0
@@ -64,12 +65,12 @@ class Verdict:
     elements: list[Element] = field(default_factory=list)
 
 
-def error_of(each: Element, scale: float) -> float:
+def error_of(element: Element, scale: float) -> float:
     """Its relative error, not over-large where the gradient is nothing beside its largest element."""
-    if not (math.isfinite(each.autograd) and math.isfinite(each.difference)):
+    if not (math.isfinite(element.autograd) and math.isfinite(element.difference)):
         return math.inf
-    gap = abs(each.autograd - each.difference)
-    return gap / max(abs(each.autograd), abs(each.difference), 1e-9 * scale, 1e-30)
+    gap = abs(element.autograd - element.difference)
+    return gap / max(abs(element.autograd), abs(element.difference), 1e-9 * scale, 1e-30)
 
 
 def place_of(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -133,7 +134,8 @@ class LeafChecker:
         return self._base
 
     def _faithful_as_it_was(self) -> bool:
-        """Whether the tape gives the program's values in its own precision: then double precision alone tells them apart."""
+        """Whether the tape gives the program's values in its own precision: then double precision alone tells them
+        apart."""
         with playing(wide=False):
             torch.set_default_dtype(torch.float32)
             return self._faithful(Player(self._problem, ReplayMode(wide=False), self._deadline).play(), 1e-6)
@@ -151,7 +153,7 @@ class LeafChecker:
 
     def _shifted(self, reached: Reached, index: int, step: float) -> float:
         player = Player(self._problem, ReplayMode(), self._deadline, reached.leaf, (index, step))
-        again = dependent(self._problem.entries, reached.leaf) | self._tape.written
+        again = dependent(self._problem.entries, reached.leaf)[1] | self._tape.written
         return player.play(self._base_run(), again).value()
 
     def _element(self, reached: Reached, index: int, at: float) -> Element:
@@ -181,29 +183,32 @@ class LeafChecker:
         """The largest number among the roots and what the last entries gave."""
         slots = [slot for entry in self._problem.entries[-_LAST:] for slot in entry.outputs if slot]
         tensors = [*base.roots(), *(base.env[slot] for slot in slots if slot in base.env)]
-        sizes = [float(_flat(each.detach()).abs().nan_to_num(posinf=0.0).max()) for each in tensors if each.numel()]
+        sizes = [
+            float(_flat(tensor.detach()).abs().nan_to_num(posinf=0.0).max()) for tensor in tensors if tensor.numel()
+        ]
         return max(sizes, default=0.0)
 
     # Verdicts
 
     def _judged(self, reached: Reached, elements: list[Element]) -> Verdict:
         slack = self._slack(reached)
-        wrong = [each for each in elements if not self._near(each.autograd, each.difference, slack)]
-        if any(not math.isfinite(each.autograd) for each in wrong):
-            finite = all(math.isfinite(each.difference) for each in wrong)
+        wrong = [element for element in elements if not self._near(element.autograd, element.difference, slack)]
+        if any(not math.isfinite(element.autograd) for element in wrong):
+            finite = all(math.isfinite(element.difference) for element in wrong)
             return Verdict("differs", "nonfinite") if finite else unchecked(Impossible("nonfinite"))
-        wrong = [each for each in wrong if not each.between(slack)]
-        if wrong and all(each.kink for each in wrong) and self._fits_beside(reached, wrong, slack):
+        wrong = [element for element in wrong if not element.between(slack)]
+        if wrong and all(element.kink for element in wrong) and self._fits_beside(reached, wrong, slack):
             wrong = []
         if wrong:
             return self._explained(reached, wrong, slack, elements)
-        if any(each.kink for each in elements):
-            return Verdict("kink", "jump" if any(each.jump for each in elements) else "kink")
+        if any(element.kink for element in elements):
+            return Verdict("kink", "jump" if any(element.jump for element in elements) else "kink")
         left = self._left(reached)
         return Verdict("agrees") if left is None else Verdict("agrees", "left", {"op": left.name}, site=left.site)
 
     def _left(self, reached: Reached) -> Entry | None:
-        """The first call that gave Python a number made of the leaf, before the roots were computed: it may have come back."""
+        """The first call that gave Python a number made of the leaf, before the roots were computed: it may have come
+        back."""
         if not self._tape.left or not self._problem.entries:
             return None
         last, groups = self._problem.entries[-1], set[int]()
@@ -238,7 +243,7 @@ class LeafChecker:
         """What explains a gradient that is not the slope."""
         if self._fits(reached, wrong, slack, ReplayMode(graph=True)):
             return self._outside(reached, wrong)
-        path = self._path(reached.leaf)
+        path, _ = dependent(self._problem.entries, reached.leaf)
         cuts = [entry for entry in path if entry.cut]
         if cuts and self._fits(reached, wrong, slack, ReplayMode(graph=True, uncut=True)):
             cut = cuts[0]
@@ -250,35 +255,38 @@ class LeafChecker:
 
     def _fits_beside(self, reached: Reached, wrong: list[Element], slack: float) -> bool:
         """Whether the program's gradient is autograd's own, and autograd gives the slopes a little beside the kink."""
-        leaf, way = reached.leaf, ReplayMode(graph=True)
-        here = Player(self._problem, way, self._deadline).play().gradient(leaf)
-        there = Player(self._problem, way, self._deadline, leaf, nudge=_BESIDE).play().gradient(leaf)
+        leaf, mode = reached.leaf, ReplayMode(graph=True)
+        here = Player(self._problem, mode, self._deadline).play().gradient(leaf)
+        there = Player(self._problem, mode, self._deadline, leaf, nudge=_BESIDE).play().gradient(leaf)
         if here is None or there is None:
             return False
-        for each in wrong:
-            step = STEP * max(1.0, abs(float(_flat(reached.value.copied)[each.index])))
+        for element in wrong:
+            step = STEP * max(1.0, abs(float(_flat(reached.value.copied)[element.index])))
             up, down = (
-                Player(self._problem, ReplayMode(), self._deadline, leaf, (each.index, shift), _BESIDE).play().value()
+                Player(self._problem, ReplayMode(), self._deadline, leaf, (element.index, shift), _BESIDE)
+                .play()
+                .value()
                 for shift in (step, -step)
             )
-            if not self._near(float(_flat(here)[each.index]), each.autograd, slack):
+            if not self._near(float(_flat(here)[element.index]), element.autograd, slack):
                 return False
-            if not self._near(float(_flat(there)[each.index]), (up - down) / (2 * step), slack, 1):
+            if not self._near(float(_flat(there)[element.index]), (up - down) / (2 * step), slack, 1):
                 return False
         return True
 
-    def _fits(self, reached: Reached, wrong: Iterable[Element], slack: float, way: ReplayMode) -> bool:
+    def _fits(self, reached: Reached, wrong: Iterable[Element], slack: float, mode: ReplayMode) -> bool:
         """Whether autograd in another playing gives the slopes."""
         try:
-            given = Player(self._problem, way, self._deadline).play().gradient(reached.leaf)
+            given = Player(self._problem, mode, self._deadline).play().gradient(reached.leaf)
         except Impossible:
             raise
         except Exception:  # such as a backward that does not take double precision
             return False
         flat = _flat(given) if given is not None else torch.zeros_like(_flat(reached.gradient))
         return all(
-            self._near(float(flat[each.index]), each.difference, slack + each.doubt(), 1) or each.between(slack)
-            for each in wrong
+            self._near(float(flat[element.index]), element.difference, slack + element.doubt(), 1)
+            or element.between(slack)
+            for element in wrong
         )
 
     def _outside(self, reached: Reached, wrong: Iterable[Element]) -> Verdict:
@@ -294,18 +302,9 @@ class LeafChecker:
             if given is not None:
                 flat, mine = _flat(given), _flat(reached.gradient)
                 scale = 1e-6 * float(mine.abs().max())
-                if all(self._near(float(flat[each.index]), each.autograd, scale) for each in wrong):
+                if all(self._near(float(flat[element.index]), element.autograd, scale) for element in wrong):
                     return Verdict("float32", "float32")
         return Verdict("differs", "changed" if reached.changed else "hook" if self._tape.hooks else "outside")
-
-    def _path(self, leaf: Leaf) -> list[Entry]:
-        groups: set[int] = set()
-        path = []
-        for entry in self._problem.entries:
-            if any(operand.leaf is leaf or operand.group in groups for operand in entry.operands):
-                groups.update(entry.groups)
-                path.append(entry)
-        return path
 
     def _right(self, entry: Entry) -> bool:
         """Whether a custom Function's backward fits its own forward, along one direction."""
@@ -325,13 +324,14 @@ def _takes(entry: Entry, reached: Reached, groups: set[int]) -> bool:
 
 
 def _symmetric(gradient: torch.Tensor, elements: list[Element], slack: float) -> bool:
-    """Whether a square matrix's gradient is right for changes that keep it symmetric: what `eigh` and `cholesky` give."""
+    """Whether a square matrix's gradient is right for changes that keep it symmetric: what `eigh` and `cholesky`
+    give."""
     if gradient.dim() != 2 or gradient.shape[0] != gradient.shape[1] or len(elements) != gradient.numel():
         return False
     size = gradient.shape[0]
-    gaps = [each.autograd - each.difference for each in elements]
+    gaps = [element.autograd - element.difference for element in elements]
     both = [abs(gaps[row * size + column] + gaps[column * size + row]) for row in range(size) for column in range(size)]
-    largest = max((abs(each.difference) for each in elements), default=0.0)
+    largest = max((abs(element.difference) for element in elements), default=0.0)
     return max(both, default=1.0) <= 1e-4 * largest + slack
 
 

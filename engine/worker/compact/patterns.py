@@ -1,39 +1,28 @@
 """Ops that a loop does again: what one turn has in common with the next is worked out and said once.
 
-A `Plan` is made of the rows of an op that was recorded in full, when its function always gives a new tensor, and every edge and
-saved value of its one node is an argument, the result or a text. It holds for calls from the same place whose arguments
-have the same forms; that the call made exactly one node, of the same kind, is asked each time.
+A `Plan` is made of the rows of an op that was recorded in full, when its function always gives a new tensor, and every
+edge and saved value of its one node is an argument, the result or a text. It holds for calls from the same place whose
+arguments have the same forms; that the call made exactly one node, of the same kind, is asked each time.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import msgspec
 import torch
 
-from engine.events import MISSING, OF_RESULT, OF_TEXT
-from engine.worker.capture.tensors import FLOATS
-
-if TYPE_CHECKING:
-    from engine.worker.capture.nodes import Walker
-    from engine.worker.capture.op_names import Called
-    from engine.worker.capture.record import Ledger, Row, State, Taken
+from engine.events import MISSING, OF_RESULT, OF_TEXT, NodeBrief, OpRan, Pattern, Said
+from engine.worker.capture.nodes import Nodes
+from engine.worker.capture.op_names import Called
+from engine.worker.capture.state import Form, State, Taken
+from engine.worker.capture.tensor_facts import FLOATS
 
 MOST = 4
-"""Ops of one place that are looked at: more kinds of arguments, or none that a plan can be made for, are not worth it."""
+"""Ops of one place that are looked at: more kinds of arguments, or none that a plan can be made for, are not worth
+it."""
 
 _CONSTANTS = frozenset((int, float, bool, type(None), str))
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
-
-
-class Form(msgspec.Struct, eq=False, gc=False):
-    """What tensors that are alike have in common; there is one of each."""
-
-    shape: tuple[int, ...]
-    dtype: torch.dtype
-    tracking: int
-    """0: needs no gradient, 1: comes from a node, 2: is a leaf."""
 
 
 ODD = Form((), torch.bool, -1)
@@ -46,14 +35,15 @@ class Forms:
     def __init__(self) -> None:
         self.known: dict[tuple[tuple[int, ...], torch.dtype, int], Form] = {}
 
-    def of(self, tensor: torch.Tensor, state: "State") -> Form:
-        """The form of a tensor whose state is as recorded; `ODD` for one that does not lie in memory in the plainest way."""
+    def of(self, tensor: torch.Tensor, state: State) -> Form:
+        """The form of a tensor whose state is as recorded; `ODD` for one that does not lie in memory in the plainest
+        way."""
         form = state.form = self._of(tensor, state)
         return form
 
-    def _of(self, tensor: torch.Tensor, state: "State") -> Form:
+    def _of(self, tensor: torch.Tensor, state: State) -> Form:
         rest = state.look.rest
-        if (rest and (rest[:3] != (None, "cpu", "strided") or len(rest) != 5)) or not state.look.address:
+        if (rest is not None and not rest.is_plain) or not state.look.address:
             return ODD
         if (
             type(tensor) not in _PLAIN
@@ -74,14 +64,15 @@ class Plan:
     """How an op of one place is recorded when its arguments are like those of an earlier call."""
 
     __slots__ = (
-        "called", "code", "constants", "count", "dtype", "dtype_name", "form", "func", "id", "keeps", "modules", "no_more", "node_type", "number",
-        "other", "passes", "shape", "site", "size_bytes", "slots", "tensors", "twice", "words",
+        "called", "code", "constants", "count", "dtype", "dtype_name", "form", "func", "id", "keeps", "modules",
+        "no_more", "node_type", "number", "other", "passes", "shape", "site", "size_bytes", "slots", "tensors",
+        "twice", "words",
     )  # fmt: skip
 
     id: int
     func: Any
     code: CodeType
-    called: "Called"
+    called: Called
     site: int
     """0 when the place is asked for each time."""
     passes: list[int]
@@ -117,7 +108,7 @@ class Plan:
         """The words for arguments with these records and versions."""
         return tuple([word if isinstance(word, str) else inputs[2 * word] for word in self.words])
 
-    def taken(self, args: tuple[Any, ...], inputs: Sequence[int], states: "Mapping[int, State]") -> "Taken":
+    def taken(self, args: tuple[Any, ...], inputs: Sequence[int], states: Mapping[int, State]) -> Taken:
         """The tensors among the arguments as `Recording` has them."""
         tensors = [args[place] for place, _ in self.tensors]
         return [
@@ -125,39 +116,41 @@ class Plan:
             for index, tensor in enumerate(tensors)
         ]
 
-    def edges(self, args: tuple[Any, ...], node: Any, ledger: "Ledger") -> tuple[int, ...] | None:
+    def edges(
+        self, args: tuple[Any, ...], node: Any, states: Mapping[int, State], nodes: Nodes
+    ) -> tuple[int, ...] | None:
         """The edges of a node made of these arguments; None when one leads where nothing was seen."""
-        walker = ledger.walker
         edges: list[int] = []
         for slot, place in enumerate(self.slots):
             target = 0
             if place >= 0:
-                state = ledger.states[id(args[self.tensors[place][0]])]
-                target = state.node or walker.sinks.get(state.first, 0)
+                state = states[id(args[self.tensors[place][0]])]
+                target = state.node or nodes.sinks.get(state.first, 0)
                 if not target:
                     return None
-                if not state.node and walker.hook is not None:
-                    node.next_functions[slot][0].register_hook(walker.hook)  # PyTorch may have made it anew
+                if not state.node and nodes.hook is not None:
+                    node.next_functions[slot][0].register_hook(nodes.hook)  # PyTorch may have made it anew
             edges += (target, 0)
         return tuple(edges)
 
 
 def plan_of(
-    args: tuple[Any, ...], taken: "Taken", rows: "Sequence[Row]", made: "State",
-    result: torch.Tensor, walker: "Walker", forms: Forms,
-) -> "tuple[Plan, Row] | None":  # fmt: skip
-    """The plan for calls like one that these rows tell of, and the event that announces it; None when they do not follow from
-    the arguments."""
-    if len(rows) != 3 or len(taken) > 2 or len(rows[0]) != 8 or made.version:
+    number: int, args: tuple[Any, ...], taken: Taken, said: Sequence[Said], made: State,
+    result: torch.Tensor, nodes: Nodes, forms: Forms,
+) -> tuple[Plan, Pattern] | None:  # fmt: skip
+    """The plan for calls like one that these events tell of, and the event that announces it; None when they do not
+    follow from the arguments."""
+    if len(said) != 3 or len(taken) > 2 or made.version:
         return None
-    node, _, op = rows
+    node, _, op = said
     form = forms.of(result, made)
-    if node[0] != "n" or op[0] != "o" or form is ODD:
+    if type(node) is not NodeBrief or not isinstance(op, OpRan) or form is ODD:
         return None
     plan = Plan()
+    plan.id = number
     kinds = _kinds(plan, args, taken, forms)
-    slots = _slots(node[5], taken, walker)  # type: ignore[arg-type]
-    saved = _saved(node[7], taken, made)  # type: ignore[arg-type]
+    slots = _slots(node.edges, taken, nodes)
+    saved = _saved(node.saved, taken, made)
     if not kinds or slots is None or saved is None:
         return None
     plan.slots = slots
@@ -169,11 +162,21 @@ def plan_of(
     plan.dtype, plan.dtype_name = result.dtype, made.look.dtype
     plan.number = FLOATS[result.dtype][2] if result.dtype in FLOATS and result.numel() == 1 else None
     plan.other = None
-    said = ("pat", op[2], plan.words, node[2], slots, node[6], saved, plan.shape, plan.dtype_name, plan.size_bytes)
-    return plan, said
+    return plan, Pattern(
+        number,
+        op.function,
+        plan.words,
+        node.type,
+        slots,
+        node.outputs,
+        saved,
+        plan.shape,
+        plan.dtype_name,
+        plan.size_bytes,
+    )
 
 
-def _kinds(plan: Plan, args: tuple[Any, ...], taken: "Taken", forms: Forms) -> bool:
+def _kinds(plan: Plan, args: tuple[Any, ...], taken: Taken, forms: Forms) -> bool:
     """Sorts the arguments into tensors and constants."""
     tensors: list[tuple[int, Form]] = []
     constants: list[tuple[int, object]] = []
@@ -196,7 +199,7 @@ def _kinds(plan: Plan, args: tuple[Any, ...], taken: "Taken", forms: Forms) -> b
     return bool(tensors)
 
 
-def _slots(edges: tuple[int, ...], taken: "Taken", walker: "Walker") -> tuple[int, ...] | None:
+def _slots(edges: tuple[int, ...], taken: Taken, nodes: Nodes) -> tuple[int, ...] | None:
     """Which argument each edge of the node leads to; None when that cannot be told."""
     slots: list[int] = []
     for slot in range(0, len(edges), 2):
@@ -206,7 +209,7 @@ def _slots(edges: tuple[int, ...], taken: "Taken", walker: "Walker") -> tuple[in
             continue
         owners = {
             id(tensor): place for place, (tensor, state, _, _) in reversed(list(enumerate(taken)))
-            if state.requires_grad and target == (state.node or walker.sinks.get(state.first))
+            if state.requires_grad and target == (state.node or nodes.sinks.get(state.first))
         }  # fmt: skip
         if len(owners) != 1 or edges[slot + 1]:
             return None
@@ -215,7 +218,7 @@ def _slots(edges: tuple[int, ...], taken: "Taken", walker: "Walker") -> tuple[in
 
 
 def _saved(
-    rows: Sequence[tuple[str, int, int, str, int, str]], taken: "Taken", made: "State"
+    rows: Sequence[tuple[str, int, int, str, int, str]], taken: Taken, made: State
 ) -> tuple[tuple[str, int, str, int], ...] | None:
     """Where each saved value comes from; None when that cannot be told."""
     saved: list[tuple[str, int, str, int]] = []

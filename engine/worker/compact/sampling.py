@@ -1,35 +1,71 @@
-"""Bounds what a long loop of backward passes records: all of its first turns, then a sample that grows sparser, and the latest.
+"""Bounds what a long loop of backward passes records: all of its first turns, then a sample that grows sparser, and the
+latest.
 
 A *turn* of a loop is what happens from the moment the program jumps back after a pass until it does so again: forward
-operations, the pass, the updates after it. Until `FULL` facts are recorded nothing is left out. From then on each turn is
+operations, the pass, the updates after it. Until `FULL` facts are recorded nothing is left out. From then on each turn
+is
 
 * kept, when its number is in the sample;
-* provisional: recorded but held back, and forgotten as soon as the next turn is recorded, so that the last one is there at the end;
+* provisional: recorded but held back, and forgotten as soon as the next turn is recorded, so that the last one is there
+  at the end;
 * skipped, once recording has taken its share of the time: nothing is recorded but two numbers for the curve.
 
-Forgetting must leave no trace of the numbers that were forgotten: `_sift` takes the states of live tensors out of the ledger,
-or keeps the one row that says what they are now.
+Forgetting must leave no trace of the numbers that were forgotten: `_sift` takes the states of live tensors out of
+recording, or keeps the one row that says what they are now.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from sys import _getframe
 from threading import RLock
 from time import perf_counter
 from types import CodeType, FrameType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
-from engine.events import Again, Flowing, Passed, row_of
+from engine import events
+from engine.events import (
+    Accumulated,
+    Again,
+    CurveSaid,
+    Data,
+    Event,
+    Figures,
+    Found,
+    Gone,
+    ModuleSeen,
+    NodeSeen,
+    Omitted,
+    OpRan,
+    Passed,
+    PassStarted,
+    Pattern,
+    Printed,
+    Room,
+    Said,
+    Skipped,
+    TensorBrief,
+    TensorChanged,
+    TensorSeen,
+    Updated,
+    Visited,
+    Warned,
+    as_read,
+)
 from engine.patterns import Patterns, spread_visit
-from engine.worker.capture.tensors import kind_of, look, small_data, spoken
-
-if TYPE_CHECKING:
-    from engine.worker.capture.op_names import Called
-    from engine.worker.capture.record import Ledger, Row, State
+from engine.worker.capture.counts import Counts
+from engine.worker.capture.nodes import Nodes
+from engine.worker.capture.op_names import Called
+from engine.worker.capture.outbox import Outbox
+from engine.worker.capture.sites import Sites
+from engine.worker.capture.state import State
+from engine.worker.capture.storages import Storages
+from engine.worker.capture.tensor_facts import kind_of, look, small_data, spoken
+from engine.worker.capture.tensors import Tensors
+from engine.worker.capture.thread_state import ThreadState
+from engine.worker.pytorch.internals import disable_torch_function, get_frame
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
 Place = tuple[CodeType, int]
@@ -47,15 +83,8 @@ _SHARE = 0.3
 """Part of the wall time after which most turns are skipped."""
 _SPARE = 16
 """Then one turn in so many is recorded, for the sake of the last."""
-_ALWAYS = frozenset(("fn", "pat", "out", "w", "find", "m", "cut", "cv", "gone", "room"))
-"""Rows that are said though their turn is forgotten."""
-_DATA, _NODE, _SUMMARY = 6, 10, 17
-"""Places in the row of a tensor."""
-_GONE = 12
-"""Place of the tensors that ceased to exist in the row of an op."""
-_GONE_BY_VISIT = 6
-"""The same in the row of a visit."""
-_disabled = torch._C.DisableTorchFunction
+_ALWAYS = (events.Called, Pattern, Printed, Warned, Found, ModuleSeen, Omitted, CurveSaid, Gone, Room)
+"""What is said though its turn is forgotten."""
 
 
 class _Calls:
@@ -90,17 +119,26 @@ class _Gap:
         self.updates += other.updates
         self.ops.update(other.ops)
 
-    def row(self) -> "Row":
+    def said(self) -> Skipped:
         """The event that tells of it."""
-        places = tuple((*place, count) for place, count in self.ops.items())
-        return "gap", self.first, self.last, self.passes, self.ops.total(), self.updates, places
+        places = tuple([(*place, count) for place, count in self.ops.items()])
+        return Skipped(self.first, self.last, self.passes, self.ops.total(), self.updates, places)
 
 
 class LoopSampler:
-    """Decides what of a long loop is recorded; the ledger, the calls, the passes and the optimizers ask it."""
+    """Decides what of a long loop is recorded; the ops, the passes and the optimizers ask it."""
 
-    def __init__(self, ledger: "Ledger") -> None:
-        self.ledger = ledger
+    def __init__(
+        self, counts: Counts, outbox: Outbox, sites: Sites, thread: ThreadState, storages: Storages,
+        tensors: Tensors, nodes: Nodes,
+    ) -> None:  # fmt: skip
+        self._counts = counts
+        self._outbox = outbox
+        self._sites = sites
+        self._thread = thread
+        self._storages = storages
+        self._tensors = tensors
+        self._nodes = nodes
         self.lock = RLock()
         """The time limit settles from another thread."""
         self.started = perf_counter()
@@ -115,40 +153,39 @@ class LoopSampler:
         self.calls: dict[int, _Calls] = {}
         self.anchor = 0
         """The line whose pass ends a turn."""
-        self.outermost = self.inside = 0
-        self.spent = self.ops_forgotten = self.nodes_forgotten = self.updates_forgotten = 0
+        self.outermost = self.inside = self.spent = 0
         self.volume = 0
         """What was recorded when the block began."""
         self.provisional = False
-        self.sites = 0
+        self.places = 0
+        """Places met when the block began."""
         self.floor = 0
         """Number of tensors when the block began."""
-        self.carry: list[Row] = []
-        """Rows of live tensors, said with the next block."""
+        self.carry: list[Said] = []
+        """Events of live tensors, said with the next block."""
         self.carried: set[int] = set()
         self.patterns = Patterns()
         """Those of ops that a loop does again."""
         self.before, self.gap = _Gap(), _Gap()
         """What was left out before the block, and since."""
         self.aside_floor = 0
-        self.block_rows: list[Row] = []
+        self.block_rows: list[Said] = []
         self.since = self.usual = 0
         """Operations skipped since the last pass, and how many there were in a turn."""
         self.said = 0
         self.stride = 1
-        self.point: Row | None = None
+        self.point: CurveSaid | None = None
         """The latest point of the curve that was not said."""
         self.squares: float | None = None
 
     def begin(self) -> None:
         """The program begins, and its limits are known."""
         self.started = perf_counter()
-        self.ledger.nodes_to_spare = self.ledger.limits.nodes - 1000
         self._attend()
 
     # What the others ask
 
-    def skips(self, called: "Called | None", frame: FrameType) -> bool:
+    def skips(self, called: Called | None, frame: FrameType) -> bool:
         """Whether an operation is to run unrecorded."""
         if self.armed is not None:
             self.turn(frame)
@@ -157,58 +194,68 @@ class LoopSampler:
         if called is None or called.special:
             self.gap.updates += called is not None and called.special in ("set_grad", "set_data")
             return True
-        places = len(self.ledger.site_codes)
-        site = self.ledger.site(frame)
+        places = len(self._sites.places)
+        site = self._sites.of(frame)
         if self._may_turn() and (site > places or self.since > 4 * self.usual + 100) and self.spent < 4 * SAMPLE:
             self._keep_from_here()  # code that never ran before, or the loop was left
             return False
-        modules = self.ledger.here.modules
-        self.gap.ops[site, called.id, modules[-1] if modules else 0] += 1
+        self.gap.ops[site, called.id, self._thread.running_module] += 1
         self.since += 1
         return True
 
     def skips_update(self) -> bool:
         """Whether a change outside the graph is to go unrecorded."""
-        return self.muted or self.ledger.updates - self.updates_forgotten >= self.ledger.limits.ops
+        return self.muted or self._counts.updates_kept >= self._counts.limits.ops
 
     def turn(self, frame: FrameType, again: bool = False) -> None:
         """Begins a new turn when the program has jumped back; `again`: here a pass is called."""
-        if self.armed is not None and self._may_turn() and _went_back(self.armed, self.ledger.stack(frame), again):
+        if self.armed is not None and self._may_turn() and _went_back(self.armed, self._sites.stack(frame), again):
             self.armed = None
             with self.lock:
                 self._next_turn()
 
     def _may_turn(self) -> bool:
-        here = self.ledger.here
-        return not (here.passes or here.modules or self.steps or self.inside)
+        thread = self._thread
+        return not (thread.passes or thread.modules or self.steps or self.inside)
 
     def _at_limit(self) -> bool:
-        ledger = self.ledger
-        ops, nodes = ledger.ops - self.ops_forgotten, ledger.nodes - self.nodes_forgotten
-        if ops < ledger.limits.ops and nodes < ledger.limits.nodes and ledger.said_bytes < OPS_BYTES:
+        counts, limits = self._counts, self._counts.limits
+        if counts.ops_kept < limits.ops and counts.nodes_kept < limits.nodes and counts.sent_bytes < OPS_BYTES:
             return False
-        if not ledger.ops_omitted:
-            ledger.say("cut", "ops", "ops", ops, 0)  # should the run be killed
-        ledger.ops_omitted += 1
+        if not counts.ops_omitted:
+            self._outbox.say(Omitted("ops", "ops", counts.ops_kept, 0))  # should the run be killed
+        counts.omit_op()
         return True
 
     def _attend(self) -> None:
         """Sets from which op on the calls ask."""
-        ledger = self.ledger
-        full = ledger.nodes - self.nodes_forgotten >= ledger.limits.nodes or ledger.said_bytes >= OPS_BYTES
-        asks = full or self.muted or self.armed is not None
-        ledger.attention = -1 if asks else ledger.limits.ops + self.ops_forgotten
+        counts = self._counts
+        full = counts.nodes_kept >= counts.limits.nodes or counts.sent_bytes >= OPS_BYTES
+        counts.attend(full or self.muted or self.armed is not None)
+
+    # Steps
+
+    def begin_step(self) -> None:
+        """A step of an optimizer runs: no turn ends within it."""
+        self.steps += 1
+
+    def end_step(self) -> None:
+        """It has ended."""
+        self.steps -= 1
+
+    def skip_update(self) -> None:
+        """A change outside the graph goes unrecorded."""
+        self.gap.updates += 1
 
     # Passes
 
     def passed(self, frame: FrameType | None) -> None:
         """An outermost call of the engine has ended."""
-        ledger = self.ledger
         self.outermost += 1
-        if ledger.walker.threaded:
+        if self._nodes.threaded:
             self._stop()
             return
-        site = ledger.site(frame)
+        site = self._sites.of(frame)
         calls = self.calls.get(site)
         if calls is None:
             if len(self.calls) > 1000:
@@ -218,12 +265,12 @@ class LoopSampler:
         calls.last = self.outermost
         calls.count += 1
         if self.full:
-            if ledger.tensors + ledger.ops + ledger.nodes < FULL and ledger.said_bytes < FULL_BYTES:
+            if self._counts.recorded < FULL and self._counts.sent_bytes < FULL_BYTES:
                 return
             self.full = False
         self.anchor = self._anchor()
         if self.anchor == site and site:
-            self.armed = ledger.stack(frame)
+            self.armed = self._sites.stack(frame)
             if self.muted:
                 self.usual = max(self.usual, self.since)
             self.since = 0
@@ -244,24 +291,22 @@ class LoopSampler:
 
     def pass_over(self, engine: Callable[..., Any], outputs: Sequence[Any], args: Any, kwargs: Any) -> Any:
         """Runs the engine unrecorded; only the loss and the norm of what reaches the leaves are noted."""
-        ledger = self.ledger
-        ledger.passes += 1
-        number = ledger.passes
-        site = ledger.site(_getframe(1))
+        number = self._counts.new_pass()
+        site = self._sites.of(get_frame(1))
         loss = _loss(outputs)
         self.inside += 1
         handles: list[Any] = []
         self.squares = None
         try:
-            with _disabled():
+            with disable_torch_function():
                 if kwargs.get("accumulate_grad", True) and self.inside == 1:
                     self.squares = 0.0
-                    ledger.here.ours = True
+                    self._thread.is_internal = True
                     handles = [node.register_hook(self._arrived) for node in _sinks(outputs)]
-                ledger.here.ours = False
+                self._thread.is_internal = False
             return engine(outputs, *args, **kwargs)
         finally:
-            ledger.here.ours = False
+            self._thread.is_internal = False
             for handle in handles:
                 handle.remove()
             self.inside -= 1
@@ -269,21 +314,21 @@ class LoopSampler:
             self.gap.add_pass(number)
             self.curve(number, loss, norm, site)
             if not self.inside:
-                self.passed(_getframe(1))
+                self.passed(get_frame(1))
 
     def _arrived(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
         if entered and entered[0] is not None and self.squares is not None:
-            with _disabled():
+            with disable_torch_function():
                 self.squares += _norm(entered[0]) ** 2
 
     def curve(self, number: int, loss: float | str | None, norm: float | str | None, site: int) -> None:
         """Notes one call of the engine that is left out."""
-        row = ("cv", number, loss, norm, site)
+        point = CurveSaid(number, loss, norm, site)
         if number % self.stride:
-            self.point = row
+            self.point = point
             return
         self.point = None
-        self.ledger.outbox.append(row)
+        self._outbox.send(point)
         self.said += 1
         if self.said >= _CURVE:
             self.said, self.stride = 0, 2 * self.stride
@@ -293,7 +338,7 @@ class LoopSampler:
     def _next_turn(self) -> None:
         """The anchor's loop goes round."""
         number = self.calls[self.anchor].count + 1
-        late = perf_counter() - self.started > _SHARE * self.ledger.limits.wall_s
+        late = perf_counter() - self.started > _SHARE * self._counts.limits.wall_s
         if self._may_keep() and number % _step(number, self._fineness()) == 0:
             self._open(provisional=False)
         elif not late or number % _SPARE == 0:
@@ -303,7 +348,7 @@ class LoopSampler:
         self._attend()
 
     def _may_keep(self) -> bool:
-        return self.spent < SAMPLE and self.ledger.said_bytes < OPS_BYTES
+        return self.spent < SAMPLE and self._counts.sent_bytes < OPS_BYTES
 
     def _fineness(self) -> int:
         """How many of each further doubling the sample can afford."""
@@ -326,32 +371,31 @@ class LoopSampler:
         """Begins a block with a turn that is recorded."""
         self._unmute()
         self._close()
-        ledger = self.ledger
         self.provisional = provisional
-        self.sites = len(ledger.site_codes)
-        self.floor = ledger.tensors
-        self.volume = self._recorded()
+        self.places = len(self._sites.places)
+        self.floor = self._counts.tensors
+        self.volume = self._counts.recorded
         if provisional:
             self.before, self.gap = self.gap, _Gap()
-            self.carried = {int(row[1]) for row in self.carry if row[0] == "t"}  # type: ignore[call-overload]
-            ledger.rows, self.carry = self.carry, []
+            self.carried = {event.id for event in self.carry if isinstance(event, TensorBrief)}
+            self._outbox.divert(self.carry)
+            self.carry = []
             return
         self._say_gap()
-        ledger.outbox.extend(self.carry)
+        self._outbox.send(*self.carry)
         self.carry = []
         self.carried.clear()
 
     def _close(self) -> None:
         """Ends the block: says it or forgets it."""
-        ledger = self.ledger
         if not self.provisional:
-            self.spent += 0 if self.volume == 0 else self._recorded() - self.volume
+            self.spent += 0 if self.volume == 0 else self._counts.recorded - self.volume
             return
-        if len(ledger.site_codes) > self.sites and self.spent < 4 * SAMPLE:  # it ran code that never ran before
+        if len(self._sites.places) > self.places and self.spent < 4 * SAMPLE:  # it ran code that never ran before
             self._say_block()
-            self.spent += self._recorded() - self.volume
+            self.spent += self._counts.recorded - self.volume
             return
-        held, ledger.rows = ledger.rows, ledger.outbox
+        held = self._outbox.divert(self._outbox.queue)
         self.provisional = False
         later, self.gap = self.gap, self.before
         self.carry = [*self._sift(held, self.floor, self.carried), *self.carry]
@@ -359,41 +403,35 @@ class LoopSampler:
 
     def _say_block(self) -> None:
         """Says what was held back, after what was left out before it."""
-        ledger = self.ledger
-        held, ledger.rows = ledger.rows, ledger.outbox
+        held = self._outbox.divert(self._outbox.queue)
         later, self.gap = self.gap, self.before
         self._say_gap()
         self.gap = later
-        ledger.outbox.extend(held)
+        self._outbox.send(*held)
         self.provisional = False
         self.carried.clear()
 
-    def _recorded(self) -> int:
-        ledger = self.ledger
-        return ledger.tensors + ledger.ops + ledger.nodes
-
     def _say_gap(self) -> None:
         if self.gap:
-            self.ledger.outbox.append(self.gap.row())
+            self._outbox.send(self.gap.said())
             self.gap = _Gap()
 
     def _mute(self) -> None:
         self.muted = True
-        self.ledger.here.muted += 1
-        self.aside_floor = self.ledger.tensors
-        self.block_rows, self.ledger.rows = self.ledger.rows, []
+        self._thread.mute()
+        self.aside_floor = self._counts.tensors
+        self.block_rows = self._outbox.divert([])
         self.since = 0
 
     def _unmute(self) -> None:
         if not self.muted:
             return
-        ledger = self.ledger
         self.muted = False
-        ledger.here.muted -= 1
-        aside, ledger.rows = ledger.rows, self.block_rows
+        self._thread.unmute()
+        aside = self._outbox.divert(self.block_rows)
         rows = self._sift(aside, self.aside_floor, set())
         self.carry += rows
-        for state in list(ledger.states.values()):
+        for state in list(self._tensors.states.values()):
             if state.role in ("leaf", "parameter", "buffer", "gradient", "state"):
                 state.version = -1  # may have been written past its version counter
 
@@ -401,7 +439,7 @@ class LoopSampler:
         self._unmute()
         if self.provisional:
             self._say_block()
-        self.ledger.outbox.extend(self.carry)
+        self._outbox.send(*self.carry)
         self.carry = []
         self.carried.clear()
         self._say_gap()
@@ -412,77 +450,75 @@ class LoopSampler:
             self._settle()
             self.armed = None
             if self.point is not None:
-                self.ledger.outbox.append(self.point)
+                self._outbox.send(self.point)
                 self.point = None
-            self.ledger.attention = -1
+            self._counts.attend(asks=True)
 
     # Forgetting
 
-    def _sift(self, rows: list["Row"], floor: int, carried: set[int]) -> list["Row"]:
-        """Says what is always said of some rows; gives those that live tensors need; forgets the others.
+    def _sift(self, rows: list[Said], floor: int, carried: set[int]) -> list[Said]:
+        """Says what is always said of some events; gives those that live tensors need; forgets the others.
 
-        Numbers above `floor`, and those carried over, are in these rows only."""
-        ledger = self.ledger
-        rows = list(self._spread(rows))
-        tied = {row[1] for row in rows if row[0] == "t" and len(row) > _NODE and row[_NODE]}
+        Numbers above `floor`, and those carried over, are in these events only."""
+        block = list(self._spread(rows))
+        tensors = {event.id: event for event in block if isinstance(event, TensorSeen)}
+        tied = {event.id for event in tensors.values() if event.node}
         needed = self._needed(floor, carried, tied)
-        kept: list[Row] = []
-        told: dict[object, Row] = {}
-        passes: dict[object, tuple[Row, list[object]]] = {}
+        for event in block:
+            self._count(event)
+        self._draw(block, tensors)
+        return [event for event in block if self._is_kept(event, needed, floor, carried)]
+
+    def _spread(self, rows: list[Said]) -> Iterator[Event]:
+        """The events, each that stands for several replaced by those."""
         for row in rows:
-            kind = row[0]
-            if kind == "t":
-                told[row[1]] = row
-                if row[1] in needed:
-                    kept.append(row)
-            elif kind in _ALWAYS:
-                ledger.outbox.append(row)
-            elif kind == "tc":
-                if (row[1] in needed or (row[1] <= floor and row[1] not in carried)) and not (len(row) > 4 and row[4]):  # type: ignore[operator]
-                    kept.append(row)
-            elif kind == "n":
-                if self._keeps_node(row, needed, floor, carried):
-                    kept.append(row)
-            elif kind == "o":
-                self.gap.ops[row[6], row[2], row[7]] += 1  # type: ignore[index]
-                self.ops_forgotten += 1
-                if len(row) > _GONE and row[_GONE]:
-                    ledger.outbox.append(("gone", row[_GONE]))
-            elif kind == "v":
-                if len(row) > _GONE_BY_VISIT and row[_GONE_BY_VISIT]:
-                    ledger.outbox.append(("gone", row[_GONE_BY_VISIT]))
-            elif kind == "u":
+            match as_read(row):
+                case Again() as again:
+                    yield from self.patterns.spread(again)
+                case Passed() as passed:
+                    made, visit = spread_visit(passed)
+                    yield from made
+                    yield visit
+                case event:
+                    yield event
+
+    def _count(self, event: Event) -> None:
+        """Says what is always said of an event, and notes the rest in the gap."""
+        outbox = self._outbox
+        match event:
+            case OpRan():
+                self.gap.ops[event.site, event.function, event.module] += 1
+                self._counts.forget_op()
+                if event.gone:
+                    outbox.send(Gone(event.gone))
+            case Visited() if event.gone:
+                outbox.send(Gone(event.gone))
+            case Updated():
                 self.gap.updates += 1
-                self.updates_forgotten += 1
-            elif kind == "p":
-                self.gap.add_pass(row[1])  # type: ignore[arg-type]
-                passes[row[1]] = (row, [])
-            elif kind == "a" and row[1] in passes:
-                passes[row[1]][1].append(row[5])
-        for row, deltas in passes.values():
-            self._point(row, deltas, told)
-        return kept
+                self._counts.forget_update()
+            case PassStarted():
+                self.gap.add_pass(event.id)
+            case _ if isinstance(event, _ALWAYS):
+                outbox.send(event)
 
-    def _spread(self, rows: list["Row"]) -> Iterator["Row"]:
-        """The rows, each that stands for several replaced by those."""
-        for row in rows:
-            facts: Any = row[1:]
-            if row[0] == "l":
-                yield from [row_of(event) for event in self.patterns.spread(Again(*facts))]
-            elif row[0] == "f":
-                *known, new, gone = facts
-                made, visit = spread_visit(Passed(*known, tuple([Flowing(*one) for one in new]), gone))  # type: ignore[call-arg]
-                yield from [row_of(event) for event in (*made, visit)]
-            else:
-                yield row
+    def _is_kept(self, event: Event, needed: set[int], floor: int, carried: set[int]) -> bool:
+        """Whether what stays recorded needs an event."""
+        match event:
+            case TensorSeen():
+                return event.id in needed
+            case TensorChanged():
+                stays = event.id in needed or (event.id <= floor and event.id not in carried)
+                return stays and not event.node
+            case NodeSeen():
+                return self._keeps_node(event, needed, floor, carried)
+        return False
 
-    def _needed(self, floor: int, carried: set[int], tied: set[object]) -> set[int]:
-        """Takes states that would name what is forgotten out of the ledger; gives the records the others need."""
-        ledger = self.ledger
+    def _needed(self, floor: int, carried: set[int], tied: set[int]) -> set[int]:
+        """Takes states that would name what is forgotten out of recording; gives the records the others need."""
         staying: dict[int, State] = {}
         needed: set[int] = set()
         leaving: list[State] = []
-        for key, state in list(ledger.states.items()):
+        for key, state in list(self._tensors.states.items()):
             if state.ref() is None:
                 continue
             if state.id <= floor and state.id not in carried:
@@ -495,56 +531,48 @@ class LoopSampler:
         for key, state in list(staying.items()):
             if (state.base > floor or state.base in carried) and state.base not in needed:
                 leaving.append(staying.pop(key))
-        ledger.states = staying
+        self._tensors.keep_only(staying)
         for state in leaving:
-            if state.storage is not None and state in state.storage.members:
-                state.storage.members.remove(state)
+            self._storages.leave(state)
         return needed
 
-    def _keeps_node(self, row: "Row", needed: set[int], floor: int, carried: set[int]) -> bool:
+    def _keeps_node(self, event: NodeSeen, needed: set[int], floor: int, carried: set[int]) -> bool:
         """An AccumulateGrad stays as long as its leaf; other nodes are numbered anew should they be met again."""
-        walker = self.ledger.walker
-        number: Any = row[1]
-        if row[2] == "AccumulateGrad":
-            leaf: Any = row[8]
+        if event.type == "AccumulateGrad":
+            leaf = event.variable
             if leaf in needed or (leaf <= floor and leaf not in carried):
                 return True
-            walker.sinks.pop(leaf, None)
-            walker.leaves.pop(number, None)
-        elif row[3]:
-            walker.numbers.pop(int(row[3]), None)  # type: ignore[call-overload]
-        walker.edges.pop(number, None)
-        self.nodes_forgotten += 1
+            self._nodes.forget_leaf(leaf, event.id)
+        else:
+            self._nodes.forget(int(event.sequence_nr) if event.sequence_nr else None, event.id)
+        self._counts.forget_node()
         return False
 
-    def _point(self, row: "Row", deltas: list[object], told: dict[object, "Row"]) -> None:
-        roots: Any = row[3]
-        data = self._data(roots[0][2], told) if roots else None
-        loss = data[0] if data is not None and len(data) == 1 else None
-        squares = 0.0
-        for delta in deltas:
-            said: Any = told.get(delta)
-            if said is None:
-                continue
-            squares += _said_norm(said) ** 2
-        norm = spoken(math.sqrt(squares)) if row[2] == "backward" else None
-        self.curve(row[1], loss, norm, row[4])  # type: ignore[arg-type]
+    def _draw(self, block: list[Event], tensors: dict[int, TensorSeen]) -> None:
+        """Notes a point of the curve for each forgotten call of the engine."""
+        squares: dict[int, float] = {event.id: 0.0 for event in block if isinstance(event, PassStarted)}
+        for event in block:
+            if isinstance(event, Accumulated) and event.pass_id in squares and (delta := tensors.get(event.delta)):
+                squares[event.pass_id] += _norm_of(delta.data, delta.summary) ** 2
+        for event in block:
+            if isinstance(event, PassStarted):
+                norm = spoken(math.sqrt(squares[event.id])) if event.kind == "backward" else None
+                self.curve(event.id, self._loss(event, tensors), norm, event.site)
 
-    def _data(self, number: int, told: dict[object, "Row"]) -> Any:
-        """All elements of a recorded tensor that is small."""
-        if number in told:
-            return told[number][_DATA]
-        states = self.ledger.states.values()
-        return next((state.look.data for state in states if state.id == number), None)
-
-
-def _said_norm(row: Any) -> float:
-    """Norm of a tensor from its record."""
-    data, summary = row[_DATA], row[_SUMMARY] if len(row) > _SUMMARY else None
-    return _norm_of(data, summary)
+    def _loss(self, started: PassStarted, tensors: dict[int, TensorSeen]) -> float | str | None:
+        """The only element of what a call of the engine began at."""
+        if not started.roots:
+            return None
+        _, _, root, _, _ = started.roots[0]
+        if root in tensors:
+            data = tensors[root].data
+        else:
+            states = self._tensors.states.values()
+            data = next((state.look.data for state in states if state.id == root), None)
+        return data[0] if data is not None and len(data) == 1 else None
 
 
-def _norm_of(data: Any, summary: Any) -> float:
+def _norm_of(data: Data | None, summary: Figures | None) -> float:
     if data is not None:
         return math.sqrt(sum(float(value) ** 2 for value in data))
     return math.nan if summary is None else float(summary[4])
@@ -552,7 +580,7 @@ def _norm_of(data: Any, summary: Any) -> float:
 
 def _norm(tensor: torch.Tensor) -> float:
     seen = look(tensor)
-    return _norm_of(seen.data, seen.rest[3] if len(seen.rest) > 3 else None)
+    return _norm_of(seen.data, seen.summary)
 
 
 def _loss(outputs: Sequence[Any]) -> float | str | None:
@@ -560,7 +588,7 @@ def _loss(outputs: Sequence[Any]) -> float | str | None:
     if not isinstance(first, torch.Tensor):
         return None
     try:
-        with _disabled():
+        with disable_torch_function():
             if first.numel() != 1 or first.is_complex():
                 return None
             value = small_data(first.detach(), kind_of(first.dtype), 1)[0]

@@ -5,15 +5,17 @@ import re
 import traceback
 from pathlib import Path
 from types import FrameType, TracebackType
+from typing import Literal
 
-import numpy
 import torch
 
-from engine.worker.capture.record import PROGRAM, Ledger, Row
+from engine.events import Failed, Found
+from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name
 from engine.worker.explain.failure_context import FailureContext, Operand
 from engine.worker.explain.syntax_errors import fault
-from engine.worker.runtime.tracebacks import plain
+from engine.worker.pytorch.internals import array_bytes
+from engine.worker.pytorch.tracebacks import plain
 
 _MOST_FRAMES = 40
 _LIBRARY_FILE = re.compile(r'(?<=^  File ")/[^"\n]+', re.MULTILINE)
@@ -40,7 +42,7 @@ def _shorter(match: re.Match[str]) -> str:
     return _library(match.group())
 
 
-def failure_row(error: BaseException, ledger: Ledger, source: str) -> Row | None:
+def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | None:
     """The event for an exception that ended the program; None for an exit with code 0."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return None
@@ -50,13 +52,14 @@ def failure_row(error: BaseException, ledger: Ledger, source: str) -> Row | None
     for frame, (line, instruction) in plain(_entries(error.__traceback__)):
         code = frame.f_code
         here = 0
-        if code.co_filename == PROGRAM:
-            site = here = ledger.place(code, instruction)
+        if recorder.sites.is_users(code):
+            site = here = recorder.sites.place(code, instruction)
             innermost = frame, instruction
         frames.append((code.co_name, here, "" if here else _library(code.co_filename), 0 if here else line))
-    raised, op = ledger.raised
-    failing, pass_id = ledger.raised_pass
-    kind, name, message, printed = "exception", class_name(error), _text(error), ""
+    raised, op = recorder.raised
+    failing, pass_id = recorder.raised_in_pass
+    kind: Literal["exception", "exit", "memory", "forbidden"] = "exception"
+    name, message, printed = class_name(error), _text(error), ""
     if isinstance(error, SystemExit):
         kind = "exit"
         printed = "" if isinstance(error.code, int) else f"{error.code}\n"
@@ -69,30 +72,30 @@ def failure_row(error: BaseException, ledger: Ledger, source: str) -> Row | None
     if _is_out_of_memory(error, message):
         kind = "memory"
         asked = _asked_bytes(error, message)
-        limit = ledger.limits.memory_bytes
+        limit = recorder.limits.memory_bytes
         message = message or f"memory ran out: a program may add {limit:,} bytes; make its data smaller"
     elif isinstance(error, PermissionError) and error.errno in (errno.EPERM, errno.EACCES):
         kind = "forbidden"
     operands, facts = (
-        ((), asked) if kind == "memory" or innermost is None else _clues(error, ledger, source, *innermost)
+        ((), asked) if kind == "memory" or innermost is None else _clues(error, recorder, source, *innermost)
     )
-    return (
-        "fail", kind, name, message, site, tuple(frames[:_MOST_FRAMES]), printed, op if raised is error else 0,
-        pass_id if failing is error else 0, "", operands, facts,
+    return Failed(
+        kind, name, message, site, tuple(frames[:_MOST_FRAMES]), printed,
+        op if raised is error else 0, pass_id if failing is error else 0, "", operands, facts,
     )  # fmt: skip
 
 
 def _clues(
-    error: BaseException, ledger: Ledger, source: str, frame: FrameType, instruction: int
+    error: BaseException, recorder: Recorder, source: str, frame: FrameType, instruction: int
 ) -> tuple[tuple[Operand, ...], dict[str, str]]:
     """Nothing here may cost the failure itself; a program may have bound its names to anything."""
     operands: tuple[Operand, ...] = ()
     try:
-        clues = FailureContext(ledger, source, frame, instruction)
+        clues = FailureContext(recorder, source, frame, instruction)
         operands = clues.operands()
         return operands, clues.facts(error)
     except BaseException as trouble:
-        ledger.trouble("failure", RuntimeError(type(trouble).__name__))
+        recorder.trouble("failure", RuntimeError(type(trouble).__name__))
         return operands, {}
 
 
@@ -106,13 +109,12 @@ def _is_out_of_memory(error: BaseException, message: str) -> bool:
 
 
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
-_ARRAY_TOO_LARGE = vars(numpy)["_core"]._exceptions._ArrayMemoryError  # numpy 2 has no public name for it
 _ASKED = re.compile(r"[Tt]ried to allocate ([\d.]+) (bytes|[KMGT]iB)")
 
 
 def _asked_bytes(error: BaseException, message: str) -> dict[str, str]:
     """How many bytes were asked for, when PyTorch or NumPy says so."""
-    size = getattr(error, "_total_size", None) if type(error) is _ARRAY_TOO_LARGE else None
+    size = array_bytes(error)
     if size is None and (found := _ASKED.search(message)):
         size = round(float(found[1]) * _UNITS[found[2]])
     return {} if size is None else {"asked_bytes": str(int(size))}
@@ -125,7 +127,7 @@ def _text(error: BaseException) -> str:
         return "<exception str() failed>"
 
 
-def syntax_row(error: Exception, ledger: Ledger) -> Row:
+def syntax_failure(error: Exception, recorder: Recorder) -> Failed:
     """The event for a program that could not be compiled."""
     printed = "".join(traceback.format_exception_only(type(error), error))
     site = 0
@@ -133,15 +135,15 @@ def syntax_row(error: Exception, ledger: Ledger) -> Row:
         column = max((error.offset or 1) - 1, 0)
         end = error.end_lineno or error.lineno
         end_column = max((error.end_offset or 0) - 1, 0) or column + 1
-        site = ledger.fixed_place(error.lineno, max(end, error.lineno), column, end_column)
+        site = recorder.sites.fixed((error.lineno, max(end, error.lineno), column, end_column))
     message = error.msg if isinstance(error, SyntaxError) else str(error)
-    return ("fail", "syntax", class_name(error), message, site, (), printed)
+    return Failed("syntax", class_name(error), message, site, (), printed)
 
 
-def fault_row(error: Exception, source: str, ledger: Ledger) -> Row | None:
+def syntax_finding(error: Exception, source: str, recorder: Recorder) -> Found | None:
     """The event that explains why a program could not be compiled; None when nothing certain can be said."""
     found = fault(error, source) if isinstance(error, SyntaxError) else None
     if found is None:
         return None
     parameters = {"line": str(found.place[0]), **found.parameters}
-    return ("find", found.code, "error", ledger.fixed_place(*found.place), parameters, found.fix)
+    return Found(found.code, "error", recorder.sites.fixed(found.place), parameters, found.fix)

@@ -1,6 +1,7 @@
 """What only the running program knows of its own failure: what the names stood for, and which real names are near.
 
-Asked once, after the program has ended. Nothing of the user's is called: attributes are read from where they are stored.
+Asked once, after the program has ended. Nothing of the user's is called: attributes are read from where they are
+stored.
 """
 
 import ast
@@ -19,7 +20,8 @@ import torch
 from engine.program.source import Source
 from engine.program.spelling import LONGEST_NAME, nearest
 from engine.trace import Span
-from engine.worker.capture.record import Ledger
+from engine.worker.capture.recorder import Recorder
+from engine.worker.pytorch.internals import MODULE_TABLES, disable_torch_function, position_of
 
 _MOST_OPERANDS = 24
 _MISSING = object()
@@ -30,11 +32,12 @@ Place = tuple[int, int, int, int]
 
 _PLACES = (
     "torch", "torch.nn", "torch.nn.functional", "torch.optim", "torch.optim.lr_scheduler", "torch.utils.data",
-    "torch.linalg", "torch.nn.init", "torch.nn.utils", "torch.autograd", "torch.utils.checkpoint", "torch.distributions",
+    "torch.linalg", "torch.nn.init", "torch.nn.utils", "torch.autograd", "torch.utils.checkpoint",
+    "torch.distributions",
 )  # fmt: skip
 _KNOWN = {
-    "true": "True", "false": "False", "none": "None", "null": "None", "nil": "None", "xrange": "range", "raw_input": "input",
-    "unicode": "str", "unichr": "chr", "basestring": "str",
+    "true": "True", "false": "False", "none": "None", "null": "None", "nil": "None", "xrange": "range",
+    "raw_input": "input", "unicode": "str", "unichr": "chr", "basestring": "str",
 }  # fmt: skip
 """Names of other languages, and of Python 2."""
 
@@ -42,8 +45,8 @@ _KNOWN = {
 class FailureContext:
     """The failing expression and the frame it is in."""
 
-    def __init__(self, ledger: Ledger, source: str, frame: FrameType, instruction: int) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder, source: str, frame: FrameType, instruction: int) -> None:
+        self.recorder = recorder
         self.frame = frame
         self.place = _place(frame, instruction)
         self.expressions = _expressions(source, self.place)
@@ -63,11 +66,12 @@ class FailureContext:
     def _number(self, value: object) -> int:
         if not isinstance(value, torch.Tensor):
             return 0
-        with torch._C.DisableTorchFunction():
-            return self.ledger.meet(value).id
+        with disable_torch_function():
+            return self.recorder.tensors.meet(value).id
 
     def value(self, node: ast.expr) -> Any:
-        """What a name or a chain of attributes stands for; `_MISSING` when that cannot be read without calling anything."""
+        """What a name or a chain of attributes stands for; `_MISSING` when that cannot be read without calling
+        anything."""
         if isinstance(node, ast.Name):
             for scope in (self.frame.f_locals, self.frame.f_globals, vars(builtins)):
                 if node.id in scope:
@@ -108,7 +112,7 @@ class FailureContext:
         mine = [*self.frame.f_locals, *self.frame.f_globals]
         if name.lower() in _KNOWN:
             return {"name": name, "suggestion": _KNOWN[name.lower()], "only": "yes"}
-        near_builtins = [one for one in dir(builtins) if len(name) > 3 and one[0] == name[0]]
+        near_builtins = [builtin for builtin in dir(builtins) if len(name) > 3 and builtin[0] == name[0]]
         facts = _near(name, "", [*mine, *near_builtins, "True", "False", "None"])
         if facts.get("suggestion", "").lower() == name.lower():
             facts.pop("only", None)  # `Net` beside `net` are most often a class and its object
@@ -150,15 +154,13 @@ class FailureContext:
                 if isinstance(held, torch.nn.ModuleDict):
                     held = held._modules
                 if isinstance(held, dict):
-                    return _near(key, _type_of(held), [one for one in held if isinstance(one, str)])
+                    return _near(key, _type_of(held), [known for known in held if isinstance(known, str)])
         return {}
 
 
 def _place(frame: FrameType, instruction: int) -> Place | None:
-    for index, place in enumerate(frame.f_code.co_positions()):
-        if index == instruction // 2 and None not in place:
-            return place  # type: ignore[return-value]
-    return None
+    position = position_of(frame.f_code, instruction)
+    return position if position is not None and None not in position else None  # type: ignore[return-value]
 
 
 def _expressions(source: str, place: Place | None) -> list[ast.expr]:
@@ -208,7 +210,7 @@ def _stored(owner: object, name: str) -> Any:
 def _scopes(owner: object, held: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     yield held
     if isinstance(owner, torch.nn.Module):
-        for inner in ("_parameters", "_buffers", "_modules"):
+        for inner in MODULE_TABLES:
             scope = held.get(inner)
             if isinstance(scope, dict):
                 yield scope
@@ -229,7 +231,7 @@ def _keywords_of(called: Any) -> list[str]:
         called = called.forward
     with contextlib.suppress(ValueError, TypeError):
         kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-        return [name for name, one in inspect.signature(called).parameters.items() if one.kind in kinds]
+        return [name for name, parameter in inspect.signature(called).parameters.items() if parameter.kind in kinds]
     # a builtin of PyTorch says its signature in the first line of its documentation
     first = next((line for line in (getattr(called, "__doc__", None) or "").splitlines() if "(" in line), "")
     inner = first.partition("(")[2].rpartition(")")[0]

@@ -107,7 +107,7 @@ def _pasted_prompts(wrong: _Wrong, source: str) -> Fault | None:
         return None
     changes = prompts(source)
     fix = _tried(wrong, source, changes, changes + characters(source))
-    first = next((change.span.line for change in changes), wrong.line)
+    first = next((edit.span.line for edit in changes), wrong.line)
     return Fault("notebook_prompt", _line(source, first), {"count": str(len(changes))}, fix) if fix else None
 
 
@@ -146,11 +146,11 @@ def _outputs(wrong: _Wrong, source: str) -> Fault | None:
 def _strange(wrong: _Wrong, source: str) -> Fault | None:
     """A full-width, curly or invisible character, named with its column and its half-width form."""
     found = characters(source)
-    here = [change for change in found if change.span.line == wrong.line]
+    here = [edit for edit in found if edit.span.line == wrong.line]
     if not here:
         return None
     named = re.search(r"character '?(.)?'? ?\(?U\+([0-9A-F]+)", wrong.message)
-    exact = [change for change in here if change.span.column == wrong.column] if named else []
+    exact = [edit for edit in here if edit.span.column == wrong.column] if named else []
     first = (exact or here)[0].span
     character = wrong.text[first.column]
     fix = _tried(wrong, source, found, here)
@@ -419,6 +419,6 @@ def _except(wrong: _Wrong, source: str) -> Fault | None:
 
 
 _QUESTIONS: tuple[Callable[[_Wrong, str], Fault | None], ...] = (
-    _pasted_prompts, _commands, _strange, _outputs, _sentence, _print, _except, _brackets, _colon, _indentation, _equals, _names,
-    _operators, _strings, _comma, _outside,
+    _pasted_prompts, _commands, _strange, _outputs, _sentence, _print, _except, _brackets, _colon, _indentation,
+    _equals, _names, _operators, _strings, _comma, _outside,
 )  # fmt: skip

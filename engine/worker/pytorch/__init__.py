@@ -1,1 +1,1 @@
-"""Everything that depends on the insides of PyTorch and CPython: private names, and the patches made to public ones."""
+"""What depends on the insides of PyTorch and CPython, and knows nothing of what is recorded."""

@@ -1,7 +1,7 @@
 """`torch.FloatTensor(2, 3)` and its kin give memory as they find it, and no mode sees them.
 
-The compiled program hands their results to the recording: `note(torch.FloatTensor(2, 3), torch.FloatTensor)`. A form that may
-hold data (`torch.Tensor(values)`) hands its argument along, when that is a name, which can be read twice.
+The compiled program hands their results to the recording: `note(torch.FloatTensor(2, 3), torch.FloatTensor)`. A form
+that may hold data (`torch.Tensor(values)`) hands its argument along, when that is a name, which can be read twice.
 """
 
 import ast

@@ -1,8 +1,8 @@
 """Which statements of the program ran: the compiled program marks each one as it begins.
 
-A tracer (`sys.settrace`, also one in C) makes Python 3.11 leave its quick paths everywhere, in recording too: measured, pure
-Python loops take several times as long. A mark is three instructions, `LOAD_CONST True, LOAD_CONST mark, STORE_ATTR`,
-that call nothing, add no name to any namespace, no frame and no line.
+A tracer (`sys.settrace`, also one in C) makes Python 3.11 leave its quick paths everywhere, in recording too: measured,
+pure Python loops take several times as long. A mark is three instructions, `LOAD_CONST True, LOAD_CONST mark,
+STORE_ATTR`, that call nothing, add no name to any namespace, no frame and no line.
 """
 
 import ast
@@ -14,13 +14,14 @@ from typing import Any, cast
 
 import torch
 
-from engine.worker.capture.record import PROGRAM
 from engine.worker.pytorch.constructors import NOTE, gives_blank, wrap_constructors
+from engine.worker.runtime.program import PROGRAM
 
 _KEY = "gradgraph mark"
 _ATTRIBUTE = "ran"
 _LOOKS_AT_ITSELF = re.compile(
-    r"__code__|co_code|co_consts|co_names|f_code|f_lasti|f_trace|\bdis\b|marshal|settrace|setprofile|get_objects|getsizeof"
+    r"__code__|co_code|co_consts|co_names|f_code|f_lasti|f_trace|\bdis\b|marshal|settrace|setprofile"
+    r"|get_objects|getsizeof"
     r"|\bopcode\b|\bjit\b|cloudpickle|\bbdb\b|\bpdb\b|breakpoint|tracemalloc|cProfile"
 )
 
@@ -44,7 +45,8 @@ class Lines:
         """Told of a tensor over memory that nothing was written into."""
 
     def compile(self, source: str) -> CodeType:
-        """The program's code with marks; without any for one whose code is looked at, or run by something else than Python.
+        """The program's code with marks; without any for one whose code is looked at, or run by something else than
+        Python.
 
         Raises as `compile` does."""
         plain = compile(source, PROGRAM, "exec", dont_inherit=True)

@@ -11,30 +11,43 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
+from engine.worker.pytorch.internals import get_frame
+
 _SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL") if hasattr(signal, name)
 )
 _ALLOWED_S = 2
 """A crash may have left a lock held that Python needs."""
 
-_process = 0
-_send: Callable[[], None] | None = None
-_exits: Callable[[int, FrameType], None] | None = None
-_flush: Callable[[], None] | None = None
-_late: Callable[[], None] | None = None
-_late_at = 0.0
+
+class _LastWords:
+    """What is done at which end of which process. There is one: a signal's handler has no other way to it."""
+
+    def __init__(self) -> None:
+        self.process = 0
+        self.send: Callable[[], None] | None = None
+        self.exits: Callable[[int, FrameType], None] | None = None
+        self.flush: Callable[[], None] | None = None
+        self.late: Callable[[], None] | None = None
+        self.late_at = 0.0
+
+    def are_of_this_process(self) -> bool:
+        """Whether this is the process that records, not one that the program forked."""
+        return os.getpid() == self.process
+
+
+_words = _LastWords()
 
 
 def keep_last_words(
     send: Callable[[], None], exits: Callable[[int, FrameType], None], flush: Callable[[], None]
 ) -> None:
-    """Have `send` called when native code crashes, `exits`, with code and caller, before `os._exit` ends the process, and
-    `flush` before the program sends itself a signal.
+    """Have `send` called when native code crashes, `exits`, with code and caller, before `os._exit` ends the process,
+    and `flush` before the program sends itself a signal.
 
     None of it happens in processes that the program forks, nor before `stand_by`.
     """
-    global _send, _exits, _flush, _process
-    _send, _exits, _flush, _process = send, exits, flush, os.getpid()
+    _words.send, _words.exits, _words.flush, _words.process = send, exits, flush, os.getpid()
 
 
 def stand_by() -> None:
@@ -49,25 +62,38 @@ def stand_by() -> None:
 
 
 def call_at(seconds: float, late: Callable[[], None]) -> None:
-    """Have `late` called then by a thread that has not stood aside, although native code lets no other have its turn."""
-    global _late, _late_at
-    _late, _late_at = late, time.monotonic() + seconds
+    """Have `late` called then by a thread that takes alarms, although native code lets no other have its turn.
+
+    From now on this thread takes none, nor do those it starts: an alarm here would wait for the turn that never comes.
+    The handler enters Python, which is right in a thread that holds Python's lock, as native code that does not end
+    does. A thread that is just handing the lock on holds the lock of the lock: there the handler would wait for itself
+    (`take_gil` in Python/ceval_gil.h of CPython 3.11). So it rings only when the recorder's own thread has had no turn,
+    and `call_off` ends it.
+    """
+    _words.late, _words.late_at = late, time.monotonic() + seconds
     if _libc is not None:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
         _libc.signal(int(signal.SIGALRM), _rang)
         signal.setitimer(signal.ITIMER_REAL, seconds)
 
 
-def stand_aside() -> None:
-    """Leave alarms to the other threads: those of the program."""
+def take_alarms() -> None:
+    """In the program's first thread: alarms are for it and for the threads it starts."""
     if _libc is not None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+
+
+def call_off() -> None:
+    """Have nothing called any more: one who waits for Python's lock is not to be called in the middle of that."""
+    if _libc is not None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _ring(number: int) -> None:
     assert _libc is not None
     _libc.signal(number, None)
-    if _late is not None and time.monotonic() >= _late_at and os.getpid() == _process:
-        _late()
+    if _words.late is not None and time.monotonic() >= _words.late_at and _words.are_of_this_process():
+        _words.late()
     else:
         getattr(_libc, "raise")(number)  # the program's own
 
@@ -77,9 +103,9 @@ def _watch_exit() -> None:
 
     @functools.wraps(end)
     def _exit(status: int) -> None:
-        if _exits is not None and os.getpid() == _process and isinstance(status, int):
+        if _words.exits is not None and _words.are_of_this_process() and isinstance(status, int):
             try:
-                _exits(status, sys._getframe(1))
+                _words.exits(status, get_frame(1))
             except Exception:  # nothing may keep it from ending
                 end(status)
         end(status)
@@ -92,12 +118,12 @@ def _watch_kill() -> None:
 
     @functools.wraps(kill)
     def told(pid: int, number: int, /) -> None:
-        if _flush is None or not pid == _process == os.getpid():
+        if _words.flush is None or not pid == _words.process == os.getpid():
             kill(pid, number)
         elif number in _SIGNALS:  # as where native code crashes: in this thread, no other can be interrupted anywhere
             signal.pthread_kill(threading.get_ident(), number)
         else:
-            _flush()  # nobody is asked before SIGKILL and SIGSTOP take effect
+            _words.flush()  # nobody is asked before SIGKILL and SIGSTOP take effect
             kill(pid, number)
 
     os.kill = told
@@ -109,8 +135,8 @@ def _last_words(number: int) -> None:
     _libc.signal(int(signal.SIGALRM), None)
     _libc.alarm(_ALLOWED_S)
     try:
-        if _send is not None and os.getpid() == _process:
-            _send()
+        if _words.send is not None and _words.are_of_this_process():
+            _words.send()
     finally:
         getattr(_libc, "raise")(number)
 

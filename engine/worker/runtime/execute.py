@@ -1,72 +1,49 @@
 """Runs one program and says everything that happens in it."""
 
-import atexit
 import builtins
 import contextlib
-import faulthandler
 import gc
 import io
 import linecache
-import os
-import platform
 import random
-import signal
 import sys
 import threading
 import time
 import types
 from collections.abc import Callable
-from typing import Any
 
 import numpy
 import torch
 from torch.utils.hooks import RemovableHandle
 
-from engine.limits import DEFAULT_LIMITS
+from engine.events import Ended, Failed, Going, LinesNotRun
 from engine.request import RunRequest
 from engine.trace import Program
-from engine.worker.capture.checkpoints import watch_checkpoints
-from engine.worker.capture.edits_by_hand import Observer
-from engine.worker.capture.final_state import Finish
-from engine.worker.capture.hooks import Hooks
-from engine.worker.capture.module_apply import Walks
-from engine.worker.capture.modules import Modules
-from engine.worker.capture.ops import Recording
-from engine.worker.capture.optimizers import Optimizers, wrap_steps
-from engine.worker.capture.passes import Backward
 from engine.worker.capture.python_calls import Follower
-from engine.worker.capture.record import PROGRAM, Ledger
+from engine.worker.capture.recorder import Recorder
 from engine.worker.checks.differences import CHECKED, Checker
-from engine.worker.explain.failure import failure_row, fault_row, syntax_row
-from engine.worker.pytorch.patches import (
-    keep_fast_paths,
-    replace_compile,
-    replace_workers,
-    wrap_from_numpy,
-    wrap_functions,
-    wrap_modules,
-    wrap_saved_hooks,
-    wrap_set,
-    wrap_swaps,
-    wrap_threads,
-    wrap_zero_grad,
+from engine.worker.explain.failure import failure, syntax_failure, syntax_finding
+from engine.worker.pytorch.internals import (
+    be_main_thread,
+    be_no_daemon,
+    forget_exit_functions,
+    function_mode_count,
+    pop_function_mode,
+    run_exit_functions,
 )
 from engine.worker.runtime.coverage import Lines
-from engine.worker.runtime.crash import call_at, keep_last_words, stand_aside, stand_by
+from engine.worker.runtime.crash import keep_last_words, stand_by, take_alarms
+from engine.worker.runtime.deadline import Deadline, line_of
+from engine.worker.runtime.instrumentation import Instrumentation
+from engine.worker.runtime.program import PROGRAM
 from engine.worker.runtime.sender import Sender
-from engine.worker.runtime.streams import Below, Stream, watch_warnings
-from engine.worker.runtime.tracebacks import clean_tracebacks
+from engine.worker.runtime.streams import Below, Stream
 
 _FLUSH_S = 0.01  # what a process killed from outside may leave unsaid; shorter costs time
-_LATE_S = 0.05  # when the program leaves no other thread its turn
-_TOLD_S = 0.5
-_end = os._exit
 _TELL_S = 0.25  # between two words on where the program is
 _COLLECTED = 14_000  # the objects of recording live on, and at 700 would set the collector off again and again
 _STACKS = (512 << 20, 64 << 20, 16 << 20)
 """Freeing a chain of nodes that Python has touched recurses, 50,000 nodes overflow 8 MB (pytorch 2.13)."""
-
-
 _REHEARSAL = """
 import torch
 x = torch.ones(2, 2, requires_grad=True)
@@ -76,88 +53,39 @@ text = repr(x.grad)
 """
 
 
+# Before the program is known
+
+
 def make_ready() -> "Job":
     """Does all that recording needs before the program is known. Forks of this process have it done."""
     _rehearse()
     job = Job()
-    job.install()
+    job.instruments.install()
     stand_by()
     gc.freeze()  # what is here now stays: the collector need not walk it again and again while events pile up
     gc.set_threshold(_COLLECTED)
     return job
 
 
-def practise(job: "Job") -> None:
-    """Copies the pages that recording writes to: half the time of a small run in a fork, which a process that waits for its
-    program can spend while it waits."""
-    job.backward.uninstall()
+def prefault(job: "Job") -> None:
+    """Copies the pages that recording writes to: half the time of a small run in a fork, which a process that waits for
+    its program can spend while it waits."""
+    job.instruments.uninstall()
     _rehearse()
-    job.backward.install()
+    job.instruments.install()
     gc.freeze()
-
-
-def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = None) -> None:
-    """Executes the program in this process and sends its events; returns however the program ends.
-
-    `emit` gets one or more events joined by newlines, without a newline at the end. The process is not fit for a second run.
-    When the wall time is over the process ends here, without returning.
-    """
-    threading.current_thread().name = "engine"  # not one of the threads the program has to wait for
-    job = job or make_ready()
-    job.program = request.program
-    ledger = job.ledger
-    ledger.limits = request.limits
-    if CHECKED.intersection(request.checks):
-        job.checker = Checker(ledger, request, job.names)
-        job.checker.install()
-    if "calls" in request.checks:
-        job.follower = Follower(ledger, request.program.code)
-    ledger.thin.begin()
-    sender = Sender(ledger, emit, request.program.code)
-    keep_last_words(lambda: _crashes(job, sender), lambda code, frame: _exits(job, sender, code, frame), sender.flush)
-    worn = _watch_processor()
-    call_at(request.limits.wall_s + _LATE_S, lambda: _out_of_time(job, thread, sender, "wall_s"))
-    thread = _start(job.run)
-    stand_aside()
-    started = time.monotonic()
-    deadline, tell = started + request.limits.wall_s, started + _TELL_S
-    while thread.is_alive():
-        thread.join(_FLUSH_S)
-        if job.below is not None:
-            job.below.drain()
-        now = time.monotonic()
-        if now > tell:
-            ledger.rows.append(("at", _line(thread), ledger.ops))
-            tell = now + _TELL_S
-        sender.flush()
-        if worn:
-            _out_of_time(job, thread, sender, "cpu_s")
-        if now > deadline:
-            _out_of_time(job, thread, sender, "wall_s")
-    sender.flush()
-    for row in job.blobs():
-        ledger.say(*row)
-        sender.flush()
-
-
-def _line(thread: threading.Thread) -> int:
-    """The user's line a thread is at, 0 for none."""
-    frame = sys._current_frames().get(thread.ident or 0)
-    while frame is not None and frame.f_code.co_filename != PROGRAM:
-        frame = frame.f_back
-    return 0 if frame is None else frame.f_lineno or 0
 
 
 def _rehearse() -> None:
     """Records a small program and forgets it."""
     handles = RemovableHandle.next_id
     job = Job()
-    job.backward.install()
+    job.instruments.install()
     _seed(0)
     job.call(job.lines.compile(_REHEARSAL))
-    job.backward.uninstall()
+    job.instruments.uninstall()
     job.tell()
-    Sender(job.ledger, lambda piece: None, _REHEARSAL).flush()
+    Sender(job.recorder, lambda piece: None, _REHEARSAL).flush()
     RemovableHandle.next_id = handles
 
 
@@ -170,15 +98,82 @@ def _seed(seed: int) -> None:
     random.seed(seed)
 
 
-def _start(target: Callable[[], None]) -> threading.Thread:
+# One run
+
+
+def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = None) -> None:
+    """Executes the program in this process and sends its events; returns however the program ends.
+
+    `emit` gets one or more events joined by newlines, without a newline at the end. The process is not fit for a second
+    run. When the wall time is over the process ends here, without returning.
+    """
+    threading.current_thread().name = "engine"  # not one of the threads the program has to wait for
+    job = job or make_ready()
+    job.take(request)
+    sender = Sender(job.recorder, emit, request.program.code)
+
+    def say_last(failed: Failed) -> None:
+        job.tell_what_can_be()
+        job.recorder.outbox.put(failed)
+        sender.flush()
+
+    _keep_last_words(job, sender, say_last)
+    thread = _thread(job.run)
+    deadline = Deadline(job.recorder, thread, lambda: job.ended, say_last)
+    deadline.begin()
+    _start(thread)
+    _attend(job, sender, thread, deadline)
+    sender.flush()
+    for blob in job.instruments.blobs():
+        job.recorder.outbox.say(blob)
+        sender.flush()
+
+
+def _attend(job: "Job", sender: Sender, thread: threading.Thread, deadline: Deadline) -> None:
+    """Sends what is said while the program runs."""
+    tell = time.monotonic() + _TELL_S
+    while thread.is_alive():
+        thread.join(_FLUSH_S)
+        if job.below is not None:
+            job.below.drain()
+        if time.monotonic() > tell:
+            job.recorder.outbox.put(Going(line_of(thread), job.recorder.counts.ops))
+            tell = time.monotonic() + _TELL_S
+        sender.flush()
+        deadline.check()
+
+
+def _keep_last_words(job: "Job", sender: Sender, say_last: Callable[[Failed], None]) -> None:
+    def crashed() -> None:
+        job.instruments.tell_what_can_be()
+        sender.flush()
+
+    def exits(code: int, frame: types.FrameType) -> None:
+        if job.ended:
+            sender.flush()
+        else:
+            message = f"the process ended with exit code {code} before the program did: `os._exit` ends it at once"
+            say_last(Failed("exit", "SystemExit", message, job.recorder.sites.of(frame), (), ""))
+
+    keep_last_words(crashed, exits, sender.flush)
+
+
+def _thread(target: Callable[[], None]) -> threading.Thread:
+    """The one the program runs in."""
     before = threading.stack_size()
 
     def begin() -> None:
         threading.stack_size(before)  # here already: the program's own threads are not to get such stacks
-        threading.current_thread()._daemonic = False  # type: ignore[attr-defined]  # theirs inherit it
+        be_no_daemon()
+        take_alarms()
         target()
 
-    thread = threading.Thread(target=begin, name="MainThread", daemon=True)
+    return threading.Thread(target=begin, name="MainThread", daemon=True)
+
+
+def _start(thread: threading.Thread) -> None:
+    """With the largest stack there is room for."""
+    before = threading.stack_size()
     try:
         for size in _STACKS:
             threading.stack_size(size)
@@ -186,120 +181,59 @@ def _start(target: Callable[[], None]) -> threading.Thread:
                 thread.start()
             except RuntimeError:  # the address space is limited
                 continue
-            return thread
+            return
     finally:
         threading.stack_size(before)
     thread.start()
-    return thread
-
-
-def _device() -> str:
-    """A child meant for CUDA has initialised it before the sandbox closed."""
-    return f"cuda:{torch.cuda.current_device()}" if torch.cuda.is_initialized() else "cpu"  # type: ignore[no-untyped-call]
-
-
-def _watch_processor() -> list[int]:
-    """Filled once the processor time is used up; without it the process would end at once, and not say where."""
-    worn: list[int] = []
-    if hasattr(signal, "SIGXCPU") and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGXCPU, lambda number, frame: worn.append(number))
-    return worn
-
-
-_TIMES = {"wall_s": "time limit of {:g} s", "cpu_s": "limit of {:g} s of processor time"}
-
-
-def _out_of_time(job: "Job", thread: threading.Thread, sender: Sender, limit: str) -> None:
-    if job.ended:
-        _end(0)  # only a check is under way
-    if not job.stopping.acquire(blocking=False):
-        time.sleep(_TOLD_S)  # the other thread that noticed needs its turn
-        return
-    ledger = job.ledger
-    frame = sys._current_frames().get(thread.ident or 0)
-    site = ledger.site(frame)
-    line = _line(thread)
-    job.stopped()
-    job.tell_lines()
-    what = _TIMES[limit].format(getattr(ledger.limits, limit))
-    if line:
-        message = f"{what} reached at line {line}; make the loop shorter or ask for a larger `{limit}`"
-    else:
-        message = f"{what} reached outside the program's own lines; let it do less or ask for a larger `{limit}`"
-        faulthandler.dump_traceback(2)  # for the operator
-    ledger.rows.append(("fail", "limit", limit, message, site, (), "", 0, 0, limit))
-    sender.flush()
-    _end(0)
-
-
-def _exits(job: "Job", sender: Sender, code: int, frame: types.FrameType) -> None:
-    """The program calls `os._exit`."""
-    if not job.ended:
-        ledger = job.ledger
-        job.stopped()
-        job.tell_lines()
-        message = f"the process ended with exit code {code} before the program did: `os._exit` ends it at once"
-        ledger.rows.append(("fail", "exit", "SystemExit", message, ledger.site(frame), (), "", 0, 0, ""))
-    sender.flush()
-
-
-def _crashes(job: "Job", sender: Sender) -> None:
-    """Native code has crashed."""
-    job.stopped()
-    sender.flush()
 
 
 class Job:
-    """One program in its own `__main__`, and what records it."""
+    """One program in its own `__main__`."""
 
     def __init__(self) -> None:
         self.program = Program(code="")
-        self.ledger = ledger = Ledger(DEFAULT_LIMITS)
         self.module = types.ModuleType("__main__")
-        self.names: dict[str, Any] = self.module.__dict__
+        self.names = self.module.__dict__
         self.names["__builtins__"] = builtins
         self.names["__file__"] = PROGRAM
-        self.given = frozenset(self.names)
+        self.instruments = Instrumentation(self.names)
+        self.lines = Lines(self.instruments.blank_made)
         self.below: Below | None = None
-        self.lines = Lines(self._found)
-        self.observer = Observer(ledger)
-        self.mode = Recording(ledger, self.observer)
-        self.modules = Modules(ledger, self.names)
-        self.hooks = Hooks(ledger, self.modules)
-        self.backward = Backward(ledger, self.mode, self.hooks)
-        self.walks = Walks(ledger, self.modules)
         self.checker: Checker | None = None
         self.follower: Follower | None = None
         self.ended = False
-        self.stopping = threading.Lock()
-        """Held by the thread that says where the program was when its time was over."""
-        self.finish = Finish(
-            ledger,
-            self.modules,
-            self.backward,
-            self.mode.reading,
-            self.given | {"__annotations__", "__warningregistry__"},
-        )
+
+    @property
+    def recorder(self) -> Recorder:
+        """Where everything is said."""
+        return self.instruments.recorder
+
+    def take(self, request: RunRequest) -> None:
+        """Learns what to run and what to look at."""
+        self.program = request.program
+        self.recorder.begin(request.limits)
+        if CHECKED.intersection(request.checks):
+            self.checker = Checker(self.recorder, request, self.names, self.instruments.backward)
+            self.checker.install()
+        if "calls" in request.checks:
+            self.follower = Follower(self.recorder, request.program.code)
 
     def run(self) -> None:
         """Everything from the first word to the last: a run that does not say `end` has not ended well."""
         started = time.perf_counter()
-        ledger = self.ledger
-        ledger.say(
-            "start", platform.python_version(), str(torch.__version__), _device(), numpy.__version__,
-            torch.version.cuda if torch.cuda.is_available() else None, torch.get_num_threads(),
-        )  # fmt: skip
+        recorder = self.recorder
+        self.instruments.begin()
         told = False
         with contextlib.suppress(MemoryError):  # what the program's frames hold is freed on the way out
             self._execute()
             told = True
         if not told:
             message = "memory ran out, and what the program held left none to tell where; make its data smaller"
-            ledger.say("fail", "memory", "memory_bytes", message, 0, (), "", 0, 0, "memory_bytes")
-        ledger.say("end", (time.perf_counter() - started) * 1000)
+            recorder.outbox.say(Failed("memory", "memory_bytes", message, 0, (), "", limit="memory_bytes"))
+        recorder.outbox.say(Ended((time.perf_counter() - started) * 1000))
         self.ended = True
         if self.checker is not None:
-            self.backward.uninstall()
+            self.instruments.backward.uninstall()
             self.checker.tell()
 
     def _execute(self) -> None:
@@ -309,111 +243,36 @@ class Job:
         try:
             code = self.lines.compile(source)
         except Exception as error:  # nesting too deep is a RecursionError or a MemoryError
-            self.ledger.say(*syntax_row(error, self.ledger))
-            row = fault_row(error, source, self.ledger)
-            if row is not None:
-                self.ledger.say(*row)
+            self.recorder.outbox.say(syntax_failure(error, self.recorder))
+            found = syntax_finding(error, source, self.recorder)
+            if found is not None:
+                self.recorder.outbox.say(found)
             return
-        atexit._clear()  # what this process would do at its end is not the program's
+        forget_exit_functions()  # what this process would do at its end is not the program's
         raised = self.call(code)
         self._wind_up(raised)
         self.tell()
         if raised is not None:
-            row = failure_row(raised, self.ledger, source)
-            if row is not None:
-                self.ledger.say(*row)
-
-    def _wind_up(self, error: BaseException | None) -> None:
-        """What Python does after the last line: it waits for threads and calls what was registered for the end."""
-        if isinstance(error, SystemExit) and error.code is not None and not isinstance(error.code, int):
-            print(error.code, file=sys.stderr)
-        with contextlib.suppress(BaseException):
-            self._join()
-        with contextlib.suppress(BaseException), self.mode:
-            atexit._run_exitfuncs()
-        if self.below is not None:
-            self.below.drain()
-        self.ledger.closed = True
-        self.mode.over = True
-        self.mode.plans.clear()
-
-    @staticmethod
-    def _join() -> None:
-        here = threading.current_thread()
-        others = [thread for thread in threading.enumerate() if thread is not here and not thread.daemon]
-        for thread in others:
-            if thread.ident != threading.main_thread().ident and thread.name != "engine":
-                thread.join()
-
-    def install(self) -> None:
-        """Puts the recording between programs and PyTorch; nothing is recorded before a program runs."""
-        clean_tracebacks()
-        optimizers = Optimizers(self.ledger, self.mode, self.names)
-        wrap_steps(optimizers)
-        wrap_modules(self.modules, self.hooks)
-        self.hooks.install()
-        self.walks.install()
-        wrap_functions(self.mode)
-        watch_checkpoints(self.ledger)
-        wrap_from_numpy(self.mode)
-        wrap_set(self.mode)
-        wrap_swaps(self.mode)
-        keep_fast_paths(self.mode)
-        wrap_saved_hooks(self.ledger)
-        replace_compile(self.ledger)
-        replace_workers(self.ledger)
-        wrap_zero_grad(optimizers)
-        self.backward.install()
+            failed = failure(raised, self.recorder, source)
+            if failed is not None:
+                self.recorder.outbox.say(failed)
 
     def _enter(self) -> None:
-        watch_warnings(self.ledger)
+        """Makes the process the program's own."""
         _seed(self.program.seed)
         sys.modules["__main__"] = self.module
         sys.argv = [PROGRAM]
-        wrap_threads(self.mode)
-        threading._main_thread = threading.current_thread()  # type: ignore[attr-defined]
+        self.instruments.enter()
+        be_main_thread()
         sys.stdin = io.StringIO()
-        below = self.below = Below(self.ledger)
-        sys.stdout = sys.__stdout__ = Stream(self.ledger, "stdout", below.real, below)  # type: ignore[misc, assignment]
-        sys.stderr = sys.__stderr__ = Stream(self.ledger, "stderr", 2)  # type: ignore[misc, assignment]
-
-    def tell(self) -> None:
-        """Says what is left at the end."""
-        self.ledger.thin.end()
-        with torch._C.DisableTorchFunction():
-            self.finish.tell(self.names)
-            self.walks.tell()
-        self.tell_lines()
-
-    def stopped(self) -> None:
-        """Says what can be said while the program goes on; called from another thread."""
-        with contextlib.suppress(Exception):  # the program may change under the eyes what is looked at
-            self.ledger.thin.end()
-        with contextlib.suppress(Exception):
-            self.finish.cuts()
-        with contextlib.suppress(Exception):
-            self.walks.tell()
-
-    def _found(self, tensor: Any) -> None:
-        ledger = self.ledger
-        if self.mode.here.muted or self.mode.over:
-            return
-        try:
-            with ledger.lock, torch._C.DisableTorchFunction():
-                ledger.found(tensor)
-        except Exception as error:
-            ledger.trouble("uninitialised", error)
-
-    def tell_lines(self) -> None:
-        """Says which lines have not run so far."""
-        not_run = self.lines.not_run()
-        if not_run:
-            self.ledger.rows.append(("lines", not_run))
+        below = self.below = Below(self.recorder)
+        sys.stdout = sys.__stdout__ = Stream(self.recorder, "stdout", below.real, below)  # type: ignore[misc, assignment]
+        sys.stderr = sys.__stderr__ = Stream(self.recorder, "stderr", 2)  # type: ignore[misc, assignment]
 
     def call(self, code: types.CodeType) -> BaseException | None:
         """Runs it; gives what it raised."""
         try:
-            with self.mode:
+            with self.instruments.mode:
                 if self.follower is not None:
                     self.follower.begin()
                 exec(code, self.names)
@@ -422,11 +281,42 @@ class Job:
         finally:
             if self.follower is not None:
                 self.follower.end()
-            while torch._C._len_torch_function_stack():
-                torch._C._pop_torch_function_stack()
+            while function_mode_count():
+                pop_function_mode()
         return None
 
-    def blobs(self) -> Any:
-        """Contents of larger tensors, last of all."""
-        with torch._C.DisableTorchFunction():
-            yield from self.finish.blobs()
+    def _wind_up(self, error: BaseException | None) -> None:
+        """What Python does after the last line: it waits for threads and calls what was registered for the end."""
+        if isinstance(error, SystemExit) and error.code is not None and not isinstance(error.code, int):
+            print(error.code, file=sys.stderr)
+        with contextlib.suppress(BaseException):
+            _join()
+        with contextlib.suppress(BaseException), self.instruments.mode:
+            run_exit_functions()
+        if self.below is not None:
+            self.below.drain()
+        self.instruments.close()
+
+    def tell(self) -> None:
+        """Says what is left at the end."""
+        self.instruments.tell()
+        self._tell_lines()
+
+    def tell_what_can_be(self) -> None:
+        """Says what can be said while the program goes on; called from another thread."""
+        self.instruments.tell_what_can_be()
+        self._tell_lines()
+
+    def _tell_lines(self) -> None:
+        not_run = self.lines.not_run()
+        if not_run:
+            self.recorder.outbox.put(LinesNotRun(not_run))
+
+
+def _join() -> None:
+    """Waits for the program's threads."""
+    for thread in threading.enumerate():
+        if thread is threading.current_thread() or thread.daemon or thread.name == "engine":
+            continue
+        if thread.ident != threading.main_thread().ident:
+            thread.join()

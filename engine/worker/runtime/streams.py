@@ -1,22 +1,24 @@
-"""What the program prints and is warned of, passed on unchanged and told to the ledger with the line."""
+"""What the program prints and is warned of, passed on unchanged and told to the recorder with the line."""
 
 import contextlib
 import io
 import os
-import sys
 import warnings
 from types import FrameType
 from typing import Any, Literal
 
-from engine.worker.capture.record import Ledger
-from engine.worker.runtime.tracebacks import is_detour, is_ours
+from engine.events import Printed, Warned
+from engine.worker.capture.recorder import Recorder
+from engine.worker.pytorch.internals import SHOW_WARNING, get_frame
+from engine.worker.pytorch.patching import Patches
+from engine.worker.pytorch.tracebacks import is_detour, is_ours
 
 
 class Below:
     """Catches what is written to the process's own stdout past Python's stream, by `os.write` or C code."""
 
-    def __init__(self, ledger: Ledger) -> None:
-        self.ledger = ledger
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
         self.real = os.dup(1)
         self.read_end, write_end = os.pipe()
         os.set_blocking(self.read_end, False)
@@ -33,19 +35,19 @@ class Below:
             if not data:
                 return
             os.write(self.real, data)
-            text = keep(self.ledger, data.decode("utf-8", "replace"))
+            text = keep(self.recorder, data.decode("utf-8", "replace"))
             if text is not None:
-                self.ledger.rows.append(("out", "stdout", text[0], 0, text[1]))
+                self.recorder.outbox.put(Printed("stdout", text[0], 0, text[1]))
 
 
-def keep(ledger: Ledger, text: str) -> tuple[str, bool] | None:
+def keep(recorder: Recorder, text: str) -> tuple[str, bool] | None:
     """As much of a text as the limit leaves, and whether that is less than all; None for nothing."""
-    left = ledger.limits.output_bytes - ledger.output_bytes
+    left = recorder.limits.output_bytes - recorder.counts.output_bytes
     if not text.isascii():
         text = text.encode("utf-8", "backslashreplace").decode("utf-8")  # a lone surrogate cannot be sent
     size = len(text) if text.isascii() else len(text.encode())
-    ledger.output_bytes += size
-    if left <= 0 or ledger.closed:
+    recorder.counts.add_output(size)
+    if left <= 0 or recorder.closed:
         return None
     return (text, False) if size <= left else (text.encode()[:left].decode("utf-8", "ignore"), True)
 
@@ -68,9 +70,9 @@ class Stream(io.TextIOBase):
     """Stands for `sys.stdout` or `sys.stderr`."""
 
     def __init__(
-        self, ledger: Ledger, name: Literal["stdout", "stderr"], real: int, below: Below | None = None
+        self, recorder: Recorder, name: Literal["stdout", "stderr"], real: int, below: Below | None = None
     ) -> None:
-        self.ledger = ledger
+        self.recorder = recorder
         self.real = real
         self.kind = name
         self.below = below
@@ -117,25 +119,25 @@ class Stream(io.TextIOBase):
             encoded = text.encode("utf-8", self.errors)
             with contextlib.suppress(OSError):  # nobody reads the process's own streams
                 os.write(self.real, encoded)
-            kept = keep(self.ledger, text)
+            kept = keep(self.recorder, text)
             if kept is not None:
-                self.ledger.say("out", self.kind, kept[0], self.ledger.site(sys._getframe(1)), kept[1])
+                self.recorder.outbox.say(Printed(self.kind, kept[0], self.recorder.sites.of(get_frame(1)), kept[1]))
         return len(text)
 
 
-def watch_warnings(ledger: Ledger) -> None:
+def watch_warnings(recorder: Recorder, patches: Patches) -> None:
     """Records each warning that is shown; `warnings` still prints it as it always does."""
-    shown = warnings._showwarnmsg_impl  # type: ignore[attr-defined]
+    shown = SHOW_WARNING.get()
 
     def show(message: warnings.WarningMessage) -> None:
         if _is_ours(message.filename):
             _again(message)
             return
         text = str(message.message)
-        ledger.say("w", message.category.__name__, text, ledger.site(_warned(message, sys._getframe(1))))
+        recorder.outbox.say(Warned(message.category.__name__, text, recorder.sites.of(_warned(message, get_frame(1)))))
         shown(message)
 
-    warnings._showwarnmsg_impl = show  # type: ignore[attr-defined]
+    patches.replace(SHOW_WARNING, show)
 
 
 def _is_ours(filename: str) -> bool:
@@ -154,7 +156,7 @@ def _warned(message: warnings.WarningMessage, innermost: FrameType) -> FrameType
 
 def _again(message: warnings.WarningMessage) -> None:
     """Warns once more from the frame that would have been blamed without recording."""
-    frame = _blamed(sys._getframe(2))
+    frame = _blamed(get_frame(2))
     if frame is None:
         return
     names = frame.f_globals

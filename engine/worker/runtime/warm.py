@@ -4,6 +4,8 @@ import importlib
 
 import torch
 
+from engine.devices import ACCELERATORS, DeviceKind, kind_of
+
 _LAZY = (
     "numpy",
     "torch._dynamo",  # the first torch.optim or torch.func call imports it: 1.5 s in a fresh fork
@@ -40,20 +42,29 @@ def warm() -> None:
     repr((torch.ones(2, 2) + 2).mean())  # the first operation looks at files about the machine that no run sees
 
 
-def cuda_devices() -> int:
-    """How many CUDA devices there are, asked without initialising CUDA."""
-    return torch.cuda.device_count() if torch.cuda.is_available() else 0
+def devices() -> tuple[str, ...]:
+    """The accelerators there are, asked without starting them."""
+    return tuple(kind.spelled(index) for kind in ACCELERATORS for index in range(_count(kind)))
 
 
-def start_cuda(device: str, share: float) -> None:
-    """Create the CUDA context and load the libraries a run will use. Only in a fork that ends: CUDA survives no fork.
+def _count(kind: DeviceKind) -> int:
+    backend = torch.get_device_module(kind.name)
+    return backend.device_count() if backend.is_available() else 0
+
+
+def start(device: str, share: float) -> None:
+    """Create the context of an accelerator and load the libraries a run will use. Only in a fork that ends.
 
     PyTorch gives a run no more than its share of the device's memory, and says so as it does when there is no more.
 
     No backward here: the device threads it starts would be outside the sandbox and later run the user's code there.
     """
-    torch.cuda.set_device(torch.device(device))
-    torch.cuda.set_per_process_memory_fraction(share, torch.device(device))
+    backend = torch.get_device_module(kind_of(device).name)
+    if kind_of(device).is_indexed:
+        backend.set_device(torch.device(device))
+        backend.set_per_process_memory_fraction(share, torch.device(device))
+    else:
+        backend.set_per_process_memory_fraction(share)
     x = torch.ones(8, 8, device=device)
     (x @ x).sum().item()
 

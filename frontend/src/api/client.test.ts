@@ -22,7 +22,9 @@ test('the graph comes with the trace, and nobody is told to ask for it', async (
   const asked = answering({ trace: { id: 'abc' }, graph: { run: 'abc' } }, 'application/vnd.gradgraph.shown+json')
   const alone = vi.fn()
   expect(await run(order, choice, 'en', signal, alone)).toEqual({ trace: { id: 'abc' }, graph: { run: 'abc' } })
-  expect(asked).toEqual([{ path: '/api/v1/runs?level=both&pass=p2', accept: 'application/vnd.gradgraph.shown+json, application/json' }])
+  expect(asked).toEqual([
+    { path: '/api/v1/runs?level=both&pass=p2', accept: 'application/vnd.gradgraph.shown+json, application/json' },
+  ])
   expect(alone).not.toHaveBeenCalled()
 })
 
@@ -35,11 +37,18 @@ test('of a trace that comes alone the id is told before it is read', async () =>
 
 test('a refusal is told in the words of the server', async () => {
   answering({ detail: 'The queue is full.' }, 'application/problem+json', 503)
-  await expect(run(order, choice, 'en', signal, vi.fn())).rejects.toMatchObject({ kind: 'refused', status: 503, sentence: 'The queue is full.' })
+  await expect(run(order, choice, 'en', signal, vi.fn())).rejects.toMatchObject({
+    kind: 'refused', status: 503, sentence: 'The queue is full.',
+  })
 })
 
 test('a downloaded picture is of the step, in the words and colours on the page', () => {
-  const url = new URL(svgUrl('r1', { level: 'both', root: null, pass: 'p2', alone: true }, { lang: 'zh', theme: 'dark', step: 7 }), 'http://x')
+  const url = new URL(
+    svgUrl('r1', { level: 'both', root: null, pass: 'p2', alone: true }, { lang: 'zh', theme: 'dark', step: 7 }),
+    'http://x',
+  )
   expect(url.pathname).toBe('/api/v1/runs/r1/graph.svg')
-  expect(Object.fromEntries(url.searchParams)).toEqual({ level: 'both', pass: 'p2', layers: 'false', lang: 'zh', theme: 'dark', step: '7' })
+  expect(Object.fromEntries(url.searchParams)).toEqual({
+    level: 'both', pass: 'p2', layers: 'false', lang: 'zh', theme: 'dark', step: '7',
+  })
 })

@@ -1,6 +1,6 @@
 // The server's routes: the only file that knows URLs.
 
-import type { Layout } from '../core/layout'
+import type { Layout } from '../core/layout/geometry'
 import type { Lang, Level } from '../core/state'
 import type { Comparison, Engine, Graph, Trace } from './types'
 
@@ -67,7 +67,8 @@ export interface Page {
   next: number | null
 }
 
-/** A refused request (problem+json) or an unreachable server, with a sentence for the reader when the server gave one. */
+/** A refused request (problem+json) or an unreachable server, with a sentence for the reader when the server gave
+ *  one. */
 export class Problem extends Error {
   constructor(
     readonly kind: 'network' | 'unreadable' | 'refused',
@@ -122,10 +123,15 @@ async function read<T>(answer: Response): Promise<T> {
 /** A trace and a graph of it in one answer. */
 const SHOWN = 'application/vnd.gradgraph.shown+json'
 
-/** The trace of a program, with its graph by a choice; where the trace comes alone, `alone` is told the run's id before it is read. */
-export async function run(order: RunOrder, choice: GraphChoice, lang: Lang, signal: AbortSignal, alone: (id: string) => void): Promise<{ trace: Trace; graph: Graph | null }> {
+/** The trace of a program, with its graph by a choice; where the trace comes alone, `alone` is told the run's id before
+ *  it is read. */
+export async function run(
+  order: RunOrder, choice: GraphChoice, lang: Lang, signal: AbortSignal, alone: (id: string) => void,
+): Promise<{ trace: Trace; graph: Graph | null }> {
   const headers = { 'Content-Type': 'application/json', Accept: `${SHOWN}, application/json` }
-  const answer = await ask(`/api/v1/runs?${graphQuery(choice)}`, { method: 'POST', headers, body: JSON.stringify(order), signal }, lang)
+  const answer = await ask(
+    `/api/v1/runs?${graphQuery(choice)}`, { method: 'POST', headers, body: JSON.stringify(order), signal }, lang,
+  )
   if (answer.headers.get('Content-Type') === SHOWN) return read(answer)
   const id = answer.headers.get('Content-Location')?.split('/').pop()
   if (id) alone(id)
@@ -181,8 +187,12 @@ export function layout(id: string, choice: GraphChoice, lang: Lang): Promise<Lay
 }
 
 /** PyTorch's engine in one pass: what it held before step `from`, and the steps from there. */
-export function engine(run: string, pass: string, from: number, count: number, lang: Lang, signal: AbortSignal): Promise<Engine> {
-  return json(`${traceUrl(run)}/passes/${encodeURIComponent(pass)}/engine?from=${from}&count=${count}`, lang, { signal })
+export function engine(
+  run: string, pass: string, from: number, count: number, lang: Lang, signal: AbortSignal,
+): Promise<Engine> {
+  return json(`${traceUrl(run)}/passes/${encodeURIComponent(pass)}/engine?from=${from}&count=${count}`, lang, {
+    signal,
+  })
 }
 
 /** Two runs beside each other. */
@@ -191,7 +201,9 @@ export function compare(run: string, other: string, lang: Lang, signal: AbortSig
 }
 
 /** The picture at a step, in the reader's words and colours. */
-export function svgUrl(id: string, choice: GraphChoice, look: { lang: Lang; theme: 'light' | 'dark'; step: number }): string {
+export function svgUrl(
+  id: string, choice: GraphChoice, look: { lang: Lang; theme: 'light' | 'dark'; step: number },
+): string {
   return `${traceUrl(id)}/graph.svg?${graphQuery(choice)}&lang=${look.lang}&theme=${look.theme}&step=${look.step}`
 }
 

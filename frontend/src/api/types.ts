@@ -1798,7 +1798,7 @@ export interface Saved {
    */
   field: string;
   /**
-   * Why it could not be read, such as already freed; or that it is not kept as it was.
+   * Why it could not be read, such as already freed. Of a tensor that is not kept as it was a key of the word lists under `inspect`: `kept_by_hooks` by saved_tensors_hooks; `kept_unseen` by them in an object that is not looked into; `recomputed` by a checkpoint.
    */
   reason?: string;
   /**
@@ -2023,8 +2023,9 @@ export interface Reads {
   position?: boolean;
 }
 /**
- * A window that slid over an input. The size along an axis is `floor((size + 2·padding + padding_end − dilation·(kernel − 1)
- *     − 1) / stride) + 1`; of a transposed convolution `(size − 1)·stride − 2·padding + dilation·(kernel − 1) + output_padding + 1`.
+ * A window that slid over an input. The size along an axis is `floor((size + 2·padding + padding_end −
+ *     dilation·(kernel − 1) − 1) / stride) + 1`; of a transposed convolution `(size − 1)·stride − 2·padding +
+ *     dilation·(kernel − 1) + output_padding + 1`.
  *
  * This interface was referenced by `Wire`'s JSON-Schema
  * via the `definition` "Window".
@@ -2757,7 +2758,8 @@ export interface Tensor {
   version?: number;
 }
 /**
- * Figures over all elements, or over a sample of more than 2**28; the non-finite ones are counted and left out of the others.
+ * Figures over all elements, or over a sample of more than 2**28; the non-finite ones are counted and left out of
+ *     the others.
  *
  * This interface was referenced by `Wire`'s JSON-Schema
  * via the `definition` "Summary".
@@ -3087,6 +3089,10 @@ export interface Change {
    * For an optimizer step: index of the parameter group, as in `settings`.
    */
   group?: number;
+  /**
+   * For a `.grad` that was set, zeroed or written into: the leaf whose it is (its identity). What else changed is told by the identity of `before` or `after`.
+   */
+  leaf?: string | null;
   /**
    * What it is: a parameter's name, `momentum_buffer`, `exp_avg`.
    */

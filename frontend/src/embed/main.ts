@@ -1,8 +1,8 @@
 // Starts the embed: graph and player of a stored run, in a frame on a course page.
 
 import { mount } from 'svelte'
-import '../app/base.css'
-import { loadWords } from '../app/lexicon'
+import '../app/shell/base.css'
+import { loadWords } from '../core/words/lexicon'
 import Embed from './Embed.svelte'
 import { embedOptions } from './options'
 

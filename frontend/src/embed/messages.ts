@@ -18,9 +18,11 @@ export function asked(event: MessageEvent): Asked | null {
   const data: unknown = event.data
   if (event.source !== window.parent || typeof data !== 'object' || data === null) return null
   const message = data as Readonly<Record<string, unknown>>
-  if (message.type === `${PREFIX}goto` && typeof message.step === 'number' && Number.isFinite(message.step)) return { kind: 'goto', step: message.step }
+  if (message.type === `${PREFIX}goto` && typeof message.step === 'number' && Number.isFinite(message.step))
+    return { kind: 'goto', step: message.step }
   const { theme, lang } = message
-  if (message.type === `${PREFIX}theme` && (theme === 'light' || theme === 'dark' || theme === 'auto')) return { kind: 'theme', theme }
+  if (message.type === `${PREFIX}theme` && (theme === 'light' || theme === 'dark' || theme === 'auto'))
+    return { kind: 'theme', theme }
   if (message.type === `${PREFIX}lang` && (lang === 'zh' || lang === 'en')) return { kind: 'lang', lang }
   return null
 }

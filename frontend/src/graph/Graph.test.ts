@@ -1,10 +1,11 @@
+// @vitest-environment happy-dom
 import { flushSync, mount, unmount } from 'svelte'
 import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { load, type Name } from '../core/fixtures/load'
 import type { Selection } from '../core/state'
-import { words } from '../core/words'
+import { words } from '../core/words/bundled'
 import Graph from './Graph.svelte'
-import * as rooms from '../core/page'
+import * as rooms from '../core/paint/annotations'
 import { LayoutClient } from './layout-client'
 
 // No worker here: the page's own thread lays out, as in a sandboxed frame.
@@ -12,7 +13,10 @@ let shown: Record<string, unknown> | null = null
 
 // happy-dom has no geometry of its own.
 beforeAll(() => {
-  for (const [side, size] of [['clientWidth', 1000], ['clientHeight', 760]] as const) Object.defineProperty(HTMLElement.prototype, side, { get: () => size })
+  for (const [side, size] of [
+    ['clientWidth', 1000], ['clientHeight', 760],
+  ] as const)
+    Object.defineProperty(HTMLElement.prototype, side, { get: () => size })
 })
 
 afterEach(() => {
@@ -21,7 +25,9 @@ afterEach(() => {
   document.body.innerHTML = ''
 })
 
-async function show(name: Name, more: { step?: number; expanded?: ReadonlySet<string>; selection?: Selection | null } = {}) {
+async function show(
+  name: Name, more: { step?: number; expanded?: ReadonlySet<string>; selection?: Selection | null } = {},
+) {
   const { trace, graph } = load(name)
   const heard = { select: vi.fn(), step: vi.fn(), expand: vi.fn(), hover: vi.fn() }
   shown = mount(Graph, {
@@ -62,8 +68,14 @@ async function press(key: string): Promise<void> {
 
 test('every box is a named button, and one of them is the tab stop', async () => {
   const { graph } = await show('scalar_expression')
-  expect(boxes().map((box) => box.getAttribute('data-id')).sort()).toEqual(graph.boxes.map((box) => box.id).sort())
-  expect(boxes().map((box) => box.getAttribute('aria-label'))).toContain('PowBackward0 · x ** 2 · 4 · backward: gradient 1')
+  expect(
+    boxes()
+      .map((box) => box.getAttribute('data-id'))
+      .sort(),
+  ).toEqual(graph.boxes.map((box) => box.id).sort())
+  expect(boxes().map((box) => box.getAttribute('aria-label'))).toContain(
+    'PowBackward0 · x ** 2 · 4 · backward: gradient 1',
+  )
   expect(boxes().filter((box) => box.getAttribute('tabindex') === '0')).toHaveLength(1)
 })
 
@@ -91,7 +103,8 @@ test('Enter opens and folds groups', async () => {
 test('step numbers in the margin lead to their step', async () => {
   const { heard } = await show('scalar_expression')
   const link = document.querySelector('[data-step="3"]')!
-  for (const kind of ['pointerdown', 'pointerup']) link.dispatchEvent(new PointerEvent(kind, { bubbles: true, button: 0, pointerId: 1 }))
+  for (const kind of ['pointerdown', 'pointerup'])
+    link.dispatchEvent(new PointerEvent(kind, { bubbles: true, button: 0, pointerId: 1 }))
   expect(heard.step).toHaveBeenCalledWith(3)
 })
 
@@ -100,7 +113,9 @@ test('what is happening at a box never stands on the number of its visit', async
   for (let step = 1; step <= timeline.length; step += 1) {
     await show('accumulation', { step })
     for (const box of boxes()) {
-      const places = [...box.parentElement!.querySelectorAll('text.step-b, text.step-w')].map((text) => `${text.getAttribute('x')} ${text.getAttribute('y')}`)
+      const places = [...box.parentElement!.querySelectorAll('text.step-b, text.step-w')].map(
+        (text) => `${text.getAttribute('x')} ${text.getAttribute('y')}`,
+      )
       expect(new Set(places).size, `step ${step}: ${places.join(', ')}`).toBe(places.length)
     }
     void unmount(shown!)

@@ -14,7 +14,9 @@ test('a place of the window covers what stands under it at this zoom, and nothin
 const view = { width: 600, height: 400 }
 
 test('a first screenful that is narrow enough is shown whole', () => {
-  expect(firstSight([box(0, 0), box(500, 60), box(500, 120), box(2000, 900)], view, 0.7)).toEqual({ x: 0, y: 0, w: 600, h: 0 })
+  expect(firstSight([box(0, 0), box(500, 60), box(500, 120), box(2000, 900)], view, 0.7)).toEqual({
+    x: 0, y: 0, w: 600, h: 0,
+  })
   expect(firstSight([], view, 0.7)).toBeNull()
 })
 

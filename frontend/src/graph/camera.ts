@@ -1,6 +1,6 @@
 // The camera over the graph: world to screen, zoom about a point, fits, and the ways it moves on its own.
 
-import type { Rect } from '../core/route'
+import type { Rect } from '../core/layout/geometry'
 
 export interface Camera {
   /** Screen position of the world's origin. */
@@ -48,11 +48,15 @@ export const RAIL = 156
 
 /** Whether any of the boxes on screen lies under a rectangle of the window. */
 export function covers(place: Rect, boxes: readonly Rect[], camera: Camera): boolean {
-  const under = { x: (place.x - camera.x) / camera.zoom, y: (place.y - camera.y) / camera.zoom, w: place.w / camera.zoom, h: place.h / camera.zoom }
+  const under = {
+    x: (place.x - camera.x) / camera.zoom, y: (place.y - camera.y) / camera.zoom, w: place.w / camera.zoom,
+    h: place.h / camera.zoom,
+  }
   return boxes.some((box) => overlaps(box, under))
 }
 
-/** What a graph too large for the window opens at: its first screenful where that is narrow enough, else the column most of its boxes stand in. */
+/** What a graph too large for the window opens at: its first screenful where that is narrow enough, else the column
+ *  most of its boxes stand in. */
 export function firstSight(boxes: readonly Rect[], view: Viewport, zoom: number): Rect | null {
   if (boxes.length === 0) return null
   const top = Math.min(...boxes.map((box) => box.y))
@@ -69,13 +73,21 @@ function held(camera: Camera, bounds: Rect, view: Viewport, focus: Rect | null):
   const height = bounds.h * camera.zoom
   const left = EDGE - bounds.x * camera.zoom
   const top = EDGE - bounds.y * camera.zoom
-  const x = width <= view.width - 2 * EDGE ? (view.width - width) / 2 - bounds.x * camera.zoom : Math.max(Math.min(camera.x, left), view.width - EDGE - (bounds.x + bounds.w) * camera.zoom)
-  const y = height <= view.height - 2 * EDGE ? (view.height - height) / 2 - bounds.y * camera.zoom : focus ? Math.max(Math.min(camera.y, top), view.height - EDGE - (bounds.y + bounds.h) * camera.zoom) : top
+  const x = width <= view.width - 2 * EDGE
+    ? (view.width - width) / 2 - bounds.x * camera.zoom
+    : Math.max(Math.min(camera.x, left), view.width - EDGE - (bounds.x + bounds.w) * camera.zoom)
+  const y = height <= view.height - 2 * EDGE
+    ? (view.height - height) / 2 - bounds.y * camera.zoom
+    : focus
+      ? Math.max(Math.min(camera.y, top), view.height - EDGE - (bounds.y + bounds.h) * camera.zoom)
+      : top
   return { x, y }
 }
 
 function centred(bounds: Rect, view: Viewport, zoom: number): Camera {
-  return { x: view.width / 2 - (bounds.x + bounds.w / 2) * zoom, y: view.height / 2 - (bounds.y + bounds.h / 2) * zoom, zoom }
+  return {
+    x: view.width / 2 - (bounds.x + bounds.w / 2) * zoom, y: view.height / 2 - (bounds.y + bounds.h / 2) * zoom, zoom,
+  }
 }
 
 /** The smallest move that brings something into view; the same camera when it already is. */

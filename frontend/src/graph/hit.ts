@@ -1,21 +1,34 @@
 // What lies under a point of the graph.
 
-import { HEADER } from '../core/extent'
-import type { Layout } from '../core/layout'
-import { cover } from '../core/route'
+import { HEADER } from '../core/layout/extent'
+import type { Layout } from '../core/layout/geometry'
+import { cover } from '../core/layout/route'
 
-export type Hit = { kind: 'box'; id: string } | { kind: 'frame'; id: string; onHeader: boolean } | { kind: 'wire'; id: string; links: readonly string[] } | null
+export type Hit =
+  | { kind: 'box'; id: string }
+  | { kind: 'frame'; id: string; onHeader: boolean }
+  | { kind: 'wire'; id: string; links: readonly string[] }
+  | null
 
 const NEAR = 5
 
 export function hitAt(layout: Layout, x: number, y: number): Hit {
-  const box = layout.boxes.find((place) => x >= place.x && x <= place.x + place.w && y >= place.y && y <= place.y + place.h)
+  const box = layout.boxes.find(
+    (place) => x >= place.x && x <= place.x + place.w && y >= place.y && y <= place.y + place.h,
+  )
   if (box) return { kind: 'box', id: box.id }
   for (const wire of layout.wires) {
     if (y < wire.knots[0]![1] - NEAR || y > wire.knots[wire.knots.length - 1]![1] + NEAR) continue
     const labels = [wire.forward, wire.gradient].filter((place) => place !== null)
-    if ([...cover(wire.knots), ...labels].some((rect) => x >= rect.x - NEAR && x <= rect.x + rect.w + NEAR && y >= rect.y && y <= rect.y + rect.h)) return { kind: 'wire', id: wire.id, links: wire.links }
+    if (
+      [...cover(wire.knots), ...labels].some(
+        (rect) => x >= rect.x - NEAR && x <= rect.x + rect.w + NEAR && y >= rect.y && y <= rect.y + rect.h,
+      )
+    )
+      return { kind: 'wire', id: wire.id, links: wire.links }
   }
-  const frame = [...layout.frames].reverse().find((place) => x >= place.x && x <= place.x + place.w && y >= place.y && y <= place.y + place.h)
+  const frame = [...layout.frames]
+    .reverse()
+    .find((place) => x >= place.x && x <= place.x + place.w && y >= place.y && y <= place.y + place.h)
   return frame ? { kind: 'frame', id: frame.id, onHeader: y <= frame.y + HEADER } : null
 }

@@ -1,17 +1,17 @@
-// Asks for layouts: a small graph's is made at once, a large one's by a worker. An answer that a newer question has overtaken is
-// dropped.
+// Asks for layouts: a small graph's is made at once, a large one's by a worker. An answer that a newer question has
+// overtaken is dropped.
 
-import type { LayoutInput } from '../core/layout'
-import { layoutInput } from '../core/sizes'
-import type { View } from '../core/view'
+import type { LayoutInput } from '../core/layout/geometry'
+import { layoutInput } from '../core/paint/sizes'
+import type { View } from '../core/paint/view'
 import LayoutWorker from './layout.worker?worker'
-import type { Answer, Layouts } from './layouts'
+import type { Answer, Layouts } from './layout-source'
 
 /** Boxes and links that are laid out within a few milliseconds; to a worker and back costs such a graph a frame. */
 const SMALL = 200
 
 export class LayoutClient implements Layouts {
-  private readonly here = import('../core/layout')
+  private readonly here = import('../core/layout/layout')
   /** Started for the first large graph; null where none can be. */
   private worker: Worker | null | undefined
   private latest = 0

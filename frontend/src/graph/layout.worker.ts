@@ -1,7 +1,8 @@
 // Lays out off the page's thread.
 
-import { layout, type LayoutInput } from '../core/layout'
-import type { Answer } from './layouts'
+import type { LayoutInput } from '../core/layout/geometry'
+import { layout } from '../core/layout/layout'
+import type { Answer } from './layout-source'
 
 self.onmessage = (event: MessageEvent<{ id: number; input: LayoutInput }>) => {
   const { id, input } = event.data

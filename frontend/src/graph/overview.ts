@@ -1,11 +1,13 @@
 // The shapes of a graph seen from far away: few large ones instead of many small ones.
 
-import type { Frame, Placed, Wire } from '../core/layout'
-import type { Progress } from '../core/moment'
-import { lanePath } from '../core/route'
+import type { Frame, Placed, Wire } from '../core/layout/geometry'
+import type { Progress } from '../core/paint/moment'
+import { lanePath } from '../core/layout/route'
 
 /** One path per kind of wire. */
-export function mergedWires(wires: readonly Wire[], arrived: (wire: Wire) => boolean): { forward: string; gradient: string } {
+export function mergedWires(
+  wires: readonly Wire[], arrived: (wire: Wire) => boolean,
+): { forward: string; gradient: string } {
   let [forward, gradient] = ['', '']
   for (const wire of wires) {
     forward += lanePath(wire.knots, wire.upward, -1)
@@ -15,13 +17,16 @@ export function mergedWires(wires: readonly Wire[], arrived: (wire: Wire) => boo
 }
 
 /** One path per progress, and one for the right halves that have their gradient. */
-export function mergedBoxes(boxes: readonly Placed[], progressOf: (id: string) => Progress): { shape: Record<Progress, string>; reached: string } {
+export function mergedBoxes(
+  boxes: readonly Placed[], progressOf: (id: string) => Progress,
+): { shape: Record<Progress, string>; reached: string } {
   const shape: Record<Progress, string> = { future: '', waiting: '', forward: '', current: '', visited: '' }
   let reached = ''
   for (const box of boxes) {
     const progress = progressOf(box.id)
     shape[progress] += `M${box.x} ${box.y}h${box.w}v${box.h}h${-box.w}z`
-    if (progress === 'visited' || progress === 'current') reached += `M${box.x + box.w / 2} ${box.y}h${box.w / 2}v${box.h}h${-box.w / 2}z`
+    if (progress === 'visited' || progress === 'current')
+      reached += `M${box.x + box.w / 2} ${box.y}h${box.w / 2}v${box.h}h${-box.w / 2}z`
   }
   return { shape, reached }
 }

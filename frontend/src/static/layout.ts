@@ -1,13 +1,14 @@
 // Trace and graph to the places of everything on it, as a page would lay it out: what the server gives embeds.
 
+import type { Layout } from '../core/layout/geometry'
 import type { Graph, Trace } from '../api/types'
-import { layout, type Layout } from '../core/layout'
-import { EMBED } from '../core/measure'
-import { PAGE, PHONE } from '../core/page'
-import { layoutInput } from '../core/sizes'
+import { layout } from '../core/layout/layout'
+import { EMBED } from '../core/paint/measure'
+import { PAGE, PHONE } from '../core/paint/annotations'
+import { layoutInput } from '../core/paint/sizes'
 import type { Lang } from '../core/state'
-import { View } from '../core/view'
-import { words } from '../core/words'
+import { View } from '../core/paint/view'
+import { words } from '../core/words/bundled'
 
 const ROOMS = { page: PAGE, embed: EMBED, phone: PHONE }
 
@@ -19,11 +20,17 @@ export interface LayoutOptions {
 
 /** Where everything goes when the graph opens; the fields are documented in server/layout.py. */
 function place(trace: Trace, graph: Graph, { lang, room }: LayoutOptions): Layout & { format: 'gradgraph.layout/1' } {
-  return { format: 'gradgraph.layout/1', ...layout(layoutInput(new View(trace, graph, words(lang), ROOMS[room]).measure, null)) }
+  return {
+    format: 'gradgraph.layout/1',
+    ...layout(layoutInput(new View(trace, graph, words(lang), ROOMS[room]).measure, null)),
+  }
 }
 
 declare global {
   var gradgraphLayout: (traceJson: string, graphJson: string, optionsJson: string) => string
 }
 
-globalThis.gradgraphLayout = (traceJson, graphJson, optionsJson) => JSON.stringify(place(JSON.parse(traceJson) as Trace, JSON.parse(graphJson) as Graph, JSON.parse(optionsJson) as LayoutOptions))
+globalThis.gradgraphLayout = (traceJson, graphJson, optionsJson) =>
+  JSON.stringify(
+    place(JSON.parse(traceJson) as Trace, JSON.parse(graphJson) as Graph, JSON.parse(optionsJson) as LayoutOptions),
+  )

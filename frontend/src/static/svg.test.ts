@@ -1,3 +1,4 @@
+// @vitest-environment happy-dom
 import { describe, expect, test } from 'vitest'
 import { load, NAMES } from '../core/fixtures/load'
 import './svg'
@@ -8,11 +9,15 @@ function draw(name: (typeof NAMES)[number], options: object = {}): string {
 }
 
 describe.each(NAMES)('%s', (name) => {
-  test.each([{ theme: 'light', lang: 'zh' }, { theme: 'dark', lang: 'en', step: 5 }, { embedded: true, width: 320, expanded: [] }])('%o is a well-formed document of allowed elements', (options) => {
+  test.each([
+    { theme: 'light', lang: 'zh' }, { theme: 'dark', lang: 'en', step: 5 },
+    { embedded: true, width: 320, expanded: [] },
+  ])('%o is a well-formed document of allowed elements', (options) => {
     const text = draw(name, options)
     const document = new DOMParser().parseFromString(text, 'image/svg+xml')
     const names = new Set([...document.querySelectorAll('*')].map((element) => element.tagName.toLowerCase()))
-    for (const element of names) expect(['svg', 'title', 'desc', 'style', 'g', 'rect', 'path', 'text', 'image']).toContain(element)
+    for (const element of names)
+      expect(['svg', 'title', 'desc', 'style', 'g', 'rect', 'path', 'text', 'image']).toContain(element)
     expect(text).not.toMatch(/NaN[ "]|undefined|Infinity/)
   })
 })

@@ -1,17 +1,17 @@
 // Trace and graph to one SVG document, in bare JavaScript: the server runs this in V8, tests run it as is.
 
 import type { Graph, Trace } from '../api/types'
-import { TOKENS, type Shade } from '../core/colour'
-import { ICONS, type IconName } from '../core/icons'
-import { layout } from '../core/layout'
-import { EMBED } from '../core/measure'
-import { PAGE } from '../core/page'
-import { pictureUri } from '../core/picture'
-import type { Item, Mark } from '../core/scene'
-import { layoutInput } from '../core/sizes'
-import { rootStyle, styleSheet } from '../core/style'
-import { drawAll, View } from '../core/view'
-import { words } from '../core/words'
+import { TOKENS, type Shade } from '../core/paint/colour'
+import { ICONS, type IconName } from '../core/paint/icons'
+import { layout } from '../core/layout/layout'
+import { EMBED } from '../core/paint/measure'
+import { PAGE } from '../core/paint/annotations'
+import { pictureUri } from '../core/paint/picture'
+import type { Item, Mark } from '../core/paint/marks'
+import { layoutInput } from '../core/paint/sizes'
+import { rootStyle, styleSheet } from '../core/paint/style'
+import { drawAll, View } from '../core/paint/view'
+import { words } from '../core/words/bundled'
 
 export interface SvgOptions {
   lang?: 'zh' | 'en'
@@ -46,12 +46,16 @@ export function drawSvg(trace: Trace, graph: Graph, options: SvgOptions = {}): s
   const width = options.width ?? w
   const height = Math.round((h * width) / w)
   const box = `${placed.x - PADDING} ${placed.y - PADDING} ${w} ${h}`
-  const dots = placed.dots.map(([x, y]) => `<rect class="dot" x="${x - 5.5}" y="${y - 2}" width="4" height="4" rx="2"/>`).join('')
+  const dots = placed.dots
+    .map(([x, y]) => `<rect class="dot" x="${x - 5.5}" y="${y - 2}" width="4" height="4" rx="2"/>`)
+    .join('')
   return (
-    `<svg xmlns="http://www.w3.org/2000/svg" id="${root}" class="${root}" role="img" lang="${lang}" viewBox="${box}" width="${width}" height="${height}">` +
+    `<svg xmlns="http://www.w3.org/2000/svg" id="${root}" class="${root}" role="img" lang="${lang}" ` +
+    `viewBox="${box}" width="${width}" height="${height}">` +
     `<title>${escape(titleOf(trace, lang))}</title><desc>${escape(describe(items))}</desc>` +
     `<style>${rootStyle(`.${root}`, TOKENS[shade])}\n${styleSheet(`.${root}`, TOKENS[shade], FONTS)}</style>` +
-    `<rect x="${placed.x - PADDING}" y="${placed.y - PADDING}" width="${w}" height="${h}" fill="${TOKENS[shade].paper}"/>` +
+    `<rect x="${placed.x - PADDING}" y="${placed.y - PADDING}" width="${w}" height="${h}" ` +
+    `fill="${TOKENS[shade].paper}"/>` +
     items.filter((item) => item.kind === 'frame').map((item) => group(item, shade)).join('') +
     items.filter((item) => item.kind === 'wire').map((item) => group(item, shade)).join('') +
     dots +
@@ -61,12 +65,19 @@ export function drawSvg(trace: Trace, graph: Graph, options: SvgOptions = {}): s
 }
 
 function titleOf(trace: Trace, lang: 'zh' | 'en'): string {
-  const first = trace.program.expression ?? trace.program.code.split('\n').find((line) => line.trim() !== '' && !line.startsWith('import')) ?? ''
+  const first =
+    trace.program.expression ??
+    trace.program.code.split('\n').find((line) => line.trim() !== '' && !line.startsWith('import')) ??
+    ''
   return `${words(lang)('graph.label')}: ${first.trim()}`
 }
 
 function describe(items: readonly Item[]): string {
-  return items.filter((item) => item.kind === 'box' || item.kind === 'group').slice(0, 40).map((item) => item.label).join('; ')
+  return items
+    .filter((item) => item.kind === 'box' || item.kind === 'group')
+    .slice(0, 40)
+    .map((item) => item.label)
+    .join('; ')
 }
 
 function group(item: Item, shade: Shade): string {
@@ -87,7 +98,9 @@ function markup(mark: Mark, shade: Shade): string {
   }
   if (mark.k === 'image') {
     const uri = pictureUri(mark.tensor, shade)
-    return uri ? `<image x="${n(mark.x)}" y="${n(mark.y)}" width="${mark.w}" height="${mark.h}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${uri}"/>` : ''
+    return uri
+      ? `<image x="${n(mark.x)}" y="${n(mark.y)}" width="${mark.w}" height="${mark.h}" preserveAspectRatio="none" style="image-rendering:pixelated" href="${uri}"/>`
+      : ''
   }
   const anchor = mark.a ? ` text-anchor="${mark.a}"` : ''
   return `<text class="${mark.c}" x="${n(mark.x)}" y="${n(mark.y)}"${anchor}>${escape(mark.s)}</text>`
@@ -107,4 +120,5 @@ declare global {
   var gradgraphSvg: (traceJson: string, graphJson: string, optionsJson: string) => string
 }
 
-globalThis.gradgraphSvg = (traceJson, graphJson, optionsJson) => drawSvg(JSON.parse(traceJson) as Trace, JSON.parse(graphJson) as Graph, JSON.parse(optionsJson || '{}') as SvgOptions)
+globalThis.gradgraphSvg = (traceJson, graphJson, optionsJson) =>
+  drawSvg(JSON.parse(traceJson) as Trace, JSON.parse(graphJson) as Graph, JSON.parse(optionsJson || '{}') as SvgOptions)

@@ -5,9 +5,10 @@ import weakref
 
 import pytest
 
-from engine import events as ev
 from engine import laws
-from engine.assemble import assembly, whole
+from engine.assemble import whole_run
+from engine.assemble.read import read
+from engine.assemble.recorded import Recorded
 from tests.engine.worker.forked import said, traced
 
 CODE = """import torch
@@ -70,18 +71,13 @@ def test_events_do_not_wait_for_a_collection(
 ) -> None:
     """Of a long run they are as large as its trace."""
 
-    class Held(list[ev.Event]):
-        """A list that can be asked whether it lives."""
+    def reading(lines: list[bytes]) -> Recorded:
+        recorded = read(lines)
+        kept.append(weakref.ref(recorded))
+        return recorded
 
-    class House(assembly.House):
-        def __init__(self) -> None:
-            super().__init__()
-            held = Held()
-            self.updates = held  # type: ignore[assignment]
-            kept.append(weakref.ref(held))
-
-    kept: list[weakref.ref[Held]] = []
-    monkeypatch.setattr(whole, "House", House)
+    kept: list[weakref.ref[Recorded]] = []
+    monkeypatch.setattr(whole_run, "read", reading)
     gc.collect()
     gc.disable()
     try:

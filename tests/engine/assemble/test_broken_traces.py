@@ -60,7 +60,7 @@ def damaged(trace: Trace, seed: int) -> Trace:
     share = chance.choice([0.05, 0.3, 0.8])
 
     def some(items: tuple[T, ...]) -> tuple[T, ...]:
-        return tuple(one for one in items if chance.random() > share)
+        return tuple(item for item in items if chance.random() > share)
 
     kept = replace(trace, tensors=some(trace.tensors), modules=some(trace.modules), ops=some(trace.ops))
     kept = replace(kept, nodes=some(trace.nodes), updates=some(trace.updates), variables=some(trace.variables))

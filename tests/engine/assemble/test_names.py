@@ -15,8 +15,8 @@ def run(engine: Engine, program: str) -> Trace:
 
 def names(trace: Trace, op: str) -> list[tuple[str, ...]]:
     """Names of the first output of each op of that name."""
-    tensors = {one.id: one for one in trace.tensors}
-    return [tensors[one.outputs[0]].names for one in trace.ops if one.name == op]
+    tensors = {tensor.id: tensor for tensor in trace.tensors}
+    return [tensors[ran.outputs[0]].names for ran in trace.ops if ran.name == op]
 
 
 def test_only_the_result_of_a_model_has_the_name_it_is_assigned_to(engine: Engine) -> None:
@@ -52,7 +52,10 @@ def test_the_parts_of_a_nested_result_have_names(engine: Engine) -> None:
 
 def test_a_layer_does_not_give_its_name_to_what_it_is_made_of(engine: Engine) -> None:
     trace = run(engine, "def make():\n    layer = nn.Linear(2, 2)\n    return layer(torch.ones(2))\nmake()\n")
-    assert {one.names for one in trace.tensors if one.role == "parameter"} == {("layer.weight",), ("layer.bias",)}
+    assert {tensor.names for tensor in trace.tensors if tensor.role == "parameter"} == {
+        ("layer.weight",),
+        ("layer.bias",),
+    }
     assert names(trace, "empty") == [(), ()]
 
 
@@ -71,11 +74,12 @@ def test_modules_of_a_function_have_its_names_where_they_are_certain(
     engine: Engine, program: str, paths: set[str]
 ) -> None:
     classes = (
-        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.inner = nn.Linear(2, 1)\n"
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.inner = nn.Linear(2, 1)\n"
         "    def forward(self, x):\n        return self.inner(x)\ndef build():\n    return nn.Linear(2, 1)\n"
     )
     trace = run(engine, f"{classes}def main():\n    x = torch.ones(2)\n{program}main()\n")
-    assert {one.path for one in trace.modules} == paths
+    assert {module.path for module in trace.modules} == paths
 
 
 def test_an_lstm_names_its_three_results(engine: Engine) -> None:
@@ -83,10 +87,10 @@ def test_an_lstm_names_its_three_results(engine: Engine) -> None:
         engine,
         "cells = nn.LSTM(2, 3)\nout, pair = cells(torch.ones(4, 1, 2))\nout, (h, c) = cells(torch.ones(4, 1, 2))\n",
     )
-    tensors = {one.id: one.names for one in trace.tensors}
-    first, second = (one.outputs for one in trace.ops if one.name == "lstm")
-    assert [tensors[one] for one in first] == [("out",), ("pair[0]",), ("pair[1]",)]
-    assert [tensors[one] for one in second] == [("out",), ("h",), ("c",)]
+    tensors = {tensor.id: tensor.names for tensor in trace.tensors}
+    first, second = (op.outputs for op in trace.ops if op.name == "lstm")
+    assert [tensors[tensor] for tensor in first] == [("out",), ("pair[0]",), ("pair[1]",)]
+    assert [tensors[tensor] for tensor in second] == [("out",), ("h",), ("c",)]
 
 
 def test_a_method_call_over_several_lines_names_its_result(engine: Engine) -> None:
@@ -96,6 +100,9 @@ def test_a_method_call_over_several_lines_names_its_result(engine: Engine) -> No
 
 
 def test_an_optimizer_of_a_function_has_its_name_unless_several_share_it(engine: Engine) -> None:
-    train = "def train(given):\n    w = torch.ones(2, requires_grad=True)\n    own = torch.optim.SGD([w], 0.1)\n    w.sum().backward()\n"
+    train = (
+        "def train(given):\n    w = torch.ones(2, requires_grad=True)\n    own = torch.optim.SGD([w], 0.1)\n"
+        "    w.sum().backward()\n"
+    )
     trace = run(engine, train + "    own.step()\n    given(w).step()\ntrain(lambda w: torch.optim.Adam([w]))\n")
-    assert [one.variable for one in trace.updates if one.kind == "step"] == ["own", None]
+    assert [update.variable for update in trace.updates if update.kind == "step"] == ["own", None]

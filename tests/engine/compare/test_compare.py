@@ -68,7 +68,7 @@ def test_other_data_other_graph() -> None:
         turns.append(count)
     for a, b in itertools.permutations(range(3), 2):
         told = compare(runs[a], runs[b])
-        multiplied = next(one for one in told.types if one.type == "MulBackward0")
+        multiplied = next(type_ for type_ in told.types if type_.type == "MulBackward0")
         assert (multiplied.here, multiplied.there) == (turns[a], turns[b])
         # sum, the multiplications, AccumulateGrad
         assert (told.passes[0].here.depth, told.passes[0].there.depth) == (turns[a] + 2, turns[b] + 2)  # type: ignore[union-attr]
@@ -98,7 +98,7 @@ def test_another_learning_rate_is_told_at_the_parameter_it_changed() -> None:
     assert [
         row.name for row in told.tensors if row.here == told.value.tensor_here
     ] == []  # it was a state since written
-    losses = [(one.here.loss, one.there.loss) for one in told.passes if one.here and one.there]
+    losses = [(pass_.here.loss, pass_.there.loss) for pass_ in told.passes if pass_.here and pass_.there]
     assert losses[0][0] == losses[0][1]
     assert all(a != b for a, b in losses[1:])
 
@@ -156,7 +156,7 @@ out.pow(2).sum().backward()
     assert out.value.verdict in ("same", "rounding")
     assert (out.value.largest or 0) == pytest.approx(float((ours - theirs).abs().max()), rel=1e-6)
     assert _verdicts(told)["w"][1] in ("same", "rounding")
-    counts = {one.type: (one.here, one.there) for one in told.types}
+    counts = {type_.type: (type_.here, type_.there) for type_ in told.types}
     assert counts["ConvolutionBackward0"] == (0, 1)
     assert counts["MmBackward0"] == (1, 0)
     assert told.value is None
@@ -196,8 +196,8 @@ def test_what_is_told_of_one_side_is_told_of_the_other(a: Path, b: Path) -> None
     assert told.matched == back.matched
     assert set(told.only_here) == set(back.only_there)
     assert set(told.findings_here) == set(back.findings_there)
-    assert {(one.type, one.here, one.there) for one in told.types} == {
-        (one.type, one.there, one.here) for one in back.types
+    assert {(type_.type, type_.here, type_.there) for type_ in told.types} == {
+        (type_.type, type_.there, type_.here) for type_ in back.types
     }
     ours = {(one.name, one.line, one.line_there, one.here, one.there, one.differing) for one in told.ops}
     assert ours == {(one.name, one.line_there, one.line, one.there, one.here, one.differing) for one in back.ops}

@@ -1,8 +1,9 @@
 """What really lives in memory while PyTorch runs backward: every storage ever made, followed until it is freed.
 
-Nothing here looks at nodes or saved tensors: a dispatch mode sees each storage when an op makes it, PyTorch's own weak references
-tell when it is gone. What was made with grad mode on is a result of a forward, first or computed again; the engine makes
-gradients with grad mode off. Programs keep no such result in a variable, so what lives is what something keeps for backward.
+Nothing here looks at nodes or saved tensors: a dispatch mode sees each storage when an op makes it, PyTorch's own weak
+references tell when it is gone. What was made with grad mode on is a result of a forward, first or computed again; the
+engine makes gradients with grad mode off. Programs keep no such result in a variable, so what lives is what something
+keeps for backward.
 """
 
 import gc
@@ -19,7 +20,7 @@ from torch.autograd.graph import get_gradient_edge
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from engine.worker.capture.record import PROGRAM
+from engine.worker.runtime.program import PROGRAM
 
 
 class Living(msgspec.Struct):
@@ -68,8 +69,8 @@ class _Follow(TorchDispatchMode):  # type: ignore[no-untyped-call]
         return result
 
     def now(self) -> int:
-        living = [(key, one) for key, one in self.made.items() if not one.weak.expired()]
-        return sum(one.size_bytes for key, one in living if key not in self.aside)
+        living = [(key, storage) for key, storage in self.made.items() if not storage.weak.expired()]
+        return sum(storage.size_bytes for key, storage in living if key not in self.aside)
 
     def _look(self) -> None:
         now = self.now() if self.running else 0
@@ -156,14 +157,16 @@ def _key(tensor: torch.Tensor) -> int:
 def _lasting() -> set[int]:
     """Leaves that are trained or were frozen, buffers and optimizer state."""
     found: set[int] = set()
-    for one in gc.get_objects():
-        kind = type(one)  # `isinstance` would ask the object
+    for held in gc.get_objects():
+        kind = type(held)  # `isinstance` would ask the object
         if issubclass(kind, torch.nn.Parameter) or (
-            issubclass(kind, torch.Tensor) and one.is_leaf and one.requires_grad
+            issubclass(kind, torch.Tensor) and held.is_leaf and held.requires_grad
         ):
-            found.add(_key(one))
+            found.add(_key(held))
         elif issubclass(kind, torch.nn.Module):
-            found.update(_key(buffer) for buffer in one.buffers(recurse=False))
+            found.update(_key(buffer) for buffer in held.buffers(recurse=False))
         elif issubclass(kind, torch.optim.Optimizer):
-            found.update(_key(item) for state in one.state.values() for item in state.values() if torch.is_tensor(item))
+            found.update(
+                _key(item) for state in held.state.values() for item in state.values() if torch.is_tensor(item)
+            )
     return found

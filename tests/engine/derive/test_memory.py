@@ -4,7 +4,7 @@ import pytest
 
 from engine.derive.memory import MOST_POINTS, memory
 from engine.derive.side_facts import SideFacts
-from engine.derive.storage_sizes import Rooms
+from engine.derive.storage_sizes import StorageSizes
 from engine.trace import MemoryPoint, Trace
 from engine.trace_index import TraceIndex
 from tests.engine.derive.kept import kept_by_pytorch
@@ -182,7 +182,7 @@ NET = "net = nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 5))\nx = tor
 
 
 def _parts(trace: Trace) -> list[tuple[int, int, int, int]]:
-    return [(one.parameters, one.gradients, one.optimizer, one.activations) for one in trace.memory]
+    return [(point.parameters, point.gradients, point.optimizer, point.activations) for point in trace.memory]
 
 
 def test_the_four_parts_of_a_training_step() -> None:
@@ -196,14 +196,14 @@ def test_the_four_parts_of_a_training_step() -> None:
     assert parts[-1] == (size, size, 2 * size + 4 * 4, 0)
     first_step = next(i for i, update in enumerate(trace.timeline) if update.kind == "update")
     assert all(point.optimizer == (2 * size + 16 if point.step >= first_step else 0) for point in trace.memory)
-    assert max(one.activations for one in trace.memory) == 4 * (4 * 6 + 4 * 8 + 4 * 5)
+    assert max(point.activations for point in trace.memory) == 4 * (4 * 6 + 4 * 8 + 4 * 5)
 
 
 def test_nothing_is_kept_without_gradients() -> None:
     trace = record(
         HEAD + NET + "with torch.no_grad():\n    net(x).exp()\nwith torch.inference_mode():\n    net(x).exp()\n"
     )
-    assert {one.activations for one in trace.memory} == {0}
+    assert {point.activations for point in trace.memory} == {0}
 
 
 BLOCK = """
@@ -222,8 +222,8 @@ def test_checkpointing_keeps_less_until_backward(reentrant: bool) -> None:
     assert _before_backward(plain) == 4 * 16 * 8 * 3
     assert _before_backward(less) == 4 * 16 * 8
     assert less.memory[-1].activations == 0
-    if reentrant:  # the recomputed graph is as large as the plain one, less the exp that has been visited
-        assert max(one.activations for one in less.memory) == 4 * 16 * 8 * 2
+    if reentrant:  # the recomputed graph is as large as the plain point, less the exp that has been visited
+        assert max(point.activations for point in less.memory) == 4 * 16 * 8 * 2
 
 
 def _before_backward(trace: Trace) -> int:
@@ -237,7 +237,7 @@ def test_gradients_go_with_their_leaf_and_when_set_to_none() -> None:
         "y = torch.ones(4, requires_grad=True)\n(y * y).sum().backward()\ndel y\nz = torch.zeros(1)\n"
         "x.grad = torch.ones(8)\nx.grad.zero_()\n"
     )
-    gradients = [one.gradients for one in trace.memory]
+    gradients = [point.gradients for point in trace.memory]
     assert _changes(gradients) == [0, 32, 0, 16, 0, 32]
     assert trace.memory[-1].parameters == 32
 
@@ -251,7 +251,7 @@ def test_a_gradient_that_the_program_holds_is_held() -> None:
         "import torch\nx = torch.ones(8, requires_grad=True)\n(x * x).sum().backward()\nkept = x.grad\nx.grad = None\n"
         "(x * 2).sum().backward()\nx.grad = None\ndel kept\nz = torch.zeros(1)\n"
     )
-    assert _changes([one.gradients for one in trace.memory]) == [0, 32, 64, 32, 0]
+    assert _changes([point.gradients for point in trace.memory]) == [0, 32, 64, 32, 0]
 
 
 @pytest.mark.parametrize("to_none", [True, False])
@@ -263,7 +263,7 @@ def test_zero_grad_frees_gradients_or_not(to_none: bool) -> None:
     size = 4 * (6 * 8 + 8 + 8 * 5 + 5)
     resets = [number for number, step in enumerate(trace.timeline) if step.kind == "reset"]
     assert _at(trace.memory, resets[-1]).gradients == (0 if to_none else size)
-    assert max(one.gradients for one in trace.memory) == size
+    assert max(point.gradients for point in trace.memory) == size
 
 
 def test_a_leaf_of_a_reentrant_checkpoint_is_no_parameter() -> None:
@@ -271,7 +271,7 @@ def test_a_leaf_of_a_reentrant_checkpoint_is_no_parameter() -> None:
         HEAD + "from torch.utils.checkpoint import checkpoint\nx = torch.ones(8, requires_grad=True)\n"
         "checkpoint(torch.sin, x * 2, use_reentrant=True).sum().backward()\n"
     )
-    assert {one.parameters for one in trace.memory} == {32}
+    assert {point.parameters for point in trace.memory} == {32}
 
 
 def test_a_leaf_that_moves_while_a_pass_runs_stays_a_parameter() -> None:
@@ -301,7 +301,8 @@ def test_what_a_backward_hook_looks_through_is_no_parameter() -> None:
 @pytest.mark.slow
 def test_many_points_are_thinned_and_keep_the_peak() -> None:
     trace = record(
-        "import torch\nx = torch.ones(3, requires_grad=True)\nfor i in range(1500):\n    y = x.exp()\n    y.sum().backward()\n"
+        "import torch\nx = torch.ones(3, requires_grad=True)\nfor i in range(1500):\n    y = x.exp()\n"
+        "    y.sum().backward()\n"
         "    if i == 700:\n        z = torch.ones(999, requires_grad=True).exp()\n        del z\n"
     )
     assert len(trace.memory) <= MOST_POINTS
@@ -317,4 +318,4 @@ def test_a_trace_cut_anywhere_still_has_a_memory() -> None:
         cut = type(trace)(
             **{**{f: getattr(trace, f) for f in trace.__struct_fields__}, "timeline": trace.timeline[:count]}
         )
-        assert len(memory(TraceIndex(cut), SideFacts(), Rooms(cut, {}))) <= count
+        assert len(memory(TraceIndex(cut), SideFacts(), StorageSizes(cut, {}))) <= count

@@ -1,4 +1,5 @@
-"""Memory while backward runs, beside the storages that really live then, at every node: with checkpoints, pack hooks and without."""
+"""Memory while backward runs, beside the storages that really live then, at every node: with checkpoints, pack hooks
+and without."""
 
 import msgspec
 import pytest
@@ -182,7 +183,10 @@ run().backward()
 checkpoint(run, use_reentrant=False).backward()
 """,
     "dropout and batch norm": """
-net = nn.Sequential(nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4, track_running_stats=False), nn.ReLU(inplace=True), nn.MaxPool2d(2), nn.Dropout(0.5), nn.Flatten(), nn.Linear(64, 10))
+net = nn.Sequential(
+    nn.Conv2d(1, 4, 3, padding=1), nn.BatchNorm2d(4, track_running_stats=False), nn.ReLU(inplace=True),
+    nn.MaxPool2d(2), nn.Dropout(0.5), nn.Flatten(), nn.Linear(64, 10),
+)
 x = torch.randn(3, 1, 8, 8, requires_grad=True)
 net(x).log_softmax(1)[:, 0].sum().backward()
 checkpoint(net, x, use_reentrant=False).log_softmax(1)[:, 0].sum().backward()
@@ -251,8 +255,8 @@ def test_activations_are_what_lives(name: str) -> None:
     trace = record(source, LIMITS)
     assert trace.status == "ok"
     assert all(finding.code != "not_recorded" for finding in trace.findings)
-    assert [_before_each_node(trace, one.id) for one in trace.passes] == [living.before for living in alive.passes]
-    assert [_most(trace, one.id) for one in trace.passes] == [living.most for living in alive.passes]
+    assert [_before_each_node(trace, pass_.id) for pass_ in trace.passes] == [living.before for living in alive.passes]
+    assert [_most(trace, pass_.id) for pass_ in trace.passes] == [living.most for living in alive.passes]
     assert _after(trace, len(trace.timeline) - 1) == alive.end
 
 

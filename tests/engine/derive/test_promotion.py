@@ -12,10 +12,11 @@ from engine.ops import PROMOTING
 from engine.trace import Op, PromotedOperand, Promotion, Trace
 from tests.engine.worker.forked import record
 
-DTYPES = (
-    "bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32", "float64", "complex32", "complex64",
-    "complex128",
-)  # fmt: skip
+DTYPES = tuple(
+    """
+    bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 complex128
+""".split()
+)
 NUMBERS = {"bool": True, "int64": 3, "float32": 2.5, "complex64": 1j}
 
 
@@ -35,15 +36,15 @@ def _name(dtype: torch.dtype) -> str:
 
 @pytest.mark.filterwarnings("ignore:ComplexHalf")
 def test_every_pair_is_promoted_as_pytorch_promotes_it() -> None:
-    for (one, left), (other, right) in itertools.product(_operands(), repeat=2):
+    for (first, left), (other, right) in itertools.product(_operands(), repeat=2):
         if isinstance(left, torch.Tensor) or isinstance(right, torch.Tensor):
-            told = result_type((one, other))
-            assert told == _name(torch.result_type(left, right)), (one, other)  # type: ignore[call-overload]
+            told = result_type((first, other))
+            assert told == _name(torch.result_type(left, right)), (first, other)  # type: ignore[call-overload]
 
 
 def test_every_pair_of_dtypes_has_its_common_one() -> None:
-    for one, other in itertools.product(DTYPES, repeat=2):
-        assert PROMOTED[one, other] == _name(torch.promote_types(getattr(torch, one), getattr(torch, other)))
+    for first, other in itertools.product(DTYPES, repeat=2):
+        assert PROMOTED[first, other] == _name(torch.promote_types(getattr(torch, first), getattr(torch, other)))
 
 
 def test_what_does_not_promote_is_not_told() -> None:
@@ -96,10 +97,29 @@ PROMOTIONS = {
     "torch.maximum(f, d)": ("float32 + float64", "float64", "float64"),
 }
 NOTHING = (
-    "f + 1", "f + 2.5", "f * True", "i + 1", "i // 2", "torch.div(i, i, rounding_mode='floor')", "f + f", "h * 2.5", "h * 2", "b & b",
-    "f @ f", "torch.add(i, f, out=torch.ones(2))", "f.sum(dtype=torch.float64)", "torch.cat([f, f])", "f.to(torch.float64)",
-    "i.float()", "torch.where(b, f, f)", "b == b", "i > 1", "torch.ones(2, dtype=torch.uint16) + f", "f.mean()", "z + z",
-)  # fmt: skip
+    "f + 1",
+    "f + 2.5",
+    "f * True",
+    "i + 1",
+    "i // 2",
+    "torch.div(i, i, rounding_mode='floor')",
+    "f + f",
+    "h * 2.5",
+    "h * 2",
+    "b & b",
+    "f @ f",
+    "torch.add(i, f, out=torch.ones(2))",
+    "f.sum(dtype=torch.float64)",
+    "torch.cat([f, f])",
+    "f.to(torch.float64)",
+    "i.float()",
+    "torch.where(b, f, f)",
+    "b == b",
+    "i > 1",
+    "torch.ones(2, dtype=torch.uint16) + f",
+    "f.mean()",
+    "z + z",
+)
 
 
 def _said(promotion: Promotion) -> str:
@@ -122,8 +142,8 @@ def test_ops_tell_what_their_operands_became() -> None:
         if op.promotion is not None and op.span is not None:
             told.setdefault(op.span.line, []).append(op.promotion)
     for line, (code, wanted) in enumerate(PROMOTIONS.items(), len(START.splitlines()) + 1):
-        (one,) = told[line]
-        assert (_said(one), one.common, one.result) == wanted, code
+        (promotion,) = told[line]
+        assert (_said(promotion), promotion.common, promotion.result) == wanted, code
 
 
 def test_the_default_dtype_is_that_of_the_run() -> None:

@@ -34,7 +34,9 @@ def test_a_name_that_was_bound_anew_is_told_with_its_line(code: str, expected: l
     assert trace.status == "ok", trace.failure
     assert laws.broken(trace) == []
     told = [
-        (one.name, one.kind, one.how, one.span.line - FIRST) for storage in trace.storages for one in storage.parted
+        (parted.name, parted.kind, parted.how, parted.span.line - FIRST)
+        for storage in trace.storages
+        for parted in storage.parted
     ]
     assert told == expected
 
@@ -43,4 +45,4 @@ def test_a_storage_of_one_tensor_tells_of_the_array_it_was_made_of() -> None:
     trace = record("import numpy as np\nimport torch\na = np.ones(3)\nt = torch.from_numpy(a)\na = a * 2\n")
     (storage,) = trace.storages
     assert (storage.tensors, storage.arrays) == (("t1",), ())
-    assert [one.name for one in storage.parted] == ["a"]
+    assert [parted.name for parted in storage.parted] == ["a"]

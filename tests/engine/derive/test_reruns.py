@@ -60,7 +60,8 @@ def test_recomputed_twice_over_a_retained_graph() -> None:
 
 def test_backward_of_a_function_and_hooks_repeat_nothing() -> None:
     trace = record(
-        HEAD + "class Double(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x * 2\n"
+        HEAD + "class Double(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        "        return x * 2\n"
         "    @staticmethod\n    def backward(ctx, g):\n        return g * 2\n"
         + LEAVES + "def hook(g):\n    return g * 2\nx.register_hook(hook)\nscaled = w * 2\n"
         "Double.apply(x * 2).sum().backward()\n"
@@ -99,10 +100,10 @@ def test_a_node_knows_the_lines_of_its_own_backward(body: str, lines: tuple[int,
 
 
 def test_setup_context_and_two_functions_of_one_name() -> None:
-    one = "class Same(torch.autograd.Function):\n    @staticmethod\n    def forward(x):\n        return x.clone()\n"
-    one += "    @staticmethod\n    def setup_context(ctx, inputs, output):\n        pass\n    @staticmethod\n"
-    one += "    def backward(ctx, g):\n        return g\n"
-    trace = record(HEAD + one + LEAVES + "y = Same.apply(x)\n" + one + "z = Same.apply(y)\n")
+    same = "class Same(torch.autograd.Function):\n    @staticmethod\n    def forward(x):\n        return x.clone()\n"
+    same += "    @staticmethod\n    def setup_context(ctx, inputs, output):\n        pass\n    @staticmethod\n"
+    same += "    def backward(ctx, g):\n        return g\n"
+    trace = record(HEAD + same + LEAVES + "y = Same.apply(x)\n" + same + "z = Same.apply(y)\n")
     assert [node.code.line for node in trace.nodes if node.code is not None] == [11, 24]
 
 

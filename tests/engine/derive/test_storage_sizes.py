@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from engine.derive.storage_sizes import Rooms
+from engine.derive.storage_sizes import StorageSizes
 from engine.trace import Tensor, Trace
 from engine.trace_index import TraceIndex
 from tests.engine.worker.forked import record
@@ -30,27 +30,27 @@ def searched(trace: Trace) -> dict[str, dict[str, Tensor]]:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_rooms_hold_what_says_it_lies_there(name: str) -> None:
+def test_storages_hold_what_says_it_lies_there(name: str) -> None:
     trace = record(HEAD + PROGRAMS[name])
     told = {tensor.storage: 10_000 for tensor in trace.tensors[:1] if tensor.storage is not None}
-    rooms, expected = Rooms(trace, told), searched(trace)
-    assert list(rooms.first) == list(expected)
+    sizes, expected = StorageSizes(trace, told), searched(trace)
+    assert list(sizes.first) == list(expected)
     for storage, members in expected.items():
-        assert list(rooms.members(storage).items()) == list(members.items())
-        assert rooms.is_shared(storage) == (len(members) > 1)
+        assert list(sizes.members(storage).items()) == list(members.items())
+        assert sizes.is_shared(storage) == (len(members) > 1)
         largest = max(tensor.size_bytes for tensor in trace.tensors if tensor.storage == storage)
-        assert rooms.sizes[storage] == max(largest, told.get(storage, 0))
-    assert not rooms.is_shared("s0")
+        assert sizes.bytes[storage] == max(largest, told.get(storage, 0))
+    assert not sizes.is_shared("s0")
 
 
-def test_tensors_in_any_order_and_number_fill_rooms() -> None:
+def test_tensors_in_any_order_and_number_fill_storages() -> None:
     trace = record(HEAD + PROGRAMS["views"])
     chance = random.Random(3)
     for _ in range(30):
         tensors = tuple(chance.choices(trace.tensors, k=chance.randrange(9)))
         mixed = type(trace)(**{name: getattr(trace, name) for name in trace.__struct_fields__} | {"tensors": tensors})
-        rooms, expected = Rooms(mixed, {}), searched(mixed)
-        assert {storage: rooms.members(storage) for storage in rooms.first} == expected
+        sizes, expected = StorageSizes(mixed, {}), searched(mixed)
+        assert {storage: sizes.members(storage) for storage in sizes.first} == expected
 
 
 def test_what_is_derived_looks_up_in_the_tables_of_what_it_came_from() -> None:

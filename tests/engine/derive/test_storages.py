@@ -17,11 +17,11 @@ def _identity(trace: Trace, name: str) -> str:
 
 def _storage_of(trace: Trace, name: str) -> Storage | None:
     identity = _identity(trace, name)
-    return next((one for one in reversed(trace.storages) if identity in one.tensors), None)
+    return next((storage for storage in reversed(trace.storages) if identity in storage.tensors), None)
 
 
 def _variable(trace: Trace, name: str) -> Variable:
-    return next(one for one in trace.variables if one.name == name)
+    return next(variable for variable in trace.variables if variable.name == name)
 
 
 def _writes(trace: Trace, name: str) -> list[tuple[str, int, bool, int]]:
@@ -135,13 +135,17 @@ def test_optimizers_and_accumulation_write_too() -> None:
         "    (w * w).sum().backward()\n    opt.step()\n"
     )
     assert [(bumped, line) for _, _, bumped, line in _writes(trace, "w")] == [(True, 7), (True, 7)]
-    grad = next(one for one in trace.storages if any(write.op is None and write.update is None for write in one.writes))
+    grad = next(
+        storage
+        for storage in trace.storages
+        if any(write.op is None and write.update is None for write in storage.writes)
+    )
     assert [(write.bumped, write.span and write.span.line) for write in grad.writes] == [(True, 6)]
 
 
 def test_running_statistics_are_written_without_a_version() -> None:
     trace = record(HEAD + "bn = torch.nn.BatchNorm1d(3)\nbn(torch.randn(4, 3))\nbn(torch.randn(4, 3))\n")
-    means = [one for one in trace.storages if _identity(trace, "bn.running_mean") in one.tensors]
+    means = [storage for storage in trace.storages if _identity(trace, "bn.running_mean") in storage.tensors]
     assert [write.bumped for write in means[0].writes][-2:] == [False, False]
 
 
@@ -155,7 +159,7 @@ def test_very_many_writes_are_cut_in_the_middle() -> None:
 
 def test_memory_used_again_is_another_storage() -> None:
     trace = record(HEAD + "for i in range(5):\n    x = torch.full((1000,), float(i))\n    y = x.sum()\n    del x, y\n")
-    assert all(len(one.tensors) == 1 for one in trace.storages)
+    assert all(len(storage.tensors) == 1 for storage in trace.storages)
 
 
 # Versions saved by nodes
@@ -214,8 +218,8 @@ def test_a_saved_tensor_changed_before_its_node_was_read_tells_its_version() -> 
 
 def test_as_strided_of_the_program_is_its_own_op() -> None:
     trace = record(
-        HEAD
-        + "x = torch.ones(4, requires_grad=True)\ny = x * 2\ny.mul_(3)\nz = y.as_strided((2,), (2,))\nz.sum().backward()\n"
+        HEAD + "x = torch.ones(4, requires_grad=True)\ny = x * 2\ny.mul_(3)\nz = y.as_strided((2,), (2,))\n"
+        "z.sum().backward()\n"
     )
     assert next(op for op in trace.ops if op.name == "as_strided").nodes == (_node(trace, "AsStridedBackward0").id,)
 
@@ -273,7 +277,8 @@ def test_tensors_that_libraries_put_together_are_not_set_by_the_program() -> Non
 def test_out_into_an_empty_or_a_small_tensor_writes_into_its_new_memory() -> None:
     trace = record(
         HEAD + "y = torch.ones(300)\no = torch.empty(0)\ntorch.add(y, y, out=o)\nprint(o._version)\n"
-        "import warnings\nwarnings.simplefilter('ignore')\np = torch.zeros(3)\ntorch.add(y, y, out=p)\nprint(p._version)\n"
+        "import warnings\nwarnings.simplefilter('ignore')\np = torch.zeros(3)\ntorch.add(y, y, out=p)\n"
+        "print(p._version)\n"
     )
     assert [piece.text for piece in trace.output] == ["1\n", "1\n"]
     assert _writes(trace, "o") == [("o", 1, True, 5)]

@@ -19,7 +19,11 @@ Told = dict[int, tuple[str, int, int, int]]
 
 def _told(trace: Trace) -> Told:
     """By line: direction, copies, different tensors, bytes."""
-    found = {one.span.line: (one.to, one.times, one.tensors, one.size_bytes) for one in trace.transfers if one.span}
+    found = {
+        transfer.span.line: (transfer.to, transfer.times, transfer.tensors, transfer.size_bytes)
+        for transfer in trace.transfers
+        if transfer.span
+    }
     assert len(found) == len(trace.transfers)
     return found
 
@@ -37,6 +41,11 @@ FORESEEN: dict[str, tuple[str, Told]] = {
     "what is brought back by its name": ("y = x.to(device) * 2\nz = y.to('cpu')\nw = z.tolist()\n", {
         5: ("cuda", 1, 1, 256), 6: ("cpu", 1, 1, 256)}),
     "what CUDA was asked for by name": ("try: y = x.cuda()\nexcept Exception: pass\n", {5: ("cuda", 1, 1, 256)}),
+    "a parameter that was updated there": (
+        "net.to(device)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)\nnet.weight.sum().backward()\nopt.step()\n"
+        "print(net.weight.tolist())\n",
+        {5: ("cuda", 2, 2, 40), 9: ("cpu", 1, 1, 32)}),
+    "one of two tensors": ("y = x.to(device)\nz = torch.ones(3)\nprint(z.sum().item())\n", {5: ("cuda", 1, 1, 256)}),
     "a type and a device": ("y = x.to(device, torch.float64)\n", {5: ("cuda", 1, 1, 256)}),
 }  # fmt: skip
 
@@ -45,11 +54,11 @@ FORESEEN: dict[str, tuple[str, Told]] = {
 def test_what_a_gpu_would_be_sent_is_foretold(code: str, told: Told) -> None:
     trace = record(START + code)
     assert laws.broken(trace) == []
-    assert trace.transfers and all(one.predicted for one in trace.transfers)
+    assert trace.transfers and all(transfer.predicted for transfer in trace.transfers)
     if told:
         assert _told(trace) == told
     else:
-        assert [(one.to, one.size_bytes) for one in trace.transfers] == [("cuda", 256), ("cpu", 256)]
+        assert [(transfer.to, transfer.size_bytes) for transfer in trace.transfers] == [("cuda", 256), ("cpu", 256)]
 
 
 NOTHING = {
@@ -73,7 +82,8 @@ def test_a_program_that_does_not_speak_of_cuda_has_none() -> None:
 def test_copies_that_were_made_are_told_as_such() -> None:
     """The trace of a run on the CPU, with devices as a GPU's run has them."""
     trace = record(
-        "import torch\nx = torch.ones(4)\ny = x.to(torch.device('cpu'), copy=True)\nz = (y * 2).cpu()\nw = y.sum().item()\n"
+        "import torch\nx = torch.ones(4)\ny = x.to(torch.device('cpu'), copy=True)\nz = (y * 2).cpu()\n"
+        "w = y.sum().item()\n"
     )
     moved = {op.outputs[0] for op in trace.ops if op.name in ("to", "mul", "sum")}
     tensors = tuple(replace(tensor, device="cuda:0") if tensor.id in moved else tensor for tensor in trace.tensors)
@@ -81,11 +91,19 @@ def test_copies_that_were_made_are_told_as_such() -> None:
     home = replace(next(tensor for tensor in tensors if tensor.id == product), id="t99", device="cpu")
     ops = tuple(replace(op, outputs=("t99",)) if op.name == "cpu" else op for op in trace.ops)
     made = transfers(TraceIndex(replace(trace, tensors=(*tensors, home), ops=ops)))
-    assert [(one.to, one.size_bytes, one.predicted) for one in made] == [
+    assert [(transfer.to, transfer.size_bytes, transfer.predicted) for transfer in made] == [
         ("cuda", 16, False),
         ("cpu", 16, False),
         ("cpu", 4, False),
     ]
+
+
+def test_a_tensor_that_the_trace_left_out_is_followed_by_its_number() -> None:
+    trace = record(START + "y = x.to(device) * 2\nz = y * 2\nprint(z.sum().item())\n")
+    (y,) = [op.outputs[0] for op in trace.ops if op.name == "mul"][:1]
+    kept = tuple(tensor for tensor in trace.tensors if tensor.id != y)
+    made = transfers(TraceIndex(replace(trace, tensors=kept)))
+    assert [(one.to, one.size_bytes) for one in made] == [("cuda", 256), ("cpu", 4)]
 
 
 @pytest.mark.slow
@@ -96,8 +114,8 @@ def test_many_places_are_not_all_told() -> None:
 
 def test_wrong_counts_break_the_law() -> None:
     trace = record(START + "y = x.to(device)\n")
-    (one,) = trace.transfers
-    assert laws.broken(replace(trace, transfers=(replace(one, tensors=2),))) != []
-    assert laws.broken(replace(trace, transfers=(replace(one, size_bytes=-1),))) != []
+    (transfer,) = trace.transfers
+    assert laws.broken(replace(trace, transfers=(replace(transfer, tensors=2),))) != []
+    assert laws.broken(replace(trace, transfers=(replace(transfer, size_bytes=-1),))) != []
     silent = replace(trace.program, code=trace.program.code.replace("cuda", "gpu"))
     assert laws.broken(replace(trace, program=silent)) != []

@@ -4,12 +4,13 @@ import random
 from collections.abc import Iterator
 
 import pytest
+import torch
 from msgspec.structs import replace
 
 from engine import laws
 from engine.derive.windows import size_after
 from engine.limits import DEFAULT_LIMITS
-from engine.trace import Op, Trace, Window
+from engine.trace import Op, Trace, Window, WindowAxis
 from tests.engine.worker.forked import record
 
 START = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\n"
@@ -33,17 +34,21 @@ def _calls(rng: random.Random, count: int) -> Iterator[str]:
         if form == 0:
             yield f"nn.Conv{axes}d(2, 3, {kernel}, stride={stride}, padding={padding}, dilation={dilation})({x})"
         elif form == 1:
-            yield f"F.conv{axes}d({x}, torch.zeros(3, 2, {', '.join('3' * axes)}), None, {stride}, {padding}, {dilation})"
+            weight = f"torch.zeros(3, 2, {', '.join('3' * axes)})"
+            yield f"F.conv{axes}d({x}, {weight}, None, {stride}, {padding}, {dilation})"
         elif form == 2:
             yield f"nn.Conv{axes}d(2, 3, {kernel}, padding='same', dilation={dilation})({x})"
         elif form == 3:
             padding = _some(rng, 0, 1, axes)
-            yield f"nn.ConvTranspose{axes}d(2, 3, {kernel}, 3, {padding}, {_some(rng, 0, 2, axes)}, dilation={dilation})({x})"
+            more = _some(rng, 0, 2, axes)
+            yield f"nn.ConvTranspose{axes}d(2, 3, {kernel}, 3, {padding}, {more}, dilation={dilation})({x})"
         elif form == 4:
-            yield f"F.conv_transpose{axes}d(weight=torch.zeros(2, 3, {', '.join('2' * axes)}), input={x}, stride={stride})"
+            weight = f"torch.zeros(2, 3, {', '.join('2' * axes)})"
+            yield f"F.conv_transpose{axes}d(weight={weight}, input={x}, stride={stride})"
         elif form == 5:
             ceil = rng.choice(["True", "False"])
-            yield f"nn.MaxPool{axes}d(3, {stride}, padding=1, dilation={dilation}, ceil_mode={ceil}, return_indices={ceil})({x})"
+            options = f"padding=1, dilation={dilation}, ceil_mode={ceil}, return_indices={ceil}"
+            yield f"nn.MaxPool{axes}d(3, {stride}, {options})({x})"
         elif form == 6:
             yield f"nn.AvgPool{axes}d(3, {stride}, 1, ceil_mode={rng.choice(['True', 'False'])})({x})"
         else:
@@ -76,7 +81,29 @@ def test_the_formula_gives_the_shapes_of_many_settings() -> None:
 
 def _at(op: Op) -> int:
     """Which of its inputs is the one the window slid over."""
-    return next((place for place, one in enumerate(op.arguments) if one.name == "input"), 0)
+    return next((place for place, argument in enumerate(op.arguments) if argument.name == "input"), 0)
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "padding", "more", "dilation"),
+    [
+        (5, 3, 1, 0, 0, 1),
+        (5, 3, 2, 0, 0, 1),
+        (5, 3, 2, 1, 0, 1),
+        (5, 3, 3, 1, 2, 1),
+        (6, 2, 3, 0, 1, 2),
+        (1, 4, 5, 2, 3, 3),
+    ],
+)
+def test_a_transposed_convolution_spreads_as_pytorch_s_does(
+    size: int, kernel: int, stride: int, padding: int, more: int, dilation: int
+) -> None:
+    layer = torch.nn.ConvTranspose1d(1, 1, kernel, stride, padding, more, dilation=dilation)
+    out = layer(torch.zeros(1, 1, size)).shape[2]
+    axis = WindowAxis(
+        size=size, kernel=kernel, stride=stride, padding=padding, output_padding=more, dilation=dilation, out=out
+    )
+    assert size_after(Window(kind="transpose", axes=(axis,)), axis) == out
 
 
 def test_unbatched_inputs_and_other_spellings_are_known() -> None:

@@ -27,7 +27,10 @@ CASES = [(code, program) for code, programs in TRIGGERS.items() for program in p
 def test_the_fault_is_found(engine: Engine, code: str, program: str) -> None:
     found = findings(engine, program)
     assert code in found
-    assert all(isinstance(value, str) for value in found[code].parameters.values())
+    said = found[code].parameters
+    assert all(said.values()), "a sentence would have a hole"
+    lines = [value for name, value in said.items() if name == "line" or name.endswith("_line")]
+    assert set(lines) <= {str(number) for number, text in enumerate((HEAD + program).split("\n"), 1) if text.strip()}
 
 
 @pytest.mark.parametrize("code", NEAR_MISSES)

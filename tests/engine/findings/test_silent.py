@@ -35,7 +35,13 @@ MENDED = {
     "softmax_over_batch", "argmax_over_batch", "argmax_over_all", "classes_on_the_last_axis", "last_of_the_pair",
     "learning_rate_zero", "uphill_by_hand", "maximize_of_loss",
 }  # fmt: skip
-"""Codes that have a certain fix for at least one of their programs."""
+"""Codes that have a certain fix for all of their programs, or for these."""
+MENDED_PARTLY = {
+    "create_graph_in_backward": {0}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
+    "model_without_optimizer": {0}, "optimizer_holds_others": {0}, "result_dropped": {0}, "root_of_negative": {0},
+    "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 6},
+}  # fmt: skip
+"""Which programs of a code have one."""
 
 HOLES = ("tensors", "ops", "nodes", "passes", "updates", "modules", "variables", "timeline", "calls", "warnings")
 
@@ -49,6 +55,12 @@ def run(engine: Engine, code: str, traces: dict[str, Trace]) -> Trace:
     if code not in traces:
         traces[code] = engine.run(RunRequest(program=Program(code=code)))
     return traces[code]
+
+
+def is_mended(case: Case) -> bool:
+    """Whether its mistake has a certain fix."""
+    of_code = [each for each in TRIGGERS if each.code == case.code]
+    return case.code in MENDED and of_code.index(case) in MENDED_PARTLY.get(case.code, range(len(of_code)))
 
 
 def found(trace: Trace, code: str) -> Finding | None:
@@ -80,20 +92,11 @@ def test_it_is_found_in_a_function_too(engine: Engine, code: str, case: Case) ->
 def test_a_fix_mends_the_program(engine: Engine, traces: dict[str, Trace], code: str, case: Case) -> None:
     finding = found(run(engine, HEAD + case.program, traces), code)
     assert finding is not None
+    assert bool(finding.fix) == is_mended(case)
     if finding.fix:
         mended = run(engine, applied(HEAD + case.program, finding.fix), traces)
         assert mended.status == "ok"
         assert found(mended, code) is None
-
-
-@pytest.mark.slow
-def test_the_codes_that_can_be_mended_are(engine: Engine, traces: dict[str, Trace]) -> None:
-    given = {
-        case.code
-        for case in TRIGGERS
-        if (finding := found(run(engine, HEAD + case.program, traces), case.code)) is not None and finding.fix
-    }
-    assert given == MENDED
 
 
 @pytest.mark.parametrize(("code", "program"), MISSES)

@@ -161,6 +161,43 @@ def test_updates_by_hand_are_not_part_of_the_graph() -> None:
     assert graph.boxes[0].tensor == "t6"
 
 
+def test_above_a_ghost_stand_neither_recorded_ops_nor_sources_nor_updates_by_hand() -> None:
+    tape = Tape()
+    w = tape.leaf("w")
+    values = tape.op("max", w, out="values", outputs=2)
+    picked = tape.tensors[-1].id
+    tape.tensors[-1] = replace(tape.tensors[-1], requires_grad=False, grad_fn=None, is_leaf=True, dtype="int64")
+    made = tape.op("ones", out="made", records=False)
+    tape.op("sub_", w, out="w", records=False, grad_mode="no_grad", in_place="w", identity=w)
+    written = tape.tensors[-1].id
+    plain = tape.op("neg", made, records=False)
+    ghost = tape.op("stack", picked, made, written, plain, out="ghost", records=False)
+    loss = tape.op("mul", values, ghost, out="loss")
+    tape.backward(loss)
+    graph = view(tape.trace())
+    assert [(one.title, one.kind) for one in graph.boxes if one.kind == "ghost"] == [
+        ("neg", "ghost"),
+        ("stack", "ghost"),
+    ]
+
+
+def test_a_box_says_which_output_of_its_node_it_shows() -> None:
+    tape = Tape()
+    x = tape.leaf("x")
+    y = tape.op("topk", x, out="y", outputs=2)
+    unknown = tape.op("add", x, y, out="unknown")
+    loss = tape.op("sum", unknown, out="loss")
+    tape.backward(loss)
+    first = next(at for at, tensor in enumerate(tape.tensors) if tensor.id == y)
+    made = tape.tensors[first].grad_fn
+    assert made is not None
+    tape.tensors[first] = replace(tape.tensors[first], grad_fn=replace(made, output_nr=1))
+    tape.tensors = [tensor for tensor in tape.tensors if tensor.id != unknown]
+    boxes = {one.title: one for one in view(tape.trace(), level="forward").boxes}
+    assert (boxes["topk"].output_nr, boxes["sum"].output_nr) == (1, 0)
+    assert (boxes["add"].tensor, boxes["add"].output_nr) == (unknown, 0), "a result that the trace left out"
+
+
 def test_an_integer_result_is_a_ghost_without_a_cut() -> None:
     tape = Tape()
     x = tape.leaf("x", shape=(3,))
@@ -222,7 +259,10 @@ def test_parameters_are_folded_into_their_op_through_the_transpose() -> None:
     graph = view(model().trace())
     assert [one.title.removesuffix("Backward0") for one in graph.boxes] == ["Addmm", "Relu", "Addmm", "Sum"]
     first = graph.boxes[0]
-    assert [(one.name, one.slot) for one in first.parameters] == [("b0", 0), ("model.layers.0.weight", 2)]
+    assert [(parameter.name, parameter.slot) for parameter in first.parameters] == [
+        ("b0", 0),
+        ("model.layers.0.weight", 2),
+    ]
     assert first.folded == ("n5",)
     assert first.constants == ("x",)
 
@@ -232,17 +272,17 @@ def test_level_autograd_keeps_the_transpose_as_a_box() -> None:
     assert [one.title for one in graph.boxes][:2] == ["TBackward0", "AddmmBackward0"]
     assert graph.boxes[0].tensor is None
     assert graph.boxes[0].name == ""
-    assert [one.name for one in graph.boxes[0].parameters] == ["model.layers.0.weight"]
+    assert [parameter.name for parameter in graph.boxes[0].parameters] == ["model.layers.0.weight"]
 
 
 def test_modules_are_nested_groups_and_containers_only_lend_their_name() -> None:
     graph = view(model().trace())
-    assert [(one.title, one.type, one.kind, one.size, one.parameters) for one in graph.groups] == [
+    assert [(group.title, group.type, group.kind, group.size, group.parameters) for group in graph.groups] == [
         ("model", "Net", "module", 3, 36),
         ("layers.0", "Linear", "module", 1, 16),
         ("layers.1", "Linear", "module", 1, 20),
     ]
-    assert [one.parent for one in graph.groups] == [None, "g1", "g1"]
+    assert [group.parent for group in graph.groups] == [None, "g1", "g1"]
     assert [one.group for one in graph.boxes] == ["g2", "g1", "g3", None]
     assert graph.groups[0].node == graph.boxes[2].node
 
@@ -254,7 +294,9 @@ def test_a_module_that_only_holds_a_module_is_joined_with_it() -> None:
     x = tape.leaf("x")
     y = tape.op("relu", x, module=inner)
     tape.backward(tape.op("neg", y, module=inner, out="y"))
-    assert [(one.title, one.type, one.size) for one in view(tape.trace()).groups] == [("model.net", "Sequential", 2)]
+    assert [(group.title, group.type, group.size) for group in view(tape.trace()).groups] == [
+        ("model.net", "Sequential", 2)
+    ]
 
 
 def test_a_shared_parameter_is_counted_at_each_use() -> None:
@@ -281,7 +323,7 @@ def loop_of(times: int) -> Tape:
 
 def test_a_line_run_three_times_is_a_loop() -> None:
     graph = view(loop_of(11).trace())
-    assert [(one.kind, one.title, one.repeat, one.size) for one in graph.groups] == [
+    assert [(group.kind, group.title, group.repeat, group.size) for group in graph.groups] == [
         ("loop", "while y.norm() < 1000", 11, 11)
     ]
     assert view(loop_of(2).trace()).groups == ()
@@ -295,7 +337,7 @@ def test_each_iteration_of_more_than_one_op_is_a_group() -> None:
         y = tape.op("sin", y, out="y", text="y.sin()")
     tape.backward(tape.op("add", y, out="z", text="y + 1", numbers=["1"]))
     graph = view(tape.trace())
-    assert [(one.title, one.repeat, one.size, one.parent) for one in graph.groups] == [
+    assert [(group.title, group.repeat, group.size, group.parent) for group in graph.groups] == [
         ("for i in range(3)", 3, 6, None),
         ("1", 1, 2, "g1"),
         ("2", 1, 2, "g1"),
@@ -313,7 +355,7 @@ def test_loops_in_loops_are_groups_in_groups() -> None:
             y = tape.op("mul", y, text="y * 2", numbers=["2"])
     tape.backward(y)
     groups = view(tape.trace()).groups
-    assert [(one.title, one.repeat) for one in groups if one.repeat > 1] == [
+    assert [(group.title, group.repeat) for group in groups if group.repeat > 1] == [
         ("for i in a", 3),
         ("for j in b", 4),
         ("for j in b", 4),
@@ -330,16 +372,16 @@ def test_a_cell_called_in_a_loop_is_one_group_for_each_call() -> None:
         h = tape.op("tanh", h, module=cell, text="self.cell(x, h)")
         h = tape.op("add", h, module=top, text="h + 1", numbers=["1"])
     tape.backward(h)
-    kinds = [(one.kind, one.title, one.size) for one in view(tape.trace()).groups]
+    kinds = [(group.kind, group.title, group.size) for group in view(tape.trace()).groups]
     assert kinds[:2] == [("module", "model", 6), ("loop", "for x in xs", 6)]
     assert kinds.count(("module", "cell", 1)) == 3
 
 
 def test_long_flat_lists_are_cut_into_lines() -> None:
     graph = view(loop_of(1000).trace())
-    chunks = [one for one in graph.groups if one.kind == "line"]
+    chunks = [group for group in graph.groups if group.kind == "line"]
     assert len(chunks) == 10
-    assert all(one.size == 100 and one.parent == "g1" for one in chunks)
+    assert all(chunk.size == 100 and chunk.parent == "g1" for chunk in chunks)
 
 
 def test_roots_are_unconsumed_globals_then_roots_of_passes() -> None:
@@ -351,7 +393,7 @@ def test_roots_are_unconsumed_globals_then_roots_of_passes() -> None:
     tape.backward(second)
     tape.backward(first)
     graph = view(tape.trace())
-    assert [(one.name, one.passes) for one in graph.roots] == [("c", ()), ("b", ("p1",)), ("a", ("p2",))]
+    assert [(root.name, root.passes) for root in graph.roots] == [("c", ()), ("b", ("p1",)), ("a", ("p2",))]
     assert (graph.root, graph.pass_id) == (graph.roots[-1].id, "p2")
     assert view(tape.trace(), pass_id="p1").root == graph.roots[1].id
     of_third = view(tape.trace(), root=graph.roots[0].id)
@@ -521,8 +563,8 @@ def many_nodes(count: int) -> Tape:
     ]
     tape.nodes += inner
     tape.ops[-1] = replace(tape.ops[-1], nodes=tuple(chain))
-    tape.tensors = [replace(one, grad_fn=OutputOf(node=chain[-1], output_nr=0)) if one.id == y else one
-                    for one in tape.tensors]  # fmt: skip
+    tape.tensors = [replace(tensor, grad_fn=OutputOf(node=chain[-1], output_nr=0)) if tensor.id == y else tensor
+                    for tensor in tape.tensors]  # fmt: skip
     tape.backward(y)
     return tape
 
@@ -534,7 +576,7 @@ def test_the_nodes_of_one_small_op_are_no_loop() -> None:
 
 
 def test_what_repeats_inside_one_large_op_is_a_loop_named_after_it() -> None:
-    assert [(one.title, one.repeat) for one in view(many_nodes(40).trace()).groups] == [("matmul", 40)]
+    assert [(group.title, group.repeat) for group in view(many_nodes(40).trace()).groups] == [("matmul", 40)]
 
 
 def test_thousands_of_numbers_read_for_a_log_cost_little() -> None:
@@ -569,7 +611,7 @@ def test_a_leaf_that_nothing_used_is_a_ghost() -> None:
 def test_many_unused_leaves_are_folded_into_the_last_ghost() -> None:
     idle = [one for one in with_idle(9).boxes if one.reason == "unused"]
     assert [one.name for one in idle] == ["spare0", "spare1", "spare2", "spare3", "spare4", ""]
-    assert [one.name for one in idle[-1].parameters] == ["spare5", "spare6", "spare7", "spare8"]
+    assert [parameter.name for parameter in idle[-1].parameters] == ["spare5", "spare6", "spare7", "spare8"]
 
 
 def test_the_unused_parameters_of_a_module_are_one_ghost() -> None:
@@ -580,10 +622,10 @@ def test_the_unused_parameters_of_a_module_are_one_ghost() -> None:
     tape.op("uniform_", weight, in_place=weight, records=False, grad_mode="no_grad", shape=(2, 2))
     trace = tape.trace()
     members = (Member(name="weight", tensor=weight), Member(name="bias", tensor=bias))
-    modules = tuple(replace(one, parameters=members) if one.id == spare else one for one in trace.modules)
+    modules = tuple(replace(module, parameters=members) if module.id == spare else module for module in trace.modules)
     (ghost,) = [one for one in view(replace(trace, modules=modules)).boxes if one.reason == "unused"]
     assert (ghost.title, ghost.name) == ("Linear", "model.spare")
-    assert [one.name for one in ghost.parameters] == ["model.spare.weight", "model.spare.bias"]
+    assert [parameter.name for parameter in ghost.parameters] == ["model.spare.weight", "model.spare.bias"]
 
 
 def test_only_the_level_with_ghosts_shows_what_was_unused() -> None:

@@ -111,7 +111,10 @@ def test_a_weight_that_was_replaced_before_use_is_no_ghost() -> None:
 def test_a_layer_that_nothing_used_is_a_ghost() -> None:
     graph = view(engine.run(REPLACED.replace("layer = ", "spare = nn.Linear(3, 3)\nlayer = ")))
     (ghost,) = [box for box in graph.boxes if box.kind == "ghost"]
-    assert (ghost.reason, [one.name for one in ghost.parameters]) == ("unused", ["spare.weight", "spare.bias"])
+    assert (ghost.reason, [parameter.name for parameter in ghost.parameters]) == (
+        "unused",
+        ["spare.weight", "spare.bias"],
+    )
 
 
 DOUBLED = """
@@ -209,7 +212,7 @@ def test_edges_cross_from_one_layer_to_what_the_other_saved() -> None:
 
 def test_every_pass_of_a_family_draws_the_same_picture() -> None:
     trace = engine.run(engine.Program(code=CUBE))
-    first, *others = (view(trace, pass_id=one.id) for one in trace.passes)
+    first, *others = (view(trace, pass_id=pass_.id) for pass_ in trace.passes)
     assert all(other == first for other in others)
 
 
@@ -298,10 +301,10 @@ PROGRAMS = Path(__file__).parents[2] / "programs"
 def test_a_layer_holds_the_nodes_that_its_pass_made_and_no_others(name: str) -> None:
     trace = engine.run(engine.Program(code=(PROGRAMS / f"{name}.py").read_text()))
     made_in = {node.id: node.pass_id for node in trace.nodes if node.variable is None}
-    recorded = {one.id for one in trace.passes if one.create_graph}
-    for one in trace.passes:
-        graph = view(trace, pass_id=one.id)
-        assert one.id in graph.passes
+    recorded = {pass_.id for pass_ in trace.passes if pass_.create_graph}
+    for pass_ in trace.passes:
+        graph = view(trace, pass_id=pass_.id)
+        assert pass_.id in graph.passes
         order = {box.id: box.order for box in graph.boxes}
         assert all(order[link.source] < order[link.target] for link in graph.links)
         groups = {group.id: group for group in graph.groups}

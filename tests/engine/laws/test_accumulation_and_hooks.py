@@ -28,8 +28,8 @@ def trace() -> Trace:
 
 
 def _visits(trace: Trace, change: Callable[[Visit], Visit]) -> Trace:
-    def changed(one: Pass) -> Pass:
-        return replace(one, visits=tuple(map(change, one.visits)))
+    def changed(pass_: Pass) -> Pass:
+        return replace(pass_, visits=tuple(map(change, pass_.visits)))
 
     return replace(trace, passes=tuple(map(changed, trace.passes)))
 

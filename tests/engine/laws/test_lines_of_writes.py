@@ -28,11 +28,11 @@ IDLE = Span(line=12, end_line=12, column=4, end_column=10)
 
 
 def _certain_and_not(trace: Trace) -> Trace:
-    return replace(trace, updates=tuple(replace(one, span=IDLE) for one in trace.updates))
+    return replace(trace, updates=tuple(replace(update, span=IDLE) for update in trace.updates))
 
 
 def _made_where_nothing_ran(trace: Trace) -> Trace:
-    return replace(trace, updates=tuple(replace(one, perhaps=(*one.perhaps, IDLE)) for one in trace.updates))
+    return replace(trace, updates=tuple(replace(update, perhaps=(*update.perhaps, IDLE)) for update in trace.updates))
 
 
 def _left_where_nothing_ran(trace: Trace) -> Trace:

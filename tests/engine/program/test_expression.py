@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.local import Engine
-from engine.program.expression import MAX_ELEMENTS, BadInput, Json, program_of
+from engine.program.expression import LINE, MAX_ELEMENTS, BadInput, Json, program_of
 from engine.request import RunRequest
 from engine.trace import Program
 
@@ -68,6 +68,27 @@ def test_non_finite_numbers_are_words() -> None:
 def test_leaves_of_a_gpu_run_are_made_there() -> None:
     code = program_of("x", {"x": raw(1)}, device="cuda:1").code
     assert 'x = torch.tensor(1.0, device="cuda:1", requires_grad=True)' in code
+
+
+@pytest.mark.parametrize(("length", "rows"), [(LINE, 1), (LINE + 1, 3)])
+def test_an_input_that_does_not_fit_into_a_line_has_a_line_for_each_row(length: int, rows: int) -> None:
+    name = "x" * (length - len("[1.0, 2.0]") - len(", requires_grad=True"))
+    code = program_of(name, {name: raw([1, 2])}).code
+    leaf = code[code.index(f"{name} = ") : code.index("\nout = ")].strip()
+    assert (
+        leaf.split("\n")[:3]
+        == {
+            1: [f"{name} = torch.tensor([1.0, 2.0], requires_grad=True)"],
+            3: [f"{name} = torch.tensor([", "    1.0,", "    2.0,"],
+        }[rows]
+    )
+    inputs: dict[str, Json] = {name: [1, 2]}
+    assert tensor(run(name, **inputs), name).tolist() == [1.0, 2.0]
+
+
+def test_a_number_stays_on_its_line_however_long_its_name_is() -> None:
+    name = "x" * (LINE + 1)
+    assert f"{name} = torch.tensor(1.0, requires_grad=True)\n" in program_of(name, {name: raw(1)}).code
 
 
 def test_the_text_is_not_looked_at() -> None:
@@ -143,7 +164,7 @@ def test_a_failure_says_where_it_is_in_the_expression(
     span = failure.in_expression
     if place is not None:
         assert span is not None and (span.line, span.column, span.end_column) == place
-    assert all(one.in_expression == span for one in trace.findings if one.span == failure.span)
+    assert all(finding.in_expression == span for finding in trace.findings if finding.span == failure.span)
 
 
 def test_a_program_has_no_places_in_an_expression(engine: Engine) -> None:

@@ -387,7 +387,7 @@ def test_cutting_is_undone_by_joining(identifier: str, cut: Make | None) -> None
 def functions_in(expr: Expr) -> set[str]:
     if not isinstance(expr, Apply):
         return set()
-    return {expr.function}.union(*(functions_in(one) for one in expr.arguments))
+    return {expr.function}.union(*(functions_in(argument) for argument in expr.arguments))
 
 
 def test_every_formula_is_checked_except_those_in_words() -> None:
@@ -407,7 +407,7 @@ def test_every_formula_is_checked_except_those_in_words() -> None:
     assert {rule.id for rule in TABLE} - checked == in_words
     for rule in TABLE:
         if rule.id not in in_words:
-            assert set().union(*(functions_in(one) for one in rule.slots.values())) <= known_functions(), rule.id
+            assert set().union(*(functions_in(slot) for slot in rule.slots.values())) <= known_functions(), rule.id
 
 
 def test_ids_are_unique_and_known_by_type() -> None:

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from engine import Program, RunRequest
+from engine.devices import CPU, CUDA, DeviceKind, device_files
 from engine.sandbox.messages import Config, Exited, Ready
-from engine.sandbox.nursery import ZygoteLost
-from engine.sandbox.plain import PlainNursery
 from engine.sandbox.pool import Pool
+from engine.sandbox.processes import ZygoteLost
 
 if sys.platform != "linux":
     pytest.skip("the sandbox is Linux's", allow_module_level=True)
@@ -22,10 +22,9 @@ import torch
 
 from engine.limits import DEFAULT_LIMITS
 from engine.sandbox import zygote
-from engine.sandbox.cuda import device_files
 from engine.sandbox.layers import Layers
-from engine.worker.capture.record import Ledger
-from engine.worker.explain.failure import failure_row
+from engine.worker.capture.recorder import Recorder
+from engine.worker.explain.failure import failure
 from engine.worker.runtime import execute, warm
 
 ON_GPU = RunRequest(program=Program(code="x", device="cuda:0"))
@@ -35,10 +34,10 @@ ON_CPU = RunRequest(program=Program(code="x"))
 class FakeChild:
     """A process that ends when it is told to."""
 
-    def __init__(self, device: str, practises: bool) -> None:
+    def __init__(self, device: str, prefaults: bool) -> None:
         loop = asyncio.get_running_loop()
         self.device = device
-        self.practises = practises
+        self.prefaults = prefaults
         self.closed: asyncio.Future[None] = loop.create_future()
         self.closed.set_result(None)
         self.exited: asyncio.Future[Exited] = loop.create_future()
@@ -46,11 +45,13 @@ class FakeChild:
         self.lingers = False
         """The kernel takes its time to take it down."""
 
-    async def send(self, request: bytes, hear: Callable[[bytes], None], see: Callable[[bytes], None]) -> None:
+    async def send(
+        self, request: bytes, on_events: Callable[[bytes], None], on_output: Callable[[bytes], None]
+    ) -> None:
         self.asked = True
-        self.hear = hear
+        self.on_events = on_events
 
-    def hear_rest(self) -> None: ...
+    def drain(self) -> None: ...
 
     def finish(self) -> None:
         self.exited.set_result(Exited(id=1, status=0, cpu_s=0))
@@ -63,27 +64,26 @@ class FakeChild:
 
     def yield_processor(self) -> None: ...
 
+    def take_processor(self) -> None: ...
+
     def own_bytes(self) -> int:
         return 0
 
 
-class FakeNursery(PlainNursery):
+class FakeProcesses:
     """A warm process on a machine with a GPU."""
 
-    def __init__(self, cuda: bool) -> None:
-        super().__init__()
-        self.cuda = cuda
+    def __init__(self, kind: DeviceKind) -> None:
+        self.kind = kind
         self.lost = False
         self.ready = asyncio.get_running_loop().create_future()
-        self.ready.set_result(Ready(layers=(), canary="", cuda_devices=1))
+        self.ready.set_result(Ready(layers=(), canary="", devices=("cuda:0",)))
         self.born: list[FakeChild] = []
 
-    async def spawn(  # type: ignore[override]
-        self, device: str = "cpu", canary: object = None, *, practise: bool = False
-    ) -> FakeChild:
+    async def spawn(self, device: str = "cpu", canary: object = None, *, prefault: bool = False) -> FakeChild:
         if self.lost:
             raise ZygoteLost
-        self.born.append(FakeChild(device, practise))
+        self.born.append(FakeChild(device, prefault))
         return self.born[-1]
 
     async def close(self) -> None: ...
@@ -93,11 +93,11 @@ class FakePool(Pool):
     """Its warm processes are fakes."""
 
     def __init__(self, capacity: int, cuda_share: float, spares: int) -> None:
-        super().__init__(capacity, spares=spares, cuda_share=cuda_share)
-        self.started: list[FakeNursery] = []
+        super().__init__(capacity, spares=spares, device_share=cuda_share, sandboxed=False)
+        self.started: list[FakeProcesses] = []
 
-    async def _start_nursery(self, cuda: bool) -> FakeNursery:
-        self.started.append(FakeNursery(cuda))
+    async def _start_client(self, kind: DeviceKind) -> FakeProcesses:
+        self.started.append(FakeProcesses(kind))
         return self.started[-1]
 
 
@@ -121,10 +121,10 @@ async def settle() -> None:
 
 def test_runs_on_the_cpu_keep_the_warm_process_with_a_private_root() -> None:
     async def check(pool: FakePool) -> None:
-        assert [nursery.cuda for nursery in pool.started] == [False]
+        assert [client.kind for client in pool.started] == [CPU]
         runs = [asyncio.create_task(pool.run(request)) for request in (ON_CPU, ON_GPU)]
         await settle()
-        assert [nursery.cuda for nursery in pool.started] == [False, True]
+        assert [client.kind for client in pool.started] == [CPU, CUDA]
         cpu, gpu = pool.started
         assert {child.device for child in cpu.born} == {"cpu"}
         assert {child.device for child in gpu.born} == {"cuda:0"}
@@ -182,7 +182,7 @@ def test_a_lost_gpu_process_is_replaced_and_the_cpu_s_is_not() -> None:
         await first
         second = asyncio.create_task(pool.run(ON_GPU))
         await settle()
-        assert [nursery.cuda for nursery in pool.started] == [False, True, True]
+        assert [client.kind for client in pool.started] == [CPU, CUDA, CUDA]
         for child in pool.started[2].born:
             child.kill()
         await second
@@ -199,13 +199,13 @@ def test_a_process_practises_while_the_machine_has_time_for_it(monkeypatch: pyte
             runs.append(asyncio.create_task(pool.run(ON_CPU)))
             await settle()
         # the spare made at the start, then one in the place of each that was taken
-        assert [child.practises for child in pool.started[0].born] == [True, True, False, False]
+        assert [child.prefaults for child in pool.started[0].born] == [True, True, False, False]
         pool.started[0].born[0].finish()
         await runs[0]
         pool.started[0].born[1].finish()  # of two that went on: the machine was busy until now
         await runs[1]
         await settle()
-        assert not any(child.practises for child in pool.started[0].born[2:])
+        assert not any(child.prefaults for child in pool.started[0].born[2:])
         for child in pool.started[0].born:
             child.kill()
         await asyncio.gather(*runs)
@@ -260,7 +260,7 @@ def test_the_next_process_is_not_made_before_the_last_one_is_gone(monkeypatch: p
         run = asyncio.create_task(pool.run(ON_CPU))
         await settle()
         born[0].lingers = True
-        born[0].hear(b'["end",1.0]\n\n')
+        born[0].on_events(b'["end",1.0]\n\n')
         lines, outcome = await run
         assert (lines, outcome.exit_code) == ([b'["end",1.0]'], 0)
         await settle()
@@ -294,13 +294,13 @@ def test_a_warm_process_gets_ready_only_where_no_gpu_is_seen(monkeypatch: pytest
     monkeypatch.setattr(execute, "make_ready", lambda: seen.append(os.environ["CUDA_VISIBLE_DEVICES"]))
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0,1")
     for_cpu = Config(staging="", slots=1, import_path="")
-    for_gpu = msgspec.structs.replace(for_cpu, cuda_share=0.4)
-    zygote.job_of(for_gpu, 2)
+    for_gpu = msgspec.structs.replace(for_cpu, kind="cuda", device_share=0.4)
+    zygote.job_of(for_gpu, ("cuda:0", "cuda:1"))
     assert seen == []
-    zygote.job_of(for_gpu, 0)
-    zygote.job_of(for_cpu, 0)
+    zygote.job_of(for_gpu, ())
+    zygote.job_of(for_cpu, ())
     assert seen == ["0,1", "0,1"]
-    zygote.job_of(for_cpu, 2)
+    zygote.job_of(for_cpu, ("cuda:0", "cuda:1"))
     assert seen[2:] == [""]
 
 
@@ -315,16 +315,16 @@ def test_a_run_s_share_is_set_before_its_sandbox_closes(monkeypatch: pytest.Monk
         return zeros(*size)
 
     monkeypatch.setattr(torch, "ones", on_the_cpu)
-    warm.start_cuda("cuda:0", 0.4)
+    warm.start("cuda:0", 0.4)
     assert told == [("device", torch.device("cuda:0")), ("share", 0.4, torch.device("cuda:0"))]
 
 
 def test_memory_that_a_gpu_does_not_have_is_told_with_the_bytes_asked_for() -> None:
     said = "CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has a total capacity of 31.36 GiB"
-    row = failure_row(torch.OutOfMemoryError(said), Ledger(DEFAULT_LIMITS), "")
-    assert row is not None
-    assert row[1] == "memory"
-    assert row[-1] == {"asked_bytes": str(20 << 30)}
+    failed = failure(torch.OutOfMemoryError(said), Recorder(DEFAULT_LIMITS), "")
+    assert failed is not None
+    assert failed.kind == "memory"
+    assert failed.facts == {"asked_bytes": str(20 << 30)}
 
 
 def test_one_gpu_s_files_are_reached_and_no_other_s(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -340,7 +340,7 @@ def test_runs_on_a_gpu_have_no_private_root(tmp_path: Any) -> None:
     if pid == 0:
         code = 1
         try:
-            layers = Layers(str(tmp_path), 1, namespaces=True, cuda=True)
+            layers = Layers(str(tmp_path), 1, namespaces=True, kind=CUDA)
             code = 0 if "mount" not in layers.names and "landlock" in layers.names else 2
         finally:
             os._exit(code)

@@ -8,6 +8,7 @@ import pytest
 if sys.platform != "linux":
     pytest.skip("seccomp is Linux's", allow_module_level=True)
 
+from engine.devices import CUDA
 from engine.sandbox import libc
 from engine.sandbox.filter import compile_filter, for_pid
 
@@ -76,4 +77,4 @@ def test_programs_may_not(attempt: str) -> None:
 
 
 def test_a_gpu_run_may_do_more() -> None:
-    assert len(compile_filter(cuda=True)) != len(compile_filter())
+    assert len(compile_filter(CUDA)) != len(compile_filter())

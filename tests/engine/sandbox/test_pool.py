@@ -15,8 +15,8 @@ import pytest
 
 from engine import DEFAULT_LIMITS, Program, RunRequest
 from engine.outcome import Outcome
-from engine.sandbox.nursery import SandboxBroken, ZygoteLost
 from engine.sandbox.pool import Pool
+from engine.sandbox.processes import SandboxBroken, ZygoteLost
 
 if sys.platform != "linux":
     pytest.skip("the sandbox is Linux's", allow_module_level=True)
@@ -255,7 +255,7 @@ def test_without_a_zygote_programs_still_run() -> None:
         assert pool.isolation.profile == "none"
 
     async def alone() -> None:
-        pool = Pool(1, spares=0, zygote=False)
+        pool = Pool(1, spares=0, sandboxed=False)
         await pool.start()
         await check(pool)
         await pool.close()

@@ -55,16 +55,16 @@ def ask() -> Iterator[Ask]:
     with asyncio.Runner() as runner:
         pool = Pool(1, spares=0)
         runner.run(pool.start())
-        yield lambda code, practise: runner.run(asyncio.wait_for(traced(pool, code, practise), 60))
+        yield lambda code, prefault: runner.run(asyncio.wait_for(traced(pool, code, prefault), 60))
         runner.run(pool.close())
 
 
-async def traced(pool: Pool, code: str, practise: bool) -> Trace:
+async def traced(pool: Pool, code: str, prefault: bool) -> Trace:
     request = RunRequest(program=Program(code=code, seed=3))
-    child = await (await pool._live_nursery("cpu")).spawn(practise=practise)
+    child = await (await pool._live_client("cpu")).spawn(prefault=prefault)
     await child.closed
     heard = Supervision(request.limits, child.kill, None)
-    await child.send(msgspec.json.encode(request), heard.hear, heard.see_output)
+    await child.send(msgspec.json.encode(request), heard.on_events, heard.on_output)
     await child.exited
     ended = Outcome(
         exit_code=0, signal=None, stopped_by=None, stderr_tail="", timings=Timings(total_ms=1.0),
@@ -81,7 +81,7 @@ def test_a_fork_that_has_practised_tells_the_same(ask: Ask) -> None:
 
 
 def test_nothing_told_beforehand_is_in_the_trace(ask: Ask) -> None:
-    for practise in (False, True):
-        trace = ask("print(1)", practise)
+    for prefault in (False, True):
+        trace = ask("print(1)", prefault)
         assert [out.text for out in trace.output] == ["1\n"]
         assert not (trace.tensors or trace.ops or trace.nodes or trace.passes or trace.warnings)

@@ -31,23 +31,23 @@ def exited(status: int) -> Exited:
 def test_lines_are_whole_however_they_arrive() -> None:
     run = Run()
     for piece in (b"on", b"e\ntw", b"o", b"\nthr"):
-        run.hear(piece)
+        run.on_events(piece)
     assert run.lines == run.heard == [b"one", b"two"]
 
 
 def test_bytes_of_blobs_are_counted() -> None:
     run = Run()
-    run.hear(b'["blob",1]\n["end",1]\n')
+    run.on_events(b'["blob",1]\n["end",1]\n')
     assert run.outcome(exited(0), TIMINGS, None).blobs == len(b'["blob",1]')
 
 
 def test_an_empty_line_is_the_last_word() -> None:
     overs: list[str] = []
     run = Supervision(DEFAULT_LIMITS, lambda: None, None, lambda: overs.append("over"))
-    run.hear(b'["end",1.0]')
+    run.on_events(b'["end",1.0]')
     assert not run.over
-    run.hear(b'\n\n["var"]\n\n')
-    run.hear(b'["var"]\n')
+    run.on_events(b'\n\n["var"]\n\n')
+    run.on_events(b'["var"]\n')
     assert run.lines == [b'["end",1.0]']
     assert overs == ["over"]
     for end in (None, exited(9)):  # killed once it had said all
@@ -59,7 +59,7 @@ def test_what_had_to_be_stopped_stays_stopped_though_it_says_it_is_over() -> Non
     async def say() -> Run:
         run = Run()
         run.stop("wall", after_s=0.01)
-        run.hear(b"\n")
+        run.on_events(b"\n")
         await asyncio.sleep(0.05)
         return run
 
@@ -72,7 +72,7 @@ def test_a_chatterer_is_killed_once_and_not_heard_any_more() -> None:
     async def chatter() -> Run:
         run = Run(trace_bytes=1000)
         for _ in range(5):
-            run.hear(b"x" * MIB + b"\n")
+            run.on_events(b"x" * MIB + b"\n")
         await asyncio.sleep(0)
         return run
 
@@ -85,9 +85,9 @@ def test_a_chatterer_is_killed_once_and_not_heard_any_more() -> None:
 def test_a_flood_of_output_ends_the_run_and_its_tail_is_kept() -> None:
     async def flood() -> Run:
         run = Run()
-        run.see_output(b"x" * OUTPUT_BYTES)
+        run.on_output(b"x" * OUTPUT_BYTES)
         assert run.kills == 0
-        run.see_output(b"the end")
+        run.on_output(b"the end")
         await asyncio.sleep(0.3)
         return run
 
@@ -102,9 +102,9 @@ def test_a_flood_of_output_ends_the_run_and_its_tail_is_kept() -> None:
 def test_growth_beyond_the_limit_ends_the_run() -> None:
     async def grow() -> Run:
         run = Run(memory_bytes=MIB)
-        run.see_memory(MIB + MEMORY_SLACK_BYTES)
+        run.on_memory(MIB + MEMORY_SLACK_BYTES)
         assert run.outcome(None, TIMINGS, None).stopped_by is None
-        run.see_memory(MIB + MEMORY_SLACK_BYTES + 1)
+        run.on_memory(MIB + MEMORY_SLACK_BYTES + 1)
         await asyncio.sleep(0)
         return run
 

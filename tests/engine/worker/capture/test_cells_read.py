@@ -136,7 +136,7 @@ def _random_index(random: random.Random) -> Iterator[str]:
                 continue
             yield "..."
             del axes[: random.randint(0, 2)]
-            yield from (str(random.randrange(-one, one)) for one in axes[:1])
+            yield from (str(random.randrange(-axis, axis)) for axis in axes[:1])
             return
         del axes[0]
         if form == ":":
@@ -226,7 +226,9 @@ def test_a_wrong_cell_breaks_the_law(code: str) -> None:
     assert laws.broken(trace) == []
     wrong = tuple(replace(op, reads=tuple(map(_other_cells, op.reads))) for op in trace.ops)
     assert laws.broken(replace(trace, ops=wrong)) != []
-    short = tuple(replace(op, reads=tuple(replace(one, cells=one.cells[1:]) for one in op.reads)) for op in trace.ops)
+    short = tuple(
+        replace(op, reads=tuple(replace(read, cells=read.cells[1:]) for read in op.reads)) for op in trace.ops
+    )
     assert laws.broken(replace(trace, ops=short)) != []
-    far = tuple(replace(op, reads=tuple(replace(one, input=9) for one in op.reads)) for op in trace.ops)
+    far = tuple(replace(op, reads=tuple(replace(read, input=9) for read in op.reads)) for op in trace.ops)
     assert laws.broken(replace(trace, ops=far)) != []

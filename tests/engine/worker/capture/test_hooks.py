@@ -128,8 +128,8 @@ for turn in range(3):
     trace = _trace(code)
     assert _steps(trace, "accumulate", "hook", "update") == ["accumulate", "hook", "update"] * 3
     ledger = []
-    for one in trace.passes:
-        (added,) = one.accumulations
+    for pass_ in trace.passes:
+        (added,) = pass_.accumulations
         ledger += [_data(trace, added.before), _data(trace, added.delta), _data(trace, added.after)]
     assert ledger == [
         None, (4.0, 4.0), (4.0, 4.0), (2.0, 2.0), (4.0, 4.0), (6.0, 6.0), (3.0, 3.0), (4.0, 4.0), (7.0, 7.0),
@@ -147,7 +147,7 @@ x.register_post_accumulate_grad_hook(update)
 (x * 4).sum().backward()
 """)
     assert _steps(trace, "accumulate", "hook", "update", "reset") == ["accumulate", "hook", "update", "reset"] * 2
-    assert [_data(trace, one.accumulations[0].before) for one in trace.passes] == [None, None]
+    assert [_data(trace, pass_.accumulations[0].before) for pass_ in trace.passes] == [None, None]
 
 
 def test_module_hooks_of_all_kinds() -> None:
@@ -244,7 +244,7 @@ except ValueError as error:
 """)
     (hook,) = trace.hooks
     assert (hook.raised, hook.before, hook.pass_id) == (True, None, "p1")
-    assert [one.failed for one in trace.passes] == [True, False]
+    assert [pass_.failed for pass_ in trace.passes] == [True, False]
 
 
 def test_a_hook_that_writes_into_its_gradient_changed_it() -> None:
@@ -276,9 +276,9 @@ torch.autograd.grad((w * (x * 3 + x * 4) + w * w).sum(), (x, w))
 """)
     told = [(step.pass_id, step.visit, step.input_nr) for step in trace.timeline if step.kind == "sum"]
     sums = [
-        (one.id, index, met.input_nr)
-        for one in trace.passes
-        for index, visit in enumerate(one.visits)
+        (pass_.id, index, met.input_nr)
+        for pass_ in trace.passes
+        for index, visit in enumerate(pass_.visits)
         for met in visit.sums
         if len(met.terms) > 1
     ]
@@ -298,7 +298,7 @@ y.register_hook(inner)
 y.sum().backward()
 """)
     assert _fired(trace) == [("tensor", "inner"), ("tensor", "late")]
-    assert [one.parent for one in trace.passes] == [None, "p1"]
+    assert [pass_.parent for pass_ in trace.passes] == [None, "p1"]
 
 
 def test_hooks_are_told_in_threads() -> None:

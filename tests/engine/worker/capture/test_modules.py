@@ -56,7 +56,7 @@ def test_parameters_have_their_paths_wherever_a_run_stops() -> None:
     whole = traced(STOPPED, lines)
     assert whole.variables
     traces = [traced(STOPPED, lines[:count]) for count in range(len(lines))]
-    assert any(not one.variables and one.modules for one in traces)
+    assert any(not trace.variables and trace.modules for trace in traces)
     for one in (whole, *traces):
         names = {tensor.id: tensor.names for tensor in one.tensors}
         for module in one.modules:

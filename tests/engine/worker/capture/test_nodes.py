@@ -67,7 +67,7 @@ def test_sums_of_gradients_belong_to_their_pass() -> None:
     )
     sums = [node for node in _of(trace, "AddBackward0") if node.op is None]
     assert len(sums) == 11
-    assert {node.pass_id for node in sums} == {one.id for one in trace.passes[:3]}
+    assert {node.pass_id for node in sums} == {pass_.id for pass_ in trace.passes[:3]}
 
 
 def test_what_no_op_made_is_not_the_last_ops() -> None:
@@ -115,7 +115,7 @@ def test_passes_over_nested_tensors_are_whole() -> None:
         "(b * 3).values().sum().backward()\n"
     )
     types = {node.id: node.type for node in trace.nodes}
-    strided, jagged = ([types[visit.node] for visit in one.visits] for one in trace.passes)
+    strided, jagged = ([types[visit.node] for visit in pass_.visits] for pass_ in trace.passes)
     assert (strided[-2:], jagged[-2:]) == (["MulBackward0", "AccumulateGrad"],) * 2
 
 
@@ -146,5 +146,5 @@ def test_unpack_hooks_run_only_in_passes_also_for_nodes_met_late() -> None:
         "print(len(count))\n"
     )
     assert trace.output[-1].text == "4\n"
-    (mul,) = [node for node in _of(trace, "MulBackward0") if len([one for one in node.edges if one.to]) == 2]
-    assert {saved.reason for saved in mul.saved} == {"kept by saved_tensors_hooks"}
+    (mul,) = [node for node in _of(trace, "MulBackward0") if len([edge for edge in node.edges if edge.to]) == 2]
+    assert {saved.reason for saved in mul.saved} == {"kept_by_hooks"}

@@ -45,7 +45,7 @@ z = w * 3
 """)  # fmt: skip
     half, lbfgs = _steps(trace)
     assert (half.raised, lbfgs.raised) == (True, True)
-    assert [(_data(trace, one.before), _data(trace, one.after)) for one in half.changes] == [
+    assert [(_data(trace, change.before), _data(trace, change.after)) for change in half.changes] == [
         ((1.0, 2.0), (-1.0, -2.0)), ((3.0,), (3.0,)),
     ]  # fmt: skip
     assert [op.name for op in trace.ops if op.name == "mul"] == ["mul"] * 3
@@ -149,7 +149,7 @@ for lr in (0.5, 0.25):
 """)  # fmt: skip
     steps = _steps(trace)
     assert [[group["lr"] for group in step.settings] for step in steps] == [["1.0", "2.0"], ["0.5", "2.0"]]
-    assert [[(one.name, one.group) for one in step.changes] for step in steps] == [[("w", 0), ("b", 1)]] * 2
+    assert [[(change.name, change.group) for change in step.changes] for step in steps] == [[("w", 0), ("b", 1)]] * 2
     assert "params" not in steps[0].settings[0]
 
 

@@ -1,4 +1,5 @@
-"""Calls of the program's own functions: the tree, the assignments as they happen, and a program that notices nothing."""
+"""Calls of the program's own functions: the tree, the assignments as they happen, and a program that notices
+nothing."""
 
 import msgspec
 import pytest
@@ -80,8 +81,8 @@ def test_the_chain_of_one_operator() -> None:
     assert _code(trace, by_name["Rule.__call__"]) == "Sub()(self, other)"
     assert _code(trace, by_name["Sub.forward"]) == "self.forward(*unpacked)"
     subtraction, forward = by_name["Value.__sub__"], by_name["Sub.forward"]
-    assert [(one.target, one.text) for one in subtraction.arguments] == [("self", "Value #1(data=5)"), ("other", "Value #2(data=2)")]  # fmt: skip
-    assert ([(one.target, one.text) for one in forward.arguments], forward.returned) == (
+    assert [(argument.target, argument.text) for argument in subtraction.arguments] == [("self", "Value #1(data=5)"), ("other", "Value #2(data=2)")]  # fmt: skip
+    assert ([(argument.target, argument.text) for argument in forward.arguments], forward.returned) == (
         [("self", "Sub #1"), ("a", "5"), ("b", "2")], "3",
     )  # fmt: skip
     assert subtraction.returned == "Value #3(data=3)"
@@ -90,7 +91,7 @@ def test_the_chain_of_one_operator() -> None:
 def test_assignments_as_they_happen() -> None:
     trace = _followed(TOY)
     by_name = {call.function: call for call in trace.python_calls}
-    steps = [(one.line, [(each.target, each.text) for each in one.assigned]) for one in by_name["Rule.do_forward"].statements]  # fmt: skip
+    steps = [(statement.line, [(each.target, each.text) for each in statement.assigned]) for statement in by_name["Rule.do_forward"].statements]  # fmt: skip
     assert steps == [
         (23, [("unpacked", "(5, 2)")]),
         (24, [("result", "3")]),
@@ -98,7 +99,7 @@ def test_assignments_as_they_happen() -> None:
         (28, []),
     ]
     made = by_name["Value.__init__"]
-    assert [one.assigned[0].target for one in made.statements] == ["self.data", "self.creator"]
+    assert [statement.assigned[0].target for statement in made.statements] == ["self.data", "self.creator"]
     assert made.statements[1].assigned[0].text == "Sub #1(count=2)"
     unpacking = by_name["Rule.do_forward"].statements[0]
     assert unpacking.at < unpacking.done < by_name["Sub.forward"].at < by_name["Rule.do_forward"].statements[1].done
@@ -127,10 +128,10 @@ except ValueError: pass
     assert [(call.function, call.returned, call.raised) for call in calls] == [
         ("numbers", "0", ""), ("numbers", "1", ""), ("numbers", "None", ""), ("fails", None, "ValueError"),
     ]  # fmt: skip
-    assert [one.assigned for one in calls[2].statements if one.line == 2] == [
+    assert [statement.assigned for statement in calls[2].statements if statement.line == 2] == [
         ()
     ]  # the loop ended: nothing was assigned
-    assert [(one.line, [each.text for each in one.assigned]) for one in calls[3].statements] == [
+    assert [(statement.line, [each.text for each in statement.assigned]) for statement in calls[3].statements] == [
         (6, []), (7, []), (9, ["-1"]), (10, []),
     ]  # fmt: skip
     assert calls[3].statements[-1].done == 0
@@ -201,12 +202,12 @@ def test_odd_objects() -> None:
     trace = _followed(SLOTS)
     assert trace.status == "ok"
     slim, use, setter = trace.python_calls
-    assert [each for one in slim.statements for each in ((item.target, item.text) for item in one.assigned)] == [
+    assert [each for statement in slim.statements for each in ((item.target, item.text) for item in statement.assigned)] == [
         ("self.kept", "tensor(3×3)"), ("table", "{}"), ("table['a']", "[tensor(3×3), 2.5]"), ("table['a'][1]", "'text'"),
     ]  # fmt: skip
     assert slim.raised == "AttributeError"
     assert setter.function == "Odd.shown"
-    assert [(one.target, one.text) for one in use.arguments] == [
+    assert [(argument.target, argument.text) for argument in use.arguments] == [
         ("odd", "Odd #1"), ("key", "4"), ("rest", "(1, 2)"), ("others", "{'more': 5}"),
     ]  # fmt: skip
     assert use.statements[0].assigned == ()

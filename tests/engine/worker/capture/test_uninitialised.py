@@ -9,7 +9,7 @@ HEAD = "import torch\nfrom torch import Tensor, FloatTensor\nimport numpy as np\
 
 
 def _last(trace: Trace, name: str) -> Tensor:
-    wanted = next(one.tensor for one in trace.variables if one.name == name)
+    wanted = next(variable.tensor for variable in trace.variables if variable.name == name)
     return next(tensor for tensor in trace.tensors if tensor.id == wanted)
 
 

@@ -94,7 +94,7 @@ for reset in (net.zero_grad, opt.zero_grad, lambda: opt.zero_grad(set_to_none=Fa
     reset()
 """)
     resets = [update for update in trace.updates if update.kind == "zero_grad"]
-    assert [(one.owner, one.set_to_none, len(one.changes)) for one in resets] == [
+    assert [(reset.owner, reset.set_to_none, len(reset.changes)) for reset in resets] == [
         ("module", True, 2), ("optimizer", True, 2), ("optimizer", False, 2), ("module", False, 2),
     ]  # fmt: skip
     assert [step.kind for step in trace.timeline if step.update is not None] == ["reset"] * 4
@@ -213,7 +213,7 @@ scaler.step(optimizer)
 """
     trace = record(code)
     assert laws.broken(trace) == []
-    found = [one for one in trace.updates if one.kind == "grad_set"]
+    found = [update for update in trace.updates if update.kind == "grad_set"]
     assert [one.span.line for one in found if one.span is not None] == [6]
     assert _of(trace, "w.grad") == [("grad_set", (16.0, 32.0), (2.0, 4.0))]
 
@@ -221,8 +221,12 @@ scaler.step(optimizer)
 def test_running_statistics_of_any_size_are_those_after_each_call() -> None:
     code = "import torch\nnorm = torch.nn.BatchNorm1d(300)\nfor i in range(3):\n    norm(torch.randn(4, 300))\n"
     trace = record(code)
-    first = next(one.id for one in trace.tensors if "norm.running_mean" in one.names)
-    sizes = [one.summary.norm for one in trace.tensors if first in (one.id, one.identity) and one.summary is not None]
+    first = next(tensor.id for tensor in trace.tensors if "norm.running_mean" in tensor.names)
+    sizes = [
+        tensor.summary.norm
+        for tensor in trace.tensors
+        if first in (tensor.id, tensor.identity) and tensor.summary is not None
+    ]
     assert len(set(sizes)) == 4
     assert sizes == sorted(sizes)
 
@@ -259,7 +263,7 @@ print(model.weight is weight, weight.dtype, weight.grad.dtype)
     assert trace.failure is None
     assert laws.broken(trace) == []
     assert "".join(chunk.text for chunk in trace.output) == "True torch.float64 torch.float64\n"
-    swapped = [one for one in trace.updates if one.kind == "data"]
+    swapped = [update for update in trace.updates if update.kind == "data"]
     assert {one.span.line for one in swapped if one.span is not None} == {6}
 
 
@@ -288,5 +292,5 @@ def test_a_reset_beyond_the_limit_shows_in_what_is_added_to() -> None:
     trace = record(HEAD + "for _ in range(3):\n    x.grad.data.zero_()\n    go()\n", limits)
     assert trace.truncated
     assert laws.broken(trace) == []
-    befores = [_data(trace, one.accumulations[0].before) for one in trace.passes[1:]]
+    befores = [_data(trace, pass_.accumulations[0].before) for pass_ in trace.passes[1:]]
     assert befores == [(0.0, 0.0)] * 3

@@ -188,7 +188,10 @@ def test_a_wrong_backward_is_named() -> None:
     (node,) = check.nodes
     assert next(each.type for each in trace.nodes if each.id == node) == "SquareBackward"
     assert check.parameters == {"function": "Square"}
-    assert [(each.autograd, round(float(each.difference), 6)) for each in check.elements] == [(1.0, 2.0), (1.0, 2.0)]
+    assert [(element.autograd, round(float(element.difference), 6)) for element in check.elements] == [
+        (1.0, 2.0),
+        (1.0, 2.0),
+    ]
 
 
 def test_a_cut_is_placed() -> None:
@@ -271,7 +274,7 @@ def test_what_a_forward_prints_while_it_is_repeated_is_not_the_programs() -> Non
         + "Square.apply(x).sum().backward()\nprint(len(calls))\n"
     )
     assert "".join(each.text for each in trace.output) == "forward\n1\n"
-    assert next(each.text for each in trace.variables if each.name == "calls") == "[1]"
+    assert next(variable.text for variable in trace.variables if variable.name == "calls") == "[1]"
 
 
 @pytest.mark.slow

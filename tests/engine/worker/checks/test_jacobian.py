@@ -19,9 +19,9 @@ def _checked(*lines: str) -> Trace:
     return trace
 
 
-def _matrix(one: Jacobian) -> Matrix:
-    values = [float(value) for value in one.values]
-    return [values[row * one.columns : (row + 1) * one.columns] for row in range(one.rows)]
+def _matrix(jacobian: Jacobian) -> Matrix:
+    values = [float(value) for value in jacobian.values]
+    return [values[row * jacobian.columns : (row + 1) * jacobian.columns] for row in range(jacobian.rows)]
 
 
 def _product(left: Matrix, right: Matrix) -> Matrix:
@@ -54,7 +54,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_is_pytorchs_own(name: str) -> None:
     trace = _checked("x = torch.tensor([1.5, -0.5, 2.0], requires_grad=True)", *PROGRAMS[name])
-    (one,) = (each for each in trace.jacobians if each.node is None)
+    (one,) = (jacobian for jacobian in trace.jacobians if jacobian.node is None)
     wanted = torch.autograd.functional.jacobian(FUNCTIONS[name], torch.tensor([1.5, -0.5, 2.0]))  # type: ignore[no-untyped-call]
     assert torch.allclose(torch.tensor(_matrix(one)), wanted.reshape(-1, 3))
     assert (one.rows_checked, one.largest_error) == (one.rows, 0.0)
@@ -63,7 +63,9 @@ def test_it_is_pytorchs_own(name: str) -> None:
 def _paths(trace: Trace, root: str) -> Matrix:
     """Products of the nodes' own Jacobians along every path from a root to its leaf, summed."""
     nodes = {node.id: node for node in trace.nodes}
-    local = {(one.node, one.slot): _matrix(one) for one in trace.jacobians if one.node is not None}
+    local = {
+        (jacobian.node, jacobian.slot): _matrix(jacobian) for jacobian in trace.jacobians if jacobian.node is not None
+    }
 
     def below(node: Node) -> Matrix | None:
         found = []
@@ -85,13 +87,13 @@ def test_products_along_the_paths_are_the_vjp(name: str) -> None:
     trace = _checked("x = torch.tensor([1.5, -0.5, 2.0], requires_grad=True)", *PROGRAMS[name])
     (one,) = trace.passes
     (root,) = one.roots
-    (whole,) = (each for each in trace.jacobians if each.node is None)
+    (whole,) = (jacobian for jacobian in trace.jacobians if jacobian.node is None)
     assert root.node is not None
     product = _paths(trace, root.node)
     assert torch.allclose(torch.tensor(product), torch.tensor(_matrix(whole)), rtol=1e-5)
     tensors = {tensor.id: tensor for tensor in trace.tensors}
     seed = [float(value) for value in tensors[root.seed or ""].data or ()]
-    ((delta,),) = ([each.delta for each in one.accumulations],)
+    ((delta,),) = ([accumulation.delta for accumulation in one.accumulations],)
     given = [float(value) for value in tensors[delta or ""].data or ()]
     (vjp,) = _product([seed], product)
     assert torch.allclose(torch.tensor(vjp), torch.tensor(given), rtol=1e-5)
@@ -108,7 +110,10 @@ def test_a_custom_function_has_its_own_jacobian_as_its_backward_has_it() -> None
         "Twice.apply(x).sum().backward()",
     )
     custom = next(node.id for node in trace.nodes if node.custom)
-    assert _matrix(next(one for one in trace.jacobians if one.node == custom)) == [[3.0, 0.0], [0.0, 3.0]]
+    assert _matrix(next(jacobian for jacobian in trace.jacobians if jacobian.node == custom)) == [
+        [3.0, 0.0],
+        [0.0, 3.0],
+    ]
 
 
 @pytest.mark.parametrize(
@@ -121,7 +126,7 @@ def test_a_custom_function_has_its_own_jacobian_as_its_backward_has_it() -> None
 )
 def test_what_is_too_large_or_has_none_is_left_out(lines: tuple[str, ...]) -> None:
     trace = _checked(*lines)
-    assert [one for one in trace.jacobians if one.node is None] == []
+    assert [jacobian for jacobian in trace.jacobians if jacobian.node is None] == []
 
 
 def test_a_leaf_that_a_root_does_not_use_has_zeros() -> None:
@@ -129,5 +134,5 @@ def test_a_leaf_that_a_root_does_not_use_has_zeros() -> None:
         "x = torch.ones(2, requires_grad=True)", "w = torch.ones(2, requires_grad=True)", "a, b = (x * 2).sum(), (w * 3).sum()",
         "torch.autograd.backward([a, b])",
     )  # fmt: skip
-    full = [_matrix(one) for one in trace.jacobians if one.node is None]
+    full = [_matrix(jacobian) for jacobian in trace.jacobians if jacobian.node is None]
     assert full == [[[2.0, 2.0]], [[0.0, 0.0]], [[0.0, 0.0]], [[3.0, 3.0]]]

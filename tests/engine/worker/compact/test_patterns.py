@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engine.events import MISSING, OF_RESULT, OF_TEXT, Again, Flowing, Pattern, row_of
+from engine.events import MISSING, OF_RESULT, OF_TEXT, Again, Flowing, NodeSeen, Pattern
 from engine.patterns import Patterns, as_seen
 from engine.worker.capture.ops import Recording
 from engine.worker.capture.passes import Backward
@@ -314,8 +314,8 @@ def test_a_pattern_spreads_to_node_tensor_and_op() -> None:
         Pattern(1, 7, (0, "2.0"), "MulBackward0", (0, MISSING), (((), "float32", "cpu"),), saved, (), "float32", 4)
     )
     node, tensor, op = patterns.spread(Again(1, 5, 9, 3, 12, (8, 2), (2, 0, 0, 0), (1.5,), 4, 6, 0, 2500, (1,)))
-    assert row_of(node)[:8] == (
-        "n", 3, "MulBackward0", "12", 5, (2, 0, 0, 0), (((), "float32", "cpu"),),
+    assert node == NodeSeen(
+        3, "MulBackward0", "12", 5, (2, 0, 0, 0), (((), "float32", "cpu"),),
         (("self", 8, 2, "", 4, ""), ("result", 9, 0, "", 4, ""), ("other", 0, -1, "2.0", 8, "")),
     )  # fmt: skip
     assert (tensor.id, tensor.data, tensor.storage, tensor.node, tensor.requires_grad) == (9, (1.5,), 4, 3, True)

@@ -253,7 +253,7 @@ def test_the_last_turn_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     assert last.iteration == 119
     assert trace.timeline[-1].kind in ("op", "reset")
     first = next(gap for gap in trace.gaps)
-    assert f"p{(first.first or 0) - 1}" in {one.id for one in trace.passes}
+    assert f"p{(first.first or 0) - 1}" in {pass_.id for pass_ in trace.passes}
 
 
 def test_iterations_are_the_true_ones(small: str) -> None:
@@ -267,7 +267,7 @@ def test_iterations_are_the_true_ones(small: str) -> None:
                 latest = op.iteration
         elif step.kind == "pass":
             by_pass[step.pass_id] = latest
-    assert {one.id: int(one.id[1:]) - 1 for one in trace.passes} == by_pass
+    assert {pass_.id: int(pass_.id[1:]) - 1 for pass_ in trace.passes} == by_pass
 
 
 def test_norms_of_the_curve_are_those_of_the_gradients(small: str) -> None:
@@ -393,18 +393,18 @@ def test_a_wide_graph_beyond_the_limit_is_no_hooked_sum() -> None:
     )
     trace = record(code, patient(ops=100, nodes=150))
     assert laws.broken(trace) == []
-    assert not any(met.hooked for one in trace.passes for visit in one.visits for met in visit.sums)
+    assert not any(met.hooked for pass_ in trace.passes for visit in pass_.visits for met in visit.sums)
 
 
 def test_the_time_limit_shows_the_latest_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(thin, "FULL", 300)
+    monkeypatch.setattr(thin, "FULL", 100)
     code = HEAD + "w = torch.ones(1, requires_grad=True)\nwhile True:\n    (w * 2).backward()\n    w.grad = None\n"
     trace = record(code, msgspec.structs.replace(DEFAULT_LIMITS, wall_s=1.0))
     assert trace.status == "limited"
     assert laws.broken(trace) == []
     kept = len(trace.passes) + sum(gap.passes for gap in trace.gaps)
     assert abs(trace.curve[-1].number - kept) <= 20  # the loop goes on while another thread says where it is
-    assert trace.curve[-1].number > 200
+    assert trace.curve[-1].number > len(trace.passes), "the latest turn comes after ones that were left out"
 
 
 def test_changes_without_passes_are_bounded() -> None:
@@ -442,7 +442,7 @@ def test_wide_tensors_end_the_recording_of_ops_before_the_trace_is_huge(monkeypa
 
 
 def test_prints_without_end_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.assemble.reader._MOST_OUTPUTS", 50)
+    monkeypatch.setattr("engine.assemble.timeline.MOST_OUTPUTS", 50)
     trace = record(HEAD + "for i in range(200):\n    print(i)\n")
     assert len(trace.output) == 50
     assert "".join(output.text for output in trace.output) == "".join(f"{i}\n" for i in range(200))

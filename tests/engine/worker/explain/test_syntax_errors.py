@@ -12,6 +12,7 @@ from engine.program import tree as syntax
 from engine.program.source import source_of
 
 BROKEN = "x = (1,\nfor\n"
+LONGEST = 100_000
 RUNS = "import torch\nx = torch.ones(2, requires_grad=True)\nfor _ in range(3):\n    x = x * 2\nx.sum().backward()\n"
 
 
@@ -45,11 +46,19 @@ def test_code_that_ran_is(trace: Callable[[str], Trace], monkeypatch: pytest.Mon
 
 
 @pytest.mark.parametrize("code", ["(" * 5000, "-" * 90_000 + "1", "x = " + "a." * 40_000 + "b", "\0", "1" * 200_000])
-def test_odd_texts_give_no_tree_or_a_tree(code: str) -> None:
-    assert syntax.parse(code) is None or isinstance(syntax.parse(code), ast.Module)
+def test_what_python_cannot_parse_gives_no_tree(code: str) -> None:
+    with pytest.raises((SyntaxError, ValueError, RecursionError, MemoryError)):
+        ast.parse(code)
+    assert syntax.parse(code) is None
 
 
-LONGEST = 100_000
+def test_a_text_is_parsed_up_to_the_longest_the_server_takes() -> None:
+    longest = "x = 1  #".ljust(LONGEST, "a")
+    tree = syntax.parse(longest)
+    assert tree is not None and ast.unparse(tree) == "x = 1"
+    assert syntax.parse(longest + "a") is None
+
+
 PATHOLOGICAL = {
     "brackets": "(" * 50_000 + ")" * 50_000,
     "brackets that close": "x = " + "(" * 199 + "1" + ")" * 199,

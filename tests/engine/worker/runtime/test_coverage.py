@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from engine import Trace
-from engine.worker.capture.record import PROGRAM
 from engine.worker.runtime.coverage import Lines
+from engine.worker.runtime.program import PROGRAM
 from tests.engine.worker.forked import record
 
 EVERYTHING = '''"""Not a statement that runs."""

@@ -1,0 +1,56 @@
+"""Events between the moment they are made and the moment they are sent."""
+
+from engine.events import Said
+
+
+class Outbox:
+    """Queues the events. Those of one moment wait until it is over, so that the sender sees all of them or none."""
+
+    def __init__(self) -> None:
+        self.pending: list[Said] = []
+        """Events of the moment that is being recorded."""
+        self.queue: list[Said] = []
+        """Events to be sent."""
+        self.rows = self.queue
+        """Where events go; while a turn of a long loop is held back, another list."""
+
+    def add(self, event: Said) -> None:
+        """Adds an event of this moment."""
+        self.pending.append(event)
+
+    def publish(self) -> None:
+        """The moment is over."""
+        pending = self.pending
+        count = len(pending)
+        if count:
+            self.rows.extend(pending)
+            del pending[:count]
+
+    def drop(self) -> None:
+        """What was said of this moment is not to be sent: the stack was too short to tell all."""
+        self.pending.clear()
+
+    def say(self, event: Said) -> None:
+        """Adds an event; the moment is over."""
+        self.pending.append(event)
+        self.publish()
+
+    def put(self, event: Said) -> None:
+        """Adds an event that is a moment of its own, from any thread."""
+        self.rows.append(event)
+
+    def send(self, *events: Said) -> None:
+        """Adds events that are not held back with their turn."""
+        self.queue.extend(events)
+
+    def divert(self, rows: list[Said]) -> list[Said]:
+        """Has events go to another list from here on; gives the one they went to."""
+        before, self.rows = self.rows, rows
+        return before
+
+    def take(self) -> list[Said]:
+        """The queue, which is empty then; another thread may add to it meanwhile."""
+        count = len(self.queue)
+        taken = self.queue[:count]
+        del self.queue[:count]
+        return taken

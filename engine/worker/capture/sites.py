@@ -1,0 +1,58 @@
+"""Places in the user's source: which instruction of which code object led to what is recorded."""
+
+from collections.abc import Iterable
+from types import CodeType, FrameType
+
+Position = tuple[int, int, int, int]
+"""Line, end line, column and end column in code points."""
+
+
+class Sites:
+    """Numbers places when they are first met."""
+
+    def __init__(self, files: Iterable[str]) -> None:
+        self.files = frozenset(files)
+        """Names of the files whose code is the user's."""
+        self.numbers: dict[tuple[int, int], int] = {}
+        self.places: list[tuple[CodeType, int] | Position] = []
+        """Code and instruction, or what stands in the source, of each place in order."""
+
+    def is_users(self, code: CodeType) -> bool:
+        """Whether the user wrote this code."""
+        return code.co_filename in self.files
+
+    def of(self, frame: FrameType | None) -> int:
+        """Number of the place in the user's source that led to `frame`, 0 when none did."""
+        while frame is not None:
+            code = frame.f_code
+            number = self.numbers.get((id(code), frame.f_lasti))
+            if number is not None:
+                return number
+            if code.co_filename in self.files:
+                return self.place(code, frame.f_lasti)
+            frame = frame.f_back
+        return 0
+
+    def stack(self, frame: FrameType | None) -> list[tuple[CodeType, int]]:
+        """The user's frames that led to `frame` with the instruction each is at, outermost first."""
+        places = []
+        while frame is not None:
+            if frame.f_code.co_filename in self.files:
+                places.append((frame.f_code, frame.f_lasti))
+            frame = frame.f_back
+        places.reverse()
+        return places
+
+    def place(self, code: CodeType, instruction: int) -> int:
+        """Number of one instruction of the user's code."""
+        key = (id(code), instruction)
+        number = self.numbers.get(key)
+        if number is None:
+            self.places.append((code, instruction))  # holds the code, so its id stays its own
+            number = self.numbers[key] = len(self.places)
+        return number
+
+    def fixed(self, position: Position) -> int:
+        """Number of a place that no code object has, such as a syntax error's."""
+        self.places.append(position)
+        return len(self.places)

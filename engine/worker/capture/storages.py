@@ -1,0 +1,129 @@
+"""Memory: which tensors share it, who else may write into it, and what of it is as it was found."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+from engine.events import Room
+from engine.worker.capture.outbox import Outbox
+from engine.worker.capture.state import State, Storage, Taken
+from engine.worker.capture.tensor_facts import start_of
+from engine.worker.capture.uninitialised import Blank
+
+
+def is_lent(tensor: torch.Tensor) -> bool:
+    """Whether something outside PyTorch, such as a NumPy array, owns the memory."""
+    try:
+        return not tensor.untyped_storage().resizable()
+    except Exception:
+        return False
+
+
+class Storages:
+    """The storages of the tensors met so far, by where they begin."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        self.count = 0
+        self.by_address: dict[int, Storage] = {}
+        self.blanks = 0
+        """How many have undefined elements."""
+
+    def of(self, tensor: torch.Tensor) -> Storage | None:
+        """The storage a tensor lies in, if some tensor in it was met."""
+        return self.by_address.get(start_of(tensor))
+
+    def start(self, state: State) -> Storage:
+        """The storage of a state in fresh memory; what lay there before has ended."""
+        address = state.look.address
+        before = self.by_address.get(address)
+        if before is not None:
+            before.members.clear()
+        self.count += 1
+        storage = state.storage = self.by_address[address] = Storage(self.count, [state])
+        return storage
+
+    def enter(self, state: State, partial: bool = False) -> Storage:
+        """Enters a state with memory in its storage; `partial`: it may be less than all of it."""
+        storage = self.by_address.get(state.look.address)
+        if storage is not None and storage.is_alive():
+            storage.add(state)
+            return storage
+        storage = self.start(state)
+        if partial and (tensor := state.ref()) is not None:
+            size_bytes = tensor.untyped_storage().nbytes()
+            if size_bytes != state.look.size_bytes:
+                self._outbox.add(Room(storage.id, size_bytes))
+        return storage
+
+    def leave(self, state: State) -> None:
+        """A state is no longer of its storage."""
+        storage, state.storage = state.storage, None
+        if storage is not None and state in storage.members:
+            storage.members.remove(state)
+
+    def move(self, state: State) -> None:
+        """Takes a state out of a storage that it no longer lies in."""
+        address = state.look.address
+        if address and self.by_address.get(address) is not state.storage:
+            self.leave(state)
+
+    def forget_dead(self) -> None:
+        """Lets go of what no longer exists."""
+        for address in [address for address, storage in self.by_address.items() if not storage.is_alive()]:
+            self.by_address.pop(address).members.clear()
+
+    def others(self, state: State) -> Iterable[tuple[torch.Tensor, State]]:
+        """The other live tensors in the same memory."""
+        if state.storage is not None:
+            for member in tuple(state.storage.members):
+                tensor = member.ref()
+                if member is not state and tensor is not None:
+                    yield tensor, member
+
+    def memory(self) -> list[tuple[int, int, int]]:
+        """Start, end and number of the storages that have a living tensor."""
+        found = []
+        for storage in self.by_address.values():
+            tensor = next((t for member in storage.members if (t := member.ref()) is not None), None)
+            if tensor is not None and tensor.is_cpu:
+                whole = tensor.untyped_storage()
+                found.append((whole.data_ptr(), whole.data_ptr() + whole.nbytes(), storage.id))
+        return found
+
+    @staticmethod
+    def lend(states: Iterable[State]) -> None:
+        """From now on the memory of these tensors may be written by code that PyTorch does not see."""
+        for state in states:
+            if state.storage is not None:
+                state.storage.lent = True
+                state.storage.blank = None  # whether that code wrote cannot be told
+                for member in state.storage.members:
+                    member.watched = True
+                    member.form = None
+
+    # Memory as it was found
+
+    def find_blank(self, tensor: torch.Tensor, state: State) -> None:
+        """Notes that nothing was written into the memory of a new tensor."""
+        if state.storage is not None:
+            state.storage.blank = Blank(tensor)
+            self.blanks += 1
+
+    def write(
+        self, name: str, tensor: torch.Tensor, state: State, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        """Takes note of an op that wrote into a tensor."""
+        storage = state.storage
+        if storage is not None and storage.blank is not None and not storage.blank.write(name, tensor, args, kwargs):
+            storage.blank = None
+            self.blanks -= 1
+
+    def lies_in_blank(self, made: torch.Tensor, taken: Taken) -> bool:
+        """Whether a result is a view of memory that nothing was written into."""
+        return self.blanks > 0 and any(
+            state.storage is not None and state.storage.blank is not None
+            and state.look.address == start_of(made) and state.storage.blank.covers(made)
+            for _, state, _, _ in taken
+        )  # fmt: skip

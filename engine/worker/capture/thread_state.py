@@ -1,0 +1,51 @@
+"""What one thread of the program is in the middle of."""
+
+import threading
+from typing import Any
+
+
+class ThreadState(threading.local):
+    """A state for each thread; all of them empty at first."""
+
+    def __init__(self) -> None:
+        self.passes: list[int] = []
+        """Running passes, innermost last."""
+        self.modules: list[int] = []
+        """Modules whose forward runs, innermost last."""
+        self.calls: list[tuple[int, int]] = []
+        """Module calls with the place that led to each."""
+        self.steps: list[Any] = []
+        """Optimizer steps, innermost last."""
+        self.muted = 0
+        """Reasons not to record."""
+        self.is_internal = False
+        """The hook that is being registered is recording's, not the program's."""
+        self.number = 0
+        """Which of the program's own threads; 0 for the first."""
+
+    def begin(self, number: int) -> None:
+        """One of the program's own threads begins."""
+        self.number = number
+
+    def mute(self) -> None:
+        """Nothing is recorded until `unmute`."""
+        self.muted += 1
+
+    def unmute(self) -> None:
+        """Takes back one `mute`."""
+        self.muted -= 1
+
+    def set_muted(self, reasons: int) -> int:
+        """Sets how many reasons not to record there are; gives how many there were."""
+        before, self.muted = self.muted, reasons
+        return before
+
+    @property
+    def running_pass(self) -> int:
+        """The innermost running pass, 0 for none."""
+        return self.passes[-1] if self.passes else 0
+
+    @property
+    def running_module(self) -> int:
+        """The innermost module whose forward runs, 0 for none."""
+        return self.modules[-1] if self.modules else 0

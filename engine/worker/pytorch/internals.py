@@ -1,0 +1,312 @@
+"""Every private name of PyTorch and CPython that the worker stands on: what for, and where it is defined.
+
+Written against PyTorch 2.13 and CPython 3.11. `tests/engine/worker/pytorch/test_internals.py` tries each of them and
+says what breaks when it is gone or behaves in another way. No other file of the worker names one, but for the
+attributes in `ATTRIBUTES`: they are read from an object in the path of every op, where a call would cost more than the
+read.
+
+Of CPython 3.12.1 and 3.13.0 the names under "CPython" were tried without PyTorch: all are there and do the same, but
+for what their sentences say. PyTorch itself was not tried there.
+"""
+
+import atexit
+import dis
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Callable, Mapping, MutableMapping
+from types import CodeType, FrameType
+from typing import Any, Final, TypeAlias
+
+import numpy
+import torch
+import torch.nn.modules.module as _module
+import torch.utils.checkpoint as _checkpoint
+from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils.hooks import RemovableHandle
+
+from engine.worker.pytorch.patching import EntryPoint
+
+Node: TypeAlias = Any
+"""An autograd node: PyTorch's have no static type."""
+
+ATTRIBUTES: Final[Mapping[str, str]] = {
+    "_version": "Tensor: how often its memory was written in place; raises for an inference tensor"
+    " (torch/csrc/autograd/python_variable.cpp)",
+    "_base": "Tensor: what it is a view of (torch/csrc/autograd/python_variable.cpp)",
+    "_is_view": "Tensor: whether it is a view, asked without making its grad_fn anew"
+    " (tools/autograd/templates/python_variable_methods.cpp)",
+    "_is_zerotensor": "Tensor: zeros without memory, the derivative where there is none"
+    " (aten/src/ATen/native/native_functions.yaml)",
+    "_sequence_nr": "node: its number in the order of making, per thread; 2**64-1 for AccumulateGrad"
+    " (torch/csrc/autograd/python_cpp_function.cpp)",
+    "_input_metadata": "node: shape, dtype and device of each output of its op"
+    " (torch/csrc/autograd/python_cpp_function.cpp)",
+    "_parameters": "Module: its own parameters by name (torch/nn/modules/module.py)",
+    "_buffers": "Module: its own buffers by name (torch/nn/modules/module.py)",
+    "_modules": "Module: its children by name (torch/nn/modules/module.py)",
+    "_backward_hooks": "Module: its backward hooks by the id of their handle (torch/nn/modules/module.py)",
+    "_backward_pre_hooks": "Module: its backward pre-hooks by the id of their handle (torch/nn/modules/module.py)",
+}
+"""Private attributes that other files may read: of what, what it says, where it is defined.
+
+Of CPython, frames' `f_lasti` is read in the same way: with the code object it names one place of the program
+(`position_of`).
+"""
+
+
+# Function modes and dispatch modes
+
+disable_torch_function = torch._C.DisableTorchFunction
+"""Context: calls inside reach no function mode, and no `__torch_function__`
+(torch/csrc/utils/disable_torch_function.cpp)."""
+
+function_mode_enabled: Callable[[], bool] = torch._C._is_torch_function_mode_enabled
+"""Whether a call now would be handed to a mode (torch/csrc/autograd/init.cpp)."""
+
+function_mode_count: Callable[[], int] = torch._C._len_torch_function_stack
+"""How many function modes are active on this thread (torch/csrc/autograd/init.cpp)."""
+
+function_mode_at: Callable[[int], Any] = torch._C._get_function_stack_at
+"""One of them, the innermost last (torch/csrc/autograd/init.cpp)."""
+
+push_function_mode: Callable[[Any], None] = torch._C._push_on_torch_function_stack
+pop_function_mode: Callable[[], Any] = torch._C._pop_torch_function_stack
+"""Enter and leave a mode without its `__enter__` and `__exit__` (torch/csrc/autograd/init.cpp)."""
+
+dispatch_mode_count: Callable[[], int] = torch._C._len_torch_dispatch_stack
+"""How many dispatch modes are active: they are the program's own (torch/csrc/autograd/init.cpp)."""
+
+without_dispatch_modes = _disable_current_modes
+"""Context: takes them all off (torch/utils/_python_dispatch.py)."""
+
+TensorBase: Any = torch._C.TensorBase
+"""Has the methods that `torch.Tensor` inherits from C++ (torch/csrc/autograd/python_variable.cpp)."""
+
+TENSOR_MODULE: Final = "torch._tensor"
+"""`__module__` of the methods of `Tensor` that are written in Python (torch/_tensor.py)."""
+
+HAS_TORCH_FUNCTION = EntryPoint(torch.overrides, "has_torch_function")
+"""Asked by this name in `nn.MultiheadAttention` and the transformer layers, to see whether their fused path will do
+(torch/nn/modules/activation.py)."""
+
+
+# Transforms: what is read of a tensor while one is at work may become a part of its result
+
+tracing_state: Callable[[], object] = torch._C._get_tracing_state
+"""None unless `torch.jit.trace` runs (torch/csrc/jit/python/python_tracer.cpp)."""
+
+functorch_level: Callable[[], object] = torch._C._functorch.maybe_current_level
+"""None outside `torch.func` transforms (torch/csrc/functorch/init.cpp)."""
+
+is_functorch_wrapped: Callable[[torch.Tensor], bool] = torch._C._functorch.is_functorch_wrapped_tensor
+"""Whether a tensor stands for another one inside a transform (torch/csrc/functorch/init.cpp)."""
+
+is_functional_tensor: Callable[[torch.Tensor], bool] = torch._is_functional_tensor
+"""The same of functionalization (torch/csrc/autograd/python_torch_functions_manual.cpp)."""
+
+
+# The autograd engine and its nodes
+
+RUN_BACKWARD = EntryPoint(torch.autograd, "_engine_run_backward")
+"""The one way of all backward calls, looked up in this module at each (torch/autograd/__init__.py, graph.py)."""
+
+MAKE_GRADS = EntryPoint(torch.autograd, "_make_grads")
+"""Makes the seeds where the program gave none (torch/autograd/__init__.py)."""
+
+REGISTER_NODE_HOOK = EntryPoint(torch.autograd.Function, "_register_hook")
+"""Called by C++ for each hook on a node; what it gives back is the node's table of hooks
+(torch/autograd/function.py)."""
+
+next_sequence_nr: Callable[[], int] = torch._C._autograd._get_sequence_nr
+"""The number the next node of this thread gets: nodes between two answers were made between them
+(torch/csrc/autograd/init.cpp)."""
+
+current_node: Callable[[], Node] = torch._C._current_autograd_node
+"""The node whose hooks or backward run on this thread; None outside the engine (torch/csrc/Module.cpp)."""
+
+
+def function_of(node_class: type) -> Any:
+    """The `autograd.Function` that nodes of a class run; None for PyTorch's own (`FunctionMeta` in
+    torch/autograd/function.py)."""
+    return getattr(node_class, "_forward_cls", None)
+
+
+# Saved tensors
+
+SAVED_PREFIX: Final = "_saved_"
+"""Of a node's attributes that say what it keeps (tools/autograd/gen_autograd_functions.py)."""
+
+SavedTensor: Any = torch._C._autograd.SavedTensor
+"""What keeps one tensor for backward: `data` is what a pack hook gave, `unpack_hook` is None without hooks
+(torch/csrc/autograd/init.cpp)."""
+
+PUSH_SAVED_HOOKS = EntryPoint(torch._C._autograd, "_push_saved_tensors_default_hooks")
+POP_SAVED_HOOKS = EntryPoint(torch._C._autograd, "_pop_saved_tensors_default_hooks")
+"""Begin and end `saved_tensors_hooks` (torch/autograd/graph.py)."""
+
+REGISTER_SAVED_HOOKS = EntryPoint(SavedTensor, "register_hooks")
+"""Hooks on one saved tensor (torch/csrc/autograd/init.cpp)."""
+
+
+def saved_hooks_in_force() -> bool:
+    """Whether what nodes save now is packed by a hook (torch/csrc/autograd/init.cpp)."""
+    return torch._C._autograd._top_saved_tensors_default_hooks(True) is not None
+
+
+def raw_saved(node: Node, field: str) -> Any:
+    """The `SavedTensor`, or the tuple of them, behind a field `_saved_X`; None when it holds no tensor
+    (tools/autograd/gen_autograd_functions.py)."""
+    return getattr(node, f"_raw{field}", None)
+
+
+def raw_saved_of_custom(node: Node) -> Any:
+    """The tuple of `SavedTensor` of a custom Function's node (torch/csrc/autograd/python_function.cpp)."""
+    return node._raw_saved_tensors
+
+
+# Checkpoints (torch/utils/checkpoint.py)
+
+CheckpointFrame: TypeAlias = Any
+"""What one region without reentry holds."""
+
+SAVE_CHECKPOINT_INPUTS = EntryPoint(_checkpoint._CheckpointFrame, "save_inputs")
+"""Called when a region has begun, with all that its function is given again."""
+
+RECOMPUTATION_INIT = EntryPoint(_checkpoint._recomputation_hook, "__init__")
+"""Called with a weak reference to the frame when a region is computed again; sets `pack_hook`."""
+
+CheckpointHolder: type = _checkpoint._Holder
+"""Is kept by the nodes of a region in the place of a tensor."""
+
+StopRecomputation: type[BaseException] = _checkpoint._StopRecomputationError
+"""Ends a recomputation once all that is needed is there."""
+
+
+def checkpoint_inputs(frame: CheckpointFrame) -> list[object]:
+    """What a region holds for its recomputation: the arguments, and in a cell of its function the keyword arguments."""
+    given = [kept.data if isinstance(kept, SavedTensor) else kept for kept in frame.saved_args]
+    function = frame.recompute_fn
+    cell = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False)).get("kwargs")
+    return given if cell is None else [*given, cell.cell_contents]
+
+
+def last_recomputed(frame: CheckpointFrame, group: object) -> tuple[object, torch.Tensor] | None:
+    """The tensor that was computed again last, behind the handle that keeps it until a node has taken it."""
+    index = frame.recomp_counter[group] - 1
+    holder = frame.weak_holders[index]() if 0 <= index < len(frame.weak_holders) else None
+    handle = None if holder is None else holder.handles.get(group)
+    return None if handle is None else (handle, frame.recomputed[group][handle])
+
+
+# Modules and hooks (torch/nn/modules/module.py)
+
+Hooks: TypeAlias = MutableMapping[int, Any]
+"""Hooks by the id of their handle."""
+
+GLOBAL_FORWARD_PRE_HOOKS: Hooks = _module._global_forward_pre_hooks
+GLOBAL_FORWARD_HOOKS: Hooks = _module._global_forward_hooks
+GLOBAL_BACKWARD_PRE_HOOKS: Hooks = _module._global_backward_pre_hooks
+GLOBAL_BACKWARD_HOOKS: Hooks = _module._global_backward_hooks
+"""Those that hold for every module."""
+
+FORWARD_PRE_HOOKS: Final = "_forward_pre_hooks"
+FORWARD_HOOKS: Final = "_forward_hooks"
+"""Where a module's `__dict__` holds its own."""
+
+MODULE_TABLES: Final = ("_parameters", "_buffers", "_modules")
+"""Where it holds what is found by attribute and yet no attribute."""
+
+
+def child_or_parameter(held: Mapping[str, Any], name: str) -> Any:
+    """What a module, given its `__dict__`, has under a name; None for nothing. Runs no code of the module's class."""
+    return held["_modules"].get(name, held["_parameters"].get(name))
+
+
+MODULE_APPLY = EntryPoint(torch.nn.Module, "_apply")
+"""The walk of `to`, `half`, `cuda`… over a tree: each module calls it of its children."""
+
+COLLECT_BACKWARD_HOOKS = EntryPoint(torch.nn.Module, "_get_backward_hooks")
+COLLECT_BACKWARD_PRE_HOOKS = EntryPoint(torch.nn.Module, "_get_backward_pre_hooks")
+"""Give the hooks of a module and the global ones at each forward."""
+
+HANDLE_INIT = EntryPoint(RemovableHandle, "__init__")
+"""Every hook gets such a handle, made in the function that registers it (torch/utils/hooks.py)."""
+
+SWAP_WEAKREF = EntryPoint(torch.utils, "weakref")
+"""By this name `swap_tensors` asks for weak references, which it refuses (torch/utils/__init__.py)."""
+
+WRAP_STEP = EntryPoint(torch.optim.Optimizer, "profile_hook_step")
+"""Wraps the `step` of each class of optimizers, once, and marks what it made as `hooked` (torch/optim/optimizer.py)."""
+
+
+# CPython
+
+get_frame: Callable[..., FrameType] = sys._getframe
+"""The frame of a caller (documented as an implementation detail)."""
+
+current_frames: Callable[[], dict[int, FrameType]] = sys._current_frames
+"""The innermost frame of each thread, by ident (documented as for debugging)."""
+
+THREAD_BOOTSTRAP = EntryPoint(threading.Thread, "_bootstrap_inner")
+"""Runs on the new thread, around `run` (Lib/threading.py)."""
+
+SHOW_WARNING = EntryPoint(warnings, "_showwarnmsg_impl")
+"""Every warning that is shown passes here (Lib/warnings.py; 3.14 moves it to `_py_warnings`)."""
+
+EXTRACT_STACK = EntryPoint(traceback.StackSummary, "_extract_from_extended_frame_gen")
+"""All of `traceback`, `logging` and `warnings` take the frames they print from here (Lib/traceback.py; since 3.11)."""
+
+ArrayMemoryError: type[MemoryError] = vars(numpy)["_core"]._exceptions._ArrayMemoryError
+"""Raised where NumPy finds no memory; numpy 2 has no public name for it (numpy/_core/_exceptions.py)."""
+
+
+def array_bytes(error: BaseException) -> int | None:
+    """How many bytes an `ArrayMemoryError` was about."""
+    return getattr(error, "_total_size", None) if type(error) is ArrayMemoryError else None
+
+
+def be_main_thread() -> None:
+    """Makes this thread the one that `threading.main_thread()` gives (Lib/threading.py)."""
+    threading._main_thread = threading.current_thread()  # type: ignore[attr-defined]
+
+
+def be_no_daemon() -> None:
+    """Threads that this one starts are waited for, although itself is not: a running thread's `daemon` cannot be set
+    (Lib/threading.py)."""
+    threading.current_thread()._daemonic = False  # type: ignore[attr-defined]
+
+
+def forget_exit_functions() -> None:
+    """What was to be called at this process's end (Modules/atexitmodule.c)."""
+    atexit._clear()
+
+
+def run_exit_functions() -> None:
+    """Calls them now, and forgets them (Modules/atexitmodule.c)."""
+    atexit._run_exitfuncs()
+
+
+Position: TypeAlias = tuple[int | None, int | None, int | None, int | None]
+"""Line, end line, and the columns in bytes."""
+
+
+def position_of(code: CodeType, instruction: int) -> Position | None:
+    """Where the expression stands that `f_lasti` or `tb_lasti` is at: that counts bytes, two for each place of
+    `co_positions`, cache entries too (PEP 657 and 659; the same in 3.12 and 3.13)."""
+    for index, position in enumerate(code.co_positions()):
+        if index == instruction // 2:
+            return position
+    return None
+
+
+_LEAVING = frozenset(("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR"))
+
+
+def is_leaving(frame: FrameType) -> bool:
+    """Whether a frame is at an instruction that gives a value to its caller: else it is an exception that leaves it.
+
+    `co_code` shows the code as compiled, whatever the interpreter has made of it (Objects/codeobject.c); `RETURN_CONST`
+    is one of 3.12 and 3.13."""
+    return dis.opname[frame.f_code.co_code[frame.f_lasti]] in _LEAVING

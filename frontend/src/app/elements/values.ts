@@ -1,0 +1,105 @@
+// The numbers of larger tensors, fetched in pages when they are looked at, and what is drawn from them.
+
+import * as api from '../../api/client'
+import type { Tensor } from '../../api/types'
+import { cells, type Cells } from '../../core/words/display'
+import { wireNumber } from '../../core/words/format'
+import type { Lang } from '../../core/state'
+
+const MOST_VALUES = 32 * 32
+const HEATMAP = 32
+
+/** The first values of a kept tensor: enough for a picture of its last two axes. */
+export async function firstValues(run: string, tensor: Tensor, lang: Lang, signal: AbortSignal): Promise<number[]> {
+  const width = tensor.shape[tensor.shape.length - 1] ?? 1
+  const wanted = Math.min(tensor.shape.reduce((a, b) => a * b, 1), Math.max(MOST_VALUES, width * HEATMAP))
+  const values: number[] = []
+  let offset: number | null = 0
+  while (offset !== null && values.length < wanted) {
+    const page: api.Page = await api.values(run, tensor.id, offset, lang, signal)
+    values.push(...page.values.map(wireNumber))
+    offset = page.next
+  }
+  return values
+}
+
+/** Top left 32×32 of the first slice, one cell per element. */
+export function corner(shape: readonly number[], values: readonly number[]): Cells {
+  const width = shape[shape.length - 1] ?? 1
+  const height = shape.length > 1 ? (shape[shape.length - 2] ?? 1) : 1
+  const columns = Math.min(HEATMAP, width)
+  const rows = Math.min(HEATMAP, height, Math.floor(values.length / Math.max(1, width)) || 1)
+  const picked = new Float32Array(rows * columns)
+  let scale = 0
+  for (let y = 0; y < rows; y += 1) {
+    for (let x = 0; x < columns; x += 1) {
+      const value = values[y * width + x] ?? 0
+      picked[y * columns + x] = Number.isFinite(value) ? value : NaN
+      if (Number.isFinite(value)) scale = Math.max(scale, Math.abs(value))
+    }
+  }
+  return { rows, columns, values: scale > 0 ? picked.map((value) => value / scale) : picked }
+}
+
+/** Size of a tensor's picture: square cells of at most 14 px, at most as wide and as high as there is room. */
+export function sizeOf(tensor: Tensor, picture: Cells | undefined, most: number): { width: number; height: number } {
+  const grid = picture ?? cells(tensor)
+  if (!grid) return { width: most, height: 24 }
+  const cell = Math.min(14, most / Math.max(grid.columns, grid.rows))
+  return { width: grid.columns * cell, height: Math.max(8, grid.rows * cell) }
+}
+
+export interface Figures {
+  min: number
+  max: number
+  mean: number
+  std: number
+  norm: number
+  zeros: number
+  nan: number
+  inf: number
+  histogram: readonly number[] | null
+}
+
+const BINS = 32
+
+/** Figures of a tensor: its summary, or worked out from its values. */
+export function figures(tensor: Tensor): Figures | null {
+  const { summary } = tensor
+  if (summary) {
+    return {
+      min: wireNumber(summary.min),
+      max: wireNumber(summary.max),
+      mean: wireNumber(summary.mean),
+      std: wireNumber(summary.std),
+      norm: wireNumber(summary.norm),
+      zeros: summary.zeros ?? 0,
+      nan: summary.nan ?? 0,
+      inf: summary.inf ?? 0,
+      histogram: summary.histogram ?? null,
+    }
+  }
+  if (!tensor.data || tensor.data.length === 0 || tensor.dtype === 'bool' || tensor.dtype.startsWith('complex'))
+    return null
+  const all = tensor.data.map(wireNumber)
+  const finite = all.filter(Number.isFinite)
+  if (finite.length === 0) return null
+  const min = Math.min(...finite)
+  const max = Math.max(...finite)
+  const mean = finite.reduce((a, b) => a + b, 0) / finite.length
+  const std = Math.sqrt(finite.reduce((sum, value) => sum + (value - mean) ** 2, 0) / finite.length)
+  const histogram = new Array<number>(BINS).fill(0)
+  if (max > min)
+    for (const value of finite) histogram[Math.min(BINS - 1, Math.floor(((value - min) / (max - min)) * BINS))]! += 1
+  return {
+    min,
+    max,
+    mean,
+    std,
+    norm: Math.sqrt(finite.reduce((sum, value) => sum + value * value, 0)),
+    zeros: finite.filter((value) => value === 0).length,
+    nan: all.filter(Number.isNaN).length,
+    inf: all.filter((value) => Math.abs(value) === Infinity).length,
+    histogram: max > min ? histogram : null,
+  }
+}

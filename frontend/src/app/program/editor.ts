@@ -1,0 +1,343 @@
+// The program's editor: CodeMirror with the marks of the step on its lines. A chunk of its own, loaded after the page.
+
+import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from '@codemirror/commands'
+import { pythonLanguage } from '@codemirror/lang-python'
+import {
+  HighlightStyle, LanguageSupport, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting,
+} from '@codemirror/language'
+import {
+  Compartment, EditorState, RangeSet, StateEffect, StateField, type Extension, type Range, type Text,
+} from '@codemirror/state'
+import {
+  Decoration, EditorView, GutterMarker, WidgetType, drawSelection, gutter, gutters, keymap, lineNumbers,
+  type DecorationSet,
+} from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+import type { Span } from '../../api/types'
+import { signOf, type LineBlock, type LineNote, type Marks, type Sign } from '../../core/trace/line-marks'
+
+export interface EditorEvents {
+  change(code: string): void
+  hover(line: number | null): void
+  click(line: number): void
+  run(): void
+  block(index: number): void
+  /** Applies the fix of a finding. */
+  fix(index: number): void
+}
+
+export interface EditorHandle {
+  setCode(code: string): void
+  setMarks(marks: Marks | null): void
+  setLabel(label: string): void
+  showLine(line: number): void
+  focus(): void
+  destroy(): void
+}
+
+const showMarks = StateEffect.define<Marks | null>()
+
+/** Offset of a place counted in code points, as Python counts columns. */
+function offset(doc: Text, line: number, column: number): number {
+  if (line < 1 || line > doc.lines) return doc.length
+  const { from, to, text } = doc.line(line)
+  let units = 0
+  let points = 0
+  for (const letter of text) {
+    if (points >= column) break
+    units += letter.length
+    points += 1
+  }
+  return Math.min(from + units, to)
+}
+
+class Note extends WidgetType {
+  constructor(readonly note: LineNote) {
+    super()
+  }
+  override eq(other: Note): boolean {
+    return other.note.text === this.note.text && other.note.tone === this.note.tone
+  }
+  toDOM(): HTMLElement {
+    const element = document.createElement('span')
+    element.className = `cm-note cm-note-${this.note.tone}`
+    element.textContent = this.note.text
+    return element
+  }
+  override ignoreEvent(): boolean {
+    return false
+  }
+}
+
+type BlockEvents = Pick<EditorEvents, 'block' | 'fix'>
+
+function blockButton(text: string, look: string, press: () => void): HTMLButtonElement {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = look
+  button.textContent = text
+  button.addEventListener('click', press)
+  return button
+}
+
+class Block extends WidgetType {
+  constructor(
+    readonly block: LineBlock,
+    readonly events: BlockEvents,
+  ) {
+    super()
+  }
+  override eq(other: Block): boolean {
+    return (
+      other.block.title === this.block.title &&
+      other.block.action === this.block.action &&
+      other.block.fix === this.block.fix &&
+      other.block.index === this.block.index
+    )
+  }
+  toDOM(): HTMLElement {
+    // The room around it is padding: the editor measures a block without its margins.
+    const outer = document.createElement('div')
+    outer.className = 'cm-finding-room'
+    const element = outer.appendChild(document.createElement('div'))
+    element.className = 'cm-finding'
+    const title = element.appendChild(document.createElement('strong'))
+    title.textContent = this.block.title
+    const { fix, action, index } = this.block
+    if (fix) element.append(blockButton(fix, 'button solid', () => this.events.fix(index)))
+    element.append(blockButton(action, 'button', () => this.events.block(index)))
+    return outer
+  }
+}
+
+const svg = 'http://www.w3.org/2000/svg'
+const signPath: Record<Sign, string> = {
+  gradient: 'M6 1.5 11 10.5H1Z',
+  running: 'M2 1 11 6 2 11Z',
+  next: 'M2.5 2 10 6 2.5 10Z',
+  idle: 'M2.5 6h1.6M7.9 6h1.6',
+  done: 'M6 4.2a1.8 1.8 0 1 0 0 3.6 1.8 1.8 0 0 0 0-3.6Z',
+  failed: 'M3 3l6 6M9 3 3 9',
+  found: 'M6 1.6 11.2 10.6H.8ZM6 5v2.4M6 9v.1',
+}
+
+class SignMarker extends GutterMarker {
+  constructor(
+    readonly sign: Sign,
+    readonly label: string,
+  ) {
+    super()
+  }
+  override eq(other: GutterMarker): boolean {
+    return other instanceof SignMarker && other.sign === this.sign && other.label === this.label
+  }
+  override toDOM(): Node {
+    const element = document.createElementNS(svg, 'svg')
+    element.setAttribute('viewBox', '0 0 12 12')
+    element.setAttribute('class', `cm-sign cm-sign-${this.sign}`)
+    element.setAttribute('role', 'img')
+    element.setAttribute('aria-label', this.label)
+    const title = element.appendChild(document.createElementNS(svg, 'title'))
+    title.textContent = this.label
+    const path = element.appendChild(document.createElementNS(svg, 'path'))
+    path.setAttribute('d', signPath[this.sign])
+    return element
+  }
+}
+
+interface Shown {
+  marks: Marks | null
+  decorations: DecorationSet
+  signs: RangeSet<GutterMarker>
+}
+
+const nothing: Shown = { marks: null, decorations: Decoration.none, signs: RangeSet.empty }
+
+function spanRange(doc: Text, span: Span): { from: number; to: number } | null {
+  const from = offset(doc, span.line, span.column)
+  const to = offset(doc, span.end_line, span.end_column)
+  return from < to ? { from, to } : null
+}
+
+function draw(doc: Text, marks: Marks, events: BlockEvents): Shown {
+  const decorations: Range<Decoration>[] = []
+  const signs: Range<GutterMarker>[] = []
+  for (let number = 1; number <= doc.lines; number += 1) {
+    const line = doc.line(number)
+    const sign = signOf(marks, number)
+    if (sign) signs.push(new SignMarker(sign, marks.words[sign]).range(line.from))
+    const classes = [
+      sign && sign !== 'done' && sign !== 'idle' ? `cm-line-${sign}` : '',
+      marks.running === number ? 'cm-line-running' : '', marks.idle.has(number) ? 'cm-line-idle' : '',
+      marks.unrecorded.has(number) ? 'cm-line-unrecorded' : '', marks.lit.has(number) ? 'cm-line-lit' : '',
+    ].filter(Boolean)
+    const word = marks.idle.has(number) ? marks.words.idle : marks.unrecorded.has(number) ? marks.words.unrecorded : ''
+    const title = word ? { attributes: { title: word } } : {}
+    if (classes.length) decorations.push(Decoration.line({ class: classes.join(' '), ...title }).range(line.from))
+    const note = marks.notes.get(number)
+    if (note) {
+      decorations.push(
+        Decoration.line({ attributes: { style: `padding-right:calc(${note.text.length}ch + 12px)` } }).range(line.from),
+      )
+      decorations.push(Decoration.widget({ widget: new Note(note), side: 1 }).range(line.to))
+    }
+  }
+  for (const { span, kind } of marks.spans) {
+    const range = spanRange(doc, span)
+    if (range) decorations.push(Decoration.mark({ class: `cm-span-${kind}` }).range(range.from, range.to))
+  }
+  for (const block of marks.blocks) {
+    if (block.line > doc.lines || block.line < 1) continue
+    decorations.push(
+      Decoration.widget({ widget: new Block(block, events), side: 2, block: true }).range(doc.line(block.line).to),
+    )
+  }
+  return { marks, decorations: Decoration.set(decorations, true), signs: RangeSet.of(signs, true) }
+}
+
+function marksField(events: BlockEvents): StateField<Shown> {
+  return StateField.define<Shown>({
+    create: () => nothing,
+    update(shown, transaction) {
+      let next = shown
+      if (transaction.docChanged)
+        next = {
+          ...next,
+          decorations: next.decorations.map(transaction.changes),
+          signs: next.signs.map(transaction.changes),
+        }
+      for (const effect of transaction.effects) {
+        if (effect.is(showMarks)) next = effect.value ? draw(transaction.state.doc, effect.value, events) : nothing
+      }
+      return next
+    },
+    provide: (field) => EditorView.decorations.from(field, (shown) => shown.decorations),
+  })
+}
+
+const ink = HighlightStyle.define([
+  {
+    tag: [tags.keyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword, tags.operatorKeyword],
+    fontWeight: '700',
+  },
+  { tag: [tags.comment], color: 'var(--ink3)' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--ink2)' },
+])
+
+const look = EditorView.theme({
+  '&': { height: '100%', fontSize: '12.5px', backgroundColor: 'var(--panel)', color: 'var(--ink)' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '22px', overflow: 'auto' },
+  '.cm-content': { padding: '6px 0', caretColor: 'var(--ink)' },
+  '.cm-line': { padding: '0 12px 0 2px', position: 'relative' },
+  '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--ink3)', border: 'none', fontSize: '11px' },
+  '.cm-lineNumbers .cm-gutterElement': { minWidth: '26px', padding: '0 4px 0 6px' },
+  '.cm-signs .cm-gutterElement': { width: '17px', display: 'flex', justifyContent: 'center', height: '22px' },
+  '.cm-sign': { marginTop: '5.5px', flex: 'none' },
+  '.cm-cursor': { borderLeftColor: 'var(--ink)' },
+  '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--line) !important' },
+  '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': {
+    backgroundColor: 'transparent', outline: '1px solid var(--line2)',
+  },
+})
+
+/** The one stretch two texts differ in, so that the cursor and the undo history survive a change from outside. */
+function difference(before: string, after: string): { from: number; to: number; insert: string } | null {
+  if (before === after) return null
+  const most = Math.min(before.length, after.length)
+  let from = 0
+  while (from < most && before[from] === after[from]) from += 1
+  let tail = 0
+  while (tail < most - from && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail += 1
+  return { from, to: before.length - tail, insert: after.slice(from, after.length - tail) }
+}
+
+/** Opens the editor inside `parent`. Marks are dropped by the caller when the program no longer is the one that ran. */
+export function openEditor(parent: HTMLElement, code: string, label: string, events: EditorEvents): EditorHandle {
+  const field = marksField(events)
+  const labels = new Compartment()
+  let quiet = false
+  const labelled = (text: string): Extension =>
+    EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': text, spellcheck: 'false', autocapitalize: 'off' })
+  const lineAt = (view: EditorView, event: MouseEvent): number | null => {
+    const position = view.posAtCoords({ x: event.clientX, y: event.clientY }, false)
+    const block = view.lineBlockAt(position)
+    const y = event.clientY - view.documentTop
+    return y >= block.top && y <= block.bottom ? view.state.doc.lineAt(block.from).number : null
+  }
+  /** Applies the fix on the cursor's line, or else the first one there is. */
+  const fixNearest = (of: EditorView): boolean => {
+    const fixes = (of.state.field(field).marks?.blocks ?? []).filter((block) => block.fix)
+    const line = of.state.doc.lineAt(of.state.selection.main.head).number
+    const chosen = fixes.find((block) => block.line === line) ?? fixes[0]
+    if (chosen) events.fix(chosen.index)
+    return chosen !== undefined
+  }
+  let hovered: number | null = null
+  const hover = (line: number | null): void => {
+    if (line !== hovered) events.hover((hovered = line))
+  }
+  const view = new EditorView({
+    parent,
+    state: EditorState.create({
+      doc: code,
+      extensions: [
+        history(),
+        drawSelection(),
+        EditorState.tabSize.of(4),
+        indentUnit.of('    '),
+        indentOnInput(),
+        bracketMatching(),
+        new LanguageSupport(pythonLanguage),
+        syntaxHighlighting(ink),
+        EditorView.lineWrapping,
+        gutters({ fixed: true }),
+        lineNumbers(),
+        gutter({
+          class: 'cm-signs', markers: (of) => of.state.field(field).signs,
+          initialSpacer: () => new SignMarker('done', ''),
+        }),
+        field,
+        look,
+        labels.of(labelled(label)),
+        keymap.of([
+          { key: 'Mod-Enter', run: () => (events.run(), true) },
+          { key: 'Mod-.', run: (of) => fixNearest(of) },
+          ...defaultKeymap,
+          ...historyKeymap,
+          indentWithTab,
+        ]),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged && !quiet) events.change(update.state.doc.toString())
+        }),
+        EditorView.domEventHandlers({
+          mousemove: (event, of) => hover(lineAt(of, event)),
+          mouseleave: () => hover(null),
+          click: (event, of) => {
+            const line = lineAt(of, event)
+            if (line !== null) events.click(line)
+          },
+        }),
+      ],
+    }),
+  })
+  return {
+    setCode(next) {
+      const change = difference(view.state.doc.toString(), next)
+      if (!change) return
+      quiet = true
+      view.dispatch({ changes: change, annotations: isolateHistory.of('full') })
+      quiet = false
+    },
+    setMarks: (marks) => view.dispatch({ effects: showMarks.of(marks) }),
+    setLabel: (next) => view.dispatch({ effects: labels.reconfigure(labelled(next)) }),
+    showLine(line) {
+      if (line < 1 || line > view.state.doc.lines) return
+      view.dispatch({
+        effects: EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'nearest', yMargin: 40 }),
+      })
+    },
+    focus: () => view.focus(),
+    destroy: () => view.destroy(),
+  }
+}

@@ -1,0 +1,50 @@
+// The program in the editor, and how it is to be run.
+
+import type { CheckKind, RunOrder } from '../../api/client'
+import type { Program } from '../../api/types'
+import { draftOf, keepDraft, remember, remembered } from './browser-storage'
+import type { Run } from './run.svelte'
+
+export class Draft {
+  private readonly run: Run
+  code = $state('')
+  device = $state('cpu')
+  seed = $state(0)
+  /** What to work out once a program has ended: its gradients by differences, Jacobians. */
+  checks: CheckKind[] = $state([])
+  autoRun = $state(remembered('autoRun') === 'yes')
+  /** The two numbers chosen for a surface. */
+  axes: string[] = []
+  /** Whether the program has changed since it ran. */
+  readonly edited: boolean = $derived.by(() => this.run.trace !== null && this.code !== this.run.trace.program.code)
+
+  constructor(run: Run) {
+    this.run = run
+  }
+
+  get order(): RunOrder {
+    return { code: this.code, device: this.device, seed: this.seed, check: [...this.checks], axes: this.axes }
+  }
+
+  setAutoRun(on: boolean): void {
+    this.autoRun = on
+    remember('autoRun', on ? 'yes' : 'no')
+  }
+
+  /** The program of a run, or what was made of it before a reload. */
+  take(id: string, program: Program): void {
+    this.code = draftOf(id) ?? program.code
+    this.seed = program.seed ?? 0
+    this.device = program.device ?? 'cpu'
+  }
+
+  /** What was written before a reload, when no run is on screen. */
+  recall(): void {
+    this.code = draftOf(null) ?? this.code
+  }
+
+  keep(): void {
+    const { trace } = this.run
+    keepDraft(trace?.id ?? null, this.code === (trace?.program.code ?? '') ? null : this.code)
+  }
+}

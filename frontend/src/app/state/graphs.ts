@@ -1,0 +1,65 @@
+// Graphs of runs by what was chosen to draw; each is fetched once.
+
+import * as api from '../../api/client'
+import type { Graph, Trace } from '../../api/types'
+import type { Lang, ViewState } from '../../core/state'
+
+export class Graphs {
+  private readonly known = new Map<string, Graph>()
+  private expected: { key: string; graph: Promise<Graph> } | null = null
+
+  /** Asks for what will probably be wanted next. */
+  expect(run: string, choice: api.GraphChoice, lang: Lang, signal: AbortSignal): void {
+    const key = keyOf(run, choice)
+    if (this.known.has(key)) return
+    const graph = api.graph(run, choice, lang, signal)
+    graph.catch(() => undefined) // told to whoever wants it
+    this.expected = { key, graph }
+  }
+
+  keep(run: string, choice: api.GraphChoice, graph: Graph): void {
+    this.known.set(keyOf(run, choice), graph)
+  }
+
+  async of(run: string, choice: api.GraphChoice, lang: Lang, signal?: AbortSignal): Promise<Graph> {
+    const key = keyOf(run, choice)
+    let found = this.known.get(key)
+    if (!found) {
+      const expected = this.expected?.key === key ? this.expected.graph : null
+      this.expected = null
+      found = await (expected ?? api.graph(run, choice, lang, signal))
+      this.known.set(key, found)
+    }
+    return found
+  }
+}
+
+function keyOf(run: string, { level, root, pass, alone }: api.GraphChoice): string {
+  return `${run} ${level} ${root ?? ''} ${pass ?? ''} ${alone ?? false}`
+}
+
+/** What to draw at a step: what the reader chose, or else the pass the step belongs to. */
+export function choiceAt(
+  trace: Trace | null, { level, root, pass }: Pick<ViewState, 'level' | 'root' | 'pass'>, step: number,
+): api.GraphChoice {
+  return { level, root, pass: pass ?? (trace && !root ? passOfStep(trace, step) : null), alone: pass !== null }
+}
+
+/** The backward pass a step belongs to: the one it is in, or the next one, whose forward it then is; after the last,
+ *  the last. */
+export function passOfStep(trace: Trace, step: number): string | null {
+  const main = new Set(
+    trace.passes
+      .filter((pass) => pass.parent == null && pass.roots.some((root) => root.node !== null))
+      .map((pass) => pass.id),
+  )
+  if (main.size < 2) return null
+  let last: string | null = null
+  for (let at = 0; at < trace.timeline.length; at += 1) {
+    const event = trace.timeline[at]
+    if (event?.kind !== 'pass_end' || !event.pass || !main.has(event.pass)) continue
+    last = event.pass
+    if (at + 1 >= step) return last
+  }
+  return last
+}

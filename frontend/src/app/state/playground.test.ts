@@ -1,0 +1,107 @@
+// @vitest-environment happy-dom
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Trace } from '../../api/types'
+import { load } from '../../core/fixtures/load'
+import { playground, type Playground } from './playground'
+
+const { trace, graph } = load('broadcasting')
+let frames: FrameRequestCallback[] = []
+
+/** A server that answers each run with the next of these. */
+function serving(...traces: Trace[]): void {
+  const left = [...traces]
+  vi.stubGlobal('fetch', () => {
+    const next = left.shift()!
+    const headers = {
+      'Content-Type': 'application/vnd.gradgraph.shown+json', 'Content-Location': `/api/v1/runs/${next.id}`,
+    }
+    return Promise.resolve(
+      new Response(JSON.stringify({ trace: next, graph: { ...graph, run: next.id } }), { headers }),
+    )
+  })
+}
+
+function paint(): void {
+  for (const frame of frames.splice(0)) frame(0)
+}
+
+function drawn(page: Playground, id: string): Promise<void> {
+  return vi.waitFor(() => expect(page.run.picture?.trace.id).toBe(id))
+}
+
+/** A page that shows `one`, and is about to show `two`, whose picture is there. */
+async function between(): Promise<{ page: Playground; done: Promise<void> }> {
+  serving({ ...trace, id: 'one' }, { ...trace, id: 'two' }, { ...trace, id: 'three' })
+  const page = playground()
+  page.draft.code = trace.program.code
+  await page.runner.run()
+  const done = page.runner.run()
+  await drawn(page, 'two')
+  return { page, done }
+}
+
+beforeEach(() => vi.stubGlobal('requestAnimationFrame', (frame: FrameRequestCallback) => frames.push(frame)))
+
+afterEach(() => {
+  frames = []
+  vi.unstubAllGlobals()
+})
+
+test('where a number was edited, the picture comes first and the rest of the page once it is painted', async () => {
+  const { page, done } = await between()
+  expect(page.run.picture?.graph.run).toBe('two')
+  expect([page.run.trace?.id, page.run.graph?.run, page.view.state.run]).toEqual(['one', 'one', 'one'])
+  const picture = page.run.picture
+  paint()
+  await done
+  const { run, view, runner } = page
+  expect([run.trace?.id, run.graph?.run, view.state.run, runner.running]).toEqual(['two', 'two', 'two', 'no'])
+  expect(page.run.picture).toBe(picture)
+})
+
+test('what is chosen meanwhile is kept', async () => {
+  const { page, done } = await between()
+  page.playback.goTo(3)
+  const selection = { kind: 'box', id: graph.boxes[0]!.id } as const
+  page.view.select(selection)
+  paint()
+  await done
+  expect([page.view.state.step, page.view.state.selection]).toEqual([3, selection])
+})
+
+test('a page in a tab behind others is not kept waiting for a frame', async () => {
+  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+  const { page, done } = await between()
+  await done
+  expect(page.run.trace?.id).toBe('two')
+  vi.restoreAllMocks()
+})
+
+test('another run begins from the page as a whole', async () => {
+  const { page, done } = await between()
+  const next = page.runner.run()
+  expect(page.run.trace?.id).toBe('two')
+  await drawn(page, 'three')
+  paint()
+  await Promise.all([done, next])
+  expect([page.run.trace?.id, page.view.state.run]).toEqual(['three', 'three'])
+})
+
+test('a page that was emptied stays empty', async () => {
+  const { page, done } = await between()
+  page.runner.blank()
+  paint()
+  await done
+  expect([page.run.trace, page.run.picture, page.view.state.run]).toEqual([null, null, null])
+})
+
+test('where something else happened, all of the page changes at once', async () => {
+  serving({ ...trace, id: 'one' }, { ...trace, id: 'two', timeline: trace.timeline.slice(1) })
+  const page = playground()
+  page.draft.code = trace.program.code
+  await page.runner.run()
+  await page.runner.run()
+  expect(frames).toEqual([])
+  const { run, view } = page
+  expect([run.trace?.id, run.picture?.trace.id, view.state.step]).toEqual(['two', 'two', trace.timeline.length - 1])
+})

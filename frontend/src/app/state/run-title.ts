@@ -1,0 +1,21 @@
+// What a run is called beside others.
+
+import type { Lesson } from '../../api/client'
+import type { Trace } from '../../api/types'
+import type { Lang } from '../../core/state'
+import { tellingLine, type Recent } from './browser-storage'
+import type { Run } from './run.svelte'
+
+/** The lesson it is of, when it is unchanged; the line that tells it from the run before; or its first line. */
+export function runTitle(run: Run, lessons: readonly Lesson[], lang: Lang, id: string, trace: Trace | null): string {
+  const lesson = lessons.find((candidate) => candidate.run === id)
+  if (lesson) return lesson[lang].title
+  const known = run.recent.find((recent) => recent.id === id)
+  if (known) return recentTitle(known, lang)
+  return trace ? tellingLine(trace.program, run.trace?.program ?? { code: '' }) : id.slice(0, 8)
+}
+
+/** `22:41:07 · y = x * 2` */
+export function recentTitle({ at, line }: Recent, lang: Lang): string {
+  return `${new Date(at).toLocaleTimeString(lang, { hour12: false })} · ${line}`
+}

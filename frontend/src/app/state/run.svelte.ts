@@ -1,0 +1,47 @@
+// The run on screen: its trace, the graph made of it, and what is looked up in both.
+
+import type { Graph, Trace } from '../../api/types'
+import { applyEdits } from '../../core/trace/fix'
+import { History } from '../../core/trace/history'
+import { boxFinder } from '../../core/trace/naming'
+import { linesOfGraph, TraceIndex } from '../../core/trace/trace-index'
+import { recentRuns, type Recent } from './browser-storage'
+
+/** What is drawn: a trace and the graph made of it always change together. */
+export interface Shown {
+  trace: Trace
+  graph: Graph
+}
+
+export class Run {
+  shown: Shown | null = $state.raw(null)
+  /** A picture that is drawn before the rest of the page says the same: where only a number was edited, it is what the
+   *  eye waits for. */
+  ahead: Shown | null = $state.raw(null)
+  /** Runs of this tab, newest first. */
+  recent: readonly Recent[] = $state.raw(recentRuns())
+
+  readonly trace: Trace | null = $derived(this.shown?.trace ?? null)
+  readonly graph: Graph | null = $derived(this.shown?.graph ?? null)
+  readonly picture: Shown | null = $derived(this.ahead ?? this.shown)
+  readonly index: TraceIndex | null = $derived(this.trace ? new TraceIndex(this.trace) : null)
+  readonly history: History | null = $derived(this.index ? new History(this.index) : null)
+  readonly find = $derived(this.graph && this.index ? boxFinder(this.graph, this.index) : null)
+  readonly lines = $derived(this.graph ? linesOfGraph(this.graph) : null)
+  readonly total: number = $derived(this.trace?.timeline.length ?? 0)
+
+  /** The program that ran, with the fix of a finding in it; null when it has no certain one. */
+  fixedBy(at: number): string | null {
+    const fix = this.trace?.findings[at]?.fix
+    return this.trace && fix?.length ? applyEdits(this.trace.program.code, fix) : null
+  }
+
+  /** Whether there is something to tell of a line that has no box: what it did, or the devices it speaks of. */
+  isTelling(line: number): boolean {
+    const { ops = [], program } = this.trace ?? {}
+    return (
+      ops.some((op) => op.span?.line === line && (op.outputs.length > 0 || op.raised)) ||
+      /cuda|cudnn/i.test(program?.code.split('\n')[line - 1] ?? '')
+    )
+  }
+}

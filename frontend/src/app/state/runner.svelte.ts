@@ -1,0 +1,277 @@
+// Runs programs and shows what came of them: one request at a time, a newer one replaces the one under way.
+
+import * as api from '../../api/client'
+import type { Trace } from '../../api/types'
+import type { ViewState } from '../../core/state'
+import { keepRun, tellingLine } from './browser-storage'
+import type { Catalogue } from './catalogue.svelte'
+import type { Draft } from './draft.svelte'
+import { choiceAt, Graphs } from './graphs'
+import type { Playback } from './playback.svelte'
+import type { Run, Shown } from './run.svelte'
+import type { PageView } from './view.svelte'
+
+const SHOW_RUNNING_MS = 300
+const LOOK_AGAIN_MS = 500
+const HALT_MS = 3000
+const AUTO_RUN_MS = 600
+/** Longer than a frame takes, even on a slow machine. */
+const UNPAINTED_MS = 100
+
+/** What a check is shown by, where no panel is open. */
+const PANELS = {
+  surface: 'training', calls: 'calls', 'finite-difference': 'checks', jacobian: 'checks',
+} as const satisfies Record<api.CheckKind, ViewState['panel']>
+
+export class Runner {
+  /** `quiet` for the first 300 ms, so that a quick run never flickers. */
+  running: 'no' | 'quiet' | 'shown' = $state('no')
+  /** Where the run under way stands, once it takes long. */
+  place: api.Place | null = $state.raw(null)
+  problem: string | null = $state(null)
+
+  private readonly shown: Run
+  private readonly draft: Draft
+  private readonly view: PageView
+  private readonly playback: Playback
+  private readonly catalogue: Catalogue
+  private readonly graphs = new Graphs()
+  private abort: AbortController | null = null
+  private graphAbort: AbortController | null = null
+  /** Brings the rest of the page to the picture that is ahead of it. */
+  private catchUp: (() => void) | null = null
+  private autoTimer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(run: Run, draft: Draft, view: PageView, playback: Playback, catalogue: Catalogue) {
+    this.shown = run
+    this.draft = draft
+    this.view = view
+    this.playback = playback
+    this.catalogue = catalogue
+  }
+
+  /** Shows what an address says: a run, a lesson, or the program that was being written. */
+  async start(view: Partial<ViewState>): Promise<void> {
+    this.view.change(view)
+    void this.catalogue.fetch()
+    const { run, lesson: name, step } = this.view.state
+    if (run) await this.load(run)
+    else if (name) {
+      await this.catalogue.fetchLessons()
+      const { lesson } = this.catalogue
+      if (lesson) await this.openLesson(lesson, step > 0)
+    } else if (!this.shown.trace) this.draft.recall()
+  }
+
+  async openLesson(lesson: api.Lesson, keepStep = false): Promise<void> {
+    this.draft.axes = []
+    this.draft.code = lesson.code
+    this.view.tab = 'program'
+    this.view.change({ lesson: lesson.name })
+    await this.run(keepStep)
+  }
+
+  blank(): void {
+    this.stop()
+    this.catchUp?.()
+    this.draft.code = ''
+    this.shown.shown = null
+    this.problem = null
+    this.draft.keep()
+    this.view.change({ lesson: null, run: null, step: 0, selection: null, expanded: null, root: null, pass: null })
+  }
+
+  edit(code: string): void {
+    this.draft.code = code
+    this.draft.keep()
+    clearTimeout(this.autoTimer)
+    if (this.draft.autoRun && code.trim()) this.autoTimer = setTimeout(() => void this.run(), AUTO_RUN_MS)
+  }
+
+  /** Puts a fix into the editor, where it can be undone, and shows what it changed. A program edited since it ran stays
+   *  as it is. */
+  applyFix(at: number): void {
+    const fixed = this.shown.fixedBy(at)
+    if (fixed === null || this.draft.edited) return
+    this.edit(fixed)
+    this.view.showFindings(at)
+  }
+
+  async run(keepView = false): Promise<void> {
+    if (!this.draft.code.trim()) {
+      this.problem = this.view.t('problem.empty')
+      return
+    }
+    clearTimeout(this.autoTimer)
+    this.playback.play(false)
+    this.view.phone = 'graph'
+    const { order } = this.draft
+    await this.attempt(async (signal) => {
+      const choice = this.likely()
+      const { lang } = this.view.state
+      const expect = (id: string): void => this.graphs.expect(id, choice, lang, signal)
+      const { trace, graph } = await api.run(order, choice, lang, signal, expect)
+      if (graph) this.graphs.keep(trace.id, choice, graph)
+      await this.show(trace, keepView, signal)
+      const [check] = order.check
+      if (check && this.view.state.panel === null) this.view.change({ panel: PANELS[check] })
+    })
+  }
+
+  /** The graph that the next run will probably be shown by: that of the same pass as the last one, as if a number had
+   *  been edited. */
+  private likely(): api.GraphChoice {
+    const { state } = this.view
+    return choiceAt(this.shown.trace, { ...state, root: null, pass: null }, state.step)
+  }
+
+  /** Runs the program again, this time with a check. */
+  async check(kind: api.CheckKind, axes: string[] = []): Promise<void> {
+    const { draft, view } = this
+    draft.axes = axes
+    if (!draft.checks.includes(kind)) draft.checks = [...draft.checks, kind]
+    const { phone } = view
+    const done = this.run()
+    view.phone = phone
+    await done
+  }
+
+  private async load(id: string): Promise<void> {
+    await this.attempt(async (signal) => {
+      const trace = await api.trace(id, this.view.state.lang, signal)
+      this.draft.take(trace.id, trace.program)
+      await this.show(trace, true, signal)
+    }, false)
+  }
+
+  stop(): void {
+    this.abort?.abort()
+    this.abort = null
+    this.running = 'no'
+  }
+
+  /** The person has seen enough: a run that has begun gives what it recorded so far. */
+  async halt(): Promise<void> {
+    const { abort, place } = this
+    if (place?.state !== 'running') return this.stop()
+    await api.cancel(place.run, this.view.state.lang).catch(() => undefined)
+    setTimeout(() => this.abort === abort && this.stop(), HALT_MS) // the answer should be here by then
+  }
+
+  /** `queued`: it may have to wait for others' programs. */
+  private async attempt(work: (signal: AbortSignal) => Promise<void>, queued = true): Promise<void> {
+    this.stop()
+    this.catchUp?.()
+    const abort = (this.abort = new AbortController())
+    this.problem = null
+    this.running = 'quiet'
+    const timer = setTimeout(() => {
+      if (this.abort !== abort) return
+      this.running = 'shown'
+      if (queued) void this.followQueue(abort)
+    }, SHOW_RUNNING_MS)
+    try {
+      await work(abort.signal)
+    } catch (error) {
+      if (!abort.signal.aborted) this.problem = this.view.sentenceOf(error)
+    } finally {
+      clearTimeout(timer)
+      if (this.abort === abort) this.stop()
+    }
+  }
+
+  /** Looks now and then where the run stands: how many are ahead, then which line it is at. */
+  private async followQueue(abort: AbortController): Promise<void> {
+    this.place = null
+    try {
+      while (this.abort === abort) {
+        const place = await api.place(this.view.state.lang, abort.signal)
+        if (this.abort !== abort) return
+        this.place = place
+        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+      }
+    } catch {
+      // The run itself says what is wrong, or is over by now.
+    }
+  }
+
+  private async show(trace: Trace, kept: boolean, signal: AbortSignal): Promise<void> {
+    const { trace: before } = this.shown
+    const { state } = this.view
+    const total = trace.timeline.length
+    const same = before !== null && sameStory(before, trace)
+    const step = kept ? Math.min(state.step, total) : same ? state.step : total
+    const choice = kept ? state : { ...state, root: null, pass: null }
+    const [graph] = await Promise.all([
+      this.graphs.of(trace.id, choiceAt(trace, choice, step), state.lang, signal),
+      trace.findings.length > 0 && this.view.learnFindings(),
+    ])
+    this.graphAbort?.abort()
+    const shown = { trace, graph }
+    const anew = { ...(same ? {} : { step }), ...(kept || same ? {} : { selection: null, expanded: null }) }
+    this.catchUp = () => this.settle(shown, kept, { root: choice.root, pass: choice.pass, ...anew })
+    if (same) {
+      this.shown.ahead = shown
+      await painted()
+    }
+    this.catchUp?.()
+  }
+
+  /** All of the page says what a run was, the view too where it is another one now. */
+  private settle(shown: Shown, kept: boolean, change: Partial<ViewState>): void {
+    const { trace, graph } = shown
+    const { shown: run, view } = this
+    const { lesson, selection } = view.state
+    const line = tellingLine(trace.program, run.trace?.program ?? { code: '' })
+    this.catchUp = null
+    run.shown = shown
+    run.ahead = null
+    run.recent = keepRun(run.recent, { id: trace.id, at: Date.now(), lesson, line, status: trace.status })
+    this.draft.keep()
+    // A phone shows one view: with nothing to draw, the line that failed says more.
+    if (trace.failure && graph.boxes.length === 0) view.phone = 'program'
+    // Where the inspector has a place of its own, what went wrong is told without being asked; not over what the
+    // address selects.
+    const isAsked = kept && selection !== null
+    const isWide = matchMedia('(min-width: 1280px)').matches
+    const isWrong = trace.findings.some((finding) => finding.severity !== 'note')
+    view.findingOpen = !isAsked && isWide && isWrong ? 0 : null
+    view.change({ run: trace.id, ...change })
+  }
+
+  /** Fetches the graph that is wanted now; the old picture stays until it is here. */
+  async redraw(wanted: api.GraphChoice): Promise<void> {
+    const { trace } = this.shown
+    this.graphAbort?.abort()
+    if (!trace || this.isDrawn(wanted)) return
+    const abort = (this.graphAbort = new AbortController())
+    try {
+      const graph = await this.graphs.of(trace.id, wanted, this.view.state.lang, abort.signal)
+      if (abort.signal.aborted || this.shown.trace !== trace) return
+      if (graph !== this.shown.graph) this.shown.shown = { trace, graph }
+    } catch (error) {
+      if (!abort.signal.aborted) this.problem = this.view.sentenceOf(error)
+    }
+  }
+
+  /** Whether the picture on show is also that of another pass: one whose layers hang together with its own. */
+  private isDrawn({ level, root, pass, alone }: api.GraphChoice): boolean {
+    const { passes = [], level: shown } = this.shown.graph ?? {}
+    return !alone && root === null && pass !== null && level === shown && passes.length > 1 && passes.includes(pass)
+  }
+}
+
+/** Done when what has changed so far has been painted, or in a tab behind others would have been. */
+function painted(): Promise<void> {
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve))
+    setTimeout(resolve, document.hidden ? 0 : UNPAINTED_MS)
+  })
+}
+
+/** Two runs tell the same story when the same kinds of things happened in the same order: an edited number, not an
+ *  edited line. */
+function sameStory(a: Trace, b: Trace): boolean {
+  if (a.timeline.length !== b.timeline.length || a.nodes.length !== b.nodes.length) return false
+  return a.timeline.every((step, at) => step.kind === b.timeline[at]?.kind)
+}

@@ -1,0 +1,163 @@
+// What the reader looks at: the one view state that the address keeps, and what the panels show each other.
+
+import * as api from '../../api/client'
+import type { Box } from '../../api/types'
+import { START } from '../../core/address'
+import { sheetOf } from '../../core/layout/fold'
+import { openingChoice } from '../../core/layout/opening'
+import type { Lang, Level, Panel, Selection, Theme, ViewState } from '../../core/state'
+import { nodeOfStep } from '../../core/trace/story'
+import { loadWords } from '../../core/words/lexicon'
+import { wordsOf, type Words } from '../../core/words/sentences'
+import { remember, remembered } from './browser-storage'
+import type { Draft } from './draft.svelte'
+import { choiceAt } from './graphs'
+import type { Run } from './run.svelte'
+
+export type Tab = 'program' | 'modules' | 'variables'
+export type PhoneView = 'program' | 'graph' | 'node' | 'panels' | 'output'
+
+export class PageView {
+  private readonly run: Run
+  private readonly draft: Draft
+  t: Words = $state.raw(wordsOf({}))
+  state: ViewState = $state.raw(firstView())
+  tab: Tab = $state('program')
+  phone: PhoneView = $state('graph')
+  hoveredLine: number | null = $state(null)
+  litLines: ReadonlySet<number> = $state.raw(new Set())
+  /** Which finding the inspector shows; null for none. */
+  findingOpen: number | null = $state(null)
+  /** What the engine panel writes beside nodes of the graph. */
+  nodeNotes: ReadonlyMap<string, string> = $state.raw(new Map())
+  /** A line the editor is asked to show, and how often it was asked. */
+  shownLine: { line: number; times: number } | null = $state.raw(null)
+  /** A run with findings has come: from then on their sentences are fetched with the others. */
+  private tellsFindings = false
+
+  /** The line whose boxes light up in the graph: the one hovered in the editor. */
+  readonly highlight: { line: number } | null = $derived.by(() =>
+    this.hoveredLine === null || this.draft.edited ? null : { line: this.hoveredLine },
+  )
+  readonly selectedBox: Box | undefined = $derived.by(() =>
+    this.state.selection?.kind === 'box' ? this.run.find?.byId(this.state.selection.id) : undefined,
+  )
+  /** Groups that are open: the reader's choice, or the opening one. */
+  readonly open: ReadonlySet<string> = $derived.by(() => {
+    const { graph } = this.run
+    return this.state.expanded ?? (graph ? openingChoice(sheetOf(graph)) : new Set<string>())
+  })
+  /** The graph to draw: by the reader's choice, or else that of the pass the step belongs to. */
+  readonly wanted: string = $derived.by(() => JSON.stringify(choiceAt(this.run.trace, this.state, this.state.step)))
+  /** What the inspector follows while nothing is selected: the box the step concerns, or the latest one before it. */
+  readonly followedBox: Box | undefined = $derived.by(() => {
+    const { index, find } = this.run
+    if (!index || !find) return undefined
+    for (let at = this.state.step; at > 0; at -= 1) {
+      const event = index.event(at)
+      const box = find.ofNode(nodeOfStep(index, event)?.id) ?? find.ofOp(event?.op)
+      if (box) return box
+    }
+    return undefined
+  })
+
+  constructor(run: Run, draft: Draft) {
+    this.run = run
+    this.draft = draft
+  }
+
+  change(part: Partial<ViewState>): void {
+    const { lang } = this.state
+    this.state = { ...this.state, ...part }
+    if (this.state.lang !== lang) void this.speak()
+  }
+
+  /** Fetches the words of the language on show; the old ones stay until they are here. */
+  async speak(): Promise<void> {
+    const { lang } = this.state
+    const words = await loadWords(lang, this.tellsFindings)
+    if (this.state.lang === lang) this.t = words
+  }
+
+  /** Fetches the sentences of findings. Where they are not to be had, each finding shows its code. */
+  async learnFindings(): Promise<void> {
+    this.tellsFindings = true
+    await this.speak().catch(() => undefined)
+  }
+
+  select(selection: Selection | null): void {
+    this.findingOpen = null
+    this.change({ selection })
+  }
+
+  /** Selects what a line of the program made, by its last box, or the line when it did something that has none; another
+   *  one leaves the selection alone. */
+  clickLine(line: number): void {
+    const last = this.draft.edited ? undefined : this.run.lines?.boxesOf.get(line)?.at(-1)
+    if (last) this.select({ kind: 'box', id: last })
+    else if (!this.draft.edited && this.run.isTelling(line)) this.select({ kind: 'line', line })
+    this.showLine(line)
+  }
+
+  showLine(line: number): void {
+    this.shownLine = { line, times: (this.shownLine?.times ?? 0) + 1 }
+  }
+
+  showFindings(at = 0): void {
+    this.findingOpen = at
+    this.phone = 'node'
+  }
+
+  /** Opens a panel under the graph; the one that is open closes. */
+  togglePanel(panel: Panel): void {
+    this.change({ panel: this.state.panel === panel ? null : panel })
+  }
+
+  /** Puts other runs beside this one. */
+  besides(beside: readonly string[]): void {
+    this.change({ panel: 'compare', beside })
+  }
+
+  toggleGroup(id: string): void {
+    const expanded = new Set(this.open)
+    if (!expanded.delete(id)) expanded.add(id)
+    this.change({ expanded })
+  }
+
+  /** Draws the same run by another level, root or pass; the old picture stays until the new one is here. */
+  choose(part: Partial<Pick<ViewState, 'level' | 'root' | 'pass'>>): void {
+    this.change({ ...part, selection: null, expanded: null })
+  }
+
+  setLevel(level: Level): void {
+    if (level !== this.state.level) this.choose({ level })
+  }
+
+  setLang(lang: Lang): void {
+    this.change({ lang })
+    remember('lang', lang)
+  }
+
+  setTheme(theme: Theme): void {
+    this.change({ theme })
+    remember('theme', theme)
+  }
+
+  sentenceOf(error: unknown): string {
+    if (!(error instanceof api.Problem))
+      return this.t('problem.view', { message: error instanceof Error ? error.message : String(error) })
+    if (error.kind === 'network') return this.t('problem.network')
+    if (error.kind === 'unreadable') return this.t('problem.unreadable', { status: error.status })
+    return error.sentence
+  }
+}
+
+function firstView(): ViewState {
+  const lang = remembered('lang')
+  const theme = remembered('theme')
+  const own = navigator.language.toLowerCase().startsWith('zh') ? 'zh' : 'en'
+  return {
+    ...START, lang: lang === 'zh' || lang === 'en' ? lang : own,
+    theme: theme === 'light' || theme === 'dark' ? theme : 'auto',
+  }
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import type { ViewState } from './state'
+import { decodeState, encodeState, START } from './address'
+
+const full: ViewState = {
+  run: 'k3Jx9',
+  lesson: 'diamond',
+  step: 7,
+  selection: { kind: 'edge', id: 'n1>n2#1' },
+  expanded: new Set(['model.fc1', 'm2']),
+  level: 'forward',
+  root: 'n4',
+  pass: 'p2',
+  panel: 'compare',
+  beside: ['abc', 'x.y'],
+  lang: 'en',
+  theme: 'dark',
+}
+
+test('every field survives the address', () => {
+  expect(decodeState(`#${encodeState(full)}`)).toEqual(full)
+  expect(decodeState(`?${encodeState({ ...full, selection: { kind: 'line', line: 4 } })}`).selection).toEqual({
+    kind: 'line', line: 4,
+  })
+})
+
+test('the start is an empty address', () => {
+  expect(encodeState(START)).toBe('')
+  expect(decodeState('')).toEqual(START)
+})
+
+test('everything folded differs from the opening choice', () => {
+  expect(decodeState(encodeState({ ...START, expanded: new Set() })).expanded).toEqual(new Set())
+  expect(decodeState(encodeState(START)).expanded).toBeNull()
+})
+
+test('an address edited by hand is read as far as it makes sense', () => {
+  const state = decodeState('#step=-3&lang=fr&sel=box&theme=dark&run=%E0%A4%A&level=&panel=kitchen&with=&&=x&step')
+  expect(state).toEqual({ ...START, theme: 'dark', run: '%E0%A4%A' })
+})
+
+test('a state that differs from other defaults is written out', () => {
+  const defaults = { ...START, lang: 'en' as const }
+  expect(encodeState({ ...START, lang: 'zh' }, defaults)).toBe('lang=zh')
+  expect(decodeState('', defaults).lang).toBe('en')
+})

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import type { Graph } from '../../api/types'
+import { sheetOf } from './fold'
+
+function stubsOf(constants: string[]): string[] {
+  const box = { id: 'o1', kind: 'op', title: 'stack', name: '', family: 'op', constants }
+  const graph = { boxes: [box], links: [], groups: [], roots: [] } as unknown as Graph
+  return (sheetOf(graph).stubs.get('o1') ?? []).map((stub) => stub.text)
+}
+
+test('a few constants are drawn each', () => {
+  expect(stubsOf([])).toEqual([])
+  expect(stubsOf(['2', '2', '3'])).toEqual(['2', '2', '3'])
+})
+
+test('many constants have no more room than a few: alike ones are one, the rest is counted', () => {
+  expect(stubsOf(Array.from({ length: 16 }, () => '(4)'))).toEqual(['(4) ×16'])
+  expect(stubsOf(['a', 'a', 'b', 'c', 'c', 'c', 'd', 'e'])).toEqual(['a ×2', 'b', '+5'])
+  expect(stubsOf(['1', '2', '3', '4'])).toEqual(['1', '2', '+2'])
+})

@@ -1,0 +1,226 @@
+// Which boxes are drawn as one: the tree of groups, opening and folding, groups that are alike.
+
+import type { Box, Graph, Group, Link } from '../../api/types'
+import { push } from '../trace/trace-index'
+
+/** Stubs that have room beside a box. */
+const MOST_STUBS = 3
+/** A level with more children than this is cut into pieces of its own. */
+const LONGEST_LEVEL = 60
+const PIECE = 20
+
+/** A constant or untracked operand drawn as a stub beside the box that uses it. */
+export interface Stub {
+  text: string
+  /** The ghost box it stands for, when it is one. */
+  box: string | null
+  tensor: string | null
+}
+
+export interface DrawnLink extends Link {
+  id: string
+}
+
+/** A graph ready to fold: its boxes without those drawn as stubs, in a tree of groups. */
+export interface Sheet {
+  graph: Graph
+  boxes: ReadonlyMap<string, Box>
+  groups: ReadonlyMap<string, Group>
+  links: readonly DrawnLink[]
+  stubs: ReadonlyMap<string, readonly Stub[]>
+  /** Group of each box and each group; absent at the top. */
+  parents: ReadonlyMap<string, string>
+  /** Children (boxes and groups) of each group in forward order; the top is ''. */
+  children: ReadonlyMap<string, readonly string[]>
+  /** Groups of a single box are not drawn, but for layers: the box says which module it is. Group id → box id. */
+  single: ReadonlyMap<string, string>
+  /** The innermost such group of a box. */
+  moduleOf: ReadonlyMap<string, Group>
+}
+
+/** What a group is called; one that only cuts a long list says which of its boxes it holds. */
+export function groupTitle(group: Group, words: (key: string, values: { range: string }) => string): string {
+  return group.kind === 'line' && /^\d+–\d+$/.test(group.title)
+    ? words('graph.range', { range: group.title })
+    : group.title
+}
+
+/** A stable id for each link of a graph, for selection and addresses. */
+export function linkIds(graph: Graph): string[] {
+  const seen = new Map<string, number>()
+  return graph.links.map((link) => {
+    const pair = `${link.source}>${link.target}`
+    const count = seen.get(pair) ?? 0
+    seen.set(pair, count + 1)
+    return count === 0 ? pair : `${pair}#${count}`
+  })
+}
+
+export function sheetOf(graph: Graph): Sheet {
+  const ids = linkIds(graph)
+  const drawn = graph.links.map((link, at) => ({ ...link, id: ids[at]! }))
+  const { hidden, stubs } = stubsOf(graph)
+  const boxes = new Map(graph.boxes.filter((box) => !hidden.has(box.id)).map((box) => [box.id, box]))
+  const groups = new Map(graph.groups.map((group) => [group.id, group]))
+  const { single, moduleOf } = singleGroups(boxes, groups)
+  const parents = new Map<string, string>()
+  for (const box of boxes.values()) {
+    let child = box.id
+    for (let group = box.group; group != null && groups.has(group); group = groups.get(group)!.parent) {
+      if (single.has(group)) continue
+      parents.set(child, group)
+      child = group
+    }
+  }
+  const children = new Map<string, string[]>()
+  const seen = new Set<string>()
+  for (const box of boxes.values()) {
+    for (let id: string | undefined = box.id; id !== undefined && !seen.has(id); id = parents.get(id)) {
+      seen.add(id)
+      push(children, parents.get(id) ?? '', id)
+    }
+  }
+  const sheet = {
+    graph, boxes, groups, links: drawn.filter((link) => boxes.has(link.source) && boxes.has(link.target)), stubs,
+    parents, children, single, moduleOf,
+  }
+  cutLongLevels(sheet)
+  return sheet
+}
+
+function singleGroups(
+  boxes: ReadonlyMap<string, Box>, groups: ReadonlyMap<string, Group>,
+): { single: Map<string, string>; moduleOf: Map<string, Group> } {
+  const members = new Map<string, string[]>()
+  for (const box of boxes.values()) {
+    for (let group = box.group; group != null && groups.has(group); group = groups.get(group)!.parent)
+      push(members, group, box.id)
+  }
+  const single = new Map<string, string>()
+  const moduleOf = new Map<string, Group>()
+  for (const [group, ids] of members) {
+    if (ids.length > 1 || groups.get(group)!.kind === 'layer') continue
+    single.set(group, ids[0]!)
+    if (boxes.get(ids[0]!)!.group === group) moduleOf.set(ids[0]!, groups.get(group)!)
+  }
+  return { single, moduleOf }
+}
+
+/** Ghosts without a past (a constant, an untracked tensor) are drawn as stubs at each use. */
+function stubsOf(graph: Graph): { hidden: Set<string>; stubs: Map<string, Stub[]> } {
+  const made = new Set(graph.links.map((link) => link.target))
+  const hidden = new Set<string>()
+  const stubs = new Map<string, Stub[]>()
+  const byId = new Map(graph.boxes.map((box) => [box.id, box]))
+  for (const box of graph.boxes)
+    for (const text of box.constants ?? []) push(stubs, box.id, { text, box: null, tensor: null })
+  for (const link of graph.links) {
+    const source = byId.get(link.source)
+    if (!source || link.kind !== 'ghost' || !isStub(source) || made.has(source.id)) continue
+    hidden.add(source.id)
+    push(stubs, link.target, { text: source.name || source.title, box: source.id, tensor: source.tensor ?? null })
+  }
+  for (const [box, list] of stubs) stubs.set(box, bounded(list))
+  return { hidden, stubs }
+}
+
+/** As many stubs as have room beside a box: those that say the same are one, the rest are counted. */
+function bounded(stubs: readonly Stub[]): Stub[] {
+  if (stubs.length <= MOST_STUBS) return [...stubs]
+  const alike = new Map<string, Stub[]>()
+  for (const stub of stubs) push(alike, stub.text, stub)
+  const joined = [...alike.values()].map((same): Stub =>
+    same.length > 1 ? { text: `${same[0]!.text} ×${same.length}`, box: null, tensor: null } : same[0]!,
+  )
+  if (joined.length <= MOST_STUBS) return joined
+  const shown = joined.slice(0, MOST_STUBS - 1)
+  const rest = [...alike.values()].slice(shown.length).reduce((sum, same) => sum + same.length, 0)
+  return [...shown, { text: `+${rest}`, box: null, tensor: null }]
+}
+
+function isStub(box: Box): boolean {
+  return box.kind === 'ghost' && box.op == null && box.node == null
+}
+
+/** Adds artificial groups to flat lists that are too long to lay out or read at once. */
+function cutLongLevels(sheet: {
+  groups: Map<string, Group>
+  parents: Map<string, string>
+  children: Map<string, string[]>
+  boxes: Map<string, Box>
+}): void {
+  for (const [parent, list] of [...sheet.children]) {
+    let level = list
+    for (let depth = 0; level.length > LONGEST_LEVEL; depth++) {
+      const pieces: string[] = []
+      for (let start = 0; start < level.length; start += PIECE) {
+        const members = level.slice(start, start + PIECE)
+        const id = `piece:${parent}:${depth}:${start}`
+        const size = members.reduce((sum, member) => sum + (sheet.groups.get(member)?.size ?? 1), 0)
+        const last = lastBox(sheet, members[members.length - 1]!)
+        sheet.groups.set(id, {
+          id, title: pieceTitle(members, sheet), type: '', kind: 'line', parent: parent || null, size,
+          tensor: last?.tensor, node: last?.node,
+        })
+        sheet.children.set(id, members)
+        for (const member of members) sheet.parents.set(member, id)
+        if (parent) sheet.parents.set(id, parent)
+        pieces.push(id)
+      }
+      level = pieces
+    }
+    sheet.children.set(parent, level)
+  }
+}
+
+function pieceTitle(
+  members: readonly string[], sheet: { boxes: Map<string, Box>; groups: Map<string, Group> },
+): string {
+  const name = (id: string) =>
+    sheet.groups.get(id)?.title ?? (sheet.boxes.get(id)?.name || sheet.boxes.get(id)?.title || id)
+  return `${name(members[0]!)} … ${name(members[members.length - 1]!)}`
+}
+
+function lastBox(sheet: { boxes: Map<string, Box>; children: Map<string, string[]> }, id: string): Box | undefined {
+  let at = id
+  for (let list = sheet.children.get(at); list; list = sheet.children.get(at)) at = list[list.length - 1]!
+  return sheet.boxes.get(at)
+}
+
+/** The same for groups of one kind, class and size. */
+export function signature(group: Group): string {
+  return `${group.kind} ${group.type} ${group.size ?? 0}${group.kind === 'module' && group.type === '' ? group.id : ''}`
+}
+
+export function childrenOf(sheet: Sheet, group: string): readonly string[] {
+  return sheet.children.get(group) ?? []
+}
+
+/** What stands for a box on screen: itself, or the outermost folded group around it. */
+export function standIn(sheet: Sheet, id: string, expanded: ReadonlySet<string>): string {
+  let shown = sheet.single.get(id) ?? id
+  for (let at: string | undefined = shown; at !== undefined; at = sheet.parents.get(at)) {
+    if (sheet.groups.has(at) && at !== id && !expanded.has(at)) shown = at
+  }
+  return shown
+}
+
+/** The expanded set with a group opened or folded; with `alike` all groups like it follow. */
+export function toggled(sheet: Sheet, expanded: ReadonlySet<string>, group: string, alike = false): Set<string> {
+  const result = new Set(expanded)
+  const opening = !expanded.has(group)
+  for (const id of alike ? alikeGroups(sheet, group) : [group]) {
+    if (opening) result.add(id)
+    else result.delete(id)
+  }
+  return result
+}
+
+/** Groups of the same kind, class and size: the identical layers of a model. */
+export function alikeGroups(sheet: Sheet, id: string): string[] {
+  const like = sheet.groups.get(id)
+  if (!like) return []
+  return [...sheet.groups.values()]
+    .filter((group) => !sheet.single.has(group.id) && signature(group) === signature(like))
+    .map((group) => group.id)
+}

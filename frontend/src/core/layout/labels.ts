@@ -1,0 +1,144 @@
+// Where the labels of wires go: beside their lane, off every box, lane and other label; shorter when there is no room.
+
+import type { Badge, Knot, LabelPlace, LayoutLink, Placed, Rect, Size, Wire } from './geometry'
+import { badgeRects } from './extent'
+import { push } from '../trace/trace-index'
+import { cover, LANE, middleOf } from './route'
+
+const LEFT_OF_LANE = LANE + 9
+const RIGHT_OF_LANE = LANE + 10
+const SLIDE = 8
+const MARGIN = 2
+const DOT = 5
+
+type Draft = { -readonly [key in keyof Wire]: Wire[key] }
+
+/** Gives every labelled wire its places; gradient labels choose first. */
+export function placeLabels(
+  wires: Wire[], boxes: readonly Placed[], headers: readonly Placed[], links: ReadonlyMap<string, LayoutLink>,
+): void {
+  const taken = new Grid()
+  for (const box of boxes) taken.add(box)
+  for (const header of headers) taken.add(header)
+  for (const wire of wires) if (!wire.upward) for (const rect of cover(wire.knots)) taken.add(rect)
+  const badges = new Grid()
+  const labelled = wires.filter((wire) => wire.labelled && !wire.upward) as Draft[]
+  for (const wire of labelled) {
+    const { badge } = links.get(wire.links[0]!)!
+    if (!badge) continue
+    const [x, y] = middleOf(wire.knots)
+    wire.badge = badgeAt({ ...badge, x, y, bar: 0, side: 1, lift: 0 }, [taken, badges])
+    for (const rect of badgeRects(wire.badge)) {
+      taken.add(rect)
+      badges.add(rect)
+    }
+  }
+  for (const wire of labelled) wire.gradient = put(wire, links.get(wire.links[0]!)!.gradient, 1, taken)
+  for (const wire of labelled) wire.forward = put(wire, links.get(wire.links[0]!)!.forward, -1, taken)
+}
+
+const BARS = [70, 44, 26]
+/** Words beside a lane that runs level stand above or below it. */
+const LIFTS = [0, 26, -26]
+
+/** A cut's bar as long as there is room for, its words on the side that is free; rather over a lane than over another
+ *  cut's words, and rather without words than that. */
+function badgeAt(badge: Badge, grids: readonly Grid[]): Badge {
+  if (badge.text === 0) return badge
+  for (const taken of grids) {
+    for (const lift of LIFTS) {
+      for (const bar of BARS) {
+        for (const side of [1, -1] as const) {
+          const tried = { ...badge, bar, side, lift }
+          const [, left, right, words] = badgeRects(tried)
+          if (![words!, ...(lift === 0 ? [left!, right!] : [])].some((rect) => taken.hits(rect, MARGIN))) return tried
+        }
+      }
+    }
+  }
+  return { ...badge, w: badge.h, text: 0 }
+}
+
+function put({ knots, badge }: Wire, variants: readonly Size[], side: -1 | 1, taken: Grid): LabelPlace | null {
+  if (variants.length === 0) return null
+  const spots = [...spotsAlong(knots, side)]
+  for (const [variant, size] of variants.entries()) {
+    for (const spot of spots) {
+      if (size.h > spot.room + 2) continue
+      for (const y of slides(spot, size.h)) {
+        const rect = { x: side > 0 ? spot.x + RIGHT_OF_LANE : spot.x - LEFT_OF_LANE - size.w, y, w: size.w, h: size.h }
+        if (taken.hits(rect, MARGIN)) continue
+        taken.add(rect)
+        return { ...rect, variant }
+      }
+    }
+  }
+  const [x, y] = middleOf(knots)
+  const away = badge ? badge.w / 2 + 4 : LANE + 4
+  return { x: x + (side > 0 ? away : -away - DOT), y: y - DOT / 2, w: DOT, h: DOT, variant: -1 }
+}
+
+interface Spot {
+  x: number
+  top: number
+  room: number
+  /** Where along the run to begin: 0 top, 0.5 middle, 1 bottom. */
+  start: number
+}
+
+/** Vertical runs from longest to shortest, then the end of each curve where the lane leans away from the label. */
+function spotsAlong(knots: readonly Knot[], side: -1 | 1): Spot[] {
+  const runs: Spot[] = []
+  const bends: Spot[] = []
+  for (let at = 1; at < knots.length; at++) {
+    const [ax, ay] = knots[at - 1]!
+    const [bx, by] = knots[at]!
+    if (ax === bx) runs.push({ x: ax, top: ay, room: by - ay, start: 0.5 })
+    else if ((bx - ax) * side < 0) bends.push({ x: ax, top: ay + 6, room: by - ay - 6, start: 0 })
+    else bends.push({ x: bx, top: ay, room: by - ay - 6, start: 1 })
+  }
+  return [...runs.sort((a, b) => b.room - a.room), ...bends.sort((a, b) => b.room - a.room)]
+}
+
+function* slides(spot: Spot, height: number): Generator<number> {
+  const free = spot.room - height
+  const begin = spot.top + Math.max(0, free) * spot.start + Math.min(0, free) / 2
+  yield begin
+  for (let slide = SLIDE; slide <= Math.max(0, free); slide += SLIDE) {
+    if (begin + slide <= spot.top + free) yield begin + slide
+    if (begin - slide >= spot.top) yield begin - slide
+  }
+}
+
+const CELL = 96
+
+/** Rectangles by the cells they touch. */
+class Grid {
+  private readonly cells = new Map<number, Rect[]>()
+
+  add(rect: Rect): void {
+    for (const key of keys(rect)) push(this.cells, key, rect)
+  }
+
+  hits(rect: Rect, margin: number): boolean {
+    const wide = { x: rect.x - margin, y: rect.y - margin, w: rect.w + 2 * margin, h: rect.h + 2 * margin }
+    for (const key of keys(wide)) {
+      for (const other of this.cells.get(key) ?? []) {
+        if (
+          wide.x < other.x + other.w &&
+          other.x < wide.x + wide.w &&
+          wide.y < other.y + other.h &&
+          other.y < wide.y + wide.h
+        )
+          return true
+      }
+    }
+    return false
+  }
+}
+
+function* keys(rect: Rect): Generator<number> {
+  for (let y = Math.floor(rect.y / CELL); y <= Math.floor((rect.y + rect.h) / CELL); y++) {
+    for (let x = Math.floor(rect.x / CELL); x <= Math.floor((rect.x + rect.w) / CELL); x++) yield y * 65536 + x
+  }
+}

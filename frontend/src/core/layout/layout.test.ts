@@ -1,0 +1,193 @@
+import type { Rect, Layout, LayoutInput, Placed } from './geometry'
+import { describe, expect, test } from 'vitest'
+import { load, NAMES } from '../fixtures/load'
+import { sheetOf } from './fold'
+import { layout } from './layout'
+import { EMBED } from '../paint/measure'
+import { openingChoice } from './opening'
+import { PAGE } from '../paint/annotations'
+import { cover } from './route'
+import { layoutInput } from '../paint/sizes'
+import { View } from '../paint/view'
+import { words } from '../words/bundled'
+
+function viewOf(name: (typeof NAMES)[number]): View {
+  const { trace, graph } = load(name)
+  return new View(trace, graph, words('zh'), PAGE)
+}
+
+function everything(view: View): Set<string> {
+  return new Set(view.sheet.groups.keys())
+}
+
+const CASES = NAMES.flatMap((name) => {
+  const view = viewOf(name)
+  return [
+    { name: `${name}, as it opens`, input: layoutInput(view.measure, null) },
+    { name: `${name}, all open`, input: layoutInput(view.measure, everything(view)) },
+    { name: `${name}, all folded`, input: layoutInput(view.measure, new Set()) },
+    {
+      name: `${name}, in an embed`,
+      input: layoutInput(new View(view.story.index, view.sheet.graph, words('en'), EMBED).measure, null),
+    },
+  ]
+})
+
+/** A graph of nested groups drawn from a seed: residual lanes, parallel edges, shared sources. */
+function random(seed: number): LayoutInput {
+  let state = seed
+  const next = (below: number) => (state = (state * 1103515245 + 12345) % 2147483648) % below
+  const groups = Array.from({ length: 1 + next(6) }, (_, at) => ({
+    id: `g${at}`, parent: at > 0 && next(2) ? `g${next(at)}` : '', w: 160, h: 59, side: 8, tail: 6, header: 120,
+  }))
+  const boxes = Array.from({ length: 6 + next(24) }, (_, at) => ({
+    id: `n${at}`, parent: next(3) ? `g${next(groups.length)}` : '', w: 140 + 4 * next(40), h: 53 + next(40),
+    side: 6 + next(60), tail: next(8) ? 0 : 30,
+  }))
+  const label = () => [{ w: 20 + next(60), h: 14 + 13 * next(2) }]
+  const links = Array.from({ length: boxes.length + next(20) }, (_, at) => {
+    const target = 1 + next(boxes.length - 1)
+    const source = `n${next(target)}`
+    return {
+      id: `e${at}`, source, target: `n${target}`, value: source, forward: label(), gradient: label(), badge: null,
+    }
+  })
+  return {
+    boxes, groups, links, expanded: groups.filter(() => next(4)).map((group) => group.id), gap: next(2) ? 28 : 36,
+  }
+}
+
+const RANDOM = Array.from({ length: 40 }, (_, seed) => ({ name: `random ${seed}`, input: random(seed * 7919 + 1) }))
+
+function overlap(a: Rect, b: Rect): boolean {
+  return a.x < b.x + b.w - 0.1 && b.x < a.x + a.w - 0.1 && a.y < b.y + b.h - 0.1 && b.y < a.y + a.h - 0.1
+}
+
+function inside(frame: Rect, box: Rect): boolean {
+  return (
+    box.x >= frame.x && box.y >= frame.y && box.x + box.w <= frame.x + frame.w && box.y + box.h <= frame.y + frame.h
+  )
+}
+
+function overlapping(layout: Layout): string[] {
+  const found: string[] = []
+  layout.boxes.forEach((a, at) => {
+    for (const b of layout.boxes.slice(at + 1)) if (overlap(a, b)) found.push(`${a.id} ${b.id}`)
+  })
+  return found
+}
+
+describe.each([...CASES, ...RANDOM])('$name', ({ input }) => {
+  const placed = layout(input)
+  const boxes = new Map(placed.boxes.map((box) => [box.id, box]))
+
+  test('boxes do not overlap', () => {
+    expect(overlapping(placed)).toEqual([])
+  })
+
+  test('frames hold their members and nothing else', () => {
+    const parents = new Map([...input.groups, ...input.boxes].map((item) => [item.id, item.parent]))
+    const isIn = (id: string, group: string) => {
+      for (let at = parents.get(id) ?? ''; at !== ''; at = parents.get(at) ?? '') if (at === group) return true
+      return false
+    }
+    for (const frame of placed.frames) {
+      for (const box of placed.boxes) {
+        if (isIn(box.id, frame.id)) expect(inside(frame, box), `${box.id} in ${frame.id}`).toBe(true)
+        else expect(overlap(frame, box), `${box.id} out of ${frame.id}`).toBe(false)
+      }
+    }
+  })
+
+  test('wires start at the bottom of a box or port and end at the top of one', () => {
+    for (const wire of placed.wires) {
+      const [first, last] = [wire.knots[0]!, wire.knots.at(-1)!]
+      if (wire.starts_at_box) expectOnEdge(first, boxes.get(wire.source)!, 'bottom')
+      if (wire.ends_at_box) expectOnEdge(last, boxes.get(wire.target)!, 'top')
+      if (!wire.upward)
+        for (let at = 1; at < wire.knots.length; at++)
+          expect(wire.knots[at]![1]).toBeGreaterThanOrEqual(wire.knots[at - 1]![1])
+    }
+  })
+
+  test('every link is drawn from its box to its box without a gap', () => {
+    for (const link of input.links) {
+      const parts = placed.wires.filter((wire) => wire.links.includes(link.id))
+      const ends = parts
+        .flatMap((wire) => [
+          wire.starts_at_box ? `from ${wire.source}` : '', wire.ends_at_box ? `to ${wire.target}` : '',
+        ])
+        .filter(Boolean)
+      const shown = (id: string) => standIn(input, id)
+      if (shown(link.source) === shown(link.target)) expect(parts).toEqual([])
+      else expect(ends.sort()).toEqual([`from ${shown(link.source)}`, `to ${shown(link.target)}`])
+      const tops = new Set(parts.filter((wire) => !wire.starts_at_box).map((wire) => wire.knots[0]!.join()))
+      const bottoms = new Set(parts.filter((wire) => !wire.ends_at_box).map((wire) => wire.knots.at(-1)!.join()))
+      expect(tops).toEqual(bottoms)
+    }
+  })
+
+  test('lanes cross no box', () => {
+    for (const wire of placed.wires) {
+      if (wire.upward) continue
+      for (const rect of cover(wire.knots)) {
+        for (const box of placed.boxes)
+          if (box.id !== wire.source && box.id !== wire.target)
+            expect(overlap(rect, box), `${wire.id} over ${box.id}`).toBe(false)
+      }
+    }
+  })
+
+  test('labels cover no box, no lane and no other label', () => {
+    const labels = placed.wires
+      .flatMap((wire) => [wire.gradient, wire.forward])
+      .filter((place) => place !== null && place.variant >= 0) as Rect[]
+    const lanes = placed.wires.filter((wire) => !wire.upward).flatMap((wire) => cover(wire.knots))
+    labels.forEach((label, at) => {
+      for (const other of [...placed.boxes, ...lanes, ...labels.slice(at + 1)])
+        expect(overlap(label, other), JSON.stringify([label, other])).toBe(false)
+    })
+  })
+
+  test('the same input gives the same picture', () => {
+    expect(layout(input)).toEqual(placed)
+  })
+})
+
+function standIn(input: LayoutInput, id: string): string {
+  const groups = new Map(input.groups.map((group) => [group.id, group.parent]))
+  let shown = id
+  for (let at = input.boxes.find((box) => box.id === id)!.parent; groups.has(at); at = groups.get(at)!)
+    if (!input.expanded.includes(at)) shown = at
+  return shown
+}
+
+function expectOnEdge([x, y]: readonly [number, number], box: Placed, side: 'top' | 'bottom'): void {
+  expect(y).toBe(side === 'top' ? box.y : box.y + box.h)
+  expect(x).toBeGreaterThan(box.x)
+  expect(x).toBeLessThan(box.x + box.w)
+}
+
+test('opening a group moves nothing inside the groups beside it', () => {
+  const view = viewOf('attention')
+  const open = openingChoice(sheetOf(view.sheet.graph))
+  const [group] = open
+  const all = layout(layoutInput(view.measure, open))
+  const without = layout(layoutInput(view.measure, new Set([...open].filter((id) => id !== group))))
+  const shift = (from: Layout, to: Layout, id: string) =>
+    to.boxes.find((box) => box.id === id)!.x - from.boxes.find((box) => box.id === id)!.x
+  const kept = all.boxes.filter((box) => without.boxes.some((other) => other.id === box.id))
+  expect(kept.length).toBeGreaterThan(0)
+  for (const box of kept) expect(shift(all, without, box.id)).toBe(shift(all, without, kept[0]!.id))
+})
+
+test('parallel edges stand at 76 from the centre or a third of the width', () => {
+  const box = (id: string, w: number) => ({ id, parent: '', w, h: 60, side: 6, tail: 0 })
+  const link = (id: string) => ({ id, source: 'a', target: 'b', value: 'a', forward: [], gradient: [], badge: null })
+  const placed = layout({
+    boxes: [box('a', 252), box('b', 180)], groups: [], links: [link('e1'), link('e2')], expanded: [], gap: 36,
+  })
+  const centre = placed.boxes[0]!.x + 126
+  expect(placed.wires.map((wire) => wire.knots[0]![0] - centre)).toEqual([-76, 76])
+  expect(placed.wires.map((wire) => wire.knots.at(-1)![0] - centre)).toEqual([-60, 60])
+})

@@ -1,0 +1,37 @@
+// Which groups are open when a graph opens.
+
+import { childrenOf, signature, type Sheet } from './fold'
+import { push } from '../trace/trace-index'
+
+/** Boxes on screen when a graph opens. */
+const OPENING_BOXES = 30
+/** From this many on, groups that are alike (iterations, layers) stay folded unless they are small. */
+const MANY_ALIKE = 3
+
+/** Groups open at first: as deep as 30 boxes allow, breadth first; groups that are alike open together. */
+export function openingChoice(sheet: Sheet): Set<string> {
+  const open = new Set<string>()
+  let count = childrenOf(sheet, '').length
+  let level = childrenOf(sheet, '').filter((id) => sheet.groups.has(id))
+  while (level.length > 0) {
+    const next: string[] = []
+    for (const alike of setsAlike(sheet, level)) {
+      const inside = alike.flatMap((group) => childrenOf(sheet, group))
+      const total = count - alike.length + inside.length
+      if (total > (alike.length >= MANY_ALIKE ? OPENING_BOXES / 2 : OPENING_BOXES)) continue
+      count = total
+      for (const group of alike) open.add(group)
+      next.push(...inside.filter((id) => sheet.groups.has(id)))
+    }
+    level = next
+  }
+  return open
+}
+
+function setsAlike(sheet: Sheet, level: readonly string[]): string[][] {
+  const sets = new Map<string, string[]>()
+  for (const id of level) push(sets, signature(sheet.groups.get(id)!), id)
+  return [...sets.values()].sort(
+    (a, b) => a.length * childrenOf(sheet, a[0]!).length - b.length * childrenOf(sheet, b[0]!).length,
+  )
+}

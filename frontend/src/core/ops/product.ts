@@ -1,0 +1,123 @@
+// Matrix products as rows times columns: which matrices an op multiplied, and how one cell of the result came about.
+
+import type { Op, Tensor } from '../../api/types'
+import { formatNumber, wireNumber } from '../words/format'
+
+/** One factor or the result as a matrix: a vector is a row on the left and a column on the right; of a batch the
+ *  first. */
+export interface Matrix {
+  tensor: Tensor
+  rows: number
+  columns: number
+  /** Written in the other direction than it is stored: the weight of a linear layer. */
+  turned: boolean
+  /** Row by row; null where the trace has no numbers. */
+  values: readonly number[] | null
+}
+
+export interface Product {
+  left: Matrix
+  right: Matrix
+  /** Null when the call raised. */
+  result: Matrix | null
+  /** What is added to every row: the bias of a linear layer, the first argument of `addmm`. */
+  added: Tensor | null
+  /** How many products the op made; more than one in a batch. */
+  batch: number
+  /** How many axes the factors must have, when one of them has another number. */
+  needs: readonly [number, number] | null
+}
+
+/** Which inputs are the factors, and which one is added. */
+/** `axes`: how many each factor must have. */
+const PLACES: Readonly<
+  Record<string, { left: number; right: number; added?: number; turned?: boolean; axes?: readonly [number, number] }>
+> = {
+  matmul: { left: 0, right: 1 },
+  mm: { left: 0, right: 1, axes: [2, 2] },
+  mv: { left: 0, right: 1, axes: [2, 1] },
+  dot: { left: 0, right: 1, axes: [1, 1] },
+  vdot: { left: 0, right: 1, axes: [1, 1] },
+  bmm: { left: 0, right: 1, axes: [3, 3] },
+  addmm: { left: 1, right: 2, added: 0, axes: [2, 2] },
+  linear: { left: 0, right: 1, added: 2, turned: true },
+}
+
+export function isProduct(op: Op): boolean {
+  return op.name in PLACES
+}
+
+/** The product an op made; null for other ops. `tensor` looks a record up. */
+export function productOf(op: Op, tensor: (id: string | undefined) => Tensor | undefined): Product | null {
+  const places = PLACES[op.name]
+  const [first, second] = [tensor(op.inputs[places?.left ?? -1]), tensor(op.inputs[places?.right ?? -1])]
+  if (!places || !first || !second || first.shape.length === 0 || second.shape.length === 0) return null
+  if (op.arguments.some((one) => one.name === 'alpha' || one.name === 'beta')) return null
+  const left = matrix(first, 'row', false)
+  const right = matrix(second, 'column', places.turned ?? false)
+  const made = tensor(op.outputs[0])
+  const result = made && !op.raised && left.columns === right.rows ? shaped(made, left.rows, right.columns) : null
+  const { axes } = places
+  const needs = axes && (first.shape.length !== axes[0] || second.shape.length !== axes[1]) ? axes : null
+  const batch = result ? Math.max(1, elements(made!.shape) / Math.max(1, left.rows * right.columns)) : 1
+  return {
+    left, right, result, added: places.added === undefined ? null : (tensor(op.inputs[places.added]) ?? null), batch,
+    needs,
+  }
+}
+
+function matrix(tensor: Tensor, as: 'row' | 'column', turned: boolean): Matrix {
+  const { shape } = tensor
+  const last = shape[shape.length - 1]!
+  const [rows, columns] = shape.length > 1 ? [shape[shape.length - 2]!, last] : as === 'row' ? [1, last] : [last, 1]
+  const plain = shaped(tensor, rows, columns)
+  if (!turned || shape.length < 2) return plain
+  const values =
+    plain.values &&
+    Array.from({ length: rows * columns }, (_, at) => plain.values![(at % rows) * columns + Math.floor(at / rows)]!)
+  return { tensor, rows: columns, columns: rows, turned, values }
+}
+
+function shaped(tensor: Tensor, rows: number, columns: number): Matrix {
+  const whole = tensor.data && tensor.data.length >= rows * columns && !tensor.dtype.startsWith('complex')
+  return {
+    tensor, rows, columns, turned: false,
+    values: whole ? tensor.data!.slice(0, rows * columns).map(wireNumber) : null,
+  }
+}
+
+function elements(shape: readonly number[]): number {
+  return shape.reduce((product, size) => product * size, 1)
+}
+
+const MOST_TERMS = 5
+
+/** `1·4 + 2·5 + 3·6 = 32` for one cell; null when numbers are missing. */
+export function termsOf(product: Product, row: number, column: number): string | null {
+  const { left, right, result, added } = product
+  if (!left.values || !right.values || !result?.values || left.columns === 0) return null
+  const terms = Array.from(
+    { length: left.columns },
+    (_, at) =>
+      `${factor(left.values![row * left.columns + at]!)}·${factor(right.values![at * right.columns + column]!)}`,
+  )
+  const shown = terms.length > MOST_TERMS ? [...terms.slice(0, MOST_TERMS - 2), '…', terms[terms.length - 1]!] : terms
+  const extra = addedTo(added, row, column, result)
+  if (added && extra === null) return null
+  return `${[...shown, ...(extra === null ? [] : [factor(extra)])].join(' + ')} = ${formatNumber(result.values[row * result.columns + column]!)}`
+}
+
+function factor(value: number): string {
+  return value < 0 ? `(${formatNumber(value)})` : formatNumber(value)
+}
+
+/** What is added to a cell: the added tensor is stretched to the result as broadcasting does. */
+function addedTo(added: Tensor | null, row: number, column: number, result: Matrix): number | null {
+  if (!added?.data) return null
+  const columns = added.shape[added.shape.length - 1] ?? 1
+  const rows = added.shape.length > 1 ? added.shape[added.shape.length - 2]! : 1
+  if (added.shape.length > 2 || (columns !== 1 && columns !== result.columns) || (rows !== 1 && rows !== result.rows))
+    return null
+  const value = added.data[(rows === 1 ? 0 : row) * columns + (columns === 1 ? 0 : column)]
+  return value === undefined ? null : wireNumber(value)
+}

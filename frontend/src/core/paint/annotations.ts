@@ -1,0 +1,79 @@
+// What a page has room for and an embed has not: step numbers beside boxes, captions, what operands became.
+
+import type { Box } from '../../api/types'
+import type { Sheet, Stub } from '../layout/fold'
+import { textWidth } from '../words/format'
+import { COLUMN, type Measure, type Room, type Spacious } from './measure'
+import type { BoxPaint, Moment } from './moment'
+import { promotionText } from '../ops/promotion'
+import type { Mark } from './marks'
+
+const SPACIOUS: Spacious = {
+  narrowest: (sheet) => (isChain(sheet) ? COLUMN : 180),
+  aside: (box, measure) => promotionOf(box, measure) || reasonOf(box, measure),
+  margins,
+  caption,
+}
+
+export const PAGE: Room = () => SPACIOUS
+
+/** All but chains need the little room a phone has. */
+export const PHONE: Room = (sheet) => (isChain(sheet) ? SPACIOUS : null)
+
+/** Whether most boxes stand one under the other. */
+function isChain(sheet: Sheet): boolean {
+  const consumers = new Map<string, Set<string>>()
+  for (const link of sheet.links) consumers.set(link.source, (consumers.get(link.source) ?? new Set()).add(link.target))
+  return (
+    sheet.boxes.size <= 16 &&
+    [...consumers.values()].every((targets) => targets.size <= 1) &&
+    sheet.boxes.size - consumers.size <= 1
+  )
+}
+
+/** What its operands' dtypes were brought to. */
+function promotionOf(box: Box, { story }: Measure): string {
+  const op = story.index.op(box.op)
+  return op?.promotion ? promotionText(op) : ''
+}
+
+/** Why a ghost was not recorded, where its title does not say so. */
+function reasonOf(box: Box, measure: Measure): string {
+  if (box.kind !== 'ghost') return ''
+  return box.reason === 'no_grad' || box.reason === 'integer' ? measure.words(`graph.reason.${box.reason}`) : ''
+}
+
+function margins(
+  box: Box, paint: BoxPaint, moment: Moment, { w, h, strip }: { w: number; h: number; strip: number },
+  { story, words }: Measure,
+): Mark[] {
+  const marks: Mark[] = []
+  const { forward, backward } = story.steps(box.id, moment.step)
+  if (forward > 0) {
+    marks.push(
+      { k: 'text', c: 'step-f', x: -19, y: 15, s: String(forward), a: 'end', step: forward },
+      { k: 'path', c: 'mark-f', d: 'M-16 8.5h7l-3.5 5z' },
+    )
+  }
+  if (backward > 0) {
+    const reached = backward <= moment.step
+    marks.push({ k: 'path', c: reached ? 'mark-b' : 'mark-w', d: `M${w + 9} 14h7l-3.5 -5z` })
+    marks.push({ k: 'text', c: reached ? 'step-b' : 'step-w', x: w + 20, y: 15, s: String(backward), step: backward })
+  }
+  if (paint.progress === 'current' && moment.event?.kind !== 'seed') {
+    const under = backward > 0 && moment.step !== backward ? 25 : 11.5 // the number of its own visit stands above
+    const y = paint.strip?.now ? h - strip / 2 : under
+    const here = moment.step === backward && !paint.strip?.now
+    const text = here ? words('graph.now') : `${moment.step} ${words('graph.now')}`
+    const x = here ? w + 24 + textWidth(String(backward), 10) : w + 20
+    if (!here) marks.push({ k: 'path', c: 'mark-b', d: `M${w + 9} ${y + 2.5}h7l-3.5 -5z` })
+    marks.push({ k: 'text', c: 'step-b', x, y: y + 3.5, s: text })
+  }
+  return marks
+}
+
+function caption(stub: Stub, x: number, y: number, w: number, { words }: Measure): Mark {
+  if (stub.box === null)
+    return { k: 'text', c: 'stub-note', x: x - 6, y: y + 13.5, s: words('graph.constant'), a: 'end' }
+  return { k: 'text', c: 'stub-note', x: x + w / 2, y: y + 32, s: words('graph.no_gradient'), a: 'middle' }
+}

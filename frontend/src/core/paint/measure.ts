@@ -1,0 +1,237 @@
+// What stands on boxes, groups and links, how wide it is, and what a view is measured for.
+
+import type { Box, Group, Tensor } from '../../api/types'
+import { brief, display, normOf, type Display } from '../words/display'
+import { groupTitle, type DrawnLink, type Sheet, type Stub } from '../layout/fold'
+import { formatCount, formatNumber, formatShape, textWidth } from '../words/format'
+import type { BoxPaint, Moment, Story, Strip } from './moment'
+import type { Mark } from './marks'
+import type { Values } from '../words/bundled'
+
+export const TITLE = 11.5
+export const NAME = 11.5
+export const ASIDE = 10.5
+export const LABEL = 10.5
+export const LABEL_ROW = 14
+export const HEAD = 23
+export const STRIP = 19
+/** Among thumbnails stubs stand nearer, and long names are cut. */
+export const STUB = { height: 20, gap: 26, widest: 78 }
+export const NARROWEST = 140
+/** Boxes that stand one under the other are all as wide as this. */
+export const COLUMN = 252
+
+export interface Head {
+  title: string
+  /** Beside the title: what kind of thing it is. */
+  aside: string
+  /** Right-aligned. */
+  right: string
+}
+
+export type Density = 'lesson' | 'model'
+
+/** Looks up a sentence. */
+export type Say = (key: string, values?: Values) => string
+
+/** What is shown only where there is room for it: besides these, full titles and the names of slots. */
+export interface Spacious {
+  /** Least width of a box in a small graph without groups. */
+  narrowest(sheet: Sheet): number
+  /** What stands beside the title of a box. */
+  aside(box: Box, measure: Measure): string
+  /** Step numbers beside a box. */
+  margins(
+    box: Box, paint: BoxPaint, moment: Moment, size: { w: number; h: number; strip: number }, measure: Measure,
+  ): Mark[]
+  /** What a stub is. */
+  caption(stub: Stub, x: number, y: number, w: number, measure: Measure): Mark
+}
+
+/** Where a graph is shown; pages are in core/paint/annotations. */
+export type Room = (sheet: Sheet) => Spacious | null
+
+export const EMBED: Room = () => null
+
+/** What a view is measured for. */
+export interface Measure {
+  story: Story
+  sheet: Sheet
+  words: Say
+  spacious: Spacious | null
+  density: Density
+  /** Constants and scalars say that they are; beside layers there is no room for it. */
+  captions: boolean
+  /** Step numbers stand beside the boxes. */
+  margins: boolean
+  /** Least width of a box. */
+  narrowest: number
+}
+
+/** Chooses density, margins and the least width from the graph's own shape. */
+export function measureFor(story: Story, sheet: Sheet, words: Say, room: Room): Measure {
+  const spacious = room(sheet)
+  const boxes = [...sheet.boxes.values()]
+  const few = boxes.length <= 30 && [...sheet.groups.values()].every((group) => group.kind === 'layer')
+  const isModel = !few || boxes.some((box) => hasPicture(story, box.id))
+  const narrowest = !spacious || isModel || sheet.groups.size > 0 ? NARROWEST : spacious.narrowest(sheet)
+  return {
+    story, sheet, words, spacious, density: isModel ? 'model' : 'lesson',
+    captions: !!spacious && !isModel && sheet.groups.size === 0, margins: few && !!spacious, narrowest,
+  }
+}
+
+function hasPicture(story: Story, id: string): boolean {
+  return story.contents(id).values.some((tensor) => display(tensor).kind === 'thumb')
+}
+
+export function headOf(box: Box, measure: Measure): Head {
+  if (box.kind === 'leaf')
+    return {
+      title: box.name || box.title, aside: '',
+      right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf'),
+    }
+  const unused = box.reason === 'unused' ? (box.parameters ?? []) : null
+  if (unused?.length === 0)
+    return {
+      title: box.name || box.title, aside: '',
+      right: measure.words(box.family === 'param' ? 'graph.parameter' : 'graph.leaf'),
+    }
+  if (unused)
+    return {
+      title: box.name || measure.words('graph.unused', { n: unused.length }), aside: box.name ? box.title : '',
+      right: unused.length > 2 ? '' : parametersOf(box, measure),
+    }
+  const title = measure.spacious ? box.title : box.title.replace(/Backward\d*$/, '') || box.title
+  const parameters = parametersOf(box, measure)
+  const module = measure.sheet.moduleOf.get(box.id)
+  const aside = module
+    ? [module.title, module.type].filter(Boolean).join(' ')
+    : (measure.spacious?.aside(box, measure) ?? '')
+  return parameters ? { title, aside: aside || box.name, right: parameters } : { title, aside, right: box.name }
+}
+
+export function headOfGroup(group: Group, measure: Measure): Head {
+  const pass = group.kind === 'layer' ? measure.story.index.passes.get(group.pass ?? '') : undefined
+  if (pass)
+    return {
+      title: `${pass.kind === 'grad' ? 'grad()' : 'backward()'} #${pass.id.slice(1)}`,
+      aside: measure.words('graph.layer'), right: '',
+    }
+  const count = group.repeat && group.repeat > 1
+    ? measure.words('graph.times', { n: group.repeat })
+    : measure.words('graph.nodes', { n: group.size ?? 0 })
+  return {
+    title: groupTitle(group, measure.words), aside: [group.type, count].filter(Boolean).join(' · '),
+    right: group.parameters ? formatCount(group.parameters) : '',
+  }
+}
+
+function parametersOf(box: Box, { story }: Measure): string {
+  const shapes = (box.parameters ?? []).map((parameter) => {
+    const tensor = story.index.tensor(parameter.tensor)
+    return tensor ? formatShape(tensor.shape) : parameter.name
+  })
+  return shapes.join(' · ')
+}
+
+export function isShared(box: Box): boolean {
+  return (box.parameters ?? []).some((parameter) => (parameter.shared ?? 1) > 1)
+}
+
+/** `2.25 + 2.25 → 4.5`; more than three terms are counted. */
+export function stripText(strip: Strip, words: Say): string {
+  if (strip.kind === 'error' || strip.terms.length === 0) return ''
+  const said = strip.terms.map((term, at) => (term ? brief(term) : at === 0 && strip.before ? 'None' : '·'))
+  const short = said.length > 3 ? [...said.slice(0, 2), words('graph.more', { n: said.length - 2 })] : said
+  const result = strip.done ? (strip.result ? brief(strip.result) : 'None') : '·'
+  return `${short.join(' + ')} → ${result}`
+}
+
+export function stripLabel(strip: Strip): string {
+  if (strip.kind === 'sum') return 'Σ'
+  if (strip.kind === 'hook') return 'hook'
+  if (strip.kind === 'error') return ''
+  return strip.done ? '.grad' : 'AccumulateGrad'
+}
+
+/** Whether a box keeps room for its strip at every step. */
+export function keepsStrip(box: Box, { story }: Measure): boolean {
+  const { strips, hasGrad } = story.contents(box.id)
+  return hasGrad || strips.length > 0
+}
+
+export function stubWidth(stub: Stub, measure: Measure): number {
+  const text = Math.ceil(textWidth(stub.text, LABEL)) + 12
+  return Math.max(24, measure.density === 'model' ? Math.min(STUB.widest, text) : text)
+}
+
+/** From a stub to its box. */
+export function stubGap({ density }: Measure): number {
+  return density === 'model' ? STUB.gap / 2 : STUB.gap
+}
+
+/** Shape, then the slot's name under it. */
+export function forwardLabel(link: DrawnLink, measure: Measure, withSlot: boolean): string[] {
+  const tensor = measure.story.index.tensor(link.tensor)
+  const shape = !tensor
+    ? ''
+    : tensor.shape.length === 0
+      ? measure.captions
+        ? measure.words('graph.scalar')
+        : ''
+      : formatShape(tensor.shape)
+  return [shape, withSlot && measure.spacious ? (link.label ?? '') : ''].filter((row) => row !== '')
+}
+
+/** A gradient beside its lane: in full when it is small, else one number. */
+export function gradientLabel(tensor: Tensor, inFull: boolean): Display {
+  const full = display(tensor)
+  if (inFull && full.kind !== 'thumb') return full
+  return shortLabel(tensor)
+}
+
+function shortLabel(tensor: Tensor): Display {
+  const full = display(tensor)
+  if (full.kind === 'number' || full.kind === 'word') return full
+  const text =
+    full.kind === 'thumb' ? full.trouble || formatNumber(Number(normOf(tensor).toPrecision(3))) : brief(tensor)
+  return { kind: 'number', text, width: textWidth(text, LABEL), height: LABEL_ROW }
+}
+
+const CAUSES: Readonly<Record<string, string>> = { no_grad: 'no_grad', data: '.data', tensor: 'torch.tensor()' }
+
+export function cutText(link: DrawnLink, { words }: Measure): string[] {
+  const cause = CAUSES[link.reason ?? ''] ?? `${link.reason || 'detach'}()`
+  const line = link.span?.line
+  return [words('graph.cut', { reason: cause }), ...(line ? [words('graph.cut_line', { line })] : [])]
+}
+
+const SUBSCRIPTS = '₀₁₂₃₄₅₆₇₈₉'
+
+/** The axes summed over, and the gradient's shape before and after: `Σ₀ 4×3 → 3`. */
+export function capsuleText(link: DrawnLink, { story, sheet }: Measure): string {
+  const axes = link.broadcast ?? []
+  const lowered = axes.join('').replace(/\d/g, (digit) => SUBSCRIPTS[Number(digit)]!)
+  const sum = `Σ${lowered}`
+  const before = story.index.tensor(sheet.boxes.get(link.target)?.tensor)?.shape
+  const after = story.index.tensor(link.tensor)?.shape
+  return before && after && stretches(after, before, axes)
+    ? `${sum} ${formatShape(before)} → ${formatShape(after)}`
+    : sum
+}
+
+export function capsuleWidth(text: string): number {
+  return Math.ceil(textWidth(text, 10)) + 16
+}
+
+/** Whether broadcasting one shape along these axes, and no others, makes the other. */
+function stretches(from: readonly number[], to: readonly number[], axes: readonly number[]): boolean {
+  const missing = to.length - from.length
+  return (
+    missing >= 0 &&
+    to.every((size, axis) =>
+      axes.includes(axis) ? axis < missing || from[axis - missing] === 1 : from[axis - missing] === size,
+    )
+  )
+}

@@ -1,0 +1,208 @@
+import { describe, expect, test } from 'vitest'
+import type { Tensor } from '../../api/types'
+import { load, NAMES, type Name } from '../fixtures/load'
+import { headOfGroup, stripText } from './measure'
+import type { Cell } from './moment'
+import { PAGE } from './annotations'
+import { View } from './view'
+import { words } from '../words/bundled'
+
+function viewOf(name: Name): View {
+  const { trace, graph } = load(name)
+  return new View(trace, graph, words('en'), PAGE)
+}
+
+function boxNamed(view: View, name: string): string {
+  return [...view.sheet.boxes.values()].find((box) => box.name === name)!.id
+}
+
+/** Step number of the n-th event of a kind. */
+function stepOf(view: View, kind: string, nth = 0): number {
+  const steps = view.story.index.trace.timeline.flatMap((event, at) => (event.kind === kind ? [at + 1] : []))
+  return steps[nth]!
+}
+
+function data(cell: Cell): Tensor['data'] | string {
+  return cell.kind === 'tensor' ? cell.tensor.data : cell.kind
+}
+
+describe('before anything happened', () => {
+  test('every cell waits and no lane has a gradient', () => {
+    const view = viewOf('scalar_expression')
+    const moment = view.at(0)
+    for (const box of view.sheet.boxes.values()) {
+      expect(moment.box(box.id).progress).toBe('future')
+      expect(moment.box(box.id).value.kind).toBe('waiting')
+    }
+    for (const link of view.sheet.links)
+      expect(moment.link(link)).toMatchObject({ forward: 'waiting', gradient: 'waiting', value: null })
+  })
+})
+
+describe('y = x ** 2 + 3 * x + 1', () => {
+  const view = viewOf('scalar_expression')
+  const x = boxNamed(view, 'x')
+  const [left, right] = view.sheet.links.filter((link) => link.source === x)
+
+  test('forward steps fill the values one by one', () => {
+    const square = boxNamed(view, 'x ** 2')
+    expect(data(view.at(1).box(x).value)).toEqual([2])
+    expect(view.at(1).box(square).value.kind).toBe('waiting')
+    expect(view.at(2).box(square).progress).toBe('forward')
+    expect(data(view.at(2).box(square).value)).toEqual([4])
+    expect(view.at(3).box(square).progress).toBe('waiting')
+  })
+
+  test('the seed enters at the root', () => {
+    const step = stepOf(view, 'seed')
+    const root = boxNamed(view, 'y')
+    expect(view.at(step - 1).seed(root)).toMatchObject({ state: 'waiting', value: null, text: 'y.backward()' })
+    expect(view.at(step).seed(root)).toMatchObject({ state: 'current', value: { data: [1] } })
+    expect(view.at(step + 1).seed(root)).toMatchObject({ state: 'passed' })
+  })
+
+  test('a visit sends gradients up its edges', () => {
+    const step = stepOf(view, 'visit', 2)
+    const states = [left!, right!].map((link) => view.at(step).link(link).gradient)
+    expect(states.sort()).toEqual(['current', 'waiting'])
+  })
+
+  test('contributions stand in the strip before their sum', () => {
+    const step = stepOf(view, 'sum')
+    expect(view.at(step).currentBox).toBe(x)
+    expect([left!, right!].map((link) => view.at(step).link(link).gradient)).toEqual(['current', 'current'])
+    expect(data(view.at(step).box(x).gradient)).toBe('none')
+    const strip = (at: number) => stripText(view.at(at).box(x).strip!, words('en'))
+    expect(strip(stepOf(view, 'visit', 2))).toBe('3 + · → ·')
+    expect(strip(step - 1)).toBe('3 + 4 → ·')
+    expect(strip(step)).toBe('3 + 4 → 7')
+    expect(view.at(step).box(x).strip!.now).toBe(true)
+  })
+
+  test('the leaf takes the sum in', () => {
+    const step = stepOf(view, 'accumulate')
+    const paint = view.at(step).box(x)
+    expect(paint.progress).toBe('current')
+    expect(data(paint.gradient)).toEqual([7])
+    expect(stripText(paint.strip!, words('en'))).toBe('3 + 4 → 7')
+    expect(paint.strip!.now).toBe(true)
+  })
+})
+
+describe('three passes over one leaf', () => {
+  const view = viewOf('accumulation')
+  const w = boxNamed(view, 'w')
+  const grad = (step: number) => data(view.at(step).box(w).gradient)
+
+  test('.grad follows every pass and the reset, whichever pass is chosen', () => {
+    expect(grad(stepOf(view, 'accumulate', 0) - 1)).toBe('none')
+    expect(grad(stepOf(view, 'accumulate', 0))).toEqual([2, -4])
+    expect(grad(stepOf(view, 'accumulate', 1))).toEqual([5, -1])
+    expect(grad(stepOf(view, 'reset') - 1)).toEqual([5, -1])
+    expect(grad(stepOf(view, 'reset'))).toEqual([0, 0])
+    expect(grad(stepOf(view, 'accumulate', 2))).toEqual([3, 3])
+  })
+
+  test('the addition says what was there before', () => {
+    const strip = (nth: number) => stripText(view.at(stepOf(view, 'accumulate', nth)).box(w).strip!, words('en'))
+    expect(strip(0)).toBe('None + ‖4.47‖ → ‖4.47‖')
+    expect(strip(1)).toBe('‖4.47‖ + 3 → ‖5.1‖')
+    expect(strip(2)).toBe('0 + 3 → 3')
+    expect(view.at(stepOf(view, 'reset')).box(w).strip).toMatchObject({ terms: [], done: false })
+  })
+
+  test('nodes are painted by the chosen pass only', () => {
+    const third = boxNamed(view, 'third')
+    expect(view.at(stepOf(view, 'visit', 0)).box(third).progress).toBe('future')
+    expect(view.at(stepOf(view, 'pass_end', 2)).box(third).progress).toBe('visited')
+  })
+})
+
+describe('a cut', () => {
+  const view = viewOf('detach')
+  const end = view.story.index.trace.timeline.length
+
+  test('what the gradient cannot reach says None in the end', () => {
+    const square = boxNamed(view, 'square')
+    expect(view.at(stepOf(view, 'visit')).box(square).gradient.kind).toBe('waiting')
+    expect(view.at(end).box(square).gradient.kind).toBe('none')
+  })
+
+  test('a cut has no gradient lane, and an edge nothing came back on loses its own', () => {
+    const cut = view.sheet.links.find((link) => link.kind === 'cut')!
+    const above = view.sheet.links.find((link) => link.target === cut.source)!
+    expect(view.at(0).link(cut).gradient).toBe('absent')
+    expect(view.at(0).link(above).gradient).toBe('waiting')
+    expect(view.at(end).link(above).gradient).toBe('absent')
+  })
+})
+
+test('the node that raised says so, from that moment on', () => {
+  const view = viewOf('error_in_place')
+  const grown = [...view.sheet.boxes.values()].find((box) => box.title === 'ExpBackward0')!.id
+  const failed = stepOf(view, 'pass_end')
+  expect(view.at(failed - 1).box(grown)).toMatchObject({ trouble: '', strip: null, leftOut: false })
+  expect(view.at(failed).box(grown)).toMatchObject({
+    trouble: 'raised', gradient: { kind: 'raised', text: 'RuntimeError' }, strip: { kind: 'error' },
+  })
+  const x = boxNamed(view, 'x')
+  expect(view.at(failed - 1).box(x).leftOut).toBe(false)
+  expect(view.at(failed).box(x).leftOut).toBe(true)
+})
+
+test('a hook shows the gradient before and after', () => {
+  const view = viewOf('hooks')
+  const hidden = boxNamed(view, 'hidden')
+  const step = stepOf(view, 'hook')
+  const { strip, gradient } = view.at(step).box(hidden)
+  expect(strip).toMatchObject({ kind: 'hook', now: true, done: true })
+  expect(strip!.terms[0]!.data).toEqual([1, 2, 4])
+  expect(data(gradient)).toEqual([1, 2, 2.5])
+})
+
+test.each(NAMES)('in the end %s agrees with the trace', (name) => {
+  const view = viewOf(name)
+  const { trace } = view.story.index
+  const moment = view.at(trace.timeline.length)
+  for (const box of view.sheet.boxes.values()) {
+    if (box.kind !== 'leaf' || box.node == null) continue
+    const last = trace.tensors.findLast(
+      (tensor) => (tensor.identity ?? tensor.id) === view.story.index.identity(box.tensor!),
+    )!
+    const kept = trace.tensors.find((tensor) => tensor.id === last.grad)
+    expect(data(moment.box(box.id).gradient), box.name).toEqual(kept ? kept.data : 'none')
+  }
+})
+
+describe('derivatives of derivatives', () => {
+  const view = viewOf('double_backward')
+  const { trace } = view.story.index
+  const layer = (pass: string) => [...view.sheet.groups.values()].find((group) => group.pass === pass)!
+  const last = (pass: string) => view.inside(layer(pass).id).at(-1)!
+
+  test('each layer has a frame that says which pass computed it', () => {
+    expect([...view.sheet.groups.values()].map((group) => [group.kind, group.pass])).toEqual([
+      ['layer', 'p1'], ['layer', 'p2'],
+    ])
+    expect(headOfGroup(layer('p1'), view.measure)).toMatchObject({ title: 'grad() #1', aside: 'as\u00a0a\u00a0graph' })
+    expect(view.at(0).seed(boxNamed(view, 'y'))?.text).toBe('grad(y, x, …)')
+  })
+
+  test('8, 12, 12 and 6 stand in one picture at the end', () => {
+    const end = view.at(trace.timeline.length)
+    const values = [boxNamed(view, 'y'), last('p1').id, last('p2').id].map((id) => data(end.box(id).value))
+    expect(values).toEqual([[8], [12], [12]])
+    expect(data(end.box(boxNamed(view, 'x')).gradient)).toEqual([6])
+  })
+
+  test('a box that two passes visit tells of the latest one, and a pass lights its own layer', () => {
+    const slope = last('p1')
+    const visits = view.story.index.visitsOfNode.get(slope.node!)!
+    expect(visits.map((visit) => visit.pass.id)).toEqual(['p2'])
+    const first = view.at(stepOf(view, 'pass_end'))
+    expect(first.progress(boxNamed(view, 'y'))).toBe('visited')
+    expect(first.progress(slope.id)).not.toBe('visited')
+    expect(view.at(visits[0]!.step).currentBox).toBe(slope.id)
+    expect(view.story.steps(slope.id, trace.timeline.length).backward).toBe(visits[0]!.step)
+  })
+})

@@ -1,0 +1,174 @@
+// How much room everything on a view needs over the whole run, so that nothing moves while stepping: what a layout is
+// made from.
+
+import type { Box, Group } from '../../api/types'
+import { display, MATRIX_ROW, type Display } from '../words/display'
+import { childrenOf, type DrawnLink, type Sheet } from '../layout/fold'
+import { textWidth } from '../words/format'
+import type { LayoutGroup, LayoutInput, LayoutItem, LayoutLink, Size } from '../layout/geometry'
+import {
+  ASIDE, capsuleText, capsuleWidth, COLUMN, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup,
+  keepsStrip, LABEL, LABEL_ROW, NAME, NARROWEST, STRIP, stripLabel, stripText, stubGap, stubWidth, TITLE, type Head,
+  type Measure,
+} from './measure'
+import { openingChoice } from '../layout/opening'
+
+const STRIP_SIZE = 11
+/** A ghost has one cell, so it may be narrower. */
+const GHOST = 112
+const TAIL = 30
+const MARGIN_SIDE = 46
+const WIDEST = 380
+/** Names longer than this are cut; the whole name is in the tooltip. */
+const LONGEST_NAME = 132
+
+/** Sizes of everything on one view, ready to lay out; without a choice of groups as it opens. */
+export function layoutInput(measure: Measure, expanded: ReadonlySet<string> | null): LayoutInput {
+  const { sheet } = measure
+  const boxes = [...sheet.boxes.values()].map((box) => boxItem(box, measure))
+  const groups = orderedGroups(sheet).map((group) => groupItem(group, measure))
+  const links = sheet.links.map((link) => layoutLink(link, measure))
+  return {
+    boxes, groups, links, expanded: [...(expanded ?? openingChoice(sheet))].sort(),
+    gap: measure.density === 'model' ? 28 : 36,
+  }
+}
+
+function orderedGroups(sheet: Sheet): Group[] {
+  const ordered: Group[] = []
+  const pending = ['']
+  while (pending.length > 0) {
+    for (const child of childrenOf(sheet, pending.pop()!)) {
+      const group = sheet.groups.get(child)
+      if (!group) continue
+      ordered.push(group)
+      pending.push(child)
+    }
+  }
+  return ordered
+}
+
+function boxItem(box: Box, measure: Measure): LayoutItem {
+  const { story, sheet } = measure
+  const { values, gradients, strips, hasGrad } = story.contents(box.id)
+  const shown = [...values.map(display), ...gradients.map(display)]
+  const strip = keepsStrip(box, measure) ? STRIP : 0
+  const widestCell = Math.max(
+    30,
+    ...values.map((tensor) => display(tensor).width),
+    ...gradients.map((tensor) => display(tensor).width + (hasGrad ? 34 : 0)),
+    hasGrad ? 78 : 0,
+  )
+  const widestStrip = Math.max(
+    0,
+    ...strips.map(
+      (entry) => 44 + textWidth(stripLabel(entry), ASIDE) + textWidth(stripText(entry, measure.words), STRIP_SIZE),
+    ),
+  )
+  const returned = story.isEverReturned(box.id) ? 33 + textWidth(measure.words('graph.returned'), ASIDE) : 0
+  const head = headWidth(headOf(box, measure))
+  const ghost = box.kind === 'ghost'
+  const w = upTo4(
+    Math.max(
+      ghost && measure.narrowest < COLUMN ? GHOST : measure.narrowest,
+      Math.min(WIDEST, Math.max(head, widestStrip, returned)), (ghost ? 1 : 2) * (widestCell + 20),
+    ),
+  )
+  const h = HEAD + bodyHeight(shown) + strip
+  return {
+    id: box.id, parent: sheet.parents.get(box.id) ?? '', w, h, side: sideOf(box.id, measure),
+    tail: story.hasSeed(box.id) ? TAIL : 0,
+  }
+}
+
+function bodyHeight(shown: readonly Display[]): number {
+  const tallest = Math.max(0, ...shown.map((entry) => entry.height))
+  if (tallest <= 16 && !shown.some((entry) => entry.kind === 'matrix')) return 30
+  return tallest <= 24 ? 36 : tallest + MATRIX_ROW
+}
+
+function headWidth(head: Head): number {
+  const aside = head.aside ? 8 + textWidth(head.aside, ASIDE) : 0
+  return (
+    33 +
+    textWidth(head.title, TITLE) +
+    aside +
+    (head.right ? 16 + Math.min(LONGEST_NAME, textWidth(head.right, NAME)) : 0)
+  )
+}
+
+function groupItem(group: Group, measure: Measure): LayoutGroup {
+  const { story, sheet } = measure
+  const value = story.index.tensor(group.tensor)
+  const shown = [...(value ? [value] : []), ...story.gradientsAt(group.node)].map(display)
+  const head = headOfGroup(group, measure)
+  const widest = Math.max(30, ...shown.map((entry) => entry.width))
+  const w = upTo4(Math.max(NARROWEST, Math.min(WIDEST, headWidth(head)), 2 * (widest + 20)))
+  const header =
+    26 +
+    textWidth(head.title, TITLE) +
+    8 +
+    textWidth(head.aside, ASIDE) +
+    (head.right ? 16 + textWidth(head.right, ASIDE) : 0)
+  return {
+    id: group.id, parent: sheet.parents.get(group.id) ?? '', w, h: HEAD + bodyHeight(shown), side: 8, tail: 6,
+    header: Math.ceil(header),
+  }
+}
+
+function sideOf(id: string, measure: Measure): number {
+  const stubs = measure.sheet.stubs.get(id) ?? []
+  const widest = Math.max(0, ...stubs.map((stub) => stubWidth(stub, measure)))
+  const caption = measure.captions ? textWidth(measure.words('graph.constant'), LABEL) + 6 : 0
+  return Math.max(measure.margins ? MARGIN_SIDE : 6, widest > 0 ? stubGap(measure) + widest + caption : 0)
+}
+
+function layoutLink(link: DrawnLink, measure: Measure): LayoutLink {
+  const gradients = link.kind === 'data' ? measure.story.gradientsOn(link) : []
+  const full = gradients.map((tensor) => labelSize(gradientLabel(tensor, measure.density === 'lesson')))
+  const short = gradients.map((tensor) => labelSize(gradientLabel(tensor, false)))
+  return {
+    id: link.id,
+    source: link.source,
+    target: link.target,
+    value: `${link.tensor ?? link.source}/${link.kind}`,
+    forward: forwardSizes(link, measure),
+    gradient: full.length > 0 ? [largest(full), largest(short)] : [],
+    badge: badgeSize(link, measure),
+  }
+}
+
+function forwardSizes(link: DrawnLink, measure: Measure): Size[] {
+  const size = (rows: readonly string[]): Size => ({
+    w: Math.max(...rows.map((row) => textWidth(row, LABEL))), h: rows.length * 13 + 1,
+  })
+  const withSlot = forwardLabel(link, measure, true)
+  const bare = forwardLabel(link, measure, false)
+  return [withSlot, bare].filter((rows) => rows.length > 0).map(size)
+}
+
+function labelSize(shown: Display): Size {
+  const scale = LABEL / 11
+  if (shown.kind === 'matrix') return { w: shown.width * scale, h: shown.rows.length * LABEL_ROW + 2 }
+  if (shown.kind === 'word') return { w: shown.width, h: 18 }
+  return { w: shown.kind === 'number' ? textWidth(shown.text, LABEL) : 40, h: LABEL_ROW }
+}
+
+/** Scissors with their cause, or the capsule of a sum over broadcast axes. */
+function badgeSize(link: DrawnLink, measure: Measure): LayoutLink['badge'] {
+  if (link.kind === 'cut')
+    return {
+      w: 140, h: 28, text: 8 + Math.ceil(Math.max(...cutText(link, measure).map((row) => textWidth(row, 11.5)))),
+    }
+  if (link.broadcast && link.broadcast.length > 0)
+    return { w: capsuleWidth(capsuleText(link, measure)), h: 16, text: 0 }
+  return null
+}
+
+function largest(sizes: readonly Size[]): Size {
+  return { w: Math.max(...sizes.map((size) => size.w)), h: Math.max(...sizes.map((size) => size.h)) }
+}
+
+function upTo4(value: number): number {
+  return Math.ceil(value / 4) * 4
+}

@@ -1,0 +1,81 @@
+// From trace and graph to a picture: the steps in order, shared by page, embed and static SVG.
+
+import type { Item } from './marks'
+import type { Graph, Trace, Box } from '../../api/types'
+import type { Shade } from './colour'
+import { childrenOf, sheetOf, type DrawnLink, type Sheet } from '../layout/fold'
+import type { Layout } from '../layout/geometry'
+import { measureFor, type Measure, type Room, type Say } from './measure'
+import { Story, type Moment } from './moment'
+import { drawFrame, Painter } from './scene'
+import { TraceIndex } from '../trace/trace-index'
+
+/** Everything about one graph that does not depend on the step. */
+export class View {
+  readonly sheet: Sheet
+  readonly story: Story
+  readonly measure: Measure
+  private readonly links: ReadonlyMap<string, DrawnLink>
+  private readonly insides = new Map<string, readonly Box[]>()
+
+  constructor(trace: Trace | TraceIndex, graph: Graph, words: Say, room: Room) {
+    const index = trace instanceof TraceIndex ? trace : new TraceIndex(trace)
+    this.sheet = sheetOf(graph)
+    this.story = new Story(index, this.sheet)
+    this.measure = measureFor(this.story, this.sheet, words, room)
+    this.links = new Map(this.sheet.links.map((link) => [link.id, link]))
+  }
+
+  /** Boxes of a group at any depth, in forward order. */
+  inside(group: string): readonly Box[] {
+    let found = this.insides.get(group)
+    if (!found) {
+      const boxes: Box[] = []
+      const pending = [...childrenOf(this.sheet, group)].reverse()
+      while (pending.length > 0) {
+        const id = pending.pop()!
+        const box = this.sheet.boxes.get(id)
+        if (box) boxes.push(box)
+        else pending.push(...[...childrenOf(this.sheet, id)].reverse())
+      }
+      this.insides.set(group, (found = boxes))
+    }
+    return found
+  }
+
+  link(id: string): DrawnLink | undefined {
+    return this.links.get(id)
+  }
+
+  at(step: number): Moment {
+    return this.story.at(step)
+  }
+
+  painter(shade: Shade): Painter {
+    return new Painter(this.measure, shade)
+  }
+}
+
+/** Draws what a filter lets through: frames, then wires, then boxes. */
+export function drawAll(
+  view: View, layout: Layout, moment: Moment, painter: Painter, shows: (id: string) => boolean = () => true,
+): Item[] {
+  const items: Item[] = []
+  for (const frame of layout.frames)
+    if (shows(frame.id)) items.push(drawFrame(frame, view.sheet.groups.get(frame.id)!, view.measure))
+  for (const wire of layout.wires) {
+    if (!shows(wire.id)) continue
+    const links = wire.links.map((id) => view.link(id)!)
+    items.push(painter.wire(wire, links, moment))
+  }
+  for (const place of layout.boxes) {
+    if (!shows(place.id)) continue
+    const box = view.sheet.boxes.get(place.id)
+    items.push(
+      box
+        ? painter.box(place, box, moment)
+        : painter.group(place, view.sheet.groups.get(place.id)!, view.inside(place.id), moment),
+    )
+  }
+  return items
+}

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest'
+import type { Finding } from '../../api/types'
+import { load } from '../fixtures/load'
+import { TraceIndex } from './trace-index'
+import { evidenceOf, shapesUnderEachOther } from './evidence'
+
+const index = new TraceIndex(load('detach').trace)
+const finding = (code: string, ...names: string[]): Finding => ({
+  code,
+  severity: 'warning',
+  tensors: names.map((name) => index.trace.tensors.find((tensor) => tensor.names?.includes(name))!.id),
+})
+
+test('a finding about tracking shows what autograd knows', () => {
+  expect(evidenceOf(index, finding('cut_by_detach', 'square', 'frozen'))).toEqual([
+    { what: 'square.grad_fn', is: 'PowBackward0', wrong: false },
+    { what: 'square.requires_grad', is: 'True', wrong: false },
+    { what: 'frozen.grad_fn', is: 'None', wrong: false },
+    { what: 'frozen.requires_grad', is: 'False', wrong: true },
+  ])
+})
+
+test('another shows shape and type once for each name, with the value where the value is the point', () => {
+  expect(evidenceOf(index, finding('dtype_mismatch', 'x', 'x'))).toEqual([
+    { what: 'x', is: '() float32', wrong: false },
+  ])
+  expect(evidenceOf(index, finding('first_nan_forward', 'y'))).toEqual([
+    { what: 'y', is: '() float32 · 27', wrong: false },
+  ])
+})
+
+test('what the program gave no name proves nothing', () => {
+  const nameless = index.trace.tensors.find((tensor) => (tensor.names ?? []).length === 0)!
+  expect(evidenceOf(index, { ...finding('dtype_mismatch'), tensors: [nameless.id, 't999'] })).toEqual([])
+})
+
+test('shapes stand under each other from the right', () => {
+  const shaped = (first: number[], second: number[]) => {
+    const [a, b] = index.trace.tensors
+    const trace = {
+      ...index.trace,
+      tensors: [
+        { ...a!, shape: first }, { ...b!, shape: second },
+      ],
+    }
+    return shapesUnderEachOther(new TraceIndex(trace), {
+      code: 'shape_mismatch_broadcast', severity: 'error', tensors: [a!.id, b!.id],
+    })!
+  }
+  const clash = shaped([3, 4], [3])
+  expect(clash.rows.map((row) => row.sizes)).toEqual([[3, 4], [null, 3]])
+  expect(clash.clash).toBe(1)
+  expect(clash.stretched).toEqual([true, false])
+  expect(shaped([4, 1], [4])).toMatchObject({ clash: null, stretched: [true, true] })
+  expect(shapesUnderEachOther(index, finding('cut_by_detach', 'square', 'frozen'))).toBeNull()
+})
+
+test('a value that was changed is shown before and after', () => {
+  const edited = new TraceIndex(load('error_in_place').trace)
+  const changed = edited.trace.tensors.find((tensor) => edited.identity(tensor.id) !== tensor.id)!
+  const found = { ...finding('saved_value_edited'), tensors: [edited.identity(changed.id), changed.id] }
+  expect(evidenceOf(edited, found).map((row) => row.is)).toEqual([expect.stringMatching(/ · .+ → .+/)])
+})

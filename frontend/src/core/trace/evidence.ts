@@ -1,0 +1,73 @@
+// What proves a finding: what the tensors are to autograd, their shapes under each other, their values.
+
+import type { Finding } from '../../api/types'
+import { brief } from '../words/display'
+import { formatShape } from '../words/format'
+import type { TraceIndex } from './trace-index'
+import { tensorName } from './naming'
+
+/** One fact that shows a finding is so. */
+export interface Evidence {
+  what: string
+  is: string
+  wrong: boolean
+}
+
+const MOST_TENSORS = 6
+/** Findings about who gets a gradient; what the tensors are to autograd proves them. */
+const ABOUT_TRACKING =
+  /^cut_by_|^grad_(none|of|asked)|^nothing_requires_grad|^leaf_|untracked|^(unused|frozen|parameters)_|requires_grad|^not_a_leaf|^not_in_optimizer|^optimizer_|^number_wrapped|^tensor_of_tensors/
+const ABOUT_VALUES = /^saved_|nan|inf|zero|negative|dead|overflow|fraction|saturated/
+
+/** What the named tensors of a finding are to autograd, or their shape and type. */
+export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
+  const tensors = (finding.tensors ?? []).flatMap((id) => index.tensor(id) ?? [])
+  const named = tensors.filter((tensor) => (tensor.names ?? []).length > 0).slice(0, MOST_TENSORS)
+  const rows = named.flatMap((tensor): Evidence[] => {
+    const name = tensorName(index, tensor)
+    if (ABOUT_TRACKING.test(finding.code)) {
+      const type = tensor.grad_fn ? (index.node(tensor.grad_fn.node)?.type ?? '') : 'None'
+      return [
+        { what: `${name}.grad_fn`, is: type, wrong: false },
+        { what: `${name}.requires_grad`, is: tensor.requires_grad ? 'True' : 'False', wrong: !tensor.requires_grad },
+      ]
+    }
+    const states = named.filter((other) => index.identity(other.id) === index.identity(tensor.id))
+    const values = [...new Set(states.map(brief))].join(' → ')
+    return [
+      {
+        what: name,
+        is: `${formatShape(tensor.shape)} ${tensor.dtype}${ABOUT_VALUES.test(finding.code) ? ` · ${values}` : ''}`,
+        wrong: false,
+      },
+    ]
+  })
+  return rows.filter((row, at) => rows.findIndex((other) => other.what === row.what && other.is === row.is) === at)
+}
+
+/** Shapes written under each other from the right, as broadcasting reads them. */
+export interface AlignedShapes {
+  rows: readonly { name: string; sizes: readonly (number | null)[] }[]
+  /** The column where they do not fit, if one does not. */
+  clash: number | null
+  /** Columns where one is stretched. */
+  stretched: readonly boolean[]
+}
+
+const ABOUT_BROADCASTING: ReadonlySet<string> = new Set([
+  'shape_mismatch_broadcast', 'difference_broadcast', 'loss_broadcast', 'comparison_broadcast',
+])
+
+export function shapesUnderEachOther(index: TraceIndex, finding: Finding): AlignedShapes | null {
+  if (!ABOUT_BROADCASTING.has(finding.code)) return null
+  const tensors = (finding.tensors ?? []).flatMap((id) => index.tensor(id) ?? []).slice(0, 2)
+  if (tensors.length < 2) return null
+  const width = Math.max(...tensors.map((tensor) => tensor.shape.length))
+  const rows = tensors.map((tensor) => ({
+    name: tensorName(index, tensor),
+    sizes: [...Array.from({ length: width - tensor.shape.length }, () => null), ...tensor.shape],
+  }))
+  const columns = Array.from({ length: width }, (_, at) => rows.map((row) => row.sizes[at] ?? null))
+  const clash = columns.findIndex(([a, b]) => a !== null && b !== null && a !== b && a !== 1 && b !== 1)
+  return { rows, clash: clash < 0 ? null : clash, stretched: columns.map(([a, b], at) => at !== clash && a !== b) }
+}

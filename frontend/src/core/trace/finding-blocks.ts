@@ -1,0 +1,44 @@
+// Findings as blocks under their line: what is wrong, in one sentence, and a way to the rest.
+
+import type { Trace } from '../../api/types'
+import { formatNumber } from '../words/format'
+import { pieces, type Words } from '../words/sentences'
+import type { LineBlock } from './line-marks'
+
+/** A number as Python prints very small and large ones. */
+const EXPONENT = /^-?\d(\.\d+)?e[-+]\d+$/
+
+/** A sentence of a finding by its code; empty when the word lists do not know it. */
+export function findingWords(trace: Trace, at: number, part: 'title' | 'text' | 'fix', t: Words): string {
+  const finding = trace.findings[at]
+  const key = `finding.${finding?.code}.${part}`
+  return finding && t.has(key)
+    ? t(
+        key,
+        Object.fromEntries(
+          Object.entries(finding.parameters ?? {}).map(([name, value]) => [
+            name, EXPONENT.test(value) ? formatNumber(Number(value)) : value,
+          ]),
+        ),
+      )
+    : ''
+}
+
+function unmarked(sentence: string): string {
+  return pieces(sentence)
+    .map((piece) => piece.text)
+    .join('')
+}
+
+export function findingBlocks(trace: Trace, t: Words): LineBlock[] {
+  return trace.findings.flatMap((finding, index) => {
+    if (!finding.span || finding.severity === 'note') return []
+    const title = unmarked(findingWords(trace, index, 'title', t)) || finding.code
+    return [
+      {
+        line: finding.span.end_line, title, action: t('findings.show'),
+        fix: finding.fix?.length ? t('findings.apply') : '', index,
+      },
+    ]
+  })
+}

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import type { Edit } from '../../api/types'
+import { changedLines } from '../words/differences'
+import { applyEdits } from './fix'
+
+const edit = (line: number, column: number, endColumn: number, text: string, endLine = line): Edit => ({
+  span: { line, end_line: endLine, column, end_column: endColumn },
+  text,
+})
+
+describe('edits', () => {
+  test('are put in from the back, so that none moves another', () => {
+    expect(applyEdits('a = 1\nb = 2\n', [edit(1, 4, 5, '100'), edit(2, 4, 5, '200')])).toBe('a = 100\nb = 200\n')
+    expect(applyEdits('f(a, b)', [edit(1, 2, 3, 'x'), edit(1, 5, 6, 'y')])).toBe('f(x, y)')
+  })
+
+  test('count columns in code points', () => {
+    expect(applyEdits('名 = "😀"; s = h.detach()', [edit(1, 14, 23, '')])).toBe('名 = "😀"; s = h')
+  })
+
+  test('insert, delete and run over lines', () => {
+    expect(applyEdits('loss.backward()', [edit(1, 0, 0, 'optimizer.zero_grad()\n')])).toBe(
+      'optimizer.zero_grad()\nloss.backward()',
+    )
+    expect(applyEdits('with torch.no_grad():\n    y = x\n', [edit(1, 0, 4, '', 2)])).toBe('y = x\n')
+  })
+
+  test('beyond the end go to the end', () => {
+    expect(applyEdits('a', [edit(9, 0, 0, '\nb')])).toBe('a\nb')
+    expect(applyEdits('a', [edit(1, 40, 50, 'b')])).toBe('ab')
+  })
+})
+
+describe('changed lines', () => {
+  test('show what differs within a pair', () => {
+    expect(changedLines('x\ns = h.detach().sum()\ny', 'x\ns = h.sum()\ny')).toEqual([
+      { kind: 'old', line: 2, head: 's = h.', changed: 'detach().', tail: 'sum()' },
+      { kind: 'new', line: 2, head: 's = h.', changed: '', tail: 'sum()' },
+    ])
+  })
+
+  test('a line that only comes has no counterpart', () => {
+    expect(changedLines('a\nb', 'a\nnew\nb')).toEqual([{ kind: 'new', line: 2, head: '', changed: 'new', tail: '' }])
+  })
+
+  test('places apart stay apart, with the numbers of their own program', () => {
+    const lines = changedLines('a\nb\nc\nd', 'first\na\nb\nc\nD')
+    expect(lines.map(({ kind, line }) => `${kind} ${line}`)).toEqual(['new 1', 'old 4', 'new 5'])
+  })
+
+  test('nothing changed, nothing shown; everything changed, everything shown', () => {
+    expect(changedLines('a\nb', 'a\nb')).toEqual([])
+    const many = (letter: string) => Array.from({ length: 500 }, (_, at) => `${letter}${at}`).join('\n')
+    expect(changedLines(many('a'), many('b'))).toHaveLength(1000)
+  })
+})

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest'
+import { load } from '../fixtures/load'
+import { TraceIndex } from './trace-index'
+import { words } from '../words/bundled'
+import { passOfStep } from '../../app/state/graphs'
+import { marksAt } from './step-marks'
+import { brief } from './naming'
+import { tell } from './story'
+import { History } from './history'
+import { marksOf } from './timeline'
+import { markLabel } from './timeline-names'
+
+const { trace, graph } = load('accumulation')
+const index = new TraceIndex(trace)
+const then = new History(index)
+const total = trace.timeline.length
+const text = (id: string | null): string => (id === null ? 'None' : brief(index.tensor(id)!))
+
+test('a ledger holds every pass and reset of a leaf, in order', () => {
+  const [account] = then.accounts
+  expect(account?.name).toBe('w')
+  expect(account?.entries.map((entry) => entry.kind)).toEqual(['pass', 'pass', 'reset', 'pass'])
+  const after = account?.entries.map((entry) => text(entry.kind === 'pass' ? entry.accumulation.after : entry.after))
+  expect(after).toEqual(['[2, −4]', '[5, −1]', '0', '3'])
+})
+
+test('a leaf that another one replaced before any gradient came is no account', () => {
+  const w = index.tensor(then.accounts[0]!.leaf)!
+  const born = (id: string, names: string[]) => ({ ...w, id, identity: undefined, names })
+  const first = {
+    ...trace,
+    tensors: [born('t900', ['w']), born('t901', ['kept']), ...trace.tensors, born('t902', ['v']), born('t903', ['v'])],
+  }
+  expect(new History(new TraceIndex(first)).accounts.map((account) => account.leaf)).toEqual(['t901', w.id, 't903'])
+})
+
+test('a leaf frozen before any gradient came is no account', () => {
+  const w = index.tensor(then.accounts[0]!.leaf)!
+  const born = { ...w, id: 't900', identity: undefined, names: ['frozen'] }
+  const opened = (later: object) => {
+    const tensors = [born, { ...born, id: 't901', identity: 't900', version: 1, ...later }, ...trace.tensors]
+    return new History(new TraceIndex({ ...trace, tensors })).accounts.map((account) => account.leaf)
+  }
+  expect(opened({ requires_grad: false })).toEqual([w.id])
+  expect(opened({})).toEqual(['t900', w.id])
+})
+
+test('a .grad is None before it arrives, and what it was after each step', () => {
+  const leaf = then.accounts[0]!.leaf
+  const first = then.accounts[0]!.entries[0]!.step
+  expect(then.gradAt(leaf, first - 1)).toBeNull()
+  expect(text(then.gradAt(leaf, first))).toBe('[2, −4]')
+  expect(text(then.gradAt(leaf, total))).toBe('3')
+})
+
+test('variables appear when they are made', () => {
+  expect(then.variablesAt(0)).toEqual([])
+  expect(then.variablesAt(1).map((entry) => entry.name)).toEqual(['w'])
+  expect(then.variablesAt(total).map((entry) => entry.name)).toEqual(['w', 'first', 'second', 'third'])
+})
+
+test('a step of the forward belongs to the pass that follows it', () => {
+  const ends = trace.timeline.flatMap((event, at) => (event.kind === 'pass_end' ? [at + 1] : []))
+  expect(ends).toHaveLength(3)
+  const passes = trace.passes.map((pass) => pass.id)
+  expect(passOfStep(trace, 0)).toBe(passes[0])
+  expect(passOfStep(trace, ends[0]!)).toBe(passes[0])
+  expect(passOfStep(trace, ends[0]! + 1)).toBe(passes[1])
+  expect(passOfStep(trace, total)).toBe(passes[2])
+})
+
+test('while a pass runs, the line that called it runs, and the node’s line has the gradient', () => {
+  const at = trace.timeline.findIndex((event) => event.kind === 'visit') + 1
+  const marks = marksAt(index, { step: at, selected: undefined, lit: new Set(), blocks: [] }, words('en'))
+  const lines = trace.program.code.split('\n')
+  expect(lines[marks.running! - 1]).toBe('first.backward()')
+  expect(lines[marks.gradient! - 1]).toBe('first = (w ** 2).sum()')
+  expect(lines[marks.next! - 1]).toContain('print(')
+  expect(marks.done.has(1)).toBe(true)
+  expect(marks.done.has(marks.next!)).toBe(false)
+})
+
+test('an accumulation is told with its terms, in both languages', () => {
+  const second = then.accounts[0]!.entries[1]!.step
+  expect(tell(index, second, words('en'))).toEqual({
+    text: 'Add to w.grad:', value: '‖4.47‖ + 3 → ‖5.1‖', tone: 'gradient',
+  })
+  expect(tell(index, second, words('zh')).text).toBe('累加到 w.grad：')
+})
+
+test('marks of the timeline keep to their side and their labels apart', () => {
+  const marks = marksOf(index, 0, 1200, (event) => markLabel(index, event, words('en')))
+  expect(marks).toHaveLength(total)
+  for (const side of [true, false]) {
+    let end = -Infinity
+    for (const mark of marks.filter((one) => one.above === side)) {
+      if (mark.label && mark.step < total) expect(mark.x).toBeGreaterThan(end)
+      if (mark.label) end = mark.x + 10 + mark.label.length * 6
+    }
+  }
+  expect(marksOf(index, 0, 100)).toEqual([])
+})
+
+test('every step of every fixture can be told', () => {
+  for (const name of ['attention', 'broadcasting', 'detach', 'hooks', 'scalar_expression'] as const) {
+    const other = new TraceIndex(load(name).trace)
+    for (let step = 1; step <= other.trace.timeline.length; step += 1) {
+      const told = tell(other, step, words('zh'))
+      expect(told.text, `${name} ${step}`).not.toBe('')
+      expect(`${told.text}${told.value}`, `${name} ${step}`).not.toMatch(/undefined|\{\w+\}|NaN/)
+    }
+  }
+})
+
+test('the graph of the fixture is the one these tests speak of', () => {
+  expect(graph.run).toBe(trace.id)
+})
+
+test('a ledger says where passes of a loop were left out', () => {
+  const at = trace.timeline.findIndex((step) => step.kind === 'pass' && step.pass === 'p3')
+  const timeline = [...trace.timeline.slice(0, at), { kind: 'gap' as const, index: 0 }, ...trace.timeline.slice(at)]
+  const thinned = new TraceIndex({ ...trace, timeline, gaps: [{ passes: 7, ops: 21, updates: 7, first: 3, last: 9 }] })
+  const entries = new History(thinned).accounts[0]!.entries
+  expect(entries.map((entry) => entry.gap ?? 0)).toEqual([0, 0, 0, 7])
+  const t = words('en')
+  expect(tell(thinned, at + 1, t).text).toBe('Left out: passes 3–9 (7)')
+  expect(marksOf(thinned, 0, 4000, (event) => markLabel(thinned, event, t))[at]).toMatchObject({
+    shape: 'gap', label: '… 7',
+  })
+})

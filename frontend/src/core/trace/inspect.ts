@@ -1,0 +1,226 @@
+// What the inspector says of a box at a step: what arrived, what left, what was saved, and one plain sentence.
+
+import type { Box, Edge, Graph, HookCall, Node, Reduction, Saved, Sum, Tensor } from '../../api/types'
+import type { TraceIndex, VisitAt } from './trace-index'
+import type { Words } from '../words/sentences'
+import { elements, nodeName, tensorName } from './naming'
+
+/** The visit to tell of: the latest that has happened, or else the first that will. */
+export function visitAt(index: TraceIndex, node: Node, step: number, passes: readonly string[]): VisitAt | undefined {
+  const visits = (index.visitsOfNode.get(node.id) ?? []).filter(
+    (visit) => passes.length === 0 || passes.includes(visit.pass.id),
+  )
+  return visits.findLast((visit) => visit.step <= step) ?? visits[0]
+}
+
+export interface Arrival {
+  inputNr: number
+  tensor: Tensor | undefined
+  sum: Sum | undefined
+  sumStep: number
+  /** Node that sent it, or null for the seed of a pass. */
+  from: Node | null
+}
+
+export function arrivals(index: TraceIndex, at: VisitAt): Arrival[] {
+  return at.visit.entered.map((id, inputNr) => ({
+    inputNr,
+    tensor: index.tensor(id),
+    sum: at.visit.sums?.find((sum) => sum.input_nr === inputNr),
+    sumStep: index.sumStep(at.pass.id, at.index, inputNr),
+    from: senderOf(index, at, inputNr),
+  }))
+}
+
+function senderOf(index: TraceIndex, at: VisitAt, inputNr: number): Node | null {
+  for (const visit of at.pass.visits) {
+    const node = index.node(visit.node)
+    const slot =
+      node?.edges.findIndex(
+        (edge, slot) => edge.to === at.visit.node && edge.input_nr === inputNr && visit.left[slot] != null,
+      ) ?? -1
+    if (node && slot >= 0) return node
+  }
+  return null
+}
+
+export interface Departure {
+  slot: number
+  edge: Edge
+  to: Node | undefined
+  tensor: Tensor | undefined
+  /** The sum it went into. */
+  sum: Sum | undefined
+  sumStep: number
+  /** The sum over broadcast axes it went through before it left. */
+  reduction: Reduction | undefined
+}
+
+export function departures(index: TraceIndex, node: Node, at: VisitAt | undefined): Departure[] {
+  return node.edges.map((edge, slot) => {
+    const next = at?.pass.visits.findIndex((visit, number) => number > at.index && visit.node === edge.to) ?? -1
+    const sum = at?.pass.visits[next]?.sums?.find((one) => one.input_nr === edge.input_nr && one.terms.length > 1)
+    return {
+      slot,
+      edge,
+      to: index.node(edge.to),
+      tensor: index.tensor(at?.visit.left[slot]),
+      sum,
+      reduction: at?.visit.reduced?.find((one) => one.slot === slot),
+      sumStep: at && sum ? index.sumStep(at.pass.id, next, edge.input_nr) : 0,
+    }
+  })
+}
+
+/** How many slots lead to the same input of the same node: `y * y` sends two gradients to y. */
+function sameTwice(node: Node): { edge: Edge; n: number } | null {
+  const counts = new Map<string, { edge: Edge; n: number }>()
+  for (const edge of node.edges) {
+    if (!edge.to) continue
+    const key = `${edge.to} ${edge.input_nr}`
+    const known = counts.get(key)
+    if (known) known.n += 1
+    else counts.set(key, { edge, n: 1 })
+  }
+  return [...counts.values()].find((one) => one.n > 1) ?? null
+}
+
+const plain: Readonly<Record<string, string>> = {
+  ReluBackward0: 'say.relu',
+  SubBackward0: 'say.sub',
+  RsubBackward1: 'say.sub',
+}
+
+function ghostSentence(index: TraceIndex, box: Box, t: Words): string {
+  if (box.reason === 'unused') return t('say.ghost.unused')
+  const made = index.tensor(box.tensor)
+  if (made?.requires_grad && made.is_leaf !== false) return t('say.leaf', { name: box.name || box.title })
+  const tracked = index.op(box.op)?.inputs.some((id) => index.tensor(id)?.requires_grad) ?? false
+  const guess = made?.grad_fn ? 'unreached' : tracked ? 'untracked' : 'constant'
+  const reason = box.reason && box.reason !== 'untracked' ? box.reason : guess
+  return t(t.has(`say.ghost.${reason}`) ? `say.ghost.${reason}` : 'say.ghost.untracked')
+}
+
+/** One sentence in plain words. The rule's own sentence is used when there is one. */
+/** Beside a module with a full backward hook; a custom Function only by its making. */
+const BACKWARD_HOOK = 'BackwardHookFunctionBackward'
+
+export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, t: Words): string {
+  const name = box.name || box.title
+  if (box.kind === 'ghost') return ghostSentence(index, box, t)
+  if (box.kind === 'leaf') {
+    const tensor = index.tensor(box.tensor)
+    const computed =
+      tensor?.role === 'leaf' &&
+      index.trace.ops.some(
+        (op) =>
+          op.inputs.length > 0 &&
+          !op.in_place &&
+          op.name !== 'requires_grad_' &&
+          op.outputs.includes(index.identity(tensor.id)),
+      )
+    return t(
+      !box.node
+        ? 'say.leaf_plain'
+        : tensor?.role === 'parameter'
+          ? 'say.parameter'
+          : computed
+            ? 'say.leaf_turned'
+            : 'say.leaf',
+      { name },
+    )
+  }
+  const node = index.node(box.node)
+  const twice = node ? sameTwice(node) : null
+  if (node && twice) return t('say.same_twice', { name: nodeName(index, index.node(twice.edge.to)), n: twice.n })
+  if (node?.type === 'CopySlices') return t('say.copy_slices', { name })
+  if (node?.type === BACKWARD_HOOK) return t('say.backward_hook')
+  if (node?.custom) return t('say.custom')
+  if (ruleWords) return ruleWords
+  const key = plain[node?.type ?? ''] ?? `say.${box.family}`
+  if (!node || !t.has(key)) return t('say.op', { name })
+  const before = index.tensor(index.op(box.op)?.inputs[0])
+  const after = index.tensor(box.tensor)
+  return t(key, {
+    name, n: before && after ? Math.max(1, Math.round(elements(before) / Math.max(1, elements(after)))) : 1,
+  })
+}
+
+/** Ops that copy only when they must. */
+const COPIES_IF_NEEDED: ReadonlySet<string> = new Set(['reshape', 'contiguous', 'flatten', 'reshape_as'])
+
+/** Whether an op had to copy, and why; nothing for ops that always or never do. */
+export function copySentence(index: TraceIndex, box: Box, t: Words): string {
+  const op = index.op(box.op)
+  const before = index.tensor(op?.inputs[0])
+  const after = index.tensor(op?.outputs[0])
+  if (!op || !COPIES_IF_NEEDED.has(op.name) || before?.storage == null || after?.storage == null) return ''
+  const name = tensorName(index, before)
+  return before.storage === after.storage
+    ? t('say.not_copied', { name })
+    : t('say.copied', { name, strides: `(${(before.strides ?? []).join(', ')})` })
+}
+
+export interface SavedLine {
+  saved: Saved
+  tensor: Tensor | undefined
+  name: string
+  /** Version the tensor object has at the step. */
+  now: number | null
+  sharesWith: string | null
+}
+
+/** What is said of saved tensors that are not kept as they were. */
+const NOT_KEPT: Readonly<Record<string, string>> = {
+  kept_by_hooks: 'inspect.kept_by_hooks',
+  kept_unseen: 'inspect.kept_unseen',
+  recomputed: 'inspect.recomputed',
+}
+/** How PyTorch prints a −1 that it keeps without sign: no padding index. */
+const UNSIGNED_MINUS_ONE = '18446744073709551615'
+
+/** What stands for a saved value that is no tensor, or for a tensor that was not kept. */
+export function savedText({ text, reason = '' }: Saved, t: Words): string {
+  if (text === UNSIGNED_MINUS_ONE) return '−1'
+  return text ?? (NOT_KEPT[reason!] ? t(NOT_KEPT[reason!]!) : reason) ?? ''
+}
+
+/** What a node keeps for backward. Two fields that keep the same memory say so. */
+export function savedLines(
+  index: TraceIndex, node: Node, stateAt: (tensor: string) => Tensor | undefined,
+): SavedLine[] {
+  const seen = new Map<string, string>()
+  return (node.saved ?? []).map((saved) => {
+    const tensor = index.tensor(saved.tensor)
+    const storage = tensor?.storage ?? null
+    const sharesWith = storage ? (seen.get(storage) ?? null) : null
+    if (storage && !seen.has(storage)) seen.set(storage, saved.field)
+    return {
+      saved, tensor, name: tensorName(index, tensor), now: tensor ? (stateAt(tensor.id)?.version ?? 0) : null,
+      sharesWith,
+    }
+  })
+}
+
+/** Hooks that fired on a node, or on the leaf whose sink it is. */
+export function hooksOf(index: TraceIndex, node: Node, passes: readonly string[]): HookCall[] {
+  const leaf = node.variable ? index.identity(node.variable) : null
+  return (index.trace.hooks ?? []).filter((hook) => {
+    const here = hook.node === node.id || (leaf !== null && hook.tensor != null && index.identity(hook.tensor) === leaf)
+    return here && (passes.length === 0 || hook.pass == null || passes.includes(hook.pass))
+  })
+}
+
+export interface Neighbours {
+  producers: Box[]
+  consumers: Box[]
+}
+
+export function neighbours(graph: Graph, id: string): Neighbours {
+  const boxes = new Map(graph.boxes.map((box) => [box.id, box]))
+  const pick = (ids: string[]): Box[] => [...new Set(ids)].flatMap((one) => boxes.get(one) ?? [])
+  return {
+    producers: pick(graph.links.filter((link) => link.target === id).map((link) => link.source)),
+    consumers: pick(graph.links.filter((link) => link.source === id).map((link) => link.target)),
+  }
+}

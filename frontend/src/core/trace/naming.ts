@@ -1,0 +1,139 @@
+// What a reader calls the things of a trace: the program's own names first, then its own code.
+
+import type { Box, Graph, Node, Op, Pass, Span, Tensor } from '../../api/types'
+import { display, uniform, normOf } from '../words/display'
+import { formatNumber, formatShape } from '../words/format'
+import type { Lang } from '../state'
+import type { TraceIndex } from './trace-index'
+import type { Words } from '../words/sentences'
+
+/** The user's code in a span, on one line, cut when long. Columns count code points. */
+export function codeAt(code: string, span: Span | null | undefined, most = 40): string {
+  if (!span) return ''
+  const lines = code.split('\n').slice(span.line - 1, span.end_line)
+  const cut = lines.map((line, at) => {
+    const letters = [...line]
+    const end = at === lines.length - 1 ? span.end_column : letters.length
+    return letters.slice(at === 0 ? span.column : 0, end).join('').trim()
+  })
+  const text = cut.join(' ')
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text
+}
+
+/** Names of parameters and buffers by their module's path, for those no variable names. */
+const memberNames = new WeakMap<TraceIndex, ReadonlyMap<string, string>>()
+
+function memberName(index: TraceIndex, tensor: Tensor): string | undefined {
+  let names = memberNames.get(index)
+  if (!names) {
+    const members = index.trace.modules.flatMap((module) =>
+      [...(module.parameters ?? []), ...(module.buffers ?? [])].map(
+        (member) => [index.identity(member.tensor), `${module.path}.${member.name}`] as const,
+      ),
+    )
+    memberNames.set(index, (names = new Map(members.reverse())))
+  }
+  return names.get(index.identity(tensor.id))
+}
+
+export function tensorName(index: TraceIndex, tensor: Tensor | undefined): string {
+  if (!tensor) return ''
+  const named = tensor.names?.[0] ?? index.tensor(tensor.identity)?.names?.[0] ?? memberName(index, tensor)
+  if (named) return named
+  const made = index.producer(tensor.id)
+  if (made) return codeAt(index.trace.program.code, made.span, 28) || made.name
+  return tensor.role === 'constant' || tensor.role === 'seed' ? brief(tensor) : tensor.id
+}
+
+export function opName(index: TraceIndex, op: Op): string {
+  const result = index.tensor(op.outputs[0])
+  return result?.names?.[0] ?? (codeAt(index.trace.program.code, op.span, 28) || op.name)
+}
+
+/** What a node computed, in the program's words: `y`, `y * y`; for a sink the leaf. */
+export function nodeName(index: TraceIndex, node: Node | undefined): string {
+  if (!node) return ''
+  if (node.variable) return tensorName(index, index.tensor(node.variable))
+  const op = index.op(node.op)
+  return op ? opName(index, op) : node.type
+}
+
+/** `Mul` for `MulBackward0`: short enough for a mark on the timeline. */
+export function shortType(type: string): string {
+  return type.replace(/Backward\d*$/, '') || type
+}
+
+export function passName(pass: Pass, t: Words): string {
+  const call = pass.kind === 'grad' ? 'autograd.grad()' : 'backward()'
+  return t('pass.name', { call, n: pass.id.slice(1) })
+}
+
+/** A tensor in a few letters: its number, the number all its elements are, its few values, or its norm. */
+export function brief(tensor: Tensor): string {
+  const shown = display(tensor)
+  if (shown.kind === 'number' || shown.kind === 'word') return shown.text
+  const same = uniform(tensor)
+  if (same !== null) return formatNumber(same)
+  if (shown.kind === 'matrix' && shown.rows.length === 1 && !shown.stacked) return `[${shown.rows[0]!.join(', ')}]`
+  return `‖${formatNumber(Number(normOf(tensor).toPrecision(3)))}‖`
+}
+
+/** As `brief`, but says that all elements are the same: `全为 3`. */
+export function briefValue(tensor: Tensor, t: Words): string {
+  const same = uniform(tensor)
+  if (same !== null && tensor.shape.length > 0 && tensor.shape.reduce((a, b) => a * b, 1) > 1)
+    return t('vars.all', { value: formatNumber(same) })
+  return brief(tensor)
+}
+
+/** `2×2 · 3` at the end of a line; only the value for a scalar, only the shape for a larger one. */
+export function briefLine(tensor: Tensor): string {
+  if (tensor.shape.length === 0) return brief(tensor)
+  const same = uniform(tensor)
+  return same === null ? formatShape(tensor.shape) : `${formatShape(tensor.shape)} · ${formatNumber(same)}`
+}
+
+/** Thousands apart, as each language writes them: 4,812 and 4 812. */
+export function grouped(n: number, lang: Lang): string {
+  return String(n).replace(/\B(?=(\d{3})+(?!\d))/g, lang === 'en' ? ',' : '\u202f')
+}
+
+export function elements(tensor: Tensor): number {
+  return tensor.shape.reduce((product, size) => product * size, 1)
+}
+
+/** Which box of the drawn graph shows a node, an op, a tensor; folded leaves point at the box they are folded into. */
+export interface BoxFinder {
+  ofNode(id: string | null | undefined): Box | undefined
+  ofOp(id: string | null | undefined): Box | undefined
+  ofTensor(id: string | null | undefined): Box | undefined
+  byId(id: string): Box | undefined
+}
+
+export function boxFinder(graph: Graph, index: TraceIndex): BoxFinder {
+  const ids = new Map<string, Box>()
+  const nodes = new Map<string, Box>()
+  const ops = new Map<string, Box>()
+  const tensors = new Map<string, Box>()
+  for (const box of graph.boxes) {
+    ids.set(box.id, box)
+    if (box.node) nodes.set(box.node, box)
+    if (box.op) ops.set(box.op, box)
+    if (box.tensor) tensors.set(index.identity(box.tensor), box)
+  }
+  for (const box of graph.boxes) {
+    for (const parameter of box.parameters ?? []) {
+      if (parameter.node && !nodes.has(parameter.node)) nodes.set(parameter.node, box)
+      const identity = index.identity(parameter.tensor)
+      if (!tensors.has(identity)) tensors.set(identity, box)
+    }
+  }
+  const find = <T>(map: ReadonlyMap<string, T>, id: string | null | undefined): T | undefined =>
+    id == null ? undefined : map.get(id)
+  return {
+    ofNode: (id) => find(nodes, id),
+    ofOp: (id) => find(ops, id),
+    ofTensor: (id) => (id == null ? undefined : tensors.get(index.identity(id))),
+    byId: (id) => ids.get(id),
+  }
+}

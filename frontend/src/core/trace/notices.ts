@@ -1,0 +1,71 @@
+// How a run ended and what was left out, as sentences above the graph.
+
+import type { Graph, Trace } from '../../api/types'
+import type { Words } from '../words/sentences'
+import type { Lang } from '../state'
+import { grouped } from './naming'
+
+export interface Notice {
+  text: string
+  tone: 'plain' | 'note' | 'err'
+  line?: number
+}
+
+export function notices(trace: Trace | null, graph: Graph | null, t: Words, lang: Lang): Notice[] {
+  if (!trace) return []
+  const found: Notice[] = []
+  const ended = ending(trace, t, lang)
+  if (ended) found.push(ended)
+  for (const { what, kept, limit } of trace.truncated) {
+    if (limit === 'sample') continue
+    const key = `truncated.${what}`
+    if (what !== 'values' && t.has(key))
+      found.push({ text: t(key, { kept: grouped(kept, lang), limit }), tone: 'note' })
+  }
+  const sampled = sample(trace, t, lang)
+  if (sampled) found.push(sampled)
+  if (graph && (graph.omitted ?? 0) > 0)
+    found.push({ text: t('state.truncated', { n: grouped(graph.omitted ?? 0, lang) }), tone: 'note' })
+  if (trace.nodes.length === 0 && trace.status !== 'failed' && !trace.tensors.some((tensor) => tensor.requires_grad))
+    found.push({ text: t('state.no_graph'), tone: 'plain' })
+  return found
+}
+
+/** Which passes of a long loop were kept: all of the first, then a sample. */
+function sample(trace: Trace, t: Words, lang: Lang): Notice | null {
+  const cut = trace.truncated.find(({ what, limit }) => what === 'passes' && limit === 'sample')
+  const first = trace.gaps?.find((gap) => gap.first != null)?.first
+  if (!cut || first == null) return null
+  const all = cut.kept + (cut.omitted ?? 0)
+  return {
+    text: t('truncated.sample', {
+      all: grouped(all, lang), kept: grouped(cut.kept, lang), first: grouped(first - 1, lang),
+      last: grouped(Number(trace.passes.at(-1)?.id.slice(1) ?? 0), lang),
+    }),
+    tone: 'note',
+  }
+}
+
+function ending(trace: Trace, t: Words, lang: Lang): Notice | null {
+  const { failure } = trace
+  if (!failure) return null
+  const steps = grouped(trace.timeline.length, lang)
+  const line = failure.span?.line
+  const at = line === undefined ? {} : { line }
+  if (failure.type === 'cancelled') return { text: t('state.cancelled', { steps }), tone: 'note' }
+  if (failure.kind === 'syntax' && line !== undefined) return { text: t('state.syntax', { line }), tone: 'err', ...at }
+  if (trace.status === 'limited' && failure.limit === 'wall_s')
+    return { text: t('state.limited_time', { s: trace.limits.wall_s, steps }), tone: 'note', ...at }
+  if (trace.status === 'limited')
+    return {
+      text: t('state.limited', {
+        limit: t.has(`limit.${failure.limit}`) ? t(`limit.${failure.limit}`) : failure.type, steps,
+      }),
+      tone: 'note',
+      ...at,
+    }
+  if (trace.status === 'crashed') return { text: t('state.crashed', { steps }), tone: 'err', ...at }
+  return line === undefined
+    ? { text: t('state.failed_nowhere'), tone: 'err' }
+    : { text: t('state.failed', { line }), tone: 'err', ...at }
+}

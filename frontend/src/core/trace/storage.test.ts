@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import type { Trace } from '../../api/types'
+import { aliasGroups, relationOf } from './storage'
+import { TraceIndex } from './trace-index'
+
+// y is saved by two nodes at version 0; the first is visited before the write, the second after it.
+function story(bumped: boolean, version: number): Trace {
+  return {
+    tensors: [
+      { id: 't1', shape: [2], dtype: 'float32', role: 'result', storage: 's1', names: ['y'] },
+      { id: 't2', shape: [1], dtype: 'float32', role: 'result', storage: 's1', base: 't1' },
+      { id: 't3', shape: [2], dtype: 'float32', role: 'result', storage: 's1' },
+    ],
+    ops: [
+      { id: 'o1', name: 'mul', function: '', arguments: [], inputs: ['t1'], outputs: ['t9'], nodes: ['n1'] },
+      { id: 'o2', name: 'exp', function: '', arguments: [], inputs: ['t1'], outputs: ['t8'], nodes: ['n2'] },
+      { id: 'o3', name: 'add_', function: '', arguments: [], inputs: ['t1'], outputs: ['t4'], nodes: [] },
+      { id: 'o4', name: 'detach', function: '', arguments: [], inputs: ['t1'], outputs: ['t3'], nodes: [] },
+    ],
+    nodes: [
+      {
+        id: 'n1',
+        type: 'MulBackward0',
+        edges: [],
+        op: 'o1',
+        saved: [
+          { field: 'self', tensor: 't1', version: 0 }, { field: 'alpha', text: '1' },
+        ],
+      },
+      { id: 'n2', type: 'ExpBackward0', edges: [], op: 'o2', saved: [{ field: 'result', tensor: 't1', version: 0 }] },
+    ],
+    passes: [
+      { id: 'p1', kind: 'backward', roots: [], accumulations: [], visits: [{ node: 'n1', entered: [], left: [] }] },
+      { id: 'p2', kind: 'backward', roots: [], accumulations: [], visits: [], failed: true, failed_node: 'n2' },
+    ],
+    updates: [],
+    modules: [],
+    storages: [{ id: 's1', tensors: ['t1', 't2', 't3'], writes: [{ tensor: 't1', version, bumped, op: 'o3' }] }],
+    timeline: [
+      { kind: 'op', op: 'o1' }, { kind: 'op', op: 'o2' }, { kind: 'pass', pass: 'p1' },
+      { kind: 'visit', pass: 'p1', visit: 0 }, { kind: 'pass_end', pass: 'p1' }, { kind: 'op', op: 'o3' },
+      { kind: 'pass', pass: 'p2' }, { kind: 'pass_end', pass: 'p2' },
+    ],
+  } as unknown as Trace
+}
+
+test('a write after the visit does no harm; one before it changes what was saved', () => {
+  const [group] = aliasGroups(new TraceIndex(story(true, 1)))
+  expect(group!.saved.map((one) => [one.node.id, one.verdict, one.now])).toEqual([
+    ['n1', 'same', 0], ['n2', 'changed', 1],
+  ])
+  expect(group!.saved.map((one) => [one.from, one.used])).toEqual([
+    [1, 4], [2, 8],
+  ])
+  expect(group!.trouble).toBe(true)
+  expect(group!.writes.map((one) => one.step)).toEqual([6])
+})
+
+test('a write the version does not tell of is a silent one', () => {
+  const [group] = aliasGroups(new TraceIndex(story(false, 0)))
+  expect(group!.saved.map((one) => one.verdict)).toEqual(['same', 'silent'])
+})
+
+test('what no pass came to is unused', () => {
+  const trace = story(true, 1)
+  const [group] = aliasGroups(new TraceIndex({ ...trace, passes: [], timeline: trace.timeline.slice(0, 2) }))
+  expect(group!.saved.map((one) => one.verdict)).toEqual(['unused', 'unused'])
+  expect(group!.trouble).toBe(false)
+})
+
+test('how tensors came to share memory', () => {
+  const index = new TraceIndex(story(true, 1))
+  expect(index.trace.tensors.map((tensor) => relationOf(index, tensor))).toEqual(['own', 'view', 'detach'])
+})

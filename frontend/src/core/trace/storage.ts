@@ -1,0 +1,100 @@
+// Memory that several tensors share: what was written into it, who saved which version of it, and what was still true
+// when it was used.
+
+import type { Node, Saved, Storage, Tensor, Write } from '../../api/types'
+import { push, type TraceIndex } from './trace-index'
+
+export interface WriteAt {
+  write: Write
+  step: number
+}
+
+/** A node that keeps a tensor of this storage for its backward. */
+export interface SavedHere {
+  node: Node
+  saved: Saved
+  tensor: Tensor
+  /** Step of the op that saved it. */
+  from: number
+  /** Step of the visit that used it, or of the failure there; null when it was never used. */
+  used: number | null
+  /** Writes between saving and use. */
+  writes: readonly WriteAt[]
+  /** `changed`: the version is another one, and PyTorch refuses; `silent`: only writes autograd cannot see came
+   *  between. */
+  verdict: 'same' | 'changed' | 'silent' | 'unused'
+  /** Version when it was used, or at the end. */
+  now: number
+}
+
+export interface AliasGroup {
+  storage: Storage
+  /** The first record of each tensor in it. */
+  tensors: readonly Tensor[]
+  writes: readonly WriteAt[]
+  saved: readonly SavedHere[]
+  trouble: boolean
+}
+
+/** All alias groups, in the order of meeting; linear in the trace. */
+export function aliasGroups(index: TraceIndex): AliasGroup[] {
+  const savedIn = new Map<string, { node: Node; saved: Saved; tensor: Tensor }[]>()
+  for (const node of index.trace.nodes) {
+    for (const saved of node.saved ?? []) {
+      const tensor = index.tensor(saved.tensor)
+      if (tensor?.storage != null) push(savedIn, tensor.storage, { node, saved, tensor })
+    }
+  }
+  const steps = new Map(index.updatesInOrder.map(({ update, step }) => [update.id, step]))
+  return (index.trace.storages ?? []).map((storage) => {
+    const writes = (storage.writes ?? [])
+      .map((write) => ({ write, step: stepOf(index, write, steps) }))
+      .sort((a, b) => a.step - b.step)
+    const saved = (savedIn.get(storage.id) ?? []).map((one) => judged(index, one, writes))
+    const tensors = storage.tensors.flatMap((id) => index.tensor(id) ?? [])
+    return {
+      storage, tensors, writes, saved,
+      trouble: saved.some((one) => one.verdict === 'changed' || one.verdict === 'silent'),
+    }
+  })
+}
+
+function stepOf(index: TraceIndex, write: Write, steps: ReadonlyMap<string, number>): number {
+  return (
+    (write.op != null ? index.stepOfOp.get(write.op) : undefined) ??
+    (write.update != null ? steps.get(write.update) : undefined) ??
+    0
+  )
+}
+
+function judged(
+  index: TraceIndex, { node, saved, tensor }: { node: Node; saved: Saved; tensor: Tensor },
+  writes: readonly WriteAt[],
+): SavedHere {
+  const from = (node.op != null ? index.stepOfOp.get(node.op) : undefined) ?? 0
+  const used = useOf(index, node)
+  const until = used ?? Infinity
+  const later = writes.filter((one) => one.step > from && one.step <= until)
+  const before = saved.version ?? 0
+  const seen = later.filter((one) => one.write.bumped && one.write.version > before)
+  const now = seen.at(-1)?.write.version ?? before
+  const verdict =
+    used === null ? 'unused' : seen.length > 0 ? 'changed' : later.some((one) => !one.write.bumped) ? 'silent' : 'same'
+  return { node, saved, tensor, from, used, writes: later, verdict, now }
+}
+
+/** The first visit of a node, or the end of the pass that failed in it. */
+function useOf(index: TraceIndex, node: Node): number | null {
+  const visits = (index.visitsOfNode.get(node.id) ?? []).map((visit) => visit.step)
+  const failures = index.trace.passes.flatMap((pass) => (pass.failed_node === node.id ? [index.passEnd(pass.id)] : []))
+  const all = [...visits, ...failures].filter((step) => step > 0)
+  return all.length > 0 ? Math.min(...all) : null
+}
+
+/** How a tensor came to share this memory. */
+export function relationOf(index: TraceIndex, tensor: Tensor): 'own' | 'view' | 'detach' | 'alias' {
+  if (tensor.base != null) return 'view'
+  const op = index.producer(tensor.id)
+  if (op?.name === 'detach' || op?.name === 'detach_') return 'detach'
+  return op && op.inputs.some((id) => index.tensor(id)?.storage === tensor.storage) ? 'alias' : 'own'
+}

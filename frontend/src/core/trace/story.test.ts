@@ -1,0 +1,78 @@
+import { describe, expect, test } from 'vitest'
+import { load, NAMES } from '../fixtures/load'
+import { TraceIndex } from './trace-index'
+import { words } from '../words/bundled'
+import { nodeOfStep, tell } from './story'
+import { marksOf } from './timeline'
+import { markLabel } from './timeline-names'
+
+const index = (name: (typeof NAMES)[number]): TraceIndex => new TraceIndex(load(name).trace)
+const stepOf = (of: TraceIndex, kind: string): number => of.trace.timeline.findIndex((step) => step.kind === kind) + 1
+
+describe.each(NAMES)('%s', (name) => {
+  test.each(['en', 'zh'] as const)('every step is told in %s, with all its values', (lang) => {
+    const of = index(name)
+    of.trace.timeline.forEach((_, at) => {
+      const { text, value } = tell(of, at + 1, words(lang))
+      expect(text, `step ${at + 1}`).not.toBe('')
+      if (value === '') expect(text, `step ${at + 1}`).not.toMatch(/[:：]$/)
+      expect(`${text}${value}`, `step ${at + 1}`).not.toMatch(/\{\w+\}|undefined|^(step|hook|call)\./)
+    })
+  })
+
+  test('every step has a mark on its side of the line', () => {
+    const of = index(name)
+    const marks = marksOf(of, 0, 20_000)
+    expect(marks).toHaveLength(of.trace.timeline.length)
+    of.trace.timeline.forEach((step, at) => {
+      if (['visit', 'sum', 'reduce', 'seed', 'accumulate'].includes(step.kind)) expect(marks[at]!.above).toBe(true)
+      if (['op', 'call', 'call_end', 'output', 'update', 'reset'].includes(step.kind))
+        expect(marks[at]!.above).toBe(false)
+    })
+  })
+})
+
+test('a hook says its name, its place and what it made of the gradient', () => {
+  const of = index('hooks')
+  const told = tell(of, stepOf(of, 'hook'), words('en'))
+  expect(told.text).toBe('Hook <lambda> on hidden changes what it got:')
+  expect(told.value).toBe('‖4.58‖ → ‖3.35‖')
+  expect(nodeOfStep(of, of.event(stepOf(of, 'hook')))?.type).toBe('PowBackward0')
+})
+
+test('an op at which a checkpoint has computed enough is no error, one that raised is', () => {
+  const trace = structuredClone(load('hooks').trace)
+  const at = trace.timeline.findIndex((step) => step.kind === 'op')
+  const op = trace.ops.find((one) => one.id === trace.timeline[at]!.op)!
+  Object.assign(op, { raised: true, outputs: [] })
+  const told = (): string[] => {
+    const of = new TraceIndex(trace)
+    return [tell(of, at + 1, words('en')).tone, marksOf(of, 0, 20_000)[at]!.shape]
+  }
+  expect(told()).toEqual(['error', 'failure'])
+  Object.assign(op, { rerun_of: 'o1' })
+  expect(told()[0]).toBe('plain')
+  expect(told()[1]).not.toBe('failure')
+})
+
+test('a sum over broadcast axes says them, and the shapes around it', () => {
+  const of = index('broadcasting')
+  const at = stepOf(of, 'reduce')
+  const step = of.event(at)!
+  const reduction = of.passes.get(step.pass!)!.visits[step.visit!]!.reduced![0]!
+  const told = tell(of, at, words('en'))
+  expect(told.text).toContain(`Sum over axis ${reduction.axes.join(', ')} for `)
+  expect(told.value).toContain(`${reduction.shape.join('×')} → `)
+  expect(markLabel(of, step, words('en'))).toMatch(/^Σ[₀-₉]+$/)
+})
+
+test('modules are entered and left in pairs', () => {
+  const of = index('attention')
+  const depth = of.trace.timeline.reduce((open, step) => {
+    const next = step.kind === 'call' ? open + 1 : step.kind === 'call_end' ? open - 1 : open
+    expect(next).toBeGreaterThanOrEqual(0)
+    return next
+  }, 0)
+  expect(depth).toBe(0)
+  expect(tell(of, stepOf(of, 'call'), words('zh')).text).toMatch(/^进入模块 /)
+})

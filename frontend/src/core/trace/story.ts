@@ -1,0 +1,238 @@
+// The timeline in words: what happened at a step, which line it was, which node it concerns.
+
+import type { Gap, HookCall, Node, Op, Reduction, Step, Update, Visit } from '../../api/types'
+import { brief as briefTerm } from '../words/display'
+import { formatShape } from '../words/format'
+import type { TraceIndex } from './trace-index'
+import type { Words } from '../words/sentences'
+import { brief, codeAt, nodeName, opName, passName, tensorName } from './naming'
+
+export interface Told {
+  /** The sentence, without its value. */
+  text: string
+  /** The numbers it ends in. */
+  value: string
+  tone: 'plain' | 'gradient' | 'error'
+}
+
+const told = (text: string, value = '', tone: Told['tone'] = 'plain'): Told => ({ text, value, tone })
+
+/** `2.25 + 2.25 → 4.5`; more than three terms are counted. */
+function sumText(
+  index: TraceIndex, terms: readonly (string | null)[], total: string | null, t: Words,
+  asked: (id: string | null) => string,
+): string {
+  const few = terms.length <= 3 ? terms : terms.slice(0, 2)
+  const parts = few.map(asked)
+  if (terms.length > 3) parts.push(t('graph.more', { n: terms.length - 2 }))
+  const sum = index.tensor(total)
+  return `${parts.join(' + ')}${sum ? ` → ${briefTerm(sum)}` : ''}`
+}
+
+/** The node a step concerns, for those that concern one. */
+export function nodeOfStep(index: TraceIndex, step: Step | undefined): Node | undefined {
+  if (!step) return undefined
+  const hooked = step.hook ? index.hooks.get(step.hook)?.node : undefined
+  if (hooked != null) return index.node(hooked)
+  const pass = step.pass ? index.passes.get(step.pass) : undefined
+  if (step.kind === 'op') {
+    const nodes = index.op(step.op)?.nodes
+    return nodes?.length ? index.node(nodes[nodes.length - 1]) : undefined
+  }
+  if (step.kind === 'seed') return index.node(pass?.roots[step.root ?? 0]?.node)
+  if (step.kind === 'visit' || step.kind === 'sum' || step.kind === 'reduce' || step.kind === 'hook')
+    return index.node(step.visit == null ? null : pass?.visits[step.visit]?.node)
+  if (step.kind === 'accumulate')
+    return index.node(step.accumulation == null ? null : pass?.accumulations[step.accumulation]?.node)
+  if (step.kind === 'failure') return index.node(index.trace.failure?.node)
+  return undefined
+}
+
+export function tell(index: TraceIndex, number: number, t: Words): Told {
+  const step = index.event(number)
+  if (!step) return told(t('step.start'))
+  switch (step.kind) {
+    case 'op':
+      return tellOp(index, step, t)
+    case 'pass':
+    case 'pass_end':
+    case 'seed':
+    case 'visit':
+    case 'sum':
+    case 'reduce':
+    case 'accumulate':
+      return tellBackward(index, step, t)
+    case 'hook':
+      return step.hook ? tellHook(index, step.hook, t) : tellBackward(index, step, t)
+    case 'call':
+    case 'call_end':
+      return tellCall(index, step, t)
+    case 'update':
+    case 'reset':
+      return tellUpdate(index, step, t)
+    case 'output':
+      return told(t('step.output'), oneLine(index.trace.output[step.index ?? 0]?.text ?? ''))
+    case 'warning':
+      return told(t('step.warning'), oneLine(index.trace.warnings[step.index ?? 0]?.message ?? ''))
+    case 'failure':
+      return told(t('step.failure'), failureLine(index), 'error')
+    case 'gap':
+      return tellGap(index.trace.gaps?.[step.index ?? -1], t)
+  }
+}
+
+/** Turns of a long loop that were left out. */
+function tellGap(gap: Gap | undefined, t: Words): Told {
+  if (!gap) return told('')
+  const { first, last, passes, ops, updates } = gap
+  if (first == null || last == null) return told(t('step.gap_ops', { ops, updates }))
+  return told(t('step.gap', { passes, first, last }), t('step.gap_ops', { ops, updates }))
+}
+
+function failureLine(index: TraceIndex): string {
+  const { failure } = index.trace
+  return failure ? oneLine(`${failure.type}: ${failure.message}`) : ''
+}
+
+function oneLine(text: string): string {
+  const line = text.trim().split('\n')[0] ?? ''
+  return line.length > 120 ? `${line.slice(0, 119)}…` : line
+}
+
+/** Whether a checkpoint stopped computing again at this op, which raised nothing of the program's. */
+export function isEnough(index: TraceIndex, op: Op): boolean {
+  return !!op.raised && op.rerun_of != null && index.trace.failure?.op !== op.id
+}
+
+function tellOp(index: TraceIndex, step: Step, t: Words): Told {
+  const op = index.op(step.op)
+  if (!op) return told('')
+  const name = opName(index, op)
+  if (isEnough(index, op)) return told(t('step.call_enough', { name }), '', 'plain')
+  if (op.raised) return told(t('step.op_raised', { name }), '', 'error')
+  const result = index.tensor(op.outputs[0] ?? (op.name === 'item' ? op.inputs[0] : undefined))
+  const recorded = op.nodes.length > 0 || !op.inputs.some((id) => index.tensor(id)?.requires_grad)
+  const text = t(recorded ? 'step.op' : 'step.op_ghost', { name })
+  return result ? told(text, brief(result)) : told(text.replace(/[:：]$/, ''))
+}
+
+function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
+  const pass = step.pass ? index.passes.get(step.pass) : undefined
+  if (!pass) return told('')
+  const value = (id: string | null | undefined): string => {
+    const tensor = index.tensor(id)
+    return tensor ? briefTerm(tensor) : 'None'
+  }
+  if (step.kind === 'pass')
+    return told(t('step.pass'), codeAt(index.trace.program.code, pass.span) || passName(pass, t))
+  if (step.kind === 'pass_end') return told(t('step.pass_end', { pass: passName(pass, t) }))
+  if (step.kind === 'seed') {
+    const root = pass.roots[step.root ?? 0]
+    const name = tensorName(index, index.tensor(root?.tensor)) || nodeName(index, index.node(root?.node))
+    return told(t('step.seed', { name }), value(root?.seed), 'gradient')
+  }
+  if (step.kind === 'accumulate') {
+    const added = pass.accumulations[step.accumulation ?? 0]
+    const name = tensorName(index, index.tensor(added?.tensor))
+    return told(
+      t('step.accumulate', { name }), `${value(added?.before)} + ${value(added?.delta)} → ${value(added?.after)}`,
+      'gradient',
+    )
+  }
+  const visit = pass.visits[step.visit ?? 0]
+  const name = nodeName(index, index.node(visit?.node))
+  if (step.kind === 'visit') {
+    const arrived = visit?.entered.find((id) => id !== null)
+    return arrived ? told(t('step.visit', { name }), value(arrived), 'gradient') : told(t('step.visit_none', { name }))
+  }
+  if (step.kind === 'reduce') {
+    const reduction = visit && reductionOf(visit, step.slot)
+    const target = index.node(index.node(visit?.node)?.edges[reduction?.slot ?? -1]?.to)
+    return reduction
+      ? told(
+          t('step.reduce', {
+            name: nodeName(index, target), axes: reduction.axes.join(', '), n: reduction.axes.length,
+          }),
+          `${reducedShapes(index, visit, reduction)}, ${value(visit.left[reduction.slot])}`,
+          'gradient',
+        )
+      : told(name)
+  }
+  const sum = visit?.sums?.find((one) => one.input_nr === (step.input_nr ?? 0)) ?? visit?.sums?.[0]
+  if (!sum) return told(name)
+  if (step.kind === 'hook')
+    return told(t('step.hook', { name }), `${value(sum.total)} → ${value(sum.entered)}`, 'gradient')
+  return told(
+    t('step.sum', { name }),
+    sumText(
+      index, sum.terms.map((term) => term.tensor), sum.total, t, value,
+    ),
+    'gradient',
+  )
+}
+
+export function reductionOf(visit: Visit, slot: number | null | undefined): Reduction | undefined {
+  return visit.reduced?.find((one) => one.slot === slot)
+}
+
+/** `4×3 → 3`: the gradient's shape before and after the sum. */
+export function reducedShapes(index: TraceIndex, visit: Visit, reduction: Reduction): string {
+  const after = index.tensor(visit.left[reduction.slot])
+  return `${formatShape(reduction.shape)} → ${after ? formatShape(after.shape) : '·'}`
+}
+
+/** What a hook is on: its tensor, its module, or what its node computed. */
+export function hookPlace(index: TraceIndex, hook: HookCall): string {
+  if (hook.tensor) return tensorName(index, index.tensor(hook.tensor))
+  if (hook.module) return index.modules.get(hook.module)?.path ?? ''
+  return nodeName(index, index.node(hook.node))
+}
+
+function tellHook(index: TraceIndex, id: string, t: Words): Told {
+  const hook = index.hooks.get(id)
+  if (!hook) return told('')
+  const values = { hook: hook.function, name: hookPlace(index, hook) }
+  if (hook.raised) return told(t('step.hook_raised', values), '', 'error')
+  const [before, after] = [index.tensor(hook.before), index.tensor(hook.after)]
+  if (!before || !after) return told(t('step.hook_fired', values))
+  return told(
+    t('step.hook_changed', values), `${briefTerm(before)} → ${briefTerm(after)}`, hook.pass ? 'gradient' : 'plain',
+  )
+}
+
+function tellCall(index: TraceIndex, step: Step, t: Words): Told {
+  const call = step.call ? index.calls.get(step.call) : undefined
+  const module = call && index.modules.get(call.module)
+  if (!call || !module) return told('')
+  const values = { name: module.path, type: module.type }
+  if (step.kind === 'call') return told(t('step.call', values))
+  // Checkpointing leaves a recomputation by raising once it has what backward needs.
+  if (call.raised && call.pass != null && !index.trace.failure) return told(t('step.call_enough', values), '', 'plain')
+  if (call.raised) return told(t('step.call_raised', values), '', 'error')
+  const result = index.tensor(index.op(call.last_op)?.outputs[0])
+  return told(t(result ? 'step.call_end_with' : 'step.call_end', values), result ? brief(result) : '')
+}
+
+function tellUpdate(index: TraceIndex, step: Step, t: Words): Told {
+  const update = step.update ? index.updates.get(step.update) : undefined
+  if (!update) return told('')
+  const n = update.changes.length
+  const change = update.changes[0]
+  const show = (id: string | null | undefined): string => {
+    const tensor = index.tensor(id)
+    return tensor ? briefTerm(tensor) : 'None'
+  }
+  const name = updateName(index, update)
+  const values = change ? `${show(change.before)} → ${show(change.after)}` : ''
+  const optimizer = update.variable ?? update.optimizer ?? 'optimizer'
+  if (update.kind === 'step') return told(t('step.update.step', { optimizer, n }), n === 1 ? values : '')
+  if (update.kind === 'zero_grad') return told(t('step.update.zero_grad', { n }), n === 1 ? values : '')
+  return told(t(`step.update.${update.kind}`, { name }), values)
+}
+
+/** What an update is of: `w`, also where it edits `w.grad`. */
+export function updateName(index: TraceIndex, update: Update): string {
+  const change = update.changes[0]
+  const named = change?.name || tensorName(index, index.tensor(change?.before ?? change?.after))
+  return named.replace(/\.grad(\.data|\.detach\(\))?$/, '')
+}

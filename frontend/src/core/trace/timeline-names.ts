@@ -1,0 +1,117 @@
+// What stands beside the marks of the timeline, where there is room: a few letters each, and the parts of the model.
+
+import type { Pass, Step } from '../../api/types'
+import { brief as briefTerm } from '../words/display'
+import { textWidth } from '../words/format'
+import type { Words } from '../words/sentences'
+import type { TraceIndex } from './trace-index'
+import { opName, shortType, tensorName } from './naming'
+import { nodeOfStep, reductionOf, updateName } from './story'
+import { place } from './timeline'
+
+export interface Band {
+  text: string
+  from: number
+  to: number
+  above: boolean
+}
+
+/** A few letters for a mark on the timeline. */
+export function markLabel(index: TraceIndex, step: Step, t: Words): string {
+  const pass = step.pass ? index.passes.get(step.pass) : undefined
+  switch (step.kind) {
+    case 'op': {
+      const op = index.op(step.op)
+      return op ? opName(index, op) : ''
+    }
+    case 'seed': {
+      const seed = index.tensor(pass?.roots[step.root ?? 0]?.seed)
+      return seed ? `seed ${briefTerm(seed)}` : 'seed'
+    }
+    case 'visit': {
+      const type = nodeOfStep(index, step)?.type ?? ''
+      return type === 'AccumulateGrad' ? 'Acc' : shortType(type)
+    }
+    case 'sum':
+      return 'Σ'
+    case 'reduce':
+      return reduceLabel(pass, step)
+    case 'hook':
+      return (step.hook && index.hooks.get(step.hook)?.function) || 'hook'
+    case 'call':
+      return index.modules.get(index.calls.get(step.call ?? '')?.module ?? '')?.path.split('.').at(-1) ?? ''
+    case 'accumulate':
+      return `${tensorName(index, index.tensor(pass?.accumulations[step.accumulation ?? 0]?.tensor))}.grad`
+    case 'output':
+      return 'print'
+    case 'update':
+    case 'reset': {
+      const update = step.update ? index.updates.get(step.update) : undefined
+      return update?.kind === 'step'
+        ? 'step()'
+        : update?.kind === 'zero_grad'
+          ? 'zero_grad'
+          : update
+            ? updateName(index, update)
+            : ''
+    }
+    case 'warning':
+      return t('output.warning')
+    case 'gap': {
+      const passes = index.trace.gaps?.[step.index ?? -1]?.passes ?? 0
+      return passes ? `… ${passes}` : '…'
+    }
+    default:
+      return ''
+  }
+}
+
+const BELOW = '₀₁₂₃₄₅₆₇₈₉'
+
+/** `Σ₀`: the axes that are summed, as indices below. */
+function reduceLabel(pass: Pass | undefined, step: Step): string {
+  const visit = pass?.visits[step.visit ?? -1]
+  const axes = (visit && reductionOf(visit, step.slot)?.axes) ?? []
+  return `Σ${axes.map((axis) => BELOW[axis] ?? '').join('')}`
+}
+
+/** Which top part of the model the ticks belong to, as brackets: `blocks.0`, `head`. */
+export function bands(index: TraceIndex, left: number, right: number): Band[] {
+  const { timeline, modules } = index.trace
+  const paths = new Map(modules.map((module) => [module.id, module.path]))
+  const roots = modules.filter((module) => module.parent == null).length
+  const found: Band[] = []
+  let open: { text: string; first: number; last: number; above: boolean } | null = null
+  const close = (): void => {
+    if (open && open.text) {
+      const from = place(open.first, timeline.length, left, right)
+      const to = place(open.last, timeline.length, left, right)
+      const last = open.text.slice(open.text.lastIndexOf('.') + 1)
+      const text = [open.text, last].find((one) => to - from > textWidth(one, 9.5) + 6)
+      if (text) found.push({ text, from, to, above: open.above })
+    }
+    open = null
+  }
+  timeline.forEach((event, at) => {
+    if (event.kind !== 'op' && event.kind !== 'visit') return
+    const pass = event.pass ? index.passes.get(event.pass) : undefined
+    const node = event.kind === 'visit' ? index.node(pass?.visits[event.visit ?? 0]?.node) : undefined
+    const op = index.op(event.kind === 'op' ? event.op : node?.op)
+    if (event.kind === 'visit' && !op) return
+    const text = part(paths.get(op?.module ?? '') ?? '', roots === 1)
+    const above = event.kind === 'visit'
+    if (open && open.text === text && open.above === above) open.last = at + 1
+    else {
+      close()
+      open = { text, first: at + 1, last: at + 1, above }
+    }
+  })
+  close()
+  return found
+}
+
+/** `model.blocks.0.attn` → `blocks.0`; with several models side by side, the model's own name stays. */
+function part(path: string, onlyRoot: boolean): string {
+  const pieces = path.split('.').slice(onlyRoot ? 1 : 0)
+  return /^\d+$/.test(pieces[1] ?? '') ? `${pieces[0]}.${pieces[1]}` : (pieces[0] ?? '')
+}

@@ -1,0 +1,165 @@
+// The timeline as marks on a line: forward below it, backward above it.
+
+import type { Step } from '../../api/types'
+import { textWidth } from '../words/format'
+import type { TraceIndex } from './trace-index'
+import { isEnough } from './story'
+
+export type Shape =
+  | 'op'
+  | 'ghost'
+  | 'seed'
+  | 'visit'
+  | 'sum'
+  | 'reduce'
+  | 'accumulate'
+  | 'hook'
+  | 'enter'
+  | 'leave'
+  | 'update'
+  | 'output'
+  | 'failure'
+  | 'warning'
+  | 'call'
+  | 'gap'
+
+export interface TimelineMark {
+  step: number
+  shape: Shape
+  /** Above the line is backward, below it forward. */
+  above: boolean
+  label: string
+  x: number
+}
+
+const LABEL_SIZE = 10
+const shapes: Record<Step['kind'], Shape> = {
+  op: 'op',
+  pass: 'call',
+  seed: 'seed',
+  visit: 'visit',
+  sum: 'sum',
+  reduce: 'reduce',
+  hook: 'hook',
+  accumulate: 'accumulate',
+  pass_end: 'call',
+  call: 'enter',
+  call_end: 'leave',
+  update: 'update',
+  reset: 'update',
+  output: 'output',
+  warning: 'warning',
+  failure: 'failure',
+  gap: 'gap',
+}
+
+/** How a mark is drawn: a path, and a circle with it. */
+interface Sign {
+  d: string
+  look: '' | 'stroke' | 'plus' | 'cross'
+  /** Radius and middle of the circle. */
+  r?: number
+  y?: number
+}
+
+const sign = (d: string, look: Sign['look'] = '', r?: number, y?: number): Sign => ({ d, look, r, y })
+const down = sign('M-4.5 -3.5H4.5L0 4Z')
+const sum = sign('M-2.8 0H2.8M0 -2.8V2.8', 'plus', 5.8)
+
+export const signs: Record<Shape, Sign> = {
+  op: down,
+  ghost: down,
+  visit: sign('M-5 4.5H5L0 -4.5Z'),
+  seed: sign('M0 5V-1', '', 3, -2.5),
+  sum,
+  accumulate: sum,
+  reduce: sign('M-1.5 -4h3a4 4 0 0 1 0 8h-3a4 4 0 0 1 0 -8Z'),
+  hook: sign('M1.5 -5V1a3 3 0 0 1 -6 0V0.2', 'stroke'),
+  enter: sign('M2 -4H-1.5V4H2', 'stroke'),
+  leave: sign('M-2 -4H1.5V4H-2', 'stroke'),
+  update: sign('M0 -4.5 4.5 0 0 4.5 -4.5 0Z'),
+  output: sign('M-3.5 -3.5h7v7h-7Z'),
+  failure: sign('M-3.5 -3.5 3.5 3.5M3.5 -3.5 -3.5 3.5', 'cross'),
+  gap: sign('M-4.5 2.5 -1.5 -2.5 1.5 2.5 4.5 -2.5', 'stroke'),
+  warning: sign('M-4.5 4 0 -4 4.5 4Z'),
+  call: sign('M0 -3V3'),
+}
+
+function shapeOf(index: TraceIndex, step: Step): Shape {
+  if (step.kind !== 'op') return shapes[step.kind]
+  const op = index.op(step.op)
+  if (op?.raised && !isEnough(index, op)) return 'failure'
+  return op && op.nodes.length === 0 && op.inputs.some((id) => index.tensor(id)?.requires_grad) ? 'ghost' : 'op'
+}
+
+/** Backward stands on the line; a hook stands there when it fired in a pass. */
+function isAbove({ kind, pass }: Step): boolean {
+  return (
+    kind === 'seed' ||
+    kind === 'visit' ||
+    kind === 'sum' ||
+    kind === 'reduce' ||
+    (kind === 'hook' && pass != null) ||
+    kind === 'accumulate'
+  )
+}
+
+/** Where a step stands between `left` and `right`. */
+export function place(step: number, total: number, left: number, right: number): number {
+  return total <= 1 ? (step === 0 ? left : right) : left + ((right - left) * (step - 1)) / (total - 1)
+}
+
+/** All marks, each with its name where there is room for it. Too many to tell apart: none, and the ticks say where they
+ *  are. */
+export function marksOf(
+  index: TraceIndex, left: number, right: number, nameOf: (event: Step) => string = () => '',
+): TimelineMark[] {
+  const { timeline } = index.trace
+  const total = timeline.length
+  if ((right - left) / Math.max(1, total) < 8) return []
+  const free = { above: -Infinity, below: -Infinity }
+  return timeline.map((event, at) => {
+    const x = place(at + 1, total, left, right)
+    const above = isAbove(event)
+    const side = above ? 'above' : 'below'
+    const text = nameOf(event)
+    const width = textWidth(text, LABEL_SIZE)
+    const next = nextOnSide(timeline, at, above, total, left, right)
+    const fits = text !== '' && x + 8 >= free[side] && x + 10 + width <= Math.max(next - 7, 0)
+    const flips = !fits && text !== '' && at === total - 1 && x - 10 - width >= free[side]
+    free[side] = Math.max(free[side], fits ? x + 12 + width : x + 8)
+    return { step: at + 1, shape: shapeOf(index, event), above, label: fits || flips ? text : '', x }
+  })
+}
+
+function nextOnSide(
+  timeline: readonly Step[], at: number, above: boolean, total: number, left: number, right: number,
+): number {
+  for (let later = at + 1; later < timeline.length; later += 1) {
+    const event = timeline[later]
+    if (event && isAbove(event) === above) return place(later + 1, total, left, right)
+  }
+  return right + 40
+}
+
+/** Ticks for a timeline too long for marks: at most one a pixel on each side, as one path. */
+export function ticks(index: TraceIndex, left: number, right: number, above: boolean, y: number): string {
+  const { timeline } = index.trace
+  const seen = new Set<number>()
+  let path = ''
+  timeline.forEach((event, at) => {
+    if (
+      isAbove(event) !== above ||
+      event.kind === 'pass' ||
+      event.kind === 'pass_end' ||
+      event.kind === 'call' ||
+      event.kind === 'call_end'
+    )
+      return
+    const x = Math.round(place(at + 1, timeline.length, left, right) / 2) * 2
+    if (seen.has(x)) return
+    seen.add(x)
+    path += `M${x} ${y}v6`
+  })
+  return path
+}

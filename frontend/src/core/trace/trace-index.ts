@@ -1,0 +1,201 @@
+// An index over one trace: everything by id, and where in the timeline each thing happened.
+
+import type {
+  Accumulation, Gap, Graph, HookCall, Module, ModuleCall, Node, Op, Pass, Span, Step, Tensor, Trace, Update, Visit,
+} from '../../api/types'
+
+export interface VisitAt {
+  pass: Pass
+  index: number
+  visit: Visit
+  /** Steps that have happened once this visit has: its place in the timeline plus one; 0 when it has no step. */
+  step: number
+}
+
+export interface AccumulationAt {
+  pass: Pass
+  accumulation: Accumulation
+  step: number
+}
+
+export interface UpdateAt {
+  update: Update
+  step: number
+}
+
+/** Step numbers count events that have happened: event `timeline[n - 1]` is step n. */
+export class TraceIndex {
+  readonly tensors: ReadonlyMap<string, Tensor>
+  readonly ops: ReadonlyMap<string, Op>
+  readonly nodes: ReadonlyMap<string, Node>
+  readonly passes: ReadonlyMap<string, Pass>
+  readonly updates: ReadonlyMap<string, Update>
+  readonly hooks: ReadonlyMap<string, HookCall>
+  readonly calls: ReadonlyMap<string, ModuleCall>
+  readonly modules: ReadonlyMap<string, Module>
+  readonly stepOfHook: ReadonlyMap<string, number>
+  readonly stepOfOp: ReadonlyMap<string, number>
+  readonly visitsOfNode: ReadonlyMap<string, readonly VisitAt[]>
+  readonly accumulationsOf: ReadonlyMap<string, readonly AccumulationAt[]>
+  readonly updatesInOrder: readonly UpdateAt[]
+  /** Where turns of long loops were left out. */
+  readonly gaps: { gap: Gap; step: number }[] = []
+  private readonly stepOfSum = new Map<string, number>()
+  private readonly stepOfSeed = new Map<string, number>()
+  private readonly startOfPass = new Map<string, number>()
+  private readonly endOfPass = new Map<string, number>()
+  private readonly opOfOutput = new Map<string, Op>()
+
+  constructor(readonly trace: Trace) {
+    this.tensors = byId(trace.tensors)
+    this.ops = byId(trace.ops)
+    this.nodes = byId(trace.nodes)
+    this.passes = byId(trace.passes)
+    this.updates = byId(trace.updates)
+    this.hooks = byId(trace.hooks ?? [])
+    this.calls = byId(trace.calls ?? [])
+    this.modules = byId(trace.modules)
+    for (const op of trace.ops)
+      for (const output of op.outputs) if (!this.opOfOutput.has(output)) this.opOfOutput.set(output, op)
+
+    const stepOfOp = new Map<string, number>()
+    const stepOfHook = new Map<string, number>()
+    const stepOfVisit = new Map<string, number>()
+    const stepOfAccumulation = new Map<string, number>()
+    const updates: UpdateAt[] = []
+    trace.timeline.forEach((event, at) => {
+      const step = at + 1
+      if (event.kind === 'op' && event.op != null) stepOfOp.set(event.op, step)
+      else if (event.kind === 'pass' && event.pass != null) this.startOfPass.set(event.pass, step)
+      else if (event.kind === 'pass_end' && event.pass != null) this.endOfPass.set(event.pass, step)
+      else if (event.kind === 'visit') stepOfVisit.set(`${event.pass} ${event.visit}`, step)
+      else if (event.kind === 'accumulate') stepOfAccumulation.set(`${event.pass} ${event.accumulation}`, step)
+      else if (event.kind === 'seed') this.stepOfSeed.set(`${event.pass} ${event.root}`, step)
+      else if (event.kind === 'sum' || event.kind === 'hook') {
+        const key = `${event.pass} ${event.visit} ${event.input_nr ?? 0}`
+        if (event.pass != null && event.visit != null && !this.stepOfSum.has(key)) this.stepOfSum.set(key, step)
+      }
+      if (event.hook != null && !stepOfHook.has(event.hook)) stepOfHook.set(event.hook, step)
+      const update = event.update != null ? this.updates.get(event.update) : undefined
+      if (update) updates.push({ update, step })
+      const gap = event.kind === 'gap' ? trace.gaps?.[event.index ?? -1] : undefined
+      if (gap) this.gaps.push({ gap, step })
+    })
+    this.stepOfOp = stepOfOp
+    this.stepOfHook = stepOfHook
+    this.updatesInOrder = updates
+
+    const visits = new Map<string, VisitAt[]>()
+    const accumulations = new Map<string, AccumulationAt[]>()
+    for (const pass of trace.passes) {
+      pass.visits.forEach((visit, index) => {
+        push(visits, visit.node, { pass, index, visit, step: stepOfVisit.get(`${pass.id} ${index}`) ?? 0 })
+      })
+      pass.accumulations.forEach((accumulation, index) => {
+        const step = stepOfAccumulation.get(`${pass.id} ${index}`) ?? 0
+        push(accumulations, this.identity(accumulation.tensor), { pass, accumulation, step })
+      })
+    }
+    for (const [node, list] of visits) {
+      for (const at of list) {
+        if (at.step === 0) at.step = this.stepOfLeafVisit(accumulations, at) || (this.endOfPass.get(at.pass.id) ?? 0)
+      }
+      visits.set(node, list.sort((a, b) => a.step - b.step))
+    }
+    for (const list of accumulations.values()) list.sort((a, b) => a.step - b.step)
+    this.visitsOfNode = visits
+    this.accumulationsOf = accumulations
+  }
+
+  /** The step of one visit of a pass; 0 when the timeline does not tell of it. */
+  visitStep(pass: string, node: string, visit: number): number {
+    return this.visitsOfNode.get(node)?.find((at) => at.pass.id === pass && at.index === visit)?.step ?? 0
+  }
+
+  private stepOfLeafVisit(accumulations: Map<string, AccumulationAt[]>, at: VisitAt): number {
+    const leaf = this.nodes.get(at.visit.node)?.variable
+    if (leaf == null) return 0
+    const own = accumulations
+      .get(this.identity(leaf))
+      ?.find((a) => a.pass === at.pass && a.accumulation.visit === at.index)
+    return own?.step ?? 0
+  }
+
+  tensor(id: string | null | undefined): Tensor | undefined {
+    return id == null ? undefined : this.tensors.get(id)
+  }
+
+  op(id: string | null | undefined): Op | undefined {
+    return id == null ? undefined : this.ops.get(id)
+  }
+
+  node(id: string | null | undefined): Node | undefined {
+    return id == null ? undefined : this.nodes.get(id)
+  }
+
+  /** The id that all states of one tensor object share. */
+  identity(id: string): string {
+    return this.tensors.get(id)?.identity ?? id
+  }
+
+  /** The op that gave a tensor, for those an op gave. */
+  producer(tensor: string): Op | undefined {
+    return this.opOfOutput.get(tensor)
+  }
+
+  sumStep(pass: string, visit: number, inputNr: number): number {
+    return this.stepOfSum.get(`${pass} ${visit} ${inputNr}`) ?? 0
+  }
+
+  seedStep(pass: string, root: number): number {
+    return this.stepOfSeed.get(`${pass} ${root}`) ?? 0
+  }
+
+  passStart(pass: string): number {
+    return this.startOfPass.get(pass) ?? 0
+  }
+
+  /** The step that ends a pass; past the end of the timeline for one that never ended. */
+  passEnd(pass: string): number {
+    return this.endOfPass.get(pass) ?? this.trace.timeline.length + 1
+  }
+
+  /** The event that is current after `step` steps; undefined before the first. */
+  event(step: number): Step | undefined {
+    return step > 0 ? this.trace.timeline[step - 1] : undefined
+  }
+}
+
+export interface Lines {
+  /** Boxes whose code touches each line. */
+  boxesOf: ReadonlyMap<number, readonly string[]>
+  /** Lines of each box. */
+  linesOf: ReadonlyMap<string, readonly number[]>
+}
+
+/** Which lines of the program belong to which boxes of a graph. */
+export function linesOfGraph(graph: Graph): Lines {
+  const boxesOf = new Map<number, string[]>()
+  const linesOf = new Map<string, readonly number[]>()
+  for (const box of graph.boxes) {
+    const lines = linesOfSpan(box.span)
+    linesOf.set(box.id, lines)
+    for (const line of lines) push(boxesOf, line, box.id)
+  }
+  return { boxesOf, linesOf }
+}
+
+export function linesOfSpan(span: Span | null | undefined): number[] {
+  if (!span) return []
+  return Array.from({ length: span.end_line - span.line + 1 }, (_, at) => span.line + at)
+}
+
+function byId<T extends { id: string }>(items: readonly T[]): Map<string, T> {
+  return new Map(items.map((item) => [item.id, item]))
+}
+
+export function push<K, V>(map: Map<K, V[]>, key: K, value: V): void {
+  const list = map.get(key)
+  if (list) list.push(value)
+  else map.set(key, [value])
+}

@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'vitest'
+import type { Tensor } from '../../api/types'
+import { brief, cells, decodeBase64, display, encodeBase64, normOf, uniform } from './display'
+import { formatCount, formatNumber, formatShape, textWidth, cutMiddle } from './format'
+import { encodePng } from '../paint/picture'
+
+function tensor(shape: number[], data: Tensor['data'], more: Partial<Tensor> = {}): Tensor {
+  return { id: 't', shape, dtype: 'float32', role: 'result', data, ...more }
+}
+
+describe('numbers', () => {
+  test.each([
+    [0, '0'],
+    [2.25, '2.25'],
+    [-0.5, '−0.5'],
+    [1 / 3, '0.3333'],
+    [46, '46'],
+    [123.456, '123.5'],
+    [1234.56, '1235'],
+    [27520, '27520'],
+    [0.1 + 0.2, '0.3'],
+    [1.2e-5, '1.2e−5'],
+    [-6.4e-12, '−6.4e−12'],
+    [3.1e9, '3.1e9'],
+    [NaN, 'NaN'],
+    [-Infinity, '−Inf'],
+  ])('%d is %s', (value, text) => expect(formatNumber(value)).toBe(text))
+
+  test('counts and shapes', () => {
+    expect([864, 4224, 12640, 1_300_000].map(formatCount)).toEqual(['864', '4.2k', '12.6k', '1.3M'])
+    expect([formatShape([]), formatShape([4, 16, 32])]).toEqual(['()', '4×16×32'])
+  })
+})
+
+test('text is measured without a page, and cut to fit', () => {
+  expect(textWidth('ab', 10)).toBeCloseTo(12)
+  expect(textWidth('梯度', 10)).toBeCloseTo(20)
+  const cut = cutMiddle('MaxPool2DWithIndicesBackward0', 10, 90)
+  expect(cut).toMatch(/^MaxPool.*…/)
+  expect(textWidth(cut, 10)).toBeLessThanOrEqual(90)
+})
+
+describe('a tensor in a cell', () => {
+  test('a scalar is a number, a small matrix stands in brackets', () => {
+    expect(display(tensor([], [27]))).toMatchObject({ kind: 'number', text: '27' })
+    expect(display(tensor([2, 2], [1, -0.5, 3, 4]))).toMatchObject({
+      kind: 'matrix',
+      rows: [
+        ['1', '−0.5'], ['3', '4'],
+      ],
+      stacked: false,
+    })
+  })
+
+  test('a vector shows four, else three and its last', () => {
+    expect(display(tensor([4], [1, 2, 3, 4]))).toMatchObject({ rows: [['1', '2', '3', '4']] })
+    expect(display(tensor([5], [1, 2, 3, 4, 5]))).toMatchObject({ rows: [['1', '2', '3', '…', '5']] })
+  })
+
+  test('larger ones are pictures with a norm', () => {
+    const big = tensor([4, 4], Array(16).fill(0.5))
+    expect(display(big)).toMatchObject({ kind: 'thumb', norm: '2', stacked: false, trouble: '' })
+    expect(display(tensor([2, 4, 4], Array(32).fill(1)))).toMatchObject({ stacked: true })
+  })
+
+  test('what is not a number never looks like one', () => {
+    expect(display(tensor([], ['nan']))).toMatchObject({ kind: 'word', look: 'hatch', text: 'NaN' })
+    expect(display(tensor([], ['inf']))).toMatchObject({ kind: 'word', look: 'solid', text: '+Inf' })
+    expect(display(tensor([2], null, { contents: 'uninitialised' }))).toMatchObject({
+      kind: 'word', look: 'cells', text: 'empty()',
+    })
+    expect(display(tensor([4, 4], ['nan', ...Array(15).fill(1)]))).toMatchObject({ kind: 'thumb', trouble: 'NaN 1' })
+  })
+
+  test('booleans and complex numbers keep their look', () => {
+    expect(display(tensor([2], [true, false], { dtype: 'bool' }))).toMatchObject({ rows: [['True', 'False']] })
+    expect(display(tensor([], [1, -2], { dtype: 'complex64' }))).toMatchObject({ text: '1−2i' })
+  })
+
+  test('a term is the uniform value or a norm', () => {
+    expect(brief(tensor([2, 2], [2.25, 2.25, 2.25, 2.25]))).toBe('2.25')
+    expect(brief(tensor([2], [3, 4]))).toBe('‖5‖')
+    expect(uniform(tensor([2], ['nan', 'nan']))).toBeNaN()
+    expect(normOf(tensor([9], null, { summary: { min: 0, max: 1, mean: 0, std: 0, norm: 3.5 } }))).toBe(3.5)
+  })
+})
+
+describe('pictures', () => {
+  test('pooling keeps the sign and marks what is not finite', () => {
+    const { rows, columns, values } = cells(tensor([2, 2], [1, -2, 'inf', 0]))!
+    expect([rows, columns]).toEqual([2, 2])
+    expect([...values]).toEqual([0.5, -1, NaN, 0])
+  })
+
+  test('cells of the wire are signed bytes', () => {
+    const bytes = Uint8Array.from([127, 129, 0, 128])
+    const thumbnail = { rows: 1, columns: 4, cells: encodeBase64(bytes), scale: 2 }
+    expect([...cells(tensor([1, 400], null, { thumbnail }))!.values]).toEqual([1, -1, 0, NaN])
+  })
+
+  test('base64 survives every length', () => {
+    for (let length = 0; length < 8; length++) {
+      const bytes = Uint8Array.from({ length }, (_, at) => at * 37)
+      expect([...decodeBase64(encodeBase64(bytes))]).toEqual([...Int8Array.from(bytes)])
+      expect(encodeBase64(bytes)).toBe(btoa(String.fromCharCode(...bytes)))
+    }
+  })
+
+  test('a PNG inflates to its rows', async () => {
+    const { inflateSync } = await import('node:zlib')
+    const png = encodePng({ width: 2, height: 2, data: Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]) })
+    const body = png.indexOf(73, 33) // the I of IDAT
+    const size = new DataView(png.buffer).getUint32(body - 4)
+    expect([...inflateSync(png.subarray(body + 4, body + 4 + size))]).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 0, 7, 8, 9, 10, 11, 12,
+    ])
+  })
+})

@@ -1,0 +1,217 @@
+// How a tensor is shown in a small space: a number, a bracketed matrix, a thumbnail with its norm, or a word.
+
+import type { Tensor } from '../../api/types'
+import { formatNumber, formatShape, textWidth, wireNumber } from './format'
+
+export type WordLook = 'dashed' | 'hatch' | 'solid' | 'plain' | 'cells'
+
+export type Display =
+  | { kind: 'number'; text: string; width: number; height: number }
+  | {
+      kind: 'matrix'
+      rows: readonly (readonly string[])[]
+      columns: readonly number[]
+      stacked: boolean
+      width: number
+      height: number
+    }
+  | { kind: 'thumb'; tensor: Tensor; norm: string; stacked: boolean; trouble: string; width: number; height: number }
+  | { kind: 'word'; text: string; look: WordLook; width: number; height: number }
+
+const MATRIX_SIZE = 11
+export const MATRIX_ROW = 15
+const SCALAR_SIZE = 12.5
+export const CELL_GAP = 13.2
+export const BRACKET = 8
+export const THUMB_WIDTH = 80
+export const THUMB_HEIGHT = 24
+
+export const NONE: Display = word('None', 'dashed')
+export const WAITING: Display = { kind: 'word', text: '·', look: 'plain', width: 8, height: 18 }
+
+/** A value that was not recorded: it only existed inside the op. */
+export const UNKNOWN: Display = word('—', 'plain')
+
+export function word(text: string, look: WordLook): Display {
+  return { kind: 'word', text, look, width: textWidth(text, 11) + (look === 'plain' ? 0 : 16), height: 20 }
+}
+
+const shown = new WeakMap<Tensor, Display>()
+
+/** How a tensor looks in a cell or label. */
+export function display(tensor: Tensor): Display {
+  let result = shown.get(tensor)
+  if (!result) shown.set(tensor, (result = decide(tensor)))
+  return result
+}
+
+function decide(tensor: Tensor): Display {
+  if (tensor.contents === 'uninitialised') return word('empty()', 'cells')
+  if (tensor.contents === 'unreadable') return word('—', 'plain')
+  if (tensor.shape.includes(0)) return word(formatShape(tensor.shape), 'plain')
+  const values = tensor.data ? numbers(tensor) : null
+  if (tensor.shape.length === 0) return values ? scalar(values[0] ?? '') : word('·', 'plain')
+  const rows = values ? smallRows(values, tensor.shape) : null
+  if (rows) return matrix(rows, tensor.shape.length > 2 && tensor.shape.slice(0, -2).some((size) => size > 1))
+  return thumb(tensor)
+}
+
+function scalar(text: string): Display {
+  if (text === 'NaN') return word(text, 'hatch')
+  if (text.endsWith('Inf')) return word(text, 'solid')
+  return { kind: 'number', text, width: textWidth(text, SCALAR_SIZE), height: 16 }
+}
+
+/** Elements as text; a complex number is one element. */
+function numbers(tensor: Tensor): string[] {
+  const data = tensor.data ?? []
+  if (tensor.dtype === 'bool') return data.map((value) => (wireNumber(value) ? 'True' : 'False'))
+  if (!tensor.dtype.startsWith('complex')) return data.map((value) => formatNumber(wireNumber(value)))
+  const pairs: string[] = []
+  for (let at = 0; at + 1 < data.length; at += 2) {
+    const imaginary = wireNumber(data[at + 1]!)
+    const sign = imaginary < 0 ? '' : '+'
+    pairs.push(`${formatNumber(wireNumber(data[at]!))}${sign}${formatNumber(imaginary)}i`)
+  }
+  return pairs
+}
+
+function smallRows(values: readonly string[], shape: readonly number[]): string[][] | null {
+  const columns = shape[shape.length - 1]!
+  const rows = shape.length > 1 ? shape[shape.length - 2]! : 1
+  if (rows === 1) return [columns <= 4 ? values.slice(0, columns) : [...values.slice(0, 3), '…', values[columns - 1]!]]
+  if (rows > 3 || columns > 3) return null
+  return Array.from({ length: rows }, (_, row) => values.slice(row * columns, (row + 1) * columns))
+}
+
+function matrix(rows: string[][], stacked: boolean): Display {
+  const columns = rows[0]!.map((_, at) => Math.max(...rows.map((row) => textWidth(row[at]!, MATRIX_SIZE))))
+  const inner = columns.reduce((sum, column) => sum + column, 0) + (columns.length - 1) * CELL_GAP
+  return {
+    kind: 'matrix', rows, columns, stacked, width: inner + 2 * BRACKET + (stacked ? 5 : 0),
+    height: rows.length * MATRIX_ROW + 1,
+  }
+}
+
+function thumb(tensor: Tensor): Display {
+  const { nan, inf } = nonFinite(tensor)
+  const trouble = nan > 0 ? `NaN ${nan}` : inf > 0 ? `Inf ${inf}` : ''
+  const norm = formatNorm(normOf(tensor))
+  const stacked = tensor.shape.slice(0, -2).some((size) => size > 1)
+  return {
+    kind: 'thumb', tensor, norm, stacked, trouble, width: THUMB_WIDTH + 10 + Math.max(30, textWidth(norm, 11)),
+    height: THUMB_HEIGHT,
+  }
+}
+
+function formatNorm(norm: number): string {
+  if (!Number.isFinite(norm) || Math.abs(norm) < 1e-4 || norm >= 1000) return formatNumber(norm)
+  return String(Number(norm.toPrecision(3)))
+}
+
+export function nonFinite(tensor: Tensor): { nan: number; inf: number } {
+  if (tensor.summary) return { nan: tensor.summary.nan ?? 0, inf: tensor.summary.inf ?? 0 }
+  const values = (tensor.data ?? []).map(wireNumber)
+  return { nan: values.filter(Number.isNaN).length, inf: values.filter((value) => Math.abs(value) === Infinity).length }
+}
+
+/** Euclidean norm, from the values or the summary; NaN when neither is known. */
+export function normOf(tensor: Tensor): number {
+  if (tensor.summary) return wireNumber(tensor.summary.norm)
+  if (!tensor.data) return NaN
+  return Math.sqrt(tensor.data.reduce<number>((sum, value) => sum + wireNumber(value) ** 2, 0))
+}
+
+/** The one number all elements are, if they are. */
+export function uniform(tensor: Tensor): number | null {
+  if (tensor.contents && tensor.contents !== 'known') return null
+  if (tensor.dtype.startsWith('complex')) return null
+  if (tensor.data) {
+    const first = tensor.data[0]
+    return first !== undefined && tensor.data.every((value) => value === first) ? wireNumber(first) : null
+  }
+  const { summary } = tensor
+  if (!summary || (summary.nan ?? 0) + (summary.inf ?? 0) > 0) return null
+  return summary.min === summary.max ? wireNumber(summary.min) : null
+}
+
+/** One term of a sum: the number all elements are, a small matrix's norm otherwise, with `‖ ‖`. */
+export function brief(tensor: Tensor): string {
+  const value = uniform(tensor)
+  if (value !== null) return formatNumber(value)
+  const norm = normOf(tensor)
+  return Number.isFinite(norm) ? `‖${formatNorm(norm)}‖` : formatNumber(norm)
+}
+
+export interface Cells {
+  rows: number
+  columns: number
+  /** Row-major, −1 … 1 of the symmetric range; NaN for a non-finite cell. */
+  values: Float32Array
+}
+
+/** The picture of a tensor: its thumbnail, or its values pooled the same way. */
+export function cells(tensor: Tensor): Cells | null {
+  const { thumbnail } = tensor
+  if (thumbnail) {
+    const bytes = decodeBase64(thumbnail.cells)
+    const values = Float32Array.from(bytes, (byte) => (byte === -128 ? NaN : byte / 127))
+    return { rows: thumbnail.rows, columns: thumbnail.columns, values }
+  }
+  return tensor.data ? pooled(tensor) : null
+}
+
+function pooled(tensor: Tensor): Cells {
+  const step = tensor.dtype.startsWith('complex') ? 2 : 1
+  const width = tensor.shape[tensor.shape.length - 1] ?? 1
+  const height = tensor.shape.length > 1 ? tensor.shape[tensor.shape.length - 2]! : 1
+  const rows = Math.min(8, height)
+  const columns = Math.min(16, width)
+  const sums = new Float32Array(rows * columns)
+  const counts = new Float32Array(rows * columns)
+  for (let y = 0; y < height; y++) {
+    for (let x = 0; x < width; x++) {
+      const cell = Math.floor((y * rows) / height) * columns + Math.floor((x * columns) / width)
+      sums[cell]! += finite(wireNumber(tensor.data![(y * width + x) * step]!))
+      counts[cell]! += 1
+    }
+  }
+  const means = sums.map((sum, at) => sum / counts[at]!)
+  const scale = means.reduce((most, mean) => (Math.abs(mean) > most ? Math.abs(mean) : most), 0)
+  return { rows, columns, values: scale > 0 ? means.map((mean) => mean / scale) : means }
+}
+
+function finite(value: number): number {
+  return Number.isFinite(value) ? value : NaN
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+/** Base64 to signed bytes; written out because a bare V8 has no `atob`. */
+export function decodeBase64(text: string): Int8Array {
+  const clean = text.replace(/=+$/, '')
+  const bytes = new Int8Array(Math.floor((clean.length * 3) / 4))
+  let bits = 0
+  let held = 0
+  let at = 0
+  for (const letter of clean) {
+    bits = ((bits << 6) | ALPHABET.indexOf(letter)) & 0xffff
+    held += 6
+    if (held >= 8) {
+      held -= 8
+      bytes[at++] = (bits >> held) & 0xff
+    }
+  }
+  return bytes
+}
+
+export function encodeBase64(bytes: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < bytes.length; at += 3) {
+    const [a, b, c] = [bytes[at]!, bytes[at + 1], bytes[at + 2]]
+    text += ALPHABET[a >> 2]! + ALPHABET[((a & 3) << 4) | ((b ?? 0) >> 4)]!
+    text += b === undefined ? '=' : ALPHABET[((b & 15) << 2) | ((c ?? 0) >> 6)]!
+    text += c === undefined ? '=' : ALPHABET[c & 63]!
+  }
+  return text
+}

@@ -1,0 +1,50 @@
+// The camera in motion: it slides to what is to be seen, and boxes glide from their old places to new ones.
+
+import type { Layout, Placed } from '../core/layout/geometry'
+import { between, type Camera } from './camera'
+
+const GLIDE_MS = 160
+const SLIDE_MS = 200
+
+export class Motion {
+  camera: Camera = $state.raw({ x: 0, y: 0, zoom: 1 })
+  /** How far boxes have come on their way: 0 … 1. */
+  share = $state(1)
+  private before: ReadonlyMap<string, Placed> = new Map()
+  private frame = 0
+
+  /** Stays where it is, with every box at its place. */
+  stop(): void {
+    cancelAnimationFrame(this.frame)
+    this.share = 1
+  }
+
+  /** Moves the camera; where another layout was on screen, boxes glide along. */
+  slide(target: Camera, old: Layout | null = null): void {
+    this.stop()
+    if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
+      this.camera = target
+      return
+    }
+    const start = this.camera
+    this.before = new Map((old?.boxes ?? []).map((box) => [box.id, box]))
+    const began = performance.now()
+    const duration = old ? GLIDE_MS : SLIDE_MS
+    if (old) this.share = 0
+    const tick = (now: number): void => {
+      const share = Math.min(1, (now - began) / duration)
+      const eased = 1 - (1 - share) ** 2
+      this.camera = between(start, target, eased)
+      if (old) this.share = eased
+      if (share < 1) this.frame = requestAnimationFrame(tick)
+    }
+    this.frame = requestAnimationFrame(tick)
+  }
+
+  /** Where something stands now that is to stand at (x, y). */
+  transform({ id, x, y }: { id: string; x: number; y: number }): string {
+    const from = this.share < 1 ? this.before.get(id) : undefined
+    if (!from) return `translate(${x} ${y})`
+    return `translate(${from.x + (x - from.x) * this.share} ${from.y + (y - from.y) * this.share})`
+  }
+}

@@ -1,0 +1,212 @@
+"""Traces of large runs are made in processes of their own, so that the server goes on answering meanwhile.
+
+Python parses and assembles with its lock held: half a second of that would be half a second for everybody.
+`python -m server.trace_processes` takes jobs on stdin and gives what it made on stdout, each a length and a message.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+import struct
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import msgspec
+
+from engine.collector import uncollected
+from engine.outcome import Outcome
+from engine.pipeline import trace_of
+from engine.request import RunRequest
+from engine.trace import Record
+from server.packing import packed
+from server.runner import Finished, RunnerDown
+from server.store import Stored
+
+_LENGTH = struct.Struct("!Q")
+_LINES_BYTES = 128 * 1024
+_CODE_CHARACTERS = 8_000
+_NICE = 10
+_ROOT = str(Path(__file__).resolve().parents[1])
+
+
+class Job(Record, frozen=True):
+    """A run that is over. Its parts are JSON: what a program may choose in them stays as it was said."""
+
+    run: str
+    request: bytes
+    lines: bytes
+    outcome: bytes
+    waited_ms: float
+
+
+class Made(Record, frozen=True):
+    """Its trace."""
+
+    status: str
+    lost: bool
+    body: bytes
+    etag: str
+    tensors: dict[str, bytes]
+    kept: bool
+
+
+def is_large(request: RunRequest, lines: Sequence[bytes]) -> bool:
+    """Whether to make the trace here would keep others waiting."""
+    return len(request.program.code) > _CODE_CHARACTERS or sum(map(len, lines)) > _LINES_BYTES
+
+
+class TraceProcesses:
+    """The processes that make them, from the server's side.
+
+    One takes whatever has waited longest, the other whatever is smallest: what takes a moment does not wait for all
+    that takes a second, and nobody waits for ever."""
+
+    def __init__(self) -> None:
+        self._waiting: list[_Queued] = []
+        self._processes = (_TraceProcess(_smallest), _TraceProcess(_oldest))
+
+    async def start(self) -> None:
+        """Have them ready."""
+        for process in self._processes:
+            await process.start()
+
+    async def finish(
+        self, run: str, request: RunRequest, lines: Sequence[bytes], outcome: Outcome, waited_ms: float
+    ) -> Finished:
+        """The trace of a run. Raises RunnerDown when its process is lost, which another will replace."""
+        job = Job(run, msgspec.json.encode(request), b"\n".join(lines), msgspec.json.encode(outcome), waited_ms)
+        waiting = _Queued(msgspec.msgpack.encode(job), asyncio.get_running_loop().create_future())
+        self._waiting.append(waiting)
+        for process in self._processes:
+            process.work_on(self._waiting)
+        made = await waiting.made
+        stored = Stored(body=made.body, etag=made.etag, tensors=made.tensors, kept=made.kept)
+        return Finished(status=made.status, lost=made.lost, stored=stored)
+
+    async def close(self) -> None:
+        """End them."""
+        for process in self._processes:
+            await process.close()
+
+
+@dataclass(frozen=True, eq=False)
+class _Queued:
+    job: bytes
+    made: asyncio.Future[Made]
+
+
+_Choice = Callable[[Sequence[_Queued]], _Queued]
+
+
+def _oldest(waiting: Sequence[_Queued]) -> _Queued:
+    return waiting[0]
+
+
+def _smallest(waiting: Sequence[_Queued]) -> _Queued:
+    return min(waiting, key=lambda queued: len(queued.job))
+
+
+class _TraceProcess:
+    """One process; one job at a time."""
+
+    def __init__(self, choice: _Choice) -> None:
+        self._choice = choice
+        self._process: asyncio.subprocess.Process | None = None
+        self._work: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Have it ready."""
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "server.trace_processes", stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE, cwd=_ROOT, start_new_session=True,
+        )  # fmt: skip
+
+    def work_on(self, waiting: list[_Queued]) -> None:
+        """See that it works as long as somebody waits."""
+        if waiting and (self._work is None or self._work.done()):
+            self._work = asyncio.create_task(self._all(waiting))
+
+    async def close(self) -> None:
+        """End it."""
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+        await self._end()
+
+    async def _all(self, waiting: list[_Queued]) -> None:
+        while waiting:
+            chosen = self._choice(waiting)
+            waiting.remove(chosen)
+            if chosen.made.cancelled():  # nobody wants it any more
+                continue
+            try:
+                made = await self._make(chosen.job)
+            except RunnerDown as lost:
+                if not chosen.made.cancelled():
+                    chosen.made.set_exception(lost)
+            else:
+                if not chosen.made.cancelled():
+                    chosen.made.set_result(made)
+
+    async def _make(self, job: bytes) -> Made:
+        try:
+            if self._process is None or self._process.returncode is not None:
+                await self.start()
+            process = self._process
+            assert process is not None
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.writelines((_LENGTH.pack(len(job)), job))
+            await process.stdin.drain()
+            (length,) = _LENGTH.unpack(await process.stdout.readexactly(_LENGTH.size))
+            return msgspec.msgpack.decode(await process.stdout.readexactly(length), type=Made)
+        except (OSError, asyncio.IncompleteReadError, msgspec.MsgspecError) as lost:
+            await self._end()
+            raise RunnerDown("the process that makes large traces was lost") from lost
+
+    async def _end(self) -> None:
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+            self._process = None
+
+
+def main() -> None:
+    """Make traces until the server hangs up."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    os.nice(_NICE)
+    given, made = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    while job := _read(given):
+        _answer(msgspec.msgpack.decode(job, type=Job), made)
+
+
+def _answer(job: Job, made: BinaryIO) -> None:
+    """Makes a trace and gives it; only then its records are let go, which takes a while too."""
+    with uncollected():
+        outcome = msgspec.json.decode(job.outcome, type=Outcome)
+        lines = job.lines.split(b"\n")
+        trace = trace_of(job.run, msgspec.json.decode(job.request, type=RunRequest), lines, outcome, job.waited_ms)
+        finished = packed(trace, lines, outcome)
+        stored = finished.stored
+        answer = msgspec.msgpack.encode(
+            Made(finished.status, finished.lost, stored.body, stored.etag, dict(stored.tensors), stored.kept)
+        )
+        with contextlib.suppress(BrokenPipeError):
+            made.write(_LENGTH.pack(len(answer)) + answer)
+            made.flush()
+
+
+def _read(given: BinaryIO) -> bytes:
+    """The next job; empty when there is none any more."""
+    head = given.read(_LENGTH.size)
+    return given.read(_LENGTH.unpack(head)[0]) if len(head) == _LENGTH.size else b""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,679 @@
+"""Tries every private name of PyTorch and CPython that the worker stands on, and says what breaks without it."""
+
+import ast
+import gc
+import platform
+import subprocess
+import sys
+import threading
+import traceback
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy
+import pytest
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.checkpoint import checkpoint
+
+from engine.worker.pytorch import internals
+from engine.worker.pytorch.patching import EntryPoint, Patches
+
+Trial = Callable[[], None]
+CANARIES: dict[str, tuple[str, Trial]] = {}
+
+
+def canary(effect: str, *names: str) -> Callable[[Trial], Trial]:
+    """A trial of some names; `effect` completes "without it ..."."""
+
+    def keep(trial: Trial) -> Trial:
+        CANARIES.update(dict.fromkeys(names, (effect, trial)))
+        return trial
+
+    return keep
+
+
+class Seen(TorchFunctionMode):
+    """Counts calls."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = 0
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        self.calls += 1
+        return func(*args, **(kwargs or {}))
+
+
+class Twice(torch.autograd.Function):
+    """A custom Function that keeps its argument."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+        return grads[0] * 2
+
+
+def leaf() -> Any:
+    return torch.ones(2, requires_grad=True)
+
+
+def replaced(entry: EntryPoint, run: Callable[[], object], value: Callable[..., Any] | None = None) -> int:
+    """How often what stands at an entry point is called while something runs."""
+    calls = []
+    original, held = entry.get(), entry.held()
+
+    def standing(*args: Any, **kwargs: Any) -> Any:
+        calls.append(args)
+        return (value or original)(*args, **kwargs)
+
+    def of_class(_: type, *args: Any, **kwargs: Any) -> Any:
+        return standing(*args, **kwargs)
+
+    patches = Patches()
+    wrapper = staticmethod(standing) if isinstance(held, staticmethod) else standing
+    patches.replace(entry, classmethod(of_class) if isinstance(held, classmethod) else wrapper)
+    try:
+        run()
+    finally:
+        patches.undo()
+    assert entry.held() is held
+    return len(calls)
+
+
+# Function modes and dispatch modes
+
+
+@canary("the recorder would record its own work", "disable_torch_function", "function_mode_enabled")
+def _() -> None:
+    with Seen() as mode:
+        torch.ones(2).sum()
+        before = mode.calls
+        assert before == 2
+        assert internals.function_mode_enabled()
+        with internals.disable_torch_function():
+            torch.ones(2).sum()
+            assert not internals.function_mode_enabled()
+        assert mode.calls == before
+    assert not internals.function_mode_enabled()
+
+
+@canary("hooks and custom backwards would go unseen, or be seen twice", "function_mode_count", "function_mode_at",
+    "push_function_mode", "pop_function_mode")  # fmt: skip
+def _() -> None:
+    with Seen() as mode:
+        assert internals.function_mode_count() == 1
+        assert internals.function_mode_at(0) is mode
+        assert internals.pop_function_mode() is mode
+        assert internals.function_mode_count() == 0
+        internals.push_function_mode(mode)
+        torch.ones(2)
+    assert mode.calls == 1
+
+
+@canary("checks would run inside the program's own dispatch modes", "dispatch_mode_count", "without_dispatch_modes")
+def _() -> None:
+    class Dispatched(TorchDispatchMode):  # type: ignore[no-untyped-call]
+        calls = 0
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            self.calls += 1
+            return func(*args, **(kwargs or {}))
+
+    assert internals.dispatch_mode_count() == 0
+    with Dispatched() as mode:  # type: ignore[no-untyped-call]
+        assert internals.dispatch_mode_count() == 1
+        with internals.without_dispatch_modes():
+            torch.ones(2)
+        assert mode.calls == 0
+        torch.ones(2)
+        assert mode.calls > 0
+
+
+@canary("a method that the program replaced would run twice", "TensorBase")
+def _() -> None:
+    assert "add" not in vars(torch.Tensor)
+    assert internals.TensorBase.add(torch.ones(1), 1).item() == 2
+
+
+@canary("ops would be named after PyTorch's files", "TENSOR_MODULE")
+def _() -> None:
+    assert torch.Tensor.backward.__module__ == internals.TENSOR_MODULE
+
+
+@canary("attention would take another path than without recording", "HAS_TORCH_FUNCTION")
+def _() -> None:
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 4, batch_first=True).eval()
+    with torch.no_grad():
+        assert replaced(internals.HAS_TORCH_FUNCTION, lambda: layer(torch.ones(1, 2, 4))) > 0
+
+
+# Transforms
+
+
+@canary("`torch.jit.trace` would trace the recorder", "tracing_state")
+def _() -> None:
+    found: list[object] = []
+
+    def traced(x: torch.Tensor) -> torch.Tensor:
+        found.append(internals.tracing_state())
+        return x + 1
+
+    assert internals.tracing_state() is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.jit.trace(traced, torch.ones(1), check_trace=False)  # type: ignore[no-untyped-call]
+    assert found[0] is not None
+
+
+@canary("values inside `torch.func` would be read, which raises", "functorch_level", "is_functorch_wrapped")
+def _() -> None:
+    def inside(x: torch.Tensor) -> torch.Tensor:
+        assert internals.functorch_level() is not None
+        assert internals.is_functorch_wrapped(x)
+        return x.sum()
+
+    assert internals.functorch_level() is None
+    assert not internals.is_functorch_wrapped(torch.ones(1))
+    torch.func.vmap(inside)(torch.ones(2, 2))
+
+
+@canary("values inside `torch.func.functionalize` would be read, which crashes", "is_functional_tensor")
+def _() -> None:
+    assert not internals.is_functional_tensor(torch.ones(1))
+    assert internals.is_functional_tensor(torch._to_functional_tensor(torch.ones(1)))
+
+
+# The engine and its nodes
+
+
+@canary("no backward pass would be recorded", "RUN_BACKWARD", "MAKE_GRADS")
+def _() -> None:
+    for entry in (internals.RUN_BACKWARD, internals.MAKE_GRADS):
+        assert replaced(entry, lambda: leaf().sum().backward()) == 1
+        x = leaf()
+        assert replaced(entry, lambda x=x: torch.autograd.grad(x.sum(), x)) == 1  # type: ignore[misc]
+
+
+@canary("no gradient would be seen on an edge", "REGISTER_NODE_HOOK")
+def _() -> None:
+    seen: list[object] = []
+
+    def hook(entered: object, left: object) -> None:
+        seen.append(left)
+
+    def register(hooks: dict[int, object] | None, given: object) -> tuple[dict[int, object], None]:
+        table = hooks or {}
+        table[-1] = given
+        return table, None
+
+    y = (leaf() * 2).sum()
+    assert y.grad_fn is not None
+    node = y.grad_fn
+    assert replaced(internals.REGISTER_NODE_HOOK, lambda: node.register_hook(hook), register) == 1
+    y.backward()
+    assert len(seen) == 1
+
+
+@canary("nodes would be joined to the wrong ops", "next_sequence_nr", "_sequence_nr")
+def _() -> None:
+    x = leaf()
+    since = internals.next_sequence_nr()
+    y = x * 2
+    assert y.grad_fn is not None
+    assert internals.next_sequence_nr() == since + 1
+    node: internals.Node = y.grad_fn
+    assert node._sequence_nr() == since
+    assert node.next_functions[0][0]._sequence_nr() == 2**64 - 1
+
+
+@canary("hooks would not know their node", "current_node")
+def _() -> None:
+    found: list[object] = []
+    x = leaf()
+    y = x * 2
+    y.register_hook(lambda grad: found.append(internals.current_node()))
+    assert internals.current_node() is None
+    y.sum().backward()
+    assert found == [y.grad_fn]
+
+
+@canary("nodes would have no shapes", "_input_metadata")
+def _() -> None:
+    node: internals.Node = (leaf() * 2).grad_fn
+    (meta,) = node._input_metadata
+    assert (tuple(meta.shape), meta.dtype, str(meta.device)) == ((2,), torch.float32, "cpu")
+
+
+@canary("a custom Function's backward would have no lines", "function_of")
+def _() -> None:
+    node = Twice.apply(leaf()).grad_fn  # type: ignore[no-untyped-call]
+    assert internals.function_of(type(node)) is Twice
+    assert internals.function_of(type(leaf().sum().grad_fn)) is None
+
+
+# Saved tensors
+
+
+@canary("nodes would seem to keep nothing", "SAVED_PREFIX", "raw_saved", "SavedTensor")
+def _() -> None:
+    x, y = leaf(), leaf()
+    node: internals.Node = (x * y).grad_fn
+    assert [name for name in dir(node) if name.startswith(internals.SAVED_PREFIX)] == ["_saved_other", "_saved_self"]
+    assert node._saved_other is y
+    raw = internals.raw_saved(node, "_saved_other")
+    assert type(raw) is internals.SavedTensor
+    assert raw.unpack_hook is None
+    summed: internals.Node = x.sum().grad_fn
+    assert internals.raw_saved(summed, "_saved_self_sym_sizes") is None
+
+
+@canary("custom Functions under saved-tensor hooks would run the program's unpack hook", "raw_saved_of_custom")
+def _() -> None:
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: ("kept", x), lambda kept: kept[1]):
+        node = Twice.apply(leaf()).grad_fn  # type: ignore[no-untyped-call]
+    (raw,) = internals.raw_saved_of_custom(node)
+    assert raw.data[0] == "kept"
+    assert raw.unpack_hook is not None
+
+
+@canary("code of the program's in saved-tensor hooks would go unseen", "PUSH_SAVED_HOOKS", "POP_SAVED_HOOKS",
+    "saved_hooks_in_force")  # fmt: skip
+def _() -> None:
+    found: list[bool] = []
+
+    def run() -> None:
+        with torch.autograd.graph.saved_tensors_hooks(lambda x: x, lambda x: x):
+            found.append(internals.saved_hooks_in_force())
+
+    assert replaced(internals.PUSH_SAVED_HOOKS, run) == 1
+    assert replaced(internals.POP_SAVED_HOOKS, run) == 1
+    assert found == [True, True]
+    assert not internals.saved_hooks_in_force()
+
+
+@canary("hooks on one saved tensor would go unseen", "REGISTER_SAVED_HOOKS")
+def _() -> None:
+    node: internals.Node = (leaf() * leaf()).grad_fn
+    raw = internals.raw_saved(node, "_saved_other")
+    assert replaced(internals.REGISTER_SAVED_HOOKS, lambda: raw.register_hooks(lambda x: x, lambda x: x)) == 1
+
+
+# Checkpoints
+
+
+@canary("what a checkpoint holds would not be told", "SAVE_CHECKPOINT_INPUTS", "checkpoint_inputs", "CheckpointHolder")
+def _() -> None:
+    x, scale = leaf(), torch.tensor(3.0)
+    original = internals.SAVE_CHECKPOINT_INPUTS.get()
+    frames: list[internals.CheckpointFrame] = []
+
+    def saved(frame: internals.CheckpointFrame, *args: Any) -> None:
+        original(frame, *args)
+        frames.append(frame)
+
+    def region(x: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
+        return (x * scale).sin()
+
+    outputs: list[torch.Tensor] = []
+
+    def run() -> None:
+        outputs.append(checkpoint(region, x, scale=scale, use_reentrant=False))
+
+    assert replaced(internals.SAVE_CHECKPOINT_INPUTS, run, saved) == 1
+    *_, given, keywords = internals.checkpoint_inputs(frames[0])
+    assert given is x or torch.equal(given, x)  # type: ignore[arg-type]
+    assert keywords == {"scale": scale}
+    assert isinstance(internals.raw_saved(outputs[0].grad_fn, "_saved_self").data, internals.CheckpointHolder)
+
+
+@canary(
+    "what a checkpoint computes again would not be told", "RECOMPUTATION_INIT", "last_recomputed", "StopRecomputation"
+)
+def _() -> None:
+    original = internals.RECOMPUTATION_INIT.get()
+    kept: list[torch.Tensor] = []
+    stopped: list[BaseException] = []
+
+    def begun(hook: Any, target: Any, group: Any) -> None:
+        original(hook, target, group)
+        pack = hook.pack_hook
+
+        def packed(tensor: torch.Tensor) -> object:
+            try:
+                return pack(tensor)
+            except internals.StopRecomputation as error:
+                stopped.append(error)
+                raise
+            finally:
+                found = internals.last_recomputed(target(), group)
+                assert found is not None
+                weakref.ref(found[0])
+                kept.append(found[1])
+
+        hook.pack_hook = packed
+
+    y = checkpoint(lambda x: x.exp().sin(), leaf(), use_reentrant=False)
+    assert replaced(internals.RECOMPUTATION_INIT, lambda: y.sum().backward(), begun) == 1
+    assert [round(tensor[0].item(), 3) for tensor in kept] == [2.718, 2.718]
+    assert len(stopped) == 1
+
+
+# Modules and hooks
+
+
+@canary("hooks on every module would go unseen", "GLOBAL_FORWARD_PRE_HOOKS", "GLOBAL_FORWARD_HOOKS",
+    "GLOBAL_BACKWARD_PRE_HOOKS", "GLOBAL_BACKWARD_HOOKS")  # fmt: skip
+def _() -> None:
+    module = torch.nn.modules.module
+    for register, table in (
+        (module.register_module_forward_pre_hook, internals.GLOBAL_FORWARD_PRE_HOOKS),
+        (module.register_module_forward_hook, internals.GLOBAL_FORWARD_HOOKS),
+        (module.register_module_full_backward_pre_hook, internals.GLOBAL_BACKWARD_PRE_HOOKS),
+        (module.register_module_full_backward_hook, internals.GLOBAL_BACKWARD_HOOKS),
+    ):
+        handle = register(lambda *args: None)
+        assert handle.id in table
+        handle.remove()
+        assert handle.id not in table
+
+
+@canary(
+    "a module's own hooks would go unseen",
+    "FORWARD_PRE_HOOKS",
+    "FORWARD_HOOKS",
+    "_backward_hooks",
+    "_backward_pre_hooks",
+)
+def _() -> None:
+    module = torch.nn.Identity()
+    for register, table in (
+        (module.register_forward_pre_hook, vars(module)[internals.FORWARD_PRE_HOOKS]),
+        (module.register_forward_hook, vars(module)[internals.FORWARD_HOOKS]),
+        (module.register_full_backward_pre_hook, module._backward_pre_hooks),
+        (module.register_full_backward_hook, module._backward_hooks),
+    ):
+        handle = register(lambda *args: None)
+        assert list(table) == [handle.id]
+        handle.remove()
+
+
+@canary(
+    "a module's tensors would have no names",
+    "MODULE_TABLES",
+    "child_or_parameter",
+    "_parameters",
+    "_buffers",
+    "_modules",
+)
+def _() -> None:
+    module = torch.nn.Sequential(torch.nn.BatchNorm1d(1))
+    norm = module[0]
+    assert list(module._modules.items()) == [("0", norm)]
+    assert list(norm._parameters) == ["weight", "bias"]
+    assert list(norm._buffers) == ["running_mean", "running_var", "num_batches_tracked"]
+    assert all(isinstance(vars(norm)[table], dict) for table in internals.MODULE_TABLES)
+    assert internals.child_or_parameter(vars(module), "0") is norm
+    assert internals.child_or_parameter(vars(norm), "weight") is norm.weight
+
+
+@canary("`to`, `half` and `cuda` would not be told", "MODULE_APPLY")
+def _() -> None:
+    assert replaced(internals.MODULE_APPLY, lambda: torch.nn.Sequential(torch.nn.Linear(1, 1)).double()) == 2
+
+
+@canary("backward hooks of modules would go unseen", "COLLECT_BACKWARD_HOOKS", "COLLECT_BACKWARD_PRE_HOOKS")
+def _() -> None:
+    module = torch.nn.Identity()
+    module.register_full_backward_pre_hook(lambda *args: None)
+    module.register_full_backward_hook(lambda *args: None)
+    for entry, length in ((internals.COLLECT_BACKWARD_HOOKS, 2), (internals.COLLECT_BACKWARD_PRE_HOOKS, 1)):
+        assert len(entry.get()(module)) == length
+        assert replaced(entry, lambda: module(leaf())) == 1
+
+
+@canary("hooks would not be known when they are registered", "HANDLE_INIT")
+def _() -> None:
+    original = internals.HANDLE_INIT.get()
+    callers: list[str] = []
+
+    def made(handle: Any, hooks: Any, **options: Any) -> None:
+        original(handle, hooks, **options)
+        callers.append(sys._getframe(2).f_code.co_name)
+        assert isinstance(handle.id, int)
+
+    assert replaced(internals.HANDLE_INIT, lambda: leaf().register_hook(lambda grad: None), made) == 1
+    assert callers == ["register_hook"]
+
+
+@canary("modules would refuse to convert under `set_swap_module_params_on_conversion`", "SWAP_WEAKREF")
+def _() -> None:
+    class Silent:
+        @staticmethod
+        def getweakrefs(tensor: torch.Tensor) -> list[object]:
+            return []
+
+    first, second = torch.zeros(1), torch.ones(1)
+    reference = weakref.ref(first)
+    patches = Patches()
+    patches.replace(internals.SWAP_WEAKREF, Silent)
+    try:
+        torch.utils.swap_tensors(first, second)  # type: ignore[no-untyped-call]
+    finally:
+        patches.undo()
+    assert reference() is first
+    assert first.item() == 1
+
+
+@canary("steps of optimizers would not be told", "WRAP_STEP")
+def _() -> None:
+    class Own(torch.optim.Optimizer):
+        def step(self, closure: Any = None) -> None: ...  # type: ignore[override]
+
+    own = Own.step
+    assert replaced(internals.WRAP_STEP, lambda: Own([leaf()], {})) == 1
+    step: Any = Own.step
+    assert step.hooked
+    assert step.__wrapped__ is own
+
+
+# Tensors
+
+
+@canary("writes in place would go unseen", "_version")
+def _() -> None:
+    x = torch.zeros(2)
+    view = x[0]
+    assert x._version == 0
+    view.add_(1)
+    assert x._version == view._version == 1
+    with torch.inference_mode(), pytest.raises(RuntimeError, match="version counter"):
+        _ = torch.zeros(1)._version
+
+
+@canary("views would be told as copies, or change the order of backward", "_is_view", "_base")
+def _() -> None:
+    base = leaf() * 1
+    view = base[0]
+    base.mul_(2)
+    since = internals.next_sequence_nr()
+    assert view._is_view()
+    assert view._base is base
+    assert internals.next_sequence_nr() == since
+    assert base._base is None
+
+
+@canary("a derivative that is zero everywhere would be read, which raises", "_is_zerotensor")
+def _() -> None:
+    assert torch._efficientzerotensor(2)._is_zerotensor()
+    assert not torch.zeros(2)._is_zerotensor()
+
+
+# CPython
+
+
+@canary("ops would have no lines", "get_frame", "position_of")
+def _() -> None:
+    found: list[internals.Position | None] = []
+
+    def here() -> int:
+        frame = internals.get_frame(1)
+        found.append(internals.position_of(frame.f_code, frame.f_lasti))
+        return 1
+
+    code = compile("a = 1\nb = (a +\n     here())\n", "<tried>", "exec")
+    exec(code, {"here": here})
+    assert found == [(3, 3, 5, 11)]
+    assert internals.position_of(code, 10**6) is None
+
+
+@canary("a limit would not say the line", "current_frames")
+def _() -> None:
+    assert threading.get_ident() in internals.current_frames()
+
+
+@canary("ops of the program's threads would go unseen", "THREAD_BOOTSTRAP", "be_no_daemon")
+def _() -> None:
+    found: list[bool] = []
+
+    def work() -> None:
+        internals.be_no_daemon()
+        found.append(threading.Thread(target=print).daemon)
+
+    def run() -> None:
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        thread.join()
+
+    assert replaced(internals.THREAD_BOOTSTRAP, run) == 1
+    assert found == [False]
+
+
+@canary("warnings would not be told", "SHOW_WARNING")
+def _() -> None:
+    def warn() -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.warn("of the test", UserWarning, stacklevel=1)
+
+    assert replaced(internals.SHOW_WARNING, warn, lambda message: None) == 1
+
+
+@canary("tracebacks would show the recorder's frames", "EXTRACT_STACK")
+def _() -> None:
+    error = ValueError()
+    for show in (lambda: traceback.format_exception(error), traceback.format_stack):
+        assert replaced(internals.EXTRACT_STACK, show) >= 1
+
+
+@canary("memory that NumPy asked for would not be told", "ArrayMemoryError", "array_bytes")
+def _() -> None:
+    with pytest.raises(internals.ArrayMemoryError) as raised:
+        numpy.empty(2**50)
+    assert internals.array_bytes(raised.value) == 2**53
+    assert internals.array_bytes(MemoryError()) is None
+
+
+@canary("programs would not be on the main thread", "be_main_thread")
+def _() -> None:
+    before = threading.main_thread()
+    found: list[bool] = []
+
+    def work() -> None:
+        internals.be_main_thread()
+        found.append(threading.main_thread() is threading.current_thread())
+        threading._main_thread = before  # type: ignore[attr-defined]
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [True]
+
+
+@canary("what a program registered for its end would not run", "forget_exit_functions", "run_exit_functions")
+def _() -> None:
+    code = (
+        "import atexit, sys\n"
+        "from engine.worker.pytorch.internals import forget_exit_functions, run_exit_functions\n"
+        "atexit.register(print, 'forgotten')\n"
+        "forget_exit_functions()\n"
+        "atexit.register(print, 'run once')\n"
+        "run_exit_functions()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50, check=True)
+    assert done.stdout == "run once\n"
+
+
+@canary("a call that returns None would be told as one that raised", "is_leaving")
+def _() -> None:
+    found: dict[str, bool] = {}
+
+    def watched(frame: Any, event: str, argument: object) -> Any:
+        if event == "return":
+            found[frame.f_code.co_name] = internals.is_leaving(frame)
+        return watched
+
+    def gives() -> None:
+        return
+
+    def raises() -> None:
+        raise ValueError
+
+    before = sys.gettrace()
+    sys.settrace(watched)
+    try:
+        gives()
+        with pytest.raises(ValueError):
+            raises()
+    finally:
+        sys.settrace(before)
+    assert (found["gives"], found["raises"]) == (True, False)
+
+
+# All of them
+
+
+def _named() -> Iterator[str]:
+    """The names that `internals` gives, its type aliases aside."""
+    yield from internals.ATTRIBUTES
+    for node in ast.parse(Path(internals.__file__).read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Assign):
+            yield from (target.id for target in node.targets if isinstance(target, ast.Name))
+        elif isinstance(node, ast.AnnAssign) and "TypeAlias" not in ast.unparse(node.annotation):
+            yield ast.unparse(node.target)
+
+
+NAMES = sorted(name for name in _named() if name in internals.ATTRIBUTES or not name.startswith("_"))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "ATTRIBUTES"])
+def test_a_private_name_does_what_the_worker_stands_on(name: str) -> None:
+    assert name in CANARIES, f"nothing tries {name}: give it a canary in this file"
+    effect, trial = CANARIES[name]
+    try:
+        trial()
+    except (Exception, pytest.fail.Exception) as error:
+        versions = f"PyTorch {torch.__version__}, Python {platform.python_version()}"
+        pytest.fail(f"`{name}` of {internals.__name__} is another one in {versions}: {effect}. {error!r}")
+    finally:
+        gc.collect(0)
+
+
+def test_a_canary_that_dies_says_what_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(internals, "next_sequence_nr", lambda: 0)
+    with pytest.raises(pytest.fail.Exception, match=r"`next_sequence_nr` .* nodes would be joined to the wrong ops"):
+        test_a_private_name_does_what_the_worker_stands_on("next_sequence_nr")
+
+
+def test_each_canary_is_of_a_name_there_is() -> None:
+    assert set(CANARIES) <= set(NAMES)

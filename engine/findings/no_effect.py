@@ -14,7 +14,8 @@ from engine.trace import Edit, Finding
 
 MAKES_NEW = frozenset(
     "add sub mul div clamp clip to float double half bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze"
-    " transpose permute t flatten detach clone masked_fill round abs relu sigmoid tanh softmax normalize sqrt exp log".split()
+    " transpose permute t flatten detach clone masked_fill round abs relu sigmoid tanh softmax normalize sqrt exp"
+    " log".split()
 )
 """Operations that people write as a statement because they take them for in-place ones."""
 SAFE_TO_KEEP = frozenset(

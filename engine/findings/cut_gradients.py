@@ -74,17 +74,14 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
     if collected:
         yield from collected
         return
+    name = diagnosis.say(tensors[0] if tensors else None)
+    if frozen:
+        concerned, names = (*tensors, *frozen), diagnosis.say_all(frozen)
+        yield diagnosis.finding("parameters_frozen", "error", failed.span, tensors=concerned, name=name, names=names)
+        return
     made = [call for source in sources if (call := _made(diagnosis, source)) is not None]
-    fix = (diagnosis.code.argument_added(made[0], "requires_grad=True"),) if len(made) == 1 and not frozen else ()
-    yield diagnosis.finding(
-        "parameters_frozen" if frozen else "nothing_requires_grad",
-        "error",
-        failed.span,
-        tensors=(*tensors, *frozen),
-        fix=fix,
-        name=diagnosis.say(tensors[0] if tensors else None),
-        names=diagnosis.say_all(frozen),
-    )
+    fix = (diagnosis.code.argument_added(made[0], "requires_grad=True"),) if len(made) == 1 else ()
+    yield diagnosis.finding("nothing_requires_grad", "error", failed.span, tensors=tensors, fix=fix, name=name)
 
 
 def _pass_without_graph(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> Pass | None:

@@ -1,61 +1,62 @@
 """Gradients of several passes that ended up in one sum."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.flow import is_zero
+from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, line
+from engine.findings.gradient_flow import is_zero
 from engine.program.edits import Edits
 from engine.trace import Finding, Pass
 
 
-def gradients_added_up(story: Diagnosis) -> Iterator[Finding]:
+def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The first pass that added to gradients left over: after a step it is a mistake, otherwise worth knowing."""
     latest: dict[str, Pass] = {}
-    stepped, reset = _steps_by_leaf(story), _resets_by_leaf(story)
-    for one in story.trace.passes:
-        added = [each for each in one.accumulations if each.delta is not None and _holds_something(story, each.before)]
-        mistaken = [
-            each.tensor
-            for each in added
-            if _stepped_between(story, stepped, each.tensor, latest, one)
-            and _is_used(story.pass_step.get(one.id, 0), stepped.get(each.tensor, []), reset.get(each.tensor, []))
+    stepped, reset = _steps_by_leaf(diagnosis), _resets_by_leaf(diagnosis)
+    for pass_ in diagnosis.trace.passes:
+        added = [
+            added.tensor
+            for added in pass_.accumulations
+            if added.delta is not None and added.tensor in latest and _holds_something(diagnosis, added.before)
         ]
-        if mistaken or (added and one.parent is None):
-            leaves = sorted(mistaken or [each.tensor for each in added if each.tensor in latest], key=_by_number)
-            if leaves:
-                yield _added(story, one, latest[leaves[0]], leaves, is_mistake=bool(mistaken))
-                return
-        latest.update((each.tensor, one) for each in one.accumulations if each.delta is not None)
+        now = diagnosis.pass_step.get(pass_.id, 0)
+        mistaken = [
+            leaf
+            for leaf in added
+            if any(diagnosis.pass_step.get(latest[leaf].id, 0) < step < now for step in stepped.get(leaf, ()))
+            and _is_used(now, stepped.get(leaf, []), reset.get(leaf, []))
+        ]
+        leaves = sorted(mistaken or (added if pass_.parent is None else []), key=by_number)
+        if leaves:
+            yield _added(diagnosis, pass_, latest[leaves[0]], leaves, is_mistake=bool(mistaken))
+            return
+        latest.update((leaf, pass_) for leaf in fed_by(pass_))
 
 
-def _holds_something(story: Diagnosis, gradient: str | None) -> bool:
+def _holds_something(diagnosis: Diagnosis, gradient: str | None) -> bool:
     """Whether a `.grad` was there and not zeroed."""
-    return gradient is not None and not is_zero(story.tensors.get(gradient))
+    return gradient is not None and not is_zero(diagnosis.tensors.get(gradient))
 
 
-def _steps_by_leaf(story: Diagnosis) -> dict[str, list[int]]:
+def _steps_by_leaf(diagnosis: Diagnosis) -> dict[str, list[int]]:
     """When an optimizer, or the program itself, moved each leaf."""
-    steps: dict[str, list[int]] = {}
-    for update in story.trace.updates:
-        if update.kind in ("step", "data", "in_place") and update.id in story.update_step:
-            for leaf in {story.leaf_of(change.before) for change in update.changes}:
-                if leaf is not None:
-                    steps.setdefault(leaf, []).append(story.update_step[update.id])
-    return steps
+    return _times(diagnosis, ("step", "data", "in_place"), diagnosis.leaf_of)
 
 
-def _resets_by_leaf(story: Diagnosis) -> dict[str, list[int]]:
+def _resets_by_leaf(diagnosis: Diagnosis) -> dict[str, list[int]]:
     """When the gradient of each leaf was zeroed, dropped or replaced."""
-    owner = {story.identity(each.after): each.tensor for one in story.trace.passes for each in one.accumulations
-             if each.after is not None}  # fmt: skip
-    resets: dict[str, list[int]] = {}
-    for update in story.trace.updates:
-        if update.kind in ("zero_grad", "grad_reset", "grad_set") and update.id in story.update_step:
-            for change in update.changes:
-                leaf = owner.get(story.identity(change.before)) if change.before is not None else None
-                if leaf is not None:
-                    resets.setdefault(leaf, []).append(story.update_step[update.id])
-    return resets
+    owners = diagnosis.gradient_owner
+    return _times(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)))
+
+
+def _times(diagnosis: Diagnosis, kinds: tuple[str, ...], leaf_of: Callable[[str], str | None]) -> dict[str, list[int]]:
+    times: dict[str, list[int]] = {}
+    for update in diagnosis.trace.updates:
+        at = diagnosis.update_step.get(update.id) if update.kind in kinds else None
+        found = (leaf_of(change.before) for change in update.changes if at is not None and change.before is not None)
+        for leaf in found:
+            if leaf is not None and at is not None:
+                times.setdefault(leaf, []).append(at)
+    return times
 
 
 def _is_used(now: int, steps: list[int], resets: list[int]) -> bool:
@@ -65,47 +66,26 @@ def _is_used(now: int, steps: list[int], resets: list[int]) -> bool:
     return next_step is not None and (next_reset is None or next_step < next_reset)
 
 
-def _stepped_between(
-    story: Diagnosis, stepped: dict[str, list[int]], leaf: str, latest: dict[str, Pass], now: Pass
-) -> bool:
-    if leaf not in latest:
-        return False
-    start, end = story.pass_step.get(latest[leaf].id, 0), story.pass_step.get(now.id, 0)
-    return any(start < step < end for step in stepped.get(leaf, ()))
-
-
-def _added(story: Diagnosis, now: Pass, before: Pass, leaves: list[str], *, is_mistake: bool) -> Finding:
-    return Finding(
-        code="step_without_zero_grad" if is_mistake else "gradient_added_up",
-        severity="warning" if is_mistake else "note",
-        span=now.span,
+def _added(diagnosis: Diagnosis, now: Pass, before: Pass, leaves: list[str], *, is_mistake: bool) -> Finding:
+    return diagnosis.finding(
+        "step_without_zero_grad" if is_mistake else "gradient_added_up",
+        "warning" if is_mistake else "note",
+        now.span,
         tensors=tuple(leaves),
-        parameters={
-            "names": story.say_all(leaves),
-            "line": line(now.span),
-            "first_line": line(before.span),
-            "count": str(sum(1 for one in story.trace.passes if any(a.tensor == leaves[0] for a in one.accumulations))),
-        },
-        fix=_zeroed(story, now, leaves) if is_mistake else (),
+        fix=_zeroed(diagnosis, now, leaves) if is_mistake else (),
+        names=diagnosis.say_all(leaves),
+        first_line=line(before.span),
+        count=str(len({pass_.id for pass_, added in diagnosis.accumulations if added.tensor == leaves[0]})),
     )
 
 
-def _zeroed(story: Diagnosis, now: Pass, leaves: list[str]) -> Edits:
+def _zeroed(diagnosis: Diagnosis, now: Pass, leaves: list[str]) -> Edits:
     """The gradients dropped before the pass: by the one optimizer that moves them, or by hand."""
-    movers = {
-        update.variable
-        for update in story.moves
-        for change in update.changes
-        if change.before is not None and story.identity(change.before) in leaves
-    }
-    names = [story.name(leaf) for leaf in leaves]
+    movers = {move.variable for move in diagnosis.moves if not set(leaves).isdisjoint(diagnosis.changed_by(move))}
+    names = [diagnosis.name(leaf) for leaf in leaves]
     text = ""
     if len(movers) == 1 and (variable := next(iter(movers))):
         text = f"{variable}.zero_grad()"
     elif movers == {None} and all(name.isidentifier() for name in names):
         text = " = ".join([*(f"{name}.grad" for name in names), "None"])
-    return story.code.line_before(story.code.statement_at(now.span), text) if text else ()
-
-
-def _by_number(tensor: str) -> tuple[int, str]:
-    return (len(tensor), tensor)
+    return diagnosis.code.line_before(diagnosis.code.statement_at(now.span), text) if text else ()

@@ -1,18 +1,47 @@
 """What all families of findings ask of a trace beyond its index: what gradients leaves got, what moved them, what
 things are called."""
 
+import ast
 import math
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import cached_property, wraps
+from typing import Literal, TypeAlias
 
-from engine.trace import Module, Op, Pass, Span, Tensor, Update
+from engine.program.edits import Edits
+from engine.program.names import dotted
+from engine.program.tree import Function, covers
+from engine.trace import Accumulation, Finding, Module, Op, Pass, Span, Tensor, Trace, Update
 from engine.trace_index import TraceIndex
 
+Family: TypeAlias = "Callable[[Diagnosis], Iterable[Finding]]"
 NAMED = 3  # names in one sentence
+RESETS = ("zero_grad", "grad_reset", "grad_set")
+"""Updates of a `.grad`, not of a tensor."""
 
 
 class Diagnosis(TraceIndex):
     """An index that also knows what was learnt, and what to call things in a sentence."""
+
+    def __init__(self, trace: Trace, known: TraceIndex | None = None) -> None:
+        super().__init__(trace, known)
+        self._met: dict[Function, set[str]] = {}
+
+    @cached_property
+    def accumulations(self) -> list[tuple[Pass, Accumulation]]:
+        """The gradients that arrived at leaves, in order."""
+        return [
+            (pass_, added) for pass_ in self.trace.passes for added in pass_.accumulations if added.delta is not None
+        ]
+
+    @cached_property
+    def fed(self) -> frozenset[str]:
+        """The leaves at which gradients arrived."""
+        return frozenset(added.tensor for _, added in self.accumulations)
+
+    @cached_property
+    def steps(self) -> list[Update]:
+        """The steps of optimizers."""
+        return [update for update in self.trace.updates if update.kind == "step"]
 
     @cached_property
     def moves(self) -> list[Update]:
@@ -20,6 +49,21 @@ class Diagnosis(TraceIndex):
         first = min(self.pass_step.values(), default=0)
         moves = [update for update in self.trace.updates if update.kind in ("step", "data")]
         return [update for update in moves if self.update_step.get(update.id, -1) > first]
+
+    @cached_property
+    def stepped(self) -> frozenset[str]:
+        """What these changed."""
+        return frozenset(leaf for move in self.moves for leaf in self.changed_by(move))
+
+    def changed_by(self, update: Update) -> list[str]:
+        """The tensors that an update changed."""
+        return [self.identity(change.before) for change in update.changes if change.before is not None]
+
+    @cached_property
+    def gradient_owner(self) -> dict[str, str]:
+        """The leaf that each `.grad` was kept in."""
+        kept = ((added.after, added.tensor) for pass_ in self.trace.passes for added in pass_.accumulations)
+        return {self.identity(gradient): leaf for gradient, leaf in kept if gradient is not None}
 
     @cached_property
     def gradient_steps(self) -> dict[str, list[tuple[int, str]]]:
@@ -87,18 +131,79 @@ class Diagnosis(TraceIndex):
         """Every element type that occurs."""
         return frozenset([tensor.dtype for tensor in self.trace.tensors])
 
-    def bound_to(self, name: str, *, in_function: bool) -> list[Tensor]:
-        """The last states of the tensors that a name stands for: of the program at its end, or of a function whenever
-        it ran."""
-        if not in_function:
+    def bound_to(self, node: ast.expr) -> list[Tensor]:
+        """The last states of the tensors that a name stands for where it is written: of the program at its end, in a
+        function those of that name that its own lines took or made."""
+        name, function = dotted(node), self.code.function(node)
+        if function is None and "." not in name:
             held = (self.tensors.get(bound.tensor or "") for bound in self.trace.variables if bound.name == name)
             return [tensor for tensor in held if tensor is not None]
-        found = {tensor.identity or tensor.id: tensor for tensor in self.trace.tensors if name and name in tensor.names}
-        return [tensor for tensor in found.values() if tensor.role != "saved"]
+        found = self._named.get(name, {})
+        here = self._met_in(function) if found and function is not None else found.keys()
+        return [tensor for identity, tensor in found.items() if identity in here]
+
+    @cached_property
+    def _named(self) -> dict[str, dict[str, Tensor]]:
+        """For each name the last states of the tensors that had it."""
+        named: dict[str, dict[str, Tensor]] = {}
+        for tensor in self.trace.tensors:
+            for name in tensor.names if tensor.role != "saved" else ():
+                named.setdefault(name, {})[self.identity(tensor.id)] = tensor
+        return named
+
+    def _met_in(self, function: Function) -> Set[str]:
+        """The tensors that the lines of a function took or made."""
+        if function not in self._met:
+            inside = (op for op in self.trace.ops if op.span is not None and covers(function, op.span.line))
+            self._met[function] = {self.identity(tensor) for op in inside for tensor in (*op.inputs, *op.outputs)}
+        return self._met[function]
+
+    def made_from(self, tensor: str) -> tuple[str, ...]:
+        """What the op that made a tensor was given."""
+        maker = self.maker.get(tensor)
+        return maker.inputs if maker is not None else ()
+
+    def next_nodes(self, node: str) -> list[str]:
+        """Where gradient goes from a node."""
+        record = self.nodes.get(node)
+        return [edge.to for edge in record.edges if edge.to is not None] if record is not None else []
+
+    def leaves_behind(self, tensors: Iterable[str]) -> list[str]:
+        """The tracked leaves that tensors were computed from."""
+        behind = walk(tensors, lambda tensor: () if self.is_tracked_leaf(tensor) else self.made_from(tensor))
+        return sorted({self.identity(tensor) for tensor in behind if self.is_tracked_leaf(tensor)}, key=by_number)
+
+    def module_path(self, op: Op) -> str:
+        """Path of the module whose forward was running."""
+        module = self.modules.get(op.module or "")
+        return module.path if module is not None else ""
 
     def reaches_a_pass(self, op: Op) -> bool:
         """Whether gradient came back through it."""
         return any(node in self.visited for node in op.nodes)
+
+    def finding(
+        self,
+        code: str,
+        severity: Literal["error", "warning", "note"],
+        span: Span | None,
+        /,
+        *,
+        tensors: Iterable[str] = (),
+        nodes: Iterable[str] = (),
+        fix: Edits = (),
+        **parameters: str,
+    ) -> Finding:
+        """What its sentences ask for comes by name; the line is that of the place unless it is given."""
+        return Finding(
+            code=code,
+            severity=severity,
+            span=span,
+            tensors=tuple(tensors),
+            nodes=tuple(nodes),
+            parameters={"line": line(span), **parameters},
+            fix=fix,
+        )
 
     def say(self, tensor: str | None) -> str:
         """What to call a tensor in a sentence: its name, else the expression that made it."""
@@ -108,7 +213,7 @@ class Diagnosis(TraceIndex):
         named = self.name(tensor) or self._members.get(self.identity(tensor), "")
         return named or (self.code.excerpt(maker.span) if maker is not None else "") or tensor
 
-    def say_all(self, tensors: list[str]) -> str:
+    def say_all(self, tensors: Sequence[str]) -> str:
         """Several tensors: the first names, then how many more."""
         names = list(dict.fromkeys(self.say(tensor) for tensor in tensors))
         return ", ".join(names[:NAMED]) + (f" (+{len(names) - NAMED})" if len(names) > NAMED else "")
@@ -116,6 +221,44 @@ class Diagnosis(TraceIndex):
     def failed_pass(self) -> Pass | None:
         """The pass that ended the program."""
         return next((pass_ for pass_ in reversed(self.trace.passes) if pass_.failed), None)
+
+
+def once_a_line(family: Family) -> Family:
+    """A family whose findings are the same in each turn of a loop: of each line the first is told."""
+
+    @wraps(family)
+    def first_of_each(diagnosis: Diagnosis) -> Iterator[Finding]:
+        told: set[tuple[str, str]] = set()
+        for finding in family(diagnosis):
+            place = (finding.code, line(finding.span))
+            if place not in told:
+                told.add(place)
+                yield finding
+
+    return first_of_each
+
+
+def fed_by(pass_: Pass) -> list[str]:
+    """The leaves to which a pass brought a gradient."""
+    return [added.tensor for added in pass_.accumulations if added.delta is not None]
+
+
+def walk(start: Iterable[str], further: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    """All that can be come to from some records, those included, each once."""
+    pending = list(start)
+    seen = set(pending)
+    while pending:
+        here = pending.pop()
+        yield here
+        for there in further(here):
+            if there not in seen:
+                seen.add(there)
+                pending.append(there)
+
+
+def by_number(record: str) -> tuple[int, str]:
+    """Sorts ids as they were given out: t9 before t10."""
+    return (len(record), record)
 
 
 def line(span: Span | None) -> str:

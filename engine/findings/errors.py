@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis
-from engine.findings.failing import calls, classes, dtypes, given, names, outside, shapes, tracking
+from engine.findings.failing import autograd, calls, classes, dtypes, names, not_a_tensor, not_available, shapes
 from engine.findings.failing.case import Case
 from engine.trace import Failure, Finding
 
@@ -37,33 +37,31 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("nothing_requires_grad", "RuntimeError", r"does not require grad and does not have a grad_fn", None),
     ("saved_tensor_changed", "RuntimeError", r"modified by an inplace operation", None),
     # Autograd
-    ("leaf_view_in_place", "RuntimeError", r"a view of a leaf Variable that requires grad", tracking.leaf_written),
-    ("leaf_in_place", "RuntimeError", r"a leaf Variable that requires grad is being used in an in-place", tracking.leaf_written),
+    ("leaf_view_in_place", "RuntimeError", r"a view of a leaf Variable that requires grad", autograd.leaf_written),
+    ("leaf_in_place", "RuntimeError", r"a leaf Variable that requires grad is being used in an in-place", autograd.leaf_written),
     ("only_floats_require_grad", "RuntimeError", r"[Oo]nly Tensors of floating point", dtypes.cannot_require),
     ("numpy_of_tracked", "RuntimeError", r"Can't call numpy\(\) on Tensor that requires grad", dtypes.numpy_of_tracked),
-    ("seed_shape", "RuntimeError", r"Mismatch in shape: grad_output\[\d+\] has a shape of torch\.Size\(\[(?P<given>.*?)\]\) and output\[\d+\] has a shape of torch\.Size\(\[(?P<wanted>.*?)\]\)", tracking.seed_shape),
-    ("unused_in_grad", "RuntimeError", r"differentiated Tensor at index (?P<at>\d+) appears to not have been used", tracking.unused_in_grad),
-    ("grad_asked_untracked", "RuntimeError", r"One of the differentiated Tensors does not require grad", tracking.unused_in_grad),
-    ("cannot_stop_tracking", "RuntimeError", r"you can only change requires_grad flags of leaf variables", tracking.cannot_stop),
-    ("untracked_asked", "RuntimeError", r"can't retain_grad on Tensor|cannot register a hook on a tensor that doesn't require", tracking.untracked_asked),
-    ("inference_tensor", "RuntimeError", r"Inference tensors cannot be saved for backward", tracking.inference),
-    ("deepcopy_of_result", "RuntimeError", r"Only Tensors created explicitly by the user .* support the deepcopy", tracking.deepcopied),
-    ("grad_shape", "RuntimeError", r"attempting to assign a gradient of size '(?P<given>\[.*?\])' to a tensor of size '(?P<wanted>\[.*?\])'", tracking.grad_assigned),
-    ("custom_backward_count", "RuntimeError", r"function (?P<function>\w+) returned an incorrect number of gradients \(expected (?P<expected>\d+), got (?P<got>\d+)\)", tracking.custom_count),
-    ("custom_backward_missing", "NotImplementedError", r"must implement either the backward or vjp method", tracking.custom_backward_missing),
-    ("backward_of_number", "AttributeError", r"'(?P<type>float|int)' object has no attribute 'backward'", tracking.backward_of_number),
+    ("seed_shape", "RuntimeError", r"Mismatch in shape: grad_output\[\d+\] has a shape of torch\.Size\(\[(?P<given>.*?)\]\) and output\[\d+\] has a shape of torch\.Size\(\[(?P<wanted>.*?)\]\)", autograd.seed_shape),
+    ("unused_in_grad", "RuntimeError", r"differentiated Tensor at index (?P<at>\d+) appears to not have been used", autograd.unused_in_grad),
+    ("grad_asked_untracked", "RuntimeError", r"One of the differentiated Tensors does not require grad", autograd.unused_in_grad),
+    ("cannot_stop_tracking", "RuntimeError", r"you can only change requires_grad flags of leaf variables", autograd.cannot_stop),
+    ("untracked_asked", "RuntimeError", r"can't retain_grad on Tensor|cannot register a hook on a tensor that doesn't require", autograd.untracked_asked),
+    ("inference_tensor", "RuntimeError", r"Inference tensors cannot be saved for backward", autograd.inference),
+    ("deepcopy_of_result", "RuntimeError", r"Only Tensors created explicitly by the user .* support the deepcopy", autograd.deepcopied),
+    ("grad_shape", "RuntimeError", r"attempting to assign a gradient of size '(?P<given>\[.*?\])' to a tensor of size '(?P<wanted>\[.*?\])'", autograd.grad_assigned),
+    ("custom_backward_count", "RuntimeError", r"function (?P<function>\w+) returned an incorrect number of gradients \(expected (?P<expected>\d+), got (?P<got>\d+)\)", autograd.custom_count),
+    ("custom_backward_missing", "NotImplementedError", r"must implement either the backward or vjp method", autograd.custom_backward_missing),
+    ("backward_of_number", "AttributeError", r"'(?P<type>float|int)' object has no attribute 'backward'", autograd.backward_of_number),
     ("function_not_applied", "RuntimeError", r"Legacy autograd function with non-static forward", classes.function_called),
     ("custom_backward_shape", "RuntimeError", r"Function (?P<function>\w+) returned an invalid gradient at index (?P<at>\d+) - got (?P<got>\[.*?\]) but expected shape compatible with (?P<wanted>\[.*?\])", classes.custom_shape),
-    ("clip_of_nothing", "RuntimeError", r"Expected !nested_tensorlist\[0\]\.empty\(\)", tracking.clip_of_nothing),
-    ("grad_is_none", "AttributeError", r"'NoneType' object has no attribute '(?P<attribute>\w+)'", tracking.of_none),
-    ("recurrent_pair", "", r"'tuple' object has no attribute|tuple indices must be integers", given.pair_for_tensor),
-    ("compared_as_wholes", "AttributeError", r"'bool' object has no attribute '(?P<attribute>\w+)'", given.compared_whole),
+    ("clip_of_nothing", "RuntimeError", r"Expected !nested_tensorlist\[0\]\.empty\(\)", autograd.clip_of_nothing),
+    ("grad_is_none", "AttributeError", r"'NoneType' object has no attribute '(?P<attribute>\w+)'", autograd.of_none),
+    ("recurrent_pair", "", r"'tuple' object has no attribute|tuple indices must be integers", not_a_tensor.pair_for_tensor),
+    ("compared_as_wholes", "AttributeError", r"'bool' object has no attribute '(?P<attribute>\w+)'", not_a_tensor.compared_whole),
     ("pair_returned", "", r"'torch\.return_types\.\w+' object has no attribute|can only concatenate tuple|and 'torch\.return_types|'torch\.return_types\.\w+' and", calls.pair_returned),
-    ("none_in_arithmetic", "TypeError", r"unsupported operand type\(s\) for .*'NoneType'", tracking.with_none),
+    ("none_in_arithmetic", "TypeError", r"unsupported operand type\(s\) for .*'NoneType'", autograd.with_none),
     # Shapes
-    ("shape_mismatch_matmul", "RuntimeError", r"mat1 and mat2 shapes cannot be multiplied", shapes.product),
-    ("shape_mismatch_matmul", "RuntimeError", r"size mismatch, got|inconsistent tensor size, expected tensor", shapes.vector_product),
-    ("shape_mismatch_matmul", "RuntimeError", r"Expected size for first two dimensions of batch2", shapes.batched_product),
+    ("shape_mismatch_matmul", "RuntimeError", r"mat1 and mat2 shapes cannot be multiplied|size mismatch, got|inconsistent tensor size, expected tensor|Expected size for first two dimensions of batch2", shapes.product),
     ("product_axes", "RuntimeError", r"(?:self|mat2|mat1|batch1|batch2) must be a (?:matrix|3D tensor)|1D tensors expected|vector \+ matrix|at least 1D", shapes.product_of_batches),
     ("shape_mismatch_broadcast", "RuntimeError", r"The size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\) at non-singleton dimension (?P<axis>\d+)", shapes.broadcast),
     ("in_place_shape", "RuntimeError", r"output with shape \[.*\] doesn't match the broadcast shape (?P<result>\[.*\])", shapes.in_place_shape),
@@ -144,12 +142,12 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("learning_rate_invalid", "ValueError", r"^Invalid learning rate: (?P<value>.+)", _plain),
     ("tensor_of_text", "ValueError", r"too many dimensions 'str'", _plain),
     ("arguments_missing", "TypeError", r"^(?P<function>[\w.]+)\(\) missing (?P<count>\d+) required positional arguments?: (?P<names>['\"].*)", calls.arguments_missing),
-    ("size_not_whole", "TypeError", r"^(?:zeros|ones|rand|randn|empty|full|view|reshape|repeat|expand)\(\) (?:takes \d+ positional argument|received an invalid combination)", given.size_not_whole),
-    ("layer_not_made", "TypeError", r"^\w+\.__init__\(\) takes", given.made_now),
+    ("size_not_whole", "TypeError", r"^(?:zeros|ones|rand|randn|empty|full|view|reshape|repeat|expand)\(\) (?:takes \d+ positional argument|received an invalid combination)", not_a_tensor.size_not_whole),
+    ("layer_not_made", "TypeError", r"^\w+\.__init__\(\) takes", not_a_tensor.made_now),
     ("arguments_many", "TypeError", r"^(?P<function>[\w.]+)\(\) takes (?:from \d+ to )?(?P<takes>\d+) positional arguments? but (?P<given>\d+) (?:was|were) given", calls.arguments_many),
-    ("not_a_tensor", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)' \(position (?P<position>\d+)\) must be Tensor, not (?P<got>[\w.]+)", given.not_a_tensor),
-    ("tensors_not_listed", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>tensors)' \(position \d+\) must be tuple of Tensors, not (?P<got>\w+)", given.tensors_not_listed),
-    ("size_not_whole", "TypeError", r"must be tuple of ints,? ?(?:not float|but found element of type float|but ?got float)|'float' object cannot be interpreted as an integer|slice indices must be integers", given.size_not_whole),
+    ("not_a_tensor", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)' \(position (?P<position>\d+)\) must be Tensor, not (?P<got>[\w.]+)", not_a_tensor.not_a_tensor),
+    ("tensors_not_listed", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>tensors)' \(position \d+\) must be tuple of Tensors, not (?P<got>\w+)", not_a_tensor.tensors_not_listed),
+    ("size_not_whole", "TypeError", r"must be tuple of ints,? ?(?:not float|but found element of type float|but ?got float)|'float' object cannot be interpreted as an integer|slice indices must be integers", not_a_tensor.size_not_whole),
     ("argument_type", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)'(?: \(position \d+\))? must be (?P<wanted>[\w. ]+), not (?P<got>[\w.]+)", calls.made_wrong),
     # Names
     ("unbound_local", "UnboundLocalError", r"local variable '(?P<name>\w+)'", names.unbound_local),
@@ -158,18 +156,18 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("no_such_import", "ImportError", r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'", names.no_such_import),
     ("method_as_value", "AttributeError", r"'(?:builtin_function_or_method|method)' object has no attribute", calls.method_kept),
     ("tensor_append", "AttributeError", r"'Tensor' object has no attribute '(?P<name>append|extend)'", _plain),
-    ("already_number", "AttributeError", r"'(?P<type>float|int)' object has no attribute '(?P<attribute>item|detach|numpy|cpu|mean|sum|tolist)'", tracking.already_number),
+    ("already_number", "AttributeError", r"'(?P<type>float|int)' object has no attribute '(?P<attribute>item|detach|numpy|cpu|mean|sum|tolist)'", autograd.already_number),
     ("attribute_missing", "AttributeError", r"has no attribute '", names.attribute),
     ("key_missing", "KeyError", r"(?P<key>.*)", names.key),
     # The world outside
     ("division_of_nothing", "ZeroDivisionError", r"division by zero|modulo by zero", calls.divided),
-    ("no_file", "FileNotFoundError", r"No such file or directory: '(?P<path>[^']*)'", outside.no_file),
-    ("read_only_file", "OSError", r"Read-only file system: '(?P<path>[^']*)'", outside.read_only),
-    ("no_network", "", r"Temporary failure in name resolution|urlopen error|Network is unreachable", outside.no_network),
-    ("forbidden", "", r"Operation not permitted|Permission denied", outside.forbidden),
-    ("out_of_memory", "", r"can't allocate memory|[Oo]ut of memory|Unable to allocate", outside.memory),
+    ("no_file", "FileNotFoundError", r"No such file or directory: '(?P<path>[^']*)'", not_available.no_file),
+    ("read_only_file", "OSError", r"Read-only file system: '(?P<path>[^']*)'", not_available.read_only),
+    ("no_network", "", r"Temporary failure in name resolution|urlopen error|Network is unreachable", not_available.no_network),
+    ("forbidden", "", r"Operation not permitted|Permission denied", not_available.forbidden),
+    ("out_of_memory", "", r"can't allocate memory|[Oo]ut of memory|Unable to allocate", not_available.memory),
     ("input_not_available", "EOFError", r"EOF when reading a line", _plain),
-    ("recursion", "RecursionError", r"", outside.recursion),
+    ("recursion", "RecursionError", r"", not_available.recursion),
 )  # fmt: skip
 
 RULES = tuple(Rule(code, kind, re.compile(pattern), explain) for code, kind, pattern, explain in _TABLE)
@@ -179,9 +177,9 @@ _RAISED = frozenset({"exception", "memory", "forbidden"})
 ENDS = {name: name for name in ("limit", "memory", "forbidden", "crash", "lost", "exit")}
 
 
-def errors(story: Diagnosis) -> Iterator[Finding]:
+def errors(diagnosis: Diagnosis) -> Iterator[Finding]:
     """What the exception that ended the program says about its line."""
-    failure = story.trace.failure
+    failure = diagnosis.trace.failure
     if failure is None or failure.span is None or failure.kind not in _RAISED:
         return
     for rule in RULES:
@@ -190,7 +188,7 @@ def errors(story: Diagnosis) -> Iterator[Finding]:
             continue
         if rule.explain is None:
             return
-        case = Case(story, failure)
+        case = Case(diagnosis, failure)
         case.rule = rule.code
         case.groups = {name: text for name, text in found.groupdict().items() if text is not None}
         finding = rule.explain(case)
@@ -211,7 +209,7 @@ def _matches(rule: Rule, failure: Failure) -> re.Match[str] | None:
 
 def explanation(failure: Failure, findings: tuple[Finding, ...]) -> str | None:
     """Code of the finding that explains the failure, else of the common error its message belongs to; None for neither."""
-    told = next((one.code for one in findings if one.severity == "error"), None)
+    told = next((finding.code for finding in findings if finding.severity == "error"), None)
     if told is not None or failure.kind == "syntax":
         return told
     if failure.kind in ENDS:

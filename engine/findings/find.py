@@ -1,138 +1,101 @@
 """All families of findings, asked in turn."""
 
 import logging
-from collections.abc import Callable, Iterable
 
-from engine.findings.accumulation import gradients_added_up
-from engine.findings.axes import argmax_over_batch, classes_on_the_last_axis, softmax_over_batch
-from engine.findings.cuts import cut_gradients, unused_parameters
-from engine.findings.diagnosis import Diagnosis
-from engine.findings.direction import steps_of_zero, uphill
-from engine.findings.environment import tests_without_call, visible_devices
-from engine.findings.errors import errors
-from engine.findings.flow import (
-    dead_relus,
-    flat_ops,
-    gradients_over_depth,
-    saturated_units,
-    symmetric_units,
+from engine.findings import (
+    accumulation,
+    class_axis,
+    cut_gradients,
+    devices,
+    errors,
+    failed_passes,
+    gradient_flow,
+    graphs_kept,
+    learning_rate,
+    leaves,
+    losses,
+    made_anew,
+    modes,
+    no_effect,
+    nonfinite,
+    optimizer_parameters,
+    plain_containers,
+    recurrent,
+    saved_values,
+    starved_leaves,
+    training_loop,
+    unrecorded,
+    uphill,
+    values,
 )
-from engine.findings.growth import graphs_of_gradients, graphs_retained, losses_kept, totals_kept
-from engine.findings.influence import lost_influence
-from engine.findings.leaves import (
-    compared_too_early,
-    gradients_not_kept,
-    leaves_rebound,
-    modules_in_plain_containers,
-    parameters_made_in_forward,
-    untracked_gradients,
-)
-from engine.findings.losses import (
-    comparisons_broadcast,
-    differences_broadcast,
-    losses_broadcast,
-    losses_of_the_wrong_kind,
-    softmax_without_dim,
-)
-from engine.findings.modes import (
-    evaluated_in_train,
-    evaluated_with_grad,
-    never_in_train_mode,
-    switches_without_with,
-    trained_in_eval,
-)
-from engine.findings.no_effect import (
-    clipped_at_the_wrong_time,
-    dropouts_ignoring_eval,
-    flags_without_effect,
-    results_dropped,
-    states_shared,
-    tensors_not_parameters,
-    updates_lost,
-)
-from engine.findings.nonfinite import first_nonfinite
-from engine.findings.passes import failed_passes
-from engine.findings.recurrent import last_of_the_pair
-from engine.findings.remade import models_made_anew, optimizers_made_anew
-from engine.findings.saved import data_edits
-from engine.findings.training import (
-    frozen_and_stepped,
-    idle_steps,
-    left_out_of_optimizers,
-    methods_not_called,
-    models_without_optimizer,
-    never_stepped,
-    scheduler_before_step,
-)
-from engine.findings.unrecorded import losses_made_anew, unrecorded
-from engine.findings.values import promoted, squeezes_without_effect, uninitialised_reads, values_cut
+from engine.findings.diagnosis import Diagnosis, Family
 from engine.trace import Finding, Trace
 from engine.trace_index import TraceIndex
 
-FAMILIES: tuple[Callable[[Diagnosis], Iterable[Finding]], ...] = (
-    errors,
-    failed_passes,
-    cut_gradients,
-    unused_parameters,
-    data_edits,
-    gradients_added_up,
-    lost_influence,
-    unrecorded,
-    losses_made_anew,
-    first_nonfinite,
-    gradients_not_kept,
-    untracked_gradients,
-    leaves_rebound,
-    compared_too_early,
-    parameters_made_in_forward,
-    modules_in_plain_containers,
-    idle_steps,
-    left_out_of_optimizers,
-    models_without_optimizer,
-    never_stepped,
-    methods_not_called,
-    scheduler_before_step,
-    frozen_and_stepped,
-    trained_in_eval,
-    never_in_train_mode,
-    evaluated_in_train,
-    evaluated_with_grad,
-    switches_without_with,
-    losses_broadcast,
-    differences_broadcast,
-    comparisons_broadcast,
-    losses_of_the_wrong_kind,
-    softmax_without_dim,
-    softmax_over_batch,
-    argmax_over_batch,
-    classes_on_the_last_axis,
-    last_of_the_pair,
-    steps_of_zero,
-    uphill,
-    values_cut,
-    promoted,
-    squeezes_without_effect,
-    uninitialised_reads,
-    tests_without_call,
-    visible_devices,
-    losses_kept,
-    totals_kept,
-    graphs_retained,
-    graphs_of_gradients,
-    results_dropped,
-    flags_without_effect,
-    clipped_at_the_wrong_time,
-    states_shared,
-    models_made_anew,
-    optimizers_made_anew,
-    tensors_not_parameters,
-    updates_lost,
-    dropouts_ignoring_eval,
-    gradients_over_depth,
-    dead_relus,
-    saturated_units,
-    symmetric_units,
-    flat_ops,
+FAMILIES: tuple[Family, ...] = (
+    errors.errors,
+    failed_passes.failed_passes,
+    cut_gradients.cut_gradients,
+    cut_gradients.unused_parameters,
+    saved_values.data_edits,
+    accumulation.gradients_added_up,
+    starved_leaves.lost_influence,
+    unrecorded.unrecorded,
+    unrecorded.losses_made_anew,
+    nonfinite.first_nonfinite,
+    leaves.gradients_not_kept,
+    leaves.untracked_gradients,
+    leaves.leaves_rebound,
+    leaves.compared_too_early,
+    leaves.parameters_made_in_forward,
+    plain_containers.modules_in_plain_containers,
+    training_loop.idle_steps,
+    optimizer_parameters.left_out_of_optimizers,
+    optimizer_parameters.models_without_optimizer,
+    training_loop.never_stepped,
+    training_loop.methods_not_called,
+    learning_rate.scheduler_before_step,
+    optimizer_parameters.frozen_and_stepped,
+    modes.trained_in_eval,
+    modes.never_in_train_mode,
+    modes.evaluated_in_train,
+    modes.evaluated_with_grad,
+    modes.switches_without_with,
+    losses.losses_broadcast,
+    losses.differences_broadcast,
+    losses.comparisons_broadcast,
+    losses.losses_of_the_wrong_kind,
+    losses.softmax_without_dim,
+    class_axis.softmax_over_batch,
+    class_axis.argmax_over_batch,
+    class_axis.classes_on_the_last_axis,
+    recurrent.last_of_the_pair,
+    learning_rate.steps_of_zero,
+    uphill.uphill,
+    values.values_cut,
+    values.promoted,
+    values.squeezes_without_effect,
+    values.uninitialised_reads,
+    devices.tests_without_call,
+    devices.visible_devices,
+    graphs_kept.losses_kept,
+    graphs_kept.totals_kept,
+    graphs_kept.graphs_retained,
+    graphs_kept.graphs_of_gradients,
+    no_effect.results_dropped,
+    no_effect.flags_without_effect,
+    no_effect.clipped_at_the_wrong_time,
+    no_effect.states_shared,
+    made_anew.models_made_anew,
+    made_anew.optimizers_made_anew,
+    no_effect.tensors_not_parameters,
+    no_effect.updates_lost,
+    no_effect.dropouts_ignoring_eval,
+    gradient_flow.gradients_over_depth,
+    gradient_flow.dead_relus,
+    gradient_flow.saturated_units,
+    gradient_flow.symmetric_units,
+    gradient_flow.flat_ops,
 )
 _log = logging.getLogger(__name__)
 _RANK = {"error": 0, "warning": 1, "note": 2}
@@ -142,15 +105,19 @@ def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
     """Every diagnosis, the gravest first, then by line; `known` is as `TraceIndex` has it."""
     if not trace.ops and trace.failure is None and trace.status != "ok":
         return ()
-    story = Diagnosis(trace, known)
-    found = [finding for family in FAMILIES for finding in _asked(family, story)]
-    return tuple(sorted(found, key=lambda one: (_RANK[one.severity], one.span.line if one.span is not None else 0)))
+    diagnosis = Diagnosis(trace, known)
+    found = [finding for family in FAMILIES for finding in _asked(family, diagnosis)]
+    return tuple(
+        sorted(
+            found, key=lambda finding: (_RANK[finding.severity], finding.span.line if finding.span is not None else 0)
+        )
+    )
 
 
-def _asked(family: Callable[[Diagnosis], Iterable[Finding]], story: Diagnosis) -> tuple[Finding, ...]:
+def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:
     """What one family finds; a bug in it, or a program too deep for it, costs no more than its findings."""
     try:
-        return tuple(family(story))
+        return tuple(family(diagnosis))
     except Exception:
-        _log.exception("%s failed on run %s", family.__name__, story.trace.id)
+        _log.exception("%s failed on run %s", family.__name__, diagnosis.trace.id)
         return ()

@@ -2,79 +2,69 @@
 
 import ast
 from collections.abc import Iterator
-from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.passes import NOT_LEAF
+from engine.findings.diagnosis import Diagnosis, line, once_a_line
+from engine.findings.failed_passes import NOT_LEAF
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
+from engine.program.source import Source
 from engine.trace import Finding, Op, Tensor
 
 STEPS_TOO_FAR = 4
 SMALL_STEPS = frozenset(
-    "mul add sub div rdiv rsub neg to float double half bfloat16 cuda cpu type view reshape unsqueeze squeeze flatten t T"
-    " transpose permute clone contiguous".split()
+    "mul add sub div rdiv rsub neg to float double half bfloat16 cuda cpu type view reshape unsqueeze squeeze flatten"
+    " t T transpose permute clone contiguous".split()
 )
 """What people do to a tensor while they make it."""
-CONTAINERS = {ast.List: "nn.ModuleList", ast.ListComp: "nn.ModuleList", ast.Dict: "nn.ModuleDict"}
-PARAMETER_CONTAINERS = {ast.List: "nn.ParameterList", ast.ListComp: "nn.ParameterList", ast.Dict: "nn.ParameterDict"}
-REGISTERS = frozenset("ModuleList ModuleDict ParameterList ParameterDict Sequential".split())
 
 
-def gradients_not_kept(story: Diagnosis) -> Iterator[Finding]:
+@once_a_line
+def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`.grad` read from a tensor that keeps none; PyTorch warns of it."""
-    told: set[str] = set()
-    meant = meant_as_leaves(story)
-    for warning in story.trace.warnings:
-        if NOT_LEAF not in warning.message or line(warning.span) in told:
+    meant = meant_as_leaves(diagnosis)
+    for warning in diagnosis.trace.warnings:
+        if NOT_LEAF not in warning.message:
             continue
-        told.add(line(warning.span))
-        node = story.code.at(warning.span)
+        node = diagnosis.code.at(warning.span)
         name = dotted(node.value) if isinstance(node, ast.Attribute) else ""
         attribute = f"self.{name.rpartition('.')[2]}"  # `l.w` from without is `self.w` in its class
         own = name if name in meant else attribute if "." in name else ""
         if own in meant:
-            yield _one_step_too_far(story, name, *meant[own])
+            yield _one_step_too_far(diagnosis, name, *meant[own])
             return
-        rebound = _rebound(story)
-        if name in rebound:
+        if name in _rebound(diagnosis):
             return  # told by `leaves_rebound`
-        made = _last_result(story, name)
-        yield Finding(
-            code="grad_of_non_leaf",
-            severity="warning",
-            span=warning.span,
+        made = _last_result(diagnosis, node.value) if isinstance(node, ast.Attribute) else None
+        maker = diagnosis.maker.get(made.id) if made is not None else None
+        yield diagnosis.finding(
+            "grad_of_non_leaf",
+            "warning",
+            warning.span,
             tensors=(made.id,) if made is not None else (),
             nodes=(made.grad_fn.node,) if made is not None and made.grad_fn is not None else (),
-            parameters={
-                "line": line(warning.span),
-                "name": name or story.code.excerpt(warning.span).removesuffix(".grad"),
-                "op": story.maker[made.id].name if made is not None and made.id in story.maker else "?",
-                "made_line": line(story.maker[made.id].span) if made is not None and made.id in story.maker else "?",
-            },
-            fix=_retained(story, name, made),
+            fix=_retained(diagnosis, name, maker),
+            name=name or diagnosis.code.excerpt(warning.span).removesuffix(".grad"),
+            op=maker.name if maker is not None else "?",
+            made_line=line(maker.span if maker is not None else None),
         )
 
 
-def _last_result(story: Diagnosis, name: str) -> Tensor | None:
-    for tensor in reversed(story.trace.tensors):
-        if name and name in tensor.names and tensor.grad_fn is not None:
-            return tensor
-    return None
+def _last_result(diagnosis: Diagnosis, node: ast.expr) -> Tensor | None:
+    computed = [tensor for tensor in diagnosis.bound_to(node) if tensor.grad_fn is not None]
+    return computed[-1] if computed else None
 
 
-def _retained(story: Diagnosis, name: str, made: Tensor | None) -> Edits:
-    maker = story.maker.get(made.id) if made is not None else None
-    statement = story.code.statement_at(maker.span) if maker is not None else None
+def _retained(diagnosis: Diagnosis, name: str, maker: Op | None) -> Edits:
+    statement = diagnosis.code.statement_at(maker.span) if maker is not None else None
     if not isinstance(statement, ast.Assign) or dotted(statement.targets[0]) != name or not name.isidentifier():
         return ()
-    return story.code.line_after(statement, f"{name}.retain_grad()")
+    return diagnosis.code.line_after(statement, f"{name}.retain_grad()")
 
 
-def meant_as_leaves(story: Diagnosis) -> dict[str, tuple[ast.Assign, ast.Call, Op]]:
+def meant_as_leaves(diagnosis: Diagnosis) -> dict[str, tuple[ast.Assign, ast.Call, Op]]:
     """Names bound to something computed, in the same expression, from a fresh tensor with `requires_grad=True`."""
-    code = story.code
+    code = diagnosis.code
     found: dict[str, tuple[ast.Assign, ast.Call, Op]] = {}
     for statement in code.bindings:
         name = dotted(statement.targets[0])
@@ -85,9 +75,9 @@ def meant_as_leaves(story: Diagnosis) -> dict[str, tuple[ast.Assign, ast.Call, O
         ]
         if not name or len(inner) != 1 or statement.value is inner[0]:
             continue
-        for op in story.ops_at(code.span(statement.value)):
-            result = story.output_of(op)
-            if result is not None and result.grad_fn is not None and _starts_at_a_nameless_leaf(story, op):
+        for op in diagnosis.ops_at(code.span(statement.value)):
+            result = diagnosis.output_of(op)
+            if result is not None and result.grad_fn is not None and _starts_at_a_nameless_leaf(diagnosis, op):
                 found[name] = statement, inner[0], op
     return found
 
@@ -97,155 +87,164 @@ def _asks_for_gradient(call: ast.Call) -> bool:
     return word is not None and isinstance(word.value, ast.Constant) and word.value.value is True
 
 
-def _starts_at_a_nameless_leaf(story: Diagnosis, op: Op) -> bool:
+def _starts_at_a_nameless_leaf(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether it only reshapes, converts or scales a leaf that has no name of its own."""
     for _ in range(STEPS_TOO_FAR):
         if op.name not in SMALL_STEPS:
             return False
-        tracked = [one for one in op.inputs if story.is_tracked(one)]
-        if len(tracked) != 1 or story.has_names(tracked[0]):
+        tracked = [input_ for input_ in op.inputs if diagnosis.is_tracked(input_)]
+        if len(tracked) != 1 or diagnosis.has_names(tracked[0]):
             return False
-        if story.is_tracked_leaf(tracked[0]):
+        if diagnosis.is_tracked_leaf(tracked[0]):
             return True
-        maker = story.maker.get(tracked[0])
+        maker = diagnosis.maker.get(tracked[0])
         if maker is None:
             return False
         op = maker
     return False
 
 
-def _one_step_too_far(story: Diagnosis, name: str, statement: ast.Assign, call: ast.Call, op: Op) -> Finding:
-    code = story.code
-    return Finding(
-        code="leaf_made_non_leaf",
-        severity="warning",
-        span=code.span(statement.value),
+def _one_step_too_far(diagnosis: Diagnosis, name: str, statement: ast.Assign, call: ast.Call, op: Op) -> Finding:
+    code = diagnosis.code
+    return diagnosis.finding(
+        "leaf_made_non_leaf",
+        "warning",
+        code.span(statement.value),
         tensors=op.outputs[:1],
         nodes=op.nodes,
-        parameters={"name": name, "op": op.name, "line": str(statement.lineno), "code": code.short(statement.value)},
-        fix=asked_last(story, statement, call),
+        fix=asked_last(diagnosis, statement, call),
+        name=name,
+        op=op.name,
+        line=str(statement.lineno),
+        code=code.short(statement.value),
     )
 
 
-def asked_last(story: Diagnosis, statement: ast.Assign, call: ast.Call) -> Edits:
+def asked_last(diagnosis: Diagnosis, statement: ast.Assign, call: ast.Call) -> Edits:
     """`requires_grad` taken from the inner call and asked for at the end of the expression."""
     word = keyword(call, "requires_grad")
     if word is None:
         return ()
-    code = story.code
+    code = diagnosis.code
     return (*code.argument_removed(call, word), *code.method(statement.value, ".requires_grad_()"))
 
 
-def untracked_gradients(story: Diagnosis) -> Iterator[Finding]:
+def untracked_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`.grad` read from a tensor that took part but was made without `requires_grad`."""
-    code = story.code
-    if not any(one.accumulations for one in story.trace.passes):
+    code = diagnosis.code
+    if not any(pass_.accumulations for pass_ in diagnosis.trace.passes):
         return
     read = {
         dotted(node.value): node
         for node in reversed(code.attributes)
-        if node.attr == "grad" and isinstance(node.ctx, ast.Load) and not _is_asked(story, node)
-        and node.lineno not in story.trace.lines_not_run
+        if node.attr == "grad" and isinstance(node.ctx, ast.Load) and not _is_asked(diagnosis, node)
+        and node.lineno not in diagnosis.trace.lines_not_run
     }  # fmt: skip
     for name, node in read.items():
-        alike = story.bound_to(name, in_function=code.is_in_function(node))
-        if not alike or not all(_could_have_had_one(story, one) for one in alike):
+        alike = diagnosis.bound_to(node.value)
+        if not alike or not all(_could_have_had_one(diagnosis, tensor) for tensor in alike):
             continue
         record = alike[-1]
-        yield Finding(
-            code="grad_of_untracked",
-            severity="warning",
-            span=code.span(node),
+        yield diagnosis.finding(
+            "grad_of_untracked",
+            "warning",
+            code.span(node),
             tensors=(record.id,),
-            parameters={"name": name, "line": str(node.lineno)},
-            fix=_asked_for(story, name),
+            fix=_asked_for(diagnosis, name),
+            name=name,
         )
 
 
-def _is_asked(story: Diagnosis, node: ast.Attribute) -> bool:
+def _is_asked(diagnosis: Diagnosis, node: ast.Attribute) -> bool:
     """Whether it stands in a test such as `x.grad is None`, or another part of it is read."""
-    above = story.code.parents.get(node)
+    above = diagnosis.code.parents.get(node)
     return isinstance(above, ast.Compare) and any(
-        isinstance(one, ast.Constant) and one.value is None for one in (above.left, *above.comparators)
+        isinstance(side, ast.Constant) and side.value is None for side in (above.left, *above.comparators)
     )
 
 
-def _could_have_had_one(story: Diagnosis, record: Tensor) -> bool:
-    if (
-        record.requires_grad
-        or not record.is_leaf
-        or record.role != "leaf"
-        or not record.dtype.startswith(("float", "bfloat"))
-    ):
+def _could_have_had_one(diagnosis: Diagnosis, record: Tensor) -> bool:
+    """Whether it is plain data of floating point that a pass used and that was never tracked."""
+    identity = diagnosis.identity(record.id)
+    states = [tensor for tensor in diagnosis.trace.tensors if diagnosis.identity(tensor.id) == identity]
+    is_float = record.dtype.startswith(("float", "bfloat"))
+    if record.role != "leaf" or not is_float or not record.is_leaf or any(state.requires_grad for state in states):
         return False
-    identity = story.identity(record.id)
-    if any(one.requires_grad for one in story.trace.tensors if (one.identity or one.id) == identity):
-        return False
-    return any(
-        story.reaches_a_pass(op) for op in story.trace.ops if any(story.identity(one) == identity for one in op.inputs)
-    )
+    used = (op for state in states for op in diagnosis.takers.get(state.id, ()))
+    return any(map(diagnosis.reaches_a_pass, used))
 
 
-def _asked_for(story: Diagnosis, name: str) -> Edits:
-    made = [one for one in story.code.bindings if dotted(one.targets[0]) == name]
+def _asked_for(diagnosis: Diagnosis, name: str) -> Edits:
+    made = [binding for binding in diagnosis.code.bindings if dotted(binding.targets[0]) == name]
     call = made[0].value if len(made) == 1 else None
     if not isinstance(call, ast.Call) or called(call) not in MAKES_LEAF or keyword(call, "requires_grad") is not None:
         return ()
-    return (story.code.argument_added(call, "requires_grad=True"),)
+    return (diagnosis.code.argument_added(call, "requires_grad=True"),)
 
 
-def leaves_rebound(story: Diagnosis) -> Iterator[Finding]:
+def leaves_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`w = w - lr * w.grad`: the name now stands for a result, and the next pass leaves it without gradient."""
-    for name, (statement, op) in _rebound(story).items():
-        yield Finding(
-            code="leaf_rebound",
-            severity="warning",
-            span=story.code.span(statement.value),
+    for name, (statement, op) in _rebound(diagnosis).items():
+        yield diagnosis.finding(
+            "leaf_rebound",
+            "warning",
+            diagnosis.code.span(statement.value),
             tensors=op.outputs[:1],
             nodes=op.nodes,
-            parameters={"name": name, "line": str(statement.lineno), "code": story.code.short(statement)},
-            fix=_updated_in_place(story, statement),
+            fix=_updated_in_place(diagnosis, statement),
+            name=name,
+            line=str(statement.lineno),
+            code=diagnosis.code.short(statement),
         )
 
 
-def _rebound(story: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:
-    code = story.code
+def _rebound(diagnosis: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:
+    code = diagnosis.code
     found: dict[str, tuple[ast.Assign, Op]] = {}
     for statement in code.bindings:
         name = dotted(statement.targets[0])
-        if not name or not any(is_grad_of(one, name) for one in ast.walk(statement.value)):
+        if not name or not any(is_grad_of(node, name) for node in ast.walk(statement.value)):
             continue
         if not any(
-            dotted(one) == name for one in ast.walk(statement.value) if not is_grad_of(code.parents.get(one, one), name)
+            dotted(node) == name
+            for node in ast.walk(statement.value)
+            if not is_grad_of(code.parents.get(node, node), name)
         ):
             continue  # the gradient alone is not the tensor
-        for op in story.ops_at(code.span(statement.value)):
-            result = story.output_of(op)
-            if result is not None and result.grad_fn is not None and any(map(story.is_tracked_leaf, op.inputs)):
+        for op in diagnosis.ops_at(code.span(statement.value)):
+            result = diagnosis.output_of(op)
+            if result is not None and result.grad_fn is not None and any(map(diagnosis.is_tracked_leaf, op.inputs)):
                 found.setdefault(name, (statement, op))
     return found
 
 
-def _updated_in_place(story: Diagnosis, statement: ast.Assign) -> Edits:
+def _updated_in_place(diagnosis: Diagnosis, statement: ast.Assign) -> Edits:
+    update = subtraction(diagnosis.code, statement)
+    if not update or statement.lineno != statement.end_lineno:
+        return ()
+    head = diagnosis.code.indent(statement, "with torch.no_grad():")
+    return (diagnosis.code.replace(statement, head[0].text + update),) if head else ()
+
+
+def subtraction(code: Source, statement: ast.Assign) -> str:
+    """`w -= step` for `w = w - step`; empty for anything else."""
     match statement.value:
-        case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == dotted(statement.targets[0]):
-            code = story.code
-            if statement.lineno != statement.end_lineno:
-                return ()
-            head = code.indent(statement, "with torch.no_grad():")
-            update = f"{code.text(statement.targets[0])} -= {code.text(right)}"
-            return (code.replace(statement, head[0].text + update),) if head else ()
-    return ()
+        case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == dotted(statement.targets[0]) != "":
+            return f"{code.text(statement.targets[0])} -= {code.text(right)}"
+    return ""
 
 
-def parameters_made_in_forward(story: Diagnosis) -> Iterator[Finding]:
+def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`nn.Parameter(...)` in `forward`: a new leaf at each call, which no optimizer knows."""
-    code = story.code
-    members = {story.identity(one.tensor) for module in story.trace.modules for one in module.parameters}
+    code = diagnosis.code
+    members = {
+        diagnosis.identity(parameter.tensor) for module in diagnosis.trace.modules for parameter in module.parameters
+    }
     loose = [
-        one for one in story.trace.tensors if one.role == "parameter" and one.identity is None and one.id not in members
+        tensor
+        for tensor in diagnosis.trace.tensors
+        if tensor.role == "parameter" and tensor.identity is None and tensor.id not in members
     ]
-    fed = {each.tensor for one in story.trace.passes for each in one.accumulations}
     for call in code.calls if loose else ():
         function = code.function(call)
         if called(call) != "Parameter" or function is None or function.name != "forward":
@@ -254,137 +253,57 @@ def parameters_made_in_forward(story: Diagnosis) -> Iterator[Finding]:
         kept = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute)
         if kept and any(isinstance(above, ast.If) for above in code.around(call)):
             continue  # made at the first call and kept
-        leaves = [one.id for one in loose if one.id in fed]
+        leaves = [tensor.id for tensor in loose if tensor.id in diagnosis.fed]
         if leaves:
-            yield Finding(
-                code="parameter_made_in_forward",
-                severity="warning",
-                span=code.span(call),
-                tensors=tuple(leaves[:8]),
-                parameters={"line": str(call.lineno), "code": code.short(call), "count": str(len(leaves))},
+            yield diagnosis.finding(
+                "parameter_made_in_forward",
+                "warning",
+                code.span(call),
+                tensors=leaves[:8],
+                code=code.short(call),
+                count=str(len(leaves)),
             )
 
 
-def modules_in_plain_containers(story: Diagnosis) -> Iterator[Finding]:
-    """`self.layers = [nn.Linear(...)]`: a plain list hides its layers from `parameters()`."""
-    types = {module.type for module in story.trace.modules}
-    for one in plain_containers(story):
-        if one.model in types and _hides(story):
-            yield Finding(
-                code="modules_in_plain_list",
-                severity="warning",
-                span=story.code.span(one.value),
-                parameters=said_of(one),
-                fix=wrapped(story, one),
-            )
-
-
-class Container(NamedTuple):
-    """A list or dict of layers that is an attribute of a module."""
-
-    target: str
-    value: ast.expr
-    model: str
-    better: str
-    """The container of PyTorch's that registers what is in it."""
-
-
-def said_of(one: Container) -> dict[str, str]:
-    """What its sentences ask for."""
-    kind = "dict" if isinstance(one.value, ast.Dict) else "list"
-    return {"name": one.target, "line": str(one.value.lineno), "type": kind, "better": one.better, "model": one.model}
-
-
-def wrapped(story: Diagnosis, one: Container) -> Edits:
-    """The container that registers, around it."""
-    return (story.code.before(one.value, f"{one.better}("), story.code.after(one.value, ")"))
-
-
-def plain_containers(story: Diagnosis) -> Iterator[Container]:
-    """Lists and dicts of layers that the program's classes keep as they are."""
-    code = story.code
-    registered = {
-        dotted(one.value if isinstance(one, ast.Starred) else one)
-        for call in code.calls
-        if called(call) in REGISTERS
-        for one in call.args
-    }
-    for statement in code.bindings:
-        target = dotted(statement.targets[0])
-        owner = code.enclosing(statement, ast.ClassDef)
-        if owner is None or not target.startswith("self.") or target in registered:
-            continue
-        held = _held(statement.value)
-        is_parameter = bool(held) and called(held[0]) == "Parameter"
-        better = (PARAMETER_CONTAINERS if is_parameter else CONTAINERS).get(type(statement.value))
-        if held and better is not None:
-            yield Container(target, statement.value, owner.name, better)
-
-
-def _held(node: ast.expr) -> list[ast.Call]:
-    """The layers or parameters that a list, comprehension or dict is made of."""
-    items: list[ast.expr | None] = []
-    if isinstance(node, ast.List):
-        items = [*node.elts]
-    elif isinstance(node, ast.ListComp):
-        items = [node.elt]
-    elif isinstance(node, ast.Dict):
-        items = [*node.values]
-    made = [one for one in items if isinstance(one, ast.Call) and dotted(one.func).startswith(("nn.", "torch.nn."))]
-    return made if len(made) == len(items) else []
-
-
-def _hides(story: Diagnosis) -> bool:
-    """Whether parameters that are in no module's tree got gradient."""
-    members = {
-        story.identity(one.tensor)
-        for module in story.trace.modules
-        if "(" not in module.path
-        for one in module.parameters
-    }
-    return any(
-        each.tensor not in members and story.is_parameter(each.tensor)
-        for one in story.trace.passes
-        for each in one.accumulations
-    )
-
-
-def compared_too_early(story: Diagnosis) -> Iterator[Finding]:
+def compared_too_early(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`x.grad == ...` before any pass: the comparison is with None."""
-    code = story.code
+    code = diagnosis.code
     firsts: dict[str, int] = {}
-    for one in story.trace.passes:
-        for each in one.accumulations:
-            if one.span is not None:
-                firsts.setdefault(each.tensor, one.span.line)
-    for node in code.nodes if firsts else ():
-        if (
-            not isinstance(node, ast.Compare)
-            or not isinstance(node.ops[0], ast.Eq | ast.NotEq)
-            or code.in_loop(node)
-            or node.lineno in story.trace.lines_not_run
-        ):
+    for pass_, added in diagnosis.accumulations:
+        if pass_.span is not None:
+            firsts.setdefault(added.tensor, pass_.span.line)
+    for comparison, side in _compared_gradients(diagnosis) if firsts else ():
+        alike = diagnosis.bound_to(side.value)
+        leaf = diagnosis.identity(alike[0].id) if len(alike) == 1 else ""
+        pass_line = firsts.get(leaf)
+        if pass_line is None or comparison.lineno >= pass_line or not _run_in_order(diagnosis, comparison, pass_line):
+            continue
+        yield diagnosis.finding(
+            "grad_compared_too_early",
+            "warning",
+            code.span(comparison),
+            tensors=(leaf,),
+            name=dotted(side.value),
+            pass_line=str(pass_line),
+        )
+
+
+def _compared_gradients(diagnosis: Diagnosis) -> Iterator[tuple[ast.Compare, ast.Attribute]]:
+    """Each `x.grad` that is compared with something other than None, in no loop."""
+    code = diagnosis.code
+    comparisons = (node for node in code.nodes if isinstance(node, ast.Compare))
+    for node in comparisons:
+        if not isinstance(node.ops[0], ast.Eq | ast.NotEq) or code.in_loop(node):
             continue
         for side, other in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
-            if not isinstance(side, ast.Attribute) or side.attr != "grad":
+            is_none = isinstance(other, ast.Constant) and other.value is None
+            if not isinstance(side, ast.Attribute) or side.attr != "grad" or is_none:
                 continue
-            if isinstance(other, ast.Constant) and other.value is None:
-                continue
-            name = dotted(side.value)
-            alike = story.bound_to(name, in_function=code.is_in_function(node))
-            leaf = story.identity(alike[0].id) if len(alike) == 1 else ""
-            pass_line = firsts.get(leaf)
-            if pass_line is not None and node.lineno < pass_line and _run_in_order(story, node, pass_line):
-                yield Finding(
-                    code="grad_compared_too_early",
-                    severity="warning",
-                    span=code.span(node),
-                    tensors=(leaf,),
-                    parameters={"name": name, "line": str(node.lineno), "pass_line": str(pass_line)},
-                )
+            if node.lineno not in diagnosis.trace.lines_not_run:
+                yield node, side
 
 
-def _run_in_order(story: Diagnosis, node: ast.AST, pass_line: int) -> bool:
+def _run_in_order(diagnosis: Diagnosis, node: ast.AST, pass_line: int) -> bool:
     """Whether a place and a pass below it belong to the same function, so that the place came first."""
-    statement = story.code.statement_on(pass_line)
-    return statement is not None and story.code.function(statement) is story.code.function(node)
+    statement = diagnosis.code.statement_on(pass_line)
+    return statement is not None and diagnosis.code.function(statement) is diagnosis.code.function(node)

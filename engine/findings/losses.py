@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, line, numbers_of, times
+from engine.findings.diagnosis import Diagnosis, line, numbers_of, once_a_line, times
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
@@ -21,95 +21,84 @@ DECIDES = frozenset("gt ge lt le round sign".split())
 LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
 SOFTMAXES = ("softmax", "log_softmax", "softmin")
 SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
-"""Where functions live: what stands before their name is no tensor."""
+"""What PyTorch calls the layers that do the same."""
 
 
-def losses_broadcast(story: Diagnosis) -> Iterator[Finding]:
+@once_a_line
+def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """PyTorch's own warning that prediction and target were broadcast against each other."""
-    told: set[str] = set()
-    for op in story.ops_named(sorted(ELEMENTWISE_LOSSES)):
-        first, second = story.input_of(op), story.input_of(op, 1)
-        if first is None or second is None or first.shape == second.shape or line(op.span) in told:
+    for op in diagnosis.ops_named(sorted(ELEMENTWISE_LOSSES)):
+        first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
+        if first is None or second is None or first.shape == second.shape:
             continue
-        if not any(DIFFERENT_SIZE in one.message and one.span == op.span for one in story.trace.warnings):
-            continue
-        told.add(line(op.span))
-        yield _stretched(story, op, "loss_broadcast", first, second)
+        if any(DIFFERENT_SIZE in warning.message and warning.span == op.span for warning in diagnosis.trace.warnings):
+            yield _stretched(diagnosis, op, "loss_broadcast", first, second)
 
 
-def differences_broadcast(story: Diagnosis) -> Iterator[Finding]:
+@once_a_line
+def differences_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """(n,) against the (n, 1) of a layer: every prediction minus every target."""
-    told: set[str] = set()
-    for op in story.ops_named(("sub", "rsub")):
-        first, second = story.input_of(op), story.input_of(op, 1)
-        if first is None or second is None or len(op.broadcast) != 2 or line(op.span) in told:
+    for op, column, row in _columns_against_rows(diagnosis, ("sub", "rsub")):
+        maker = diagnosis.maker.get(column.id)  # a column made by `unsqueeze` or `view` is meant
+        if not diagnosis.reaches_a_pass(op) or maker is None or maker.name not in MADE_BY_LAYERS | AFTER_LAYERS:
             continue
-        column, row = (first, second) if len(first.shape) == 2 else (second, first)
-        size = column.shape[0] if column.shape else 0
-        if size < 2 or column.shape != (size, 1) or row.shape != (size,):
-            continue
-        maker = story.maker.get(column.id)  # a column made by `unsqueeze` or `view` is meant
-        if not story.reaches_a_pass(op) or maker is None or maker.name not in MADE_BY_LAYERS | AFTER_LAYERS:
-            continue
-        from_row = story.maker.get(row.id)
-        if from_row is not None and from_row.inputs and story.identity(from_row.inputs[0]) == story.identity(column.id):
-            continue
-        told.add(line(op.span))
-        yield _stretched(story, op, "difference_broadcast", column, row)
+        if diagnosis.identity(column.id) not in map(diagnosis.identity, diagnosis.made_from(row.id)[:1]):
+            yield _stretched(diagnosis, op, "difference_broadcast", column, row)
 
 
-def comparisons_broadcast(story: Diagnosis) -> Iterator[Finding]:
+@once_a_line
+def comparisons_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """(n, 1) predictions compared with (n,) targets: an accuracy over n × n pairs."""
-    told: set[str] = set()
-    for op in story.ops_named(("eq", "ne")):
-        first, second = story.input_of(op), story.input_of(op, 1)
-        if first is None or second is None or len(op.broadcast) != 2 or line(op.span) in told:
+    for op, column, row in _columns_against_rows(diagnosis, ("eq", "ne")):
+        maker = _maker(diagnosis, column)
+        if maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES:
+            yield _stretched(diagnosis, op, "comparison_broadcast", column, row)
+
+
+def _columns_against_rows(diagnosis: Diagnosis, names: tuple[str, str]) -> Iterator[tuple[Op, Tensor, Tensor]]:
+    """Ops of an (n, 1) and an (n,)."""
+    for op in diagnosis.ops_named(names):
+        first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
+        if first is None or second is None or len(op.broadcast) != 2:
             continue
         column, row = (first, second) if len(first.shape) == 2 else (second, first)
         size = column.shape[0] if column.shape else 0
-        maker = _maker(story, column)
-        if size < 2 or column.shape != (size, 1) or row.shape != (size,) or maker is None:
-            continue
-        if maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES:
-            told.add(line(op.span))
-            yield _stretched(story, op, "comparison_broadcast", column, row)
+        if size >= 2 and column.shape == (size, 1) and row.shape == (size,):
+            yield op, column, row
 
 
-def _stretched(story: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
+def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
     shape = tuple(_broadcast(first.shape, second.shape))
-    return Finding(
-        code=code,
-        severity="warning",
-        span=op.span,
+    return diagnosis.finding(
+        code,
+        "warning",
+        op.span,
         tensors=(first.id, second.id),
         nodes=op.nodes[-1:],
-        parameters={
-            "op": op.name,
-            "code": story.code.excerpt(op.span),
-            "line": line(op.span),
-            "first": story.say(first.id),
-            "second": story.say(second.id),
-            "first_shape": times(first),
-            "second_shape": times(second),
-            "shape": "×".join(map(str, shape)),
-        },
-        fix=_squeezed(story, op, first, second),
+        fix=_squeezed(diagnosis, op, first, second),
+        op=op.name,
+        code=diagnosis.code.excerpt(op.span),
+        first=diagnosis.say(first.id),
+        second=diagnosis.say(second.id),
+        first_shape=times(first),
+        second_shape=times(second),
+        shape="×".join(map(str, shape)),
     )
 
 
 def _broadcast(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
     size = max(len(first), len(second))
     pairs = zip((1,) * (size - len(first)) + first, (1,) * (size - len(second)) + second, strict=True)
-    return [max(one, other) for one, other in pairs]
+    return [max(pair) for pair in pairs]
 
 
-def _squeezed(story: Diagnosis, op: Op, first: Tensor, second: Tensor) -> Edits:
+def _squeezed(diagnosis: Diagnosis, op: Op, first: Tensor, second: Tensor) -> Edits:
     """The last axis of 1 taken off the operand that has it, where the code shows that operand."""
     longer, at = (first, 0) if len(first.shape) > len(second.shape) else (second, 1)
     shorter = second if at == 0 else first
     if longer.shape != (*shorter.shape, 1):
         return ()
-    code = story.code
+    code = diagnosis.code
     node = code.at(op.span)
     parts: list[ast.expr] = []
     if isinstance(node, ast.BinOp):
@@ -124,45 +113,41 @@ def _squeezed(story: Diagnosis, op: Op, first: Tensor, second: Tensor) -> Edits:
     return code.method(parts[place], ".squeeze(-1)")
 
 
-def _maker(story: Diagnosis, tensor: Tensor | None) -> Op | None:
+def _maker(diagnosis: Diagnosis, tensor: Tensor | None) -> Op | None:
     """The op a value comes from, seen through ops that hand values on."""
     for _ in range(4):
-        maker = story.maker.get(tensor.id) if tensor is not None else None
+        maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
         if maker is None or maker.name not in PASSING or not maker.inputs:
             return maker
-        tensor = story.tensors.get(maker.inputs[0])
+        tensor = diagnosis.tensors.get(maker.inputs[0])
     return None
 
 
-def losses_of_the_wrong_kind(story: Diagnosis) -> Iterator[Finding]:
+@once_a_line
+def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Softmax or sigmoid twice, or not at all."""
-    told: set[tuple[str, str]] = set()
-    for op in story.ops_named(LOSSES):
-        wrong = _wrong(story, op)
-        if wrong is None or (wrong, line(op.span)) in told:
+    for op in diagnosis.ops_named(LOSSES):
+        wrong = _wrong(diagnosis, op)
+        if wrong is None:
             continue
-        told.add((wrong, line(op.span)))
-        maker = _maker(story, story.input_of(op))
-        yield Finding(
-            code=wrong,
-            severity="warning",
-            span=op.span,
+        maker = _maker(diagnosis, diagnosis.input_of(op))
+        yield diagnosis.finding(
+            wrong,
+            "warning",
+            op.span,
             tensors=op.inputs[:1],
             nodes=op.nodes[-1:],
-            parameters={
-                "loss": op.name,
-                "line": line(op.span),
-                "name": story.say(op.inputs[0]),
-                "op": maker.name if maker is not None else "",
-                "op_line": line(maker.span if maker is not None else None),
-            },
-            fix=_mended(story, op, maker, wrong),
+            fix=_mended(diagnosis, op, maker, wrong),
+            loss=op.name,
+            name=diagnosis.say(op.inputs[0]),
+            op=maker.name if maker is not None else "",
+            op_line=line(maker.span if maker is not None else None),
         )
 
 
-def _wrong(story: Diagnosis, op: Op) -> str | None:
-    given = story.input_of(op)
-    maker = _maker(story, given)
+def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
+    given = diagnosis.input_of(op)
+    maker = _maker(diagnosis, given)
     name = maker.name if maker is not None else ""
     if op.name in ("cross_entropy", "binary_cross_entropy_with_logits") and name == "relu":
         return "relu_before_logits_loss"
@@ -182,38 +167,42 @@ def _has_a_positive(tensor: Tensor | None) -> bool:
     return any(number > 1e-6 for number in numbers_of(tensor))
 
 
-def _mended(story: Diagnosis, op: Op, maker: Op | None, wrong: str) -> Edits:
+def _mended(diagnosis: Diagnosis, op: Op, maker: Op | None, wrong: str) -> Edits:
     if wrong in ("softmax_before_cross_entropy", "sigmoid_before_logits_loss", "relu_before_logits_loss") and maker:
-        return _left_out(story, maker)
+        return _left_out(diagnosis, maker)
     if wrong == "nll_without_log_softmax" and (maker is None or maker.name not in ("softmax", "sigmoid")):
-        return _renamed(story, op, {"nll_loss": "cross_entropy"}, {"NLLLoss": "CrossEntropyLoss"})
+        return _renamed(diagnosis, op, {"nll_loss": "cross_entropy"}, {"NLLLoss": "CrossEntropyLoss"})
     if wrong == "nll_without_log_softmax" and maker is not None and maker.name == "softmax":
-        return _renamed(story, maker, {"softmax": "log_softmax"}, {"Softmax": "LogSoftmax"})
-    return logits_loss(story, op) if wrong == "bce_without_sigmoid" else ()
+        return _renamed(diagnosis, maker, {"softmax": "log_softmax"}, {"Softmax": "LogSoftmax"})
+    return logits_loss(diagnosis, op) if wrong == "bce_without_sigmoid" else ()
 
 
-def logits_loss(story: Diagnosis, op: Op) -> Edits:
+def logits_loss(diagnosis: Diagnosis, op: Op) -> Edits:
     """The loss that takes scores, in place of the one that takes probabilities."""
     functions = {"binary_cross_entropy": "binary_cross_entropy_with_logits"}
-    return _renamed(story, op, functions, {"BCELoss": "BCEWithLogitsLoss"})
+    return _renamed(diagnosis, op, functions, {"BCELoss": "BCEWithLogitsLoss"})
 
 
-def _left_out(story: Diagnosis, maker: Op) -> Edits:
+def _left_out(diagnosis: Diagnosis, maker: Op) -> Edits:
     """The call replaced by what it was given, or the layer taken out of its `nn.Sequential`."""
-    code = story.code
+    code = diagnosis.code
     call = code.call_at(maker.span)
     if call is not None and called(call) == maker.name:
         kept = code.receiver(call) or (call.args[0] if call.args else None)
         return (code.replace(call, code.text(kept)),) if kept is not None else ()
-    return _out_of_sequential(story, {"softmax": "Softmax", "relu": "ReLU"}.get(maker.name, "Sigmoid"))
+    return _out_of_sequential(diagnosis, {"softmax": "Softmax", "relu": "ReLU"}.get(maker.name, "Sigmoid"))
 
 
-def _out_of_sequential(story: Diagnosis, layer: str) -> Edits:
-    code = story.code
-    layers = [one for one in code.calls if called(one) == layer and dotted(one.func).startswith(("nn.", "torch.nn."))]
+def _out_of_sequential(diagnosis: Diagnosis, layer: str) -> Edits:
+    code = diagnosis.code
+    layers = [
+        call for call in code.calls if called(call) == layer and dotted(call.func).startswith(("nn.", "torch.nn."))
+    ]
     if layer == "ReLU":  # others before it are meant
         layers = [
-            one for one in layers if isinstance(above := code.parents.get(one), ast.Call) and above.args[-1] is one
+            layer_
+            for layer_ in layers
+            if isinstance(above := code.parents.get(layer_), ast.Call) and above.args[-1] is layer_
         ]
     above = code.parents.get(layers[0]) if len(layers) == 1 else None
     if isinstance(above, ast.Call) and called(above) == "Sequential" and len(above.args) > 1:
@@ -221,46 +210,50 @@ def _out_of_sequential(story: Diagnosis, layer: str) -> Edits:
     return ()
 
 
-def _renamed(story: Diagnosis, op: Op, functions: dict[str, str], layers: dict[str, str]) -> Edits:
+def _renamed(diagnosis: Diagnosis, op: Op, functions: dict[str, str], layers: dict[str, str]) -> Edits:
     """Another function in the same call, or another layer where the only one of its kind is made."""
-    code = story.code
+    code = diagnosis.code
     call = code.call_at(op.span)
     if call is not None and called(call) in functions and isinstance(call.func, ast.Attribute):
         text = code.text(call.func)
         return (code.replace(call.func, text[: -len(call.func.attr)] + functions[call.func.attr]),)
-    made = [one for one in code.calls if called(one) in layers and isinstance(one.func, ast.Attribute)]
+    made = [maker for maker in code.calls if called(maker) in layers and isinstance(maker.func, ast.Attribute)]
     if len(made) == 1 and isinstance(made[0].func, ast.Attribute):
         function = made[0].func
         return (code.replace(function, code.text(function)[: -len(function.attr)] + layers[function.attr]),)
     return ()
 
 
-def softmax_without_dim(story: Diagnosis) -> Iterator[Finding]:
+def softmax_without_dim(diagnosis: Diagnosis) -> Iterator[Finding]:
     """PyTorch warns that it chose the axis itself."""
-    for warning in story.trace.warnings:
+    for warning in diagnosis.trace.warnings:
         if "Implicit dimension choice for" not in warning.message:
             continue
-        op = next((one for one in story.ops_at(warning.span) if one.name in SOFTMAXES), None)
-        given = story.input_of(op) if op is not None else None
+        op = next((ran for ran in diagnosis.ops_at(warning.span) if ran.name in SOFTMAXES), None)
+        given = diagnosis.input_of(op) if op is not None else None
         if op is None or given is None:
             continue
         dim = 0 if len(given.shape) in (0, 1, 3) else 1
-        yield Finding(
-            code="softmax_without_dim",
-            severity="warning",
-            span=warning.span,
+        yield diagnosis.finding(
+            "softmax_without_dim",
+            "warning",
+            warning.span,
             tensors=(given.id,),
             nodes=op.nodes,
-            parameters={"op": op.name, "line": line(warning.span), "dim": str(dim), "shape": times(given)},
-            fix=_dim_added(story, op, dim),
+            fix=_dim_added(diagnosis, op, dim),
+            op=op.name,
+            dim=str(dim),
+            shape=times(given),
         )
         return
 
 
-def _dim_added(story: Diagnosis, op: Op, dim: int) -> Edits:
-    code = story.code
+def _dim_added(diagnosis: Diagnosis, op: Op, dim: int) -> Edits:
+    code = diagnosis.code
     call = code.call_at(op.span)
     if call is not None and called(call) == op.name:
         return (code.argument_added(call, f"dim={dim}"),)
-    layers = [one for one in code.calls if called(one) in SOFTMAX_LAYERS and not one.args and not one.keywords]
+    layers = [
+        maker for maker in code.calls if called(maker) in SOFTMAX_LAYERS and not maker.args and not maker.keywords
+    ]
     return (code.argument_added(layers[0], f"dim={dim}"),) if len(layers) == 1 else ()

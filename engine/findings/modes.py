@@ -18,153 +18,152 @@ def _is_training(op: Op) -> bool:
     return argument(op, "training") == "True"
 
 
-def _drops(op: Op) -> bool:
-    return argument(op, "p", 1) not in ("0", "0.0")
+def _layers(diagnosis: Diagnosis) -> list[Op]:
+    """The ops that compute otherwise in eval mode, in the order they ran."""
+    return sorted(diagnosis.ops_named(DROPOUTS | NORMS), key=lambda op: diagnosis.op_at[op.id])
 
 
-def trained_in_eval(story: Diagnosis) -> Iterator[Finding]:
+def _last_step(diagnosis: Diagnosis) -> int:
+    return max((diagnosis.update_step.get(step.id, 0) for step in diagnosis.steps), default=-1)
+
+
+def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Steps after forward passes in eval mode, of layers that had been trained in train mode before."""
-    steps = [story.update_step.get(one.id, 0) for one in story.trace.updates if one.kind == "step"]
     before: set[str | None] = set()
-    for op in sorted(story.ops_named(DROPOUTS | NORMS), key=lambda one: story.op_step.get(one.id, 0)) if steps else ():
-        if op.grad_mode != "grad" or op.module not in story.modules:
+    for op in _layers(diagnosis) if diagnosis.steps else ():
+        module = diagnosis.modules.get(op.module or "")
+        if op.grad_mode != "grad" or module is None:
             continue
-        if _is_training(op):
-            if story.reaches_a_pass(op):
-                before.add(op.module)
-        elif op.module in before and _is_trained_through(story, op, steps[-1]):
-            module = story.modules[op.module]
-            switch = _switch(story.code, "eval")
-            yield Finding(
-                code="trained_in_eval",
-                severity="warning",
-                span=op.span,
+        if _is_training(op) and diagnosis.reaches_a_pass(op):
+            before.add(op.module)
+        if not _is_training(op) and op.module in before and _is_trained_through(diagnosis, op):
+            switch = _switch(diagnosis.code, "eval")
+            yield diagnosis.finding(
+                "trained_in_eval",
+                "warning",
+                op.span,
                 tensors=op.outputs[:1],
                 nodes=op.nodes[:1],
-                parameters={
-                    "module": module.path,
-                    "type": module.type,
-                    "line": line(op.span),
-                    "eval_line": str(switch.lineno) if switch is not None else "?",
-                },
+                module=module.path,
+                type=module.type,
+                eval_line=str(switch.lineno) if switch is not None else "?",
             )
             return
 
 
-def never_in_train_mode(story: Diagnosis) -> Iterator[Finding]:
-    """A model put into eval mode before training, as a whole, and never back: its dropout and batch norm take no part."""
-    steps = [story.update_step.get(one.id, 0) for one in story.trace.updates if one.kind == "step"]
-    code = story.code
-    switches = [one for one in code.calls if isinstance(one.func, ast.Attribute) and not one.args]
-    if len(steps) < 2 or any(called(one) == "train" for one in switches):
+def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A model put into eval mode before training, as a whole, and never back: its dropout and batch norm take no
+    part."""
+    code = diagnosis.code
+    if len(diagnosis.steps) < 2 or _switch(code, "train") is not None:
         return
-    layers = list(story.ops_named(sorted(DROPOUTS | NORMS)))
+    layers = _layers(diagnosis)
     trained = {op.module for op in layers if _is_training(op)}
-    for op in sorted(layers, key=lambda one: story.op_step.get(one.id, 0)):
-        module = story.modules.get(op.module or "")
-        if (
-            module is None
-            or op.grad_mode != "grad"
-            or (op.name not in NORMS and not _drops(op))
-            or op.module in trained
-        ):
+    for op in layers:
+        module = diagnosis.modules.get(op.module or "")
+        if module is None or op.grad_mode != "grad" or op.module in trained or not _takes_part(op):
             continue
-        top = story.outermost(module).path
-        evals = [one for one in switches if dotted(one.func) == f"{top}.eval"]
-        if len(evals) != 1 or not _moves(story, top) or not _is_trained_through(story, op, steps[-1]):
+        top = diagnosis.outermost(module).path
+        evals = [call for call in code.calls if dotted(call.func) == f"{top}.eval" and not call.args]
+        if len(evals) != 1 or not _moves(diagnosis, top) or not _is_trained_through(diagnosis, op):
             continue
         evaluated = any(other.module == op.module and other.grad_mode != "grad" for other in layers)
-        yield Finding(
-            code="never_in_train_mode",
-            severity="warning",
-            span=code.span(evals[0]),
+        yield diagnosis.finding(
+            "never_in_train_mode",
+            "warning",
+            code.span(evals[0]),
             tensors=op.outputs[:1],
             nodes=op.nodes[:1],
-            parameters={
-                "model": top,
-                "module": module.path,
-                "type": module.type,
-                "line": str(evals[0].lineno),
-                "used_line": line(op.span),
-                "steps": str(len(steps)),
-            },
             fix=() if evaluated else (code.replace(evals[0], f"{top}.train()"),),
+            model=top,
+            module=module.path,
+            type=module.type,
+            used_line=line(op.span),
+            steps=str(len(diagnosis.steps)),
         )
         return
 
 
-def _moves(story: Diagnosis, model: str) -> bool:
+def _takes_part(op: Op) -> bool:
+    """Whether its mode makes a difference."""
+    return op.name in NORMS or argument(op, "p", 1) not in ("0", "0.0")
+
+
+def _moves(diagnosis: Diagnosis, model: str) -> bool:
     """Whether some parameter of a model was trained."""
-    moved = {
-        story.identity(change.before) for one in story.moves for change in one.changes if change.before is not None
-    }
     return any(
-        story.identity(member.tensor) in moved
-        for module in story.trace.modules
-        if story.outermost(module).path == model
+        diagnosis.identity(member.tensor) in diagnosis.stepped
+        for module in diagnosis.trace.modules
+        if diagnosis.outermost(module).path == model
         for member in module.parameters
     )
 
 
-def _is_trained_through(story: Diagnosis, op: Op, last_step: int) -> bool:
+def _is_trained_through(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether a pass came back through what was made of its output, and a step followed."""
-    output = story.output_of(op)
+    output, last = diagnosis.output_of(op), _last_step(diagnosis)
     made = output.grad_fn if output is not None else None
-    number = story.visited.get(made.node) if made is not None else None
-    return number is not None and story.pass_step.get(story.trace.passes[number].id, last_step) < last_step
+    number = diagnosis.visited.get(made.node) if made is not None else None
+    return number is not None and diagnosis.pass_step.get(diagnosis.trace.passes[number].id, last) < last
 
 
 def _switch(code: Source, method: str) -> ast.Call | None:
     """The first `model.eval()` or `model.train()`."""
     found = [
-        one for one in code.calls if isinstance(one.func, ast.Attribute) and one.func.attr == method and not one.args
+        call
+        for call in code.calls
+        if isinstance(call.func, ast.Attribute) and call.func.attr == method and not call.args
     ]
-    return min(found, key=lambda one: one.lineno) if found else None
+    return min(found, key=lambda call: call.lineno) if found else None
 
 
-def evaluated_in_train(story: Diagnosis) -> Iterator[Finding]:
+def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Dropout or batch norm in train mode under no_grad, after training, with results that nothing learns from."""
-    code = story.code
-    if not any(one.kind == "step" for one in story.trace.updates) or _switch(code, "train") is not None:
+    code = diagnosis.code
+    if not diagnosis.steps or _switch(code, "train") is not None:
         return
-    found = [op for op in story.ops_named(sorted(DROPOUTS | NORMS)) if op.grad_mode != "grad" and _is_training(op)]
-    found = [op for op in found if op.module in story.modules and (op.name in NORMS or _drops(op))]
-    if not found or _feeds_training(story):
+    layers = [op for op in _layers(diagnosis) if op.module in diagnosis.modules and _is_training(op)]
+    found = [op for op in layers if op.grad_mode != "grad" and _takes_part(op)]
+    if not found or _feeds_training(diagnosis):
         return
-    first = min(found, key=lambda one: story.op_step.get(one.id, 0))
-    trained = [op for op in story.ops_named((first.name,)) if op.module == first.module and story.reaches_a_pass(op)]
+    first = found[0]
+    trained = any(op.module == first.module and op.name == first.name and diagnosis.reaches_a_pass(op) for op in layers)
     if not trained:
         return
-    module = story.modules[first.module or ""]
+    module = diagnosis.modules[first.module or ""]
     statement = code.statement_at(first.span)
-    top = story.outermost(module).path
+    top = diagnosis.outermost(module).path
     above = code.enclosing(statement, ast.With)
-    known = any(one.name == top and one.module is not None for one in story.trace.variables)
-    yield Finding(
-        code="evaluated_in_train",
-        severity="warning",
-        span=first.span,
+    known = any(variable.name == top and variable.module is not None for variable in diagnosis.trace.variables)
+    yield diagnosis.finding(
+        "evaluated_in_train",
+        "warning",
+        first.span,
         tensors=first.outputs[:1],
-        parameters={"module": module.path, "type": module.type, "line": line(first.span), "model": top},
         fix=code.line_before(above, f"{top}.eval()") if above is not None and known and code.runs_once(above) else (),
+        module=module.path,
+        type=module.type,
+        model=top,
     )
 
 
-def _feeds_training(story: Diagnosis) -> bool:
+def _feeds_training(diagnosis: Diagnosis) -> bool:
     """Whether anything computed under no_grad is used where gradients flow."""
-    made = {tensor for op in story.trace.ops if op.grad_mode != "grad" and not op.in_place for tensor in op.outputs}
-    return any(op.grad_mode == "grad" and op.nodes and not made.isdisjoint(op.inputs) for op in story.trace.ops)
+    made = {tensor for op in diagnosis.trace.ops if op.grad_mode != "grad" and not op.in_place for tensor in op.outputs}
+    return any(op.grad_mode == "grad" and op.nodes and not made.isdisjoint(op.inputs) for op in diagnosis.trace.ops)
 
 
-def evaluated_with_grad(story: Diagnosis) -> Iterator[Finding]:
+def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model in eval mode that was recorded for a backward pass that never came."""
-    trained = any(one.kind == "step" for one in story.trace.updates)
-    tops = [call for call in story.trace.calls if call.parent is None and not call.raised] if trained else []
-    idle = [call for call in tops if not call.training and call.grad_mode == "grad" and _is_for_nothing(story, call)]
+    trained = bool(diagnosis.steps)
+    tops = [call for call in diagnosis.trace.calls if call.parent is None and not call.raised] if trained else []
+    idle = [
+        call for call in tops if not call.training and call.grad_mode == "grad" and _is_for_nothing(diagnosis, call)
+    ]
     if not idle:
         return
-    ops = [op for call in idle for op in _ops_of(story, call)]
-    code = story.code
+    ops = [op for call in idle for op in _ops_of(diagnosis, call)]
+    code = diagnosis.code
     first = idle[0]
     statement = code.statement_at(first.span)
     loop = code.enclosing(statement, ast.For)
@@ -176,7 +175,7 @@ def evaluated_with_grad(story: Diagnosis) -> Iterator[Finding]:
         tensors=tuple(op.outputs[0] for op in ops[-1:] if op.outputs),
         parameters={
             "line": line(first.span),
-            "module": story.modules[first.module].path if first.module in story.modules else "",
+            "module": diagnosis.modules[first.module].path if first.module in diagnosis.modules else "",
             "bytes": str(sum(op.saved_bytes for op in ops)),
             "nodes": str(sum(len(op.nodes) for op in ops)),
             "count": str(len(idle)),
@@ -185,27 +184,22 @@ def evaluated_with_grad(story: Diagnosis) -> Iterator[Finding]:
     )
 
 
-def _ops_of(story: Diagnosis, call: ModuleCall) -> list[Op]:
-    first, last = story.op_at.get(call.first_op or ""), story.op_at.get(call.last_op or "")
-    return [] if first is None or last is None else list(story.trace.ops[first : last + 1])
+def _ops_of(diagnosis: Diagnosis, call: ModuleCall) -> list[Op]:
+    first, last = diagnosis.op_at.get(call.first_op or ""), diagnosis.op_at.get(call.last_op or "")
+    return [] if first is None or last is None else list(diagnosis.trace.ops[first : last + 1])
 
 
-def _is_for_nothing(story: Diagnosis, call: ModuleCall) -> bool:
-    ops = _ops_of(story, call)
-    return any(op.nodes for op in ops) and not any(map(story.reaches_a_pass, ops))
+def _is_for_nothing(diagnosis: Diagnosis, call: ModuleCall) -> bool:
+    ops = _ops_of(diagnosis, call)
+    return any(op.nodes for op in ops) and not any(map(diagnosis.reaches_a_pass, ops))
 
 
-def switches_without_with(story: Diagnosis) -> Iterator[Finding]:
+def switches_without_with(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`torch.no_grad()` as a statement of its own: made and thrown away."""
-    code = story.code
+    code = diagnosis.code
     for call in code.calls:
         above = code.parents.get(call)
         name = dotted(call.func)
         is_switch = called(call) in SWITCHES and name.startswith(MODULE_PREFIXES)
-        if is_switch and isinstance(above, ast.Expr) and call.lineno not in story.trace.lines_not_run:
-            yield Finding(
-                code="switch_without_with",
-                severity="error",
-                span=code.span(call),
-                parameters={"code": code.short(call), "line": str(call.lineno)},
-            )
+        if is_switch and isinstance(above, ast.Expr) and call.lineno not in diagnosis.trace.lines_not_run:
+            yield diagnosis.finding("switch_without_with", "error", code.span(call), code=code.short(call))

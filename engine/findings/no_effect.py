@@ -1,9 +1,11 @@
-"""Lines that run without an error and change nothing: results thrown away, attributes that nobody reads, calls too early or late."""
+"""Lines that run without an error and change nothing: results thrown away, attributes that nobody reads, calls too
+early or late."""
 
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument, line
+from engine.findings.diagnosis import Diagnosis, argument
+from engine.findings.leaves import subtraction
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
 from engine.program.source import Source
@@ -11,8 +13,9 @@ from engine.program.spelling import nearest
 from engine.trace import Edit, Finding
 
 MAKES_NEW = frozenset(
-    "add sub mul div clamp clip to float double half bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze transpose"
-    " permute t flatten detach clone masked_fill round abs relu sigmoid tanh softmax normalize sqrt exp log".split()
+    "add sub mul div clamp clip to float double half bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze"
+    " transpose permute t flatten detach clone masked_fill round abs relu sigmoid tanh softmax normalize sqrt exp"
+    " log".split()
 )
 """Operations that people write as a statement because they take them for in-place ones."""
 SAFE_TO_KEEP = frozenset(
@@ -23,42 +26,45 @@ CLIPS = frozenset({"clip_grad_norm_", "clip_grad_value_"})
 GRAD_FLAG = "requires_grad"
 
 
-def results_dropped(story: Diagnosis) -> Iterator[Finding]:
+def results_dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`x.add(1)` and `x.to(device)` as statements: the result is new, and nobody keeps it."""
-    found = list(_dropped(story))
-    shown = [one for one in found if one.severity == "note"]
-    if len(shown) > 1 or _shows_values(story):
-        found = [one for one in found if one.severity != "note"]
+    found = list(_dropped(diagnosis))
+    shown = [finding for finding in found if finding.severity == "note"]
+    if len(shown) > 1 or _shows_values(diagnosis):
+        found = [finding for finding in found if finding.severity != "note"]
     yield from found
 
 
-def _shows_values(story: Diagnosis) -> bool:
+def _shows_values(diagnosis: Diagnosis) -> bool:
     """Whether the program names values to look at them, as in a notebook or an interactive session."""
     bare = ast.Name | ast.Attribute | ast.BinOp | ast.Subscript | ast.Compare | ast.Tuple
-    return any(isinstance(one, ast.Expr) and isinstance(one.value, bare) for one in story.code.tree.body)
+    return any(
+        isinstance(statement, ast.Expr) and isinstance(statement.value, bare) for statement in diagnosis.code.tree.body
+    )
 
 
-def _dropped(story: Diagnosis) -> Iterator[Finding]:
-    code = story.code
-    modules = {one.path for one in story.trace.modules}
+def _dropped(diagnosis: Diagnosis) -> Iterator[Finding]:
+    code = diagnosis.code
     for call in code.calls:
         statement, name = code.parents.get(call), _worked_on(code, call)
         if called(call) not in MAKES_NEW or not isinstance(statement, ast.Expr) or keyword(call, "out"):
             continue
-        op = next((one for one in story.ops_at(code.span(call)) if one.name == called(call)), None)
-        if op is None or op.in_place or op.raised or op.pass_id is not None or story.is_inside_library(op):
+        op = next((ran for ran in diagnosis.ops_at(code.span(call)) if ran.name == called(call)), None)
+        if op is None or op.in_place or op.raised or op.pass_id is not None or diagnosis.is_inside_library(op):
             continue
-        given = story.input_of(op)
-        is_its = given is not None and name in given.names and not story.is_parameter(given.id)
-        if given is None or not is_its or name in modules or not _is_used_later(story, name, statement):
+        given = diagnosis.input_of(op)
+        is_of_a_module = given is not None and (diagnosis.is_parameter(given.id) or given.role == "buffer")
+        if given is None or not name or is_of_a_module or not _is_used_later(diagnosis, name, statement):
             continue
-        yield Finding(
-            code="result_dropped",
-            severity="note" if code.runs_once(statement) else "warning",
-            span=op.span,
+        yield diagnosis.finding(
+            "result_dropped",
+            "note" if code.runs_once(statement) else "warning",
+            op.span,
             tensors=(given.id,),
-            parameters={"line": line(op.span), "name": name, "op": op.name, "code": code.short(call)},
             fix=(code.before(call, f"{name} = "),) if name.isidentifier() and op.name in SAFE_TO_KEEP else (),
+            name=name,
+            op=op.name,
+            code=code.short(call),
         )
 
 
@@ -67,67 +73,74 @@ def _worked_on(code: Source, call: ast.Call) -> str:
     return dotted(code.receiver(call)) or (dotted(call.args[0]) if call.args else "")
 
 
-def _is_used_later(story: Diagnosis, name: str, statement: ast.stmt) -> bool:
+def _is_used_later(diagnosis: Diagnosis, name: str, statement: ast.stmt) -> bool:
     """Whether the name is read below, or in the next turn: as if it had changed."""
-    code = story.code
+    code = diagnosis.code
     if code.in_loop(statement):
         return True
-    reads = [one for one in code.nodes if isinstance(one, ast.Name | ast.Attribute) and isinstance(one.ctx, ast.Load)]
-    return any(dotted(one) == name and one.lineno > (statement.end_lineno or statement.lineno) for one in reads)
+    reads = [
+        node for node in code.nodes if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Load)
+    ]
+    return any(dotted(read) == name and read.lineno > (statement.end_lineno or statement.lineno) for read in reads)
 
 
-def flags_without_effect(story: Diagnosis) -> Iterator[Finding]:
-    """`p.require_grad = False`, and `net.layer.requires_grad = False`: Python makes a new attribute that nobody reads."""
-    code = story.code
+def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`p.require_grad = False`, and `net.layer.requires_grad = False`: Python makes a new attribute that nobody
+    reads."""
+    code = diagnosis.code
     for statement in code.bindings:
         target, value = statement.targets[0], statement.value
         is_flag = isinstance(value, ast.Constant) and isinstance(value.value, bool)
-        if not isinstance(target, ast.Attribute) or not is_flag or statement.lineno in story.trace.lines_not_run:
+        if not isinstance(target, ast.Attribute) or not is_flag or statement.lineno in diagnosis.trace.lines_not_run:
             continue
         common = {"line": str(statement.lineno), "code": code.short(statement), "receiver": code.short(target.value)}
-        if target.attr != GRAD_FLAG and nearest(target.attr, [GRAD_FLAG])[0] and _is_tensor(story, target.value):
-            yield Finding(
-                code="requires_grad_misspelt",
-                severity="error",
-                span=code.span(statement),
-                parameters={**common, "name": target.attr},
+        if target.attr != GRAD_FLAG and nearest(target.attr, [GRAD_FLAG])[0] and _is_tensor(diagnosis, target.value):
+            yield diagnosis.finding(
+                "requires_grad_misspelt",
+                "error",
+                code.span(statement),
                 fix=(code.replace(target, f"{code.text(target.value)}.{GRAD_FLAG}"),),
+                **common,
+                name=target.attr,
             )
-        elif target.attr == GRAD_FLAG and _is_module(story, target.value):
+        elif target.attr == GRAD_FLAG and _is_module(diagnosis, target.value):
             receiver = code.text(target.value)
-            yield Finding(
-                code="requires_grad_of_module",
-                severity="error",
-                span=code.span(statement),
-                parameters={**common, "value": code.text(value)},
+            yield diagnosis.finding(
+                "requires_grad_of_module",
+                "error",
+                code.span(statement),
                 fix=(code.replace(statement, f"{receiver}.requires_grad_({code.text(value)})"),),
+                **common,
+                value=code.text(value),
             )
 
 
-def _is_tensor(story: Diagnosis, node: ast.expr) -> bool:
+def _is_tensor(diagnosis: Diagnosis, node: ast.expr) -> bool:
     """Whether an expression names a tensor: by its own name, or as the parameter of a loop over a model's."""
-    name = dotted(node)
-    if any(name in one.names for one in story.trace.tensors):
+    if diagnosis.bound_to(node):
         return True
-    loops = [one for one in story.code.around(node) if isinstance(one, ast.For)]
+    name = dotted(node)
+    loops = [above for above in diagnosis.code.around(node) if isinstance(above, ast.For)]
     return any(
-        name in {inner.id for inner in ast.walk(one.target) if isinstance(inner, ast.Name)}
-        and isinstance(one.iter, ast.Call) and called(one.iter) in ("parameters", "named_parameters")
-        for one in loops
+        name in {inner.id for inner in ast.walk(loop.target) if isinstance(inner, ast.Name)}
+        and isinstance(loop.iter, ast.Call) and called(loop.iter) in ("parameters", "named_parameters")
+        for loop in loops
     )  # fmt: skip
 
 
-def _is_module(story: Diagnosis, node: ast.expr) -> bool:
+def _is_module(diagnosis: Diagnosis, node: ast.expr) -> bool:
     """Whether an expression names a module of the trace: `net`, `net.fc`, `net[0]`, or the layer of a loop over one."""
-    paths = {one.path for one in story.trace.modules}
+    paths = {module.path for module in diagnosis.trace.modules}
     if _path(node) in paths:
         return True
-    for above in story.code.around(node) if isinstance(node, ast.Name) else ():
+    for above in diagnosis.code.around(node) if isinstance(node, ast.Name) else ():
         if isinstance(above, ast.For) and dotted(above.target) == dotted(node):
-            each = above.iter
-            if isinstance(each, ast.Call) and called(each) in ("children", "modules") and not each.args:
-                return isinstance(each.func, ast.Attribute) and _path(each.func.value) in paths
-            return _path(each) in {one.path for one in story.trace.modules if one.type in ("Sequential", "ModuleList")}
+            iterated = above.iter
+            if isinstance(iterated, ast.Call) and called(iterated) in ("children", "modules") and not iterated.args:
+                return isinstance(iterated.func, ast.Attribute) and _path(iterated.func.value) in paths
+            return _path(iterated) in {
+                module.path for module in diagnosis.trace.modules if module.type in ("Sequential", "ModuleList")
+            }
     return False
 
 
@@ -142,18 +155,20 @@ def _path(node: ast.expr) -> str:
     return ""
 
 
-def clipped_at_the_wrong_time(story: Diagnosis) -> Iterator[Finding]:
+def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Gradients clipped before backward has made them, or after the step has used them."""
-    code = story.code
+    code = diagnosis.code
     for call in code.calls:
         statement = code.parents.get(call)
         if called(call) not in CLIPS or not isinstance(statement, ast.Expr | ast.Assign):
             continue
         block = code.block(statement)
         at = block.index(statement) if statement in block else 0
-        passes = [number for number, one in enumerate(block) if _calls(one, "backward")]
-        steps = [number for number, one in enumerate(block) if _calls(one, "step") and not _calls(one, "backward")]
-        if not passes or not steps or call.lineno in story.trace.lines_not_run:
+        passes = [number for number, other in enumerate(block) if _calls(other, "backward")]
+        steps = [
+            number for number, other in enumerate(block) if _calls(other, "step") and not _calls(other, "backward")
+        ]
+        if not passes or not steps or call.lineno in diagnosis.trace.lines_not_run:
             continue
         found: tuple[str, int, Edits] | None = None
         if at < min(passes) and at < min(steps):
@@ -161,12 +176,13 @@ def clipped_at_the_wrong_time(story: Diagnosis) -> Iterator[Finding]:
         elif at > max(steps) > max(passes):
             found = "clip_after_step", min(steps), code.moved(statement, before=block[max(steps)])
         if found is not None:
-            yield Finding(
-                code=found[0],
-                severity="warning",
-                span=code.span(call),
-                parameters={"line": str(call.lineno), "op": called(call), "other_line": str(block[found[1]].lineno)},
+            yield diagnosis.finding(
+                found[0],
+                "warning",
+                code.span(call),
                 fix=found[2],
+                op=called(call),
+                other_line=str(block[found[1]].lineno),
             )
 
 
@@ -176,13 +192,13 @@ def _calls(statement: ast.stmt, method: str) -> bool:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == method
 
 
-def states_shared(story: Diagnosis) -> Iterator[Finding]:
+def states_shared(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`best = net.state_dict()` in a loop, loaded afterwards: it holds the very tensors that went on being trained."""
-    code = story.code
-    if not any(one.kind == "step" for one in story.trace.updates):
+    code = diagnosis.code
+    if not diagnosis.steps:
         return
-    loaded = {(dotted(one.func).removesuffix(".load_state_dict"), dotted(one.args[0])): one
-              for one in code.calls if called(one) == "load_state_dict" and one.args}  # fmt: skip
+    loads = [call for call in code.calls if called(call) == "load_state_dict" and call.args]
+    loaded = {(dotted(load.func).removesuffix(".load_state_dict"), dotted(load.args[0])): load for load in loads}
     for statement in code.bindings:
         call, name = statement.value, dotted(statement.targets[0])
         if not isinstance(call, ast.Call) or called(call) != "state_dict" or call.args or not code.in_loop(statement):
@@ -191,82 +207,69 @@ def states_shared(story: Diagnosis) -> Iterator[Finding]:
         load = loaded.get((model, name))
         if load is None or code.in_loop(load) or load.lineno < statement.lineno:
             continue
-        if {load.lineno, statement.lineno} & set(story.trace.lines_not_run):
+        if code.function(load) is not code.function(statement):
+            continue
+        if {load.lineno, statement.lineno} & set(diagnosis.trace.lines_not_run):
             continue
         copied = f"{{name: value.clone() for name, value in {code.text(call)}.items()}}"
-        yield Finding(
-            code="state_dict_shared",
-            severity="warning",
-            span=code.span(statement),
-            parameters={
-                "line": str(statement.lineno),
-                "name": name,
-                "code": code.short(call),
-                "load_line": str(load.lineno),
-            },
+        yield diagnosis.finding(
+            "state_dict_shared",
+            "warning",
+            code.span(statement),
             fix=(code.replace(call, copied),),
+            name=name,
+            code=code.short(call),
+            load_line=str(load.lineno),
         )
 
 
-def updates_lost(story: Diagnosis) -> Iterator[Finding]:
+def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`for p in params: p = p - lr * p.grad`: the name of the loop means something new, the parameter stays."""
-    code = story.code
+    code = diagnosis.code
     for statement in code.bindings:
         name = dotted(statement.targets[0])
-        if not name.isidentifier() or not any(is_grad_of(one, name) for one in ast.walk(statement.value)):
+        if not name.isidentifier() or not any(is_grad_of(node, name) for node in ast.walk(statement.value)):
             continue
-        loops = [one for one in code.around(statement) if isinstance(one, ast.For)]
-        if not any(name in {n.id for n in ast.walk(one.target) if isinstance(n, ast.Name)} for one in loops[:1]):
+        loops = [above for above in code.around(statement) if isinstance(above, ast.For)]
+        if not any(name in {n.id for n in ast.walk(loop.target) if isinstance(n, ast.Name)} for loop in loops[:1]):
             continue
-        match statement.value:
-            case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == name and code.stands_alone(
-                statement
-            ):
-                under = any(isinstance(one, ast.With) for one in code.around(statement))
-                fix: Edits = (code.replace(statement, f"{name} -= {code.text(right)}"),) if under else ()
-            case _:
-                continue
-        if story.ops_at(code.span(statement.value)):
-            yield Finding(
-                code="update_lost",
-                severity="warning",
-                span=code.span(statement),
-                parameters={"line": str(statement.lineno), "name": name, "code": code.short(statement)},
-                fix=fix,
+        update = subtraction(code, statement) if code.stands_alone(statement) else ""
+        is_under = any(isinstance(above, ast.With) for above in code.around(statement))
+        fix: Edits = (code.replace(statement, update),) if is_under else ()
+        if update and diagnosis.ops_at(code.span(statement.value)):
+            yield diagnosis.finding(
+                "update_lost", "warning", code.span(statement), fix=fix, name=name, code=code.short(statement)
             )
 
 
-def tensors_not_parameters(story: Diagnosis) -> Iterator[Finding]:
+def tensors_not_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`self.w = torch.randn(…, requires_grad=True)`: it gets gradients, but the model does not list it."""
-    code = story.code
-    steps = [one for one in story.trace.updates if one.kind == "step"]
-    if not steps:
+    code = diagnosis.code
+    if not diagnosis.steps:
         return
-    fed = {each.tensor for one in story.trace.passes for each in one.accumulations if each.delta is not None}
-    moved = {story.identity(each.before) for one in story.moves for each in one.changes if each.before is not None}
-    types = {module.type for module in story.trace.modules}
+    types = {module.type for module in diagnosis.trace.modules}
     for statement in code.bindings:
         target = dotted(statement.targets[0])
         owner = code.enclosing(statement, ast.ClassDef)
         if owner is None or owner.name not in types or not target.startswith("self."):
             continue
-        leaves = [
-            one.id for one in story.trace.tensors if target in one.names and one.id in fed and one.role == "leaf"
-        ]  # fmt: skip
-        if not leaves or moved.intersection(leaves):
+        made = (tensor for op in diagnosis.ops_at(code.span(statement.value)) for tensor in op.outputs)
+        leaves = list(dict.fromkeys(leaf for leaf in map(diagnosis.identity, made) if leaf in diagnosis.fed))
+        if not leaves or not diagnosis.stepped.isdisjoint(leaves):
             continue
-        yield Finding(
-            code="tensor_not_parameter",
-            severity="warning",
-            span=code.span(statement),
+        yield diagnosis.finding(
+            "tensor_not_parameter",
+            "warning",
+            code.span(statement),
             tensors=tuple(leaves),
-            parameters={"line": str(statement.lineno), "name": target, "model": owner.name},
-            fix=_as_parameter(story, statement.value),
+            fix=_as_parameter(diagnosis, statement.value),
+            name=target,
+            model=owner.name,
         )
 
 
-def _as_parameter(story: Diagnosis, value: ast.expr) -> Edits:
-    code = story.code
+def _as_parameter(diagnosis: Diagnosis, value: ast.expr) -> Edits:
+    code = diagnosis.code
     word = keyword(value, GRAD_FLAG) if isinstance(value, ast.Call) else None
     name = "nn.Parameter" if code.is_bound("nn") else "torch.nn.Parameter" if code.is_bound("torch") else ""
     if not isinstance(value, ast.Call) or word is None or not name:
@@ -275,46 +278,43 @@ def _as_parameter(story: Diagnosis, value: ast.expr) -> Edits:
     return (code.before(value, f"{name}("), *asked, code.after(value, ")"))
 
 
-def dropouts_ignoring_eval(story: Diagnosis) -> Iterator[Finding]:
+def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`F.dropout(x)` without `training=self.training` in a module that is in eval mode."""
-    code = story.code
+    code = diagnosis.code
     evaluated: set[int] | None = None
-    for op in story.ops_named(("dropout",)) if any(not one.training for one in story.trace.calls) else ():
+    for op in diagnosis.ops_named(("dropout",)) if any(not call.training for call in diagnosis.trace.calls) else ():
         call = code.call_at(op.span)
         if call is None or called(call) != "dropout" or argument(op, "training") != "True" or keyword(call, "training"):
             continue
         if argument(op, "p", 1) in ("0", "0.0"):
             continue
-        evaluated = _in_eval(story) if evaluated is None else evaluated
-        if story.op_at[op.id] not in evaluated:
+        evaluated = _in_eval(diagnosis) if evaluated is None else evaluated
+        if diagnosis.op_at[op.id] not in evaluated:
             continue
         function = code.function(call)
         is_method = function is not None and bool(function.args.args) and function.args.args[0].arg == "self"
-        yield Finding(
-            code="dropout_ignores_eval",
-            severity="warning",
-            span=op.span,
+        yield diagnosis.finding(
+            "dropout_ignores_eval",
+            "warning",
+            op.span,
             tensors=op.outputs[:1],
             nodes=op.nodes[:1],
-            parameters={
-                "line": line(op.span),
-                "code": code.short(call),
-                "model": story.modules[op.module].path if op.module in story.modules else "",
-            },
-            fix=_asked_by_module(story, call) if is_method and len(call.args) < 3 else (),
+            fix=_asked_by_module(diagnosis, call) if is_method and len(call.args) < 3 else (),
+            code=code.short(call),
+            model=diagnosis.module_path(op),
         )
         return
 
 
-def _asked_by_module(story: Diagnosis, call: ast.Call) -> tuple[Edit, ...]:
-    return (story.code.argument_added(call, "training=self.training"),)
+def _asked_by_module(diagnosis: Diagnosis, call: ast.Call) -> tuple[Edit, ...]:
+    return (diagnosis.code.argument_added(call, "training=self.training"),)
 
 
-def _in_eval(story: Diagnosis) -> set[int]:
+def _in_eval(diagnosis: Diagnosis) -> set[int]:
     """Places of the ops whose innermost running module was in eval mode."""
     found: set[int] = set()
-    for call in story.trace.calls:  # outer calls first
-        first, last = story.op_at.get(call.first_op or ""), story.op_at.get(call.last_op or "")
+    for call in diagnosis.trace.calls:  # outer calls first
+        first, last = diagnosis.op_at.get(call.first_op or ""), diagnosis.op_at.get(call.last_op or "")
         if first is not None and last is not None:
             inside = range(first, last + 1)
             (found.difference_update if call.training else found.update)(inside)

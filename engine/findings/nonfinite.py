@@ -58,15 +58,15 @@ def trouble(tensor: Tensor | None) -> Trouble | None:
     return None
 
 
-def first_nonfinite(story: Diagnosis) -> Iterator[Finding]:
+def first_nonfinite(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The first op, or else the first visit of a pass, that made a non-finite number out of finite ones."""
-    troubled = {tensor.id: made for tensor in story.trace.tensors if (made := trouble(tensor)) is not None}
+    troubled = {tensor.id: made for tensor in diagnosis.trace.tensors if (made := trouble(tensor)) is not None}
     if troubled:
-        forward = next(_forward(story, troubled), None)
-        backward = next(_backward(story, troubled), None)
+        forward = next(_forward(diagnosis, troubled), None)
+        backward = next(_backward(diagnosis, troubled), None)
         if forward is not None and (backward is None or forward[0] < backward[0]):
             yield forward[1]
-            if backward is not None and _is_older(story, backward[1], forward[1]):
+            if backward is not None and _is_older(diagnosis, backward[1], forward[1]):
                 yield backward[1]
         elif backward is not None:  # what came later comes of it
             yield backward[1]
@@ -77,8 +77,8 @@ def _worst(troubled: dict[str, Trouble], tensors: Iterable[str | None]) -> Troub
     return "nan" if "nan" in found else "inf" if found else None
 
 
-def _forward(story: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
-    for op in story.trace.ops:
+def _forward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
+    for op in diagnosis.trace.ops:
         if op.pass_id is not None or op.name in MEANT or not op.inputs:
             continue
         made = _worst(troubled, op.outputs)
@@ -87,83 +87,84 @@ def _forward(story: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[i
         given = _worst(troubled, op.inputs)
         if given is None:
             goes_on = any(
-                (maker := story.maker.get(one)) is None or (maker is not op and maker.name not in MEANT)
-                for one in troubled
+                (maker := diagnosis.maker.get(tensor)) is None or (maker is not op and maker.name not in MEANT)
+                for tensor in troubled
             )
-            yield story.op_step.get(op.id, 0), _made(story, op, made, "warning" if goes_on or made == "nan" else "note")
+            yield (
+                diagnosis.op_step.get(op.id, 0),
+                _made(diagnosis, op, made, "warning" if goes_on or made == "nan" else "note"),
+            )
             return
         if given == "inf" and made == "nan" and op.name in SOFTMAXES:
-            yield story.op_step.get(op.id, 0), _empty_row(story, op)
+            yield diagnosis.op_step.get(op.id, 0), _empty_row(diagnosis, op)
             return
 
 
-def _is_older(story: Diagnosis, backward: Finding, forward: Finding) -> bool:
+def _is_older(diagnosis: Diagnosis, backward: Finding, forward: Finding) -> bool:
     """Whether the node that sent it was made before the op, so that it does not come of it."""
-    sender = story.op_of_node(backward.nodes[0])
-    made = story.maker.get(forward.tensors[-1])
-    return sender is not None and made is not None and story.op_at[sender.id] < story.op_at[made.id]
+    sender = diagnosis.op_of_node(backward.nodes[0])
+    made = diagnosis.maker.get(forward.tensors[-1])
+    return sender is not None and made is not None and diagnosis.op_at[sender.id] < diagnosis.op_at[made.id]
 
 
-def _made(story: Diagnosis, op: Op, made: Trouble, severity: Literal["warning", "note"]) -> Finding:
-    cause = _diverged(story, op) or _cause(story, op, made)
+def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warning", "note"]) -> Finding:
+    cause = _diverged(diagnosis, op) or _cause(diagnosis, op, made)
     output = op.outputs[0]
-    parameters = {"op": op.name, "line": line(op.span), "name": story.say(output), "made": made}
+    parameters = {"op": op.name, "line": line(op.span), "name": diagnosis.say(output), "made": made}
     if cause is None:
         return Finding(
             code=f"first_{made}_forward", severity=severity, span=op.span, tensors=op.outputs, nodes=op.nodes,
             parameters=parameters,
         )  # fmt: skip
     operand = cause.operand.id if cause.operand is not None else None
-    return Finding(
-        code=cause.code,
-        severity=severity,
-        span=op.span,
-        tensors=tuple(one for one in (operand, *op.outputs) if one is not None),
+    return diagnosis.finding(
+        cause.code,
+        severity,
+        op.span,
+        tensors=tuple(tensor for tensor in (operand, *op.outputs) if tensor is not None),
         nodes=op.nodes,
-        parameters={
-            **parameters,
-            "operand": story.say(operand),
-            "value": f"{cause.found:.6g}",
-            "place": cause.place,
-            **_rate(story, op),
-        },
-        fix=_kept_away(story, op) if cause.code in ("log_of_zero", "log_of_negative", "root_of_negative") else (),
+        fix=_kept_away(diagnosis, op) if cause.code in ("log_of_zero", "log_of_negative", "root_of_negative") else (),
+        **parameters,
+        operand=diagnosis.say(operand),
+        value=f"{cause.found:.6g}",
+        place=cause.place,
+        **_rate(diagnosis, op),
     )
 
 
-def _cause(story: Diagnosis, op: Op, made: Trouble) -> Cause | None:
-    first = story.input_of(op)
+def _cause(diagnosis: Diagnosis, op: Op, made: Trouble) -> Cause | None:
+    first = diagnosis.input_of(op)
     if op.name in LOGARITHMS:
-        first = story.input_of(op, 1) if op.name == "xlogy" else first
+        first = diagnosis.input_of(op, 1) if op.name == "xlogy" else first
         return _where(first, "log_of_negative", lambda x: x < 0) or _where(first, "log_of_zero", lambda x: x == 0)
     if op.name in ROOTS and (cause := _where(first, "root_of_negative", lambda x: x < 0)):
         return cause
     if op.name in ("pow", "pow_") and made == "nan":
         return _where(first, "root_of_negative", lambda x: x < 0)
     if op.name in DIVISIONS or (op.name == "pow" and argument(op, "", 1).startswith("-")):
-        return _divided(story, op)
+        return _divided(diagnosis, op)
     if op.name in EXPONENTIALS and made == "inf":
         largest = _largest(first)
         return largest._replace(code="too_large") if largest is not None and op.name in POWERS else largest
-    if op.name in SPREADS and made == "nan" and first is not None and _is_of_single_values(story, op, first):
+    if op.name in SPREADS and made == "nan" and first is not None and _is_of_single_values(diagnosis, op, first):
         return Cause("spread_of_one", first, 0.0, "")
     return None
 
 
-def _is_of_single_values(story: Diagnosis, op: Op, given: Tensor) -> bool:
+def _is_of_single_values(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
     """Whether it took each spread over one value: the result has as many elements as the input."""
-    result = story.output_of(op)
+    result = diagnosis.output_of(op)
     return result is not None and math.prod(result.shape) == math.prod(given.shape)
 
 
-def _divided(story: Diagnosis, op: Op) -> Cause | None:
-    words = [one for one in op.arguments if not one.name]
+def _divided(diagnosis: Diagnosis, op: Op) -> Cause | None:
+    words = [given for given in op.arguments if not given.name]
     by_itself = op.name in ("rdiv", "reciprocal", "rsqrt", "pow") or len(op.inputs) == 1
     if not by_itself:
-        return _where(story.input_of(op, 1), "division_by_zero", lambda x: x == 0)
+        return _where(diagnosis.input_of(op, 1), "division_by_zero", lambda x: x == 0)
     if len(words) > 1 and words[1].text in ("0", "0.0") and op.name != "rdiv":
         return Cause("division_by_zero", None, 0.0, "")
-    return _where(story.input_of(op), "division_by_zero", lambda x: x == 0)
+    return _where(diagnosis.input_of(op), "division_by_zero", lambda x: x == 0)
 
 
 def _where(tensor: Tensor | None, code: str, is_so: Callable[[float], bool]) -> Cause | None:
@@ -186,7 +187,7 @@ def _largest(tensor: Tensor | None) -> Cause | None:
     if tensor is None:
         return None
     if numbers:
-        at = max(range(len(numbers)), key=lambda one: abs(numbers[one]))
+        at = max(range(len(numbers)), key=lambda place: abs(numbers[place]))
         return Cause("overflow", tensor, numbers[at], _index(tensor, at))
     if tensor.summary is not None:
         return Cause("overflow", tensor, max(float(tensor.summary.max), float(tensor.summary.min), key=abs), "")
@@ -204,18 +205,18 @@ def _index(tensor: Tensor, at: int) -> str:
     return f"[{', '.join(reversed(places))}]"
 
 
-def _diverged(story: Diagnosis, op: Op) -> Cause | None:
+def _diverged(diagnosis: Diagnosis, op: Op) -> Cause | None:
     """A parameter that steps had made ten thousand times its first size, when that is behind the op."""
-    now = story.op_step.get(op.id, 0)
+    now = diagnosis.op_step.get(op.id, 0)
     first: dict[str, Tensor] = {}
     last: dict[str, Tensor] = {}
-    for update in story.moves:
-        if story.update_step.get(update.id, now) >= now:
+    for update in diagnosis.moves:
+        if diagnosis.update_step.get(update.id, now) >= now:
             continue
         for change in update.changes:
-            before, after = story.tensors.get(change.before or ""), story.tensors.get(change.after or "")
+            before, after = diagnosis.tensors.get(change.before or ""), diagnosis.tensors.get(change.after or "")
             if before is not None and after is not None and before.requires_grad:
-                identity = story.identity(before.id)
+                identity = diagnosis.identity(before.id)
                 first.setdefault(identity, before)
                 last[identity] = after
     for identity, record in last.items():
@@ -233,21 +234,21 @@ def _size(tensor: Tensor) -> float:
     return math.sqrt(sum(number * number for number in map(float, tensor.data)))
 
 
-def _rate(story: Diagnosis, op: Op) -> dict[str, str]:
+def _rate(diagnosis: Diagnosis, op: Op) -> dict[str, str]:
     """The step before the op: its line and its learning rate."""
-    now = story.op_step.get(op.id, 0)
-    steps = [one for one in story.moves if story.update_step.get(one.id, now) < now]
+    now = diagnosis.op_step.get(op.id, 0)
+    steps = [move for move in diagnosis.moves if diagnosis.update_step.get(move.id, now) < now]
     settings = steps[-1].settings if steps else ()
     return {
         "step_line": line(steps[-1].span if steps else None),
-        "steps": str(sum(1 for one in steps if one.span == steps[-1].span)),
+        "steps": str(sum(1 for step in steps if step.span == steps[-1].span)),
         "lr": settings[0].get("lr", "?") if settings else "?",
     }
 
 
-def _kept_away(story: Diagnosis, op: Op) -> Edits:
+def _kept_away(diagnosis: Diagnosis, op: Op) -> Edits:
     """The operand clamped, when the code of the call shows it."""
-    code = story.code
+    code = diagnosis.code
     call = code.call_at(op.span)
     if call is None or called(call) not in (op.name, out_of_place(op.name)) or op.name.endswith("_") or call.keywords:
         return ()
@@ -256,48 +257,50 @@ def _kept_away(story: Diagnosis, op: Op) -> Edits:
     return code.method(operand, ".clamp(min=1e-8)") if operand is not None else ()
 
 
-def _empty_row(story: Diagnosis, op: Op) -> Finding:
-    return Finding(
-        code="softmax_of_masked_row",
-        severity="warning",
-        span=op.span,
+def _empty_row(diagnosis: Diagnosis, op: Op) -> Finding:
+    return diagnosis.finding(
+        "softmax_of_masked_row",
+        "warning",
+        op.span,
         tensors=(*op.inputs[:1], *op.outputs),
         nodes=op.nodes,
-        parameters={"op": op.name, "line": line(op.span), "name": story.say(op.outputs[0]), "operand": story.say(op.inputs[0])},
-    )  # fmt: skip
+        op=op.name,
+        name=diagnosis.say(op.outputs[0]),
+        operand=diagnosis.say(op.inputs[0]),
+    )
 
 
-def _backward(story: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
-    for one in story.trace.passes:
-        for visit in one.visits:
+def _backward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
+    for pass_ in diagnosis.trace.passes:
+        for visit in pass_.visits:
             made = _worst(troubled, visit.left)
-            if made is not None and _worst(troubled, visit.entered) is None and visit.node in story.nodes:
-                yield story.pass_step.get(one.id, 0), _sent(story, one, visit, made)
+            if made is not None and _worst(troubled, visit.entered) is None and visit.node in diagnosis.nodes:
+                yield diagnosis.pass_step.get(pass_.id, 0), _sent(diagnosis, pass_, visit, made)
                 return
 
 
-def _sent(story: Diagnosis, one: Pass, visit: Visit, made: Trouble) -> Finding:
-    node = story.nodes[visit.node]
-    op = story.op_of_node(visit.node)
+def _sent(diagnosis: Diagnosis, pass_: Pass, visit: Visit, made: Trouble) -> Finding:
+    node = diagnosis.nodes[visit.node]
+    op = diagnosis.op_of_node(visit.node)
     parameters = {
         "node": node.type,
         "op": op.name if op is not None else "",
         "line": line(op.span if op is not None else None),
-        "pass_line": line(one.span),
-        "operand": story.say(op.inputs[0] if op is not None and op.inputs else None),
+        "pass_line": line(pass_.span),
+        "operand": diagnosis.say(op.inputs[0] if op is not None and op.inputs else None),
         "made": made,
     }
     code, fix = f"first_{made}_backward", NO_EDITS
-    if op is not None and made == "nan" and _is_behind_where(story, visit.node):
+    if op is not None and made == "nan" and _is_behind_where(diagnosis, visit.node):
         code = "nan_behind_where"
     elif made == "inf" and node.type.startswith(PRODUCT_NODES):
         code = "gradient_too_large"
-    elif op is not None and node.type.startswith(ROOT_NODES) and _is_root_at_zero(story, op):
-        code, fix = "root_at_zero", _kept_away(story, op)
+    elif op is not None and node.type.startswith(ROOT_NODES) and _is_root_at_zero(diagnosis, op):
+        code, fix = "root_at_zero", _kept_away(diagnosis, op)
     return Finding(
         code=code,
         severity="warning",
-        span=op.span if op is not None else one.span,
+        span=op.span if op is not None else pass_.span,
         tensors=tuple(tensor for tensor in visit.left if tensor is not None),
         nodes=(visit.node,),
         parameters=parameters,
@@ -305,16 +308,16 @@ def _sent(story: Diagnosis, one: Pass, visit: Visit, made: Trouble) -> Finding:
     )
 
 
-def _is_behind_where(story: Diagnosis, node: str) -> bool:
+def _is_behind_where(diagnosis: Diagnosis, node: str) -> bool:
     """Whether `where` chose among its results: the gradient of what was not chosen is 0, and 0 times Inf is NaN."""
     return any(
-        one.type.startswith(("WhereBackward", "MaskedFillBackward")) and any(edge.to == node for edge in one.edges)
-        for one in story.trace.nodes
+        other.type.startswith(("WhereBackward", "MaskedFillBackward")) and any(edge.to == node for edge in other.edges)
+        for other in diagnosis.trace.nodes
     )
 
 
-def _is_root_at_zero(story: Diagnosis, op: Op) -> bool:
-    operand = story.input_of(op)
+def _is_root_at_zero(diagnosis: Diagnosis, op: Op) -> bool:
+    operand = diagnosis.input_of(op)
     zeros = 0 in (operand.data or ()) if operand is not None and operand.summary is None else False
     if operand is not None and operand.summary is not None:
         zeros = operand.summary.zeros > 0

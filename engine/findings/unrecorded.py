@@ -1,66 +1,70 @@
-"""Leaves without gradient because nothing was recorded when they were used: `no_grad` in all its forms, or asked too late."""
+"""Leaves without gradient because nothing was recorded when they were used: `no_grad` in all its forms, or asked too
+late."""
 
 import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.influence import arrivals, starved_leaves, wanting_leaves
+from engine.findings.leaves import subtraction
+from engine.findings.optimizers import bound_once, models_given
+from engine.findings.starved_leaves import arrivals, starved_leaves, wanting_leaves
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword
-from engine.trace import Finding, Op, Pass, Span
+from engine.program.names import called, dotted, keyword, names_read
+from engine.program.tree import Function
+from engine.trace import Finding, Op, Pass, Span, Tensor
 
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
 _SWITCHES = frozenset({"no_grad", "inference_mode"})
 
 
-def unrecorded(story: Diagnosis) -> Iterator[Finding]:
+def unrecorded(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Where a leaf was used while recording was off, on its way to what a pass started from."""
-    failure = story.trace.failure
-    failed = story.failed_pass() if failure is not None and NO_GRADIENT in failure.message else None
-    starved = wanting_leaves(story) if failed is not None else starved_leaves(story)
+    failure = diagnosis.trace.failure
+    failed = diagnosis.failed_pass() if failure is not None and NO_GRADIENT in failure.message else None
+    starved = wanting_leaves(diagnosis) if failed is not None else starved_leaves(diagnosis)
     if failed is None and starved:
-        starved &= _given_to_optimizers(story) | _read_grads(story)
+        starved &= _given_to_optimizers(diagnosis) | _read_grads(diagnosis)
     lost: dict[str, list[str]] = {}
-    for way in arrivals(story, starved) if starved and story.trace.passes else ():
-        if way.cut is not None and (way.leaf not in lost.get(way.cut.id, [])):
-            lost.setdefault(way.cut.id, []).append(way.leaf)
+    for way in arrivals(diagnosis, starved) if starved and diagnosis.trace.passes else ():
+        if way.cut is not None and way.leaf not in lost.setdefault(way.cut.id, []):
+            lost[way.cut.id].append(way.leaf)
     told: set[Span | None] = set()
     for cut, leaves in lost.items():
-        op = story.ops[cut]
-        given = [story.identity(one) for one in op.inputs if story.is_tracked_leaf(one)]
-        leaves += [one for one in given if one in starved and one not in leaves]
-        finding = _unrecorded(story, op, leaves, failed)
+        op = diagnosis.ops[cut]
+        given = [diagnosis.identity(input_) for input_ in op.inputs if diagnosis.is_tracked_leaf(input_)]
+        leaves += [leaf for leaf in given if leaf in starved and leaf not in leaves]
+        finding = _unrecorded(diagnosis, op, leaves, failed)
         if finding is not None and finding.span not in told:
             told.add(finding.span)
             yield finding
 
 
-def _unrecorded(story: Diagnosis, cut: Op, leaves: list[str], failed: Pass | None) -> Finding | None:
+def _unrecorded(diagnosis: Diagnosis, cut: Op, leaves: list[str], failed: Pass | None) -> Finding | None:
     parameters = {
-        "leaf": story.say_all(leaves),
-        "name": story.say(leaves[0]),
+        "leaf": diagnosis.say_all(leaves),
+        "name": diagnosis.say(leaves[0]),
         "line": line(cut.span),
-        "code": story.code.excerpt(cut.span),
+        "code": diagnosis.code.excerpt(cut.span),
         "used_line": line(failed.span if failed is not None else cut.span),
     }
     span, code = cut.span, ""
     fix: Edits = ()
     if cut.grad_mode != "grad":
-        rebound = _rebound(story, cut, leaves)
-        switch = _left_off(story, cut)
-        decorator = _decorator(story, cut)
+        rebound = _rebound(diagnosis, cut, leaves)
+        switch = _left_off(diagnosis, cut)
+        decorator = _decorator(diagnosis, cut)
         if rebound is not None:
             code, parameters["name"], fix = "rebound_without_graph", rebound[0], rebound[1]
         elif decorator is not None:
-            code, span = "cut_by_decorator", story.code.span(decorator)
-            parameters["decorator"] = story.code.short(decorator)
+            code, span = "cut_by_decorator", diagnosis.code.span(decorator)
+            parameters["decorator"] = diagnosis.code.short(decorator)
         elif switch is not None:
-            code, span = "recording_switched_off", story.code.span(switch)
-        elif any(map(story.is_parameter, leaves)):  # of other leaves the graph's own cuts tell
+            code, span = "recording_switched_off", diagnosis.code.span(switch)
+        elif any(map(diagnosis.is_parameter, leaves)):  # of other leaves the graph's own cuts tell
             code = "cut_by_no_grad"
     elif cut.name not in DETACHES | COPIES | READS:
-        asked = _asked_after(story, cut, leaves)
+        asked = _asked_after(diagnosis, cut, leaves)
         if asked is not None:
             code, span = "asked_too_late", asked
     if not code:
@@ -72,32 +76,31 @@ def _unrecorded(story: Diagnosis, cut: Op, leaves: list[str], failed: Pass | Non
     )  # fmt: skip
 
 
-def _rebound(story: Diagnosis, cut: Op, leaves: list[str]) -> tuple[str, Edits] | None:
+def _rebound(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> tuple[str, Edits] | None:
     """`w = w - lr * w.grad` under no_grad: the name, and the same update in place."""
-    statement = story.code.statement_at(cut.span)
+    statement = diagnosis.code.statement_at(cut.span)
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return None
     name = dotted(statement.targets[0])
-    if not name or all(name not in story.tensors[leaf].names for leaf in leaves if leaf in story.tensors):
+    if not name or not any(diagnosis.identity(input_) in leaves for input_ in cut.inputs):
         return None
-    match statement.value:
-        case ast.BinOp(left=left, op=ast.Sub(), right=right) if dotted(left) == name:
-            return name, (story.code.replace(statement, f"{name} -= {story.code.text(right)}"),)
-    return (name, ()) if any(dotted(one) == name for one in ast.walk(statement.value)) else None
+    if update := subtraction(diagnosis.code, statement):
+        return name, (diagnosis.code.replace(statement, update),)
+    return (name, ()) if any(dotted(node) == name for node in ast.walk(statement.value)) else None
 
 
-def _decorator(story: Diagnosis, cut: Op) -> ast.expr | None:
+def _decorator(diagnosis: Diagnosis, cut: Op) -> ast.expr | None:
     """`@torch.no_grad()` of the function that an op ran in."""
-    statement = story.code.statement_at(cut.span)
-    for above in story.code.around(statement) if statement is not None else ():
-        if isinstance(above, ast.With) and _is_switch_of(above):
-            return None
-        if isinstance(above, ast.FunctionDef):
-            for one in above.decorator_list:
-                name = called(one) if isinstance(one, ast.Call) else dotted(one).rpartition(".")[2]
-                if name in _SWITCHES:
-                    return one
-    return None
+    statement = diagnosis.code.statement_at(cut.span)
+    around = list(diagnosis.code.around(statement)) if statement is not None else []
+    if any(isinstance(above, ast.With) and _is_switch_of(above) for above in around):
+        return None
+    decorators = (expression for above in around if isinstance(above, Function) for expression in above.decorator_list)
+    return next((expression for expression in decorators if _name_of(expression) in _SWITCHES), None)
+
+
+def _name_of(decorator: ast.expr) -> str:
+    return called(decorator) if isinstance(decorator, ast.Call) else dotted(decorator).rpartition(".")[2]
 
 
 def _is_switch_of(node: ast.With) -> bool:
@@ -107,108 +110,116 @@ def _is_switch_of(node: ast.With) -> bool:
     )
 
 
-def _left_off(story: Diagnosis, cut: Op) -> ast.Call | None:
+def _left_off(diagnosis: Diagnosis, cut: Op) -> ast.Call | None:
     """`torch.set_grad_enabled(False)` as a statement of its own, with nothing around the op that explains it better."""
-    code = story.code
+    code = diagnosis.code
     statement = code.statement_at(cut.span)
-    if statement is None or any(isinstance(one, ast.With) and _is_switch_of(one) for one in code.around(statement)):
+    if statement is None or any(isinstance(node, ast.With) and _is_switch_of(node) for node in code.around(statement)):
         return None
     calls = [
         call
         for call in code.calls
         if called(call) == "set_grad_enabled" and isinstance(code.parents.get(call), ast.Expr)
         and call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value is False
-        and call.lineno not in story.trace.lines_not_run
+        and call.lineno not in diagnosis.trace.lines_not_run
     ]  # fmt: skip
     return calls[0] if len(calls) == 1 else None
 
 
-def _asked_after(story: Diagnosis, cut: Op, leaves: list[str]) -> Span | None:
+def _asked_after(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> Span | None:
     """Where one of the leaves was told to require a gradient, when that was after the op."""
-    code, now = story.code, story.op_at[cut.id]
-    for op in story.ops_named(("requires_grad_",)):
-        if story.op_at[op.id] > now and any(story.identity(one) in leaves for one in op.inputs):
+    code, now = diagnosis.code, diagnosis.op_at[cut.id]
+    for op in diagnosis.ops_named(("requires_grad_",)):
+        if diagnosis.op_at[op.id] > now and any(diagnosis.identity(input_) in leaves for input_ in op.inputs):
             return op.span
-    names = {name for leaf in leaves if leaf in story.tensors for name in story.tensors[leaf].names}
-    for statement in code.bindings:
+    here = code.statement_at(cut.span)
+    for statement in code.bindings if here is not None else ():
         target = statement.targets[0]
-        here = code.statement_at(cut.span)
-        after = here is not None and statement.lineno > here.lineno and not code.in_loop(statement)
-        if here is not None and code.function(statement) is not code.function(here):
+        if here is None or not isinstance(target, ast.Attribute) or target.attr != "requires_grad":
             continue
-        is_asked = isinstance(statement.value, ast.Constant) and statement.value.value is True
-        is_its = isinstance(target, ast.Attribute) and target.attr == "requires_grad" and dotted(target.value) in names
-        if after and is_asked and is_its:
+        is_after = statement.lineno > here.lineno and code.function(statement) is code.function(here)
+        if not is_after or not _is_true(statement.value) or code.in_loop(statement):
+            continue
+        meant = {diagnosis.identity(tensor.id) for tensor in diagnosis.bound_to(target.value)}
+        if not meant.isdisjoint(leaves):
             return code.span(statement)
     return None
 
 
-def _given_to_optimizers(story: Diagnosis) -> set[str]:
+def _is_true(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def _given_to_optimizers(diagnosis: Diagnosis) -> set[str]:
     """The parameters of models named where an optimizer that steps is made, or in what it is made from."""
-    code = story.code
-    stepped = {one.variable for one in story.trace.updates if one.kind == "step" and one.variable}
-    makers = [
-        one.value for one in code.bindings if dotted(one.targets[0]) in stepped and isinstance(one.value, ast.Call)
-    ]
-    text = [ast.unparse(one) for call in makers for one in (*call.args, *(word.value for word in call.keywords))]
-    names = {node.id for call in makers for node in ast.walk(call) if isinstance(node, ast.Name)}
-    text += [ast.unparse(one.value) for one in code.bindings if dotted(one.targets[0]) in names]
-    given = " ".join(text)
-    found: set[str] = set()
-    for module in story.trace.modules:
-        if f"{module.path}.parameters()" in given or f"{module.path.partition('.')[0]}.parameters()" in given:
-            found.update(story.identity(member.tensor) for member in module.parameters)
-    return found
-
-
-def _read_grads(story: Diagnosis) -> set[str]:
-    """Leaves whose `.grad` the program reads."""
-    read = {
-        dotted(node.value) for node in story.code.attributes if node.attr == "grad" and isinstance(node.ctx, ast.Load)
+    code = diagnosis.code
+    names = dict.fromkeys(step.variable for step in diagnosis.steps)
+    makers = [made.value for name in names if (made := bound_once(diagnosis, name)) is not None]
+    read = {name for maker in makers for name in names_read(maker)}
+    sources = [binding.value for binding in code.bindings if dotted(binding.targets[0]) in read]
+    given = {model for node in (*makers, *sources) for model in models_given(node)}
+    return {
+        diagnosis.identity(member.tensor)
+        for module in diagnosis.trace.modules
+        if module.path in given or diagnosis.outermost(module).path in given
+        for member in module.parameters
     }
-    return {one.id for one in story.trace.tensors if read & set(one.names)}
 
 
-def losses_made_anew(story: Diagnosis) -> Iterator[Finding]:
+def _read_grads(diagnosis: Diagnosis) -> set[str]:
+    """Leaves whose `.grad` the program reads."""
+    attributes = diagnosis.code.attributes
+    read = [node.value for node in attributes if node.attr == "grad" and isinstance(node.ctx, ast.Load)]
+    return {diagnosis.identity(tensor.id) for node in read for tensor in diagnosis.bound_to(node)}
+
+
+def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A pass that starts from `Variable(loss.data, requires_grad=True)` or the like ends where it starts."""
-    code = story.code
+    code = diagnosis.code
     told: set[str] = set()
-    for one in story.trace.passes:
-        for root in one.roots:
-            record = story.tensors.get(root.tensor or "")
-            if record is None or not record.is_leaf or not record.requires_grad:
+    for pass_, record in _leaf_roots(diagnosis):
+        name = _written_root(diagnosis, pass_, record)
+        made = [binding for binding in code.bindings if dotted(binding.targets[0]) == name and _asks(binding.value)]
+        for statement in made if name not in told else ():
+            inner = _tracked_reading(diagnosis, statement.value) or _read_before(diagnosis, record.id)
+            if inner is None:
                 continue
-            call = code.call_at(one.span)
-            written = call.func.value if call is not None and isinstance(call.func, ast.Attribute) else None
-            name = record.names[0] if record.names else dotted(written)
-            for statement in code.bindings:
-                inner = _tracked_reading(story, statement.value) or _read_before(story, record.id)
-                if dotted(statement.targets[0]) != name or inner is None or name in told or not _asks(statement.value):
-                    continue
-                told.add(name)
-                yield Finding(
-                    code="leaf_recreated",
-                    severity="warning",
-                    span=code.span(statement.value),
-                    tensors=(record.id,),
-                    parameters={
-                        "leaf": story.say_all(leaves_behind(story, inner.inputs)),
-                        "name": name,
-                        "line": str(statement.lineno),
-                        "code": code.short(statement.value),
-                    },
-                )
+            told.add(name)
+            yield diagnosis.finding(
+                "leaf_recreated",
+                "warning",
+                code.span(statement.value),
+                tensors=(record.id,),
+                leaf=diagnosis.say_all(diagnosis.leaves_behind(inner.inputs)),
+                name=name,
+                line=str(statement.lineno),
+                code=code.short(statement.value),
+            )
+            break
 
 
-def _read_before(story: Diagnosis, tensor: str) -> Op | None:
+def _leaf_roots(diagnosis: Diagnosis) -> Iterator[tuple[Pass, Tensor]]:
+    for pass_ in diagnosis.trace.passes:
+        leaves = (root.tensor for root in pass_.roots if root.tensor and diagnosis.is_tracked_leaf(root.tensor))
+        yield from ((pass_, diagnosis.tensors[leaf]) for leaf in leaves)
+
+
+def _written_root(diagnosis: Diagnosis, pass_: Pass, record: Tensor) -> str:
+    """What a pass was called on, as it is written, else what its root is called."""
+    call = diagnosis.code.call_at(pass_.span)
+    written = call.func.value if call is not None and isinstance(call.func, ast.Attribute) else None
+    return dotted(written) or next(iter(record.names), "")
+
+
+def _read_before(diagnosis: Diagnosis, tensor: str) -> Op | None:
     """The last number read, before a tensor was made of numbers, from leaves that never got a gradient."""
-    maker = story.maker.get(tensor)
+    maker = diagnosis.maker.get(tensor)
     if maker is None or maker.name not in COPIES or maker.inputs:
         return None
-    starved = starved_leaves(story)
-    for op in reversed(story.trace.ops[: story.op_at[maker.id]]):
-        if op.name in READS and any(map(story.is_tracked, op.inputs)):
-            return op if set(leaves_behind(story, op.inputs)) <= starved else None
+    starved = starved_leaves(diagnosis)
+    for op in reversed(diagnosis.trace.ops[: diagnosis.op_at[maker.id]]):
+        if op.name in READS and any(map(diagnosis.is_tracked, op.inputs)):
+            return op if set(diagnosis.leaves_behind(op.inputs)) <= starved else None
     return None
 
 
@@ -218,72 +229,48 @@ def _asks(node: ast.expr) -> bool:
     )
 
 
-def _tracked_reading(story: Diagnosis, node: ast.AST) -> Op | None:
+def _tracked_reading(diagnosis: Diagnosis, node: ast.AST) -> Op | None:
     """The op in an expression that took the value of a tracked tensor out of the graph."""
-    for inner in ast.walk(node):
-        if isinstance(inner, ast.Call | ast.Attribute):
-            for op in story.ops_at(story.code.span(inner)):
-                if op.name in READS | DETACHES and any(map(story.is_tracked, op.inputs)):
-                    return op
-    return None
+    parts = (part for part in ast.walk(node) if isinstance(part, ast.Call | ast.Attribute))
+    ops = (op for part in parts for op in diagnosis.ops_at(diagnosis.code.span(part)))
+    out = (op for op in ops if op.name in READS | DETACHES)
+    return next((op for op in out if any(map(diagnosis.is_tracked, op.inputs))), None)
 
 
-def leaves_behind(story: Diagnosis, tensors: tuple[str, ...]) -> list[str]:
-    """The tracked leaves that tensors were computed from."""
-    seen, pending, found = set(tensors), list(tensors), []
-    while pending:
-        tensor = pending.pop()
-        if story.is_tracked_leaf(tensor):
-            found.append(story.identity(tensor))
-            continue
-        maker = story.maker.get(tensor)
-        for one in maker.inputs if maker is not None else ():
-            if one not in seen:
-                seen.add(one)
-                pending.append(one)
-    return sorted(dict.fromkeys(found), key=lambda one: (len(one), one))
-
-
-def numbers_collected(story: Diagnosis, sources: list[str]) -> Iterator[Finding]:
-    """`losses.append(loss.item())` and `total += loss.item()`, made into a tensor at the end."""
-    code = story.code
-    told: set[str] = set()
+def numbers_collected(diagnosis: Diagnosis, sources: list[str]) -> Iterator[Finding]:
+    """`losses.append(loss.item())` and `total += loss.item()`, made into a tensor at the end: where the first was
+    read."""
+    code = diagnosis.code
     for source in sources:
-        maker = story.maker.get(source)
+        maker = diagnosis.maker.get(source)
         call = code.call_at(maker.span) if maker is not None and maker.name in COPIES else None
-        name = dotted(call.args[0]) if call is not None and call.args else ""
-        for op in _read_into(story, name) if name else ():
-            if op.id in told:
-                continue
-            told.add(op.id)
-            leaves = leaves_behind(story, op.inputs)
-            yield Finding(
-                code="cut_by_item",
-                severity="error",
-                span=op.span,
+        op = next(_read_into(diagnosis, call.args[0]), None) if call is not None and call.args else None
+        if op is not None:
+            leaves = diagnosis.leaves_behind(op.inputs)
+            yield diagnosis.finding(
+                "cut_by_item",
+                "error",
+                op.span,
                 tensors=tuple(leaves),
-                parameters={
-                    "leaf": story.say_all(leaves),
-                    "line": line(op.span),
-                    "value": story.say(op.inputs[0]),
-                    "op": op.name,
-                    "code": story.code.excerpt(op.span),
-                },
+                leaf=diagnosis.say_all(leaves),
+                value=diagnosis.say(op.inputs[0]),
+                op=op.name,
+                code=code.excerpt(op.span),
             )
             return
 
 
-def _read_into(story: Diagnosis, name: str) -> Iterator[Op]:
-    """The ops that read a tracked tensor on its way into a list or number of that name."""
-    for node in story.code.nodes:
-        value: ast.AST | None = None
+def _read_into(diagnosis: Diagnosis, collected: ast.expr) -> Iterator[Op]:
+    """The ops that read a tracked tensor on its way into a list or number, in the function that it is used in."""
+    code, name = diagnosis.code, dotted(collected)
+    for node in code.nodes if name else ():
         match node:
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr="append"), args=[inner]) if owner == name:
-                value = inner
-            case ast.AugAssign(target=ast.Name(id=owner), value=inner) if owner == name:
-                value = inner
-            case ast.Assign(targets=[ast.Name(id=owner)], value=inner) if owner == name:
-                value = inner
-        op = _tracked_reading(story, value) if value is not None else None
-        if op is not None:
+            case ast.Call(func=ast.Attribute(value=owner, attr="append"), args=[value]):
+                pass
+            case ast.AugAssign(target=owner, value=value) | ast.Assign(targets=[owner], value=value):
+                pass
+            case _:
+                continue
+        is_it = dotted(owner) == name and code.function(node) is code.function(collected)
+        if is_it and (op := _tracked_reading(diagnosis, value)) is not None:
             yield op

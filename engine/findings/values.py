@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, times
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -32,24 +32,27 @@ KEEPS_VALUES = (
 """Ops that look at a tensor's form, fill it or hand it on: none computes with its values."""
 
 
-def values_cut(story: Diagnosis) -> Iterator[Finding]:
+@once_a_line
+def values_cut(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Fractions dropped and numbers wrapped round when a type of whole numbers took them."""
-    told: set[tuple[str, str]] = set()
-    if story.dtypes.isdisjoint((*WHOLE, "int64")):
+    if diagnosis.dtypes.isdisjoint((*WHOLE, "int64")):
         return
-    for op in story.ops_named((*CASTS, *WRITES_ITEMS, *(ARITHMETIC if story.dtypes & WHOLE.keys() else ()))):
-        found = _written_into(story, op) if op.name in WRITES_ITEMS else _cast(story, op) or _overflow(story, op)
-        if found is not None and (found.code, line(found.span)) not in told:
-            told.add((found.code, line(found.span)))
+    for op in diagnosis.ops_named((*CASTS, *WRITES_ITEMS, *(ARITHMETIC if diagnosis.dtypes & WHOLE.keys() else ()))):
+        found = (
+            _written_into(diagnosis, op)
+            if op.name in WRITES_ITEMS
+            else _cast(diagnosis, op) or _overflow(diagnosis, op)
+        )
+        if found is not None:
             yield found
 
 
-def _cast(story: Diagnosis, op: Op) -> Finding | None:
-    result = story.output_of(op)
+def _cast(diagnosis: Diagnosis, op: Op) -> Finding | None:
+    result = diagnosis.output_of(op)
     if result is None or result.dtype not in (*WHOLE, "int64") or op.name in ARITHMETIC:
         return None
-    given = story.input_of(op)
-    numbers = numbers_of(given) if given is not None else _literals(story, op)
+    given = diagnosis.input_of(op)
+    numbers = numbers_of(given) if given is not None else _literals(diagnosis, op)
     kept = numbers_of(result)
     if given is not None and given.dtype == result.dtype:
         return None
@@ -62,13 +65,13 @@ def _cast(story: Diagnosis, op: Op) -> Finding | None:
                 code="fraction_lost" if is_fraction else "number_wrapped",
                 severity="note" if is_fraction else "warning",
                 span=op.span,
-                tensors=tuple(one.id for one in (given, result) if one is not None),
-                parameters=_parameters(story, op, result, before, after),
+                tensors=tuple(tensor.id for tensor in (given, result) if tensor is not None),
+                parameters=_parameters(diagnosis, op, result, before, after),
             )
     return None
 
 
-def _parameters(story: Diagnosis, op: Op, result: Tensor, before: float, after: float) -> dict[str, str]:
+def _parameters(diagnosis: Diagnosis, op: Op, result: Tensor, before: float, after: float) -> dict[str, str]:
     low, high = WHOLE.get(result.dtype, (-(2**63), 2**63 - 1))
     return {
         "before": f"{before:.7g}",
@@ -76,35 +79,35 @@ def _parameters(story: Diagnosis, op: Op, result: Tensor, before: float, after: 
         "dtype": result.dtype,
         "op": op.name,
         "line": line(op.span),
-        "name": story.say(result.id),
+        "name": diagnosis.say(result.id),
         "low": str(low),
         "high": str(high),
     }
 
 
-def _literals(story: Diagnosis, op: Op) -> Sequence[float]:
+def _literals(diagnosis: Diagnosis, op: Op) -> Sequence[float]:
     """The numbers written in `torch.tensor([2.9], dtype=torch.int8)` or `torch.full((2,), 2.9, dtype=torch.int8)`."""
-    call = story.code.call_at(op.span)
+    call = diagnosis.code.call_at(op.span)
     if call is None or called(call) != op.name or not call.args:
         return ()
     if op.name == "full":
         value = _number(call.args[1]) if len(call.args) > 1 else None
-        result = story.output_of(op)
+        result = diagnosis.output_of(op)
         return [value] * len(numbers_of(result)) if value is not None else ()
     if op.name not in ("tensor", "as_tensor"):
         return ()
-    found = [_number(one) for one in _leaves(call.args[0])]
-    return [one for one in found if one is not None] if None not in found else ()
+    found = [_number(leaf) for leaf in _leaves(call.args[0])]
+    return [number for number in found if number is not None] if None not in found else ()
 
 
 def _leaves(node: ast.expr) -> Iterator[ast.expr]:
     pending = [node]
     while pending:
-        one = pending.pop()
-        if isinstance(one, ast.List | ast.Tuple):
-            pending.extend(reversed(one.elts))
+        part = pending.pop()
+        if isinstance(part, ast.List | ast.Tuple):
+            pending.extend(reversed(part.elts))
         else:
-            yield one
+            yield part
 
 
 def _number(node: ast.expr) -> float | None:
@@ -116,15 +119,15 @@ def _number(node: ast.expr) -> float | None:
     return None
 
 
-def _written_into(story: Diagnosis, op: Op) -> Finding | None:
+def _written_into(diagnosis: Diagnosis, op: Op) -> Finding | None:
     """`t[0] = 2.9` into whole numbers: PyTorch drops the fraction without a word."""
-    result = story.input_of(op)
+    result = diagnosis.input_of(op)
     if result is None or result.dtype not in (*WHOLE, "int64"):
         return None
     last = op.arguments[-1] if op.arguments else None
     values: Sequence[float] = ()
     if last is not None and last.tensor is not None and len(op.inputs) > 1:
-        source = story.tensors.get(last.tensor)
+        source = diagnosis.tensors.get(last.tensor)
         values = numbers_of(source) if source is not None and source.dtype.startswith("float") else ()
     elif last is not None and last.text is not None:
         try:
@@ -139,17 +142,17 @@ def _written_into(story: Diagnosis, op: Op) -> Finding | None:
                 severity="warning",
                 span=op.span,
                 tensors=(result.id,),
-                parameters=_parameters(story, op, result, value, math.trunc(value)),
+                parameters=_parameters(diagnosis, op, result, value, math.trunc(value)),
             )
     return None
 
 
-def _overflow(story: Diagnosis, op: Op) -> Finding | None:
+def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
     """A sum, difference or product outside the range of its type."""
-    result = story.output_of(op)
+    result = diagnosis.output_of(op)
     if result is None or result.dtype not in WHOLE or op.name not in ARITHMETIC or len(op.arguments) < 2:
         return None
-    first, second = (_operand(story, op, at) for at in (0, 1))
+    first, second = (_operand(diagnosis, op, at) for at in (0, 1))
     size = max(len(first), len(second))
     if not first or not second or len(first) not in (1, size) or len(second) not in (1, size) or op.broadcast:
         return None
@@ -163,56 +166,53 @@ def _overflow(story: Diagnosis, op: Op) -> Finding | None:
                 severity="warning",
                 span=op.span,
                 tensors=(*op.inputs, result.id),
-                parameters=_parameters(story, op, result, exact, kept[at]),
+                parameters=_parameters(diagnosis, op, result, exact, kept[at]),
             ) if len(kept) == size else None  # fmt: skip
     return None
 
 
-def _operand(story: Diagnosis, op: Op, at: int) -> Sequence[float]:
+def _operand(diagnosis: Diagnosis, op: Op, at: int) -> Sequence[float]:
     given = op.arguments[at]
     if given.tensor is not None:
-        return numbers_of(story.tensors.get(given.tensor))
+        return numbers_of(diagnosis.tensors.get(given.tensor))
     try:
         return [float(given.text or "")]
     except ValueError:
         return ()
 
 
-def promoted(story: Diagnosis) -> Iterator[Finding]:
+def promoted(diagnosis: Diagnosis) -> Iterator[Finding]:
     """float32 that met a float64 tensor and became float64."""
-    if not story.dtypes >= {"float32", "float64"}:
+    if not diagnosis.dtypes >= {"float32", "float64"}:
         return
-    for op in story.ops_named("add sub mul div matmul pow mse_loss cat".split()):
-        tensors = [story.tensors[one] for one in op.inputs if one in story.tensors]
-        result = story.output_of(op)
+    for op in diagnosis.ops_named("add sub mul div matmul pow mse_loss cat".split()):
+        tensors = [diagnosis.tensors[input_] for input_ in op.inputs if input_ in diagnosis.tensors]
+        result = diagnosis.output_of(op)
         if result is None or result.dtype != "float64":
             continue
-        single = [one for one in tensors if one.dtype == "float32" and one.shape]
-        double = [one for one in tensors if one.dtype == "float64" and one.shape]
+        single = [tensor for tensor in tensors if tensor.dtype == "float32" and tensor.shape]
+        double = [tensor for tensor in tensors if tensor.dtype == "float64" and tensor.shape]
         if single and double:
-            yield Finding(
-                code="promoted_to_float64",
-                severity="note",
-                span=op.span,
+            yield diagnosis.finding(
+                "promoted_to_float64",
+                "note",
+                op.span,
                 tensors=(double[0].id, single[0].id, result.id),
                 nodes=op.nodes[:1],
-                parameters={
-                    "op": op.name,
-                    "line": line(op.span),
-                    "single": story.say(single[0].id),
-                    "double": story.say(double[0].id),
-                },
+                op=op.name,
+                single=diagnosis.say(single[0].id),
+                double=diagnosis.say(double[0].id),
             )
             return
 
 
-def squeezes_without_effect(story: Diagnosis) -> Iterator[Finding]:
+def squeezes_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A `squeeze` that never found an axis of size 1."""
-    code = story.code
+    code = diagnosis.code
     effective: set[str] = set()
     idle: dict[str, Op] = {}
-    for op in story.ops_named(("squeeze",)):
-        given, result = story.input_of(op), story.output_of(op)
+    for op in diagnosis.ops_named(("squeeze",)):
+        given, result = diagnosis.input_of(op), diagnosis.output_of(op)
         if given is None or result is None:
             continue
         if given.shape != result.shape:
@@ -221,54 +221,56 @@ def squeezes_without_effect(story: Diagnosis) -> Iterator[Finding]:
             idle.setdefault(line(op.span), op)
     for at, op in idle.items():
         call = code.call_at(op.span)
-        given = story.input_of(op)
+        given = diagnosis.input_of(op)
         if at in effective or call is None or called(call) != "squeeze" or given is None:
             continue
         axis = argument(op, "dim", 1)
-        yield Finding(
-            code="squeeze_without_effect",
-            severity="note",
-            span=op.span,
+        yield diagnosis.finding(
+            "squeeze_without_effect",
+            "note",
+            op.span,
             tensors=op.inputs[:1],
             nodes=op.nodes,
-            parameters={"name": story.say(given.id), "shape": times(given), "line": at, "axis": axis},
+            name=diagnosis.say(given.id),
+            shape=times(given),
+            line=at,
+            axis=axis,
         )
 
 
-def uninitialised_reads(story: Diagnosis) -> Iterator[Finding]:
+def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A result computed from memory that nothing had been written into."""
-    blank = {one.id for one in story.trace.tensors if one.contents == "uninitialised" and 0 not in one.shape}
+    blank = {
+        tensor.id for tensor in diagnosis.trace.tensors if tensor.contents == "uninitialised" and 0 not in tensor.shape
+    }
     if not blank:
         return
-    for op in story.trace.ops:
-        read = [one for one in op.inputs if one in blank]
+    for op in diagnosis.trace.ops:
+        read = [input_ for input_ in op.inputs if input_ in blank]
         if not read or op.view or op.raised or op.name in KEEPS_VALUES or not op.outputs:
             continue
-        written = {one.tensor for one in op.arguments if one.name == "out"}
+        written = {given.tensor for given in op.arguments if given.name == "out"}
         if op.in_place and (op.name in SETS or written):
             written.add(op.inputs[0])
         if written.issuperset(read):
             continue
-        yield Finding(
-            code="uninitialised_read",
-            severity="warning",
-            span=op.span,
+        yield diagnosis.finding(
+            "uninitialised_read",
+            "warning",
+            op.span,
             tensors=(read[0], *op.outputs[:1]),
             nodes=op.nodes[:1],
-            parameters={
-                "name": story.say(read[0]),
-                "op": op.name,
-                "line": line(op.span),
-                **_origin(story, read[0]),
-            },
-            fix=_filled(story, read[0]),
+            fix=_filled(diagnosis, read[0]),
+            name=diagnosis.say(read[0]),
+            op=op.name,
+            **_origin(diagnosis, read[0]),
         )
         return
 
 
-def _origin(story: Diagnosis, tensor: str) -> dict[str, str]:
+def _origin(diagnosis: Diagnosis, tensor: str) -> dict[str, str]:
     """What made a tensor without contents, and where: an op, or `torch.Tensor(3)`, which is none."""
-    maker, call = story.maker.get(tensor), _constructor(story, tensor)
+    maker, call = diagnosis.maker.get(tensor), _constructor(diagnosis, tensor)
     if maker is None and call is not None:
         return {"made_line": str(call.lineno), "maker": called(call)}
     return {
@@ -277,27 +279,27 @@ def _origin(story: Diagnosis, tensor: str) -> dict[str, str]:
     }
 
 
-def _constructor(story: Diagnosis, tensor: str) -> ast.Call | None:
+def _constructor(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
     """`torch.Tensor(3)` or the like behind the tensor's name, when it is written once."""
-    names = story.tensors[tensor].names if tensor in story.tensors else ()
-    made = [one.value for one in story.code.bindings if dotted(one.targets[0]) in names]
+    names = diagnosis.tensors[tensor].names if tensor in diagnosis.tensors else ()
+    made = [binding.value for binding in diagnosis.code.bindings if dotted(binding.targets[0]) in names]
     call = made[0] if len(made) == 1 else None
     return call if isinstance(call, ast.Call) and called(call).endswith("Tensor") else None
 
 
-def _filled(story: Diagnosis, tensor: str) -> Edits:
+def _filled(diagnosis: Diagnosis, tensor: str) -> Edits:
     """`torch.zeros` in place of `torch.empty`, or of `torch.Tensor` with sizes."""
-    maker, constructor = story.maker.get(tensor), _constructor(story, tensor)
+    maker, constructor = diagnosis.maker.get(tensor), _constructor(diagnosis, tensor)
     sizes = constructor.args if constructor is not None else []
     is_float = constructor is not None and dotted(constructor.func) in ("torch.Tensor", "torch.FloatTensor")
-    if maker is None and is_float and constructor is not None and all(isinstance(one, ast.Constant) for one in sizes):
-        return (story.code.replace(constructor.func, "torch.zeros"),)
-    call = story.code.call_at(maker.span) if maker is not None else None
+    if maker is None and is_float and constructor is not None and all(isinstance(size, ast.Constant) for size in sizes):
+        return (diagnosis.code.replace(constructor.func, "torch.zeros"),)
+    call = diagnosis.code.call_at(maker.span) if maker is not None else None
     if (
         call is None
         or called(call) not in ("empty", "empty_like", "new_empty")
         or not isinstance(call.func, ast.Attribute)
     ):
         return ()
-    text = story.code.text(call.func)
-    return (story.code.replace(call.func, text[: -len(call.func.attr)] + call.func.attr.replace("empty", "zeros")),)
+    text = diagnosis.code.text(call.func)
+    return (diagnosis.code.replace(call.func, text[: -len(call.func.attr)] + call.func.attr.replace("empty", "zeros")),)

@@ -6,13 +6,17 @@ import re
 from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case
 from engine.findings.failing.classes import forward_inside, function_forward
-from engine.findings.leaves import asked_last, meant_as_leaves, plain_containers, said_of, wrapped
+from engine.findings.leaves import asked_last, meant_as_leaves
+from engine.findings.plain_containers import plain_containers, said_of, wrapped
 from engine.program.names import dotted
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding
 
-PROPERTIES = frozenset({"shape", "dtype", "device", "T", "H", "mT", "mH", "grad", "data", "ndim", "is_leaf", "grad_fn", "requires_grad"})  # fmt: skip
+PROPERTIES = frozenset(
+    {"shape", "dtype", "device", "T", "H", "mT", "mH", "grad", "data", "ndim", "is_leaf", "grad_fn", "requires_grad"}
+)
+NOT_MODULES = frozenset("int float bool complex type function method builtin_function_or_method".split())
 
 
 def module_called(case: Case) -> Finding | None:
@@ -29,7 +33,8 @@ def module_called(case: Case) -> Finding | None:
 
 
 def not_callable(case: Case) -> Finding | None:
-    """Brackets after something that is no function: `x.shape()`, `x.T()`, or a tensor meant to be indexed or multiplied."""
+    """Brackets after something that is no function: `x.shape()`, `x.T()`, or a tensor meant to be indexed or
+    multiplied."""
     call = case.call
     if call is None:
         return None
@@ -76,12 +81,16 @@ def method_kept(case: Case) -> Finding | None:
     """`h = h.detach`: the line that kept the method in place of its result."""
     span = case.failure.span
     kept = [
-        one
-        for one in case.failure.operands
-        if one.type in ("method", "builtin_function_or_method") and one.text.isidentifier()
+        operand
+        for operand in case.failure.operands
+        if operand.type in ("method", "builtin_function_or_method") and operand.text.isidentifier()
     ]
-    for one in kept if span is not None else ():
-        made = [each for each in case.code.assignments(one.text) if isinstance(each.value, ast.Attribute)]
+    for operand in kept if span is not None else ():
+        made = [
+            assignment
+            for assignment in case.code.assignments(operand.text)
+            if isinstance(assignment.value, ast.Attribute)
+        ]
         if len(made) == 1 and isinstance(value := made[0].value, ast.Attribute):
             fix = (case.code.after(value, "()"),)
             where = case.code.span(value)
@@ -107,14 +116,14 @@ def _is_method(case: Case, node: ast.Attribute) -> bool:
 def keyword(case: Case) -> Finding | None:
     """A keyword that the function does not take."""
     call, name = case.call, case.groups["name"]
-    word = next((one for one in call.keywords if one.arg == name), None) if call is not None else None
+    word = next((word for word in call.keywords if word.arg == name), None) if call is not None else None
     if word is None or call is None:
         return None
     suggestion = case.facts.get("suggestion", "")
     function = case.code.short(call.func)
     if suggestion:
         fix: tuple[Edit, ...] = ()
-        taken = {one.arg for one in call.keywords}
+        taken = {keyword.arg for keyword in call.keywords}
         if case.facts.get("only") == "yes" and suggestion not in taken:
             fix = (case.code.replace(word, f"{suggestion}={case.code.text(word.value)}"),)
         return case.finding(
@@ -170,7 +179,9 @@ def arguments_many(case: Case) -> Finding | None:
 
 def _own_definition(case: Case, cls: ast.ClassDef, node: ast.FunctionDef) -> Finding:
     arguments = [*node.args.posonlyargs, *node.args.args]
-    is_static = any(isinstance(one, ast.Name) and one.id == "staticmethod" for one in node.decorator_list)
+    is_static = any(
+        isinstance(decorator, ast.Name) and decorator.id == "staticmethod" for decorator in node.decorator_list
+    )
     if not is_static and (not arguments or arguments[0].arg != "self"):
         fix = (case.code.before(arguments[0], "self, "),) if arguments else ()
         return case.finding("self_missing", span=case.code.head(node), fix=fix, function=node.name, cls=cls.name)
@@ -239,12 +250,12 @@ def super_init(case: Case) -> Finding | None:
 
 def is_floats(node: ast.expr) -> bool:
     """A literal whose numbers all make one floating tensor."""
-    leaves = [one for one in ast.walk(node) if isinstance(one, ast.Constant)]
+    leaves = [inner for inner in ast.walk(node) if isinstance(inner, ast.Constant)]
     plain = all(
-        isinstance(one, ast.List | ast.Tuple | ast.Constant | ast.Load | ast.UnaryOp | ast.USub)
-        for one in ast.walk(node)
+        isinstance(inner, ast.List | ast.Tuple | ast.Constant | ast.Load | ast.UnaryOp | ast.USub)
+        for inner in ast.walk(node)
     )
-    return plain and any(isinstance(one.value, float) for one in leaves)
+    return plain and any(isinstance(leaf.value, float) for leaf in leaves)
 
 
 def made_wrong(case: Case) -> Finding | None:
@@ -298,10 +309,11 @@ def device_name(case: Case) -> Finding | None:
 
 
 def _cuda_literal(case: Case, name: str) -> tuple[Edit, ...]:
-    """A device written as a literal, replaced by a choice that runs everywhere; nothing when it is written elsewhere."""
+    """A device written as a literal, replaced by a choice that runs everywhere; nothing when it is written
+    elsewhere."""
     if case.node is None or not case.code.is_bound("torch"):
         return ()
-    found = [one for one in ast.walk(case.node) if isinstance(one, ast.Constant) and one.value == name]
+    found = [node for node in ast.walk(case.node) if isinstance(node, ast.Constant) and node.value == name]
     if len(found) != 1:
         return ()
     return (case.code.replace(found[0], '"cuda" if torch.cuda.is_available() else "cpu"'),)
@@ -312,10 +324,10 @@ def no_cuda(case: Case) -> Finding | None:
     node = case.node
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
         return case.finding(fix=(case.code.replace(node, case.code.text(node.func.value)),))
-    literals = [one for one in ast.walk(node) if isinstance(one, ast.Constant)] if node is not None else []
-    for one in literals:
-        if isinstance(one.value, str) and one.value.startswith("cuda"):
-            return case.finding(fix=_cuda_literal(case, one.value))
+    literals = [inner for inner in ast.walk(node) if isinstance(inner, ast.Constant)] if node is not None else []
+    for literal in literals:
+        if isinstance(literal.value, str) and literal.value.startswith("cuda"):
+            return case.finding(fix=_cuda_literal(case, literal.value))
     return case.finding(fix=_cuda_assigned(case))
 
 
@@ -325,9 +337,9 @@ def _cuda_assigned(case: Case) -> tuple[Edit, ...]:
         made = case.code.assignments(text)
         if len(made) == 1:
             found = [
-                one
-                for one in ast.walk(made[0].value)
-                if isinstance(one, ast.Constant) and isinstance(one.value, str) and one.value.startswith("cuda")
+                node
+                for node in ast.walk(made[0].value)
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda")
             ]
             chosen = isinstance(made[0].value, ast.IfExp)
             if len(found) == 1 and not chosen and case.code.is_bound("torch"):
@@ -343,9 +355,9 @@ def optimizer_given(case: Case) -> Finding | None:
     first = call.args[0]
     if case.groups.get("module"):
         operand = case.operand(ast.unparse(first))
-        if operand is None or operand.type != case.groups["module"] or not operand.type[0].isupper():
+        if operand is None or operand.type != case.groups["module"] or operand.type in NOT_MODULES:
             return None
-        known = {one.path for one in case.story.trace.modules}
+        known = {module.path for module in case.diagnosis.trace.modules}
         if operand.text not in known and not dotted(call.func).startswith(("torch.optim.", "optim.")):
             return None
         return case.finding(
@@ -365,10 +377,10 @@ def optimizer_not_leaf(case: Case) -> Finding | None:
     if len(found) != 1:
         return None
     node, tensor = found[0]
-    maker = case.story.maker.get(tensor.id)
+    maker = case.diagnosis.maker.get(tensor.id)
     name = ast.unparse(node)
-    meant = meant_as_leaves(case.story).get(name)
-    fix = asked_last(case.story, meant[0], meant[1]) if meant is not None else ()
+    meant = meant_as_leaves(case.diagnosis).get(name)
+    fix = asked_last(case.diagnosis, meant[0], meant[1]) if meant is not None else ()
     return case.finding(
         span=maker.span if maker is not None else None, name=name, op=maker.name if maker is not None else "?",
         used_line=line(case.failure.span), tensors=(tensor,), fix=fix,
@@ -377,11 +389,11 @@ def optimizer_not_leaf(case: Case) -> Finding | None:
 
 def optimizer_empty(case: Case) -> Finding | None:
     """No parameters: all layers are in a plain list, or there are none."""
-    hidden = list(plain_containers(case.story))
+    hidden = list(plain_containers(case.diagnosis))
     if len(hidden) != 1:
         return case.finding()
     used = {"used_line": line(case.failure.span)}
-    span, fix = case.code.span(hidden[0].value), wrapped(case.story, hidden[0])
+    span, fix = case.code.span(hidden[0].value), wrapped(case.diagnosis, hidden[0])
     return case.finding("optimizer_empty_list", {**said_of(hidden[0]), **used}, span=span, fix=fix)
 
 
@@ -390,9 +402,13 @@ def state_dict(case: Case) -> Finding | None:
     message = case.failure.message[:4000]
     missing = _quoted(re.search(r"Missing key\(s\) in state_dict: (.*?)\.\s", message + " "))
     unexpected = _quoted(re.search(r"Unexpected key\(s\) in state_dict: (.*?)\.\s", message + " "))
-    sizes = re.findall(r"size mismatch for ([\w.]+): copying a param with shape torch\.Size\((\[[\d, ]*\])\) from checkpoint, the shape in current model is torch\.Size\((\[[\d, ]*\])\)", message)  # fmt: skip
+    sizes = re.findall(
+        r"size mismatch for ([\w.]+): copying a param with shape torch\.Size\((\[[\d, ]*\])\) from checkpoint, "
+        r"the shape in current model is torch\.Size\((\[[\d, ]*\])\)",
+        message,
+    )
     common = {"type": case.groups["type"]}
-    if unexpected and all(one.startswith("module.") for one in unexpected):
+    if unexpected and all(key.startswith("module.") for key in unexpected):
         return case.finding("state_dict_prefix", common, first=unexpected[0])
     if sizes:
         name, given, wanted = sizes[0]

@@ -10,12 +10,12 @@ from engine.trace import Edit, Failure, Finding, Op, Operand, Span, Tensor
 
 
 class Case:
-    """A failure, its story, and the parts of its message that a rule's pattern named."""
+    """A failure, its diagnosis, and the parts of its message that a rule's pattern named."""
 
-    def __init__(self, story: Diagnosis, failure: Failure) -> None:
-        self.story = story
+    def __init__(self, diagnosis: Diagnosis, failure: Failure) -> None:
+        self.diagnosis = diagnosis
         self.failure = failure
-        self.code = source_of(story.trace.program.code)
+        self.code = source_of(diagnosis.trace.program.code)
         self.groups: dict[str, str] = {}
         self.rule = ""
         """Code of the rule that is looking."""
@@ -38,24 +38,28 @@ class Case:
     @cached_property
     def op(self) -> Op | None:
         """The op that raised."""
-        return self.story.ops.get(self.failure.op or "")
+        return self.diagnosis.ops.get(self.failure.op or "")
 
     def inputs(self) -> list[Tensor]:
         """The tensors given to the op that raised."""
-        return [self.story.tensors[one] for one in self.op.inputs if one in self.story.tensors] if self.op else []
+        return (
+            [self.diagnosis.tensors[input_] for input_ in self.op.inputs if input_ in self.diagnosis.tensors]
+            if self.op
+            else []
+        )
 
     def argument(self, position: int, name: str = "") -> Tensor | None:
         """One argument of the op that raised, when it is a tensor."""
         given = self.op.arguments if self.op is not None else ()
-        positional = [one for one in given if not one.name]
-        found = next((one for one in given if name and one.name == name), None)
+        positional = [argument for argument in given if not argument.name]
+        found = next((argument for argument in given if name and argument.name == name), None)
         if found is None and position < len(positional):
             found = positional[position]
-        return self.story.tensors.get(found.tensor) if found is not None and found.tensor is not None else None
+        return self.diagnosis.tensors.get(found.tensor) if found is not None and found.tensor is not None else None
 
     def operand(self, text: str) -> Operand | None:
         """What a name of the failing expression stood for."""
-        return next((one for one in self.failure.operands if one.text == text), None)
+        return next((operand for operand in self.failure.operands if operand.text == text), None)
 
     def tensor_of(self, node: ast.AST | None) -> Tensor | None:
         """The tensor that a part of the failing expression gave."""
@@ -63,11 +67,11 @@ class Case:
             return None
         operand = self.operand(ast.unparse(node))
         if operand is not None:
-            return self.story.tensors.get(operand.tensor or "")
+            return self.diagnosis.tensors.get(operand.tensor or "")
         span = self.code.span(node)
-        for op in reversed(self.story.trace.ops):
+        for op in reversed(self.diagnosis.trace.ops):
             if op.span == span and not op.raised:
-                return self.story.tensors.get(op.outputs[0]) if len(op.outputs) == 1 else None
+                return self.diagnosis.tensors.get(op.outputs[0]) if len(op.outputs) == 1 else None
         return None
 
     def written(self, tensor: Tensor | None) -> ast.expr | None:
@@ -98,20 +102,29 @@ class Case:
         node = self.written(tensor)
         if node is not None:
             return self.code.short(node)
-        return self.story.say(tensor.id if tensor is not None else None)
+        return self.diagnosis.say(tensor.id if tensor is not None else None)
 
     def finding(
-        self, code: str = "", given: Mapping[str, str] = {}, /, *, span: Span | None = None, fix: Iterable[Edit] = (), tensors: Iterable[Tensor | None] = (),
-        nodes: Iterable[str] = (), **parameters: str,
-    ) -> Finding:  # fmt: skip
-        """The diagnosis, at the failing place unless another is given. Parameters come as a mapping, by name, or both."""
+        self,
+        code: str = "",
+        given: Mapping[str, str] = {},
+        /,
+        *,
+        span: Span | None = None,
+        fix: Iterable[Edit] = (),
+        tensors: Iterable[Tensor | None] = (),
+        nodes: Iterable[str] = (),
+        **parameters: str,
+    ) -> Finding:
+        """The diagnosis, at the failing place unless another is given. Parameters come as a mapping, by name, or
+        both."""
         where = span or self.failure.span
-        common = {"line": line(where), "code": self.story.code.excerpt(where)}
+        common = {"line": line(where), "code": self.diagnosis.code.excerpt(where)}
         return Finding(
             code=code or self.rule,
             severity="error",
             span=where,
-            tensors=tuple(one.id for one in tensors if one is not None),
+            tensors=tuple(tensor.id for tensor in tensors if tensor is not None),
             nodes=tuple(nodes),
             parameters={**common, **self.groups, **given, **parameters},
             fix=tuple(fix),

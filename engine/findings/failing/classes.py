@@ -1,4 +1,5 @@
-"""The user's own classes put together wrongly: modules, custom Functions, datasets; and what is assigned to a module."""
+"""The user's own classes put together wrongly: modules, custom Functions, datasets; and what is assigned to a
+module."""
 
 import ast
 
@@ -17,7 +18,7 @@ def is_function_class(cls: ast.ClassDef) -> bool:
 
 
 def _function_class(case: Case, name: str) -> ast.ClassDef | None:
-    found = [one for one in case.code.classes(name) if is_function_class(one)]
+    found = [class_ for class_ in case.code.classes(name) if is_function_class(class_)]
     return found[0] if len(found) == 1 else None
 
 
@@ -59,13 +60,13 @@ def custom_shape(case: Case) -> Finding | None:
     cls = _function_class(case, case.groups["function"].removesuffix("Backward"))
     backward = defined_in(cls, "backward") if cls is not None else None
     forward = defined_in(cls, "forward") if cls is not None else None
-    returns = [one for one in ast.walk(backward) if isinstance(one, ast.Return)] if backward is not None else []
+    returns = [node for node in ast.walk(backward) if isinstance(node, ast.Return)] if backward is not None else []
     if cls is None or len(returns) != 1 or returns[0].value is None:
         return None
     at, value = int(case.groups["at"]), returns[0].value
     if isinstance(value, ast.Tuple) and at < len(value.elts):
         value = value.elts[at]
-    names = [one.arg for one in forward.args.args[1:]] if forward is not None else []
+    names = [arg.arg for arg in forward.args.args[1:]] if forward is not None else []
     return case.finding(
         span=case.code.span(value),
         cls=cls.name,
@@ -84,22 +85,28 @@ def saved_nothing(case: Case, statement: ast.stmt, value: ast.expr) -> Finding |
         return None
     context = forward.args.args[0].arg
     saving = [
-        one
-        for one in ast.walk(forward)
-        if isinstance(one, ast.Call) and ast.unparse(one.func).endswith(".save_for_backward")
+        node
+        for node in ast.walk(forward)
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".save_for_backward")
     ]
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    wanted = [ast.unparse(one) for one in target.elts] if isinstance(target, ast.Tuple | ast.List) else []
-    given = [one.arg for one in forward.args.args[1:]]
+    wanted = [ast.unparse(elt) for elt in target.elts] if isinstance(target, ast.Tuple | ast.List) else []
+    given = [arg.arg for arg in forward.args.args[1:]]
     fix: tuple[Edit, ...] = ()
     last = forward.body[-1]
     if not saving and wanted and set(wanted) <= set(given) and isinstance(last, ast.Return):
         fix = (case.code.line_above(last, f"{context}.save_for_backward({', '.join(wanted)})"),)
     where = case.code.span(case.code.statement(saving[0]) or last) if saving else case.code.head(forward)
     return case.finding(
-        "saved_count", span=where, cls=cls.name, used_line=str(statement.lineno), got=str(len(saving[0].args)) if saving else "0", names=", ".join(wanted), fix=fix,
+        "saved_count",
+        span=where,
+        cls=cls.name,
+        used_line=str(statement.lineno),
+        got=str(len(saving[0].args)) if saving else "0",
+        names=", ".join(wanted),
+        fix=fix,
         right=f"{context}.save_for_backward({', '.join(wanted)})",
-    )  # fmt: skip
+    )
 
 
 # Datasets
@@ -111,15 +118,15 @@ def dataset_method(case: Case) -> Finding | None:
     name = case.groups.get("type", "")
     named = case.code.classes(name) if name else []
     classes = named or [
-        one
-        for one in case.code.nodes
-        if isinstance(one, ast.ClassDef) and any("Dataset" in ast.unparse(base) for base in one.bases)
-        and defined_in(one, wanted) is None
+        node
+        for node in case.code.nodes
+        if isinstance(node, ast.ClassDef) and any("Dataset" in ast.unparse(base) for base in node.bases)
+        and defined_in(node, wanted) is None
     ]  # fmt: skip
     if len(classes) != 1:
         return None
     (cls,) = classes
-    own = [one.name for one in cls.body if isinstance(one, ast.FunctionDef)]
+    own = [method.name for method in cls.body if isinstance(method, ast.FunctionDef)]
     if wanted in own or not {"__getitem__", "__len__"} & {*own, *(_misspelt(own, "__getitem__"),)}:
         return None
     near = _misspelt(own, wanted)
@@ -134,8 +141,8 @@ def dataset_method(case: Case) -> Finding | None:
 
 
 def _misspelt(own: list[str], wanted: str) -> str:
-    others = [one for one in own if not (one.startswith("__") and one.endswith("__"))]
-    bare = next((one for one in others if one.strip("_").lower() == wanted.strip("_")), "")
+    others = [method for method in own if not (method.startswith("__") and method.endswith("__"))]
+    bare = next((other for other in others if other.strip("_").lower() == wanted.strip("_")), "")
     return bare or nearest(wanted, others)[0]
 
 
@@ -152,21 +159,21 @@ def not_a_module(case: Case) -> Finding | None:
         fix: tuple[Edit, ...] = (case.code.before(call.args[0], "*"),)
         return case.finding("modules_in_list", container=container, written=case.code.short(call.args[0]), fix=fix)
     last = got.rpartition(".")[2]
-    parts = [inner for one in call.args for inner in (one.elts if isinstance(one, ast.List | ast.Tuple) else [one])]
+    parts = [inner for arg in call.args for inner in (arg.elts if isinstance(arg, ast.List | ast.Tuple) else [arg])]
     named = [
-        one
-        for one in parts
-        if isinstance(one, ast.Attribute | ast.Name) and ast.unparse(one).rpartition(".")[2] == last
+        part
+        for part in parts
+        if isinstance(part, ast.Attribute | ast.Name) and ast.unparse(part).rpartition(".")[2] == last
     ]
     if not named:
         return None
     written, span = case.code.short(named[0]), case.code.span(named[0])
-    if last[:1].isupper():
+    if got.startswith("torch.nn.modules.") or case.code.classes(last):
         return case.finding("layer_class_given", span=span, container=container, written=written)
     layer = _LAYERS.get(last, "")
     fix = ()
     if layer and case.code.is_bound("nn"):
-        fix = tuple(case.code.replace(one, f"nn.{layer}()") for one in named)
+        fix = tuple(case.code.replace(part, f"nn.{layer}()") for part in named)
     right = f"nn.{layer}()" if layer else "nn.Module"
     return case.finding("function_among_layers", span=span, container=container, written=written, right=right, fix=fix)
 
@@ -211,9 +218,9 @@ def forward_inside(case: Case, cls: ast.ClassDef) -> Finding | None:
     fix: tuple[Edit, ...] = ()
     if init.body[-1] is inner and init.body[0] is not inner and depth > 0 and not inner.decorator_list:
         cut = [
-            Span(line=one, end_line=one, column=0, end_column=depth)
-            for one in lines
-            if case.code.lines[one - 1].strip()
+            Span(line=line_, end_line=line_, column=0, end_column=depth)
+            for line_ in lines
+            if case.code.lines[line_ - 1].strip()
         ]
-        fix = tuple(Edit(span=one, text="") for one in cut)
+        fix = tuple(Edit(span=span, text="") for span in cut)
     return case.finding("forward_inside_init", span=case.code.head(inner), cls=cls.name, fix=fix)

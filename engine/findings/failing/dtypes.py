@@ -8,9 +8,17 @@ from engine.trace import Edit, Finding, Tensor
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
 _WORDS = {
-    "Long": "int64", "Int": "int32", "Short": "int16", "Byte": "uint8", "Char": "int8", "Bool": "bool", "Float": "float32",
-    "Double": "float64", "Half": "float16", "BFloat16": "bfloat16",
-}  # fmt: skip
+    "Long": "int64",
+    "Int": "int32",
+    "Short": "int16",
+    "Byte": "uint8",
+    "Char": "int8",
+    "Bool": "bool",
+    "Float": "float32",
+    "Double": "float64",
+    "Half": "float16",
+    "BFloat16": "bfloat16",
+}
 _CASTS = {"float32": ".float()", "float64": ".double()", "int64": ".long()"}
 _SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.Pow: "**"}
 _LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "bilinear")
@@ -19,7 +27,7 @@ _LAYERS = ("linear", "conv1d", "conv2d", "conv3d", "bilinear")
 def mixed(case: Case) -> Finding | None:
     """A product of tensors of two types; elementwise operations convert, products do not."""
     op, given = case.op, case.inputs()
-    other = next((one for one in given if one.dtype != given[0].dtype), None)
+    other = next((tensor for tensor in given if tensor.dtype != given[0].dtype), None)
     if op is None or other is None:
         return None
     pair = (given[0], other)
@@ -29,11 +37,17 @@ def mixed(case: Case) -> Finding | None:
     fix = (
         case.code.method(node, _CASTS[fits.dtype]) if node is not None and fits.dtype in ("float32", "float64") else ()
     )
-    module = case.story.modules.get(op.module or "")
+    module = case.diagnosis.modules.get(op.module or "")
     return case.finding(
-        tensors=pair, odd=case.say(odd), odd_dtype=odd.dtype, other=case.say(fits), other_dtype=fits.dtype,
-        op=module.path if module is not None else op.name, cast=_CASTS.get(fits.dtype, f".to(torch.{fits.dtype})"), fix=fix,
-    )  # fmt: skip
+        tensors=pair,
+        odd=case.say(odd),
+        odd_dtype=odd.dtype,
+        other=case.say(fits),
+        other_dtype=fits.dtype,
+        op=module.path if module is not None else op.name,
+        cast=_CASTS.get(fits.dtype, f".to(torch.{fits.dtype})"),
+        fix=fix,
+    )
 
 
 def no_mean(case: Case) -> Finding | None:
@@ -51,7 +65,7 @@ def no_mean(case: Case) -> Finding | None:
 def not_implemented(case: Case) -> Finding | None:
     """An operation that has no kernel for a type."""
     dtype = _WORDS.get(case.groups["dtype"], case.groups["dtype"])
-    given = next((one for one in case.inputs() if one.dtype == dtype), None)
+    given = next((input_ for input_ in case.inputs() if input_.dtype == dtype), None)
     if given is None or case.op is None:
         return None
     node = case.written(given) if dtype not in FLOATS else None
@@ -108,9 +122,14 @@ def _target(case: Case, target: Tensor, dtype: str, code: str) -> Finding | None
         return None
     node = case.written(target)
     return case.finding(
-        code, tensors=(target,), target=case.say(target), dtype=target.dtype, op=case.op.name, shape=sizes(target.shape),
+        code,
+        tensors=(target,),
+        target=case.say(target),
+        dtype=target.dtype,
+        op=case.op.name,
+        shape=sizes(target.shape),
         fix=case.code.method(node, _CASTS[dtype]) if node is not None else (),
-    )  # fmt: skip
+    )
 
 
 def indices(case: Case) -> Finding | None:
@@ -120,7 +139,7 @@ def indices(case: Case) -> Finding | None:
     if isinstance(node, ast.Subscript):
         tensor, place = case.tensor_of(node.slice), node.slice
     elif case.op is not None:
-        found = [one for one in case.inputs() if one.dtype in FLOATS and one.role != "parameter"]
+        found = [input_ for input_ in case.inputs() if input_.dtype in FLOATS and input_.role != "parameter"]
         tensor = (found[0] if case.op.name in ("embedding", "one_hot") else found[-1]) if found else None
         place = case.written(tensor)
     else:
@@ -171,7 +190,7 @@ def cannot_require(case: Case) -> Finding | None:
 def devices(case: Case) -> Finding | None:
     """Tensors on two devices in one operation."""
     given = case.inputs()
-    other = next((one for one in given if one.device != given[0].device), None)
+    other = next((tensor for tensor in given if tensor.device != given[0].device), None)
     if other is None or case.op is None:
         return None
     first = given[0]
@@ -189,7 +208,7 @@ def numpy_of_tracked(case: Case) -> Finding | None:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "numpy" and not call.args:
         fix = case.code.method(call.func.value, ".detach()")
         return case.finding(name=case.code.short(call.func.value), fix=fix)
-    tracked = [one for one in call.args if (tensor := case.tensor_of(one)) is not None and tensor.requires_grad]
+    tracked = [arg for arg in call.args if (tensor := case.tensor_of(arg)) is not None and tensor.requires_grad]
     if len(tracked) != 1:
         return None
     return case.finding(name=case.code.short(tracked[0]), fix=case.code.method(tracked[0], ".detach()"))

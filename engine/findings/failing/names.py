@@ -5,7 +5,7 @@ import re
 
 from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case
-from engine.findings.failing.given import made_with_data
+from engine.findings.failing.not_a_tensor import made_with_data
 from engine.program import paste
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding
@@ -62,12 +62,13 @@ def undefined(case: Case) -> Finding | None:
 
 
 def _pasted(case: Case, name: str) -> Finding | None:
-    """What was copied along from a notebook and is valid Python all the same: `In [3]: x = 1`, a printed tensor, a sentence."""
+    """What was copied along from a notebook and is valid Python all the same: `In [3]: x = 1`, a printed tensor, a
+    sentence."""
     span = case.failure.span
     statement = case.code.statement(case.node) if case.node is not None else None
     if span is None or statement is None:
         return None
-    code = case.story.trace.program.code
+    code = case.diagnosis.trace.program.code
     text = case.code.lines[span.line - 1]
     if name in ("In", "Out") and paste.has_prompts(text):
         changes = paste.prompts(code)
@@ -184,11 +185,13 @@ def _never_initialised(case: Case, owner: str) -> Finding | None:
 
 def _parts(case: Case, owner: str) -> str:
     """The layers and parameters that the program's module of that class has, for a sentence."""
-    modules = [one for one in case.story.trace.modules if one.type == owner]
+    modules = [module for module in case.diagnosis.trace.modules if module.type == owner]
     if not modules or not case.code.classes(owner):
         return ""
-    inner = [one.path.rpartition(".")[2] for one in case.story.trace.modules if one.parent == modules[0].id]
-    return ", ".join([*inner, *(one.name for one in modules[0].parameters)][:8])
+    inner = [
+        module.path.rpartition(".")[2] for module in case.diagnosis.trace.modules if module.parent == modules[0].id
+    ]
+    return ", ".join([*inner, *(parameter.name for parameter in modules[0].parameters)][:8])
 
 
 def _is_only_case(name: str, suggestion: str) -> bool:
@@ -208,7 +211,9 @@ def _method_on_module(case: Case, node: ast.Attribute, common: dict[str, str]) -
     if isinstance(call, ast.Call) and call.func is node and call.args:
         first, *rest = call.args
         if _is_tensor_name(case, first):
-            words = [case.code.text(one) for one in rest] + [case.code.text(one) for one in call.keywords]
+            words = [case.code.text(argument) for argument in rest] + [
+                case.code.text(keyword) for keyword in call.keywords
+            ]
             arguments = "" if node.attr in PROPERTIES else f"({', '.join(words)})"
             fix = (case.code.replace(call, f"{case.code.text(first)}.{node.attr}{arguments}"),)
     return case.finding("tensor_method", common, fix=fix)
@@ -217,13 +222,16 @@ def _method_on_module(case: Case, node: ast.Attribute, common: dict[str, str]) -
 def _is_tensor_name(case: Case, node: ast.expr) -> bool:
     text = ast.unparse(node)
     return isinstance(node, ast.Name) and any(
-        one.name == text and one.kind == "tensor" for one in case.story.trace.variables
+        variable.name == text and variable.kind == "tensor" for variable in case.diagnosis.trace.variables
     )
 
 
-_OF_SEVERAL = frozenset("""
-    stack cat concat concatenate hstack vstack dstack column_stack row_stack meshgrid block_diag broadcast_tensors cartesian_prod einsum
-""".split())  # fmt: skip
+_OF_SEVERAL = frozenset(
+    """
+    stack cat concat concatenate hstack vstack dstack column_stack row_stack meshgrid block_diag
+    broadcast_tensors cartesian_prod einsum
+""".split()
+)
 """Functions of a list of tensors, or of something else first."""
 
 
@@ -258,7 +266,9 @@ def _is_attribute_of_self(case: Case, name: str) -> bool:
     if function is None or not function.args.args or function.args.args[0].arg != "self":
         return False
     cls = case.code.enclosing(function, ast.ClassDef)
-    return cls is not None and any(cls in case.code.around(one) for one in case.code.assignments(f"self.{name}"))
+    return cls is not None and any(
+        cls in case.code.around(assignment) for assignment in case.code.assignments(f"self.{name}")
+    )
 
 
 CALLED_OTHERWISE = {
@@ -320,7 +330,7 @@ def no_such_import(case: Case) -> Finding | None:
     statement = case.node
     if not isinstance(statement, ast.ImportFrom):
         return None
-    alias = next((one for one in statement.names if one.name == name), None)
+    alias = next((imported for imported in statement.names if imported.name == name), None)
     only = alias is not None and len(statement.names) == 1
     bound = (alias.asname or alias.name) if alias is not None else name
     if suggestion and (not place or _is_only_case(name, suggestion)):

@@ -13,22 +13,24 @@ from engine.trace import Edit, Finding, Module, Tensor
 
 def product(case: Case) -> Finding | None:
     """A matrix product whose inner sizes differ; for a layer the fault is usually in its sizes or a missing flatten."""
-    op = case.op
-    if op is None:
-        return None
-    if op.name == "linear":
+    if case.op is not None and case.op.name == "linear":
         return _linear(case)
     pair = case.inputs()[-2:]
     if len(pair) != 2:
         return None
     left, right = pair
-    inner, outer = (left.shape[-1:], right.shape[-2:][:1])
+    inner, outer = left.shape[-1:], right.shape[-2:][:1]
     if not inner or not outer or inner == outer:
         return None
-    return case.finding(
-        tensors=pair, left=case.say(left), right=case.say(right), left_shape=sizes(left.shape), right_shape=sizes(right.shape),
-        inner=str(inner[0]), outer=str(outer[0]), fix=_transposed(case, left, right),
-    )  # fmt: skip
+    fix = _transposed(case, left, right)
+    return _of_pair(case, left, right, fix=fix, inner=str(inner[0]), outer=str(outer[0]))
+
+
+def _of_pair(case: Case, left: Tensor, right: Tensor, fix: tuple[Edit, ...] = (), **parameters: str) -> Finding:
+    """Two tensors that do not fit, with their shapes."""
+    shapes = {"left_shape": sizes(left.shape), "right_shape": sizes(right.shape)}
+    given = {"left": case.say(left), "right": case.say(right), **shapes, **parameters}
+    return case.finding("", given, tensors=(left, right), fix=fix)
 
 
 def _transposed(case: Case, left: Tensor, right: Tensor) -> tuple[Edit, ...]:
@@ -49,7 +51,7 @@ def _linear(case: Case) -> Finding | None:
     got, wanted = given.shape[-1], weight.shape[1]
     if got == wanted:
         return None
-    module = case.story.modules.get(case.op.module or "") if case.op is not None else None
+    module = case.diagnosis.modules.get(case.op.module or "") if case.op is not None else None
     layer = module.path if module is not None and module.type == "Linear" else "F.linear"
     common = {
         "layer": layer, "shape": sizes(given.shape), "got": str(got), "wanted": str(wanted),
@@ -66,7 +68,7 @@ def _linear(case: Case) -> Finding | None:
 
 def _batch_flattened(case: Case, given: Tensor, common: dict[str, str]) -> Finding:
     """`x.view(-1)`: all samples in one long row."""
-    maker = case.story.maker.get(given.id)
+    maker = case.diagnosis.maker.get(given.id)
     call = case.code.at(maker.span) if maker is not None else None
     fix: tuple[Edit, ...] = ()
     match call:
@@ -95,23 +97,25 @@ def _flattened(case: Case, given: Tensor, module: Module | None) -> tuple[Edit, 
 
 def layer_call(case: Case, module: str) -> ast.Call | None:
     """The call in the program that made a module, when there is exactly one."""
-    record = case.story.modules.get(module)
+    record = case.diagnosis.modules.get(module)
     if record is None:
         return None
     name = record.path.rpartition(".")[2]
-    parent = case.story.modules.get(record.parent or "")
+    parent = case.diagnosis.modules.get(record.parent or "")
     if parent is None:
         made = case.code.assignments(record.path)
         return _call(made[0].value) if len(made) == 1 else None
     if parent.type == "Sequential" and name.isdigit():
         around = layer_call(case, parent.id)
-        if around is None or any(isinstance(one, ast.Starred) for one in around.args) or int(name) >= len(around.args):
+        if around is None or any(isinstance(arg, ast.Starred) for arg in around.args) or int(name) >= len(around.args):
             return None
         return _call(around.args[int(name)])
     classes = case.code.classes(parent.type)
     if len(classes) != 1:
         return None
-    made = [one for one in case.code.assignments(f"self.{name}") if classes[0] in case.code.around(one)]
+    made = [
+        assignment for assignment in case.code.assignments(f"self.{name}") if classes[0] in case.code.around(assignment)
+    ]
     return _call(made[0].value) if len(made) == 1 else None
 
 
@@ -138,49 +142,18 @@ def product_of_batches(case: Case) -> Finding | None:
     if len(pair) != 2:
         return None
     fix: tuple[Edit, ...] = ()
-    left, right = (one.shape for one in pair)
-    fits = _matmul_fits(left, right)
+    left, right = pair
+    fits = _matmul_fits(left.shape, right.shape)
     call = case.call
     if fits and op.name in ("mm", "bmm", "mv", "dot") and call is not None and isinstance(call.func, ast.Attribute):
         fix = (case.code.replace(call.func, f"{case.code.text(call.func.value)}.matmul"),)
-    return case.finding(
-        op=op.name, tensors=pair, left=case.say(pair[0]), right=case.say(pair[1]), left_shape=sizes(left),
-        right_shape=sizes(right), fix=fix,
-    )  # fmt: skip
+    return _of_pair(case, left, right, fix=fix, op=op.name)
 
 
 def _matmul_fits(left: tuple[int, ...], right: tuple[int, ...]) -> bool:
     if not left or not right:
         return False
     return left[-1] == (right[-2] if len(right) > 1 else right[0]) and (len(left) <= 2 or len(right) <= 2)
-
-
-def vector_product(case: Case) -> Finding | None:
-    """Two vectors, or a matrix and a vector, of different lengths."""
-    pair = case.inputs()[-2:]
-    if case.op is None or len(pair) != 2:
-        return None
-    left, right = pair
-    if not left.shape or not right.shape or left.shape[-1] == right.shape[0]:
-        return None
-    return case.finding(
-        "shape_mismatch_matmul", tensors=pair, left=case.say(left), right=case.say(right), left_shape=sizes(left.shape),
-        right_shape=sizes(right.shape), inner=str(left.shape[-1]), outer=str(right.shape[0]),
-    )  # fmt: skip
-
-
-def batched_product(case: Case) -> Finding | None:
-    """Batches of matrices whose inner sizes differ."""
-    pair = case.inputs()[-2:]
-    if len(pair) != 2 or len(pair[0].shape) < 2 or len(pair[1].shape) < 2:
-        return None
-    left, right = pair
-    if left.shape[-1] == right.shape[-2]:
-        return None
-    return case.finding(
-        "shape_mismatch_matmul", tensors=pair, left=case.say(left), right=case.say(right), left_shape=sizes(left.shape),
-        right_shape=sizes(right.shape), inner=str(left.shape[-1]), outer=str(right.shape[-2]),
-    )  # fmt: skip
 
 
 def broadcast(case: Case) -> Finding | None:
@@ -192,10 +165,7 @@ def broadcast(case: Case) -> Finding | None:
     left, right = pair
     least = min(len(left.shape), len(right.shape))
     widest = max(len(left.shape), len(right.shape))
-    return case.finding(
-        tensors=pair, left=case.say(left), right=case.say(right), left_shape=sizes(left.shape), right_shape=sizes(right.shape),
-        back=str(widest - axis), least=str(least),
-    )  # fmt: skip
+    return _of_pair(case, left, right, back=str(widest - axis), least=str(least))
 
 
 def _clashing(case: Case, a: int, b: int) -> tuple[Tensor, Tensor] | None:
@@ -203,7 +173,11 @@ def _clashing(case: Case, a: int, b: int) -> tuple[Tensor, Tensor] | None:
     given = case.inputs()
     for at, left in enumerate(given):
         for right in given[at + 1 :]:
-            clash = [(x, y) for x, y in zip(reversed(left.shape), reversed(right.shape), strict=False) if x != y and 1 not in (x, y)]  # fmt: skip
+            clash = [
+                (x, y)
+                for x, y in zip(reversed(left.shape), reversed(right.shape), strict=False)
+                if x != y and 1 not in (x, y)
+            ]
             if (a, b) in clash or (b, a) in clash:
                 return left, right
     return None
@@ -221,19 +195,23 @@ def joined(case: Case) -> Finding | None:
     if not clash:
         return None
     return case.finding(
-        tensors=(first, other), first=case.story.say(first.id), other=case.story.say(other.id), axis=str(clash[0]),
-        first_shape=sizes(first.shape), other_shape=sizes(other.shape),
-    )  # fmt: skip
+        tensors=(first, other),
+        first=case.diagnosis.say(first.id),
+        other=case.diagnosis.say(other.id),
+        axis=str(clash[0]),
+        first_shape=sizes(first.shape),
+        other_shape=sizes(other.shape),
+    )
 
 
 def joined_axes(case: Case) -> Finding | None:
     """`cat` of tensors with different numbers of axes."""
     given = case.inputs()
-    other = next((one for one in given if len(one.shape) != len(given[0].shape)), None)
+    other = next((tensor for tensor in given if len(tensor.shape) != len(given[0].shape)), None)
     if other is None:
         return None
     return case.finding(
-        tensors=(given[0], other), first=case.story.say(given[0].id), other=case.story.say(other.id),
+        tensors=(given[0], other), first=case.diagnosis.say(given[0].id), other=case.diagnosis.say(other.id),
         first_shape=sizes(given[0].shape), other_shape=sizes(other.shape),
     )  # fmt: skip
 
@@ -247,13 +225,13 @@ def stacked(case: Case) -> Finding | None:
 
 def reshaped(case: Case) -> Finding | None:
     """A new shape with another number of elements."""
-    wanted = [int(one) for one in re.findall(r"-?\d+", case.groups["shape"])]
+    wanted = [int(text) for text in re.findall(r"-?\d+", case.groups["shape"])]
     given = case.argument(0)
     call = case.call
     name = case.say(given) if given is not None else "?"
     if given is None or call is None:
         return None
-    known = math.prod(one for one in wanted if one != -1)
+    known = math.prod(size for size in wanted if size != -1)
     count = int(case.groups["count"])
     common = {
         "name": name,
@@ -263,7 +241,7 @@ def reshaped(case: Case) -> Finding | None:
         "wanted": str(known),
     }
     if count == 0:
-        maker = case.story.maker.get(given.id)
+        maker = case.diagnosis.maker.get(given.id)
         made = str(maker.span.line) if maker is not None and maker.span is not None else "?"
         return case.finding("reshape_of_nothing", common, tensors=(given,), made_line=made)
     return case.finding("", common, tensors=(given,))
@@ -372,18 +350,22 @@ def embedding(case: Case) -> Finding | None:
         if worst is None:
             return None
         return case.finding(
-            "embedding_index", tensors=(indices, weight), name=case.say(indices), rows=str(weight.shape[0]), value=str(worst),
+            "embedding_index",
+            tensors=(indices, weight),
+            name=case.say(indices),
+            rows=str(weight.shape[0]),
+            value=str(worst),
             last=str(weight.shape[0] - 1),
-        )  # fmt: skip
+        )
     return None
 
 
 def _outside(tensor: Tensor, size: int) -> int | None:
     """The first element that is no index below a size."""
-    numbers = [int(one) for one in tensor.data or () if isinstance(one, int)]
+    numbers = [int(number) for number in tensor.data or () if isinstance(number, int)]
     if not numbers and tensor.summary is not None:
         numbers = [int(float(tensor.summary.max)), int(float(tensor.summary.min))]
-    return next((one for one in numbers if not 0 <= one < size), None)
+    return next((number for number in numbers if not 0 <= number < size), None)
 
 
 def channels(case: Case) -> Finding | None:
@@ -391,7 +373,7 @@ def channels(case: Case) -> Finding | None:
     given = case.argument(0, "input")
     if given is None or case.op is None:
         return None
-    module = case.story.modules.get(case.op.module or "")
+    module = case.diagnosis.modules.get(case.op.module or "")
     layer = module.path if module is not None and module.type.startswith("Conv") else case.op.name
     made = layer_call(case, module.id) if module is not None and layer != case.op.name else None
     wanted, got = int(case.groups["wanted"]), int(case.groups["got"])
@@ -409,9 +391,13 @@ def channels(case: Case) -> Finding | None:
             fix=fix,
         )
     return case.finding(
-        layer=layer, name=case.say(given), shape=sizes(given.shape), tensors=(given,),
-        made_line=str(made.lineno) if made is not None else "–", fix=_first_number(case, made, "in_channels", wanted, got),
-    )  # fmt: skip
+        layer=layer,
+        name=case.say(given),
+        shape=sizes(given.shape),
+        tensors=(given,),
+        made_line=str(made.lineno) if made is not None else "–",
+        fix=_first_number(case, made, "in_channels", wanted, got),
+    )
 
 
 def _channels_last(case: Case, layer: str, given: Tensor) -> Finding:
@@ -449,7 +435,7 @@ def one_value(case: Case) -> Finding | None:
     given = case.argument(0, "input")
     if given is None or case.op is None:
         return None
-    module = case.story.modules.get(case.op.module or "")
+    module = case.diagnosis.modules.get(case.op.module or "")
     return case.finding(
         layer=module.path if module is not None else case.op.name, name=case.say(given), shape=sizes(given.shape),
         tensors=(given,),
@@ -515,9 +501,13 @@ def target_range(case: Case) -> Finding | None:
         return None
     classes = scores.shape[1] if len(scores.shape) > 1 else scores.shape[0]
     return case.finding(
-        tensors=(scores, target), scores=case.say(scores), target=case.say(target), classes=str(classes), last=str(classes - 1),
+        tensors=(scores, target),
+        scores=case.say(scores),
+        target=case.say(target),
+        classes=str(classes),
+        last=str(classes - 1),
         scores_shape=sizes(scores.shape),
-    )  # fmt: skip
+    )
 
 
 def recurrent_input(case: Case) -> Finding | None:
@@ -530,12 +520,20 @@ def recurrent_input(case: Case) -> Finding | None:
     if not given.shape or given.shape[-1] != got:
         return None
     name = ast.unparse(call.func)
-    modules = [one for one in case.story.trace.modules if one.path == name.replace("self.", "", 1) or one.path == name]
+    modules = [
+        module
+        for module in case.diagnosis.trace.modules
+        if module.path == name.replace("self.", "", 1) or module.path == name
+    ]
     made = layer_call(case, modules[0].id) if len(modules) == 1 else None
     return case.finding(
-        layer=name, name=case.say(given), shape=sizes(given.shape), tensors=(given,),
-        made_line=str(made.lineno) if made is not None else "–", fix=_first_number(case, made, "input_size", wanted, got),
-    )  # fmt: skip
+        layer=name,
+        name=case.say(given),
+        shape=sizes(given.shape),
+        tensors=(given,),
+        made_line=str(made.lineno) if made is not None else "–",
+        fix=_first_number(case, made, "input_size", wanted, got),
+    )
 
 
 def hidden_size(case: Case) -> Finding | None:
@@ -554,13 +552,16 @@ def norm_features(case: Case) -> Finding | None:
     given = case.argument(0, "input")
     if given is None or case.op is None:
         return None
-    module = case.story.modules.get(case.op.module or "")
+    module = case.diagnosis.modules.get(case.op.module or "")
     made = layer_call(case, module.id) if module is not None else None
     wanted, got = int(case.groups["wanted"]), int(case.groups["got"])
     return case.finding(
-        layer=module.path if module is not None else case.op.name, shape=sizes(given.shape), tensors=(given,),
-        made_line=str(made.lineno) if made is not None else "–", fix=_first_number(case, made, "num_features", wanted, got),
-    )  # fmt: skip
+        layer=module.path if module is not None else case.op.name,
+        shape=sizes(given.shape),
+        tensors=(given,),
+        made_line=str(made.lineno) if made is not None else "–",
+        fix=_first_number(case, made, "num_features", wanted, got),
+    )
 
 
 def gathered(case: Case) -> Finding | None:
@@ -570,13 +571,21 @@ def gathered(case: Case) -> Finding | None:
         return None
     given, index = pair
     node = case.written(index)
-    axis = next((one.text for one in (case.op.arguments if case.op is not None else ()) if one.tensor is None), "1")
+    axis = next(
+        (argument.text for argument in (case.op.arguments if case.op is not None else ()) if argument.tensor is None),
+        "1",
+    )
     one_less = len(given.shape) == len(index.shape) + 1
     fix = case.code.method(node, f".unsqueeze({axis})") if node is not None and one_less else ()
     return case.finding(
-        name=case.say(given), shape=sizes(given.shape), index=case.say(index), index_shape=sizes(index.shape), axis=axis or "1",
-        tensors=pair, fix=fix,
-    )  # fmt: skip
+        name=case.say(given),
+        shape=sizes(given.shape),
+        index=case.say(index),
+        index_shape=sizes(index.shape),
+        axis=axis or "1",
+        tensors=pair,
+        fix=fix,
+    )
 
 
 def expanded(case: Case) -> Finding | None:
@@ -645,9 +654,9 @@ def expanded_written(case: Case) -> Finding | None:
     given = next(iter(case.inputs()), None)
     if given is None:
         return None
-    name = case.story.say(given.id)
-    identity = case.story.identity(given.id)
-    maker = next((op for op in case.story.ops_named(_STRETCHES) if identity in op.outputs), None)
+    name = case.diagnosis.say(given.id)
+    identity = case.diagnosis.identity(given.id)
+    maker = next((op for op in case.diagnosis.ops_named(_STRETCHES) if identity in op.outputs), None)
     made = case.code.at(maker.span) if maker is not None else None
     fix = (case.code.after(made, ".clone()"),) if isinstance(made, ast.Call) else ()
     return case.finding(
@@ -667,12 +676,12 @@ def probability_range(case: Case) -> Finding | None:
     common = {"name": case.say(wrong), "value": f"{_farthest(wrong):.4g}", "loss": case.op.name}
     if wrong is target:
         return case.finding("bce_target_range", common, tensors=(target,))
-    return case.finding("", common, tensors=(given,), fix=logits_loss(case.story, case.op))
+    return case.finding("", common, tensors=(given,), fix=logits_loss(case.diagnosis, case.op))
 
 
 def _farthest(tensor: Tensor) -> float:
     """The element farthest outside 0 to 1."""
-    numbers = [float(one) for one in tensor.data or ()]
+    numbers = [float(number) for number in tensor.data or ()]
     if not numbers and tensor.summary is not None:
         numbers = [float(tensor.summary.max), float(tensor.summary.min)]
-    return max(numbers, key=lambda one: abs(one - 0.5), default=math.nan)
+    return max(numbers, key=lambda number: abs(number - 0.5), default=math.nan)

@@ -35,6 +35,9 @@ TRIGGERS: dict[str, list[str]] = {
     "cut_by_item": [
         LEAVES + "s = (w * 2).sum().item()\nloss = s * b\nloss.backward()\n",
         LEAVES + "h = (w * 2).sum()\nloss = torch.tensor((h.item() - 10) ** 2)\nloss.backward()\n",
+        LEAVES
+        + "losses = []\nfor i in range(2):\n    losses.append((w * i).sum().item())\ntorch.tensor(losses).mean().backward()\n",
+        LEAVES + "total = 0.0\nfor i in range(2):\n    total += (w * i).sum().item()\ntorch.tensor(total).backward()\n",
     ],
     "cut_by_tensor": [
         LEAVES + "s = torch.tensor((w * 2).sum())\nloss = s * b\nloss.backward()\n",

@@ -194,6 +194,20 @@ for i in range(5):
         w -= lr * w.grad
     w.grad.zero_()
 """),
+    Case("uphill_by_hand", 8, {"loss": "q"}, """u = torch.tensor(0.5, requires_grad=True)
+for i in range(5):
+    q = (u * 2 - 6) ** 2
+    q.backward()
+    u = (u + 0.01 * u.grad).detach().requires_grad_(True)
+"""),
+    Case("uphill_by_hand", 9, {"names": "x"}, """x = torch.tensor([0.5, 1.], requires_grad=True)
+for i in range(4):
+    d = (x - torch.tensor([2., 3.])).pow(2).sum()
+    d.backward()
+    with torch.no_grad():
+        x += 0.1 * x.grad
+    x.grad = None
+"""),
     Case("model_made_anew", 6, {"name": "net", "type": "Sequential", "count": "3"}, """x, y = torch.randn(8, 2), torch.randn(8, 1)
 for epoch in range(3):
     net = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
@@ -484,6 +498,33 @@ for _ in range(3):
     with torch.no_grad():
         delta += 0.1 * delta.grad
         delta.grad.zero_()
+"""),
+    ("uphill_by_hand", """w = torch.tensor([1., 2.], requires_grad=True)
+for _ in range(3):
+    loss = w.prod()
+    loss.backward()
+    with torch.no_grad():
+        w += 0.1 * w.grad
+    w.grad = None
+"""),
+    ("losses_kept", """w = torch.ones(2, requires_grad=True)
+def train():
+    for i in range(3):
+        loss = (w * w).sum()
+        loss.backward()
+        w.grad = None
+def log():
+    values = []
+    for i in range(3):
+        loss = torch.tensor(float(i))
+        values.append(loss)
+    return values
+train()
+log()
+"""),
+    ("argmax_over_batch", """net = nn.Linear(5, 3)
+pred = net(torch.randn(4, 5)).argmax(0)
+print(pred)
 """),
     ("loss_negated", """policy = nn.Linear(4, 2)
 opt = torch.optim.Adam(policy.parameters(), lr=0.01)

@@ -13,7 +13,7 @@ from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
 from tests.engine.findings import failing, near_failing
 from tests.engine.findings.failing import HEAD, Row
-from tests.engine.findings.failing_given import GIVEN, NEAR_GIVEN
+from tests.engine.findings.failing_not_a_tensor import GIVEN, NEAR_GIVEN
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.test_words import PARTS, words
 
@@ -149,4 +149,6 @@ def test_it_is_explained_in_a_function_too(engine: Engine, code: str) -> None:
             continue
         program = f"{HEAD}def main():\n{indent(row.program, '    ')}\nmain()\n"
         found = errors(engine.run(RunRequest(program=Program(code=program))))
-        assert (code, marked(program)) in [(one.code, one.span.line) for one in found if one.span is not None]
+        assert (code, marked(program)) in [
+            (finding.code, finding.span.line) for finding in found if finding.span is not None
+        ]

@@ -128,7 +128,7 @@ for i in range(2):
 def test_a_bug_in_one_family_costs_only_its_own_findings(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def broken(story: Diagnosis) -> tuple[Finding, ...]:
+    def broken(diagnosis: Diagnosis) -> tuple[Finding, ...]:
         raise RuntimeError("a bug")
 
     trace = run(engine, "x = torch.ones(3, requires_grad=True)\n(x * 2).backward()\n")

@@ -84,7 +84,7 @@ def test_the_mistake_is_found_at_its_line(engine: Engine, traces: dict[str, Trac
 @pytest.mark.parametrize(("code", "case"), CASES)
 def test_it_is_found_in_a_function_too(engine: Engine, code: str, case: Case) -> None:
     trace = engine.run(RunRequest(program=Program(code=f"{HEAD}def main():\n{indent(case.program, '    ')}main()\n")))
-    places = [one.span.line for one in trace.findings if one.code == code and one.span is not None]
+    places = [finding.span.line for finding in trace.findings if finding.code == code and finding.span is not None]
     assert case.line + 1 in places
 
 

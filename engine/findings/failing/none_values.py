@@ -20,7 +20,9 @@ def no_return(case: Case, node: ast.expr) -> Finding | None:
         return None
     name = ast.unparse(call.func)
     function = _definition(case, name)
-    if function is None or any(isinstance(one, ast.Return) and one.value is not None for one in ast.walk(function)):
+    if function is None or any(
+        isinstance(inner, ast.Return) and inner.value is not None for inner in ast.walk(function)
+    ):
         return None
     fix: tuple[Edit, ...] = ()
     last = function.body[-1]
@@ -39,7 +41,7 @@ def _definition(case: Case, name: str) -> ast.FunctionDef | None:
         is_function = isinstance(node, ast.FunctionDef) and not isinstance(case.code.parents.get(node), ast.ClassDef)
         if isinstance(node, ast.FunctionDef) and is_function and node.name == name:
             return node
-    module = next((one for one in case.story.trace.modules if one.path == name), None)
+    module = next((module for module in case.diagnosis.trace.modules if module.path == name), None)
     operand = case.operand(name)
     cls = module.type if module is not None else operand.type if operand is not None else ""
     if not cls and name.endswith("()"):
@@ -71,6 +73,8 @@ def made_last(case: Case, node: ast.expr) -> ast.Assign | None:
         return None
     scope = case.code.function(node)
     made = [
-        one for one in case.code.assignments(node.id) if one.lineno <= span.line and case.code.function(one) is scope
+        assignment
+        for assignment in case.code.assignments(node.id)
+        if assignment.lineno <= span.line and case.code.function(assignment) is scope
     ]
     return made[-1] if made else None

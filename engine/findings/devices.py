@@ -16,18 +16,19 @@ TESTS = frozenset("is_available is_bf16_supported is_built is_initialized".split
 ASKS_CUDA = frozenset("is_available device_count current_device get_device_name init get_device_properties".split())
 
 
-def tests_without_call(story: Diagnosis) -> Iterator[Finding]:
+def tests_without_call(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`if torch.cuda.is_available:` asks whether there is such a function, and there always is."""
-    code = story.code
+    code = diagnosis.code
     for node in code.attributes:
         if node.attr not in TESTS or not dotted(node).startswith("torch.") or not _is_tested(code, node):
             continue
-        yield Finding(
-            code="test_without_call",
-            severity="error",
-            span=code.span(node),
-            parameters={"code": code.short(node), "line": str(node.lineno), "function": node.attr},
+        yield diagnosis.finding(
+            "test_without_call",
+            "error",
+            code.span(node),
             fix=(code.after(node, "()"),),
+            code=code.short(node),
+            function=node.attr,
         )
 
 
@@ -41,9 +42,9 @@ def _is_tested(code: Source, node: ast.Attribute) -> bool:
     return False
 
 
-def visible_devices(story: Diagnosis) -> Iterator[Finding]:
+def visible_devices(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The variable misspelt, or set after CUDA was asked."""
-    code = story.code
+    code = diagnosis.code
     for key, statement in _environment_keys(code):
         name = key.arg or "" if isinstance(key, ast.keyword) else str(key.value)
         if name != VISIBLE and SequenceMatcher(None, name.upper(), VISIBLE).ratio() >= ALIKE:
@@ -51,25 +52,18 @@ def visible_devices(story: Diagnosis) -> Iterator[Finding]:
             fix: Edits = (code.replace(key, f"{quote}{VISIBLE}{quote}"),) if quote in "'\"" else ()
             if isinstance(key, ast.keyword):
                 fix = (code.replace(key, f"{VISIBLE}={code.text(key.value)}"),)
-            yield Finding(
-                code="visible_devices_misspelt",
-                severity="error",
-                span=code.span(key),
-                parameters={"written": name, "right": VISIBLE, "line": str(key.lineno)},
-                fix=fix,
+            yield diagnosis.finding(
+                "visible_devices_misspelt", "error", code.span(key), fix=fix, written=name, right=VISIBLE
             )
         elif name == VISIBLE and not code.in_loop(statement):
             asked = _asked_before(code, statement)
             if asked is not None:
-                yield Finding(
-                    code="visible_devices_too_late",
-                    severity="warning",
-                    span=code.span(statement),
-                    parameters={
-                        "line": str(statement.lineno),
-                        "asked_line": str(asked.lineno),
-                        "asked": code.short(asked),
-                    },
+                yield diagnosis.finding(
+                    "visible_devices_too_late",
+                    "warning",
+                    code.span(statement),
+                    asked_line=str(asked.lineno),
+                    asked=code.short(asked),
                 )
 
 
@@ -91,13 +85,14 @@ def _environment_keys(code: Source) -> Iterator[tuple[ast.Constant | ast.keyword
             case ast.Call(func=function, args=[key, *_]) if dotted(function) == "os.putenv":
                 keys = [key]
         statement = code.statement(node)
-        for one in keys if statement is not None else ():
-            if statement is not None and isinstance(one, ast.Constant | ast.keyword):
-                yield one, statement
+        for written in keys if statement is not None else ():
+            if statement is not None and isinstance(written, ast.Constant | ast.keyword):
+                yield written, statement
 
 
 def _asked_before(code: Source, statement: ast.stmt) -> ast.Call | None:
-    """A call before it in the same function, or at the level of the program, that made CUDA look at the variable already."""
+    """A call before it in the same function, or at the level of the program, that made CUDA look at the variable
+    already."""
     for call in code.calls:
         name = dotted(call.func)
         asks = name.startswith("torch.cuda.") and name.rpartition(".")[2] in ASKS_CUDA

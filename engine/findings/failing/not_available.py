@@ -25,9 +25,9 @@ def forbidden(case: Case) -> Finding | None:
         return None
     files = [frame.file for frame in case.failure.frames]
     text = case.code.text(case.node)
-    if any(one.endswith(("socket.py", "urllib/request.py", "http/client.py")) for one in files) or "socket" in text:
+    if any(file.endswith(("socket.py", "urllib/request.py", "http/client.py")) for file in files) or "socket" in text:
         return case.finding("no_network")
-    processes = any("multiprocessing" in one or one.endswith("subprocess.py") for one in files)
+    processes = any("multiprocessing" in file or file.endswith("subprocess.py") for file in files)
     if processes or _PROCESSES.search(text):
         return case.finding("no_processes")
     return case.finding("not_allowed") if case.call is not None else None
@@ -45,11 +45,11 @@ def recursion(case: Case) -> Finding | None:
     function = case.code.function(statement) if statement is not None else None
     if function is None:
         return None
-    calls = [one for one in ast.walk(function) if isinstance(one, ast.Call)]
-    own = any(ast.unparse(one.func).rpartition(".")[2] == function.name for one in calls)
+    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    own = any(ast.unparse(call.func).rpartition(".")[2] == function.name for call in calls)
     name = function.name
     if name in ("forward", "__call__") and not own:
-        own = any(ast.unparse(one.func) in ("self", "self.__call__") for one in calls)
+        own = any(ast.unparse(call.func) in ("self", "self.__call__") for call in calls)
     return case.finding(function=name, defined_line=str(function.lineno)) if own else None
 
 

@@ -10,24 +10,25 @@ _Saver = tuple[int, int, str]
 """The step at which the op of a node ran, the place of the node among all, its id."""
 
 
-def data_edits(story: Diagnosis) -> Iterator[Finding]:
+def data_edits(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Writes that raised no version, between the op that saved a tensor and the pass that used it."""
     edits = [
         (update, change, identity)
-        for update in story.trace.updates
+        for update in diagnosis.trace.updates
         if update.kind in ("data", "outside")
         for change in update.changes
-        if (identity := _silently_changed(story, change))
+        if (identity := _silently_changed(diagnosis, change))
     ]
     if not edits:
         return
-    savers, users = _savers(story, {identity for _, _, identity in edits}), _users(story)
-    written = _written(story)
+    savers, users = _savers(diagnosis, {identity for _, _, identity in edits}), _users(diagnosis)
+    written = _written(diagnosis)
     looked_at: dict[tuple[str, Span | None], tuple[int, list[_Saver]]] = {}
-    """For each line that writes: how many savers it was held against, and those that a later pass may yet find changed."""
+    """For each line that writes: how many savers it was held against, and those that a later pass may yet find
+    changed."""
     told: set[tuple[str, str]] = set()
     for update, change, identity in edits:
-        edited, nodes = story.update_step.get(update.id, 0), savers.get(identity, [])
+        edited, nodes = diagnosis.update_step.get(update.id, 0), savers.get(identity, [])
         count, waiting = looked_at.get((identity, update.span), (0, []))
         end = bisect_left(nodes, (edited,))
         left = []
@@ -38,77 +39,77 @@ def data_edits(story: Diagnosis) -> Iterator[Finding]:
             key = (node, line(update.span))
             if at == len(passes) or key in told:
                 continue
-            used = story.trace.passes[passes[at][1]]
-            if _put_back(story, written, node, identity, used):
+            used = diagnosis.trace.passes[passes[at][1]]
+            if _put_back(diagnosis, written, node, identity, used):
                 left.append(saver)
             else:
                 told.add(key)
-                yield _edit(story, update, change, node, used)
+                yield _edit(diagnosis, update, change, node, used)
         looked_at[identity, update.span] = end, left
 
 
-def _savers(story: Diagnosis, edited: Container[str]) -> dict[str, list[_Saver]]:
+def _savers(diagnosis: Diagnosis, edited: Container[str]) -> dict[str, list[_Saver]]:
     """The nodes that saved each of these tensors, in the order in which their ops ran."""
     savers: dict[str, list[_Saver]] = {}
-    for number, node in enumerate(story.trace.nodes):
-        step = story.op_step.get(node.op or "")
+    for number, node in enumerate(diagnosis.trace.nodes):
+        step = diagnosis.op_step.get(node.op or "")
         if step is None:
             continue
         for saved in node.saved:
-            if saved.tensor is not None and (identity := story.identity(saved.tensor)) in edited:
+            if saved.tensor is not None and (identity := diagnosis.identity(saved.tensor)) in edited:
                 savers.setdefault(identity, []).append((step, number, node.id))
     return {identity: sorted(set(nodes)) for identity, nodes in savers.items()}
 
 
-def _users(story: Diagnosis) -> dict[str, list[tuple[int, int]]]:
+def _users(diagnosis: Diagnosis) -> dict[str, list[tuple[int, int]]]:
     """The passes that ran each node: the step each began at, and its number."""
     users: dict[str, list[tuple[int, int]]] = {}
-    for number, one in enumerate(story.trace.passes):
-        for visit in one.visits:
-            users.setdefault(visit.node, []).append((story.pass_step.get(one.id, -1), number))
+    for number, pass_ in enumerate(diagnosis.trace.passes):
+        for visit in pass_.visits:
+            users.setdefault(visit.node, []).append((diagnosis.pass_step.get(pass_.id, -1), number))
     return users
 
 
-def _silently_changed(story: Diagnosis, change: Change) -> str:
+def _silently_changed(diagnosis: Diagnosis, change: Change) -> str:
     """The tensor whose values changed while its version stayed; empty when none did."""
-    before, after = story.tensors.get(change.before or ""), story.tensors.get(change.after or "")
-    if before is None or after is None or story.identity(before.id) != story.identity(after.id):
+    before, after = diagnosis.tensors.get(change.before or ""), diagnosis.tensors.get(change.after or "")
+    if before is None or after is None or diagnosis.identity(before.id) != diagnosis.identity(after.id):
         return ""
-    return story.identity(before.id) if before.version == after.version else ""
+    return diagnosis.identity(before.id) if before.version == after.version else ""
 
 
-def _written(story: Diagnosis) -> dict[str, list[tuple[int, str]]]:
+def _written(diagnosis: Diagnosis) -> dict[str, list[tuple[int, str]]]:
     """For each tensor its records after updates, with their places in the timeline."""
     written: dict[str, list[tuple[int, str]]] = {}
-    for update in story.trace.updates:
+    for update in diagnosis.trace.updates:
         for change in update.changes:
             if change.after is not None:
-                found = written.setdefault(story.identity(change.after), [])
-                found.append((story.update_step.get(update.id, -1), change.after))
+                found = written.setdefault(diagnosis.identity(change.after), [])
+                found.append((diagnosis.update_step.get(update.id, -1), change.after))
     return written
 
 
 def _put_back(
-    story: Diagnosis, written: dict[str, list[tuple[int, str]]], node: str, identity: str, used: Pass
+    diagnosis: Diagnosis, written: dict[str, list[tuple[int, str]]], node: str, identity: str, used: Pass
 ) -> bool:
     """Whether the pass begins with the values that the node saved, as those of `gradcheck` do."""
-    kept = (saved.tensor for saved in story.nodes[node].saved if saved.tensor is not None)
-    saved = next(story.tensors[one] for one in kept if story.identity(one) == identity)
+    kept = (saved.tensor for saved in diagnosis.nodes[node].saved if saved.tensor is not None)
+    saved = next(diagnosis.tensors[tensor] for tensor in kept if diagnosis.identity(tensor) == identity)
     records = written[identity]
-    then = story.tensors[records[bisect_left(records, (story.pass_step.get(used.id, -1),)) - 1][1]]
+    then = diagnosis.tensors[records[bisect_left(records, (diagnosis.pass_step.get(used.id, -1),)) - 1][1]]
     return (saved.data, saved.summary) == (then.data, then.summary)
 
 
-def _edit(story: Diagnosis, update: Update, change: Change, node: str, used: Pass) -> Finding:
-    op = story.op_of_node(node)
+def _edit(diagnosis: Diagnosis, update: Update, change: Change, node: str, used: Pass) -> Finding:
+    op = diagnosis.op_of_node(node)
     return Finding(
         code="saved_value_edited",
         severity="warning",
         span=update.span,
-        tensors=tuple(one for one in (change.before, change.after) if one is not None),
+        tensors=tuple(tensor for tensor in (change.before, change.after) if tensor is not None),
         nodes=(node,),
         parameters={
-            "name": story.say(change.before),
+            "name": diagnosis.say(change.before),
             "op": op.name if op is not None else "",
             "saved_line": line(op.span if op is not None else None),
             "changed_line": line(update.span),

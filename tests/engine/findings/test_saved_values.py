@@ -3,7 +3,7 @@
 import pytest
 
 from engine.findings.diagnosis import Diagnosis
-from engine.findings.saved import data_edits
+from engine.findings.saved_values import data_edits
 from tests.engine.worker.forked import record
 
 HEAD = "import torch\nw = torch.randn(3, requires_grad=True)\nx = torch.randn(3)\n"
@@ -22,43 +22,47 @@ PROGRAMS = {
 }
 
 
-def searched(story: Diagnosis) -> set[tuple[str, str]]:
+def searched(diagnosis: Diagnosis) -> set[tuple[str, str]]:
     """Nodes and lines of edits, by looking at everything."""
     found = set()
-    for update in story.trace.updates:
+    for update in diagnosis.trace.updates:
         for change in update.changes if update.kind in ("data", "outside") else ():
-            before, after = story.tensors.get(change.before or ""), story.tensors.get(change.after or "")
+            before, after = diagnosis.tensors.get(change.before or ""), diagnosis.tensors.get(change.after or "")
             if before is None or after is None or before.version != after.version:
                 continue
-            for node in story.trace.nodes:
+            for node in diagnosis.trace.nodes:
                 kept = [
-                    one.tensor for one in node.saved if story.identity(one.tensor or "") == story.identity(before.id)
+                    saved.tensor
+                    for saved in node.saved
+                    if diagnosis.identity(saved.tensor or "") == diagnosis.identity(before.id)
                 ]
-                op, edited = story.op_of_node(node.id), story.update_step[update.id]
-                passes = [one for one in story.trace.passes if any(visit.node == node.id for visit in one.visits)]
-                later = [step for one in passes if (step := story.pass_step[one.id]) > edited]
-                if op is None or not kept or not later or story.op_step[op.id] > edited:
+                op, edited = diagnosis.op_of_node(node.id), diagnosis.update_step[update.id]
+                passes = [
+                    pass_ for pass_ in diagnosis.trace.passes if any(visit.node == node.id for visit in pass_.visits)
+                ]
+                later = [step for pass_ in passes if (step := diagnosis.pass_step[pass_.id]) > edited]
+                if op is None or not kept or not later or diagnosis.op_step[op.id] > edited:
                     continue
-                if any(values_at(story, later[0], before.id) != values(story, one) for one in kept):
+                if any(values_at(diagnosis, later[0], before.id) != values(diagnosis, tensor) for tensor in kept):
                     found.add((node.id, str(update.span.line) if update.span is not None else "?"))
     return found
 
 
-def values_at(story: Diagnosis, step: int, tensor: str) -> object:
+def values_at(diagnosis: Diagnosis, step: int, tensor: str) -> object:
     """What a tensor held when a pass began."""
     states = [
         change.after
-        for update in story.trace.updates
+        for update in diagnosis.trace.updates
         for change in update.changes
-        if story.update_step.get(update.id, step) < step
-        and story.identity(change.after or "") == story.identity(tensor)
+        if diagnosis.update_step.get(update.id, step) < step
+        and diagnosis.identity(change.after or "") == diagnosis.identity(tensor)
     ]
-    return values(story, states[-1])
+    return values(diagnosis, states[-1])
 
 
-def values(story: Diagnosis, tensor: str | None) -> object:
+def values(diagnosis: Diagnosis, tensor: str | None) -> object:
     """The values, of a large one the figures."""
-    record = story.tensors[tensor or ""]
+    record = diagnosis.tensors[tensor or ""]
     return record.data or record.summary
 
 
@@ -67,8 +71,8 @@ SPARED = {"each turn, in time", "library code", "put back", "never used"}
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_edit_between_saving_and_use_is_told_once(name: str) -> None:
-    story = Diagnosis(record(HEAD + PROGRAMS[name]))
-    told = [(finding.nodes[0], finding.parameters["changed_line"]) for finding in data_edits(story)]
+    diagnosis = Diagnosis(record(HEAD + PROGRAMS[name]))
+    told = [(finding.nodes[0], finding.parameters["changed_line"]) for finding in data_edits(diagnosis)]
     assert len(told) == len(set(told))
-    assert set(told) == searched(story)
+    assert set(told) == searched(diagnosis)
     assert (not told) == (name in SPARED)

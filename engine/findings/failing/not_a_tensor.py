@@ -4,7 +4,7 @@ import ast
 
 from engine.findings.failing.calls import PAIRS, is_floats
 from engine.findings.failing.case import Case
-from engine.findings.failing.nothing import list_method, made_last, no_return
+from engine.findings.failing.none_values import list_method, made_last, no_return
 from engine.program.names import called
 from engine.trace import Edit, Finding, Span
 
@@ -29,7 +29,7 @@ def not_a_tensor(case: Case) -> Finding | None:
             found = _pair(case, node)
             if found is not None:
                 return found
-        if any(one.type == got for one in case.story.trace.modules) or got in _NO_DATA:
+        if any(module.type == got for module in case.diagnosis.trace.modules) or got in _NO_DATA:
             return _layer(case, node)
     if got == "NoneType":
         return case.finding("none_for_tensor", function=case.groups["function"], argument=case.groups["argument"])
@@ -70,7 +70,7 @@ def _layer(case: Case, node: ast.expr) -> Finding | None:
     if not isinstance(node, ast.Attribute | ast.Name):
         return None
     function = case.code.function(node)
-    arguments = [one.arg for one in function.args.args if one.arg != "self"] if function is not None else []
+    arguments = [arg.arg for arg in function.args.args if arg.arg != "self"] if function is not None else []
     layer = case.code.short(node)
     x = arguments[0] if len(arguments) == 1 else "x"
     fix = (case.code.after(node, f"({x})"),) if len(arguments) == 1 else ()
@@ -88,7 +88,7 @@ def made_with_data(case: Case, node: ast.expr) -> Finding | None:
     if not isinstance(value, ast.Call) or not called(value):
         return None
     name = called(value)
-    data = [one for one in value.args if not isinstance(one, ast.Constant | ast.UnaryOp)]
+    data = [arg for arg in value.args if not isinstance(arg, ast.Constant | ast.UnaryOp)]
     if not data or len(data) != len(value.args) or value.keywords:
         return None
     span, fix = case.code.span(value), (case.code.after(value.func, "()"),)
@@ -122,9 +122,14 @@ def _pair(case: Case, node: ast.expr) -> Finding | None:
             fix = (case.code.after(statement.targets[0], ", _"),)
         parts = "output, weights" if made == "MultiheadAttention" else "output, state"
         return case.finding(
-            "recurrent_pair", span=case.code.span(statement or call), layer=case.code.short(call.func), type=made, name=name,
-            parts=parts, fix=fix,
-        )  # fmt: skip
+            "recurrent_pair",
+            span=case.code.span(statement or call),
+            layer=case.code.short(call.func),
+            type=made,
+            name=name,
+            parts=parts,
+            fix=fix,
+        )
     return None
 
 
@@ -134,7 +139,7 @@ def _module_type(case: Case, function: ast.expr) -> str:
     if operand is not None:
         return operand.type
     last = ast.unparse(function).rpartition(".")[2]
-    types = {one.type for one in case.story.trace.modules if one.path.rpartition(".")[2] == last}
+    types = {module.type for module in case.diagnosis.trace.modules if module.path.rpartition(".")[2] == last}
     return types.pop() if len(types) == 1 else ""
 
 
@@ -172,7 +177,7 @@ def size_not_whole(case: Case) -> Finding | None:
     call = case.call
     if call is None:
         return None
-    parts = [inner for one in call.args for inner in (one.elts if isinstance(one, ast.Tuple | ast.List) else [one])]
+    parts = [inner for arg in call.args for inner in (arg.elts if isinstance(arg, ast.Tuple | ast.List) else [arg])]
     for part in [*parts, *(word.value for word in call.keywords)]:
         operand = case.operand(ast.unparse(part))
         divided = isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div)
@@ -210,9 +215,9 @@ def tensors_not_listed(case: Case) -> Finding | None:
         return nothing(case, call.args[0])
     if case.groups["got"] != "Tensor":
         return None
-    tensors = [one for one in call.args if case.tensor_of(one) is not None]
+    tensors = [arg for arg in call.args if case.tensor_of(arg) is not None]
     together = tensors == call.args[: len(tensors)]
     fix = (case.code.before(tensors[0], "["), case.code.after(tensors[-1], "]")) if tensors and together else ()
     return case.finding(
-        "tensors_not_listed", names=", ".join(case.code.short(one) for one in tensors or call.args[:1]), fix=fix
+        "tensors_not_listed", names=", ".join(case.code.short(tensor) for tensor in tensors or call.args[:1]), fix=fix
     )

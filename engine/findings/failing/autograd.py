@@ -3,9 +3,9 @@
 import ast
 import re
 
-from engine.findings.diagnosis import line
+from engine.findings.diagnosis import RESETS, line
 from engine.findings.failing.case import Case
-from engine.findings.failing.nothing import list_method, no_return
+from engine.findings.failing.none_values import list_method, no_return
 from engine.program.names import keyword
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding, Tensor, Update
@@ -48,19 +48,23 @@ def _no_gradient(case: Case, node: ast.Attribute) -> Finding | None:
     if not tensor.requires_grad:
         return case.finding("grad_none_untracked", given, tensors=(tensor,))
     if not tensor.is_leaf:
-        maker = case.story.maker.get(tensor.id)
+        maker = case.diagnosis.maker.get(tensor.id)
         made = maker.span if maker is not None else None
         op = maker.name if maker is not None else "?"
         return case.finding("grad_none_non_leaf", given, tensors=(tensor,), made_line=line(made), op=op)
     identity = tensor.identity or tensor.id
     guard = _guarded(case, node)
-    fed = [one for one in case.story.trace.passes if any(each.tensor == identity for each in one.accumulations)]
-    if not case.story.trace.passes:
+    fed = [
+        pass_
+        for pass_ in case.diagnosis.trace.passes
+        if any(accumulation.tensor == identity for accumulation in pass_.accumulations)
+    ]
+    if not case.diagnosis.trace.passes:
         code = "grad_none_before_backward" if guard else "grad_none_never_computed"
         return case.finding(code, given, tensors=(tensor,), fix=guard)
     if not fed:
         return case.finding(
-            "grad_none_unreached", given, tensors=(tensor,), pass_line=line(case.story.trace.passes[-1].span)
+            "grad_none_unreached", given, tensors=(tensor,), pass_line=line(case.diagnosis.trace.passes[-1].span)
         )
     dropped = _dropped(case, identity)
     if dropped is not None:
@@ -71,14 +75,10 @@ def _no_gradient(case: Case, node: ast.Attribute) -> Finding | None:
 
 def _dropped(case: Case, identity: str) -> Update | None:
     """What set the gradient of a leaf to None last."""
-    kept = {each.after for one in case.story.trace.passes for each in one.accumulations if each.tensor == identity}
-    kept_identities = {case.story.identity(one) for one in kept if one is not None}
-    for update in reversed(case.story.trace.updates):
-        if update.kind in ("zero_grad", "grad_reset", "grad_set"):
-            for change in update.changes:
-                if change.before is not None and case.story.identity(change.before) in kept_identities:
-                    return update
-    return None
+    diagnosis = case.diagnosis
+    updates = (update for update in reversed(diagnosis.trace.updates) if update.kind in RESETS)
+    owners = ((update, map(diagnosis.gradient_owner.get, diagnosis.changed_by(update))) for update in updates)
+    return next((update for update, leaves in owners if identity in leaves), None)
 
 
 def _guarded(case: Case, node: ast.Attribute) -> tuple[Edit, ...]:
@@ -99,7 +99,7 @@ def backward_of_number(case: Case) -> Finding | None:
             case.finding(name=case.code.short(node.value), made_line="–") if isinstance(node, ast.Attribute) else None
         )
     name = node.value.id
-    made = [one for one in case.code.assignments(name) if one.lineno <= node.lineno]
+    made = [assignment for assignment in case.code.assignments(name) if assignment.lineno <= node.lineno]
     if len(made) == 1:
         value = made[0].value
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "item":
@@ -137,8 +137,8 @@ def _target(case: Case) -> Tensor | None:
 
 def _leaf_name(case: Case, tensor: Tensor) -> str:
     """The leaf itself, for a view of it."""
-    base = case.story.tensors.get(tensor.base or "")
-    return case.story.say((base or tensor).id)
+    base = case.diagnosis.tensors.get(tensor.base or "")
+    return case.diagnosis.say((base or tensor).id)
 
 
 def cannot_stop(case: Case) -> Finding | None:
@@ -200,7 +200,7 @@ def untracked_asked(case: Case) -> Finding | None:
 def inference(case: Case) -> Finding | None:
     """A tensor made in inference mode cannot be saved for backward."""
     for tensor in case.inputs():
-        maker = case.story.maker.get(tensor.id)
+        maker = case.diagnosis.maker.get(tensor.id)
         if maker is not None and maker.grad_mode == "inference":
             used = line(case.failure.span)
             return case.finding(span=maker.span, name=case.say(tensor), used_line=used, tensors=(tensor,))
@@ -228,13 +228,24 @@ def custom_backward_missing(case: Case) -> Finding | None:
         for node in case.code.nodes
         if isinstance(node, ast.ClassDef)
         and any(pattern.search(ast.unparse(base)) for base in node.bases)
-        and not any(isinstance(one, ast.FunctionDef) and one.name in ("backward", "vjp") for one in node.body)
+        and not any(
+            isinstance(statement, ast.FunctionDef) and statement.name in ("backward", "vjp") for statement in node.body
+        )
     ]
     if len(found) != 1:
         return None
     (cls,) = found
     span = case.code.span(cls)
-    near = next((one for one in cls.body if isinstance(one, ast.FunctionDef) and one.name != "forward" and one.name.startswith("back")), None)  # fmt: skip
+    near = next(
+        (
+            statement
+            for statement in cls.body
+            if isinstance(statement, ast.FunctionDef)
+            and statement.name != "forward"
+            and statement.name.startswith("back")
+        ),
+        None,
+    )
     if near is not None:
         text = case.code.lines[near.lineno - 1]
         start = text.find(near.name)

@@ -1,0 +1,274 @@
+"""Classes looked for along the wrong axis: a softmax, an argmax or a loss that runs over the batch instead."""
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times, walk
+from engine.findings.losses import LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAX_LAYERS, SOFTMAXES
+from engine.program.edits import Edits
+from engine.program.names import called, keyword
+from engine.trace import Finding, Op, Tensor
+
+RECURRENT = frozenset("lstm gru rnn_tanh rnn_relu".split())
+BENDS = frozenset("relu tanh sigmoid leaky_relu gelu softplus".split())
+CONVOLUTIONS = frozenset(("conv1d", "conv2d", "conv3d"))
+"""Their classes are on axis 1; those of all other layers on the last."""
+BY_NUMBERS = frozenset("div mul add sub".split())
+"""Ops that keep the axes when they are given one tensor and a number, or a bias."""
+KEEPS_PLACES = PASSING | BY_NUMBERS | frozenset("log neg clamp clamp_min log1p exp cpu numpy round".split())
+READS_CLASSES = frozenset(
+    (
+        *LOSSES,
+        *"kl_div mse_loss __getitem__ getitem gather index_select".split(),
+        *"argmax max topk amax eq ne sum mean item tolist".split(),
+    )
+)
+"""What is done with the probabilities of classes; a product with other values makes them weights, and those may run
+over any axis."""
+PICKS = frozenset("__getitem__ getitem gather index_select embedding take take_along_dim index_add scatter".split())
+ITEMS = ("__getitem__", "getitem")
+MOST_STEPS = 8
+MOST_VALUES = 100
+
+
+@once_a_line
+def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Probabilities of a batch of scores that add up to 1 over the batch."""
+    for op in diagnosis.ops_named(SOFTMAXES):
+        given = diagnosis.input_of(op)
+        if given is None or not _over_batch(diagnosis, op, given):
+            continue
+        if not _only_classes(diagnosis, op) or _also_over_classes(diagnosis, op):
+            continue
+        call, axis = _written(diagnosis, op), _class_axis(diagnosis, given)
+        span = diagnosis.code.span(call) if call is not None else op.span
+        yield diagnosis.finding(
+            "softmax_over_batch",
+            "warning",
+            span,
+            tensors=(given.id, *op.outputs[:1]),
+            nodes=op.nodes[:1],
+            fix=_other_axis(diagnosis, call, axis),
+            op=op.name,
+            name=diagnosis.say(given.id),
+            shape=times(given),
+            batch=str(given.shape[0]),
+            classes=str(given.shape[axis]),
+            dim=str(axis),
+        )
+
+
+@once_a_line
+def argmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The best row for each class, where the best class for each row was meant; or one place in the whole batch."""
+    for op in diagnosis.ops_named(("argmax", "max")):
+        given = diagnosis.input_of(op)
+        if given is None or len(op.inputs) != 1:
+            continue
+        over_all = op.name == "argmax" and len(op.arguments) == 1
+        if not (over_all or ((len(op.outputs) == 2 or op.name == "argmax") and _dim(op, given) == 0)):
+            continue
+        layer = _layer(diagnosis, given)
+        axis = _class_axis(diagnosis, given)
+        if layer is None or len(given.shape) != 2 or min(given.shape) < 2 or _decided_as_meant(diagnosis, op, given):
+            continue
+        if over_all and not _is_compared(diagnosis, op):
+            continue
+        yield diagnosis.finding(
+            "argmax_over_all" if over_all else "argmax_over_batch",
+            "warning",
+            op.span,
+            tensors=(given.id, *op.outputs[-1:]),
+            fix=_other_axis(diagnosis, _written(diagnosis, op), axis),
+            op=op.name,
+            name=diagnosis.say(given.id),
+            shape=times(given),
+            batch=str(given.shape[0]),
+            classes=str(given.shape[1]),
+            dim=str(axis),
+        )
+
+
+@once_a_line
+def classes_on_the_last_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Cross entropy takes axis 1 for the classes; of (batch, time, classes) that is the time, and no error comes when
+    both are equal."""
+    for op in diagnosis.ops_named(("cross_entropy", "nll_loss")):
+        given, target = diagnosis.input_of(op), diagnosis.input_of(op, 1)
+        if given is None or target is None or len(given.shape) < 3 or op.span is None:
+            continue
+        maker = _layer(diagnosis, given)
+        if maker is None or maker.name in CONVOLUTIONS or min(given.shape[1], given.shape[-1]) < 2:
+            continue
+        call = diagnosis.code.call_at(op.span)
+        moved = ".transpose(1, 2)" if len(given.shape) == 3 else ".movedim(-1, 1)"
+        as_probabilities = target.shape == given.shape
+        yield diagnosis.finding(
+            "classes_on_the_last_axis",
+            "warning",
+            op.span,
+            tensors=(given.id, target.id),
+            nodes=op.nodes[-1:],
+            fix=diagnosis.code.method(call.args[0], moved)
+            if call is not None and call.args and not as_probabilities
+            else (),
+            loss=op.name,
+            name=diagnosis.say(given.id),
+            shape=times(given),
+            steps=str(given.shape[1]),
+            classes=str(given.shape[-1]),
+            maker_line=line(maker.span),
+            moved=moved,
+        )
+
+
+def _over_batch(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
+    """Whether it runs over axis 0 of what a layer made of a batch."""
+    axis = _class_axis(diagnosis, given)
+    if len(given.shape) < 2 or _dim(op, given) != 0 or min(given.shape[0], given.shape[axis]) < 2:
+        return False
+    return _layer(diagnosis, given) is not None
+
+
+def _dim(op: Op, given: Tensor) -> int | None:
+    """The axis it was told to run over, from 0."""
+    text = argument(op, "dim", 1) or argument(op, "axis")
+    if not re.fullmatch(r"-?\d+", text):
+        return None
+    dim = int(text)
+    return dim + len(given.shape) if dim < 0 else dim
+
+
+def _class_axis(diagnosis: Diagnosis, given: Tensor) -> int:
+    layer = _layer(diagnosis, given)
+    return 1 if layer is not None and layer.name in CONVOLUTIONS else len(given.shape) - 1
+
+
+def _layer(diagnosis: Diagnosis, tensor: Tensor | None) -> Op | None:
+    """The layer whose scores these are: one that keeps the batch on axis 0 and puts the classes last (or on 1)."""
+    for _ in range(MOST_STEPS):
+        maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
+        if tensor is None or maker is None or not maker.inputs:
+            return None
+        if maker.name in CONVOLUTIONS:
+            return maker if len(tensor.shape) >= 3 else None
+        if maker.name in ("linear", "embedding", "addmm") or (
+            maker.name in RECURRENT and tensor.id == maker.outputs[0]
+        ):
+            return maker
+        if maker.name in MADE_BY_LAYERS:
+            weight = diagnosis.input_of(maker, 1)
+            return maker if weight is not None and weight.is_leaf and weight.requires_grad else None
+        if maker.name not in KEEPS_PLACES | BENDS and maker.name not in SOFTMAXES:
+            return None
+        if maker.name in BY_NUMBERS and not _by_number(diagnosis, maker):
+            return None
+        tensor = diagnosis.input_of(maker)
+    return None
+
+
+def _by_number(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether its second operand is a number, or a tensor that is the same for all rows."""
+    if len(op.inputs) < 2:
+        return True
+    first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
+    return first is not None and second is not None and len(second.shape) < len(first.shape) and len(second.shape) <= 1
+
+
+def _users(diagnosis: Diagnosis, tensor: str) -> Iterator[Op]:
+    """The ops that a value goes into, seen through those that keep its places; an op that such a value merely fills
+    is left out."""
+
+    def through(value: str) -> Iterator[str]:
+        for op in diagnosis.takers.get(value, ()):
+            if _keeps_places(diagnosis, op) or op.name in ITEMS:  # a column of weights is still a weight
+                yield from op.outputs
+
+    for value in islice(walk([tensor], through), MOST_VALUES):
+        yield from (op for op in diagnosis.takers.get(value, ()) if not _keeps_places(diagnosis, op))
+
+
+def _keeps_places(diagnosis: Diagnosis, op: Op) -> bool:
+    return op.name in KEEPS_PLACES and (op.name not in BY_NUMBERS or _by_number(diagnosis, op))
+
+
+def _only_classes(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether all that happens to the probabilities fits classes: losses, choices, sums; no weighing of other
+    values."""
+    return all(
+        user.name in READS_CLASSES or (user.name == "mul" and _by_one_hot(diagnosis, user))
+        for user in _users(diagnosis, op.outputs[0] if op.outputs else "")
+    )
+
+
+def _by_one_hot(diagnosis: Diagnosis, op: Op) -> bool:
+    return any(
+        numbers and set(numbers) == {0.0, 1.0}
+        for numbers in (numbers_of(diagnosis.tensors.get(input_)) for input_ in op.inputs)
+    )
+
+
+def _also_over_classes(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether the same scores are normalised over another axis too: both are looked at."""
+    others = diagnosis.takers.get(op.inputs[0], ()) if op.inputs else ()
+    given = diagnosis.input_of(op)
+    return any(
+        other.name in SOFTMAXES and given is not None and _dim(other, given) not in (0, None) for other in others
+    )
+
+
+def _decided_as_meant(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
+    """Whether the place is used to pick rows; or nothing says that it is taken for a class."""
+    places = op.outputs[-1] if op.outputs else ""
+    if op.name == "max" and diagnosis.takers.get(op.outputs[0]):
+        return True  # the largest values are what is wanted: pooling
+    users = [] if not places else list(_users(diagnosis, places))
+    if any(user.name in PICKS and places in user.inputs[1:] for user in users):
+        return True
+    return not (_is_compared(diagnosis, op) or _has_class_loss(diagnosis, given))
+
+
+def _is_compared(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether the result is held against whole numbers, one for each row."""
+    given = diagnosis.input_of(op)
+    for user in diagnosis.takers.get(op.outputs[-1] if op.outputs else "", ()):
+        others = [diagnosis.tensors.get(input_) for input_ in user.inputs if input_ not in op.outputs]
+        if user.name in ("eq", "ne") and given is not None:
+            return any(
+                other is not None and len(other.shape) == 1 and other.shape[0] == given.shape[0] for other in others
+            )
+    return False
+
+
+def _has_class_loss(diagnosis: Diagnosis, given: Tensor) -> bool:
+    scores = (diagnosis.input_of(op) for op in diagnosis.ops_named(("cross_entropy", "nll_loss")))
+    return any(
+        score is not None and len(score.shape) == 2 and score.shape[0] > 1 and score.shape[1] == given.shape[1]
+        for score in scores
+    )
+
+
+def _written(diagnosis: Diagnosis, op: Op) -> ast.Call | None:
+    """The call that says the axis: the op's own, or the one that makes the only layer of its kind."""
+    code = diagnosis.code
+    call = code.call_at(op.span)
+    if call is not None and called(call) == op.name:
+        return call
+    kind = next((layer for layer in SOFTMAX_LAYERS if layer.lower() == op.name.replace("_", "")), None)
+    made = [maker for maker in code.calls if kind is not None and called(maker) == kind]
+    return made[0] if len(made) == 1 else None
+
+
+def _other_axis(diagnosis: Diagnosis, call: ast.Call | None, axis: int) -> Edits:
+    if call is None:
+        return ()
+    code = diagnosis.code
+    word = keyword(call, "dim") or keyword(call, "axis")
+    if word is not None:
+        return (code.replace(word.value, str(axis)),)
+    at = 0 if code.receiver(call) is not None or called(call) in SOFTMAX_LAYERS else 1
+    if at < len(call.args):
+        return (code.replace(call.args[at], str(axis)),)
+    return (code.argument_added(call, f"dim={axis}"),) if called(call) == "argmax" else ()

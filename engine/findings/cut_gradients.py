@@ -1,0 +1,356 @@
+"""Leaves that got no gradient, and the line that cut them off."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import takewhile
+from typing import NamedTuple
+
+from engine.findings.diagnosis import Diagnosis, by_number, line, walk
+from engine.findings.starved_leaves import lost_influence, set_aside, starved_leaves, wanting_leaves
+from engine.findings.unrecorded import numbers_collected, unrecorded
+from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
+from engine.program.edits import Edits
+from engine.program.names import called, keyword
+from engine.trace import Finding, Op, Pass, Span, Tensor
+from engine.unfollowed import CUTS, is_source
+
+PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
+NO_GRADIENT = "does not require grad and does not have a grad_fn"
+
+
+def cut_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Each cut between a leaf without gradient and the root of a pass."""
+    failed, failure = diagnosis.failed_pass(), diagnosis.trace.failure
+    lost = failed if failure is not None and NO_GRADIENT in failure.message else None
+    found = list(_all_cuts(diagnosis, lost))
+    yield from found
+    if lost is not None and not found and not any(lost_influence(diagnosis)) and not any(unrecorded(diagnosis)):
+        yield from _untracked(diagnosis, lost)
+
+
+def _all_cuts(diagnosis: Diagnosis, lost: Pass | None) -> Iterator[Finding]:
+    """Those of the last passes, each told once; an error where they left a pass without anything to start from."""
+    starved = starved_leaves(diagnosis)
+    starved -= set_aside(diagnosis, starved)
+    if not (starved or lost is not None) or not any(_may_cut(diagnosis, op) for op in diagnosis.trace.ops):
+        return
+    told: set[tuple[str, str]] = set()
+    for pass_ in [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None][-PASSES_LOOKED_AT:]:
+        leaves = wanting_leaves(diagnosis) if pass_ is lost else starved
+        for finding in _cuts_of(diagnosis, pass_, leaves, is_error=pass_ is lost):
+            key = (finding.code, line(finding.span))
+            if key not in told and not _is_told_better(diagnosis, finding):
+                told.add(key)
+                yield finding
+
+
+def _is_told_better(diagnosis: Diagnosis, finding: Finding) -> bool:
+    """Whether a more exact finding tells of the same place."""
+    if finding.code != "cut_by_no_grad" or finding.span is None:
+        return False
+    return any(
+        other.code in ("recording_switched_off", "cut_by_decorator")
+        or (other.span is not None and other.span.line == finding.span.line)
+        for other in unrecorded(diagnosis)
+    )
+
+
+def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
+    """Nothing was cut: nothing that the root was made of is tracked."""
+    tensors = tuple(root.tensor for root in failed.roots if root.tensor is not None and root.node is None)
+    sources, last = _sources(diagnosis, tensors)
+    graphless = _pass_without_graph(diagnosis, tensors)
+    if graphless is not None:
+        yield _no_second_order(diagnosis, failed, graphless)
+        return
+    if last:
+        if len(last) == 1 and last[0].grad_mode == "grad" and _is_whole(diagnosis, last[0]):
+            yield _not_differentiable(diagnosis, last[0])
+        return
+    frozen = [source for source in sources if diagnosis.is_parameter(source)]
+    collected = list(numbers_collected(diagnosis, sources))
+    if collected:
+        yield from collected
+        return
+    name = diagnosis.say(tensors[0] if tensors else None)
+    if frozen:
+        concerned, names = (*tensors, *frozen), diagnosis.say_all(frozen)
+        yield diagnosis.finding("parameters_frozen", "error", failed.span, tensors=concerned, name=name, names=names)
+        return
+    made = [call for source in sources if (call := _made(diagnosis, source)) is not None]
+    fix = (diagnosis.code.argument_added(made[0], "requires_grad=True"),) if len(made) == 1 else ()
+    yield diagnosis.finding("nothing_requires_grad", "error", failed.span, tensors=tensors, fix=fix, name=name)
+
+
+def _pass_without_graph(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> Pass | None:
+    """The `autograd.grad` whose results the root was computed from and that recorded nothing."""
+    passes = (pass_ for pass_ in diagnosis.trace.passes if pass_.kind == "grad" and not pass_.create_graph)
+    results = {diagnosis.identity(result): pass_ for pass_ in passes for result in pass_.results if result is not None}
+    behind = walk(tensors, diagnosis.made_from) if results else ()
+    return next((results[at] for at in map(diagnosis.identity, behind) if at in results), None)
+
+
+def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding:
+    """Gradients that were computed without recording how."""
+    code = diagnosis.code
+    call = code.call_at(first.span)
+    fix: Edits = ()
+    if call is not None and call.args and keyword(call, "create_graph") is None:
+        fix = (code.argument_added(call, "create_graph=True"),)
+    return diagnosis.finding(
+        "create_graph_missing",
+        "error",
+        first.span,
+        tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
+        fix=fix,
+        name=diagnosis.say(next((root.tensor for root in failed.roots), None)),
+        line=line(failed.span),
+        first_line=line(first.span),
+        code=diagnosis.code.excerpt(first.span),
+    )
+
+
+def _is_whole(diagnosis: Diagnosis, op: Op) -> bool:
+    made = [diagnosis.tensors[output].dtype for output in op.outputs if output in diagnosis.tensors]
+    return bool(made) and all(dtype.startswith(("int", "uint", "bool")) for dtype in made)
+
+
+def _not_differentiable(diagnosis: Diagnosis, op: Op) -> Finding:
+    """An op whose result is whole numbers or truth values: no slope leads back from them."""
+    tracked = [input_ for input_ in op.inputs if diagnosis.is_tracked(input_)]
+    output = diagnosis.tensors.get(op.outputs[0]) if op.outputs else None
+    return diagnosis.finding(
+        "cut_by_integer",
+        "error",
+        op.span,
+        tensors=tuple(tracked),
+        op=op.name,
+        code=diagnosis.code.excerpt(op.span),
+        value=diagnosis.say_all(tracked),
+        dtype=output.dtype if output is not None else "?",
+    )
+
+
+def _sources(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> tuple[list[str], list[Op]]:
+    """The tensors that others were computed from and that no op computed; and the ops that took a tracked tensor."""
+    found: dict[str, None] = {}
+    last: dict[str, Op] = {}
+    for tensor in walk(tensors, partial(_untracked_inputs, diagnosis)):
+        given = _inputs_of_result(diagnosis, tensor)
+        if not given:
+            found[diagnosis.identity(tensor)] = None
+        elif any(map(diagnosis.is_tracked, given)):
+            last[diagnosis.maker[tensor].id] = diagnosis.maker[tensor]
+    return list(found), list(last.values())
+
+
+def _inputs_of_result(diagnosis: Diagnosis, tensor: str) -> tuple[str, ...]:
+    """What it was computed from; nothing for what the program made as it is."""
+    record = diagnosis.tensors.get(tensor)
+    return () if record is not None and record.role in ("leaf", "parameter") else diagnosis.made_from(tensor)
+
+
+def _untracked_inputs(diagnosis: Diagnosis, tensor: str) -> list[str]:
+    return [given for given in _inputs_of_result(diagnosis, tensor) if not diagnosis.is_tracked(given)]
+
+
+def _made(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
+    """The call that made a floating tensor from numbers and named it."""
+    maker = diagnosis.maker.get(tensor)
+    record = diagnosis.tensors.get(tensor)
+    if maker is None or record is None or maker.name not in MAKES_LEAF:
+        return None
+    if not record.dtype.startswith(("float", "bfloat")):
+        return None
+    call = diagnosis.code.call_at(maker.span)
+    if call is None or not (call.args or call.keywords):
+        return None
+    return None if any(word.arg in ("requires_grad", None) for word in call.keywords) else call
+
+
+def _may_cut(diagnosis: Diagnosis, op: Op) -> bool:
+    cuts = op.grad_mode != "grad" or op.name in DETACHES or op.name in READS or op.name in COPIES
+    return cuts and any(diagnosis.is_tracked(input_) for input_ in op.inputs)
+
+
+class _Cut(NamedTuple):
+    """An op that autograd did not follow, and the tracked tensor it was given."""
+
+    op: Op
+    given: Tensor
+    reason: str
+
+
+def _cuts_of(diagnosis: Diagnosis, pass_: Pass, starved: set[str], *, is_error: bool) -> Iterator[Finding]:
+    """Cuts that a leaf without gradient lies behind, in the order their ops ran; of each place the first."""
+    behind = _Values(diagnosis, pass_)
+    ops = behind.made_from(root.tensor for root in pass_.roots if root.tensor is not None)
+    told: set[tuple[str, Span | None]] = set()
+    for op in (diagnosis.ops[id_] for id_ in sorted(ops, key=diagnosis.op_at.__getitem__)):
+        for cut in _cuts_at(diagnosis, op):
+            place = (cut.reason, op.span)
+            if place in told or not behind.is_shown(cut.given):
+                continue
+            leaves = sorted(behind.leaves(cut.given.id) & starved, key=by_number)
+            if leaves:
+                told.add(place)
+                yield _cut(diagnosis, cut, leaves, is_error=is_error)
+
+
+def _cuts_at(diagnosis: Diagnosis, op: Op) -> Iterator[_Cut]:
+    """The tracked inputs of an op that autograd did not follow."""
+    reason = diagnosis.why_unfollowed(op) if not op.nodes else ""
+    for tensor in dict.fromkeys(op.inputs) if reason in CUTS else ():
+        if diagnosis.is_tracked(tensor):
+            yield _Cut(op, diagnosis.tensors[tensor], "data" if op.name == "data" else reason)
+
+
+class _Values:
+    """What the values of a pass were computed from, followed by autograd or not."""
+
+    def __init__(self, diagnosis: Diagnosis, pass_: Pass) -> None:
+        self.diagnosis = diagnosis
+        reached = diagnosis.reached_from(root.node for root in pass_.roots if root.node is not None)
+        earlier = takewhile(lambda other: other.id != pass_.id, diagnosis.trace.passes)
+        self.spent = {visit.node for before in earlier for visit in before.visits} - reached
+        """Nodes that earlier passes ran: what lies behind them has got its gradient."""
+        self._known: dict[str, list[Op]] = {}
+
+    def is_shown(self, tensor: Tensor) -> bool:
+        """Whether a cut there keeps gradient from something: modules' own parameters are told of elsewhere."""
+        if tensor.grad_fn is None:
+            return not self.diagnosis.is_parameter(tensor.id)
+        return tensor.grad_fn.node not in self.spent
+
+    def made_from(self, tensors: Iterable[str]) -> set[str]:
+        """The ops that led to some tensors."""
+        return {op.id for tensor in walk(tensors, self._given) for op in self._makers(tensor)}
+
+    def leaves(self, tensor: str) -> set[str]:
+        """The leaves that led to a tensor."""
+        behind = walk([tensor], self._given)
+        return {self.diagnosis.identity(before) for before in behind if self.diagnosis.is_tracked_leaf(before)}
+
+    def _makers(self, tensor: str) -> list[Op]:
+        """The op that made it, and those that read the numbers which that op was given."""
+        if tensor not in self._known:
+            diagnosis = self.diagnosis
+            maker = diagnosis.maker.get(tensor)
+            if maker is None or diagnosis.is_tracked_leaf(tensor) or self._ends_at(maker):
+                self._known[tensor] = []
+            else:
+                self._known[tensor] = [maker, *(diagnosis.ops[read] for read in diagnosis.escapes.get(maker.id, ()))]
+        return self._known[tensor]
+
+    def _given(self, tensor: str) -> Iterator[str]:
+        records = self.diagnosis.tensors
+        for op in self._makers(tensor):
+            known = (given for given in op.inputs if given in records)
+            yield from (given for given in known if _carries(records[given]))
+
+    def _ends_at(self, op: Op) -> bool:
+        """Whether an op that was not recorded made plain data, or updated weights by hand."""
+        diagnosis = self.diagnosis
+        if op.nodes or op.id in diagnosis.escapes:
+            return False
+        is_plain = (op.view or op.in_place) and not any(map(diagnosis.is_tracked, op.inputs))
+        return is_source(op) or is_plain or diagnosis.writes_a_leaf(op)
+
+
+def _carries(record: Tensor) -> bool:
+    """Whether gradient may be wanted behind it; running statistics lead nowhere."""
+    return record.requires_grad or record.role != "buffer"
+
+
+def _cut(diagnosis: Diagnosis, cut: _Cut, leaves: list[str], *, is_error: bool) -> Finding:
+    given, span = cut.given, cut.op.span
+    identity = diagnosis.identity(given.id)
+    return diagnosis.finding(
+        "cut_by_detach" if cut.reason == "data" else f"cut_by_{cut.reason}",
+        "error" if is_error else "warning",
+        span,
+        tensors=tuple(leaves),
+        nodes=(given.grad_fn.node if given.grad_fn is not None else diagnosis.leaf_nodes.get(identity, identity),),
+        fix=_uncut(diagnosis, cut),
+        leaf=diagnosis.say_all(leaves),
+        value=diagnosis.say(given.id),
+        op=cut.op.name,
+        code=diagnosis.code.excerpt(span),
+    )
+
+
+def _uncut(diagnosis: Diagnosis, cut: _Cut) -> Edits:
+    """Takes the cut out of its expression, when the expression is the cut and nothing else."""
+    code = diagnosis.code
+    node = code.at(cut.op.span)
+    match cut.reason, node:
+        case "data", ast.Attribute(attr="data", value=inner):
+            pass
+        case "detach" | "item", ast.Call(func=ast.Attribute(attr="detach" | "item", value=inner), args=[], keywords=[]):
+            pass
+        case "tensor", ast.Call(args=[ast.Name() | ast.Attribute() | ast.Call() | ast.BinOp() as inner], keywords=[]):
+            pass
+        case _:
+            return ()
+    if node is None or (cut.reason == "item" and any(_makes_anew(above) for above in code.around(node))):
+        return ()
+    text = code.text(inner)
+    return (code.replace(node, f"({text})" if isinstance(inner, ast.BinOp | ast.UnaryOp) else text),)
+
+
+def _makes_anew(node: ast.AST) -> bool:
+    """Whether the number would be made into a new tensor, or a number again, even without the `.item()`."""
+    if isinstance(node, ast.Call):
+        return called(node) in ("tensor", "as_tensor", "float", "int", "full")
+    return isinstance(node, ast.List | ast.Tuple)
+
+
+def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Parameters that no pass reached while others of the same model were trained."""
+    starved = starved_leaves(diagnosis)
+    reads = [op for op in diagnosis.trace.ops if not op.in_place] if starved else []  # initialisers write only
+    used = {diagnosis.identity(tensor) for op in reads for tensor in op.inputs}
+    roots = {module.id: diagnosis.outermost(module) for module in diagnosis.trace.modules}
+    tops = {module: root.path for module, root in roots.items()}
+    trained: set[str] = set()
+    idle: dict[str, list[str]] = defaultdict(list)
+    attributes: dict[str, tuple[str, str]] = {}
+    for module in diagnosis.trace.modules:
+        for member in module.parameters:
+            leaf = diagnosis.identity(member.tensor)
+            if leaf in diagnosis.fed:
+                trained.add(tops[module.id])
+            elif leaf in starved and leaf not in used:
+                idle[tops[module.id]].append(leaf)
+                below = module.path[len(tops[module.id]) :].split(".")[1:]
+                attributes.setdefault(tops[module.id], (below[0] if below else member.name, roots[module.id].type))
+    for top, leaves in idle.items():
+        if top in trained:
+            yield Finding(
+                code="unused_parameters",
+                severity="warning",
+                span=_defined(diagnosis, *attributes[top]),
+                tensors=tuple(leaves),
+                parameters={"model": top, "names": diagnosis.say_all(leaves), "count": str(len(leaves))},
+            )
+
+
+def _defined(diagnosis: Diagnosis, attribute: str, kind: str) -> Span | None:
+    """Where the program gives a module that attribute, best in the class of that name; None when that is not one
+    place."""
+    code = diagnosis.code
+    found = [value for binding in code.bindings for target, value in _pairs(binding)
+             if isinstance(target, ast.Attribute) and target.attr == attribute]  # fmt: skip
+    inside = [(value, code.enclosing(value, ast.ClassDef)) for value in found]
+    chosen = [value for value, owner in inside if owner is not None and owner.name == kind] or found
+    return code.span(chosen[0]) if len(chosen) == 1 else None
+
+
+def _pairs(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
+    """Targets and what they get: of `self.a, self.b = x, y` two."""
+    match statement:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)) if len(targets) == len(values):
+            return list(zip(targets, values, strict=True))
+    return [(statement.targets[0], statement.value)]

@@ -1,0 +1,383 @@
+"""How gradient flows through layers: where it fades, grows, is blocked, or is the same for all."""
+
+import base64
+import math
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from engine.findings.diagnosis import Diagnosis, line, numbers_of
+from engine.trace import Finding, Op, Pass, Tensor
+
+LAYERS = 5
+"""Fewer weights in a row say little about depth."""
+FADED = 1e-4
+"""Ratio of gradients between the first and the last third of the layers."""
+LOOKED_AT = 5
+ROUNDS = 10
+"""Fewer runs of one weight say little about time."""
+PRODUCTS = ("linear", "matmul", "mm", "addmm", "bmm", "mv", "einsum", "conv1d", "conv2d", "conv3d")
+FLAT = ("RoundBackward", "FloorBackward", "CeilBackward", "SignBackward", "TruncBackward")
+RELUS = ("relu", "relu_", "relu6")
+SQUASHES = {"sigmoid": (0.02, 0.98), "tanh": (-0.98, 0.98), "sigmoid_": (0.02, 0.98), "tanh_": (-0.98, 0.98)}
+SATURATED = 0.95
+FEW = 8  # elements; a lesson about `relu(-2)` is no dead layer
+
+
+def size_of(tensor: Tensor | None) -> float | None:
+    """Root mean square of its elements; None when they are unknown or not finite."""
+    if tensor is None or tensor.contents != "known" or 0 in tensor.shape:
+        return None
+    if tensor.summary is not None:
+        if tensor.summary.nan or tensor.summary.inf:
+            return None
+        return float(tensor.summary.norm) / math.sqrt(math.prod(tensor.shape))
+    numbers = numbers_of(tensor)
+    return math.sqrt(sum(number * number for number in numbers) / len(numbers)) if numbers else None
+
+
+def is_zero(tensor: Tensor | None) -> bool:
+    """Whether every element is known to be 0."""
+    return size_of(tensor) == 0.0
+
+
+def _sampled(passes: Sequence[Pass]) -> list[Pass]:
+    """First, last and some between: of a long training they tell what all do."""
+    if len(passes) <= LOOKED_AT:
+        return list(passes)
+    return [passes[round(at * (len(passes) - 1) / (LOOKED_AT - 1))] for at in range(LOOKED_AT)]
+
+
+def gradients_over_depth(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The gradient that enters the products of weights: over the layers, and over the rounds of one weight."""
+    if not any(True for _ in diagnosis.ops_named(PRODUCTS)):
+        return
+    passes = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and not pass_.failed]
+    looked_at = [_entering(diagnosis, pass_) for pass_ in _sampled(passes)]
+    if looked_at and any(len(products) >= LAYERS for products in looked_at):
+        yield from _over_layers(diagnosis, looked_at, passes[-1])
+        yield from _over_time(diagnosis, looked_at)
+
+
+class _Product(NamedTuple):
+    """One product of a weight that a pass went through."""
+
+    at: int
+    op: Op
+    weight: str
+    size: float
+
+
+def _entering(diagnosis: Diagnosis, pass_: Pass) -> list[_Product]:
+    """In the order in which they were computed."""
+    found: list[_Product] = []
+    for visit in pass_.visits:
+        node = diagnosis.nodes.get(visit.node)
+        op = diagnosis.ops.get(node.op or "") if node is not None else None
+        if op is None or op.name not in PRODUCTS or visit.node != op.nodes[-1] or not visit.entered:
+            continue
+        gradient = diagnosis.tensors.get(visit.entered[0] or "")
+        size = size_of(gradient)
+        if gradient is None or size is None:
+            continue
+        norm = size * math.sqrt(math.prod(gradient.shape))
+        found.extend(_Product(diagnosis.op_at[op.id], op, weight, norm) for weight in _weights(diagnosis, op))
+    return sorted(found, key=lambda product: product.at)
+
+
+def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pass) -> Iterator[Finding]:
+    ratios: list[float] = []
+    layers: dict[str, list[_Product]] = {}
+    for products in looked_at:
+        layers = {}
+        for product in products:
+            layers.setdefault(product.weight, []).append(product)
+        third = len(layers) // 3
+        if len(layers) < LAYERS:
+            return
+        sizes = [statistics.median(product.size for product in layer) for layer in layers.values()]
+        early, late = statistics.median(sizes[:third]), statistics.median(sizes[-third:])
+        if not (early > 0 and late > 0):
+            return
+        ratios.append(early / late)
+    code = _verdict(ratios, "gradient_vanishes", "gradient_explodes")
+    if code:
+        (first, *_), *_, (final, *_) = layers.values()
+        yield diagnosis.finding(
+            code,
+            "warning",
+            first.op.span,
+            tensors=(first.weight, final.weight),
+            nodes=first.op.nodes[-1:],
+            first=diagnosis.say(first.weight),
+            last=diagnosis.say(final.weight),
+            first_size=f"{first.size:.2g}",
+            last_size=f"{final.size:.2g}",
+            ratio=_rounded(first.size / final.size),
+            first_most=_most(diagnosis, last, first.weight),
+            last_most=_most(diagnosis, last, final.weight),
+            count=str(len(layers)),
+            line=line(last.span),
+        )
+
+
+def _most(diagnosis: Diagnosis, pass_: Pass, weight: str) -> str:
+    """The largest magnitude in what a pass gave a weight."""
+    given = {added.tensor: added.delta for added in pass_.accumulations if added.delta is not None}
+    given.update(
+        (asked, result) for asked, result in zip(pass_.inputs or (), pass_.results, strict=False) if asked and result
+    )
+    tensor = diagnosis.tensors.get(given.get(weight) or "")
+    if tensor is None:
+        return "?"
+    if tensor.summary is not None:
+        return f"{max(abs(float(tensor.summary.min)), abs(float(tensor.summary.max))):.2g}"
+    return f"{max((abs(number) for number in numbers_of(tensor)), default=math.nan):.2g}"
+
+
+def _over_time(diagnosis: Diagnosis, looked_at: list[list[_Product]]) -> Iterator[Finding]:
+    ratios: dict[str, list[float]] = {}
+    rounds: dict[str, list[_Product]] = {}
+    for products in looked_at:
+        by_weight: dict[str, list[_Product]] = {}
+        for product in products:
+            by_weight.setdefault(product.weight, []).append(product)
+        for weight, own in by_weight.items():
+            early, late = own[0].size, own[-1].size
+            is_long = len(own) >= ROUNDS and early > 0 and late > 0
+            ratios.setdefault(weight, []).append(early / late if is_long else 1.0)
+            rounds[weight] = own
+    for weight, found in ratios.items():
+        code = _verdict(found, "gradient_vanishes_in_time", "gradient_explodes_in_time")
+        if code:
+            first = rounds[weight][0].op
+            yield diagnosis.finding(
+                code,
+                "warning",
+                first.span,
+                tensors=(weight,),
+                nodes=first.nodes[-1:],
+                name=diagnosis.say(weight),
+                rounds=str(len(rounds[weight])),
+                ratio=_rounded(statistics.median(found)),
+            )
+            return
+
+
+def _verdict(ratios: list[float], vanishes: str, explodes: str) -> str:
+    """Only what holds in every pass that was looked at."""
+    return vanishes if max(ratios) < FADED else explodes if min(ratios) > 1 / FADED else ""
+
+
+def _rounded(ratio: float) -> str:
+    return f"{ratio:.1g}" if ratio < 1 else f"{ratio:.2g}"
+
+
+def _first_uses(diagnosis: Diagnosis) -> dict[str, int]:
+    """Weights of at least two axes in the order in which they were first multiplied."""
+    uses: dict[str, int] = {}
+    for op in diagnosis.ops_named(PRODUCTS):
+        for weight in _weights(diagnosis, op):
+            at = diagnosis.op_at[op.id]
+            uses[weight] = min(at, uses.get(weight, at))
+    return uses
+
+
+def _weights(diagnosis: Diagnosis, op: Op) -> Iterator[str]:
+    for input_ in op.inputs:
+        record = diagnosis.tensors.get(input_)
+        if record is not None and record.requires_grad and record.grad_fn is None and len(record.shape) >= 2:
+            yield record.identity or record.id
+
+
+def dead_relus(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A ReLU behind a layer that let nothing through in any pass."""
+
+    def is_dead(op: Op, result: Tensor) -> bool:
+        return is_zero(result) and math.prod(result.shape) >= FEW and _is_behind_a_layer(diagnosis, op)
+
+    for ops in _places_where_always(diagnosis, RELUS, is_dead):
+        result = diagnosis.output_of(ops[-1])
+        units = result.shape[-1] if result is not None and result.shape else 1
+        yield _blocked(diagnosis, "dead_relu", ops, units=str(units))
+
+
+def _places_where_always(
+    diagnosis: Diagnosis, names: Iterable[str], is_so: Callable[[Op, Tensor], bool]
+) -> list[list[Op]]:
+    """The ops of each place of a module, where it was so each time that gradient came back through them."""
+    found: dict[tuple[str | None, str], list[Op]] = {}
+    others: set[tuple[str | None, str]] = set()
+    for op in diagnosis.ops_named(names):
+        place, result = (op.module, line(op.span)), diagnosis.output_of(op)
+        if place in others or result is None or not diagnosis.reaches_a_pass(op):
+            continue
+        if is_so(op, result):
+            found.setdefault(place, []).append(op)
+        else:
+            others.add(place)
+    return [ops for place, ops in found.items() if place not in others]
+
+
+def _blocked(diagnosis: Diagnosis, code: str, ops: list[Op], **parameters: str) -> Finding:
+    last = ops[-1]
+    return diagnosis.finding(
+        code,
+        "warning",
+        last.span,
+        tensors=last.outputs[:1],
+        nodes=last.nodes[:1],
+        fix=(),
+        name=diagnosis.module_path(last) or diagnosis.say(last.outputs[0]),
+        count=str(len(ops)),
+        **parameters,
+    )
+
+
+def _is_behind_a_layer(diagnosis: Diagnosis, op: Op) -> bool:
+    maker = diagnosis.maker.get(op.inputs[0]) if op.inputs else None
+    for _ in range(3):
+        if maker is None:
+            return False
+        if maker.name in PRODUCTS:
+            return True
+        maker = diagnosis.maker.get(maker.inputs[0]) if maker.inputs else None
+    return False
+
+
+def saturated_units(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A sigmoid or tanh between two layers whose outputs sit at its ends in every pass."""
+    fed = {tensor for op in diagnosis.ops_named(PRODUCTS) for tensor in op.inputs[:1]}
+
+    def is_saturated(op: Op, result: Tensor) -> bool:
+        share = _share_at_the_ends(result, *SQUASHES[op.name])
+        return share >= SATURATED and result.id in fed and _is_behind_a_layer(diagnosis, op)
+
+    for ops in _places_where_always(diagnosis, SQUASHES, is_saturated):
+        last = ops[-1]
+        share = _share_at_the_ends(diagnosis.tensors[last.outputs[0]], *SQUASHES[last.name])
+        yield _blocked(diagnosis, "saturated", ops, op=last.name, share=f"{share:.0%}")
+
+
+def _share_at_the_ends(tensor: Tensor, low: float, high: float) -> float:
+    numbers = numbers_of(tensor)
+    if numbers:
+        return sum(not low < number < high for number in numbers) / len(numbers) if len(numbers) >= FEW else 0.0
+    summary = tensor.summary
+    if summary is None or not summary.histogram or summary.nan or summary.inf:
+        return 0.0
+    least, most = float(summary.min), float(summary.max)
+    width = (most - least) / len(summary.histogram)
+    at_ends = sum(
+        count
+        for at, count in enumerate(summary.histogram)
+        if least + (at + 1) * width <= low + 1e-9 or least + at * width >= high - 1e-9
+    )
+    return at_ends / sum(summary.histogram)
+
+
+def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Hidden units with equal weights that got equal gradients: they stay copies of each other."""
+    passes = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and not pass_.failed]
+    if not diagnosis.stepped or not passes:
+        return
+    use = _first_uses(diagnosis)
+    last = passes[-1]
+    deltas = {added.tensor: added.delta for added in last.accumulations if added.tensor in use}
+    leaves = sorted(deltas, key=use.__getitem__)
+    told = [
+        leaf
+        for leaf in leaves[:-1]
+        if leaf in diagnosis.stepped and _are_copies(diagnosis, last, leaf, deltas[leaf], use[leaf])
+    ]
+    if told:
+        op = diagnosis.trace.ops[use[told[0]]]
+        yield diagnosis.finding(
+            "symmetric_units",
+            "warning",
+            op.span,
+            tensors=tuple(told),
+            nodes=op.nodes[-1:],
+            names=diagnosis.say_all(told),
+            name=diagnosis.say(told[0]),
+            units=str(diagnosis.tensors[told[0]].shape[_axis(diagnosis, op, told[0])]),
+            pass_line=line(last.span),
+        )
+
+
+def _are_copies(diagnosis: Diagnosis, pass_: Pass, leaf: str, delta: str | None, use: int) -> bool:
+    weight, gradient = _before(diagnosis, pass_, leaf), diagnosis.tensors.get(delta or "")
+    if leaf not in diagnosis.tensors:
+        return False
+    axis = _axis(diagnosis, diagnosis.trace.ops[use], leaf)
+    if weight is None or gradient is None or weight.shape[axis] < 2:
+        return False
+    return _has_equal_units(weight, axis) and _has_equal_units(gradient, axis)
+
+
+def _axis(diagnosis: Diagnosis, op: Op, leaf: str) -> int:
+    """The axis of a weight along which its units lie: columns when it is what a plain product multiplies by."""
+    is_plain = op.name in ("matmul", "mm", "addmm", "bmm")
+    return -1 if is_plain and diagnosis.identity(op.inputs[-1]) == leaf else 0
+
+
+def _before(diagnosis: Diagnosis, pass_: Pass, leaf: str) -> Tensor | None:
+    """The state of a leaf that a pass went back to: what its last op before the pass was given."""
+    now = diagnosis.pass_step.get(pass_.id, 0)
+    for op in reversed(diagnosis.uses.get(leaf, ())):
+        if diagnosis.op_step.get(op.id, now) < now:
+            return next((diagnosis.tensors.get(at) for at in op.inputs if diagnosis.identity(at) == leaf), None)
+    return None
+
+
+def _has_equal_units(tensor: Tensor, axis: int) -> bool:
+    numbers = numbers_of(tensor)
+    units = tensor.shape[axis]
+    if numbers:
+        width = len(numbers) // units
+        if axis == -1:
+            return all(len(set(numbers[at : at + units])) == 1 for at in range(0, len(numbers), units))
+        return all(numbers[at * width : (at + 1) * width] == numbers[:width] for at in range(1, units))
+    if tensor.summary is not None and float(tensor.summary.std) == 0.0:
+        return True
+    picture = tensor.thumbnail
+    if picture is None or len(tensor.shape) != 2 or picture.rows < 2 or picture.columns < 2:
+        return False
+    cells = base64.b64decode(picture.cells)
+    rows = [cells[at * picture.columns : (at + 1) * picture.columns] for at in range(picture.rows)]
+    return all(len(set(row)) == 1 for row in rows) if axis == -1 else all(row == rows[0] for row in rows)
+
+
+def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`round` and its like, through which a pass sent a gradient of zeros only."""
+    told: set[str] = set()
+    for node in diagnosis.trace.nodes:
+        if not node.type.startswith(FLAT) or node.id not in diagnosis.visited:
+            continue
+        op = diagnosis.op_of_node(node.id)
+        if op is None or line(op.span) in told:
+            continue
+        starved = _starved_by(diagnosis, node.id)
+        if not starved:
+            continue
+        told.add(line(op.span))
+        yield diagnosis.finding(
+            "flat_op",
+            "warning",
+            op.span,
+            tensors=starved[:8],
+            nodes=(node.id,),
+            op=op.name,
+            leaf=diagnosis.say_all(starved),
+            code=diagnosis.code.excerpt(op.span),
+        )
+
+
+def _starved_by(diagnosis: Diagnosis, node: str) -> list[str]:
+    """Leaves below a node that got nothing but zeros in all passes."""
+    leaves = {diagnosis.nodes[below].variable for below in diagnosis.reached_from([node])}
+    zero: dict[str, bool] = {}
+    for _, added in diagnosis.accumulations:
+        if added.tensor in leaves:
+            zero[added.tensor] = zero.get(added.tensor, True) and is_zero(diagnosis.tensors.get(added.delta or ""))
+    return [leaf for leaf, is_all in zero.items() if is_all]

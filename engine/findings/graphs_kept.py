@@ -1,0 +1,202 @@
+"""Graphs that are kept longer than anyone needs them."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from engine.findings.diagnosis import Diagnosis, line
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, keyword
+from engine.program.source import Source
+from engine.trace import Finding, Op, Pass, Tensor
+
+CREATES = "create_graph=True"
+
+
+def losses_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A list of tensors that still hold their graphs after their passes."""
+    code = diagnosis.code
+    done = [pass_ for pass_ in diagnosis.trace.passes if pass_.kind == "backward" and not pass_.create_graph]
+    appends = [
+        (call, dotted(call.func.value))
+        for call in code.calls
+        if called(call) == "append" and isinstance(call.func, ast.Attribute) and len(call.args) == 1
+    ]
+    roots = {root.tensor for pass_ in done for root in pass_.roots}
+    for variable in diagnosis.trace.variables:
+        kept = _with_graph(diagnosis, (tensor for tensor in variable.tensors if tensor in roots))
+        call = next((call for call, owner in appends if owner == variable.name and code.in_loop(call)), None)
+        if variable.type == "list" and len(kept) >= 2 and call is not None:
+            yield _kept(diagnosis, call, variable.name, kept)
+    yield from islice(_kept_in_functions(diagnosis, appends, done), 1)
+
+
+def _kept_in_functions(
+    diagnosis: Diagnosis, appends: Iterable[tuple[ast.Call, str]], done: Iterable[Pass]
+) -> Iterator[Finding]:
+    """The same with a list that only a function or an object knows: what is appended is what a pass there began at."""
+    code = diagnosis.code
+    empty = {
+        dotted(binding.targets[0]): binding
+        for binding in code.bindings
+        if isinstance(binding.value, ast.List) and not binding.value.elts
+    }
+    for call, owner in appends:
+        made, name = empty.get(owner), dotted(call.args[0])
+        if made is None or not name or not code.is_in_function(call) or call.lineno in diagnosis.trace.lines_not_run:
+            continue
+        if not code.in_loop(call) and code.function(made) is code.function(call):
+            continue
+        passes = [pass_ for pass_ in done if _begins_at(code, pass_, name, call)]
+        kept = _with_graph(
+            diagnosis, (root.tensor for pass_ in passes for root in pass_.roots if root.tensor is not None)
+        )
+        if len(kept) >= 2:
+            yield _kept(diagnosis, call, owner, kept)
+
+
+def _begins_at(code: Source, pass_: Pass, name: str, call: ast.Call) -> bool:
+    """Whether a pass is written `name.backward()` in the function of a call."""
+    backward = code.call_at(pass_.span)
+    owner = backward.func.value if backward is not None and isinstance(backward.func, ast.Attribute) else None
+    return backward is not None and dotted(owner) == name and code.function(backward) is code.function(call)
+
+
+def _with_graph(diagnosis: Diagnosis, tensors: Iterable[str]) -> list[Tensor]:
+    records = (diagnosis.tensors.get(tensor) for tensor in tensors)
+    return [tensor for tensor in records if tensor is not None and tensor.grad_fn is not None]
+
+
+def _kept(diagnosis: Diagnosis, call: ast.Call, owner: str, kept: list[Tensor]) -> Finding:
+    code = diagnosis.code
+    return diagnosis.finding(
+        "losses_kept",
+        "warning",
+        code.span(call),
+        tensors=tuple(tensor.id for tensor in kept[:8]),
+        nodes=tuple(tensor.grad_fn.node for tensor in kept[:8] if tensor.grad_fn is not None),
+        fix=code.method(call.args[0], ".detach()"),
+        list=owner,
+        name=code.short(call.args[0]),
+        count=str(len(kept)),
+    )
+
+
+def totals_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`total += loss`: a running sum whose graph grows by one iteration each time and that nothing goes back
+    through."""
+    code = diagnosis.code
+    told: set[str] = set()
+    for op in diagnosis.ops_named(("add", "add_", "iadd")):
+        if op.iteration < 1 or line(op.span) in told or diagnosis.reaches_a_pass(op) or not op.nodes:
+            continue
+        statement = code.at(op.span)
+        target, added = _running_sum(diagnosis, op)
+        if added is None or not _adds_to_itself(diagnosis, op) or not _adds_a_root(diagnosis, op):
+            continue
+        told.add(line(op.span))
+        yield diagnosis.finding(
+            "total_kept",
+            "warning",
+            op.span,
+            tensors=op.outputs[:1],
+            nodes=op.nodes[:1],
+            fix=code.method(added, ".detach()") if statement is not None else (),
+            name=target,
+            added=code.short(added),
+            count=str(len(diagnosis.ops_at(op.span))),
+        )
+
+
+def _running_sum(diagnosis: Diagnosis, op: Op) -> tuple[str, ast.expr | None]:
+    """The name of the total and what is added to it."""
+    node = diagnosis.code.at(op.span)
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add):
+        return dotted(node.target), node.value
+    statement = diagnosis.code.statement_at(op.span)
+    if isinstance(node, ast.BinOp) and isinstance(statement, ast.Assign) and statement.value is node:
+        name = dotted(statement.targets[0])
+        if name and dotted(node.left) == name:
+            return name, node.right
+    return "", None
+
+
+def _adds_to_itself(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether one operand is the result of the same place, one round before."""
+    return any(
+        (maker := diagnosis.maker.get(input_)) is not None and maker.span == op.span and maker.iteration < op.iteration
+        for input_ in op.inputs
+    )
+
+
+def _adds_a_root(diagnosis: Diagnosis, op: Op) -> bool:
+    roots = {root.node for pass_ in diagnosis.trace.passes for root in pass_.roots}
+    return any(
+        (record := diagnosis.tensors.get(input_)) and record.grad_fn and record.grad_fn.node in roots
+        for input_ in op.inputs
+    )
+
+
+def graphs_retained(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`retain_graph=True` where no later pass went through the graph again."""
+    if diagnosis.trace.status != "ok" or diagnosis.trace.truncated:
+        return
+    asked: dict[str, list[Pass]] = {}
+    for pass_ in diagnosis.trace.passes:
+        if pass_.retain_graph and not pass_.create_graph:
+            asked.setdefault(line(pass_.span), []).append(pass_)
+    numbers = {pass_.id: number for number, pass_ in enumerate(diagnosis.trace.passes)}
+    for passes in asked.values():
+        if any(_is_used_again(diagnosis, pass_, numbers[pass_.id]) for pass_ in passes):
+            continue
+        call = diagnosis.code.call_at(passes[0].span)
+        word = keyword(call, "retain_graph") if call is not None else None
+        if call is None or word is None:
+            continue
+        yield diagnosis.finding(
+            "retain_graph_needless",
+            "note",
+            passes[0].span,
+            nodes=tuple(root.node for root in passes[0].roots if root.node is not None),
+            fix=diagnosis.code.argument_removed(call, word),
+            count=str(len(passes)),
+        )
+
+
+def _is_used_again(diagnosis: Diagnosis, pass_: Pass, number: int) -> bool:
+    return any(
+        diagnosis.visited[visit.node] > number
+        and (node := diagnosis.nodes.get(visit.node)) is not None
+        and node.variable is None
+        for visit in pass_.visits
+    )
+
+
+def graphs_of_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`backward(create_graph=True)`: parameters and their gradients hold each other, as PyTorch warns."""
+    for warning in diagnosis.trace.warnings:
+        if CREATES not in warning.message or "backward()" not in warning.message:
+            continue
+        pass_ = next((pass_ for pass_ in diagnosis.trace.passes if pass_.span == warning.span), None)
+        yield diagnosis.finding(
+            "create_graph_in_backward",
+            "warning",
+            warning.span,
+            nodes=tuple(root.node for root in pass_.roots if root.node is not None) if pass_ is not None else (),
+            fix=_not_created(diagnosis, pass_),
+            code=diagnosis.code.excerpt(warning.span),
+        )
+        return
+
+
+def _not_created(diagnosis: Diagnosis, pass_: Pass | None) -> Edits:
+    """Without the word, when no pass went through the gradients' own graph."""
+    call = diagnosis.code.call_at(pass_.span) if pass_ is not None else None
+    word = keyword(call, "create_graph") if call is not None else None
+    if (
+        call is None
+        or word is None
+        or any(node.made_by is not None and node.id in diagnosis.visited for node in diagnosis.trace.nodes)
+    ):
+        return ()
+    return diagnosis.code.argument_removed(call, word)

@@ -1,0 +1,104 @@
+"""Learning rates: of 0, and schedules in the wrong order."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.optimizers import made_by, receiver
+from engine.program.edits import Edits
+from engine.program.names import dotted, keyword
+from engine.trace import Finding, Span, Update
+
+TOO_EARLY = "before `optimizer.step()`"
+
+
+def steps_of_zero(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """An optimizer whose learning rate is 0 in all steps, or in all from some step on."""
+    by_place: dict[tuple[str | None, Span | None], list[Update]] = {}
+    for update in diagnosis.trace.updates:
+        if update.kind == "step" and update.changes and not update.raised:
+            by_place.setdefault((receiver(diagnosis, update), update.span), []).append(update)
+    for steps in by_place.values():
+        still = [_rate(step) == 0 for step in steps]
+        at = still.index(True) if True in still else len(steps)
+        if not all(still[at:]) or 2 * at > len(steps) or at == len(steps):
+            continue
+        first = steps[at]
+        span, fix = _zero_from(diagnosis, first, was_zero=at == 0)
+        yield diagnosis.finding(
+            "learning_rate_zero",
+            "error" if at == 0 else "warning",
+            span,
+            fix=fix,
+            optimizer=receiver(diagnosis, first) or first.optimizer or "",
+            step_line=line(first.span),
+            count=str(len(steps) - at),
+            of=str(len(steps)),
+            code=diagnosis.code.excerpt(span),
+        )
+
+
+def _rate(step: Update) -> float | None:
+    """The largest learning rate of the groups that it changed something of."""
+    texts = [
+        step.settings[group].get("lr", "")
+        for group in {change.group for change in step.changes}
+        if group < len(step.settings)
+    ]
+    found = [re.search(r"-?\d+(\.\d*)?(e[-+]?\d+)?|-?\.\d+", text) for text in texts]
+    rates = [abs(float(number.group())) for number in found if number is not None]
+    return max(rates) if len(rates) == len(texts) and rates else None
+
+
+def _zero_from(diagnosis: Diagnosis, step: Update, *, was_zero: bool) -> tuple[Span | None, Edits]:
+    """Where the 0 comes from: the optimizer's own line, the schedule's, or a line that sets it."""
+    code = diagnosis.code
+    made = made_by(diagnosis, step)
+    call = made.value if made is not None else None
+    is_scheduled = any(setting.get("initial_lr", "0") not in ("0", "0.0") for setting in step.settings)
+    if was_zero and not is_scheduled and isinstance(call, ast.Call):
+        return code.span(call), _rate_given(diagnosis, call)
+    name = dotted(made.targets[0]) if made is not None else ""
+    bound = [binding.value for binding in code.bindings if isinstance(binding.value, ast.Call) and binding.value.args]
+    schedules = [call for call in bound if isinstance(call, ast.Call) and name and dotted(call.args[0]) == name]
+    by_hand = [node for node in code.nodes if isinstance(node, ast.Assign | ast.AugAssign) and _sets_rate(node)]
+    if schedules and (is_scheduled or not by_hand):
+        return code.span(schedules[-1]), ()
+    if by_hand:
+        return code.span(by_hand[-1]), ()
+    return (code.span(call), ()) if isinstance(call, ast.Call) else (step.span, ())
+
+
+def _sets_rate(statement: ast.Assign | ast.AugAssign) -> bool:
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return any(
+        isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant) and target.slice.value == "lr"
+        for target in targets
+    )
+
+
+def _rate_given(diagnosis: Diagnosis, call: ast.Call) -> Edits:
+    word = keyword(call, "lr")
+    value = word.value if word is not None else call.args[1] if len(call.args) > 1 else None
+    return (diagnosis.code.replace(value, "0.01"),) if isinstance(value, ast.Constant) else ()
+
+
+def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """PyTorch warns of it: the first value of the schedule is skipped."""
+    code = diagnosis.code
+    for warning in diagnosis.trace.warnings:
+        if "lr_scheduler.step()" not in warning.message or TOO_EARLY not in warning.message:
+            continue
+        statement = code.statement_at(warning.span)
+        step = next((update for update in diagnosis.trace.updates if update.kind == "step"), None)
+        other = code.statement_at(step.span) if step is not None else None
+        yield diagnosis.finding(
+            "scheduler_before_step",
+            "warning",
+            warning.span,
+            fix=code.moved(statement, after=other) if code.follows(statement, other) else (),
+            step_line=line(step.span if step is not None else None),
+            code=diagnosis.code.excerpt(warning.span),
+        )
+        return

@@ -1,0 +1,96 @@
+"""Layers and parameters kept in a plain list or dict, which hides them from `parameters()`."""
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from engine.findings.diagnosis import Diagnosis
+from engine.program.edits import Edits
+from engine.program.names import called, dotted
+from engine.trace import Finding
+
+CONTAINERS = {ast.List: "nn.ModuleList", ast.ListComp: "nn.ModuleList", ast.Dict: "nn.ModuleDict"}
+PARAMETER_CONTAINERS = {ast.List: "nn.ParameterList", ast.ListComp: "nn.ParameterList", ast.Dict: "nn.ParameterDict"}
+REGISTERS = frozenset("ModuleList ModuleDict ParameterList ParameterDict Sequential".split())
+
+
+def modules_in_plain_containers(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`self.layers = [nn.Linear(...)]`: a plain list hides its layers from `parameters()`."""
+    types = {module.type for module in diagnosis.trace.modules}
+    for container in plain_containers(diagnosis):
+        if container.model in types and _hides(diagnosis):
+            yield Finding(
+                code="modules_in_plain_list",
+                severity="warning",
+                span=diagnosis.code.span(container.value),
+                parameters=said_of(container),
+                fix=wrapped(diagnosis, container),
+            )
+
+
+class Container(NamedTuple):
+    """A list or dict of layers that is an attribute of a module."""
+
+    target: str
+    value: ast.expr
+    model: str
+    better: str
+    """The container of PyTorch's that registers what is in it."""
+
+
+def said_of(container: Container) -> dict[str, str]:
+    """What its sentences ask for."""
+    kind = "dict" if isinstance(container.value, ast.Dict) else "list"
+    return {
+        "name": container.target,
+        "line": str(container.value.lineno),
+        "type": kind,
+        "better": container.better,
+        "model": container.model,
+    }
+
+
+def wrapped(diagnosis: Diagnosis, container: Container) -> Edits:
+    """The container that registers, around it."""
+    return (diagnosis.code.before(container.value, f"{container.better}("), diagnosis.code.after(container.value, ")"))
+
+
+def plain_containers(diagnosis: Diagnosis) -> Iterator[Container]:
+    """Lists and dicts of layers that the program's classes keep as they are."""
+    code = diagnosis.code
+    registered = {
+        (code.enclosing(call, ast.ClassDef), dotted(arg.value if isinstance(arg, ast.Starred) else arg))
+        for call in code.calls
+        if called(call) in REGISTERS
+        for arg in call.args
+    }
+    for statement in code.bindings:
+        target = dotted(statement.targets[0])
+        owner = code.enclosing(statement, ast.ClassDef)
+        if owner is None or not target.startswith("self.") or (owner, target) in registered:
+            continue
+        held = _held(statement.value)
+        is_parameter = bool(held) and called(held[0]) == "Parameter"
+        better = (PARAMETER_CONTAINERS if is_parameter else CONTAINERS).get(type(statement.value))
+        if held and better is not None:
+            yield Container(target, statement.value, owner.name, better)
+
+
+def _held(node: ast.expr) -> list[ast.Call]:
+    """The layers or parameters that a list, comprehension or dict is made of."""
+    items: list[ast.expr | None] = []
+    if isinstance(node, ast.List):
+        items = [*node.elts]
+    elif isinstance(node, ast.ListComp):
+        items = [node.elt]
+    elif isinstance(node, ast.Dict):
+        items = [*node.values]
+    made = [item for item in items if isinstance(item, ast.Call) and dotted(item.func).startswith(("nn.", "torch.nn."))]
+    return made if len(made) == len(items) else []
+
+
+def _hides(diagnosis: Diagnosis) -> bool:
+    """Whether parameters that are in no module's tree got gradient."""
+    trees = (module for module in diagnosis.trace.modules if "(" not in module.path)
+    members = {diagnosis.identity(parameter.tensor) for module in trees for parameter in module.parameters}
+    return any(map(diagnosis.is_parameter, diagnosis.fed - members))

@@ -1,0 +1,185 @@
+"""Leaves that took part in a pass's values and got no gradient: where what they gave stopped being followed."""
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from engine.findings.diagnosis import Diagnosis, line, once_a_line
+from engine.findings.optimizers import models_asked
+from engine.ops import COPIES, DETACHES, READS
+from engine.program.edits import Edits
+from engine.program.names import called
+from engine.trace import Finding, Op, Tensor
+from engine.unfollowed import NOT_DIFFERENTIABLE, user_of
+
+NO_EDITS: Edits = ()
+
+
+def wanting_leaves(diagnosis: Diagnosis) -> set[str]:
+    """Leaves with a name that want a gradient."""
+    return {
+        tensor.id
+        for tensor in diagnosis.trace.tensors
+        if tensor.identity is None
+        and tensor.requires_grad
+        and tensor.grad_fn is None
+        and tensor.role in ("leaf", "parameter")
+        and (diagnosis.has_names(tensor.id) or diagnosis.is_parameter(tensor.id))
+        and not _is_view_of_tracked(diagnosis, tensor)
+    }
+
+
+def _is_view_of_tracked(diagnosis: Diagnosis, tensor: Tensor) -> bool:
+    """A view taken under no_grad says that it requires a gradient and is a leaf, but stands for its base."""
+    base = diagnosis.tensors.get(tensor.base or "")
+    return base is not None and base.requires_grad
+
+
+def starved_leaves(diagnosis: Diagnosis) -> set[str]:
+    """Those of them that got none in any pass, neither kept nor handed out."""
+    asked = {tensor for pass_ in diagnosis.trace.passes for tensor in pass_.inputs or () if tensor is not None}
+    return wanting_leaves(diagnosis) - diagnosis.fed - {diagnosis.identity(tensor) for tensor in asked}
+
+
+def set_aside(diagnosis: Diagnosis, starved: set[str]) -> set[str]:
+    """The parameters of models that got no gradient at all while another was trained, and that the program never asks
+    for."""
+    by_model: dict[str, set[str]] = {}
+    for module in diagnosis.trace.modules:
+        leaves = by_model.setdefault(diagnosis.outermost(module).path, set())
+        leaves.update(diagnosis.identity(member.tensor) for member in module.parameters)
+    models = {model: leaves for model, leaves in by_model.items() if leaves}
+    idle = {model: leaves for model, leaves in models.items() if leaves <= starved}
+    if len(idle) == len(models):
+        return set()
+    asked = set(models_asked(diagnosis.code.calls))
+    return {leaf for model, leaves in idle.items() if not _is_among(model, asked) for leaf in leaves}
+
+
+def _is_among(model: str, asked: Iterable[str]) -> bool:
+    """Whether one of these is the model, a part of it, or holds it."""
+    return any(f"{name}.".startswith(f"{model}.") or f"{model}.".startswith(f"{name}.") for name in asked)
+
+
+class Way(NamedTuple):
+    """How a leaf's influence came to a tensor or an op."""
+
+    leaf: str
+    cut: Op | None
+    """The first op that autograd did not follow."""
+    array: bool = False
+    """It went through a NumPy array."""
+
+
+@once_a_line
+def lost_influence(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Whole numbers, NumPy arrays and leaves made anew between a leaf without gradient and a pass."""
+    starved = starved_leaves(diagnosis) if diagnosis.visited or diagnosis.failed_pass() is not None else set()
+    starved -= set_aside(diagnosis, starved) if starved else set()
+    if not starved:
+        return
+    lost: dict[str, set[str]] = {}
+    ways: dict[str, Way] = {}
+    for way in arrivals(diagnosis, starved):
+        if way.cut is not None:
+            lost.setdefault(way.cut.id, set()).add(way.leaf)
+            ways[way.cut.id] = way
+    for cut, leaves in lost.items():
+        finding = _lost(diagnosis, diagnosis.ops[cut], ways[cut], sorted(leaves))
+        if finding is not None:
+            yield finding
+
+
+def arrivals(diagnosis: Diagnosis, starved: set[str]) -> Iterator[Way]:
+    """The ways that end in an op a pass went through, or in a root that a pass could not start from."""
+    failed = diagnosis.failed_pass()
+    roots = {root.tensor for root in failed.roots} if failed is not None else set()
+    roots |= {
+        root.tensor
+        for pass_ in diagnosis.trace.passes
+        for root in pass_.roots
+        if diagnosis.is_tracked_leaf(root.tensor or "")
+    }
+    to_tensor: dict[str, Way] = {}
+    to_op: dict[str, Way] = {}
+    for at, op in enumerate(diagnosis.trace.ops):
+        way = to_op.get(op.id) or _way(diagnosis, op.inputs, to_tensor, starved)
+        if way is None or op.raised or op.in_place:
+            continue
+        cut = way._replace(cut=op)
+        if (way.cut is None and not any(map(diagnosis.is_followed, op.outputs))) or (
+            op.id in to_op and op.name in COPIES
+        ):
+            way = cut
+        if op.name in READS:
+            user = user_of(diagnosis.trace, at, op)
+            if user is not None:
+                to_op[user] = way._replace(array=way.array or op.name == "numpy")
+        if way.cut is not None and (diagnosis.reaches_a_pass(op) or not roots.isdisjoint(op.outputs)):
+            yield way
+        for output in op.outputs:
+            to_tensor.setdefault(output, way if way.cut is not None or diagnosis.is_followed(output) else cut)
+
+
+def _way(diagnosis: Diagnosis, inputs: Iterable[str], to_tensor: dict[str, Way], starved: set[str]) -> Way | None:
+    for input_ in inputs:
+        if input_ in to_tensor:
+            return to_tensor[input_]
+        if diagnosis.identity(input_) in starved and diagnosis.is_tracked_leaf(input_):
+            return Way(diagnosis.identity(input_), None)
+    return None
+
+
+def _lost(diagnosis: Diagnosis, cut: Op, way: Way, leaves: list[str]) -> Finding | None:
+    result = diagnosis.output_of(cut)
+    made = [diagnosis.tensors[output].dtype for output in cut.outputs if output in diagnosis.tensors]
+    whole = [dtype for dtype in made if dtype.startswith(NOT_DIFFERENTIABLE)]
+    parameters = {
+        "leaf": diagnosis.say_all(leaves),
+        "line": line(cut.span),
+        "op": cut.name,
+        "code": diagnosis.code.excerpt(cut.span),
+        "value": diagnosis.say(cut.inputs[0] if cut.inputs else None),
+        "dtype": made[0] if made else "?",
+    }
+    code, fix = "", NO_EDITS
+    call = diagnosis.code.call_at(cut.span)
+    is_written = call is not None and called(call) == cut.name
+    if way.array:
+        code = "cut_by_numpy"
+    elif (
+        result is not None
+        and diagnosis.is_tracked_leaf(result.id)
+        and is_written
+        and cut.name in DETACHES | COPIES | READS
+    ):
+        code, fix = "leaf_recreated", _kept(diagnosis, cut)
+        parameters["name"] = diagnosis.say(result.id)
+    elif whole and cut.grad_mode == "grad" and not diagnosis.is_inside_library(cut) and diagnosis.failed_pass() is None:
+        code, parameters["dtype"] = "cut_by_integer", whole[0]
+    if not code:
+        return None
+    return Finding(
+        code=code,
+        severity="warning" if diagnosis.failed_pass() is None else "error",
+        span=cut.span,
+        tensors=(*leaves[:8], *cut.outputs[:1]),
+        parameters=parameters,
+        fix=fix,
+    )
+
+
+def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
+    """The tensor itself in place of `t.detach().requires_grad_()`."""
+    code = diagnosis.code
+    call = code.call_at(cut.span)
+    method = code.parents.get(call) if call is not None else None
+    around = code.parents.get(method) if method is not None else None
+    match call, method, around:
+        case (
+            ast.Call(func=ast.Attribute(attr="detach", value=inner)),
+            ast.Attribute(attr="requires_grad_"),
+            ast.Call() as whole,
+        ):
+            return (code.replace(whole, code.text(inner)),)
+    return ()

@@ -70,6 +70,19 @@ class Server:
             folders=sum(1 for _ in self.temporary.rglob("*")),
         )
 
+    def at_rest(self, within_s: float = 20) -> Holding:
+        """What it holds once it starts and ends no more processes for a second."""
+        holding = self.holding()
+
+        def settled() -> bool:
+            nonlocal holding
+            time.sleep(1)
+            before, holding = holding, self.holding()
+            return before.processes == holding.processes
+
+        wait_for(settled, within_s)
+        return holding
+
 
 @contextmanager
 def server(data: Path, **settings: object) -> Iterator[Server]:

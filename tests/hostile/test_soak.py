@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 @pytest.mark.timeout(180)
 def test_mixed_load_leaves_nothing_behind(tmp_path: Path) -> None:
     with soak.server(tmp_path, memory_cache_bytes=4 * MIB, warm_gallery=0) as at:
-        fresh = at.holding()
+        fresh = at.at_rest()
         soak.load(at, WARM_S)
         soak.wait_for(lambda: at.holding().processes <= fresh.processes, 20)
         before = at.holding()

@@ -135,6 +135,7 @@ UNLIKE_ITSELF = {
     "error_recursion": "the depth at which the stack ends counts frames of ours",
     "grad_fn_printed": "prints addresses",
     "threads": "prints the numbers of threads",
+    "stdout_from_below": "what is written past Python's stream is noticed some milliseconds later",
     "more_losses": "shows memory nobody wrote",
     "typed_constructors": "shows memory nobody wrote",
     "model_lstm": "shows memory nobody wrote",

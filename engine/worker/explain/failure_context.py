@@ -21,7 +21,7 @@ from engine.program.source import Source
 from engine.program.spelling import LONGEST_NAME, nearest
 from engine.trace import Span
 from engine.worker.capture.recorder import Recorder
-from engine.worker.pytorch.internals import MODULE_TABLES, disable_torch_function, position_of
+from engine.worker.pytorch.internals import MODULE_TABLES, disable_torch_function, position_at, positions_of
 
 _MOST_OPERANDS = 24
 _MISSING = object()
@@ -159,7 +159,7 @@ class FailureContext:
 
 
 def _place(frame: FrameType, instruction: int) -> Place | None:
-    position = position_of(frame.f_code, instruction)
+    position = position_at(positions_of(frame.f_code), instruction)
     return position if position is not None and None not in position else None  # type: ignore[return-value]
 
 

@@ -15,7 +15,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from types import CodeType, FrameType
 from typing import Any, Final, TypeAlias
 
@@ -52,7 +52,7 @@ ATTRIBUTES: Final[Mapping[str, str]] = {
 """Private attributes that other files may read: of what, what it says, where it is defined.
 
 Of CPython, frames' `f_lasti` is read in the same way: with the code object it names one place of the program
-(`position_of`).
+(`position_at`).
 """
 
 
@@ -292,13 +292,16 @@ Position: TypeAlias = tuple[int | None, int | None, int | None, int | None]
 """Line, end line, and the columns in bytes."""
 
 
-def position_of(code: CodeType, instruction: int) -> Position | None:
-    """Where the expression stands that `f_lasti` or `tb_lasti` is at: that counts bytes, two for each place of
+def positions_of(code: CodeType) -> list[Position]:
+    """Where the expression of each instruction stands."""
+    return list(code.co_positions())
+
+
+def position_at(positions: Sequence[Position], instruction: int) -> Position | None:
+    """Where the expression stands that `f_lasti` or `tb_lasti` is at: those count bytes, two for each place of
     `co_positions`, cache entries too (PEP 657 and 659; the same in 3.12 and 3.13)."""
-    for index, position in enumerate(code.co_positions()):
-        if index == instruction // 2:
-            return position
-    return None
+    at = instruction // 2
+    return positions[at] if at < len(positions) else None
 
 
 _LEAVING = frozenset(("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR"))

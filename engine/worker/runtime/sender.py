@@ -13,7 +13,7 @@ from engine.program.spans import Lines
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.tensor_facts import Pooled
 from engine.worker.compact.sampling import OPS_BYTES
-from engine.worker.pytorch.internals import position_of
+from engine.worker.pytorch.internals import Position, position_at, positions_of
 
 _RESERVE_BYTES = 1 << 20
 _LAST_WORDS = (Site, Printed, Warned, Failed, Ended, Omitted, PassEnded, LinesNotRun)
@@ -38,6 +38,8 @@ class Sender:
         self.lines = Lines(source)
         self.lock = threading.Lock()
         self.sites_sent = 0
+        self._positions: dict[int, list[Position]] = {}
+        """By id of the code, which `sites` holds."""
         self.full = False
 
     def flush(self) -> None:
@@ -75,7 +77,10 @@ class Sender:
 
     def position(self, code: CodeType, instruction: int) -> tuple[int, int, int, int]:
         """Line, end line, column and end column in code points."""
-        line, end_line, column, end_column = position_of(code, instruction) or (None, None, None, None)
+        positions = self._positions.get(id(code))
+        if positions is None:  # walked once: a walk for each place would cost the square of a long program
+            positions = self._positions[id(code)] = positions_of(code)
+        line, end_line, column, end_column = position_at(positions, instruction) or (None, None, None, None)
         line = line or code.co_firstlineno
         end_line = end_line or line
         return line, end_line, self.lines.column(line, column or 0), self.lines.column(end_line, end_column or 0)

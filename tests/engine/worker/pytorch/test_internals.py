@@ -520,19 +520,19 @@ def _() -> None:
 # CPython
 
 
-@canary("ops would have no lines", "get_frame", "position_of")
+@canary("ops would have no lines", "get_frame", "positions_of", "position_at")
 def _() -> None:
     found: list[internals.Position | None] = []
 
     def here() -> int:
         frame = internals.get_frame(1)
-        found.append(internals.position_of(frame.f_code, frame.f_lasti))
+        found.append(internals.position_at(internals.positions_of(frame.f_code), frame.f_lasti))
         return 1
 
     code = compile("a = 1\nb = (a +\n     here())\n", "<tried>", "exec")
     exec(code, {"here": here})
     assert found == [(3, 3, 5, 11)]
-    assert internals.position_of(code, 10**6) is None
+    assert internals.position_at(internals.positions_of(code), 10**6) is None
 
 
 @canary("a limit would not say the line", "current_frames")

@@ -1,6 +1,6 @@
 """The kinds of devices a program can ask for: one row each, with all that sandbox and server need to know of it.
 
-A new kind is a new row. What needs torch to ask a device is in `engine/worker/warm.py`, the same for all kinds.
+A new kind is a new row. What needs torch to ask a device is in `engine/worker/runtime/warm.py`, the same for all kinds.
 """
 
 from collections.abc import Mapping
@@ -84,3 +84,8 @@ def device_files(device: str) -> tuple[str, ...]:
     index = device.partition(":")[2] or "0"
     nodes = (node.format(index=index) for node in kind_of(device).files)
     return tuple(node for node in nodes if Path(node).exists())
+
+
+def is_accelerator(device: str) -> bool:
+    """Whether a tensor's device is one; `cpu` and `meta` are not."""
+    return kind_of(device) is not CPU

@@ -217,7 +217,7 @@ class Held(_Event, frozen=True, tag="held"):
     """Nodes hold the holder: it is gone as soon as one of them has been visited, though said with what comes next."""
 
 
-class Room(_Event, frozen=True, tag="room"):
+class StorageSize(_Event, frozen=True, tag="room"):
     """A storage is larger than the first tensor met in it."""
 
     storage: int
@@ -687,7 +687,7 @@ class Omitted(_Event, frozen=True, tag="cut"):
     omitted: int
 
 
-class Going(_Event, frozen=True, tag="at"):
+class Progress(_Event, frozen=True, tag="at"):
     """Said now and then by a run that takes long: the line it is at (0: none of its own), ops recorded so far."""
 
     line: int
@@ -723,7 +723,7 @@ Event = (
     | Again
     | Gone
     | Held
-    | Room
+    | StorageSize
     | NodeSeen
     | PassStarted
     | Visited
@@ -753,7 +753,7 @@ Event = (
     | CurveSaid
     | Skipped
     | Omitted
-    | Going
+    | Progress
     | Ended
     | BlobSaid
 )

@@ -16,7 +16,7 @@ from engine.trace import Program, RunLimits, Trace
 _T = TypeVar("_T")
 
 
-class Engine:
+class LocalEngine:
     """A pool on an event loop of its own; may be used from any number of threads."""
 
     def __init__(self, pool: Pool | None = None) -> None:
@@ -58,15 +58,15 @@ class _Shared:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._engines: dict[bool, Engine] = {}
+        self._engines: dict[bool, LocalEngine] = {}
         """By whether their programs are sandboxed."""
 
-    def get(self, *, sandboxed: bool = True) -> Engine:
+    def get(self, *, sandboxed: bool = True) -> LocalEngine:
         with self._lock:
             if sandboxed not in self._engines:
                 # one that waits would have imported PyTorch for nothing
                 pool = Pool() if sandboxed else Pool(sandboxed=False, spares=0)
-                engine = self._engines[sandboxed] = Engine(pool)
+                engine = self._engines[sandboxed] = LocalEngine(pool)
                 atexit.register(engine.close)
             return self._engines[sandboxed]
 

@@ -1,4 +1,5 @@
-"""Where everything of a graph goes when it opens (`gradgraph.layout/1`), as the frontend's `core/layout.ts` says it.
+"""Where everything of a graph goes when it opens (`gradgraph.layout/1`), as the frontend's
+`core/layout/layout.ts` says it.
 
 Lengths are SVG units; x grows to the right, y downwards. A knot is a point `[x, y]`."""
 

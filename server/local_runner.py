@@ -120,6 +120,6 @@ class LiveFilter:
             return
         if isinstance(event, events.Printed):
             self._said.put_nowait(Printed(stream=event.stream, text=event.text))
-        elif isinstance(event, events.Going):
+        elif isinstance(event, events.Progress):
             elapsed_s = round(time.monotonic() - self._began, 2)
             self._said.put_nowait(Progressed(elapsed_s=elapsed_s, line=event.line, ops=event.ops))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 
 from engine import events
-from engine.collector import uncollected
+from engine.gc_pause import uncollected
 from engine.outcome import Outcome
 from engine.pipeline import trace_of
 from engine.request import RunRequest

@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from engine.collector import uncollected
+from engine.gc_pause import uncollected
 from engine.outcome import Outcome
 from engine.pipeline import trace_of
 from engine.request import RunRequest

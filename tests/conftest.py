@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from engine import DEFAULT_LIMITS, Program, RunRequest, Trace
-from engine.local import Engine, _shared
+from engine.local import LocalEngine, _shared
 
 
 class TraceOf(Protocol):
@@ -16,13 +16,13 @@ class TraceOf(Protocol):
 
 
 @pytest.fixture(scope="session")
-def engine() -> Engine:
+def engine() -> LocalEngine:
     """One engine, and so one warm process, for all tests: the one behind `engine.run`."""
     return _shared.get()
 
 
 @pytest.fixture(scope="session")
-def trace(engine: Engine) -> TraceOf:
+def trace(engine: LocalEngine) -> TraceOf:
     """The trace of a program."""
 
     def run(code: str, **limits: float) -> Trace:

@@ -11,7 +11,7 @@ from engine.assemble.hooks import BEFORE
 from engine.assemble.ids import Ids
 from engine.assemble.recorded import Recorded
 from engine.broadcasting import may_sum, shape_before, summed_axes
-from engine.patterns import as_seen
+from engine.event_patterns import as_seen
 from engine.trace import Accumulation, OutputOf, Pass, Reduction, Root, Sum, Term, Visit
 
 _Input = tuple[int, int]

@@ -9,7 +9,7 @@ import msgspec
 
 from engine import events as ev
 from engine.assemble.recorded import EngineEvent, LaterWords, Recorded, SkippedTurns, TimedEvent
-from engine.patterns import Patterns
+from engine.event_patterns import Patterns
 from engine.trace import Span
 
 _BATCH = 2000
@@ -117,7 +117,7 @@ class _Reading:
             started=self._last(ev.Started),
             ended=self._last(ev.Ended),
             failed=self._last(ev.Failed),
-            last_line=going.line if (going := self._last(ev.Going)) is not None else 0,
+            last_line=going.line if (going := self._last(ev.Progress)) is not None else 0,
             spans={site.id: _span(site) for site in listed(ev.Site)},
             functions={function.id: function for function in listed(ev.Called)},
             tensors=self.tensors,
@@ -132,7 +132,7 @@ class _Reading:
             hooks_done={hook.id: hook for hook in listed(ev.HookDone)},
             variables=listed(ev.VariableSeen),
             arrays=listed(ev.ArraySeen),
-            storage_sizes=listed(ev.Room),
+            storage_sizes=listed(ev.StorageSize),
             found=listed(ev.Found),
             lines_not_run=lines.lines if (lines := self._last(ev.LinesNotRun)) is not None else (),
             curve=listed(ev.CurveSaid),

@@ -76,7 +76,7 @@ class Recorded:
     hooks_done: Mapping[int, ev.HookDone]
     variables: Sequence[ev.VariableSeen]
     arrays: Sequence[ev.ArraySeen]
-    storage_sizes: Sequence[ev.Room]
+    storage_sizes: Sequence[ev.StorageSize]
     found: Sequence[ev.Found]
     lines_not_run: tuple[int, ...]
     curve: Sequence[ev.CurveSaid]

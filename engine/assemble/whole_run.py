@@ -7,9 +7,9 @@ import msgspec
 
 from engine.assemble.assembly import assembled
 from engine.assemble.read import read
-from engine.collector import uncollected
 from engine.derive import derive
 from engine.findings import explanation, find
+from engine.gc_pause import uncollected
 from engine.outcome import Outcome
 from engine.program.expression import in_expression
 from engine.replay import failed_node

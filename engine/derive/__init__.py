@@ -7,12 +7,12 @@ from engine.derive.lines import lines_that_exist
 from engine.derive.memory import memory
 from engine.derive.numpy_writes import with_lines_outside
 from engine.derive.promotion import with_promotions
-from engine.derive.regrown import with_regrown_linked
 from engine.derive.reruns import with_reruns
 from engine.derive.side_facts import SideFacts
 from engine.derive.storage_sizes import StorageSizes
 from engine.derive.storages import storages
 from engine.derive.transfers import transfers
+from engine.derive.views_made_anew import with_regrown_linked
 from engine.derive.windows import with_windows
 from engine.trace import Trace
 from engine.trace_index import TraceIndex

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from engine.devices import is_accelerator
 from engine.ops import MOVES, READS
 from engine.program.spans import lines_of
 from engine.trace import Op, Span, Tensor, Trace, Transfer
@@ -42,7 +43,7 @@ def transfers(index: TraceIndex) -> tuple[Transfer, ...]:
     if not any(op.name in MOVES for op in ops):
         return ()
     lines: dict[tuple[Span | None, str, bool], _Line] = {}
-    really = any(tensor.device.startswith("cuda") for tensor in trace.tensors)
+    really = any(is_accelerator(tensor.device) for tensor in trace.tensors)
     copies = _made(ops, tensors) if really or "cuda" not in trace.program.code else _Foreseen(trace, tensors).copies()
     for op, number, to, predicted in copies:
         if (tensor := tensors.get(number)) is None:

@@ -6,7 +6,7 @@ from operator import attrgetter
 
 import msgspec
 
-from engine.collector import uncollected
+from engine.gc_pause import uncollected
 from engine.graph.boxes import Drawing
 from engine.graph.by_node import draw_nodes
 from engine.graph.by_op import draw_ops

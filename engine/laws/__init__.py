@@ -5,10 +5,10 @@ about.
 """
 
 from engine.laws.accumulation import accumulation
-from engine.laws.asked import asked
 from engine.laws.checks import checks
 from engine.laws.memory import memory
 from engine.laws.modules import modules
+from engine.laws.on_request import on_request
 from engine.laws.ops import ops
 from engine.laws.replay import replay
 from engine.laws.source import source
@@ -22,5 +22,5 @@ __all__ = ["broken"]
 def broken(trace: Trace) -> list[str]:
     """Every breach of every law; empty for a right trace."""
     index = TraceIndex(trace)
-    laws = (structure, checks, replay, accumulation, modules, ops, memory, source, asked)
+    laws = (structure, checks, replay, accumulation, modules, ops, memory, source, on_request)
     return [breach for law in laws for breach in law(index)]

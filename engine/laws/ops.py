@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from math import prod
 
 from engine.derive.windows import size_after
+from engine.devices import is_accelerator
 from engine.ops import COMPARING, DIVIDING
 from engine.trace import Number, Reads, Tensor, Trace
 from engine.trace_index import TraceIndex
@@ -88,7 +89,7 @@ def _windows(index: TraceIndex) -> Iterator[str]:
 
 def _transfers(trace: Trace) -> Iterator[str]:
     """Copies are foretold only where no GPU took part, and each moved some tensor."""
-    really = any(tensor.device.startswith("cuda") for tensor in trace.tensors)
+    really = any(is_accelerator(tensor.device) for tensor in trace.tensors)
     for transfer in trace.transfers:
         if transfer.predicted and (really or "cuda" not in trace.program.code):
             yield f"{transfer} is foretold"

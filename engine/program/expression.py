@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from engine.devices import is_accelerator
 from engine.trace import Program, Span
 
 MAX_INPUTS = 64
@@ -90,7 +91,7 @@ def _leaf(name: str, given: Json, device: str) -> str:
     options = "".join(
         (
             f", dtype=torch.{dtype}" if dtype != "float32" else "",
-            f", device={json.dumps(device)}" if device.startswith("cuda") else "",
+            f", device={json.dumps(device)}" if is_accelerator(device) else "",
             ", requires_grad=True" if requires_grad else "",
         )
     )

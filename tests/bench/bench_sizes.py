@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 import engine
-from engine.collector import uncollected
+from engine.gc_pause import uncollected
 from engine.outcome import Outcome
 from engine.pipeline import trace_of
 from engine.request import RunRequest

@@ -1,5 +1,6 @@
 """What is promised in words is kept: settings, problems, formats and routes are documented, and freshly."""
 
+import json
 import re
 import subprocess
 import sys
@@ -114,6 +115,25 @@ def test_the_documents_can_be_printed(words: str) -> None:
     )
     assert done.stdout.strip()
     assert done.stderr == ""
+
+
+def test_every_file_that_the_documents_name_is_there() -> None:
+    roots = (ROOT, ROOT / "frontend", ROOT / "frontend" / "src", ROOT / "frontend" / "src" / "core")
+    gone = [
+        f"{page.name}: {path}"
+        for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
+        for path in re.findall(r"`([\w./-]+/[\w.-]+\.(?:py|ts|svelte|md|toml|json|mjs))`", page.read_text("utf-8"))
+        if "NAME" not in path and not any((root / path).exists() for root in roots)
+    ]
+    assert gone == []
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_every_panel_has_a_title(language: str) -> None:
+    panels = re.search(r"PANELS = \[(.*?)\]", (ROOT / "frontend/src/core/state.ts").read_text("utf-8"))
+    assert panels is not None
+    words = json.loads((ROOT / "frontend" / "words" / f"{language}.json").read_text("utf-8"))
+    assert [name for name in re.findall(r"'(\w+)'", panels[1]) if not words.get(f"dock.{name}")] == []
 
 
 def test_every_attack_that_is_said_to_be_stopped_is_tried() -> None:

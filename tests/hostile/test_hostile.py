@@ -14,7 +14,7 @@ import pytest
 
 from engine import DEFAULT_LIMITS, Program, RunRequest, Trace
 from engine.limits import MIB
-from engine.local import Engine
+from engine.local import LocalEngine
 from engine.sandbox.pool import Pool
 
 pytestmark = pytest.mark.slow
@@ -228,13 +228,13 @@ HARMLESS = (
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["namespaces", "container"])
-def pool(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    engine = Engine(Pool(2, spares=1, namespaces=request.param))
+def pool(request: pytest.FixtureRequest) -> Iterator[LocalEngine]:
+    engine = LocalEngine(Pool(2, spares=1, namespaces=request.param))
     yield engine
     engine.close()
 
 
-def run(pool: Engine, name: str) -> Trace:
+def run(pool: LocalEngine, name: str) -> Trace:
     code = (PROGRAMS / f"{name}.py").read_text()
     patient = name.startswith(("memory", "fills", "makes", "overflows"))
     return pool.run(RunRequest(program=Program(code=code), limits=LIMITS if patient else IMPATIENT))
@@ -245,7 +245,7 @@ def test_every_program_has_its_end() -> None:
 
 
 @pytest.mark.parametrize("name", ENDS)
-def test_ends_in_a_clear_failure(pool: Engine, name: str) -> None:
+def test_ends_in_a_clear_failure(pool: LocalEngine, name: str) -> None:
     trace, end = run(pool, name), ENDS[name]
     assert trace.failure is not None
     assert trace.status in end.status.split("|"), trace.failure
@@ -256,19 +256,19 @@ def test_ends_in_a_clear_failure(pool: Engine, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-def test_reaches_nothing(pool: Engine, name: str) -> None:
+def test_reaches_nothing(pool: LocalEngine, name: str) -> None:
     trace = run(pool, name)
     assert trace.status in ("ok", "limited"), trace.failure
     assert_goes_on(pool)
 
 
-def assert_goes_on(pool: Engine) -> None:
+def assert_goes_on(pool: LocalEngine) -> None:
     trace = pool.run(RunRequest(program=Program(code=WORKS)))
     assert trace.status == "ok", trace.failure
     assert "".join(output.text for output in trace.output) == "tensor([3., 3.])\n"
 
 
-def test_output_so_far_is_kept(pool: Engine) -> None:
+def test_output_so_far_is_kept(pool: LocalEngine) -> None:
     trace = run(pool, "floods_print")
     assert sum(len(output.text) for output in trace.output) == LIMITS.output_bytes
 
@@ -277,7 +277,7 @@ def test_nothing_was_written_outside() -> None:
     assert not Path("/var/tmp/gradgraph-was-here").exists()
 
 
-def test_runs_find_an_empty_folder_of_their_own(pool: Engine) -> None:
+def test_runs_find_an_empty_folder_of_their_own(pool: LocalEngine) -> None:
     code = "import os\nprint(os.listdir('.'))\nopen('left', 'w').write('x')\nos.makedirs('a/b')\n"
     for _ in range(8):
         trace = pool.run(RunRequest(program=Program(code=code)))
@@ -286,7 +286,7 @@ def test_runs_find_an_empty_folder_of_their_own(pool: Engine) -> None:
 
 def test_no_process_descriptor_or_file_stays() -> None:
     before = descriptors()
-    engine = Engine(Pool(2, spares=2, namespaces=False))
+    engine = LocalEngine(Pool(2, spares=2, namespaces=False))
     zygote, staging = leftovers(engine)
     for name in ("makes_deep_folders", "exits_at_once", "floods_descriptors", "stops_itself"):
         run(engine, name)
@@ -298,7 +298,7 @@ def test_no_process_descriptor_or_file_stays() -> None:
     assert descriptors() == before
 
 
-def leftovers(engine: Engine) -> tuple[int, Path]:
+def leftovers(engine: LocalEngine) -> tuple[int, Path]:
     """The pid of the engine's zygote and the folder its runs write in."""
     mine = processes_below(os.getpid())
     arguments = {pid: Path(f"/proc/{pid}/cmdline").read_bytes().decode() for pid in mine}

@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 
 from engine.events import CellsRead
-from engine.worker.capture.state import State
 from engine.worker.capture.tensor_facts import as_array, unreadable
+from engine.worker.capture.tensor_state import State
 
 MOST_ELEMENTS = 4096
 """Of a tensor whose cells are told."""

@@ -10,8 +10,8 @@ from torch.nn.parameter import is_lazy
 from engine.events import ChangeWord, UpdateKind
 from engine.worker.capture.op_names import Called
 from engine.worker.capture.recorder import Recorder
-from engine.worker.capture.state import State
 from engine.worker.capture.tensor_facts import is_tracked_leaf, look, version_of
+from engine.worker.capture.tensor_state import State
 from engine.worker.capture.updates import Update
 
 SKIPPED = object()

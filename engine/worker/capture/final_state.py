@@ -17,8 +17,8 @@ from engine.worker.capture.nodes import NEVER
 from engine.worker.capture.passes import Backward
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name, plain_text
-from engine.worker.capture.state import State, is_blank
 from engine.worker.capture.tensor_facts import INLINE, as_array, look
+from engine.worker.capture.tensor_state import State, is_blank
 
 _T = TypeVar("_T")
 _MOST_TENSORS = 64  # of one list or dict
@@ -26,7 +26,7 @@ _BLOB_BYTES = 1 << 20
 _BLOBS_BYTES = 16 << 20
 
 
-class Finish:
+class FinalState:
     """Tells the end of the program from its globals."""
 
     def __init__(

@@ -16,9 +16,9 @@ from engine.worker.capture.lifetimes import Lifetimes
 from engine.worker.capture.outbox import Outbox
 from engine.worker.capture.saved_tensors import SavedHooks, read_saved
 from engine.worker.capture.sites import Sites
-from engine.worker.capture.state import State
 from engine.worker.capture.storages import Storages
-from engine.worker.capture.tensor_facts import KINDS, Look, kind_of, meet_device
+from engine.worker.capture.tensor_facts import DTYPE_KINDS, TensorFacts, dtype_kind_of, meet_device
+from engine.worker.capture.tensor_state import State
 from engine.worker.capture.tensors import Tensors
 from engine.worker.capture.thread_state import ThreadState
 from engine.worker.pytorch.internals import SAVED_PREFIX
@@ -69,7 +69,7 @@ def _output(meta: Any) -> tuple[tuple[int, ...], str, str]:
         device = _devices[place] = str(place)
         meet_device(device)
     dtype = meta.dtype
-    return tuple(meta.shape), (KINDS.get(dtype) or kind_of(dtype)).name, device
+    return tuple(meta.shape), (DTYPE_KINDS.get(dtype) or dtype_kind_of(dtype)).name, device
 
 
 class Nodes:
@@ -271,7 +271,7 @@ class Nodes:
             node.register_hook(self.hook)
         return number
 
-    def number(self, root: Node, result: Look | None = None) -> int:
+    def number(self, root: Node, result: TensorFacts | None = None) -> int:
         """The node's number; it and all new nodes behind it are recorded first. `result`: its first output, just
         made."""
         known = self.known(root)
@@ -326,7 +326,7 @@ class Nodes:
         if self.hook is not None and node._sequence_nr() == NO_SEQUENCE:
             node.register_hook(self.hook)
 
-    def _row(self, node: Node, number: int, result: Look | None) -> NodeBrief:
+    def _row(self, node: Node, number: int, result: TensorFacts | None) -> NodeBrief:
         facts = self.types.get(type(node)) or self._learn(node)
         if facts.shared:
             name = node.name()

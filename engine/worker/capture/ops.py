@@ -24,8 +24,8 @@ from engine.worker.capture.op_names import Called, learn
 from engine.worker.capture.planned_ops import PlannedOps
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
-from engine.worker.capture.state import State, Taken
 from engine.worker.capture.tensor_facts import is_tracked_leaf, look, version_of
+from engine.worker.capture.tensor_state import State, Taken
 from engine.worker.compact.patterns import MOST, plan_of
 from engine.worker.pytorch.internals import (
     StopRecomputation,

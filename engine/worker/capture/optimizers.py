@@ -15,8 +15,8 @@ from engine.events import ChangeWord
 from engine.worker.capture.ops import Recording
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
-from engine.worker.capture.state import State
 from engine.worker.capture.tensor_facts import look, version_of
+from engine.worker.capture.tensor_state import State
 from engine.worker.capture.updates import Update
 from engine.worker.pytorch.internals import disable_torch_function
 

@@ -19,8 +19,17 @@ from engine.worker.capture.hooks import Hooks
 from engine.worker.capture.nodes import NEVER, NO_SEQUENCE
 from engine.worker.capture.ops import Recording
 from engine.worker.capture.recorder import Recorder
-from engine.worker.capture.state import State
-from engine.worker.capture.tensor_facts import FLOATS, Look, complex_met, devices_met, is_fake, look, spoken, version_of
+from engine.worker.capture.tensor_facts import (
+    FLOATS,
+    TensorFacts,
+    complex_met,
+    devices_met,
+    is_fake,
+    look,
+    spoken,
+    version_of,
+)
+from engine.worker.capture.tensor_state import State
 from engine.worker.capture.updates import Update
 from engine.worker.pytorch.internals import (
     MAKE_GRADS,
@@ -41,7 +50,7 @@ Node: TypeAlias = Any  # PyTorch's nodes have no static type
 _OURS = -1
 """Key of our hook among those of a node; those of the user's are numbered from 0."""
 
-Arrival = tuple[int, int, int, Look | None]
+Arrival = tuple[int, int, int, TensorFacts | None]
 """Record, address, version and look of a gradient on an edge; version `_UNASKED` in a silent pass, and no look for a
 number."""
 _UNASKED = -1
@@ -360,7 +369,7 @@ class Backward:
 
     # Visits
 
-    def _say(self, grad: torch.Tensor, seen: Look) -> int:
+    def _say(self, grad: torch.Tensor, seen: TensorFacts) -> int:
         """Records a gradient on its way; it gets a state only if it stays."""
         recorder = self.recorder
         number = recorder.counts.new_tensor()
@@ -451,7 +460,7 @@ class Backward:
         ins: list[int] = []
         outs: list[int] = []
         met: list[tuple[torch.Tensor, Arrival]] = []
-        given: Look | None = None
+        given: TensorFacts | None = None
         key: Input = number
         for grad in entered:
             arrival = arrived.pop(key, None)
@@ -484,7 +493,7 @@ class Backward:
         )
         running.last_ns = perf_counter_ns()
 
-    def _new(self, grad: torch.Tensor, given: Look | None, new: list[FlowingBrief]) -> Arrival:
+    def _new(self, grad: torch.Tensor, given: TensorFacts | None, new: list[FlowingBrief]) -> Arrival:
         """Numbers a gradient on its way."""
         number = self.recorder.counts.new_tensor()
         seen = look(grad, False, given)

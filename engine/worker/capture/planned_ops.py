@@ -13,8 +13,8 @@ import torch
 from engine.events import Again, AgainBrief, Data, Picture
 from engine.worker.capture.lifetimes import Lifetimes
 from engine.worker.capture.recorder import Recorder
-from engine.worker.capture.state import State
-from engine.worker.capture.tensor_facts import Look, look, spoken
+from engine.worker.capture.tensor_facts import TensorFacts, look, spoken
+from engine.worker.capture.tensor_state import State
 from engine.worker.compact.patterns import Plan
 
 _Tensor = torch.Tensor
@@ -128,12 +128,12 @@ class PlannedOps:
         return True
 
 
-def _number(plan: Plan, read: Callable[[int], Any], result: torch.Tensor) -> Look:
+def _number(plan: Plan, read: Callable[[int], Any], result: torch.Tensor) -> TensorFacts:
     """What the only element of a result looks like."""
     address = result.data_ptr()
     value = read(address).value
     data: Data = (value,) if value - value == 0 else (spoken(value),)
-    return Look(plan.shape, plan.dtype_name, address, plan.size_bytes, data)
+    return TensorFacts(plan.shape, plan.dtype_name, address, plan.size_bytes, data)
 
 
 __name__ = "__main__"

@@ -20,8 +20,8 @@ from engine.events import FunctionEntered, FunctionLeft, Omitted, StatementRan
 from engine.program.tree import parse
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name, plain_text
-from engine.worker.capture.state import is_blank
 from engine.worker.capture.tensor_facts import look
+from engine.worker.capture.tensor_state import is_blank
 from engine.worker.pytorch.internals import disable_torch_function, is_leaving, tracing_state
 
 MOST_CALLS = 600

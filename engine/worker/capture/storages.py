@@ -5,10 +5,10 @@ from typing import Any
 
 import torch
 
-from engine.events import Room
+from engine.events import StorageSize
 from engine.worker.capture.outbox import Outbox
-from engine.worker.capture.state import State, Storage, Taken
 from engine.worker.capture.tensor_facts import start_of
+from engine.worker.capture.tensor_state import State, Storage, Taken
 from engine.worker.capture.uninitialised import Blank
 
 
@@ -54,7 +54,7 @@ class Storages:
         if partial and (tensor := state.ref()) is not None:
             size_bytes = tensor.untyped_storage().nbytes()
             if size_bytes != state.look.size_bytes:
-                self._outbox.add(Room(storage.id, size_bytes))
+                self._outbox.add(StorageSize(storage.id, size_bytes))
         return storage
 
     def leave(self, state: State) -> None:

@@ -44,7 +44,7 @@ FLOATS: dict[torch.dtype, tuple[str, int, Callable[[int], Any]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class DtypeKind:
     """How elements of one dtype lie in memory."""
 
     name: str
@@ -56,7 +56,7 @@ class Kind:
     wide: bool = False
 
 
-def _kind(dtype: torch.dtype) -> Kind:
+def _kind(dtype: torch.dtype) -> DtypeKind:
     name = str(dtype).removeprefix("torch.")
     codes = {
         "float32": "f", "float64": "d", "float16": "e", "bool": "?", "uint8": "B", "int8": "b", "int16": "h",
@@ -64,14 +64,14 @@ def _kind(dtype: torch.dtype) -> Kind:
     }  # fmt: skip
     if name in codes:
         floating = dtype.is_floating_point
-        return Kind(name, codes[name], dtype.itemsize, name, floating, wide=name in ("int64", "uint64"))
+        return DtypeKind(name, codes[name], dtype.itemsize, name, floating, wide=name in ("int64", "uint64"))
     if name in ("complex64", "complex128"):
         code = "f" if name == "complex64" else "d"
-        return Kind(name, code, dtype.itemsize // 2, name, True, parts=2)
-    return Kind(name, "", dtype.itemsize, "", dtype.is_floating_point)
+        return DtypeKind(name, code, dtype.itemsize // 2, name, True, parts=2)
+    return DtypeKind(name, "", dtype.itemsize, "", dtype.is_floating_point)
 
 
-KINDS: dict[torch.dtype, Kind] = {}
+DTYPE_KINDS: dict[torch.dtype, DtypeKind] = {}
 complex_met: set[torch.dtype] = set()
 """Complex dtypes of the tensors so far: without any, no tensor is the negative of its memory."""
 devices_met: set[str] = set()
@@ -81,11 +81,11 @@ _Reader = tuple[Callable[[Any], Data], Callable[[int], Any]]
 """What unpacks so many elements, and what makes their memory readable at an address."""
 
 
-def kind_of(dtype: torch.dtype) -> Kind:
+def dtype_kind_of(dtype: torch.dtype) -> DtypeKind:
     """Memory layout of a dtype's elements."""
-    kind = KINDS.get(dtype)
+    kind = DTYPE_KINDS.get(dtype)
     if kind is None:
-        kind = KINDS[dtype] = _kind(dtype)
+        kind = DTYPE_KINDS[dtype] = _kind(dtype)
         if dtype.is_complex:
             complex_met.add(dtype)
     return kind
@@ -103,7 +103,7 @@ def _reader(code: str, count: int) -> _Reader:
     return reader
 
 
-def _spoken(data: Data, kind: Kind) -> Data:
+def _spoken(data: Data, kind: DtypeKind) -> Data:
     """Non-finite floats and whole numbers beyond 2**53 as the strings a trace has for them."""
     if kind.floating:
         total = sum(data)  # type: ignore[arg-type]
@@ -168,7 +168,7 @@ def extent(tensor: torch.Tensor) -> int:
 
 def as_array(tensor: torch.Tensor) -> Array:
     """The elements, sharing the tensor's memory where NumPy knows the dtype: valid only while the tensor is held."""
-    kind = kind_of(tensor.dtype)
+    kind = dtype_kind_of(tensor.dtype)
     if not kind.numpy and kind.name != "bfloat16":
         plain = tensor.detach().dequantize() if tensor.is_quantized else tensor.detach().to(torch.float32)
         return np.array(as_array(plain))
@@ -186,7 +186,7 @@ def as_array(tensor: torch.Tensor) -> Array:
     return np.conjugate(array) if kind.parts == 2 and tensor.is_conj() else array
 
 
-def small_data(tensor: torch.Tensor, kind: Kind, count: int) -> Data:
+def small_data(tensor: torch.Tensor, kind: DtypeKind, count: int) -> Data:
     """All elements in row-major order, of at most `INLINE`."""
     if kind.code and tensor.is_contiguous() and not tensor.is_neg() and not (kind.parts == 2 and tensor.is_conj()):
         return _read(tensor.data_ptr(), kind, count * kind.parts)
@@ -196,7 +196,7 @@ def small_data(tensor: torch.Tensor, kind: Kind, count: int) -> Data:
     return _spoken(tuple(array.tolist()), kind)
 
 
-def _read(address: int, kind: Kind, items: int) -> Data:
+def _read(address: int, kind: DtypeKind, items: int) -> Data:
     """So many numbers that lie side by side; nothing there is read for none."""
     unpack, at = _readers.get((kind.code, items)) or _reader(kind.code, items)
     data = unpack(at(address)) if items else ()
@@ -434,7 +434,7 @@ def _edges(size: int, parts: int) -> tuple[NDArray[np.int64], NDArray[np.float32
     return edges, np.diff(np.append(edges, size)).astype(np.float32)
 
 
-class Rest(msgspec.Struct, frozen=True, gc=False):
+class RareFacts(msgspec.Struct, frozen=True, gc=False):
     """What most tensors do not have: the last fields of `TensorSeen`."""
 
     strides: tuple[int, ...] | None = None
@@ -451,7 +451,7 @@ class Rest(msgspec.Struct, frozen=True, gc=False):
         return self.strides is None and self.device == "cpu" and self.layout == "strided" and self.contents == "known"
 
 
-class Look(msgspec.Struct, frozen=True, gc=False):
+class TensorFacts(msgspec.Struct, frozen=True, gc=False):
     """What one look at a tensor gave: the fields of `TensorSeen` that come from the tensor itself."""
 
     shape: tuple[int, ...]
@@ -460,7 +460,7 @@ class Look(msgspec.Struct, frozen=True, gc=False):
     """Where the storage begins."""
     size_bytes: int
     data: Data | None
-    rest: Rest | None = None
+    rest: RareFacts | None = None
 
     @property
     def summary(self) -> Figures | None:
@@ -506,12 +506,12 @@ def unreadable(tensor: torch.Tensor) -> str:
     return "its memory was given back" if gone else ""
 
 
-def look(tensor: torch.Tensor, uninitialised: bool = False, like: Look | None = None) -> Look:
+def look(tensor: torch.Tensor, uninitialised: bool = False, like: TensorFacts | None = None) -> TensorFacts:
     """Everything a record needs, in a few microseconds for a small contiguous tensor.
 
     `like`: the look at a tensor it may be a permutation of, with the same memory and so the same figures."""
     try:
-        kind = KINDS.get(tensor.dtype) or kind_of(tensor.dtype)
+        kind = DTYPE_KINDS.get(tensor.dtype) or dtype_kind_of(tensor.dtype)
         plain = type(tensor) in _USUAL or not is_fake(tensor)
         if plain and kind.code and not uninitialised and tensor.is_contiguous() and tensor.is_cpu:
             count = tensor.numel()
@@ -521,7 +521,7 @@ def look(tensor: torch.Tensor, uninitialised: bool = False, like: Look | None = 
                 size = kind.size * kind.parts
                 start = address - int(tensor.storage_offset()) * size if address else 0
                 data = small_data(tensor, kind, count) if turned else _read(address, kind, count * kind.parts)
-                return Look(tuple(tensor.shape), kind.name, start, count * size, data)
+                return TensorFacts(tuple(tensor.shape), kind.name, start, count * size, data)
             if address and not turned:
                 return _plain_look(tensor, kind, count, address, like)
     except Exception:  # functorch wrappers, subclasses without memory: the slower look says why
@@ -529,7 +529,9 @@ def look(tensor: torch.Tensor, uninitialised: bool = False, like: Look | None = 
     return _long_look(tensor, uninitialised, like)
 
 
-def _plain_look(tensor: torch.Tensor, kind: Kind, count: int, address: int, like: Look | None) -> Look:
+def _plain_look(
+    tensor: torch.Tensor, kind: DtypeKind, count: int, address: int, like: TensorFacts | None
+) -> TensorFacts:
     """The look at many elements that lie side by side."""
     shape, offset = tuple(tensor.shape), int(tensor.storage_offset())
     size_bytes = count * kind.size * kind.parts
@@ -545,11 +547,11 @@ def _plain_look(tensor: torch.Tensor, kind: Kind, count: int, address: int, like
     ):
         said = like.summary
     start = address - offset * kind.size * kind.parts
-    rest = Rest(summary=said or figures(array, False), thumbnail=picture(array))
-    return Look(shape, kind.name, start, size_bytes, None, rest)
+    rest = RareFacts(summary=said or figures(array, False), thumbnail=picture(array))
+    return TensorFacts(shape, kind.name, start, size_bytes, None, rest)
 
 
-def _long_look(tensor: torch.Tensor, uninitialised: bool, like: Look | None = None) -> Look:
+def _long_look(tensor: torch.Tensor, uninitialised: bool, like: TensorFacts | None = None) -> TensorFacts:
     shape: tuple[int, ...] = ()
     dtype, device, layout = str(tensor.dtype).removeprefix("torch."), "cpu", "strided"
     strides: tuple[int, ...] | None = None
@@ -565,37 +567,39 @@ def _long_look(tensor: torch.Tensor, uninitialised: bool, like: Look | None = No
         if not reason and tensor.layout is not torch.strided:
             dense = _contents(tensor.detach().to_dense(), shape, dtype, 0, 0, None, "cpu")
             thumbnail = None if dense.rest is None else dense.rest.thumbnail
-            return Look(shape, dtype, 0, 0, dense.data, Rest(None, device, layout, dense.summary, thumbnail))
+            return TensorFacts(
+                shape, dtype, 0, 0, dense.data, RareFacts(None, device, layout, dense.summary, thumbnail)
+            )
         if not reason:
             strides = None if tensor.is_contiguous() else tuple(tensor.stride())
             size = extent(tensor) * tensor.element_size()
             address = start_of(tensor) if tensor.data_ptr() else 0
             if uninitialised:
-                rest = Rest(strides, device, layout, contents="uninitialised")
-                return Look(shape, dtype, address, size, None, rest)
+                rest = RareFacts(strides, device, layout, contents="uninitialised")
+                return TensorFacts(shape, dtype, address, size, None, rest)
             return _contents(tensor, shape, dtype, address, size, strides, device, like)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"[:200]
-    rest = Rest(strides, device, layout, contents="unreadable", reason=reason)
-    return Look(shape, dtype, address, size, None, rest)
+    rest = RareFacts(strides, device, layout, contents="unreadable", reason=reason)
+    return TensorFacts(shape, dtype, address, size, None, rest)
 
 
 def _contents(
     tensor: torch.Tensor, shape: tuple[int, ...], dtype: str, address: int, size: int,
-    strides: tuple[int, ...] | None, device: str, like: Look | None = None,
-) -> Look:  # fmt: skip
+    strides: tuple[int, ...] | None, device: str, like: TensorFacts | None = None,
+) -> TensorFacts:  # fmt: skip
     count = tensor.numel()
     if device != "cpu":
         tensor = tensor.detach().cpu()
     if count <= INLINE:
-        data = small_data(tensor, kind_of(tensor.dtype), count)
-        placed = Rest(strides, device) if strides is not None or device != "cpu" else None
-        return Look(shape, dtype, address, size, data, placed)
+        data = small_data(tensor, dtype_kind_of(tensor.dtype), count)
+        placed = RareFacts(strides, device) if strides is not None or device != "cpu" else None
+        return TensorFacts(shape, dtype, address, size, data, placed)
     array = as_array(tensor)
     whole = size == count * tensor.element_size() and tensor.storage_offset() == 0
     if like is not None and whole and like.address == address and like.size_bytes == size and like.dtype == dtype:
         said = like.summary
     else:
         said = None
-    rest = Rest(strides, device, "strided", said or figures(array, False), picture(array))
-    return Look(shape, dtype, address, size, None, rest)
+    rest = RareFacts(strides, device, "strided", said or figures(array, False), picture(array))
+    return TensorFacts(shape, dtype, address, size, None, rest)

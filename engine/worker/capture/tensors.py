@@ -8,9 +8,9 @@ from engine.events import ChangeWord, Role, TensorChanged
 from engine.worker.capture.counts import Counts
 from engine.worker.capture.lifetimes import Lifetimes
 from engine.worker.capture.outbox import Outbox
-from engine.worker.capture.state import State, Taken, is_blank
 from engine.worker.capture.storages import Storages, is_lent
-from engine.worker.capture.tensor_facts import Look, is_tracked_leaf, look, version_of
+from engine.worker.capture.tensor_facts import TensorFacts, is_tracked_leaf, look, version_of
+from engine.worker.capture.tensor_state import State, Taken, is_blank
 from engine.worker.capture.thread_state import ThreadState
 from engine.worker.capture.updates import Update, Updates
 
@@ -20,7 +20,7 @@ _PURGED = 50_000
 class NodeNumbers(Protocol):
     """Who numbers autograd nodes."""
 
-    def number(self, root: Any, result: Look | None = None) -> int:
+    def number(self, root: Any, result: TensorFacts | None = None) -> int:
         """The node's number."""
 
     def made(self, tensor: torch.Tensor, number: int) -> None:
@@ -72,7 +72,7 @@ class Tensors:
             return self.outside(tensor, state)
         return state
 
-    def introduce(self, tensor: torch.Tensor, role: Role, like: Look | None = None) -> State:
+    def introduce(self, tensor: torch.Tensor, role: Role, like: TensorFacts | None = None) -> State:
         """Records a tensor that no recorded operation made."""
         if is_tracked_leaf(tensor):
             role = leaf_role(tensor)
@@ -95,7 +95,7 @@ class Tensors:
         self._say(state)
         return state
 
-    def record(self, tensor: torch.Tensor, role: Role, seen: Look) -> State:
+    def record(self, tensor: torch.Tensor, role: Role, seen: TensorFacts) -> State:
         """The state of an object that is new and needs no second look."""
         state = self.create(tensor, role, seen)
         self.describe(tensor, state)
@@ -110,7 +110,7 @@ class Tensors:
         self._say(state)
         self._outbox.publish()
 
-    def made(self, tensor: torch.Tensor, of_tensors: bool, seen: Look) -> State:
+    def made(self, tensor: torch.Tensor, of_tensors: bool, seen: TensorFacts) -> State:
         """The recorded state of the fresh result of an op: `record` without its questions."""
         state = self.create(tensor, "result", seen)
         number = state.id
@@ -137,7 +137,7 @@ class Tensors:
         )
         return state
 
-    def adopt(self, tensor: torch.Tensor, role: Role, number: int, seen: Look) -> State:
+    def adopt(self, tensor: torch.Tensor, role: Role, number: int, seen: TensorFacts) -> State:
         """A state for an object whose record exists already."""
         state = self.create(tensor, role, seen, number)
         state.version, state.requires_grad = version_of(tensor), tensor.requires_grad
@@ -147,7 +147,7 @@ class Tensors:
 
     def keep_saved(self, tensor: torch.Tensor) -> int:
         """The record of a tensor that only a node keeps."""
-        like: Look | None = None
+        like: TensorFacts | None = None
         storage = self._storages.of(tensor)
         if storage is not None:
             for member in storage.members:
@@ -164,7 +164,7 @@ class Tensors:
 
     # Making a state
 
-    def create(self, tensor: torch.Tensor, role: Role, seen: Look, number: int = 0) -> State:
+    def create(self, tensor: torch.Tensor, role: Role, seen: TensorFacts, number: int = 0) -> State:
         """A numbered state of a new object; `describe` and an event must follow."""
         number = number or self._counts.new_tensor()
         if len(self.states) >= self.next_purge:

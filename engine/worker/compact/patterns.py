@@ -14,8 +14,8 @@ import torch
 from engine.events import MISSING, OF_RESULT, OF_TEXT, NodeBrief, OpRan, Pattern, Said
 from engine.worker.capture.nodes import Nodes
 from engine.worker.capture.op_names import Called
-from engine.worker.capture.state import Form, State, Taken
 from engine.worker.capture.tensor_facts import FLOATS
+from engine.worker.capture.tensor_state import Form, State, Taken
 
 MOST = 4
 """Ops of one place that are looked at: more kinds of arguments, or none that a plan can be made for, are not worth

@@ -26,6 +26,7 @@ import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from engine import events
+from engine.event_patterns import Patterns, spread_visit
 from engine.events import (
     Accumulated,
     Again,
@@ -43,9 +44,9 @@ from engine.events import (
     PassStarted,
     Pattern,
     Printed,
-    Room,
     Said,
     Skipped,
+    StorageSize,
     TensorBrief,
     TensorChanged,
     TensorSeen,
@@ -54,15 +55,14 @@ from engine.events import (
     Warned,
     as_read,
 )
-from engine.patterns import Patterns, spread_visit
 from engine.worker.capture.counts import Counts
 from engine.worker.capture.nodes import Nodes
 from engine.worker.capture.op_names import Called
 from engine.worker.capture.outbox import Outbox
 from engine.worker.capture.sites import Sites
-from engine.worker.capture.state import State
 from engine.worker.capture.storages import Storages
-from engine.worker.capture.tensor_facts import kind_of, look, small_data, spoken
+from engine.worker.capture.tensor_facts import dtype_kind_of, look, small_data, spoken
+from engine.worker.capture.tensor_state import State
 from engine.worker.capture.tensors import Tensors
 from engine.worker.capture.thread_state import ThreadState
 from engine.worker.pytorch.internals import disable_torch_function, get_frame
@@ -83,7 +83,7 @@ _SHARE = 0.3
 """Part of the wall time after which most turns are skipped."""
 _SPARE = 16
 """Then one turn in so many is recorded, for the sake of the last."""
-_ALWAYS = (events.Called, Pattern, Printed, Warned, Found, ModuleSeen, Omitted, CurveSaid, Gone, Room)
+_ALWAYS = (events.Called, Pattern, Printed, Warned, Found, ModuleSeen, Omitted, CurveSaid, Gone, StorageSize)
 """What is said though its turn is forgotten."""
 
 
@@ -591,7 +591,7 @@ def _loss(outputs: Sequence[Any]) -> float | str | None:
         with disable_torch_function():
             if first.numel() != 1 or first.is_complex():
                 return None
-            value = small_data(first.detach(), kind_of(first.dtype), 1)[0]
+            value = small_data(first.detach(), dtype_kind_of(first.dtype), 1)[0]
             return value if isinstance(value, str) else float(value)
     except Exception:  # a tensor without memory
         return None

@@ -15,7 +15,7 @@ from typing import Any, cast
 import torch
 
 from engine.worker.pytorch.constructors import NOTE, gives_blank, wrap_constructors
-from engine.worker.runtime.program import PROGRAM
+from engine.worker.runtime.program_name import PROGRAM
 
 _KEY = "gradgraph mark"
 _ATTRIBUTE = "ran"

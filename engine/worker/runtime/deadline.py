@@ -12,7 +12,7 @@ from engine.events import Failed
 from engine.worker.capture.recorder import Recorder
 from engine.worker.pytorch.internals import current_frames
 from engine.worker.runtime.crash import call_at, call_off
-from engine.worker.runtime.program import PROGRAM
+from engine.worker.runtime.program_name import PROGRAM
 
 _LATE_S = 0.05  # when the program leaves no other thread its turn
 _TOLD_S = 0.5

@@ -16,7 +16,7 @@ import numpy
 import torch
 from torch.utils.hooks import RemovableHandle
 
-from engine.events import Ended, Failed, Going, LinesNotRun
+from engine.events import Ended, Failed, LinesNotRun, Progress
 from engine.request import RunRequest
 from engine.trace import Program
 from engine.worker.capture.python_calls import Follower
@@ -35,9 +35,9 @@ from engine.worker.runtime.coverage import Lines
 from engine.worker.runtime.crash import keep_last_words, stand_by, take_alarms
 from engine.worker.runtime.deadline import Deadline, line_of
 from engine.worker.runtime.instrumentation import Instrumentation
-from engine.worker.runtime.program import PROGRAM
+from engine.worker.runtime.program_name import PROGRAM
 from engine.worker.runtime.sender import Sender
-from engine.worker.runtime.streams import Below, Stream
+from engine.worker.runtime.streams import RawStdout, Stream
 
 _FLUSH_S = 0.01  # what a process killed from outside may leave unsaid; shorter costs time
 _TELL_S = 0.25  # between two words on where the program is
@@ -137,7 +137,7 @@ def _attend(job: "Job", sender: Sender, thread: threading.Thread, deadline: Dead
         if job.below is not None:
             job.below.drain()
         if time.monotonic() > tell:
-            job.recorder.outbox.put(Going(line_of(thread), job.recorder.counts.ops))
+            job.recorder.outbox.put(Progress(line_of(thread), job.recorder.counts.ops))
             tell = time.monotonic() + _TELL_S
         sender.flush()
         deadline.check()
@@ -198,7 +198,7 @@ class Job:
         self.names["__file__"] = PROGRAM
         self.instruments = Instrumentation(self.names)
         self.lines = Lines(self.instruments.blank_made)
-        self.below: Below | None = None
+        self.below: RawStdout | None = None
         self.checker: Checker | None = None
         self.follower: Follower | None = None
         self.ended = False
@@ -265,7 +265,7 @@ class Job:
         self.instruments.enter()
         be_main_thread()
         sys.stdin = io.StringIO()
-        below = self.below = Below(self.recorder)
+        below = self.below = RawStdout(self.recorder)
         sys.stdout = sys.__stdout__ = Stream(self.recorder, "stdout", below.real, below)  # type: ignore[misc, assignment]
         sys.stderr = sys.__stderr__ = Stream(self.recorder, "stderr", 2)  # type: ignore[misc, assignment]
 

@@ -14,7 +14,7 @@ from engine.events import BlobSaid, Ended, Started
 from engine.limits import DEFAULT_LIMITS
 from engine.worker.capture.checkpoints import watch_checkpoints
 from engine.worker.capture.edits_by_hand import Observer
-from engine.worker.capture.final_state import Finish
+from engine.worker.capture.final_state import FinalState
 from engine.worker.capture.hooks import Hooks
 from engine.worker.capture.module_apply import Walks
 from engine.worker.capture.modules import Modules
@@ -26,7 +26,7 @@ from engine.worker.pytorch.internals import disable_torch_function
 from engine.worker.pytorch.patching import Patches
 from engine.worker.pytorch.tracebacks import clean_tracebacks
 from engine.worker.runtime import wrappers
-from engine.worker.runtime.program import PROGRAM
+from engine.worker.runtime.program_name import PROGRAM
 from engine.worker.runtime.sender import Sender
 from engine.worker.runtime.streams import watch_warnings
 
@@ -47,7 +47,9 @@ class Instrumentation:
         self.hooks = Hooks(recorder, self.modules)
         self.backward = Backward(recorder, self.mode, self.hooks)
         self.walks = Walks(recorder, self.modules)
-        self.finish = Finish(recorder, self.modules, self.backward, self.mode.reading, frozenset(names) | _PYTHONS_OWN)
+        self.finish = FinalState(
+            recorder, self.modules, self.backward, self.mode.reading, frozenset(names) | _PYTHONS_OWN
+        )
         self._patches = Patches()
 
     # Patches

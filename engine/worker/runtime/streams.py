@@ -14,7 +14,7 @@ from engine.worker.pytorch.patching import Patches
 from engine.worker.pytorch.tracebacks import is_detour, is_ours
 
 
-class Below:
+class RawStdout:
     """Catches what is written to the process's own stdout past Python's stream, by `os.write` or C code."""
 
     def __init__(self, recorder: Recorder) -> None:
@@ -70,7 +70,7 @@ class Stream(io.TextIOBase):
     """Stands for `sys.stdout` or `sys.stderr`."""
 
     def __init__(
-        self, recorder: Recorder, name: Literal["stdout", "stderr"], real: int, below: Below | None = None
+        self, recorder: Recorder, name: Literal["stdout", "stderr"], real: int, below: RawStdout | None = None
     ) -> None:
         self.recorder = recorder
         self.real = real

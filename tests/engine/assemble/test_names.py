@@ -2,14 +2,14 @@
 
 import pytest
 
-from engine.local import Engine
+from engine.local import LocalEngine
 from engine.request import RunRequest
 from engine.trace import Program, Trace
 
 HEAD = "import copy, torch\nfrom torch import nn\n"
 
 
-def run(engine: Engine, program: str) -> Trace:
+def run(engine: LocalEngine, program: str) -> Trace:
     return engine.run(RunRequest(program=Program(code=HEAD + program)))
 
 
@@ -19,13 +19,13 @@ def names(trace: Trace, op: str) -> list[tuple[str, ...]]:
     return [tensors[ran.outputs[0]].names for ran in trace.ops if ran.name == op]
 
 
-def test_only_the_result_of_a_model_has_the_name_it_is_assigned_to(engine: Engine) -> None:
+def test_only_the_result_of_a_model_has_the_name_it_is_assigned_to(engine: LocalEngine) -> None:
     trace = run(engine, "net = nn.Sequential(nn.Linear(2, 3), nn.ReLU())\nout = net(torch.ones(2))\n")
     assert names(trace, "linear") == [()]
     assert names(trace, "relu") == [("out",)]
 
 
-def test_each_turn_of_a_loop_names_its_own_result(engine: Engine) -> None:
+def test_each_turn_of_a_loop_names_its_own_result(engine: LocalEngine) -> None:
     trace = run(
         engine,
         "net = nn.Sequential(nn.Linear(2, 2), nn.Tanh())\nh = torch.ones(2)\nfor _ in range(3):\n    h = net(h)\n",
@@ -34,12 +34,12 @@ def test_each_turn_of_a_loop_names_its_own_result(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("before", ["\x0c\n", "text = 'a\u2028b'\n", "text = 1\r\n", "text = 1\r"])
-def test_a_name_is_found_below_any_line_end(engine: Engine, before: str) -> None:
+def test_a_name_is_found_below_any_line_end(engine: LocalEngine, before: str) -> None:
     trace = run(engine, f"{before}key, w = '名前', torch.ones(2)\n")
     assert names(trace, "ones") == [("w",)]
 
 
-def test_the_parts_of_a_nested_result_have_names(engine: Engine) -> None:
+def test_the_parts_of_a_nested_result_have_names(engine: LocalEngine) -> None:
     rnn = "rnn, x = nn.LSTM(2, 3), torch.ones(4, 1, 2)\n"
     tensors = {}
     for target in ("out, (h, c)", "out, state"):
@@ -50,7 +50,7 @@ def test_the_parts_of_a_nested_result_have_names(engine: Engine) -> None:
     assert tensors == {"out, (h, c)": ["out", "h", "c"], "out, state": ["out", "state[0]", "state[1]"]}
 
 
-def test_a_layer_does_not_give_its_name_to_what_it_is_made_of(engine: Engine) -> None:
+def test_a_layer_does_not_give_its_name_to_what_it_is_made_of(engine: LocalEngine) -> None:
     trace = run(engine, "def make():\n    layer = nn.Linear(2, 2)\n    return layer(torch.ones(2))\nmake()\n")
     assert {tensor.names for tensor in trace.tensors if tensor.role == "parameter"} == {
         ("layer.weight",),
@@ -71,7 +71,7 @@ def test_a_layer_does_not_give_its_name_to_what_it_is_made_of(engine: Engine) ->
     ],
 )
 def test_modules_of_a_function_have_its_names_where_they_are_certain(
-    engine: Engine, program: str, paths: set[str]
+    engine: LocalEngine, program: str, paths: set[str]
 ) -> None:
     classes = (
         "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
@@ -82,7 +82,7 @@ def test_modules_of_a_function_have_its_names_where_they_are_certain(
     assert {module.path for module in trace.modules} == paths
 
 
-def test_an_lstm_names_its_three_results(engine: Engine) -> None:
+def test_an_lstm_names_its_three_results(engine: LocalEngine) -> None:
     trace = run(
         engine,
         "cells = nn.LSTM(2, 3)\nout, pair = cells(torch.ones(4, 1, 2))\nout, (h, c) = cells(torch.ones(4, 1, 2))\n",
@@ -93,13 +93,13 @@ def test_an_lstm_names_its_three_results(engine: Engine) -> None:
     assert [tensors[tensor] for tensor in second] == [("out",), ("h",), ("c",)]
 
 
-def test_a_method_call_over_several_lines_names_its_result(engine: Engine) -> None:
+def test_a_method_call_over_several_lines_names_its_result(engine: LocalEngine) -> None:
     trace = run(engine, "x = torch.ones(2)\ny = (x\n     .exp()\n     .sum())\n")
     assert names(trace, "exp") == [()]
     assert names(trace, "sum") == [("y",)]
 
 
-def test_an_optimizer_of_a_function_has_its_name_unless_several_share_it(engine: Engine) -> None:
+def test_an_optimizer_of_a_function_has_its_name_unless_several_share_it(engine: LocalEngine) -> None:
     train = (
         "def train(given):\n    w = torch.ones(2, requires_grad=True)\n    own = torch.optim.SGD([w], 0.1)\n"
         "    w.sum().backward()\n"

@@ -20,7 +20,7 @@ from torch.autograd.graph import get_gradient_edge
 from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from engine.worker.runtime.program import PROGRAM
+from engine.worker.runtime.program_name import PROGRAM
 
 
 class Living(msgspec.Struct):

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import torch
 
-from engine.worker.runtime.program import PROGRAM
+from engine.worker.runtime.program_name import PROGRAM
 
 
 class Kept(msgspec.Struct):

@@ -6,7 +6,7 @@ from textwrap import indent
 import pytest
 
 from engine.findings.errors import CODES
-from engine.local import Engine
+from engine.local import LocalEngine
 from engine.program.edits import applied
 from engine.program.tree import parse
 from engine.request import RunRequest
@@ -26,7 +26,7 @@ NEAR_MISSES = [*near_failing.NEAR_MISSES.items(), *NEAR_GIVEN.items()]
 class Runs:
     """The programs of this file, each run once."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: LocalEngine) -> None:
         self._engine = engine
         self._traces: dict[str, Trace] = {}
 
@@ -40,7 +40,7 @@ class Runs:
 
 
 @pytest.fixture(scope="module")
-def runs(engine: Engine) -> Runs:
+def runs(engine: LocalEngine) -> Runs:
     return Runs(engine)
 
 
@@ -143,7 +143,7 @@ AT_THE_TOP = {"defined_later", "used_to_make_itself", "outside_function"}
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", [code for code in TRIGGERS if code not in AT_THE_TOP])
-def test_it_is_explained_in_a_function_too(engine: Engine, code: str) -> None:
+def test_it_is_explained_in_a_function_too(engine: LocalEngine, code: str) -> None:
     for row in TRIGGERS[code]:
         if parse(row.program) is None or "import *" in row.program:
             continue

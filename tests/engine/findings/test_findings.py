@@ -6,17 +6,17 @@ import pytest
 
 from engine.findings import explanation, find
 from engine.findings.diagnosis import Diagnosis
-from engine.local import Engine
+from engine.local import LocalEngine
 from engine.request import RunRequest
 from engine.trace import Failure, Finding, Program, Trace
 from tests.engine.findings.programs import HEAD, NEAR_MISSES, TRIGGERS
 
 
-def run(engine: Engine, code: str) -> Trace:
+def run(engine: LocalEngine, code: str) -> Trace:
     return engine.run(RunRequest(program=Program(code=HEAD + code)))
 
 
-def findings(engine: Engine, code: str) -> dict[str, Finding]:
+def findings(engine: LocalEngine, code: str) -> dict[str, Finding]:
     return {finding.code: finding for finding in find(run(engine, code))}
 
 
@@ -24,7 +24,7 @@ CASES = [(code, program) for code, programs in TRIGGERS.items() for program in p
 
 
 @pytest.mark.parametrize(("code", "program"), CASES, ids=[f"{code}-{at}" for at, (code, _) in enumerate(CASES)])
-def test_the_fault_is_found(engine: Engine, code: str, program: str) -> None:
+def test_the_fault_is_found(engine: LocalEngine, code: str, program: str) -> None:
     found = findings(engine, program)
     assert code in found
     said = found[code].parameters
@@ -34,7 +34,7 @@ def test_the_fault_is_found(engine: Engine, code: str, program: str) -> None:
 
 
 @pytest.mark.parametrize("code", NEAR_MISSES)
-def test_the_near_miss_is_not(engine: Engine, code: str) -> None:
+def test_the_near_miss_is_not(engine: LocalEngine, code: str) -> None:
     assert code not in findings(engine, NEAR_MISSES[code])
 
 
@@ -65,7 +65,7 @@ def test_every_diagnosis_has_two_programs_and_a_near_miss() -> None:
     ],
 )
 def test_the_finding_names_line_and_variables(
-    engine: Engine, code: str, program: int, line: int, parameters: dict[str, str]
+    engine: LocalEngine, code: str, program: int, line: int, parameters: dict[str, str]
 ) -> None:
     finding = findings(engine, TRIGGERS[code][program])[code]
     assert finding.span is not None
@@ -73,12 +73,12 @@ def test_the_finding_names_line_and_variables(
     assert parameters.items() <= finding.parameters.items()
 
 
-def test_a_sound_program_has_no_findings(engine: Engine) -> None:
+def test_a_sound_program_has_no_findings(engine: LocalEngine) -> None:
     program = "x = torch.ones(2, 2, requires_grad=True)\nout = ((x + 2) ** 2 * 3).mean()\nout.backward()\n"
     assert findings(engine, program) == {}
 
 
-def test_errors_come_before_warnings_and_notes(engine: Engine) -> None:
+def test_errors_come_before_warnings_and_notes(engine: LocalEngine) -> None:
     program = "x = torch.tensor([0., 1.], requires_grad=True)\ny = 1 / x\ny.backward()\n"
     assert [finding.severity for finding in find(run(engine, program))] == ["error", "warning"]
 
@@ -110,7 +110,7 @@ def test_the_finding_explains_the_failure() -> None:
     assert explanation(failure, findings) == "mine"
 
 
-def test_gradients_nobody_reads_before_they_are_zeroed_are_no_mistake(engine: Engine) -> None:
+def test_gradients_nobody_reads_before_they_are_zeroed_are_no_mistake(engine: LocalEngine) -> None:
     program = """
 G, D = nn.Linear(2, 2), nn.Linear(2, 1)
 of_g, of_d = torch.optim.SGD(G.parameters(), lr=0.1), torch.optim.SGD(D.parameters(), lr=0.1)
@@ -126,7 +126,7 @@ for i in range(2):
 
 
 def test_a_bug_in_one_family_costs_only_its_own_findings(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    engine: LocalEngine, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(diagnosis: Diagnosis) -> tuple[Finding, ...]:
         raise RuntimeError("a bug")
@@ -138,6 +138,6 @@ def test_a_bug_in_one_family_costs_only_its_own_findings(
     assert "a bug" in caplog.text
 
 
-def test_a_cut_by_data_is_mended_by_the_tensor_itself(engine: Engine) -> None:
+def test_a_cut_by_data_is_mended_by_the_tensor_itself(engine: LocalEngine) -> None:
     [edit] = findings(engine, TRIGGERS["cut_by_detach"][1])["cut_by_detach"].fix
     assert (edit.span.line, edit.text) == (6, "h")

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from engine.findings import find
-from engine.local import Engine
+from engine.local import LocalEngine
 from engine.program.edits import applied
 from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
@@ -51,7 +51,7 @@ def traces() -> dict[str, Trace]:
     return {}
 
 
-def run(engine: Engine, code: str, traces: dict[str, Trace]) -> Trace:
+def run(engine: LocalEngine, code: str, traces: dict[str, Trace]) -> Trace:
     if code not in traces:
         traces[code] = engine.run(RunRequest(program=Program(code=code)))
     return traces[code]
@@ -68,7 +68,7 @@ def found(trace: Trace, code: str) -> Finding | None:
 
 
 @pytest.mark.parametrize(("code", "case"), CASES)
-def test_the_mistake_is_found_at_its_line(engine: Engine, traces: dict[str, Trace], code: str, case: Case) -> None:
+def test_the_mistake_is_found_at_its_line(engine: LocalEngine, traces: dict[str, Trace], code: str, case: Case) -> None:
     trace = run(engine, HEAD + case.program, traces)
     finding = found(trace, code)
     assert trace.status == "ok"
@@ -82,14 +82,14 @@ def test_the_mistake_is_found_at_its_line(engine: Engine, traces: dict[str, Trac
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("code", "case"), CASES)
-def test_it_is_found_in_a_function_too(engine: Engine, code: str, case: Case) -> None:
+def test_it_is_found_in_a_function_too(engine: LocalEngine, code: str, case: Case) -> None:
     trace = engine.run(RunRequest(program=Program(code=f"{HEAD}def main():\n{indent(case.program, '    ')}main()\n")))
     places = [finding.span.line for finding in trace.findings if finding.code == code and finding.span is not None]
     assert case.line + 1 in places
 
 
 @pytest.mark.parametrize(("code", "case"), CASES)
-def test_a_fix_mends_the_program(engine: Engine, traces: dict[str, Trace], code: str, case: Case) -> None:
+def test_a_fix_mends_the_program(engine: LocalEngine, traces: dict[str, Trace], code: str, case: Case) -> None:
     finding = found(run(engine, HEAD + case.program, traces), code)
     assert finding is not None
     assert bool(finding.fix) == is_mended(case)
@@ -100,14 +100,14 @@ def test_a_fix_mends_the_program(engine: Engine, traces: dict[str, Trace], code:
 
 
 @pytest.mark.parametrize(("code", "program"), MISSES)
-def test_a_near_miss_is_left_alone(engine: Engine, traces: dict[str, Trace], code: str, program: str) -> None:
+def test_a_near_miss_is_left_alone(engine: LocalEngine, traces: dict[str, Trace], code: str, program: str) -> None:
     trace = run(engine, HEAD + program, traces)
     assert trace.status == "ok"
     assert found(trace, code) is None
 
 
 @pytest.mark.slow
-def test_a_trace_with_holes_is_read_all_the_same(engine: Engine, traces: dict[str, Trace]) -> None:
+def test_a_trace_with_holes_is_read_all_the_same(engine: LocalEngine, traces: dict[str, Trace]) -> None:
     draw = Random(0)
     for case in TRIGGERS:
         trace = run(engine, HEAD + case.program, traces)
@@ -129,7 +129,7 @@ def test_every_code_has_two_programs_and_a_near_miss() -> None:
 
 
 @pytest.mark.parametrize("name", healthy.HEALTHY)
-def test_a_right_program_has_only_true_notes(engine: Engine, traces: dict[str, Trace], name: str) -> None:
+def test_a_right_program_has_only_true_notes(engine: LocalEngine, traces: dict[str, Trace], name: str) -> None:
     program, notes = healthy.HEALTHY[name]
     trace = run(engine, healthy.HEAD + program.removeprefix("\n"), traces)
     assert trace.status == "ok"
@@ -140,7 +140,7 @@ def test_a_right_program_has_only_true_notes(engine: Engine, traces: dict[str, T
 @pytest.mark.slow
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_the_sentences_ask_only_for_what_the_findings_say(
-    engine: Engine, traces: dict[str, Trace], language: str
+    engine: LocalEngine, traces: dict[str, Trace], language: str
 ) -> None:
     texts = words(language)
     for case in TRIGGERS:

@@ -1,14 +1,18 @@
 """Every diagnosis and explanation has its sentences in both languages, and its parameters fill them."""
 
+import ast
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import engine
+from engine import findings
 from engine.findings.errors import CODES, ENDS
-from engine.local import Engine
+from engine.local import LocalEngine
+from engine.program.names import called
 from engine.request import RunRequest
 from engine.trace import Program, RunLimits
 from tests.engine.findings.programs import HEAD, TRIGGERS
@@ -27,13 +31,41 @@ def words(language: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 @pytest.mark.parametrize("code", TRIGGERS)
-def test_the_sentences_ask_only_for_what_the_finding_says(engine: Engine, code: str, language: str) -> None:
+def test_the_sentences_ask_only_for_what_the_finding_says(engine: LocalEngine, code: str, language: str) -> None:
     texts = words(language)
     trace = engine.run(RunRequest(program=Program(code=HEAD + TRIGGERS[code][0])))
     finding = next(one for one in trace.findings if one.code == code)
     for part in PARTS:
         asked = set(re.findall(r"\{(\w+)\}", texts[f"finding.{code}.{part}"]))
         assert asked <= set(finding.parameters)
+
+
+def _codes(call: ast.Call) -> Iterator[str]:
+    """The codes that a call which makes a finding may give it."""
+    named = [word.value for word in call.keywords if word.arg == "code"] if called(call) == "Finding" else []
+    first = call.args[:1] if called(call) == "finding" else []
+    pending = [*named, *first]
+    while pending:
+        match pending.pop():
+            case ast.Constant(value=str(code)):
+                yield code
+            case ast.IfExp(body=code, orelse=other):
+                pending += [code, other]
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_every_code_that_is_written_has_words(language: str) -> None:
+    """Read off the source, so that a finding without sentences shows before any program has it."""
+    texts = words(language)
+    calls = (
+        node
+        for file in Path(findings.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+    )
+    codes = {code for call in calls for code in _codes(call)}
+    assert len(codes) > 100
+    assert sorted(code for code in codes if not {f"finding.{code}.title", f"explain.{code}"} & texts.keys()) == []
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])

@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.local import Engine
+from engine.local import LocalEngine
 from engine.program.expression import LINE, MAX_ELEMENTS, BadInput, Json, program_of
 from engine.request import RunRequest
 from engine.trace import Program
@@ -156,7 +156,7 @@ PLACES = {
 
 @pytest.mark.parametrize(("expression", "kind", "place"), PLACES.values(), ids=PLACES.keys())
 def test_a_failure_says_where_it_is_in_the_expression(
-    engine: Engine, expression: str, kind: str, place: tuple[int, int, int] | None
+    engine: LocalEngine, expression: str, kind: str, place: tuple[int, int, int] | None
 ) -> None:
     trace = engine.run(RunRequest(program=program_of(expression, {"x": msgspec.Raw(b"[1, 2]")})))
     failure = trace.failure
@@ -167,7 +167,7 @@ def test_a_failure_says_where_it_is_in_the_expression(
     assert all(finding.in_expression == span for finding in trace.findings if finding.span == failure.span)
 
 
-def test_a_program_has_no_places_in_an_expression(engine: Engine) -> None:
+def test_a_program_has_no_places_in_an_expression(engine: LocalEngine) -> None:
     trace = engine.run(RunRequest(program=Program(code="missing\n")))
     assert trace.failure is not None
     assert trace.failure.in_expression is None

@@ -5,8 +5,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from engine.event_patterns import Patterns, as_seen
 from engine.events import MISSING, OF_RESULT, OF_TEXT, Again, Flowing, NodeSeen, Pattern
-from engine.patterns import Patterns, as_seen
 from engine.worker.capture.ops import Recording
 from engine.worker.capture.passes import Backward
 from tests.engine.worker.forked import said, traced

@@ -14,7 +14,7 @@ import pytest
 
 from engine import Trace
 from engine.worker.runtime.coverage import Lines
-from engine.worker.runtime.program import PROGRAM
+from engine.worker.runtime.program_name import PROGRAM
 from tests.engine.worker.forked import record
 
 EVERYTHING = '''"""Not a statement that runs."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.collector import uncollected
+from engine.gc_pause import uncollected
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import msgspec
 import torch
 
 from engine.events import Role
-from engine.worker.capture.tensor_facts import Look
+from engine.worker.capture.tensor_facts import TensorFacts
 from engine.worker.capture.uninitialised import Blank
 
 
@@ -57,7 +57,7 @@ class State(msgspec.Struct, eq=False, gc=False):
     id: int
     first: int
     role: Role
-    look: Look
+    look: TensorFacts
     version: int = 0
     requires_grad: bool = False
     node: int = 0

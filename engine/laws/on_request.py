@@ -7,7 +7,7 @@ from engine.trace import PythonCall, SurfaceAxis, Trace, Walk, WalkVisit
 from engine.trace_index import TraceIndex
 
 
-def asked(index: TraceIndex) -> Iterator[str]:
+def on_request(index: TraceIndex) -> Iterator[str]:
     """Every breach of these laws."""
     for number, walk in enumerate(index.trace.walks):
         yield from (f"walk {number}: {what}" for what in _walk(walk, index))

@@ -1,6 +1,7 @@
 """What the OpenAPI page shows: request examples, and the shapes and examples of answers.
 
-`example_trace.json` is the trace of a run of this server, as it was answered."""
+`example_trace.json` is the trace of a run of this server, as it was answered; read as any stored trace is, so
+that a new format needs no new one."""
 
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import msgspec
 from fastapi import Body
 
 from engine.compare import compare
+from engine.formats import migrate
 from engine.graph import view
 from engine.replay import engine_view
 from engine.rules import rule_of, texts
@@ -23,7 +25,7 @@ from server.wire import Accepted, Place
 Documented = dict[str, Any]
 """One entry of FastAPI's `responses`."""
 
-_RECORDED = msgspec.json.decode((Path(__file__).parent / "example_trace.json").read_bytes(), type=Trace)
+_RECORDED = msgspec.json.decode(migrate((Path(__file__).parent / "example_trace.json").read_bytes()), type=Trace)
 _RUN = f"/api/v1/runs/{_RECORDED.id}"
 _PASS = _RECORDED.passes[0].id
 _LAID_OUT = Layout(

@@ -43,7 +43,7 @@ before the sum is, so that what another process writes meanwhile is counted once
 
 
 _ADD_FORMAT = "ALTER TABLE traces ADD COLUMN format TEXT NOT NULL DEFAULT 'gradgraph.trace/1'"
-"""Files from before formats were noted hold only traces of the first."""
+"""Files from before formats were noted hold only traces of the first; it stays, whatever the format is now."""
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _PATIENCE_S = 2.0  # for a lock that another process holds
 

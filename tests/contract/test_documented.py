@@ -92,6 +92,7 @@ def test_every_example_is_of_the_type_it_shows() -> None:
                     name = content["schema"].get("$ref", "").rpartition("/")[2]
                     if name:
                         shown.add(name)
+                        assert name in read, f"{name} is answered: say in `read` how its example is checked"
                         read[name](content["example"])
     assert shown == set(read)
 

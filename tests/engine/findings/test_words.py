@@ -47,7 +47,7 @@ def _codes(call: ast.Call) -> Iterator[str]:
     pending = [*named, *first]
     while pending:
         match pending.pop():
-            case ast.Constant(value=str(code)):
+            case ast.Constant(value=str(code)) if code:
                 yield code
             case ast.IfExp(body=code, orelse=other):
                 pending += [code, other]

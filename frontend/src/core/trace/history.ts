@@ -3,6 +3,7 @@
 import type { Accumulation, Pass, Tensor, Update, Variable } from '../../api/types'
 import { push, type TraceIndex } from './trace-index'
 import { tensorName } from './naming'
+import { binds, Scopes, type Statement } from './scopes'
 
 export type Entry = (
   | { kind: 'pass'; step: number; pass: Pass; accumulation: Accumulation }
@@ -25,6 +26,16 @@ export interface VariableThen {
   tensor: Tensor | undefined
 }
 
+/** A global name from a step on; null where what it is bound to is not known. */
+interface Binding {
+  step: number
+  tensor: string | null
+}
+
+function byStep(bindings: Binding[]): Binding[] {
+  return bindings.sort((a, b) => a.step - b.step)
+}
+
 /** Facts about time that are worked out once for a trace. */
 export class History {
   /** Step after which a tensor record exists; 0 for those that were there before the first step. */
@@ -35,8 +46,13 @@ export class History {
   readonly accounts: readonly Account[]
   private readonly accountOf = new Map<string, Account>()
 
+  private readonly scopes: Scopes
+  private readonly globals: readonly Variable[]
+  private readonly bindings: ReadonlyMap<string, readonly Binding[]>
+
   constructor(readonly index: TraceIndex) {
     const { trace } = index
+    this.scopes = new Scopes(trace.program.code)
     for (const op of trace.ops) {
       const step = index.stepOfOp.get(op.id)
       if (step !== undefined) for (const id of op.outputs) if (!this.births.has(id)) this.births.set(id, step)
@@ -65,6 +81,12 @@ export class History {
       if (born !== undefined) latest = Math.max(latest, born)
       else if (tensor.identity != null) this.births.set(tensor.id, latest) // a state whose maker was left out
     }
+    this.globals = this.readGlobals()
+    this.bindings = new Map(
+      this.globals
+        .filter((variable) => variable.kind === 'tensor')
+        .map((variable) => [variable.name, this.bindingsOf(variable)]),
+    )
     this.accounts = this.openAccounts()
     for (const account of this.accounts) this.accountOf.set(account.leaf, account)
   }
@@ -94,14 +116,13 @@ export class History {
     return grad
   }
 
-  /** The program's global names after `step` steps. Plain values are known only at the end. */
+  /** The program's global names after `step` steps, as far as they are known. Plain values are known only at the end. */
   variablesAt(step: number): VariableThen[] {
-    const { trace } = this.index
-    const end = step >= trace.timeline.length
+    const end = step >= this.index.trace.timeline.length
     const shown: VariableThen[] = []
-    for (const variable of this.globals()) {
+    for (const variable of this.globals) {
       if (variable.kind === 'tensor') {
-        const tensor = this.namedAt(variable.name, step) ?? (end ? this.index.tensor(variable.tensor) : undefined)
+        const tensor = (end && this.index.tensor(variable.tensor)) || this.boundTo(variable.name, step)
         if (tensor) shown.push({ name: variable.name, variable, tensor })
       } else if (end && (variable.kind === 'value' || variable.kind === 'module' || variable.kind === 'optimizer')) {
         shown.push({ name: variable.name, variable, tensor: undefined })
@@ -110,8 +131,22 @@ export class History {
     return shown
   }
 
+  /** The `.grad` to show beside a variable; undefined where there is nothing to say of one. */
+  gradShownAt(tensor: Tensor, step: number): Tensor | null | undefined {
+    if (!tensor.requires_grad || tensor.is_leaf === false || step === 0) return undefined
+    const account = this.account(tensor.id)
+    if (!account) return undefined
+    const grad = this.index.tensor(this.gradAt(tensor.id, step))
+    return grad ?? (account.entries.every((entry) => entry.step > step) ? undefined : null)
+  }
+
+  private boundTo(name: string, step: number): Tensor | undefined {
+    const binding = this.bindings.get(name)?.findLast((candidate) => candidate.step <= step)
+    return step > 0 && binding?.tensor ? this.stateAt(binding.tensor, step) : undefined
+  }
+
   /** A run that was killed cannot say its globals at the end: then the tensors' own names stand for them. */
-  private globals(): readonly Variable[] {
+  private readGlobals(): readonly Variable[] {
     const { trace } = this.index
     if (trace.variables.length > 0 || trace.status === 'ok') return trace.variables
     return [...this.byName.keys()]
@@ -119,45 +154,39 @@ export class History {
       .map((name) => ({ name, kind: 'tensor', type: 'Tensor' }))
   }
 
-  private namedAt(name: string, step: number): Tensor | undefined {
-    let found: Tensor | undefined
-    let born = -1
-    for (const tensor of this.byName.get(name) ?? []) {
-      const at = this.birth(tensor.id)
-      if (at <= step && at >= born && (at > 0 || step > 0)) {
-        found = tensor
-        born = at
-      }
+  /** What a global name was bound to, by the code: a trace tells it only at the end. The name's assignments from one op
+   *  tell it; what a call of the program's own function gave is known where something later calls it by that name;
+   *  after what else may have bound it (`kept = loss`) nothing is shown. */
+  private bindingsOf(variable: Variable): Binding[] {
+    const { name } = variable
+    const statements = this.scopes.bindingsOf(name)
+    const last = this.index.tensor(variable.tensor)
+    const named = new Map([...(this.byName.get(name) ?? []), ...(last ? [last] : [])].map(
+      (tensor) => [this.index.identity(tensor.id), tensor]))
+    const assigned: Binding[] = []
+    const returned: Binding[] = []
+    const others: Binding[] = []
+    const told = new Set<Statement>()
+    for (const [tensor, record] of named) {
+      const made = this.madeAt(record)
+      const step = this.birth(tensor)
+      if (made?.isGlobal && statements.includes(made)) {
+        told.add(made)
+        assigned.push({ step, tensor })
+      } else if (made?.function && !binds(made, name)) returned.push({ step, tensor })
+      else if (!made?.function) others.push({ step, tensor: null })
     }
-    return found ? (this.stateAt(found.id, step) ?? found) : undefined
+    if (statements.every((statement) => told.has(statement))) return byStep(assigned)
+    const isEachKnown = returned.length > 1 || statements.length === 1
+    return byStep([...(isEachKnown ? assigned : []), ...returned, ...others])
   }
 
   private openAccounts(): Account[] {
     const { index } = this
-    const entries = new Map<string, Entry[]>()
-    const leafOfGrad = new Map<string, string>()
-    for (const [leaf, list] of index.accumulationsOf) {
-      for (const { pass, accumulation, step } of list) {
-        push<string, Entry>(entries, leaf, { kind: 'pass', step, pass, accumulation })
-        if (accumulation.after) leafOfGrad.set(index.identity(accumulation.after), leaf)
-      }
-    }
     const leafOfName = new Map<string, string>()
     for (const tensor of index.trace.tensors) {
       if (!tensor.requires_grad || tensor.is_leaf === false) continue
-      for (const name of tensor.names ?? []) leafOfName.set(name, index.identity(tensor.id))
-    }
-    for (const { update, step } of index.updatesInOrder) {
-      if (update.kind !== 'zero_grad' && update.kind !== 'grad_reset' && update.kind !== 'grad_set') continue
-      for (const change of update.changes) {
-        const grad = change.before ?? change.after
-        const named = change.name ? leafOfName.get(change.name.replace(/\.grad$/, '')) : undefined
-        const leaf = named ?? (grad ? leafOfGrad.get(index.identity(grad)) : undefined)
-        if (leaf)
-          push<string, Entry>(entries, leaf, {
-            kind: 'reset', step, update, before: change.before, after: change.after,
-          })
-      }
+      for (const name of tensor.names ?? []) leafOfName.set(this.scoped(name, tensor), index.identity(tensor.id))
     }
     const lastOf = new Map(index.trace.tensors.map((tensor) => [index.identity(tensor.id), tensor]))
     const accounts = new Map<string, Account>()
@@ -171,14 +200,34 @@ export class History {
         tensor.role === 'state'
       )
         continue
-      const list = this.withGaps((entries.get(leaf) ?? []).sort((a, b) => a.step - b.step))
+      const list = this.withGaps(this.entriesOf(leaf))
       const name = tensorName(index, tensor)
       // else another leaf took its place, and none was to arrive
-      const isCalled = (tensor.names ?? []).some((one) => leafOfName.get(one) === leaf)
+      const isCalled = (tensor.names ?? []).some((name) => leafOfName.get(this.scoped(name, tensor)) === leaf)
       if (list.length > 0 || (isCalled && lastOf.get(leaf)?.requires_grad))
         accounts.set(leaf, { leaf, name, entries: list })
     }
     return [...accounts.values()]
+  }
+
+  private entriesOf(leaf: string): Entry[] {
+    const added = (this.index.accumulationsOf.get(leaf) ?? []).map(
+      ({ pass, accumulation, step }): Entry => ({ kind: 'pass', step, pass, accumulation }),
+    )
+    const set = (this.index.gradChangesOf.get(leaf) ?? []).map(
+      ({ update, step, change: { before, after } }): Entry => ({ kind: 'reset', step, update, before, after }),
+    )
+    return [...added, ...set].sort((a, b) => a.step - b.step)
+  }
+
+  /** A name as one function of the program means it, and not another one. */
+  private scoped(name: string, tensor: Tensor): string {
+    return `${this.madeAt(tensor)?.function ?? 0} ${name}`
+  }
+
+  /** The statement that made a tensor. */
+  private madeAt(tensor: Tensor): Statement | undefined {
+    return this.scopes.at(this.index.producer(this.index.identity(tensor.id))?.span?.line)
   }
 
   private withGaps(entries: Entry[]): Entry[] {

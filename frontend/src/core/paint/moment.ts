@@ -156,10 +156,11 @@ export class Story {
 
   /** The `.grad` of a leaf over time: additions of all passes, resets and edits. */
   private gradsOf(leaf: string): Dated<Tensor | null>[] {
-    const added = (this.index.accumulationsOf.get(leaf) ?? []).map(({ accumulation: { after }, step }) => ({ step, after }))
-    const set = (this.index.gradChangesOf.get(leaf) ?? []).map(({ change: { after }, step }) => ({ step, after }))
+    const { index } = this
+    const added = (index.accumulationsOf.get(leaf) ?? []).map(({ accumulation, step }) => ({ step, to: accumulation }))
+    const set = (index.gradChangesOf.get(leaf) ?? []).map(({ change, step }) => ({ step, to: change }))
     return [...added, ...set]
-      .map(({ step, after }) => ({ step, at: this.index.tensor(after) ?? null }))
+      .map(({ step, to }) => ({ step, at: index.tensor(to.after) ?? null }))
       .sort((a, b) => a.step - b.step)
   }
 

@@ -116,7 +116,7 @@ export class History {
     return grad
   }
 
-  /** The program's global names after `step` steps, as far as they are known. Plain values are known only at the end. */
+  /** The program's global names after `step` steps, as far as known. Plain values are known only at the end. */
   variablesAt(step: number): VariableThen[] {
     const end = step >= this.index.trace.timeline.length
     const shown: VariableThen[] = []

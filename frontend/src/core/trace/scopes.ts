@@ -68,8 +68,9 @@ function begin(bare: string, line: number, blocks: Block[]): Statement {
 
 /** Whether a statement gives a name a new meaning; `x[0] = 1` and `x.grad = g` do not. */
 export function binds(statement: Statement, name: string): boolean {
-  const bound = new RegExp(`(?<![\\p{L}\\p{N}_.])${name}(?![\\p{L}\\p{N}_]|\\s*[.[(])`, 'u')
-  return bound.test(targets(statement.text)) || new RegExp(`(?<![\\p{L}\\p{N}_])${name}\\s*:=`, 'u').test(statement.text)
+  const whole = `(?<![\\p{L}\\p{N}_.])${name}(?![\\p{L}\\p{N}_])`
+  const target = new RegExp(`${whole}(?!\\s*[.[(])`, 'u')
+  return target.test(targets(statement.text)) || new RegExp(`${whole}\\s*:=`, 'u').test(statement.text)
 }
 
 /** The part of a statement that names what it binds. */

@@ -104,9 +104,14 @@ class Watch:
         held = {id(tensor): tensor for tensor in _tensors(frame) if tensor.is_leaf and tensor.requires_grad}
         leaves = list(held.values())[:_MOST_LEAVES]
         return MomentFact(
-            variables={name: self._tensor_fact(tensor) for name, tensor in variables.items()},
-            leaves=tuple(map(self._tensor_fact, leaves)),
+            variables={name: self._tensor_fact(tensor) for name, tensor in variables.items() if _is_plain(tensor)},
+            leaves=tuple(self._tensor_fact(tensor) for tensor in leaves if _is_plain(tensor)),
         )
+
+
+def _is_plain(tensor: torch.Tensor) -> bool:
+    """It has a shape that can be told: not a lazy parameter, nor one of tensors in a tensor."""
+    return not torch.nn.parameter.is_lazy(tensor) and not tensor.is_nested
 
 
 def _key(moment: Moment) -> _Key:

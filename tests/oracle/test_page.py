@@ -192,12 +192,8 @@ class Look:
         for row in shown.variables:
             if row.tensor is not None:
                 yield from (f"variable {row.name}: {wrong}" for wrong in self._variable(row, variables.get(row.name)))
-        pool = list(shown.leaves)
         for fact in leaves:
-            account = next((account for account in pool if self._is(account, fact)), None)
-            if account is not None:
-                pool.remove(account)
-            elif fact.grad is not None:
+            if fact.grad is not None and not any(self._is(account, fact) for account in shown.leaves):
                 alike = [item.name for item in shown.leaves if not self._wrong(fact.values, item.value)]
                 yield f"no ledger has the gradient {fact.grad} of {fact.values}; its value have {alike}"
         for account in shown.leaves:
@@ -215,6 +211,8 @@ class Look:
             yield "there is none"
             return
         yield from self._wrong(fact.values, row.tensor)
+        if row.grad is msgspec.UNSET and not fact.is_leaf:
+            return  # what `retain_grad()` kept is told at the end alone
         grad = None if row.grad is msgspec.UNSET else row.grad
         yield from (f"grad: {wrong}" for wrong in self._wrong(fact.grad, grad))
 

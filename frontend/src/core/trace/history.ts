@@ -1,9 +1,9 @@
 // What existed at a step: tensor records by birth, variables, `.grad`s and the ledger of every leaf.
 
 import type { Accumulation, Pass, Tensor, Update, Variable } from '../../api/types'
+import { Bindings } from './bindings'
 import { push, type TraceIndex } from './trace-index'
 import { tensorName } from './naming'
-import { binds, Scopes, type Statement } from './scopes'
 
 export type Entry = (
   | { kind: 'pass'; step: number; pass: Pass; accumulation: Accumulation }
@@ -26,33 +26,25 @@ export interface VariableThen {
   tensor: Tensor | undefined
 }
 
-/** A global name from a step on; null where what it is bound to is not known. */
-interface Binding {
-  step: number
-  tensor: string | null
-}
-
-function byStep(bindings: Binding[]): Binding[] {
-  return bindings.sort((a, b) => a.step - b.step)
-}
-
 /** Facts about time that are worked out once for a trace. */
 export class History {
   /** Step after which a tensor record exists; 0 for those that were there before the first step. */
   private readonly births = new Map<string, number>()
   private readonly statesOf = new Map<string, Tensor[]>()
   private readonly byName = new Map<string, Tensor[]>()
+  /** By storage; the version is null where autograd did not count the write. */
+  private readonly writesTo = new Map<string, { step: number; version: number | null }[]>()
   /** Leaves that may receive a gradient, in the order of meeting. */
   readonly accounts: readonly Account[]
   private readonly accountOf = new Map<string, Account>()
 
-  private readonly scopes: Scopes
   private readonly globals: readonly Variable[]
-  private readonly bindings: ReadonlyMap<string, readonly Binding[]>
+  private readonly bindings: Bindings
 
   constructor(readonly index: TraceIndex) {
     const { trace } = index
-    this.scopes = new Scopes(trace.program.code)
+    const named = (name: string): readonly Tensor[] => this.byName.get(name) ?? []
+    this.bindings = new Bindings(index, (tensor) => this.birth(tensor), named)
     for (const op of trace.ops) {
       const step = index.stepOfOp.get(op.id)
       if (step !== undefined) for (const id of op.outputs) if (!this.births.has(id)) this.births.set(id, step)
@@ -75,20 +67,45 @@ export class History {
       push(this.statesOf, index.identity(tensor.id), tensor)
       for (const name of tensor.names ?? []) if (!name.includes('.')) push(this.byName, name, tensor)
     }
-    let latest = 0
-    for (const tensor of trace.tensors) {
-      const born = this.births.get(tensor.id)
-      if (born !== undefined) latest = Math.max(latest, born)
-      else if (tensor.identity != null) this.births.set(tensor.id, latest) // a state whose maker was left out
-    }
+    this.dateUnmade()
     this.globals = this.readGlobals()
-    this.bindings = new Map(
-      this.globals
-        .filter((variable) => variable.kind === 'tensor')
-        .map((variable) => [variable.name, this.bindingsOf(variable)]),
-    )
     this.accounts = this.openAccounts()
     for (const account of this.accounts) this.accountOf.set(account.leaf, account)
+  }
+
+  /** States that no event made: another tensor wrote into the memory, and this one was met again later. */
+  private dateUnmade(): void {
+    const steps = new Map(this.index.updatesInOrder.map(({ update, step }) => [update.id, step]))
+    for (const storage of this.index.trace.storages ?? []) {
+      for (const write of storage.writes ?? []) {
+        const step = this.index.stepOfOp.get(write.op ?? '') ?? steps.get(write.update ?? '')
+        if (step !== undefined) push(this.writesTo, storage.id, { step, version: write.bumped ? write.version : null })
+      }
+    }
+    let latest = 0
+    for (const tensor of this.index.trace.tensors) {
+      const born = this.births.get(tensor.id)
+      if (born !== undefined) latest = Math.max(latest, born)
+      else if (tensor.identity != null) this.births.set(tensor.id, this.writtenBy(tensor, latest))
+    }
+  }
+
+  /** The step of the write that gave a tensor the contents it had when it was met at a step. */
+  private writtenBy(tensor: Tensor, met: number): number {
+    const writes = (this.writesTo.get(tensor.storage ?? '') ?? []).filter(({ step }) => step <= met)
+    const own = writes.findLast(({ version }) => version === (tensor.version ?? 0))
+    return (own ?? writes.at(-1))?.step ?? met
+  }
+
+  /** The state of a tensor, unless something wrote into its memory since and it was not looked at again. */
+  private knownAt(tensor: string, step: number): Tensor | undefined {
+    const state = this.stateAt(tensor, step)
+    const states = this.statesOf.get(this.index.identity(tensor)) ?? []
+    if (!state || state === states.at(-1)) return state
+    const isStale = this.writesTo
+      .get(state.storage ?? '')
+      ?.some((write) => write.step > this.birth(state.id) && write.step <= step)
+    return isStale ? undefined : state
   }
 
   birth(tensor: string): number {
@@ -122,7 +139,7 @@ export class History {
     const shown: VariableThen[] = []
     for (const variable of this.globals) {
       if (variable.kind === 'tensor') {
-        const tensor = (end && this.index.tensor(variable.tensor)) || this.boundTo(variable.name, step)
+        const tensor = end && variable.tensor ? this.index.tensor(variable.tensor) : this.boundTo(variable, step)
         if (tensor) shown.push({ name: variable.name, variable, tensor })
       } else if (end && (variable.kind === 'value' || variable.kind === 'module' || variable.kind === 'optimizer')) {
         shown.push({ name: variable.name, variable, tensor: undefined })
@@ -133,16 +150,23 @@ export class History {
 
   /** The `.grad` to show beside a variable; undefined where there is nothing to say of one. */
   gradShownAt(tensor: Tensor, step: number): Tensor | null | undefined {
-    if (!tensor.requires_grad || tensor.is_leaf === false || step === 0) return undefined
+    if (!tensor.requires_grad || step === 0) return undefined
+    if (tensor.is_leaf === false) return this.retainedAt(tensor, step)
     const account = this.account(tensor.id)
     if (!account) return undefined
     const grad = this.index.tensor(this.gradAt(tensor.id, step))
     return grad ?? (account.entries.every((entry) => entry.step > step) ? undefined : null)
   }
 
-  private boundTo(name: string, step: number): Tensor | undefined {
-    const binding = this.bindings.get(name)?.findLast((candidate) => candidate.step <= step)
-    return step > 0 && binding?.tensor ? this.stateAt(binding.tensor, step) : undefined
+  /** What `retain_grad()` kept, which a trace tells at the end alone. */
+  private retainedAt(tensor: Tensor, step: number): Tensor | undefined {
+    const last = this.statesOf.get(this.index.identity(tensor.id))?.at(-1)
+    return step < this.index.trace.timeline.length ? undefined : this.index.tensor(last?.grad)
+  }
+
+  private boundTo(variable: Variable, step: number): Tensor | undefined {
+    const tensor = step > 0 ? this.bindings.at(variable, step) : null
+    return tensor === null ? undefined : this.knownAt(tensor, step)
   }
 
   /** A run that was killed cannot say its globals at the end: then the tensors' own names stand for them. */
@@ -152,33 +176,6 @@ export class History {
     return [...this.byName.keys()]
       .filter((name) => /^[\p{L}_]\w*$/u.test(name))
       .map((name) => ({ name, kind: 'tensor', type: 'Tensor' }))
-  }
-
-  /** What a global name was bound to, by the code: a trace tells it only at the end. The name's assignments from one op
-   *  tell it; what a call of the program's own function gave is known where something later calls it by that name;
-   *  after what else may have bound it (`kept = loss`) nothing is shown. */
-  private bindingsOf(variable: Variable): Binding[] {
-    const { name } = variable
-    const statements = this.scopes.bindingsOf(name)
-    const last = this.index.tensor(variable.tensor)
-    const named = new Map([...(this.byName.get(name) ?? []), ...(last ? [last] : [])].map(
-      (tensor) => [this.index.identity(tensor.id), tensor]))
-    const assigned: Binding[] = []
-    const returned: Binding[] = []
-    const others: Binding[] = []
-    const told = new Set<Statement>()
-    for (const [tensor, record] of named) {
-      const made = this.madeAt(record)
-      const step = this.birth(tensor)
-      if (made?.isGlobal && statements.includes(made)) {
-        told.add(made)
-        assigned.push({ step, tensor })
-      } else if (made?.function && !binds(made, name)) returned.push({ step, tensor })
-      else if (!made?.function) others.push({ step, tensor: null })
-    }
-    if (statements.every((statement) => told.has(statement))) return byStep(assigned)
-    const isEachKnown = returned.length > 1 || statements.length === 1
-    return byStep([...(isEachKnown ? assigned : []), ...returned, ...others])
   }
 
   private openAccounts(): Account[] {
@@ -222,12 +219,7 @@ export class History {
 
   /** A name as one function of the program means it, and not another one. */
   private scoped(name: string, tensor: Tensor): string {
-    return `${this.madeAt(tensor)?.function ?? 0} ${name}`
-  }
-
-  /** The statement that made a tensor. */
-  private madeAt(tensor: Tensor): Statement | undefined {
-    return this.scopes.at(this.index.producer(this.index.identity(tensor.id))?.span?.line)
+    return `${this.bindings.madeAt(tensor.id)?.function ?? 0} ${name}`
   }
 
   private withGaps(entries: Entry[]): Entry[] {

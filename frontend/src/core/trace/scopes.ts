@@ -9,17 +9,20 @@ export interface Statement {
   function: number
   /** Its names are the program's globals: neither a function nor a class is around it. */
   isGlobal: boolean
+  /** Line of the outermost loop around it; 0 for none. */
+  loop: number
   /** The code without strings and comments. */
   text: string
 }
 
 interface Block {
   indent: number
-  kind: 'def' | 'class'
+  kind: string
   line: number
 }
 
-const HEADER = /^\s*(?:async\s+)?(def|class)\b/
+const HEADER = /^\s*(?:async\s+)?(def|class|for|while)\b/
+const LOOPS: ReadonlySet<string> = new Set(['for', 'while'])
 
 /** The statements of a program by the lines they take; of a header such as `if x:` the header alone. */
 export class Scopes {
@@ -50,8 +53,9 @@ export class Scopes {
     return line === undefined ? undefined : this.byLine[line]
   }
 
-  /** The statements that bind a global name. */
-  bindingsOf(name: string): Statement[] {
+  /** The statements that bind a global name; null when functions do too. */
+  bindingsOf(name: string): Statement[] | null {
+    if (this.statements.some(({ text }) => /^\s*global\b/.test(text) && mentions(text, name))) return null
     return this.statements.filter((statement) => statement.isGlobal && binds(statement, name))
   }
 }
@@ -59,27 +63,38 @@ export class Scopes {
 function begin(bare: string, line: number, blocks: Block[]): Statement {
   const indent = bare.length - bare.trimStart().length
   while (blocks.length > 0 && blocks.at(-1)!.indent >= indent) blocks.pop()
-  const header = HEADER.exec(bare)?.[1] as Block['kind'] | undefined
-  const isGlobal = blocks.length === 0 && header === undefined
-  if (header) blocks.push({ indent, kind: header, line })
-  const around = blocks.findLast((block) => block.kind === 'def')
-  return { line, endLine: line, function: around?.line ?? 0, isGlobal, text: bare }
+  const kind = HEADER.exec(bare)?.[1]
+  const isLoop = kind !== undefined && LOOPS.has(kind)
+  const isGlobal = blocks.every((block) => LOOPS.has(block.kind)) && (kind === undefined || isLoop)
+  if (kind !== undefined) blocks.push({ indent, kind, line })
+  return {
+    line, endLine: line, isGlobal, text: bare,
+    function: blocks.findLast((block) => block.kind === 'def')?.line ?? 0,
+    loop: blocks.find((block) => LOOPS.has(block.kind))?.line ?? 0,
+  }
+}
+
+/** Whether a name stands in a text, by itself. */
+export function mentions(text: string, name: string): boolean {
+  return new RegExp(whole(name), 'u').test(text)
+}
+
+function whole(name: string): string {
+  return `(?<![\\p{L}\\p{N}_.])${name}(?![\\p{L}\\p{N}_])`
 }
 
 /** Whether a statement gives a name a new meaning; `x[0] = 1` and `x.grad = g` do not. */
-export function binds(statement: Statement, name: string): boolean {
-  const whole = `(?<![\\p{L}\\p{N}_.])${name}(?![\\p{L}\\p{N}_])`
-  const target = new RegExp(`${whole}(?!\\s*[.[(])`, 'u')
-  return target.test(targets(statement.text)) || new RegExp(`${whole}\\s*:=`, 'u').test(statement.text)
+function binds(statement: Statement, name: string): boolean {
+  const target = new RegExp(`${whole(name)}(?!\\s*[.[(])`, 'u')
+  return target.test(targets(statement.text)) || new RegExp(`${whole(name)}\\s*:=`, 'u').test(statement.text)
 }
 
-/** The part of a statement that names what it binds. */
+/** The parts of a statement that name what it binds, or unbinds. */
 function targets(text: string): string {
-  const loop = /^\s*(?:async\s+)?for\b(.*?)\bin\b/.exec(text)
-  if (loop) return loop[1]!
+  const loop = /^\s*(?:async\s+)?for\b(.*?)\bin\b/.exec(text)?.[1] ?? ''
+  const deleted = /^\s*del\b(.*)/.exec(text)?.[1] ?? ''
   const given = [...text.matchAll(/\bas\s+([^:,]+)/g)].map((match) => match[1])
-  if (given.length > 0) return given.join(' ')
-  return text.slice(0, Math.max(0, lastAssignment(text)))
+  return [loop, deleted, ...given, text.slice(0, Math.max(0, lastAssignment(text)))].join(' ')
 }
 
 /** Where the last `=` of an assignment is; -1 for none. */

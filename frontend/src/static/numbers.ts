@@ -36,7 +36,8 @@ function variables(history: History, step: number): Numbers['variables'] {
   return history.variablesAt(step).map(({ name, tensor, variable }) => {
     const grad = tensor && history.gradShownAt(tensor, step)
     return {
-      name, tensor: tensor?.id ?? null, text: variable.text ?? null, ...grad === undefined ? {} : { grad: grad?.id ?? null },
+      name, tensor: tensor?.id ?? null, text: variable.text ?? null,
+      ...grad === undefined ? {} : { grad: grad?.id ?? null },
     }
   })
 }

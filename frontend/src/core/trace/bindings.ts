@@ -1,5 +1,5 @@
-// What the program's global names stand for over time. A trace tells it at the end of the run; before that it is read from
-// the code: `y = x * 2` binds `y` to what the op gave, and `y + 1` on a line of the module says what `y` is there.
+// What the program's global names stand for over time. A trace tells it at the end of the run; before that the code does:
+// `y = x * 2` binds `y` to what the op gave, and `y + 1` on a line of the module says what `y` is there.
 
 import type { Op, Tensor, Variable } from '../../api/types'
 import { codeAt } from './naming'
@@ -51,17 +51,29 @@ export class Bindings {
     const { name } = variable
     const statements = this.scopes.bindingsOf(name)
     if (!statements) return []
-    const told = new Set<Statement>()
     const assigned: Binding[] = []
-    for (const tensor of new Set(this.named(name).map(({ id }) => this.index.identity(id)))) {
-      const made = this.madeAt(tensor)
-      if (!made || !statements.includes(made)) continue
-      told.add(made)
-      assigned.push({ step: this.birth(tensor), tensor })
-    }
-    const opaque = statements.filter((statement) => !told.has(statement))
+    const told = statements.filter((statement) => {
+      const found = this.resultsOf(statement, name)
+      assigned.push(...found)
+      return found.length > 0
+    })
+    const opaque = statements.filter((statement) => !told.includes(statement))
     if (opaque.length === 0) return inOrder(assigned)
     return this.settled(variable, opaque, assigned)
+  }
+
+  /** What a statement bound a name to each time it ran; nothing where its op is not the only one that may have. */
+  private resultsOf(statement: Statement, name: string): Binding[] {
+    if (statement.isLoop) return [] // all that a loop goes over is made before its first turn
+    const made = this.identitiesOf(name).filter((tensor) => this.madeAt(tensor) === statement)
+    const ops = new Set(made.map((tensor) => this.index.producer(tensor)?.name))
+    if (ops.size !== 1) return []
+    const found = inOrder(made.map((tensor) => ({ step: this.birth(tensor), tensor })))
+    return statement.loop === 0 ? found.slice(-1) : found // before the last: parts of a sum
+  }
+
+  private identitiesOf(name: string): string[] {
+    return [...new Set(this.named(name).map(({ id }) => this.index.identity(id)))]
   }
 
   /** With statements that do not tell what they bind, such as `y = f(x)` or `kept = loss`: from where one may have run
@@ -84,7 +96,7 @@ export class Bindings {
 
   /** What ops on lines of the module were given under the name. */
   private uses(name: string): Binding[] {
-    const tensors = new Set(this.named(name).map(({ id }) => this.index.identity(id)))
+    const tensors = new Set(this.identitiesOf(name))
     return this.index.trace.ops.flatMap((op): Binding[] => {
       const given = new Set(op.inputs.map((id) => this.index.identity(id)).filter((id) => tensors.has(id)))
       const step = this.index.stepOfOp.get(op.id)
@@ -115,7 +127,8 @@ export class Bindings {
 /** Whether a statement may run, or end, between two steps on lines of the module. */
 function mayRun(statement: Statement, from: Position, to: Position | undefined): boolean {
   if (!to || from.line < to.line) return from.line <= statement.line && statement.line < (to?.line ?? Infinity)
-  if (from.line === to.line && (from.turn === to.turn || !from.turn || !to.turn)) return false
+  const isSameTurn = from.turn && to.turn ? from.turn === to.turn : to.step === from.step + 1
+  if (from.line === to.line && isSameTurn) return false
   const loop = to.statement?.loop ?? 0
   return loop > 0 && loop === statement.loop && (statement.line >= from.line || statement.line < to.line)
 }

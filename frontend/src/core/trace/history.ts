@@ -92,9 +92,9 @@ export class History {
 
   /** The step of the write that gave a tensor the contents it had when it was met at a step. */
   private writtenBy(tensor: Tensor, met: number): number {
-    const writes = (this.writesTo.get(tensor.storage ?? '') ?? []).filter(({ step }) => step <= met)
-    const own = writes.findLast(({ version }) => version === (tensor.version ?? 0))
-    return (own ?? writes.at(-1))?.step ?? met
+    const writes = this.writesTo.get(tensor.storage ?? '') ?? []
+    const own = (version: number | null): boolean => version === null || version === (tensor.version ?? 0)
+    return writes.findLast(({ step, version }) => step <= met && own(version))?.step ?? met
   }
 
   /** The state of a tensor, unless something wrote into its memory since and it was not looked at again. */

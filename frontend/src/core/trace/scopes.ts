@@ -4,11 +4,12 @@ import { tokens } from '../words/python'
 
 export interface Statement {
   line: number
-  endLine: number
   /** Line of the innermost `def` around it; 0 for none. */
   function: number
   /** Its names are the program's globals: neither a function nor a class is around it. */
   isGlobal: boolean
+  /** The header of a loop. */
+  isLoop: boolean
   /** Line of the outermost loop around it; 0 for none. */
   loop: number
   /** The code without strings and comments. */
@@ -38,7 +39,6 @@ export class Scopes {
       // the rest of a string over several lines begins in the first column
       const before = isContinued || bare.startsWith('""') ? this.statements.at(-1) : undefined
       if (before) {
-        before.endLine = at + 1
         before.text += ` ${bare}`
       } else if (bare.trim()) {
         this.statements.push(begin(bare, at + 1, blocks))
@@ -68,7 +68,7 @@ function begin(bare: string, line: number, blocks: Block[]): Statement {
   const isGlobal = blocks.every((block) => LOOPS.has(block.kind)) && (kind === undefined || isLoop)
   if (kind !== undefined) blocks.push({ indent, kind, line })
   return {
-    line, endLine: line, isGlobal, text: bare,
+    line, isGlobal, isLoop, text: bare,
     function: blocks.findLast((block) => block.kind === 'def')?.line ?? 0,
     loop: blocks.find((block) => LOOPS.has(block.kind))?.line ?? 0,
   }

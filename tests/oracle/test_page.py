@@ -21,7 +21,7 @@ import pytest
 
 import engine
 from build_frontend import npm_command
-from engine.trace import Pass, Step, Trace
+from engine.trace import Trace
 from tests.oracle.compare import Reader, _values
 from tests.oracle.facts import Facts, Moment, PassFact, Question, TensorFact, Values, VisitFact
 from tests.oracle.moments import simple_statements
@@ -37,7 +37,9 @@ QUICK = frozenset(
 )
 """Of the corpus; all lessons are quick."""
 EVERY = [
-    pytest.param(path, marks=() if path.parent.name == "gallery" or path.stem in QUICK else pytest.mark.slow, id=path.stem)
+    pytest.param(
+        path, marks=() if path.parent.name == "gallery" or path.stem in QUICK else pytest.mark.slow, id=path.stem
+    )
     for path in PROGRAMS
 ]
 Shown = str | None
@@ -133,7 +135,9 @@ def differences(trace: Trace, code: str, plain: Plain, page: Page, chance: rando
     """Everything the page shows that plain PyTorch doesn't say, each as one sentence."""
     ends = list(statement_ends(trace, code)) if not trace.gaps else []
     chosen = chance.sample(ends, min(len(ends), 3 * STEPS))
-    question = Question(code=code, threads=trace.environment.threads, hooks=True, moments=tuple(end for end, _ in chosen))
+    question = Question(
+        code=code, threads=trace.environment.threads, hooks=True, moments=tuple(end for end, _ in chosen)
+    )
     facts = plain.run(question)
     seen = [(step, fact) for (_, step), fact in zip(chosen, facts.moments, strict=True) if fact is not None][:STEPS]
     visited = list(dict.fromkeys(visit.node for made in trace.passes for visit in made.visits))
@@ -175,7 +179,12 @@ def statement_ends(trace: Trace, code: str) -> Iterator[tuple[Moment, int]]:
         found[running, counts["pass"], counts["step"], counts["zero_grad"]].append(len(trace.timeline))
     for (line, passes, steps, zero_grads), ends in found.items():
         for occurrence, step in enumerate(ends):
-            yield Moment(line=line, passes=passes, steps=steps, zero_grads=zero_grads, occurrence=occurrence, of=len(ends)), step
+            yield (
+                Moment(
+                    line=line, passes=passes, steps=steps, zero_grads=zero_grads, occurrence=occurrence, of=len(ends)
+                ),
+                step,
+            )
 
 
 class Look:
@@ -183,7 +192,9 @@ class Look:
 
     def __init__(self, trace: Trace, facts: Facts) -> None:
         self.reader = Reader(trace)
-        self.passes: dict[str, PassFact] = {made.id: fact for made, fact in zip(trace.passes, facts.passes, strict=False)}
+        self.passes: dict[str, PassFact] = {
+            made.id: fact for made, fact in zip(trace.passes, facts.passes, strict=False)
+        }
 
     def differences(
         self, shown: Numbers, variables: Mapping[str, TensorFact], leaves: Sequence[TensorFact]

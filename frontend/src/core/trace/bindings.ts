@@ -1,7 +1,7 @@
-// What the program's global names stand for over time. A trace tells it at the end of the run; before that the code does:
-// `y = x * 2` binds `y` to what the op gave, and `y + 1` on a line of the module says what `y` is there.
+// What the program's global names stand for over time. A trace tells it at the end of the run; before that the code
+// does: `y = x * 2` binds `y` to what the op gave, and `y + 1` on a line of the module says what `y` is there.
 
-import type { Op, Tensor, Variable } from '../../api/types'
+import type { Span, Tensor, Variable } from '../../api/types'
 import { codeAt } from './naming'
 import { mentions, Scopes, type Statement } from './scopes'
 import type { TraceIndex } from './trace-index'
@@ -20,6 +20,9 @@ interface Position {
   /** What tells two turns of a loop apart on one line. */
   turn: string
 }
+
+/** A comprehension, whose names end with it. */
+const HAS_NAMES_OF_ITS_OWN = /\S.*\bfor\b/
 
 export class Bindings {
   readonly scopes: Scopes
@@ -98,16 +101,20 @@ export class Bindings {
   private uses(name: string): Binding[] {
     const tensors = new Set(this.identitiesOf(name))
     return this.index.trace.ops.flatMap((op): Binding[] => {
+      const statement = this.positionOf(op.span)
+      if (!statement || HAS_NAMES_OF_ITS_OWN.test(statement.text)) return []
       const given = new Set(op.inputs.map((id) => this.index.identity(id)).filter((id) => tensors.has(id)))
       const step = this.index.stepOfOp.get(op.id)
-      if (given.size !== 1 || step === undefined || !this.isGlobal(op)) return []
+      if (given.size !== 1 || step === undefined) return []
       if (!mentions(codeAt(this.index.trace.program.code, op.span, Infinity), name)) return []
       return [{ step, tensor: [...given][0]! }]
     })
   }
 
-  private isGlobal(op: Op): boolean {
-    return this.scopes.at(op.span?.line)?.isGlobal ?? false
+  /** The statement of the module that runs where an event has its place; what a `lambda` does may run at any time. */
+  private positionOf(span: Span | null | undefined): Statement | undefined {
+    const statement = this.scopes.at(span?.line)
+    return statement?.isGlobal && !/\blambda\b/.test(statement.text) ? statement : undefined
   }
 
   private readPositions(): Position[] {
@@ -115,8 +122,8 @@ export class Bindings {
     const found: Position[] = [{ step: 0, line: 0, statement: undefined, turn: '' }]
     index.trace.timeline.forEach((event, at) => {
       const span = event.span ?? (event.pass == null ? undefined : index.passes.get(event.pass)?.span)
-      const statement = this.scopes.at(span?.line)
-      if (!statement?.isGlobal) return
+      const statement = this.positionOf(span)
+      if (!statement) return
       const turn = event.op == null ? (event.pass ?? '') : `turn ${index.op(event.op)?.iteration ?? 0}`
       found.push({ step: at + 1, line: statement.line, statement, turn })
     })

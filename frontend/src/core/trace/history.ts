@@ -148,7 +148,7 @@ export class History {
     return shown
   }
 
-  /** The `.grad` to show beside a variable; undefined where there is nothing to say of one. */
+  /** The `.grad` to show beside a tensor; undefined where there is nothing to say of one. */
   gradShownAt(tensor: Tensor, step: number): Tensor | null | undefined {
     if (!tensor.requires_grad || step === 0) return undefined
     if (tensor.is_leaf === false) return this.retainedAt(tensor, step)

@@ -131,7 +131,8 @@ def _held(value: object) -> Iterator[torch.Tensor]:
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, torch.nn.Module):
-        yield from value.parameters()
+        if "_parameters" in vars(value):  # else its class has not called `super().__init__()`
+            yield from value.parameters()
     elif isinstance(value, list | tuple):
         yield from (item for item in value if isinstance(item, torch.Tensor))
     elif type(value).__module__ == "__main__":

@@ -237,3 +237,12 @@ class Look:
 
     def _visit(self, pass_id: str, visit: int) -> VisitFact:
         return self.passes[pass_id].visits[visit]
+
+
+def test_the_comparison_can_fail(plain: Plain, page: Page) -> None:
+    code = "import torch\nx = torch.ones(2, requires_grad=True)\ny = (x * 2).sum()\ny.backward()\n"
+    trace = engine.run(code)
+    found = list(differences(trace, code.replace("2).sum", "3).sum"), plain, page, random.Random(0)))
+    for start in ("end: variable x: grad", "end: ledger of x", "end: variable y", "end: node MulBackward0 left"):
+        assert any(item.startswith(start) for item in found), start
+    assert any(item.startswith("step") for item in found)

@@ -82,19 +82,26 @@ export class History {
         if (step !== undefined) push(this.writesTo, storage.id, { step, version: write.bumped ? write.version : null })
       }
     }
+    const uses = new Map<string, number>()
+    for (const op of this.index.trace.ops) {
+      const step = this.index.stepOfOp.get(op.id) ?? 0
+      for (const id of op.inputs) if (!uses.has(id)) uses.set(id, step)
+    }
     let latest = 0
     for (const tensor of this.index.trace.tensors) {
       const born = this.births.get(tensor.id)
       if (born !== undefined) latest = Math.max(latest, born)
-      else if (tensor.identity != null) this.births.set(tensor.id, this.writtenBy(tensor, latest))
+      else if (tensor.identity != null) this.births.set(tensor.id, this.writtenBy(tensor, latest, uses))
     }
   }
 
-  /** The step of the write that gave a tensor the contents it had when it was met at a step. */
-  private writtenBy(tensor: Tensor, met: number): number {
+  /** The step of the write that gave a tensor the contents it had when it was met, after a step; where no write is
+   *  known (an optimizer's, between two calls of its closure) the last step before it is used. */
+  private writtenBy(tensor: Tensor, met: number, uses: ReadonlyMap<string, number>): number {
     const writes = this.writesTo.get(tensor.storage ?? '') ?? []
     const own = (version: number | null): boolean => version === null || version === (tensor.version ?? 0)
-    return writes.findLast(({ step, version }) => step <= met && own(version))?.step ?? met
+    const write = writes.findLast(({ step, version }) => step <= met && own(version))
+    return write?.step ?? Math.max(met, (uses.get(tensor.id) ?? 0) - 1)
   }
 
   /** The state of a tensor, unless something wrote into its memory since and it was not looked at again. */

@@ -90,7 +90,10 @@ export class History {
     let latest = 0
     for (const tensor of this.index.trace.tensors) {
       const born = this.births.get(tensor.id)
-      if (born !== undefined) latest = Math.max(latest, born)
+      const used = uses.get(tensor.id) ?? Infinity
+      if (born !== undefined && used < born && tensor.identity != null)
+        this.births.set(tensor.id, used - 1) // a closure saw it before the optimizer's step was told
+      else if (born !== undefined) latest = Math.max(latest, born)
       else if (tensor.identity != null) this.births.set(tensor.id, this.writtenBy(tensor, latest, uses))
     }
   }

@@ -47,12 +47,11 @@ export class History {
     this.bindings = new Bindings(index, (tensor) => this.birth(tensor), named)
     for (const op of trace.ops) {
       const step = index.stepOfOp.get(op.id)
-      if (step !== undefined) for (const id of op.outputs) if (!this.births.has(id)) this.births.set(id, step)
+      if (step !== undefined) for (const id of op.outputs) this.bear(id, step)
     }
     for (const { update, step } of index.updatesInOrder) {
       for (const change of [...update.changes, ...(update.state ?? [])]) {
-        if (change.after && change.after !== change.before && !this.births.has(change.after))
-          this.births.set(change.after, step)
+        if (change.after && change.after !== change.before) this.bear(change.after, step)
       }
     }
     for (const hook of trace.hooks ?? []) {
@@ -116,6 +115,11 @@ export class History {
       .get(state.storage ?? '')
       ?.some((write) => write.step > this.birth(state.id) && write.step <= step)
     return isStale ? undefined : state
+  }
+
+  /** The first event that tells of a state made it; an op may give back what it was given. */
+  private bear(tensor: string, step: number): void {
+    this.births.set(tensor, Math.min(step, this.births.get(tensor) ?? Infinity))
   }
 
   birth(tensor: string): number {

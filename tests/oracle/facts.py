@@ -103,6 +103,29 @@ class WarningFact(Fact, frozen=True):
     line: int
 
 
+class Moment(Fact, frozen=True):
+    """The end of a statement, told apart by what had happened by then."""
+
+    line: int
+    """Where the statement begins."""
+    passes: int
+    steps: int
+    zero_grads: int
+    occurrence: int
+    """Which of its ends with these counts."""
+    of: int
+    """How many there are."""
+
+
+class MomentFact(Fact, frozen=True):
+    """What a program held at a moment."""
+
+    variables: dict[str, TensorFact]
+    """Tensors under global names."""
+    leaves: tuple[TensorFact, ...]
+    """Leaves that require a gradient, each once, in all functions that were running."""
+
+
 class Facts(Fact, frozen=True):
     """One run of a program."""
 
@@ -116,6 +139,8 @@ class Facts(Fact, frozen=True):
     """Optimizer steps."""
     zero_grads: int
     """Calls of `zero_grad`, of optimizers and of modules."""
+    moments: tuple[MomentFact | None, ...] = ()
+    """For each moment asked for; None for one that is not certain."""
 
 
 class Question(Fact, frozen=True):
@@ -126,3 +151,4 @@ class Question(Fact, frozen=True):
     threads: int = 1
     hooks: bool = False
     """Put hooks on the nodes: visits are then recorded."""
+    moments: tuple[Moment, ...] = ()

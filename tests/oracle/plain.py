@@ -51,6 +51,7 @@ from tests.oracle.facts import (
     VisitFact,
     WarningFact,
 )
+from tests.oracle.moments import Watch
 
 Node: TypeAlias = Any  # torch's autograd nodes have no static type
 WALL_S = 30
@@ -150,6 +151,10 @@ class Observer:
                 kind="backward" if accumulates else "grad", roots=graphs, visits=tuple(visits), failed=failed
             )
 
+    def counts(self) -> tuple[int, int, int]:
+        """Passes, steps of optimizers and calls of `zero_grad` so far."""
+        return len(self.passes), self.steps, self.zero_grads
+
     def count_step(self, optimizer: Any, *_: Any) -> None:
         while self.stepping.pop() is not optimizer:
             pass  # those that raised
@@ -200,7 +205,14 @@ def observe(question: Question, folder: Path) -> Facts:
     sys.argv = [FILE]
     os.chdir(folder)
     linecache.cache[FILE] = (len(question.code), None, question.code.splitlines(keepends=True), FILE)
-    failure = on_big_stack(lambda: execute(question.code, module.__dict__))
+    watch = Watch(question.code, question.moments, observer.counts, tensor_fact)
+
+    def run() -> FailureFact | None:
+        if question.moments:
+            sys.settrace(watch.trace)
+        return execute(question.code, module.__dict__)
+
+    failure = on_big_stack(run)
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
@@ -216,6 +228,7 @@ def observe(question: Question, folder: Path) -> Facts:
         passes=tuple(made for made in observer.passes if made),
         steps=observer.steps,
         zero_grads=observer.zero_grads,
+        moments=watch.facts(),
     )
 
 

@@ -120,8 +120,7 @@ export class Story {
       if (box.node != null) push(this.boxOfNode, box.node, box.id)
       if (box.op != null && !this.boxOfOp.has(box.op)) this.boxOfOp.set(box.op, box.id)
     }
-    const grads = this.gradsOfLeaves()
-    for (const box of sheet.boxes.values()) this.lives.set(box.id, this.life(box, grads))
+    for (const box of sheet.boxes.values()) this.lives.set(box.id, this.life(box))
     this.readSeeds()
   }
 
@@ -130,7 +129,7 @@ export class Story {
     return this.shown.size === 0 || this.shown.has(pass.id)
   }
 
-  private life(box: Box, grads: Map<string, Dated<Tensor | null>[]>): Life {
+  private life(box: Box): Life {
     const op = this.index.op(box.op) ?? (box.tensor != null ? this.index.producer(box.tensor) : undefined)
     const forwardStep = op ? (this.index.stepOfOp.get(op.id) ?? 0) : 0
     const first = this.index.tensor(box.tensor)
@@ -138,7 +137,7 @@ export class Story {
     const life: Life = { box, forwardStep, values, visits: [], grads: [], additions: [] }
     if (box.kind === 'leaf' && first) {
       const identity = this.index.identity(first.id)
-      life.grads = grads.get(identity) ?? []
+      life.grads = this.gradsOf(identity)
       for (const { accumulation, pass, step } of this.index.accumulationsOf.get(identity) ?? []) {
         life.additions.push({ step, at: { accumulation, pass } })
       }
@@ -155,38 +154,14 @@ export class Story {
     return life
   }
 
-  /** The `.grad` of every leaf over time: additions of all passes, resets and edits. */
-  private gradsOfLeaves(): Map<string, Dated<Tensor | null>[]> {
-    const grads = new Map<string, Dated<Tensor | null>[]>()
-    const holder = new Map<string, string>()
-    for (const [identity, list] of this.index.accumulationsOf) {
-      for (const { accumulation, step } of list) {
-        push(grads, identity, { step, at: this.index.tensor(accumulation.after) ?? null })
-        for (const id of [accumulation.before, accumulation.after])
-          if (id != null) holder.set(this.index.identity(id), identity)
-      }
-    }
-    for (const { update, step } of this.index.updatesInOrder) {
-      if (update.kind !== 'zero_grad' && update.kind !== 'grad_reset' && update.kind !== 'grad_set') continue
-      for (const change of update.changes) {
-        const known = change.before ?? change.after
-        const leaf = (known != null ? holder.get(this.index.identity(known)) : undefined) ?? this.leafNamed(change.name)
-        if (leaf === undefined) continue
-        push(grads, leaf, { step, at: this.index.tensor(change.after) ?? null })
-        if (change.after != null) holder.set(this.index.identity(change.after), leaf)
-      }
-    }
-    for (const list of grads.values()) list.sort((a, b) => a.step - b.step)
-    return grads
-  }
-
-  private leafNamed(name: string | undefined): string | undefined {
-    const bare = name?.replace(/\.grad$/, '')
-    if (!bare) return undefined
-    const tensor = this.index.trace.tensors.find(
-      (candidate) => candidate.is_leaf !== false && candidate.names?.includes(bare),
-    )
-    return tensor && this.index.identity(tensor.id)
+  /** The `.grad` of a leaf over time: additions of all passes, resets and edits. */
+  private gradsOf(leaf: string): Dated<Tensor | null>[] {
+    const { index } = this
+    const added = (index.accumulationsOf.get(leaf) ?? []).map(({ accumulation, step }) => ({ step, to: accumulation }))
+    const set = (index.gradChangesOf.get(leaf) ?? []).map(({ change, step }) => ({ step, to: change }))
+    return [...added, ...set]
+      .map(({ step, to }) => ({ step, at: index.tensor(to.after) ?? null }))
+      .sort((a, b) => a.step - b.step)
   }
 
   private readSeeds(): void {

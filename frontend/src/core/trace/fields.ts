@@ -86,8 +86,8 @@ export function fieldsOf(index: TraceIndex, tensor: Tensor, data: string, grad: 
   add('device', device)
   add('requires_grad', bool(tensor.requires_grad ?? false))
   add('is_leaf', bool(tensor.is_leaf !== false))
-  add('grad', grad)
   const retains = retainsGrad(index, tensor)
+  if (grad !== 'None' || retains === false) add('grad', grad)
   if (retains !== null) add('retains_grad', bool(retains))
   add('grad_fn', node ? `<${node.type}>` : 'None')
   if (node) {

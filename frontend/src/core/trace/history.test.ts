@@ -34,6 +34,44 @@ test('a leaf that another one replaced before any gradient came is no account', 
   expect(new History(new TraceIndex(first)).accounts.map((account) => account.leaf)).toEqual(['t901', w.id, 't903'])
 })
 
+test('leaves of the same name in two functions have a ledger each', () => {
+  const code = 'def f():\n    w = torch.ones(1)\n\ndef g():\n    w = torch.ones(1)\n\nw = f()'
+  const tensor = (id: string, more: object = {}) => ({
+    id, shape: [1], dtype: 'float32', role: 'leaf' as const, requires_grad: true, names: ['w'], ...more,
+  })
+  const grad = (id: string) => tensor(id, { role: 'gradient', requires_grad: false, names: ['w.grad'] })
+  const made = (id: string, output: string, line: number) => ({
+    ...trace.ops[0]!, id, outputs: [output], span: { line, end_line: line, column: 8, end_column: 21 },
+  })
+  const added = (id: string, leaf: string, after: string) => ({
+    ...trace.passes[0]!, id, visits: [],
+    accumulations: [{ tensor: leaf, node: 'n1', visit: 0, before: null, delta: after, after }],
+  })
+  const two = new History(
+    new TraceIndex({
+      ...trace,
+      program: { code },
+      tensors: [tensor('t1'), tensor('t2'), grad('t3'), grad('t4'), tensor('t5')],
+      ops: [made('o1', 't1', 2), made('o2', 't2', 5), made('o3', 't5', 5)],
+      passes: [added('p1', 't1', 't3'), added('p2', 't2', 't4')],
+      updates: [{ id: 'u1', kind: 'zero_grad', changes: [{ before: 't3', after: null, name: 'w.grad', leaf: 't1' }] }],
+      variables: [{ name: 'w', kind: 'tensor', type: 'Tensor', tensor: 't1' }],
+      timeline: [
+        { kind: 'op', op: 'o1' }, { kind: 'op', op: 'o2' },
+        { kind: 'accumulate', pass: 'p1', accumulation: 0 }, { kind: 'accumulate', pass: 'p2', accumulation: 0 },
+        { kind: 'reset', update: 'u1' }, { kind: 'op', op: 'o3' },
+      ],
+    }),
+  )
+  expect(two.accounts.map(({ leaf, entries }) => [leaf, entries.map(({ kind }) => kind)])).toEqual([
+    ['t1', ['pass', 'reset']], ['t2', ['pass']], ['t5', []],
+  ])
+  expect([two.gradAt('t1', 4), two.gradAt('t2', 4), two.gradAt('t1', 5), two.gradAt('t2', 5)]).toEqual([
+    't3', 't4', null, 't4',
+  ])
+  expect(two.variablesAt(6)[0]?.tensor?.id).toBe('t1')
+})
+
 test('a leaf frozen before any gradient came is no account', () => {
   const w = index.tensor(then.accounts[0]!.leaf)!
   const born = { ...w, id: 't900', identity: undefined, names: ['frozen'] }

@@ -1,6 +1,7 @@
 // What existed at a step: tensor records by birth, variables, `.grad`s and the ledger of every leaf.
 
 import type { Accumulation, Pass, Tensor, Update, Variable } from '../../api/types'
+import { Bindings } from './bindings'
 import { push, type TraceIndex } from './trace-index'
 import { tensorName } from './naming'
 
@@ -31,20 +32,26 @@ export class History {
   private readonly births = new Map<string, number>()
   private readonly statesOf = new Map<string, Tensor[]>()
   private readonly byName = new Map<string, Tensor[]>()
+  /** By storage; the version is null where autograd did not count the write. */
+  private readonly writesTo = new Map<string, { step: number; version: number | null }[]>()
   /** Leaves that may receive a gradient, in the order of meeting. */
   readonly accounts: readonly Account[]
   private readonly accountOf = new Map<string, Account>()
 
+  private readonly globals: readonly Variable[]
+  private readonly bindings: Bindings
+
   constructor(readonly index: TraceIndex) {
     const { trace } = index
+    const named = (name: string): readonly Tensor[] => this.byName.get(name) ?? []
+    this.bindings = new Bindings(index, (tensor) => this.birth(tensor), named)
     for (const op of trace.ops) {
       const step = index.stepOfOp.get(op.id)
-      if (step !== undefined) for (const id of op.outputs) if (!this.births.has(id)) this.births.set(id, step)
+      if (step !== undefined) for (const id of op.outputs) this.bear(id, step)
     }
     for (const { update, step } of index.updatesInOrder) {
       for (const change of [...update.changes, ...(update.state ?? [])]) {
-        if (change.after && change.after !== change.before && !this.births.has(change.after))
-          this.births.set(change.after, step)
+        if (change.after && change.after !== change.before) this.bear(change.after, step)
       }
     }
     for (const hook of trace.hooks ?? []) {
@@ -59,14 +66,60 @@ export class History {
       push(this.statesOf, index.identity(tensor.id), tensor)
       for (const name of tensor.names ?? []) if (!name.includes('.')) push(this.byName, name, tensor)
     }
-    let latest = 0
-    for (const tensor of trace.tensors) {
-      const born = this.births.get(tensor.id)
-      if (born !== undefined) latest = Math.max(latest, born)
-      else if (tensor.identity != null) this.births.set(tensor.id, latest) // a state whose maker was left out
-    }
+    this.dateUnmade()
+    this.globals = this.readGlobals()
     this.accounts = this.openAccounts()
     for (const account of this.accounts) this.accountOf.set(account.leaf, account)
+  }
+
+  /** States that no event made: another tensor wrote into the memory, and this one was met again later. */
+  private dateUnmade(): void {
+    const steps = new Map(this.index.updatesInOrder.map(({ update, step }) => [update.id, step]))
+    for (const storage of this.index.trace.storages ?? []) {
+      for (const write of storage.writes ?? []) {
+        const step = this.index.stepOfOp.get(write.op ?? '') ?? steps.get(write.update ?? '')
+        if (step !== undefined) push(this.writesTo, storage.id, { step, version: write.bumped ? write.version : null })
+      }
+    }
+    const uses = new Map<string, number>()
+    for (const op of this.index.trace.ops) {
+      const step = this.index.stepOfOp.get(op.id) ?? 0
+      for (const id of op.inputs) if (!uses.has(id)) uses.set(id, step)
+    }
+    let latest = 0
+    for (const tensor of this.index.trace.tensors) {
+      const born = this.births.get(tensor.id)
+      const used = uses.get(tensor.id) ?? Infinity
+      if (born !== undefined && used < born && tensor.identity != null)
+        this.births.set(tensor.id, used - 1) // a closure saw it before the optimizer's step was told
+      else if (born !== undefined) latest = Math.max(latest, born)
+      else if (tensor.identity != null) this.births.set(tensor.id, this.writtenBy(tensor, latest, uses))
+    }
+  }
+
+  /** The step of the write that gave a tensor the contents it had when it was met, after a step; where no write is
+   *  known (an optimizer's, between two calls of its closure) the last step before it is used. */
+  private writtenBy(tensor: Tensor, met: number, uses: ReadonlyMap<string, number>): number {
+    const writes = this.writesTo.get(tensor.storage ?? '') ?? []
+    const own = (version: number | null): boolean => version === null || version === (tensor.version ?? 0)
+    const write = writes.findLast(({ step, version }) => step <= met && own(version))
+    return write?.step ?? Math.max(met, (uses.get(tensor.id) ?? 0) - 1)
+  }
+
+  /** The state of a tensor, unless something wrote into its memory since and it was not looked at again. */
+  private knownAt(tensor: string, step: number): Tensor | undefined {
+    const state = this.stateAt(tensor, step)
+    const states = this.statesOf.get(this.index.identity(tensor)) ?? []
+    if (!state || state === states.at(-1)) return state
+    const isStale = this.writesTo
+      .get(state.storage ?? '')
+      ?.some((write) => write.step > this.birth(state.id) && write.step <= step)
+    return isStale ? undefined : state
+  }
+
+  /** The first event that tells of a state made it; an op may give back what it was given. */
+  private bear(tensor: string, step: number): void {
+    this.births.set(tensor, Math.min(step, this.births.get(tensor) ?? Infinity))
   }
 
   birth(tensor: string): number {
@@ -94,14 +147,13 @@ export class History {
     return grad
   }
 
-  /** The program's global names after `step` steps. Plain values are known only at the end. */
+  /** The program's global names after `step` steps, as far as known. Plain values are known only at the end. */
   variablesAt(step: number): VariableThen[] {
-    const { trace } = this.index
-    const end = step >= trace.timeline.length
+    const end = step >= this.index.trace.timeline.length
     const shown: VariableThen[] = []
-    for (const variable of this.globals()) {
+    for (const variable of this.globals) {
       if (variable.kind === 'tensor') {
-        const tensor = this.namedAt(variable.name, step) ?? (end ? this.index.tensor(variable.tensor) : undefined)
+        const tensor = end && variable.tensor ? this.index.tensor(variable.tensor) : this.boundTo(variable, step)
         if (tensor) shown.push({ name: variable.name, variable, tensor })
       } else if (end && (variable.kind === 'value' || variable.kind === 'module' || variable.kind === 'optimizer')) {
         shown.push({ name: variable.name, variable, tensor: undefined })
@@ -110,8 +162,29 @@ export class History {
     return shown
   }
 
+  /** The `.grad` to show beside a tensor; undefined where there is nothing to say of one. */
+  gradShownAt(tensor: Tensor, step: number): Tensor | null | undefined {
+    if (!tensor.requires_grad || step === 0) return undefined
+    if (tensor.is_leaf === false) return this.retainedAt(tensor, step)
+    const account = this.account(tensor.id)
+    if (!account) return undefined
+    const grad = this.index.tensor(this.gradAt(tensor.id, step))
+    return grad ?? (account.entries.every((entry) => entry.step > step) ? undefined : null)
+  }
+
+  /** What `retain_grad()` kept, which a trace tells at the end alone. */
+  private retainedAt(tensor: Tensor, step: number): Tensor | undefined {
+    const last = this.statesOf.get(this.index.identity(tensor.id))?.at(-1)
+    return step < this.index.trace.timeline.length ? undefined : this.index.tensor(last?.grad)
+  }
+
+  private boundTo(variable: Variable, step: number): Tensor | undefined {
+    const tensor = step > 0 ? this.bindings.at(variable, step) : null
+    return tensor === null ? undefined : this.knownAt(tensor, step)
+  }
+
   /** A run that was killed cannot say its globals at the end: then the tensors' own names stand for them. */
-  private globals(): readonly Variable[] {
+  private readGlobals(): readonly Variable[] {
     const { trace } = this.index
     if (trace.variables.length > 0 || trace.status === 'ok') return trace.variables
     return [...this.byName.keys()]
@@ -119,45 +192,12 @@ export class History {
       .map((name) => ({ name, kind: 'tensor', type: 'Tensor' }))
   }
 
-  private namedAt(name: string, step: number): Tensor | undefined {
-    let found: Tensor | undefined
-    let born = -1
-    for (const tensor of this.byName.get(name) ?? []) {
-      const at = this.birth(tensor.id)
-      if (at <= step && at >= born && (at > 0 || step > 0)) {
-        found = tensor
-        born = at
-      }
-    }
-    return found ? (this.stateAt(found.id, step) ?? found) : undefined
-  }
-
   private openAccounts(): Account[] {
     const { index } = this
-    const entries = new Map<string, Entry[]>()
-    const leafOfGrad = new Map<string, string>()
-    for (const [leaf, list] of index.accumulationsOf) {
-      for (const { pass, accumulation, step } of list) {
-        push<string, Entry>(entries, leaf, { kind: 'pass', step, pass, accumulation })
-        if (accumulation.after) leafOfGrad.set(index.identity(accumulation.after), leaf)
-      }
-    }
     const leafOfName = new Map<string, string>()
     for (const tensor of index.trace.tensors) {
       if (!tensor.requires_grad || tensor.is_leaf === false) continue
-      for (const name of tensor.names ?? []) leafOfName.set(name, index.identity(tensor.id))
-    }
-    for (const { update, step } of index.updatesInOrder) {
-      if (update.kind !== 'zero_grad' && update.kind !== 'grad_reset' && update.kind !== 'grad_set') continue
-      for (const change of update.changes) {
-        const grad = change.before ?? change.after
-        const named = change.name ? leafOfName.get(change.name.replace(/\.grad$/, '')) : undefined
-        const leaf = named ?? (grad ? leafOfGrad.get(index.identity(grad)) : undefined)
-        if (leaf)
-          push<string, Entry>(entries, leaf, {
-            kind: 'reset', step, update, before: change.before, after: change.after,
-          })
-      }
+      for (const name of tensor.names ?? []) leafOfName.set(this.scoped(name, tensor), index.identity(tensor.id))
     }
     const lastOf = new Map(index.trace.tensors.map((tensor) => [index.identity(tensor.id), tensor]))
     const accounts = new Map<string, Account>()
@@ -171,14 +211,29 @@ export class History {
         tensor.role === 'state'
       )
         continue
-      const list = this.withGaps((entries.get(leaf) ?? []).sort((a, b) => a.step - b.step))
+      const list = this.withGaps(this.entriesOf(leaf))
       const name = tensorName(index, tensor)
       // else another leaf took its place, and none was to arrive
-      const isCalled = (tensor.names ?? []).some((one) => leafOfName.get(one) === leaf)
+      const isCalled = (tensor.names ?? []).some((name) => leafOfName.get(this.scoped(name, tensor)) === leaf)
       if (list.length > 0 || (isCalled && lastOf.get(leaf)?.requires_grad))
         accounts.set(leaf, { leaf, name, entries: list })
     }
     return [...accounts.values()]
+  }
+
+  private entriesOf(leaf: string): Entry[] {
+    const added = (this.index.accumulationsOf.get(leaf) ?? []).map(
+      ({ pass, accumulation, step }): Entry => ({ kind: 'pass', step, pass, accumulation }),
+    )
+    const set = (this.index.gradChangesOf.get(leaf) ?? []).map(
+      ({ update, step, change: { before, after } }): Entry => ({ kind: 'reset', step, update, before, after }),
+    )
+    return [...added, ...set].sort((a, b) => a.step - b.step)
+  }
+
+  /** A name as one function of the program means it, and not another one. */
+  private scoped(name: string, tensor: Tensor): string {
+    return `${this.bindings.madeAt(tensor.id)?.function ?? 0} ${name}`
   }
 
   private withGaps(entries: Entry[]): Entry[] {

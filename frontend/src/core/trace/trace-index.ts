@@ -1,7 +1,8 @@
 // An index over one trace: everything by id, and where in the timeline each thing happened.
 
 import type {
-  Accumulation, Gap, Graph, HookCall, Module, ModuleCall, Node, Op, Pass, Span, Step, Tensor, Trace, Update, Visit,
+  Accumulation, Change, Gap, Graph, HookCall, Module, ModuleCall, Node, Op, Pass, Span, Step, Tensor, Trace, Update,
+  Visit,
 } from '../../api/types'
 
 export interface VisitAt {
@@ -23,6 +24,10 @@ export interface UpdateAt {
   step: number
 }
 
+export interface ChangeAt extends UpdateAt {
+  change: Change
+}
+
 /** Step numbers count events that have happened: event `timeline[n - 1]` is step n. */
 export class TraceIndex {
   readonly tensors: ReadonlyMap<string, Tensor>
@@ -38,6 +43,8 @@ export class TraceIndex {
   readonly visitsOfNode: ReadonlyMap<string, readonly VisitAt[]>
   readonly accumulationsOf: ReadonlyMap<string, readonly AccumulationAt[]>
   readonly updatesInOrder: readonly UpdateAt[]
+  /** By leaf: what set its `.grad` or wrote into it outside of passes. */
+  readonly gradChangesOf: ReadonlyMap<string, readonly ChangeAt[]>
   /** Where turns of long loops were left out. */
   readonly gaps: { gap: Gap; step: number }[] = []
   private readonly stepOfSum = new Map<string, number>()
@@ -84,6 +91,12 @@ export class TraceIndex {
     this.stepOfOp = stepOfOp
     this.stepOfHook = stepOfHook
     this.updatesInOrder = updates
+    const gradChanges = new Map<string, ChangeAt[]>()
+    for (const { update, step } of updates) {
+      for (const change of update.changes)
+        if (change.leaf != null) push(gradChanges, this.identity(change.leaf), { update, step, change })
+    }
+    this.gradChangesOf = gradChanges
 
     const visits = new Map<string, VisitAt[]>()
     const accumulations = new Map<string, AccumulationAt[]>()

@@ -99,23 +99,46 @@ export function handCourse(
   index: TraceIndex, stateAt: (tensor: string, step: number) => Tensor | undefined,
 ): Course | null {
   const passes = index.trace.passes.filter((pass) => pass.parent == null && pass.accumulations.length > 0)
-  const leaves = passes.map(
-    (pass) => new Map(pass.accumulations.map(({ tensor }) => [index.tensor(tensor)?.names?.[0] ?? tensor, tensor])),
-  )
-  const first = [...(leaves[0] ?? [])].sort((a, b) => Number(a[1].slice(1)) - Number(b[1].slice(1)))
+  const reached = passes.map((pass) => [...new Set(pass.accumulations.map(({ tensor }) => index.identity(tensor)))])
+  const first = [...(reached[0] ?? [])].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)))
+  const names = apart(first.map((leaf) => nameOf(index, leaf)))
   const steps: OptimizerStep[] = []
+  let leaves = first
   for (const [at, pass] of passes.entries()) {
+    const next = successors(index, leaves, reached[at + 1] ?? [])
     const end = passes[at + 1] ? index.passStart(passes[at + 1]!.id) : index.trace.timeline.length
-    const changes = first.flatMap(([name]): Change[] => {
-      const [here, next] = [leaves[at]!.get(name), leaves[at + 1]?.get(name) ?? leaves[at]!.get(name)]
-      const [before, after] = [here && stateAt(here, index.passStart(pass.id)), next && stateAt(next, end)]
-      return before && after ? [{ name, before: before.id, after: after.id }] : []
+    const changes = leaves.flatMap((leaf, number): Change[] => {
+      const before = reached[at]!.includes(leaf) ? stateAt(leaf, index.passStart(pass.id)) : undefined
+      const after = stateAt(next[number]!, end)
+      return before && after ? [{ name: names[number]!, before: before.id, after: after.id }] : []
     })
     if (changes.length < first.length) break
     if (changes.some((change) => change.before !== change.after))
       steps.push({ update: { id: `hand${at}`, kind: 'data', changes }, step: end, number: at + 1 })
+    leaves = next
   }
-  return steps.length > 1 ? { label: '', optimizer: '', parameters: first.map(([, tensor]) => tensor), steps } : null
+  return steps.length > 1 ? { label: '', optimizer: '', parameters: first, steps } : null
+}
+
+/** What stands for each leaf in the next pass: itself, or where that does not reach it one made anew under its name. */
+function successors(index: TraceIndex, leaves: readonly string[], reached: readonly string[]): string[] {
+  const fresh = reached.filter((leaf) => !leaves.includes(leaf))
+  return leaves.map((leaf) => {
+    const anew = reached.includes(leaf) ? -1 : fresh.findIndex((other) => nameOf(index, other) === nameOf(index, leaf))
+    return anew < 0 ? leaf : fresh.splice(anew, 1)[0]!
+  })
+}
+
+function nameOf(index: TraceIndex, leaf: string): string {
+  return index.tensor(leaf)?.names?.[0] ?? leaf
+}
+
+/** Numbers after the names that several have. */
+function apart(names: readonly string[]): string[] {
+  return names.map((name, at) => {
+    const before = names.slice(0, at).filter((other) => other === name).length
+    return before > 0 ? `${name} (${before + 1})` : name
+  })
 }
 
 /** A name for each: the variable, where it tells them apart; else the class; else the class and the settings that

@@ -1,0 +1,145 @@
+// What the program's global names stand for over time. A trace tells it at the end of the run; before that the code
+// does: `y = x * 2` binds `y` to what the op gave, and `y + 1` on a line of the module says what `y` is there.
+
+import type { Span, Tensor, Variable } from '../../api/types'
+import { codeAt } from './naming'
+import { mentions, Scopes, type Statement } from './scopes'
+import type { TraceIndex } from './trace-index'
+
+/** What a name stands for from a step on; null where that is not known. */
+interface Binding {
+  step: number
+  tensor: string | null
+}
+
+/** A step on a line of the module. */
+interface Position {
+  step: number
+  line: number
+  statement: Statement | undefined
+  /** What tells two turns of a loop apart on one line. */
+  turn: string
+}
+
+/** A comprehension, whose names end with it. */
+const HAS_NAMES_OF_ITS_OWN = /\S.*\bfor\b/
+
+export class Bindings {
+  readonly scopes: Scopes
+  private readonly known = new Map<string, Binding[]>()
+  private readonly positions: Position[]
+
+  constructor(
+    private readonly index: TraceIndex,
+    private readonly birth: (tensor: string) => number,
+    private readonly named: (name: string) => readonly Tensor[],
+  ) {
+    this.scopes = new Scopes(index.trace.program.code)
+    this.positions = this.readPositions()
+  }
+
+  /** The identity of what a variable stood for after `step` steps. */
+  at(variable: Variable, step: number): string | null {
+    let bindings = this.known.get(variable.name)
+    if (!bindings) this.known.set(variable.name, (bindings = this.read(variable)))
+    return bindings.findLast((binding) => binding.step <= step)?.tensor ?? null
+  }
+
+  /** The statement that made a tensor. */
+  madeAt(tensor: string): Statement | undefined {
+    return this.scopes.at(this.index.producer(this.index.identity(tensor))?.span?.line)
+  }
+
+  private read(variable: Variable): Binding[] {
+    const { name } = variable
+    const statements = this.scopes.bindingsOf(name)
+    if (!statements) return []
+    const assigned: Binding[] = []
+    const told = statements.filter((statement) => {
+      const found = this.resultsOf(statement, name)
+      assigned.push(...found)
+      return found.length > 0
+    })
+    const opaque = statements.filter((statement) => !told.includes(statement))
+    if (opaque.length === 0) return inOrder(assigned)
+    return this.settled(variable, opaque, assigned)
+  }
+
+  /** What a statement bound a name to each time it ran; nothing where its op is not the only one that may have. */
+  private resultsOf(statement: Statement, name: string): Binding[] {
+    if (statement.isLoop) return [] // all that a loop goes over is made before its first turn
+    const made = this.identitiesOf(name).filter((tensor) => this.madeAt(tensor) === statement)
+    const ops = new Set(made.map((tensor) => this.index.producer(tensor)?.name))
+    if (ops.size !== 1) return []
+    const found = inOrder(made.map((tensor) => ({ step: this.birth(tensor), tensor })))
+    return statement.loop === 0 ? found.slice(-1) : found // before the last: parts of a sum
+  }
+
+  private identitiesOf(name: string): string[] {
+    return [...new Set(this.named(name).map(({ id }) => this.index.identity(id)))]
+  }
+
+  /** With statements that do not tell what they bind, such as `y = f(x)` or `kept = loss`: from where one may have run
+   *  the name is not known until the code says what it is, or for good when nothing binds it any more. */
+  private settled(variable: Variable, opaque: readonly Statement[], assigned: readonly Binding[]): Binding[] {
+    const lost: Binding[] = []
+    let settles = 0
+    for (const [at, from] of this.positions.entries()) {
+      const to = this.positions[at + 1]
+      const runs = opaque.filter((statement) => mayRun(statement, from, to))
+      if (runs.length === 0) continue
+      lost.push({ step: from.step + (runs.includes(from.statement!) ? 0 : 1), tensor: null })
+      settles = to?.step ?? Infinity
+    }
+    const found = inOrder([...this.uses(variable.name), ...lost, ...assigned])
+    const last = variable.tensor == null ? null : this.index.identity(variable.tensor)
+    if (last !== null && assigned.every(({ step }) => step <= settles)) found.push({ step: settles, tensor: last })
+    return inOrder(found)
+  }
+
+  /** What ops on lines of the module were given under the name. */
+  private uses(name: string): Binding[] {
+    const tensors = new Set(this.identitiesOf(name))
+    return this.index.trace.ops.flatMap((op): Binding[] => {
+      const statement = this.positionOf(op.span)
+      if (!statement || HAS_NAMES_OF_ITS_OWN.test(statement.text)) return []
+      const given = new Set(op.inputs.map((id) => this.index.identity(id)).filter((id) => tensors.has(id)))
+      const step = this.index.stepOfOp.get(op.id)
+      if (given.size !== 1 || step === undefined) return []
+      if (!mentions(codeAt(this.index.trace.program.code, op.span, Infinity), name)) return []
+      return [{ step, tensor: [...given][0]! }]
+    })
+  }
+
+  /** The statement of the module that runs where an event has its place; what a `lambda` does may run at any time. */
+  private positionOf(span: Span | null | undefined): Statement | undefined {
+    const statement = this.scopes.at(span?.line)
+    return statement?.isGlobal && !/\blambda\b/.test(statement.text) ? statement : undefined
+  }
+
+  private readPositions(): Position[] {
+    const { index } = this
+    const found: Position[] = [{ step: 0, line: 0, statement: undefined, turn: '' }]
+    index.trace.timeline.forEach((event, at) => {
+      const span = event.span ?? (event.pass == null ? undefined : index.passes.get(event.pass)?.span)
+      const statement = this.positionOf(span)
+      if (!statement) return
+      const turn = event.op == null ? (event.pass ?? '') : `turn ${index.op(event.op)?.iteration ?? 0}`
+      found.push({ step: at + 1, line: statement.line, statement, turn })
+    })
+    return found
+  }
+}
+
+/** Whether a statement may run, or end, between two steps on lines of the module. */
+function mayRun(statement: Statement, from: Position, to: Position | undefined): boolean {
+  if (!to || from.line < to.line) return from.line <= statement.line && statement.line < (to?.line ?? Infinity)
+  const isSameTurn = from.turn && to.turn ? from.turn === to.turn : to.step === from.step + 1
+  if (from.line === to.line && isSameTurn) return false
+  const loop = to.statement?.loop ?? 0
+  return loop > 0 && loop === statement.loop && (statement.line >= from.line || statement.line < to.line)
+}
+
+function inOrder(bindings: readonly Binding[]): Binding[] {
+  return [...bindings].sort((a, b) => a.step - b.step)
+}

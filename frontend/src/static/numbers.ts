@@ -1,0 +1,69 @@
+// Which records the page shows the numbers of at a step, for a test that compares them with plain PyTorch.
+
+import type { Trace } from '../api/types'
+import { History } from '../core/trace/history'
+import { arrivals, departures, visitAt } from '../core/trace/inspect'
+import { TraceIndex } from '../core/trace/trace-index'
+
+export interface Question {
+  step: number
+  /** Nodes to be selected one after the other. */
+  nodes: readonly string[]
+}
+
+type Shown = string | null
+
+export interface Numbers {
+  /** `grad` is absent where the page says nothing of one. */
+  variables: { name: string; tensor: Shown; text: Shown; grad?: Shown }[]
+  /** One for each leaf with an account: what the ledger and the inspector say of it. */
+  leaves: { name: string; value: Shown; grad: Shown; added: { pass: string; visit: number; delta: Shown }[] }[]
+  /** What the inspector says of a selected node once it was visited. */
+  nodes: { pass: string; visit: number; entered: Shown[]; left: Shown[] }[]
+}
+
+/** The numbers at each of several steps. */
+export function numbersOf(trace: Trace, questions: readonly Question[]): Numbers[] {
+  const history = new History(new TraceIndex(trace))
+  return questions.map(({ step, nodes }) => ({
+    variables: variables(history, step),
+    leaves: leaves(history, step),
+    nodes: nodes.flatMap((node) => visited(history.index, node, step)),
+  }))
+}
+
+function variables(history: History, step: number): Numbers['variables'] {
+  return history.variablesAt(step).map(({ name, tensor, variable }) => {
+    const grad = tensor && history.gradShownAt(tensor, step)
+    return {
+      name, tensor: tensor?.id ?? null, text: variable.text ?? null,
+      ...grad === undefined ? {} : { grad: grad?.id ?? null },
+    }
+  })
+}
+
+function leaves(history: History, step: number): Numbers['leaves'] {
+  return history.accounts.map(({ leaf, name, entries }) => ({
+    name,
+    value: history.stateAt(leaf, step)?.id ?? null,
+    grad: history.gradAt(leaf, step),
+    added: entries.flatMap((entry) =>
+      entry.kind === 'pass' && entry.step <= step
+        ? [{ pass: entry.pass.id, visit: entry.accumulation.visit, delta: entry.accumulation.delta }]
+        : [],
+    ),
+  }))
+}
+
+function visited(index: TraceIndex, id: string, step: number): Numbers['nodes'] {
+  const node = index.node(id)
+  const at = node && visitAt(index, node, step, [])
+  if (!node || !at || at.step > step) return []
+  return [
+    {
+      pass: at.pass.id, visit: at.index,
+      entered: arrivals(index, at).map(({ tensor }) => tensor?.id ?? null),
+      left: departures(index, node, at).map(({ tensor }) => tensor?.id ?? null),
+    },
+  ]
+}

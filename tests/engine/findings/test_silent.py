@@ -39,7 +39,7 @@ MENDED = {
 MENDED_PARTLY = {
     "create_graph_in_backward": {0}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
     "model_without_optimizer": {0}, "optimizer_holds_others": {0}, "result_dropped": {0}, "root_of_negative": {0},
-    "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 6},
+    "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},
 }  # fmt: skip
 """Which programs of a code have one."""
 

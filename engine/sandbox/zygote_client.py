@@ -199,13 +199,19 @@ class ZygoteClient:
         if self.lost:
             raise ZygoteLost
         number = next(self._numbers)
-        self._expected[number] = asyncio.get_running_loop().create_future()
+        expected: asyncio.Future[Child] = asyncio.get_running_loop().create_future()
+        self._expected[number] = expected
         try:
             self._control.send(encode(Spawn(id=number, device=device, prefault=prefault, canary=canary)))
         except OSError as gone:
             self._lose()
             raise ZygoteLost from gone
-        return await self._expected[number]
+        try:
+            return await expected
+        except asyncio.CancelledError:  # perhaps just when the child had come: nobody else knows of it
+            if expected.done() and not expected.cancelled() and expected.exception() is None:
+                expected.result().kill()
+            raise
 
     async def close(self) -> None:
         """End the zygote and all children; nothing of them stays."""

@@ -15,8 +15,10 @@ import pytest
 
 from engine import DEFAULT_LIMITS, Program, RunRequest
 from engine.outcome import Outcome
+from engine.sandbox.messages import FromZygote
 from engine.sandbox.pool import Pool
 from engine.sandbox.processes import SandboxBroken, ZygoteLost
+from engine.sandbox.zygote_client import ZygoteClient
 
 if sys.platform != "linux":
     pytest.skip("the sandbox is Linux's", allow_module_level=True)
@@ -108,6 +110,27 @@ def test_cancelling_kills_the_process_and_frees_its_place(on: On) -> None:
             pid = int(printed(said))
             await until(lambda pid=pid: not is_alive(pid))  # type: ignore[misc]
         assert printed((await pool.run(QUICK))[0]) == "1\n"
+
+    on(check)
+
+
+def test_a_child_that_comes_as_its_caller_goes_away_ends(on: On, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check(pool: Pool) -> None:
+        client = await pool._live_client("cpu")
+        assert isinstance(client, ZygoteClient)
+        known, take = set(client._children.values()), client._take
+
+        def took(message: FromZygote, descriptors: list[int]) -> None:
+            take(message, descriptors)
+            asking.cancel()  # the child is there, and the caller has not been told
+
+        monkeypatch.setattr(client, "_take", took)
+        asking = asyncio.create_task(client.spawn())
+        with pytest.raises(asyncio.CancelledError):
+            await asking
+        monkeypatch.undo()
+        (child,) = set(client._children.values()) - known
+        await asyncio.wait_for(asyncio.shield(child.exited), 10)
 
     on(check)
 

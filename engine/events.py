@@ -391,8 +391,8 @@ class Updated(_Event, frozen=True, tag="u"):
     id: int
     kind: UpdateKind
     changes: tuple[ChangeWord, ...]
-    state: tuple[StateWord, ...]
-    site: int
+    state: tuple[StateWord, ...] = ()
+    site: int = 0
     op: int = 0
     optimizer: str = ""
     variable: str = ""

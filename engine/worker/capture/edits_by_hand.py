@@ -7,12 +7,11 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from engine.events import ChangeWord, UpdateKind
+from engine.events import ChangeWord, Updated, UpdateKind
 from engine.worker.capture.op_names import Called
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.tensor_facts import is_tracked_leaf, look, version_of
 from engine.worker.capture.tensor_state import State
-from engine.worker.capture.updates import Update
 
 SKIPPED = object()
 
@@ -74,7 +73,7 @@ class Observer:
         kind: UpdateKind = "grad_reset" if kept is None or _is_zero(kept) else "grad_set"
         site = self.recorder.sites.of(frame)
         self.recorder.updates.add(
-            Update(kind, (ChangeWord(before, after, leaf=state.first),), site=site, set_to_none=kept is None)
+            Updated(0, kind, (ChangeWord(before, after, leaf=state.first),), site=site, set_to_none=kept is None)
         )
 
     def _data_set(self, tensor: torch.Tensor, before: int, frame: FrameType) -> None:
@@ -86,7 +85,7 @@ class Observer:
             self.recorder.tensors.renew(tensor, state, fresh=True)
         kind: UpdateKind = "data" if state.grad_of is None else "grad_reset" if _is_zero(state) else "grad_set"
         site = self.recorder.sites.of(frame)
-        self.recorder.updates.add(Update(kind, (ChangeWord(before, state.id, leaf=state.leaf),), site=site))
+        self.recorder.updates.add(Updated(0, kind, (ChangeWord(before, state.id, leaf=state.leaf),), site=site))
 
     def swapped(self, first: torch.Tensor, second: torch.Tensor, frame: FrameType) -> None:
         """Two tensor objects exchanged all they hold, their gradients too."""
@@ -104,7 +103,7 @@ class Observer:
                 )
                 changes.append(ChangeWord(before, state.id))
         if changes:
-            recorder.updates.add(Update("data", tuple(changes), site=recorder.sites.of(frame)))
+            recorder.updates.add(Updated(0, "data", tuple(changes), site=recorder.sites.of(frame)))
 
     # Writes
 
@@ -120,7 +119,7 @@ class Observer:
                 if shown:
                     changes.append(shown)
                     kind = self._kind(alias, other, "data")
-        self.recorder.updates.add(Update(kind, tuple(changes), site=site, op=op))
+        self.recorder.updates.add(Updated(0, kind, tuple(changes), site=site, op=op))
 
     @staticmethod
     def _kind(state: State, tensor: torch.Tensor, otherwise: UpdateKind) -> UpdateKind:

@@ -20,11 +20,10 @@ from typing import Any, Protocol, TypeAlias
 
 import torch
 
-from engine.events import ChangeWord, HookDone, HookFired, HookKind
+from engine.events import ChangeWord, HookDone, HookFired, HookKind, Updated
 from engine.program.spans import code_points, margin_of
 from engine.worker.capture.modules import Modules
 from engine.worker.capture.recorder import Recorder
-from engine.worker.capture.updates import Update
 from engine.worker.pytorch.internals import (
     COLLECT_BACKWARD_HOOKS,
     COLLECT_BACKWARD_PRE_HOOKS,
@@ -385,7 +384,7 @@ class Hooks:
                 if changes and firing.kind not in ("forward", "forward_pre"):
                     words = [ChangeWord(before, after) for _, before, after in changes]
                     running = self.recorder.thread.running_pass
-                    update = Update("hook", tuple(words), site=firing.site, pass_id=running, hook=firing.id)
+                    update = Updated(0, "hook", tuple(words), site=firing.site, pass_id=running, hook=firing.id)
                     self.recorder.updates.add(update)
                 self.recorder.outbox.publish()
         except Exception as error:

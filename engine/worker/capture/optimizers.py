@@ -11,13 +11,12 @@ from typing import Any
 
 import torch
 
-from engine.events import ChangeWord
+from engine.events import ChangeWord, Updated
 from engine.worker.capture.ops import Recording
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.tensor_facts import look, version_of
 from engine.worker.capture.tensor_state import State
-from engine.worker.capture.updates import Update
 from engine.worker.pytorch.internals import disable_torch_function
 
 _MOST_ITEMS = 8
@@ -191,8 +190,8 @@ class Optimizers:
                 groups.append(group)
                 self._spread(state)
         states = tuple(self._state_changes(step, silent))
-        self.recorder.updates.add(Update(
-            "step", tuple(changes), states, step.site, 0, type(step.optimizer).__name__, self._name(step.optimizer),
+        self.recorder.updates.add(Updated(
+            0, "step", tuple(changes), states, step.site, 0, type(step.optimizer).__name__, self._name(step.optimizer),
             groups=tuple(groups), settings=step.settings, raised=raised,
         ))  # fmt: skip
 
@@ -252,8 +251,8 @@ class Optimizers:
             if record or after:
                 changes.append(ChangeWord(record, after, leaf=state.first))
         name = type(owner).__name__ if kind == "optimizer" else ""
-        recorder.updates.add(Update(
-            "zero_grad", tuple(changes), site=site, optimizer=name, variable=self._name(owner), owner=kind,
+        recorder.updates.add(Updated(
+            0, "zero_grad", tuple(changes), site=site, optimizer=name, variable=self._name(owner), owner=kind,
             set_to_none=set_to_none,
         ))  # fmt: skip
         recorder.outbox.publish()

@@ -14,7 +14,17 @@ from typing import Any, TypeAlias
 import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
-from engine.events import Accumulated, ChangeWord, FlowingBrief, PassedBrief, PassEnded, PassStarted, Role, Visited
+from engine.events import (
+    Accumulated,
+    ChangeWord,
+    FlowingBrief,
+    PassedBrief,
+    PassEnded,
+    PassStarted,
+    Role,
+    Updated,
+    Visited,
+)
 from engine.worker.capture.hooks import Hooks
 from engine.worker.capture.nodes import NEVER, NO_SEQUENCE
 from engine.worker.capture.ops import Recording
@@ -30,7 +40,6 @@ from engine.worker.capture.tensor_facts import (
     version_of,
 )
 from engine.worker.capture.tensor_state import State
-from engine.worker.capture.updates import Update
 from engine.worker.pytorch.internals import (
     MAKE_GRADS,
     REGISTER_NODE_HOOK,
@@ -364,7 +373,7 @@ class Backward:
         if (
             now != last and self.recorder.sampler.full and not self.recorder.nodes.threaded
         ):  # by code that nothing of ours sees, such as `set_`
-            self.recorder.updates.add(Update("outside", (ChangeWord(last, now, leaf=state.first),)))
+            self.recorder.updates.add(Updated(0, "outside", (ChangeWord(last, now, leaf=state.first),)))
         return now
 
     # Visits

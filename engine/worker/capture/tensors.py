@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import torch
 
-from engine.events import ChangeWord, Role, TensorChanged
+from engine.events import ChangeWord, Role, TensorChanged, Updated
 from engine.worker.capture.counts import Counts
 from engine.worker.capture.lifetimes import Lifetimes
 from engine.worker.capture.outbox import Outbox
@@ -12,7 +12,7 @@ from engine.worker.capture.storages import Storages, is_lent
 from engine.worker.capture.tensor_facts import TensorFacts, is_tracked_leaf, look, version_of
 from engine.worker.capture.tensor_state import State, Taken, is_blank
 from engine.worker.capture.thread_state import ThreadState
-from engine.worker.capture.updates import Update, Updates
+from engine.worker.capture.updates import Updates
 
 _PURGED = 50_000
 
@@ -223,7 +223,7 @@ class Tensors:
         """A new record of a tensor that was written past PyTorch."""
         before = state.id
         self.renew(tensor, state)
-        self._updates.add(Update("outside", (ChangeWord(before, state.id, leaf=state.leaf),)))
+        self._updates.add(Updated(0, "outside", (ChangeWord(before, state.id, leaf=state.leaf),)))
         return state
 
     def reconsider(self, tensor: torch.Tensor, state: State) -> None:

@@ -1,31 +1,11 @@
 """Values that changed outside the graph."""
 
-import msgspec
-from msgspec.structs import astuple
+from msgspec.structs import replace
 
-from engine.events import ChangeWord, StateWord, Updated, UpdateKind
+from engine.events import Updated
 from engine.worker.capture.counts import Counts
 from engine.worker.capture.lifetimes import Lifetimes
 from engine.worker.capture.outbox import Outbox
-
-
-class Update(msgspec.Struct, frozen=True):
-    """The fields of `Updated` but its number."""
-
-    kind: UpdateKind
-    changes: tuple[ChangeWord, ...]
-    state: tuple[StateWord, ...] = ()
-    site: int = 0
-    op: int = 0
-    optimizer: str = ""
-    variable: str = ""
-    owner: str = ""
-    set_to_none: bool = False
-    groups: tuple[int, ...] = ()
-    settings: tuple[dict[str, str], ...] = ()
-    raised: bool = False
-    pass_id: int = 0
-    hook: int = 0
 
 
 class Updates:
@@ -36,7 +16,7 @@ class Updates:
         self._outbox = outbox
         self._lifetimes = lifetimes
 
-    def add(self, update: Update) -> None:
-        """Says one, after what ceased to exist before it."""
+    def add(self, update: Updated) -> None:
+        """Numbers one and says it, after what ceased to exist before it."""
         self._lifetimes.flush()
-        self._outbox.add(Updated(self._counts.new_update(), *astuple(update)))
+        self._outbox.add(replace(update, id=self._counts.new_update()))

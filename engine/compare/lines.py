@@ -19,7 +19,11 @@ _HEAD_CHARACTERS = 120
 
 def corresponding(here: str, there: str) -> Pairs:
     """Numbers of lines that correspond, ascending: those that read the same but for indentation, then those between
-    them that bind the same name or begin with the same word, then those that are left over in equal number."""
+    them that bind the same name or begin with the same word, then those that are left over in equal number.
+
+    Of several ways that are equally good the same one is taken from both sides."""
+    if here > there:
+        return [(a, b) for b, a in corresponding(there, here)]
     ours, theirs = _lines(here), _lines(there)
     texts = [text for _, text in ours], [text for _, text in theirs]
     pairs = _filled(in_order(*texts), *texts)

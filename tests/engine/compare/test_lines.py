@@ -43,6 +43,11 @@ def test_one_line_between_equal_ones_was_changed_in_place(here: str, there: str)
     assert _pairs(f"import torch\n{here}\nend()", f"import torch\n{there}\nend()") == [(1, 1), (2, 2), (3, 3)]
 
 
+def test_of_equally_good_ways_the_same_is_taken_from_both_sides() -> None:
+    here, there = "a = 1\nb = 2\nc = 3\n", "c = 3\nb = 2\na = 1\n"
+    assert corresponding(here, there) == [(b, a) for a, b in corresponding(there, here)]
+
+
 def test_a_comparison_is_no_assignment() -> None:
     assert _pairs("if y == 2: pass\nq()\nq()", "y = 2\nr()") == []
 

@@ -10,8 +10,6 @@ export interface RunOrder {
   seed: number
   /** What to work out once the program has ended. */
   check: CheckKind[]
-  /** The two numbers of a surface; none for those that moved most. */
-  axes: string[]
 }
 
 export type CheckKind = 'finite-difference' | 'jacobian' | 'surface' | 'calls'

@@ -104,5 +104,5 @@ function wholeNumber(text: string | undefined): number | null {
 }
 
 function oneOf<T extends string>(allowed: readonly T[], value: string | undefined): T | null {
-  return allowed.find((one) => one === value) ?? null
+  return allowed.find((known) => known === value) ?? null
 }

@@ -19,13 +19,19 @@ export class Motion {
     this.share = 1
   }
 
+  /** Stands at once where it is to be, whatever way it was on. */
+  jump(camera: Camera): void {
+    this.stop()
+    this.camera = camera
+  }
+
   /** Moves the camera; where another layout was on screen, boxes glide along. */
   slide(target: Camera, old: Layout | null = null): void {
-    this.stop()
     if (matchMedia('(prefers-reduced-motion: reduce)').matches) {
-      this.camera = target
+      this.jump(target)
       return
     }
+    this.stop()
     const start = this.camera
     this.before = new Map((old?.boxes ?? []).map((box) => [box.id, box]))
     const began = performance.now()

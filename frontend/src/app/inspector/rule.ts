@@ -39,7 +39,7 @@ function valueOf(
   index: TraceIndex, name: string, node: Node, at: VisitAt,
 ): { tensor?: Tensor | undefined; text?: string } {
   if (name === 'g') return { tensor: index.tensor(at.visit.entered.find((id) => id !== null)) }
-  const saved = node.saved?.find((one) => one.field === name)
+  const saved = node.saved?.find((kept) => kept.field === name)
   if (saved?.tensor) return { tensor: index.tensor(saved.tensor) }
   const kept = saved?.text
   if (isNumber(kept)) return { text: kept.replace('-', MINUS) }

@@ -3,19 +3,41 @@
 
 import type { Trace } from '../../api/types'
 
-export function remembered(key: string): string | null {
+function read(storage: () => Storage, key: string): string | null {
   try {
-    return localStorage.getItem(`gradgraph.${key}`)
+    return storage().getItem(`gradgraph.${key}`)
   } catch {
     return null
   }
 }
 
-export function remember(key: string, value: string): void {
+/** Refused storage only costs the reader a choice, a run or an edit that they can make again. */
+function write(storage: () => Storage, key: string, value: string | null): void {
   try {
-    localStorage.setItem(`gradgraph.${key}`, value)
+    if (value === null) storage().removeItem(`gradgraph.${key}`)
+    else storage().setItem(`gradgraph.${key}`, value)
   } catch {
-    // Refused storage only costs the reader a choice they can make again.
+    // Nothing is remembered.
+  }
+}
+
+const browser = (): Storage => localStorage
+const tab = (): Storage => sessionStorage
+
+export function remembered(key: string): string | null {
+  return read(browser, key)
+}
+
+export function remember(key: string, value: string): void {
+  write(browser, key, value)
+}
+
+/** What a tab keeps as JSON; null where something else stands there. */
+function parsed(key: string): unknown {
+  try {
+    return JSON.parse(read(tab, key) ?? 'null') as unknown
+  } catch {
+    return null
   }
 }
 
@@ -30,26 +52,18 @@ export interface Recent {
 
 type Told = Pick<Trace['program'], 'code' | 'seed'>
 
-const RUNS = 'gradgraph.runs'
+const RUNS = 'runs'
 const MOST_RUNS = 12
 
 /** Runs of this tab, newest first. */
 export function recentRuns(): readonly Recent[] {
-  try {
-    const runs = JSON.parse(sessionStorage.getItem(RUNS) ?? '[]') as unknown
-    return Array.isArray(runs) ? (runs as Recent[]) : []
-  } catch {
-    return []
-  }
+  const runs = parsed(RUNS)
+  return Array.isArray(runs) ? (runs as Recent[]) : []
 }
 
 export function keepRun(known: readonly Recent[], run: Recent): readonly Recent[] {
-  const runs = [run, ...known.filter((one) => one.id !== run.id)].slice(0, MOST_RUNS)
-  try {
-    sessionStorage.setItem(RUNS, JSON.stringify(runs))
-  } catch {
-    // Without storage only the runs since the page was opened are offered.
-  }
+  const runs = [run, ...known.filter(({ id }) => id !== run.id)].slice(0, MOST_RUNS)
+  write(tab, RUNS, JSON.stringify(runs))
   return runs
 }
 
@@ -62,23 +76,14 @@ export function tellingLine({ code, seed = 0 }: Told, before: Told): string {
   return (lines.find((line) => !known.has(line)) ?? lines[0] ?? '').trim().slice(0, 60)
 }
 
-const DRAFT = 'gradgraph.draft'
+const DRAFT = 'draft'
 
 /** The program as it was edited after a run (null: before any) but not run yet; null when there is none. */
 export function draftOf(run: string | null): string | null {
-  try {
-    const draft = JSON.parse(sessionStorage.getItem(DRAFT) ?? 'null') as { run: string | null; code: string } | null
-    return draft?.run === run ? draft.code : null
-  } catch {
-    return null
-  }
+  const draft = parsed(DRAFT) as { run: string | null; code: string } | null
+  return draft?.run === run ? draft.code : null
 }
 
 export function keepDraft(run: string | null, code: string | null): void {
-  try {
-    if (code === null) sessionStorage.removeItem(DRAFT)
-    else sessionStorage.setItem(DRAFT, JSON.stringify({ run, code }))
-  } catch {
-    // Without storage a reload only brings back the program as it last ran.
-  }
+  write(tab, DRAFT, code === null ? null : JSON.stringify({ run, code }))
 }

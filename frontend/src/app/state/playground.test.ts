@@ -105,3 +105,47 @@ test('where something else happened, all of the page changes at once', async () 
   const { run, view } = page
   expect([run.trace?.id, run.picture?.trace.id, view.state.step]).toEqual(['two', 'two', trace.timeline.length - 1])
 })
+
+test('the pass that was looked at is not asked of the next run', async () => {
+  const { trace: passes } = load('accumulation')
+  const asked: string[] = []
+  const answers = [passes, trace]
+  vi.stubGlobal('fetch', (path: string) => {
+    asked.push(path)
+    if (path.includes('/graph')) return Promise.resolve(new Response(JSON.stringify(graph)))
+    const next = answers.shift()!
+    const headers = { 'Content-Location': `/api/v1/runs/${next.id}` }
+    return Promise.resolve(new Response(JSON.stringify(next), { headers }))
+  })
+  const page = playground()
+  page.draft.code = passes.program.code
+  await page.runner.run()
+  page.view.choose({ pass: passes.passes[0]!.id, root: 'n1' })
+  page.draft.code = trace.program.code
+  await page.runner.run()
+  expect(asked.filter((path) => path.includes(`${trace.id}/graph`))).toEqual([
+    `/api/v1/runs/${trace.id}/graph?level=both`,
+  ])
+  expect([page.view.state.pass, page.view.state.root]).toEqual([null, null])
+})
+
+test('another program leaves the lesson, an edit of it does not', async () => {
+  serving({ ...trace, id: 'one' }, { ...trace, id: 'two' }, { ...trace, id: 'three' })
+  const page = playground()
+  const said = { title: 'A lesson', text: '' }
+  const lesson = { name: 'lesson', run: 'one', code: trace.program.code, zh: said, en: said }
+  page.catalogue.lessons = [lesson]
+  await page.runner.openLesson(lesson)
+  page.draft.code = `${trace.program.code}\nprint(1)`
+  const edited = page.runner.run()
+  await drawn(page, 'two')
+  paint()
+  await edited
+  expect(page.catalogue.lesson).toBe(lesson)
+  page.draft.code = 'print(1)'
+  const other = page.runner.run()
+  await drawn(page, 'three')
+  paint()
+  await other
+  expect([page.catalogue.lesson, page.view.state.lesson]).toEqual([null, null])
+})

@@ -3,6 +3,7 @@
 import * as api from '../../api/client'
 import type { Trace } from '../../api/types'
 import type { ViewState } from '../../core/state'
+import { isMadeOf } from '../../core/words/made-of'
 import { keepRun, tellingLine } from './browser-storage'
 import type { Catalogue } from './catalogue.svelte'
 import type { Draft } from './draft.svelte'
@@ -64,7 +65,6 @@ export class Runner {
   }
 
   async openLesson(lesson: api.Lesson, keepStep = false): Promise<void> {
-    this.draft.axes = []
     this.draft.code = lesson.code
     this.view.tab = 'program'
     this.view.change({ lesson: lesson.name })
@@ -105,17 +105,27 @@ export class Runner {
     clearTimeout(this.autoTimer)
     this.playback.play(false)
     this.view.phone = 'graph'
+    this.leaveLesson()
     const { order } = this.draft
     await this.attempt(async (signal) => {
       const choice = this.likely()
       const { lang } = this.view.state
-      const expect = (id: string): void => this.graphs.expect(id, choice, lang, signal)
+      // Another program may have no such pass.
+      const expect = (id: string): void => {
+        if (choice.pass === null) this.graphs.expect(id, choice, lang, signal)
+      }
       const { trace, graph } = await api.run(order, choice, lang, signal, expect)
       if (graph) this.graphs.keep(trace.id, choice, graph)
       await this.show(trace, keepView, signal)
       const [check] = order.check
       if (check && this.view.state.panel === null) this.view.change({ panel: PANELS[check] })
     })
+  }
+
+  /** A program that has little of the lesson left is not called by its name. */
+  private leaveLesson(): void {
+    const { lesson } = this.catalogue
+    if (lesson && !isMadeOf(this.draft.code, lesson.code)) this.view.change({ lesson: null })
   }
 
   /** The graph that the next run will probably be shown by: that of the same pass as the last one, as if a number had
@@ -126,9 +136,8 @@ export class Runner {
   }
 
   /** Runs the program again, this time with a check. */
-  async check(kind: api.CheckKind, axes: string[] = []): Promise<void> {
+  async check(kind: api.CheckKind): Promise<void> {
     const { draft, view } = this
-    draft.axes = axes
     if (!draft.checks.includes(kind)) draft.checks = [...draft.checks, kind]
     const { phone } = view
     const done = this.run()

@@ -90,6 +90,19 @@ export class PageView {
     this.change({ selection })
   }
 
+  /** Selects a box, where there is one. */
+  showBox(box: Box | undefined): void {
+    if (box) this.select({ kind: 'box', id: box.id })
+  }
+
+  showNode(id: string | null | undefined): void {
+    this.showBox(this.run.find?.ofNode(id))
+  }
+
+  showTensor(id: string | null | undefined): void {
+    this.showBox(this.run.find?.ofTensor(id))
+  }
+
   /** Selects what a line of the program made, by its last box, or the line when it did something that has none; another
    *  one leaves the selection alone. */
   clickLine(line: number): void {
@@ -101,6 +114,30 @@ export class PageView {
 
   showLine(line: number): void {
     this.shownLine = { line, times: (this.shownLine?.times ?? 0) + 1 }
+  }
+
+  /** Lights lines of the program. */
+  light(lines: readonly number[]): void {
+    this.litLines = new Set(lines)
+  }
+
+  /** The line the pointer is on; null for none. */
+  hoverLine(line: number | null): void {
+    this.hoveredLine = line
+  }
+
+  /** Writes a few letters beside nodes, until the answer is called. */
+  note(notes: ReadonlyMap<string, string>): () => void {
+    this.nodeNotes = notes
+    return () => (this.nodeNotes = new Map())
+  }
+
+  showTab(tab: Tab): void {
+    this.tab = tab
+  }
+
+  showPhone(phone: PhoneView): void {
+    this.phone = phone
   }
 
   showFindings(at = 0): void {

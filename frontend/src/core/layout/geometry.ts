@@ -52,6 +52,11 @@ export interface LabelPlace extends Rect {
   variant: number
 }
 
+/** Whether a label found room for some of its words. */
+export function isSaid(place: LabelPlace | null): boolean {
+  return place !== null && place.variant >= 0
+}
+
 export interface Placed extends Size {
   id: string
   x: number

@@ -45,7 +45,7 @@ export function place(shape: readonly number[], cell: number): number[] {
 
 /** `[1][0]`, as one writes it; nothing for a scalar. */
 export function brackets(at: readonly (number | string)[]): string {
-  return at.map((one) => `[${one}]`).join('')
+  return at.map((number) => `[${number}]`).join('')
 }
 
 export function textsOf(tensor: Tensor): string[] | null {
@@ -163,7 +163,7 @@ export function axisOf(op: Op, axes: number): number | null {
   const positions: Readonly<Record<string, number>> = { topk: 2, kthvalue: 2, take_along_dim: 2 }
   const last = new Set(['sort', 'argsort', 'topk', 'kthvalue', 'mode'])
   const given =
-    op.arguments.find((one) => one.name === 'dim') ?? op.arguments.filter((one) => !one.name)[positions[op.name] ?? 1]
+    op.arguments.find(({ name }) => name === 'dim') ?? op.arguments.filter(({ name }) => !name)[positions[op.name] ?? 1]
   const number = given?.text != null && /^-?\d+$/.test(given.text) ? Number(given.text) : last.has(op.name) ? -1 : null
   return number === null ? null : (number + axes) % Math.max(1, axes)
 }
@@ -212,7 +212,7 @@ const SCATTERS = new Set(['scatter', 'scatter_'])
 /** Where a cell of the source goes. */
 function scattered(names: Names, at: readonly (number | string)[], axis: number | null): string | null {
   if (axis === null) return null
-  return `${names.made}${brackets(at.map((one, along) => (along === axis ? `${names.index}${brackets(at)}` : one)))} = ${names.read}${brackets(at)}`
+  return `${names.made}${brackets(at.map((number, along) => (along === axis ? `${names.index}${brackets(at)}` : number)))} = ${names.read}${brackets(at)}`
 }
 
 function picked(op: Op, names: Names, at: readonly (number | string)[], axis: number | null): string | null {
@@ -221,10 +221,10 @@ function picked(op: Op, names: Names, at: readonly (number | string)[], axis: nu
     case 'gather':
     case 'take_along_dim':
       if (axis === null) return null
-      return `${made}${names.read}${brackets(at.map((one, along) => (along === axis ? `${names.index}${brackets(at)}` : one)))}`
+      return `${made}${names.read}${brackets(at.map((number, along) => (along === axis ? `${names.index}${brackets(at)}` : number)))}`
     case 'index_select':
       if (axis === null) return null
-      return `${made}${names.read}${brackets(at.map((one, along) => (along === axis ? `${names.index}[${one}]` : one)))}`
+      return `${made}${names.read}${brackets(at.map((number, along) => (along === axis ? `${names.index}[${number}]` : number)))}`
     case 'embedding':
       return `${made}${names.read}[${names.index}${brackets(at.slice(0, -1))}]${brackets(at.slice(-1))}`
     case 'take':

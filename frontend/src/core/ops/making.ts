@@ -86,11 +86,11 @@ function givenTo(op: Op, known: readonly Known[]): Map<string, string> {
 
 /** What the positional arguments stand for: one number to `arange` is its end, two are start and end. */
 function placesOf(op: Op, known: readonly Known[]): string[] {
-  const names = known.map((one) => one.name).filter((name) => !KEYWORD_ONLY.has(name))
-  const count = op.arguments.filter((one) => !one.name).length
+  const names = known.map((parameter) => parameter.name).filter((name) => !KEYWORD_ONLY.has(name))
+  const count = op.arguments.filter((argument) => !argument.name).length
   if (op.name === 'arange') return count === 1 ? ['end'] : names
   if (op.name === 'randint')
-    return count + op.arguments.filter((one) => one.name === 'size').length === 2 ? ['high', 'size'] : names
+    return count + op.arguments.filter((argument) => argument.name === 'size').length === 2 ? ['high', 'size'] : names
   return names
 }
 

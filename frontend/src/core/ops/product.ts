@@ -52,7 +52,7 @@ export function productOf(op: Op, tensor: (id: string | undefined) => Tensor | u
   const places = PLACES[op.name]
   const [first, second] = [tensor(op.inputs[places?.left ?? -1]), tensor(op.inputs[places?.right ?? -1])]
   if (!places || !first || !second || first.shape.length === 0 || second.shape.length === 0) return null
-  if (op.arguments.some((one) => one.name === 'alpha' || one.name === 'beta')) return null
+  if (op.arguments.some((argument) => argument.name === 'alpha' || argument.name === 'beta')) return null
   const left = matrix(first, 'row', false)
   const right = matrix(second, 'column', places.turned ?? false)
   const made = tensor(op.outputs[0])

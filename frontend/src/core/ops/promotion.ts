@@ -3,7 +3,7 @@
 import type { Op, PromotedOperand, Promotion } from '../../api/types'
 
 /** `float32`, `2.5` for a plain number, `float64()` for a tensor without axes. */
-export function operandText(operand: PromotedOperand): string {
+function operandText(operand: PromotedOperand): string {
   if (operand.kind === 'number') return operand.text ?? operand.dtype
   return operand.kind === 'zero_dim' ? `${operand.dtype}()` : operand.dtype
 }
@@ -11,7 +11,7 @@ export function operandText(operand: PromotedOperand): string {
 const COMPARES = 'bool'
 
 /** What the operands became: a comparison's result is bool all the same, and an in-place op keeps its own. */
-export function becomes(promotion: Promotion): string {
+function becomes(promotion: Promotion): string {
   return promotion.result === COMPARES ? promotion.common : promotion.result
 }
 
@@ -23,10 +23,8 @@ export function promotionText(op: Op): string {
   return `${named.join(' + ')} → ${becomes(promotion)}`
 }
 
-export const CATEGORIES = ['bool', 'int', 'float', 'complex'] as const
-
 /** 0 bool, 1 int, 2 float, 3 complex. */
-export function categoryOf(dtype: string): number {
+function categoryOf(dtype: string): number {
   if (dtype === 'bool') return 0
   return dtype.includes('int') ? 1 : dtype.startsWith('complex') ? 3 : 2
 }

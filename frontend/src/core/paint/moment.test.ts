@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Tensor } from '../../api/types'
+import type { Tensor, Trace } from '../../api/types'
 import { load, NAMES, type Name } from '../fixtures/load'
 import { headOfGroup, stripText } from './measure'
 import type { Cell } from './moment'
@@ -205,4 +205,14 @@ describe('derivatives of derivatives', () => {
     expect(view.at(visits[0]!.step).currentBox).toBe(slope.id)
     expect(view.story.steps(slope.id, trace.timeline.length).backward).toBe(visits[0]!.step)
   })
+})
+
+test('a value that is infinite is trouble only where a finding stands', () => {
+  const { trace, graph } = load('scalar_expression')
+  const square = graph.boxes.find((box) => box.name === 'x ** 2')!
+  const tensors = trace.tensors.map((tensor) => (tensor.id === square.tensor ? { ...tensor, data: ['-inf'] } : tensor))
+  const finding = { code: 'first_nan_forward', severity: 'error' as const, nodes: [square.node!] }
+  const troubleWith = (findings: Trace['findings']) =>
+    new View({ ...trace, tensors, findings }, graph, words('en'), PAGE).at(trace.timeline.length).box(square.id).trouble
+  expect([troubleWith([]), troubleWith([finding as Trace['findings'][number]])]).toEqual(['', 'nonfinite'])
 })

@@ -1,24 +1,23 @@
 // The picture as plain marks (rect, path, text, image) with classes; page, embed and static SVG draw the same ones.
 
 import type { Box, Group } from '../../api/types'
-import { gradientTint, type Shade } from './colour'
-import {
-  display, normOf, WAITING, NONE, UNKNOWN, word, MATRIX_ROW, CELL_GAP, BRACKET, THUMB_HEIGHT, THUMB_WIDTH,
-  type Display,
-} from '../words/display'
+import type { Frame, Placed, Wire } from '../layout/geometry'
 import type { DrawnLink, Stub } from '../layout/fold'
-import { cutEnd, cutMiddle, formatNumber, textWidth } from '../words/format'
-import { icon, type IconName } from './icons'
-import type { Frame, Knot, Placed, Wire, LabelPlace } from '../layout/geometry'
-import { extent } from '../layout/extent'
+import { LANE } from '../layout/route'
 import {
-  ASIDE, capsuleText, capsuleWidth, cutText, forwardLabel, gradientLabel, HEAD, headOf, headOfGroup, isShared,
-  keepsStrip, LABEL, LABEL_ROW, NAME, STRIP, stripLabel, stripText, STUB, stubGap, stubWidth, TITLE, type Head,
-  type Measure,
-} from './measure'
+  display, NONE, normOf, THUMB_HEIGHT, THUMB_WIDTH, UNKNOWN, WAITING, word, type Display,
+} from '../words/display'
+import { cutEnd, cutMiddle, textWidth } from '../words/format'
+import { gradientTint, type Shade } from './colour'
+import { icon, type IconName } from './icons'
 import type { Item, Mark } from './marks'
-import type { BoxPaint, Cell, LinkPaint, Moment } from './moment'
-import { LANE, lanePath, lanePathUp } from '../layout/route'
+import {
+  ASIDE, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, STRIP, stripLabel, stripText, STUB,
+  stubGap, stubWidth, type Measure,
+} from './measure'
+import type { BoxPaint, Cell, Moment } from './moment'
+import { arrowUp, displayMarks, headText, iconMark, sayCell, type Tone } from './small-marks'
+import { WirePainter } from './wires'
 
 /** Lanes lie below every box; what waits lies below what has come. */
 export function drawFrame(frame: Frame, group: Group, measure: Measure): Item {
@@ -41,16 +40,22 @@ export class Painter {
   /** Smallest and largest gradient norm of the view, for the tint; null in lesson-size graphs. */
   private readonly norms: readonly [number, number] | null
   private readonly ends = new Map<string, boolean>()
+  private readonly wires: WirePainter
 
   constructor(
     readonly measure: Measure,
     readonly shade: Shade,
   ) {
     this.norms = measure.density === 'model' ? normRange(measure) : null
+    this.wires = new WirePainter(measure)
   }
 
   get tintRange(): readonly [number, number] | null {
     return this.norms
+  }
+
+  wire(wire: Wire, links: readonly DrawnLink[], moment: Moment): Item {
+    return this.wires.wire(wire, links, moment)
   }
 
   box(place: Placed, box: Box, moment: Moment): Item {
@@ -142,138 +147,6 @@ export class Painter {
     }
   }
 
-  wire(wire: Wire, links: readonly DrawnLink[], moment: Moment): Item {
-    const paints = links.map((link) => moment.link(link))
-    const first = links[0]!
-    const paint = together(paints)
-    const marks: Mark[] = []
-    const ghost = first.kind !== 'data'
-    const [x, y] = originOf(wire)
-    const knots = wire.knots.map(([kx, ky]): Knot => [kx - x, ky - y])
-    const one = ghost
-    marks.push({ k: 'path', c: 'edge-hit', d: lanePath(knots, wire.upward, 0) })
-    marks.push(...this.lanes(wire, knots, paint, first, one))
-    if (wire.badge) this.badge(marks, wire, first, x, y)
-    if (wire.forward) this.forwardText(marks, first, wire.forward, x, y, paint)
-    if (wire.gradient) this.gradientText(marks, links, paints, wire.gradient, x, y)
-    const box = extent(wire)
-    return { id: wire.id, kind: 'wire', ...box, x, y, marks, label: this.sayLink(first, paint) }
-  }
-
-  private lanes(wire: Wire, knots: readonly Knot[], paint: LinkPaint, link: DrawnLink, alone: boolean): Mark[] {
-    const side = alone ? 0 : -1
-    const cut = link.kind === 'cut' || link.kind === 'ghost'
-    const marks: Mark[] = []
-    const down = lanePath(knots, wire.upward, side)
-    const [endX, endY] = knots[knots.length - 1]!
-    const [startX, startY] = knots[0]!
-    const forward = cut ? (paint.forward === 'waiting' ? 'f-waiting' : 'f-ghost') : `f-${paint.forward}`
-    marks.push({ k: 'path', c: forward, d: wire.ends_at_box ? shorten(down, endY, 4) : down })
-    // Up to the scissors the value is still recorded.
-    if (link.kind === 'cut' && wire.badge && knots.every(([x]) => x === startX))
-      marks.push({ k: 'path', c: `f-${paint.forward}`, d: `M${startX} ${startY}V${wire.badge.y - originOf(wire)[1]}` })
-    if (wire.ends_at_box)
-      marks.push({
-        k: 'path', c: cut && paint.forward !== 'waiting' ? 'head-ghost' : `head-${paint.forward}`,
-        d: arrowDown(endX + side * LANE, endY),
-      })
-    if (alone || paint.gradient === 'absent') return marks
-    const up = lanePathUp(knots, wire.upward, 1)
-    const current = paint.gradient === 'current'
-    const hasHead = wire.starts_at_box && paint.gradient !== 'waiting'
-    marks.push({ k: 'path', c: `g-${paint.gradient}`, d: hasHead ? shorten(up, startY, current ? -7 : -5) : up })
-    if (hasHead)
-      marks.push({ k: 'path', c: current ? 'head-now' : 'head-passed', d: arrowUp(startX + LANE, startY, current) })
-    return marks
-  }
-
-  private badge(marks: Mark[], wire: Wire, link: DrawnLink, ox: number, oy: number): void {
-    const { bar, side, lift, text: room } = wire.badge!
-    const x = wire.badge!.x - ox
-    const y = wire.badge!.y - oy
-    if (link.kind === 'cut') {
-      const calm = this.measure.story.isFound(link) ? '' : '-calm'
-      if (bar > 0) marks.push({ k: 'path', c: `bar${calm}`, d: `M${x - bar} ${y}H${x - 18}M${x + 18} ${y}H${x + bar}` })
-      marks.push(
-        { k: 'rect', c: `scissors${calm}`, x: x - 13, y: y - 13, w: 26, h: 26, r: 13 },
-        iconMark(calm ? 'icon-ghost' : 'icon-err', 'cut', x - 7, y - 7, 14),
-      )
-      const rows = room > 0 ? cutText(link, this.measure) : []
-      rows.forEach((row, at) =>
-        marks.push({
-          k: 'text', c: at > 0 ? 'cut-line' : calm ? 'cut-calm' : 'cut-title', x: x + side * (bar + 8),
-          y: y + lift + (rows.length === 1 ? 4 : -4 + at * 16), s: row, a: side > 0 ? undefined : 'end',
-        }),
-      )
-      return
-    }
-    const text = capsuleText(link, this.measure)
-    const w = capsuleWidth(text)
-    marks.push(
-      { k: 'rect', c: 'capsule', x: x - w / 2, y: y - 8, w, h: 16, r: 8 },
-      { k: 'text', c: 'capsule-text', x, y: y + 3.5, s: text, a: 'middle' },
-    )
-  }
-
-  private forwardText(
-    marks: Mark[], link: DrawnLink, place: LabelPlace, ox: number, oy: number, paint: LinkPaint,
-  ): void {
-    if (place.variant < 0) {
-      marks.push({
-        k: 'rect', c: 'head-waiting', x: place.x - ox, y: place.y - oy, w: place.w, h: place.h, r: place.w / 2,
-      })
-      return
-    }
-    const rows = forwardLabel(link, this.measure, place.variant === 0)
-    const right = place.x + place.w - ox
-    rows.forEach((row, at) => {
-      const isSlot = at > 0 || (row === link.label && link.label !== '')
-      marks.push({
-        k: 'text', c: isSlot ? 'slot' : paint.forward === 'waiting' ? 'slot' : 'shape', x: right,
-        y: place.y - oy + 10.5 + at * 13, s: row, a: 'end',
-      })
-    })
-  }
-
-  private gradientText(
-    marks: Mark[], links: readonly DrawnLink[], paints: readonly LinkPaint[], place: LabelPlace, ox: number,
-    oy: number,
-  ): void {
-    const arrived = paints.filter((paint) => paint.value)
-    if (arrived.length === 0) return
-    const [x, y] = [place.x - ox, place.y - oy]
-    if (place.variant < 0) {
-      marks.push({ k: 'rect', c: 'dot-g', x, y, w: place.w, h: place.h, r: place.w / 2 })
-      return
-    }
-    if (links.length > 1) {
-      const sum = this.sumOf(links, paints)
-      if (sum !== null) marks.push({ k: 'text', c: 'label-g', x, y: y + 10.5, s: sum })
-      return
-    }
-    const shown = gradientLabel(arrived[0]!.value!, place.variant === 0 && this.measure.density === 'lesson')
-    const now = paints[0]!.gradient === 'current'
-    if (shown.kind === 'matrix') matrixMarks(marks, shown, x, y, 'gradient-label', LABEL)
-    else if (shown.kind === 'number')
-      marks.push({ k: 'text', c: now ? 'label-b' : 'label-g', x, y: y + place.h / 2 + 3.5, s: shown.text })
-    else displayMarks(marks, shown, x + shown.width / 2, y + place.h / 2, 'gradient')
-  }
-
-  /** What a trunk carries in all: the sum of its branches' gradients. */
-  private sumOf(links: readonly DrawnLink[], paints: readonly LinkPaint[]): string | null {
-    const tensors = paints.flatMap((paint) => (paint.value ? [paint.value] : []))
-    if (tensors.length < links.length) return null
-    if (tensors.every((tensor) => tensor.data && tensor.data.length === tensors[0]!.data?.length)) {
-      const sums = tensors[0]!.data!.map((_, at) => tensors.reduce((sum, tensor) => sum + Number(tensor.data![at]), 0))
-      if (sums.every((sum) => sum === sums[0])) return formatNumber(sums[0]!)
-      return formatNumber(Number(Math.sqrt(sums.reduce((sum, value) => sum + value * value, 0)).toPrecision(3)))
-    }
-    const { story } = this.measure
-    const whole = links.length === story.linksOut(links[0]!.source).filter((link) => link.kind === 'data').length
-    const [entering] = whole ? story.gradientsEntering(links[0]!.source).slice(-1) : []
-    return entering ? formatNumber(Number(normOf(entering).toPrecision(3))) : null
-  }
-
   private tint(marks: Mark[], gradient: Cell, body: Area, roundsBottom: boolean): void {
     if (!this.norms || gradient.kind !== 'tensor') return
     const fill = gradientTint(normOf(gradient.tensor), this.norms[0], this.norms[1], this.shade)
@@ -318,7 +191,7 @@ export class Painter {
   /** In the reader's language where a finding explains the failure; else PyTorch's own message. */
   private failureWords(): string {
     const { failure, findings } = this.measure.story.index.trace
-    const finding = findings.find((one) => one.severity === 'error')
+    const finding = findings.find((finding) => finding.severity === 'error')
     const key = `finding.${finding?.code}.title`
     const said = finding ? this.measure.words(key, finding.parameters ?? {}).replaceAll('`', '') : key
     return said === key ? (failure?.message ?? '') : said
@@ -439,33 +312,16 @@ export class Painter {
     return parts.filter(Boolean).join(' · ')
   }
 
-  private sayLink(link: DrawnLink, paint: LinkPaint): string {
-    const name = (id: string) => this.measure.sheet.boxes.get(id)?.name || this.measure.sheet.boxes.get(id)?.title || id
-    const shape = forwardLabel(link, this.measure, true).join(' ')
-    const gradient = paint.value
-      ? `${this.measure.words('graph.backward')} ${sayCell({ kind: 'tensor', tensor: paint.value })}`
-      : ''
-    return [`${name(link.source)} → ${name(link.target)}`, shape, gradient].filter(Boolean).join(' · ')
-  }
 }
 
 /** Width of the `.grad` tag in a leaf's right cell. */
 const TAG = 42
-
-type Tone = 'value' | 'gradient' | 'ghost' | 'none' | 'cut'
 
 interface Area {
   x: number
   y: number
   w: number
   h: number
-}
-
-function sayCell(cell: Cell): string {
-  if (cell.kind !== 'tensor') return cell.kind === 'none' ? 'None' : cell.kind === 'raised' ? cell.text : ''
-  const shown = display(cell.tensor)
-  if (shown.kind === 'matrix') return `[${shown.rows.map((row) => row.join(' ')).join('; ')}]`
-  return shown.kind === 'thumb' ? `‖${shown.norm}‖` : shown.text
 }
 
 function outline(paint: BoxPaint, ghost: boolean, w: number, h: number): Mark {
@@ -475,154 +331,6 @@ function outline(paint: BoxPaint, ghost: boolean, w: number, h: number): Mark {
       ? 'ghost'
       : paint.progress
   return { k: 'rect', c: `o-${kind}`, x: 0, y: 0, w, h, r: 4 }
-}
-
-function headText(marks: Mark[], head: Head, x: number, y: number, room: number, ghost: boolean, role: boolean): void {
-  const right = cutEnd(head.right, NAME, room * 0.6)
-  const rightWidth = right ? textWidth(right, NAME) + 12 : 0
-  const title = cutMiddle(head.title, TITLE, room - rightWidth)
-  marks.push({ k: 'text', c: ghost ? 'title-ghost' : 'title', x, y, s: title })
-  const left = room - rightWidth - textWidth(title, TITLE) - 8
-  const aside = asideThatFits(head.aside, left)
-  if (aside) marks.push({ k: 'text', c: 'aside', x: x + textWidth(title, TITLE) + 8, y, s: aside })
-  if (right)
-    marks.push({ k: 'text', c: role ? 'role' : ghost ? 'name-ghost' : 'name', x: x + room, y, s: right, a: 'end' })
-}
-
-/** Whole parts first: `Linear · 4 nodes`, then `Linear`, then its first words. */
-function asideThatFits(aside: string, room: number): string {
-  for (const last of [/( · |^)[^·]*$/, /( |^)[^ ]*$/]) {
-    for (
-      let text = last.source.includes('·') ? aside : aside.replace(/ · .*/, '');
-      text !== '';
-      text = text.replace(last, '')
-    )
-      if (textWidth(text, ASIDE) <= room) return text
-  }
-  return ''
-}
-
-function iconMark(c: string, name: IconName, x: number, y: number, size: number): Mark {
-  return { k: 'path', c, d: name, at: [x, y, size / 16] }
-}
-
-function displayMarks(marks: Mark[], shown: Display, cx: number, cy: number, tone: Tone): void {
-  if (shown.kind === 'number')
-    marks.push({
-      k: 'text', c: tone === 'gradient' ? 'scalar-grad' : tone === 'ghost' ? 'scalar-ghost' : 'scalar', x: cx,
-      y: cy + 4.5, s: shown.text, a: 'middle',
-    })
-  else if (shown.kind === 'matrix') matrixMarks(marks, shown, cx - shown.width / 2, cy - shown.height / 2, tone, 11)
-  else if (shown.kind === 'word') wordMarks(marks, shown, cx, cy, tone)
-}
-
-function wordMarks(marks: Mark[], shown: Display & { kind: 'word' }, cx: number, cy: number, tone: Tone): void {
-  const { text, look } = shown
-  const w = textWidth(text, 11) + 14
-  const rect = { x: cx - w / 2, y: cy - 9.5, w, h: 19, r: 3 }
-  if (look === 'plain') {
-    marks.push({
-      k: 'text', c: tone === 'cut' ? 'text-cut' : text === '·' ? 'wait' : 'note', x: cx, y: cy + 4, s: text,
-      a: 'middle',
-    })
-    return
-  }
-  if (look === 'hatch') {
-    const lines = Array.from({ length: Math.ceil((w + 19) / 7) }, (_, at) =>
-      hatchLine(rect.x, rect.y, w, 19, at * 7),
-    ).join('')
-    marks.push({ k: 'rect', c: 'pill-hatch', ...rect }, { k: 'path', c: 'hatch', d: lines })
-    const inner = textWidth(text, 11) + 4
-    marks.push({ k: 'rect', c: 'body', x: cx - inner / 2, y: cy - 7, w: inner, h: 14, r: 2 })
-  } else if (look === 'solid') marks.push({ k: 'rect', c: 'pill-solid', ...rect })
-  else if (look === 'cells') marks.push({ k: 'rect', c: 'cells', ...rect })
-  else marks.push({ k: 'rect', c: tone === 'cut' ? 'pill-cut' : 'pill-none', ...rect })
-  const c = look === 'hatch' ? 'text-hatch' : look === 'solid' ? 'text-solid' : tone === 'cut' ? 'text-cut' : 'note'
-  marks.push({ k: 'text', c, x: cx, y: cy + 4, s: text, a: 'middle' })
-}
-
-/** One 45° line of a hatch, clipped to its box. */
-function hatchLine(x: number, y: number, w: number, h: number, at: number): string {
-  const [x0, y0] = at <= h ? [0, at] : [at - h, h]
-  const [x1, y1] = at <= w ? [at, 0] : [w, at - w]
-  return x0 > w || y1 > h ? '' : `M${x + x0} ${y + y0}L${x + x1} ${y + y1}`
-}
-
-function matrixMarks(
-  marks: Mark[], shown: Display & { kind: 'matrix' }, x: number, y: number, tone: Tone | 'gradient-label',
-  size: number,
-): void {
-  const scale = size / 11
-  const row = size === 11 ? MATRIX_ROW : LABEL_ROW
-  const height = shown.rows.length * row + 1
-  const width = (shown.width - (shown.stacked ? 5 : 0)) * scale
-  const flavour = tone === 'gradient' || tone === 'gradient-label' ? '-grad' : tone === 'ghost' ? '-ghost' : ''
-  const text = tone === 'gradient-label'
-    ? 'label-g'
-    : tone === 'gradient'
-      ? 'gradient'
-      : tone === 'ghost'
-        ? 'value-ghost'
-        : 'value'
-  const inset = shown.rows.length === 1 ? 2 : 0
-  marks.push({
-    k: 'path', c: `bracket${flavour}`,
-    d: `M${x + 4} ${y - inset}H${x + 0.5}V${y + height + inset}H${x + 4}M${x + width - 4} ${y - inset}H${x + width - 0.5}V${y + height + inset}H${x + width - 4}`,
-  })
-  if (shown.stacked)
-    marks.push({
-      k: 'path', c: `bracket${flavour}`, d: `M${x + width + 1} ${y - 3}H${x + width + 3.5}V${y + height - 3}`,
-    })
-  shown.rows.forEach((cells, at) => {
-    let right = x + BRACKET * scale
-    cells.forEach((cell, column) => {
-      right += shown.columns[column]! * scale
-      marks.push({
-        k: 'text', c: cell === 'NaN' || cell.endsWith('Inf') ? 'text-cut' : text, x: right,
-        y: y + at * row + row - 3.5, s: cell, a: 'end',
-      })
-      right += CELL_GAP * scale
-    })
-  })
-}
-
-function arrowDown(x: number, y: number): string {
-  return `M${tenths(x)} ${tenths(y)}l-3 -6h6z`
-}
-
-function arrowUp(x: number, y: number, bold: boolean): string {
-  return `M${tenths(x)} ${tenths(y)}${bold ? 'l-4.5 8.5h9z' : 'l-3 6h6z'}`
-}
-
-function tenths(value: number): number {
-  return Math.round(value * 10) / 10
-}
-
-/** The lane stops inside its arrowhead. */
-function shorten(d: string, y: number, by: number): string {
-  return d
-    .replace(/ (-?[\d.]+)$/, (all, last: string) => (Number(last) === y ? ` ${y - by}` : all))
-    .replace(/V(-?[\d.]+)$/, (all, last: string) => (Number(last) === y ? `V${y - by}` : all))
-}
-
-function together(paints: readonly LinkPaint[]): LinkPaint {
-  const first = paints[0]!
-  const gradient = paints.some((paint) => paint.gradient === 'current')
-    ? 'current'
-    : paints.some((paint) => paint.gradient === 'passed')
-      ? 'passed'
-      : first.gradient
-  const forward = paints.some((paint) => paint.forward === 'current')
-    ? 'current'
-    : paints.some((paint) => paint.forward === 'done')
-      ? 'done'
-      : 'waiting'
-  return { forward, gradient, value: paints.find((paint) => paint.value)?.value ?? null }
-}
-
-function originOf(wire: Wire): Knot {
-  const { x, y } = extent(wire)
-  return [x, y]
 }
 
 function normRange(measure: Measure): readonly [number, number] | null {

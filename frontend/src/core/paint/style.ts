@@ -10,7 +10,10 @@ export interface Fonts {
 /** CSS for all classes of the scene under one root selector. */
 export function styleSheet(root: string, t: Tokens, fonts: Fonts): string {
   return Object.entries(rules(t, fonts))
-    .map(([name, declarations]) => name.split(',').map((one) => `${root} .${one}`).join(',') + `{${declarations}}`)
+    .map(([names, declarations]) => {
+      const selectors = names.split(',').map((name) => `${root} .${name}`)
+      return `${selectors.join(',')}{${declarations}}`
+    })
     .join('\n')
 }
 

@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Comparison, Named, Side, Tensor } from '../../api/types'
-import {
-  areStrangers, inWords, lineHere, lineThere, opNotes, opRows, plainRows, runNamed, tensorRows, typeRows,
-} from './comparisons'
+import { areStrangers, inWords, lineHere, lineThere, opNotes, tensorRows } from './comparisons'
 
 const side = (part: Partial<Side> = {}): Side => ({
   run: 'r',
@@ -32,27 +30,6 @@ function told(part: Partial<Comparison> = {}): Comparison {
 const named = (name: string, part: Partial<Named> = {}): Named => ({ name, role: 'leaf', ...part })
 
 describe('rows of three runs', () => {
-  test('node types count what each run has, those that differ most first', () => {
-    const rows = typeRows([
-      told({
-        types: [
-          { type: 'AddBackward0', here: 1, there: 1 }, { type: 'MulBackward0', here: 11, there: 6 },
-        ],
-      }),
-      told({
-        types: [
-          { type: 'AddBackward0', here: 1, there: 1 }, { type: 'MulBackward0', here: 11, there: 1 },
-          { type: 'SubBackward0', here: 0, there: 2 },
-        ],
-      }),
-    ])
-    expect(rows).toEqual([
-      { type: 'MulBackward0', counts: [11, 6, 1] },
-      { type: 'SubBackward0', counts: [0, 0, 2] },
-      { type: 'AddBackward0', counts: [1, 1, 1] },
-    ])
-  })
-
   test('a tensor that one run lacks keeps its place, and what differs comes first', () => {
     const same = { verdict: 'same' as const }
     const rows = tensorRows([
@@ -85,23 +62,6 @@ describe('rows of three runs', () => {
       }),
     ])
     expect(rows.map((row) => row.name)).toEqual(['x', 'y'])
-  })
-
-  test('a place that only one comparison names has as many ops in the other run as in the first', () => {
-    const rows = opRows([
-      told({ ops: [{ name: 'mul', line: 5, line_there: 5, here: 11, there: 6, differing: 6 }] }),
-      told({ ops: [{ name: 'exp', line: null, line_there: 9, here: 0, there: 1 }] }),
-    ])
-    expect(rows).toEqual([
-      { name: 'mul', line: 5, of: 0, counts: [11, 6, 11], differing: [6, 0] },
-      { name: 'exp', line: 9, of: 2, counts: [0, 0, 1], differing: [0, 0] },
-    ])
-  })
-
-  test('a value that only one comparison names is the first run’s in the other', () => {
-    expect(plainRows([told({ plain: [{ name: 'n', here: '11', there: '6' }] }), told()])).toEqual([
-      { name: 'n', texts: ['11', '6', '11'] },
-    ])
   })
 })
 
@@ -139,21 +99,4 @@ describe('values that read the same', () => {
     expect(inWords(tensor('nan'), tensor('nan'), () => 'NaN')).toEqual(['NaN', 'NaN'])
     expect(inWords(tensor(1), tensor(1, 2), brief)).toEqual(['1.0', '1.0'])
   })
-})
-
-test('a run is found in an id, and in addresses of the page, the API and an embed', () => {
-  const run = '7l77t2b5c7xkyojym5vthzsol4'
-  const addresses = [
-    run,
-    ` ${run}\n`,
-    `http://h/#run=${run}&step=3`,
-    `#lesson=diamond&run=${run}`,
-    `/api/v1/runs/${run}/graph?level=both`,
-    `https://h/embed/${run}?step=1`,
-  ]
-  expect(addresses.map(runNamed)).toEqual(addresses.map(() => ({ run })))
-  expect(runNamed('http://h/#lesson=while_loop&lang=en')).toEqual({ lesson: 'while_loop' })
-  expect(['', 'y = x * 2', 'short', 'http://elsewhere/page', '../../etc'].map(runNamed)).toEqual([
-    null, null, null, null, null,
-  ])
 })

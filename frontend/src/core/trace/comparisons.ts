@@ -8,30 +8,6 @@ export function letter(at: number): string {
   return 'ABC'[at] ?? String(at + 1)
 }
 
-export interface TypeRow {
-  type: string
-  counts: number[]
-}
-
-/** Nodes by type; those of which the runs have different numbers come first. */
-export function typeRows(all: readonly Comparison[]): TypeRow[] {
-  const rows = new Map<string, number[]>()
-  const of = (type: string): number[] => {
-    const known = rows.get(type) ?? new Array<number>(all.length + 1).fill(0)
-    rows.set(type, known)
-    return known
-  }
-  all.forEach((told, at) => {
-    for (const { type, here, there } of told.types) {
-      const row = of(type)
-      row[0] = here
-      row[at + 1] = there
-    }
-  })
-  const spread = ({ counts }: TypeRow): number => Math.max(...counts) - Math.min(...counts)
-  return [...rows].map(([type, counts]) => ({ type, counts })).sort((a, b) => spread(b) - spread(a))
-}
-
 export interface TensorRow {
   name: string
   /** What it is called in another run, where that differs. */
@@ -48,22 +24,22 @@ export function tensorRows(all: readonly Comparison[]): TensorRow[] {
   const rows = new Map<string, TensorRow & { made: boolean }>()
   const nothing = <T>(length: number): (T | null)[] => new Array<T | null>(length).fill(null)
   all.forEach((told, at) => {
-    for (const one of told.tensors) {
-      let row = rows.get(one.name)
+    for (const tensor of told.tensors) {
+      let row = rows.get(tensor.name)
       if (!row) {
         row = {
-          name: one.name, others: [], values: nothing(all.length + 1), differences: nothing(all.length),
-          gradients: nothing(all.length + 1), gradientDifferences: nothing(all.length), made: isMade(one),
+          name: tensor.name, others: [], values: nothing(all.length + 1), differences: nothing(all.length),
+          gradients: nothing(all.length + 1), gradientDifferences: nothing(all.length), made: isMade(tensor),
         }
-        rows.set(one.name, row)
+        rows.set(tensor.name, row)
       }
-      row.values[0] = one.here ?? row.values[0]!
-      row.values[at + 1] = one.there ?? null
-      row.gradients[0] = one.gradient_here ?? row.gradients[0]!
-      row.gradients[at + 1] = one.gradient_there ?? null
-      row.differences[at] = one.value ?? null
-      row.gradientDifferences[at] = one.gradient ?? null
-      if (one.name_there && !row.others.includes(one.name_there)) row.others.push(one.name_there)
+      row.values[0] = tensor.here ?? row.values[0]!
+      row.values[at + 1] = tensor.there ?? null
+      row.gradients[0] = tensor.gradient_here ?? row.gradients[0]!
+      row.gradients[at + 1] = tensor.gradient_there ?? null
+      row.differences[at] = tensor.value ?? null
+      row.gradientDifferences[at] = tensor.gradient ?? null
+      if (tensor.name_there && !row.others.includes(tensor.name_there)) row.others.push(tensor.name_there)
     }
   })
   const weight = (row: TensorRow & { made: boolean }): number => (row.made ? 2 : 0) + (parts(row) ? 0 : 1)
@@ -89,60 +65,6 @@ export function isBeyondRounding(found: Difference | null): boolean {
   return found !== null && found.verdict !== 'same' && found.verdict !== 'rounding' && found.verdict !== 'unknown'
 }
 
-export interface OpRow {
-  name: string
-  /** The line in A, or where no line there corresponds, the line in the run it is from. */
-  line: number | null
-  /** Which run's line it is. */
-  of: number
-  counts: number[]
-  differing: number[]
-}
-
-/** Lines where numbers of ops or their results differ. */
-export function opRows(all: readonly Comparison[]): OpRow[] {
-  const rows = new Map<string, OpRow>()
-  all.forEach((told, at) => {
-    for (const one of told.ops ?? []) {
-      const only = one.line == null && one.line_there != null
-      const key = only ? `${at + 1} ${one.line_there} ${one.name}` : `0 ${one.line} ${one.name}`
-      let row = rows.get(key)
-      if (!row) {
-        // a run whose comparison does not name this place has as many there as A
-        row = {
-          name: one.name, line: only ? one.line_there! : (one.line ?? null), of: only ? at + 1 : 0,
-          counts: new Array<number>(all.length + 1).fill(one.here), differing: new Array<number>(all.length).fill(0),
-        }
-        rows.set(key, row)
-      }
-      row.counts[at + 1] = one.there
-      row.differing[at] = one.differing ?? 0
-    }
-  })
-  return [...rows.values()]
-}
-
-export interface PlainRow {
-  name: string
-  texts: (string | null)[]
-}
-
-/** Names bound to numbers, strings and the like, where a run has another value than A. */
-export function plainRows(all: readonly Comparison[]): PlainRow[] {
-  const rows = new Map<string, PlainRow>()
-  all.forEach((told, at) => {
-    for (const one of told.plain ?? []) {
-      // a run whose comparison does not name it has the value of A
-      const row = rows.get(one.name) ?? {
-        name: one.name, texts: new Array<string | null>(all.length + 1).fill(one.here),
-      }
-      row.texts[at + 1] = one.there
-      rows.set(one.name, row)
-    }
-  })
-  return [...rows.values()]
-}
-
 /** The line of the other run that a line here corresponds to; null when none does. */
 export function lineThere(told: Comparison, line: number): number | null {
   const found = told.lines.find(({ here, count = 1 }) => line >= here && line < here + count)
@@ -158,9 +80,9 @@ export function lineHere(told: Comparison, line: number): number | null {
 /** What is written beside ops: ≠ where results differ, + where the other run has no such op. */
 export function opNotes(told: readonly Comparison[], side: 'here' | 'there'): Map<string, string> {
   const notes = new Map<string, string>()
-  for (const one of told) {
-    for (const pair of one.differing ?? []) notes.set(pair[side], '≠')
-    for (const op of (side === 'here' ? one.only_here : one.only_there) ?? []) notes.set(op, '+')
+  for (const comparison of told) {
+    for (const pair of comparison.differing ?? []) notes.set(pair[side], '≠')
+    for (const op of (side === 'here' ? comparison.only_here : comparison.only_there) ?? []) notes.set(op, '+')
   }
   return notes
 }
@@ -186,14 +108,4 @@ export function inWords(here: Tensor, there: Tensor, brief: (tensor: Tensor) => 
 export function areStrangers(told: Comparison): boolean {
   const most = Math.max(told.here.ops, told.there.ops)
   return most > 0 && (told.matched ?? 0) < most / 4 && (told.matched ?? 0) < Math.min(told.here.ops, told.there.ops) / 2
-}
-
-/** The run that a pasted text names: an id, or an address of the page, the API or an embed. */
-export function runNamed(text: string): { run: string } | { lesson: string } | null {
-  const plain = text.trim()
-  const run = /[#&?]run=([\w-]+)/.exec(plain)?.[1] ?? /\/(?:runs|embed)\/([\w-]+)/.exec(plain)?.[1]
-  if (run) return { run }
-  const lesson = /[#&?]lesson=([\w-]+)/.exec(plain)?.[1]
-  if (lesson) return { lesson }
-  return /^[\w-]{8,64}$/.test(plain) ? { run: plain } : null
 }

@@ -19,7 +19,7 @@ export interface EngineMoment {
 
 /** What the engine holds before step `next`, which lies among the steps told or right after them. */
 export function engineAt(engine: Engine, next: number): EngineMoment {
-  const open = new Map(engine.state.open.map((one) => [one.node, one.count]))
+  const open = new Map(engine.state.open.map((waiting) => [waiting.node, waiting.count]))
   const waiting = new Map<string, Arrived[]>()
   for (const gradient of engine.state.arrived) push(waiting, gradient.node, gradient)
   const taken = engine.steps.slice(0, Math.max(0, next - engine.from))

@@ -11,28 +11,11 @@ export interface Field {
   inner: boolean
 }
 
-const ITEM_SIZES: Readonly<Record<string, number>> = {
-  bool: 1,
-  uint8: 1,
-  int8: 1,
-  qint8: 1,
-  quint8: 1,
-  float8_e5m2: 1,
-  float8_e4m3fn: 1,
-  int16: 2,
-  uint16: 2,
-  float16: 2,
-  bfloat16: 2,
-  int32: 4,
-  uint32: 4,
-  float32: 4,
-  complex32: 4,
-  qint32: 4,
-  int64: 8,
-  uint64: 8,
-  float64: 8,
-  complex64: 8,
-  complex128: 16,
+/** Bytes of one element: a dtype's name ends in its bits, or names a format of eight. */
+function itemSize(dtype: string): number | undefined {
+  if (dtype === 'bool' || /^float8_e[45]m\d/.test(dtype)) return 1
+  const bits = /^[a-z]+(\d+)$/.exec(dtype)?.[1]
+  return bits === undefined ? undefined : Math.max(1, Number(bits) / 8)
 }
 
 const bool = (value: boolean): string => (value ? 'True' : 'False')
@@ -56,7 +39,7 @@ function contiguous(shape: readonly number[]): number[] {
 const NAMES_AXES = new Set(['rename', 'rename_', 'refine_names', 'align_to', 'align_as'])
 
 function namesAxes(index: TraceIndex): boolean {
-  return index.trace.ops.some((op) => NAMES_AXES.has(op.name) || op.arguments.some((one) => one.name === 'names'))
+  return index.trace.ops.some((op) => NAMES_AXES.has(op.name) || op.arguments.some(({ name }) => name === 'names'))
 }
 
 /** What each field holds; `data` and `grad` as the page writes tensors. Fields that the trace cannot tell are left
@@ -68,7 +51,7 @@ export function fieldsOf(index: TraceIndex, tensor: Tensor, data: string, grad: 
   const strided = layout === 'strided' && tensor.contents !== 'unreadable'
   const node = index.node(tensor.grad_fn?.node)
   const base = index.tensor(tensor.base)
-  const size = ITEM_SIZES[dtype]
+  const size = itemSize(dtype)
   const count = shape.reduce((product, one) => product * one, 1)
   const fields: Field[] = []
   const add = (name: string, value: string, inner = false): void => void fields.push({ name, value, inner })
@@ -117,7 +100,7 @@ export function fieldsOf(index: TraceIndex, tensor: Tensor, data: string, grad: 
 function retainsGrad(index: TraceIndex, tensor: Tensor): boolean | null {
   if (tensor.is_leaf !== false || !index.trace.program.code.includes('retain_grad')) return false
   const identity = index.identity(tensor.id)
-  return index.trace.tensors.some((one) => one.grad != null && index.identity(one.id) === identity) ? true : null
+  return index.trace.tensors.some((other) => other.grad != null && index.identity(other.id) === identity) ? true : null
 }
 
 function nextFunctions(index: TraceIndex, node: Node): string {

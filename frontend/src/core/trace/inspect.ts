@@ -59,14 +59,14 @@ export interface Departure {
 export function departures(index: TraceIndex, node: Node, at: VisitAt | undefined): Departure[] {
   return node.edges.map((edge, slot) => {
     const next = at?.pass.visits.findIndex((visit, number) => number > at.index && visit.node === edge.to) ?? -1
-    const sum = at?.pass.visits[next]?.sums?.find((one) => one.input_nr === edge.input_nr && one.terms.length > 1)
+    const sum = at?.pass.visits[next]?.sums?.find((sum) => sum.input_nr === edge.input_nr && sum.terms.length > 1)
     return {
       slot,
       edge,
       to: index.node(edge.to),
       tensor: index.tensor(at?.visit.left[slot]),
       sum,
-      reduction: at?.visit.reduced?.find((one) => one.slot === slot),
+      reduction: at?.visit.reduced?.find((reduced) => reduced.slot === slot),
       sumStep: at && sum ? index.sumStep(at.pass.id, next, edge.input_nr) : 0,
     }
   })
@@ -82,7 +82,7 @@ function sameTwice(node: Node): { edge: Edge; n: number } | null {
     if (known) known.n += 1
     else counts.set(key, { edge, n: 1 })
   }
-  return [...counts.values()].find((one) => one.n > 1) ?? null
+  return [...counts.values()].find((counted) => counted.n > 1) ?? null
 }
 
 const plain: Readonly<Record<string, string>> = {
@@ -218,7 +218,7 @@ export interface Neighbours {
 
 export function neighbours(graph: Graph, id: string): Neighbours {
   const boxes = new Map(graph.boxes.map((box) => [box.id, box]))
-  const pick = (ids: string[]): Box[] => [...new Set(ids)].flatMap((one) => boxes.get(one) ?? [])
+  const pick = (ids: string[]): Box[] => [...new Set(ids)].flatMap((box) => boxes.get(box) ?? [])
   return {
     producers: pick(graph.links.filter((link) => link.target === id).map((link) => link.source)),
     consumers: pick(graph.links.filter((link) => link.source === id).map((link) => link.target)),

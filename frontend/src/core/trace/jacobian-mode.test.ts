@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Trace } from '../../api/types'
-import { costOf, stopsOf, times } from './jacobian-mode'
+import { stopsOf, times } from './jacobian-mode'
 import { TraceIndex } from './trace-index'
 
 // out = (x * x * w).sum() at x = [2, 5], w = [3, 1]: ∂out/∂x = 2xw = [12, 10], by two equal ways through x * x.
@@ -83,16 +83,6 @@ describe('stopsOf', () => {
   it('keeps no matrix for a node of several outputs', () => {
     const found = stops(made((trace) => trace.nodes[1]!.outputs!.push({ shape: [2], dtype: 'float32' })))
     expect(found.map((one) => one.product === null)).toEqual([false, true, true, true])
-  })
-})
-
-describe('costOf', () => {
-  it('counts matrices beside vectors', () => {
-    const index = made()
-    expect(costOf(index, stops(index))).toEqual({
-      local: 2 + 4 + 4 + 4, products: 1 + 2 + 2 + 2, vectors: 1 + 2 + 2 + 2, each: 4,
-    })
-    expect(costOf(index, [])).toEqual({ local: 0, products: 0, vectors: 0, each: 4 })
   })
 })
 

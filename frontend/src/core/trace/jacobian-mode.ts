@@ -37,16 +37,6 @@ export interface Stop {
   factors: readonly Factor[]
 }
 
-export interface Cost {
-  /** Numbers in all Jacobians on edges, and in the products. */
-  local: number
-  products: number
-  /** Numbers in the vectors the engine passed. */
-  vectors: number
-  /** Bytes of one number. */
-  each: number
-}
-
 /** The nodes of a pass in the order the engine ran them; none for a pass with several roots. */
 export function stopsOf(index: TraceIndex, pass: Pass, jacobians: readonly Jacobian[]): Stop[] {
   const root = pass.roots.length === 1 ? pass.roots[0] : undefined
@@ -55,9 +45,10 @@ export function stopsOf(index: TraceIndex, pass: Pass, jacobians: readonly Jacob
   const first = index.node(root.node)
   const rows = count(first ? outputShape(index, first, root.input_nr) : [])
   const local = new Map(
-    jacobians.flatMap((one) =>
-      one.pass === pass.id && one.node != null ? [[`${one.node} ${one.slot ?? 0}`, rowsOf(one)] as const] : [],
-    ),
+    jacobians.flatMap((jacobian) => {
+      const { node, slot } = jacobian
+      return jacobian.pass === pass.id && node != null ? [[`${node} ${slot ?? 0}`, rowsOf(jacobian)] as const] : []
+    }),
   )
   const arrived = new Map<string, (Matrix | null)[]>([[root.node, [identity(rows)]]])
   return pass.visits.flatMap((visit, at): Stop[] => {
@@ -90,17 +81,6 @@ export function stopsOf(index: TraceIndex, pass: Pass, jacobians: readonly Jacob
       { node: node.id, visit: at, rows, columns: count(out), product, terms: terms.length, vjp, entered, gap, factors },
     ]
   })
-}
-
-export function costOf(index: TraceIndex, stops: readonly Stop[]): Cost {
-  const sum = (of: (stop: Stop) => number) => stops.reduce((total, stop) => total + of(stop), 0)
-  const dtype = index.node(stops[0]?.node)?.outputs?.[0]?.dtype ?? 'float32'
-  return {
-    local: sum((stop) => stop.factors.reduce((total, factor) => total + factor.rows * factor.columns, 0)),
-    products: sum((stop) => stop.rows * stop.columns),
-    vectors: sum((stop) => stop.columns),
-    each: /64$/.test(dtype) ? 8 : /16$/.test(dtype) ? 2 : 4,
-  }
 }
 
 function outputShape(index: TraceIndex, node: Node, output: number): readonly number[] {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { MemoryPoint, Trace } from '../../api/types'
-import { areas, bytesAt, computedAgain, EMPTY, hidden, peakOf, savedAtMost, thinned, totalOf, unseen } from './memory'
+import { areas, bytesAt, computedAgain, EMPTY, hidden, peakOf, thinned, totalOf, unseen } from './memory'
 import { phasesOf } from './phases'
 
 const point = (step: number, parameters: number, activations = 0, gradients = 0, optimizer = 0): MemoryPoint => ({
@@ -20,23 +20,6 @@ test('what is held at a step is what the latest point before it says', () => {
 test('the peak is the first step that holds the most', () => {
   expect(peakOf([point(0, 8), point(2, 8, 16), point(5, 8, 16)])).toEqual({ step: 3, bytes: 24 })
   expect(peakOf([])).toEqual({ step: 0, bytes: 0 })
-})
-
-test('each pass has its own height, from the end of the one before it', () => {
-  const phases = [
-    { kind: 'forward' as const, from: 1, to: 3, pass: null },
-    { kind: 'backward' as const, from: 4, to: 6, pass: 'p1' },
-    { kind: 'forward' as const, from: 7, to: 7, pass: null },
-    { kind: 'backward' as const, from: 8, to: 9, pass: 'p2' },
-    { kind: 'backward' as const, from: 10, to: 11, pass: 'p3' },
-  ]
-  const points = [point(0, 8, 4), point(2, 8, 64), point(4, 8, 16), point(7, 8, 28), point(8, 8, 28)]
-  expect(savedAtMost(points, phases)).toEqual([
-    { pass: 'p1', step: 3, bytes: 64 },
-    { pass: 'p2', step: 8, bytes: 28 },
-    { pass: 'p3', step: 11, bytes: 0 },
-  ])
-  expect(savedAtMost([], [])).toEqual([])
 })
 
 test('what checkpoints compute again is told by stretches between visits', () => {

@@ -1,7 +1,6 @@
 // Bytes over the steps of a run, in four parts, as stacked areas.
 
 import type { MemoryPoint, Trace } from '../../api/types'
-import type { Phase } from './phases'
 
 /** From the bottom up: what stays lies below what comes and goes. */
 export const PARTS = ['parameters', 'optimizer', 'gradients', 'activations'] as const
@@ -33,25 +32,6 @@ export function peakOf(points: readonly MemoryPoint[]): { step: number; bytes: n
     if (bytes > peak.bytes) peak = { step: point.step + 1, bytes }
   }
   return peak
-}
-
-/** The most that was saved for each outermost backward pass, from the end of the one before it to its own, and the
- *  first step after which it was. */
-export function savedAtMost(
-  points: readonly MemoryPoint[], phases: readonly Phase[],
-): { pass: string; step: number; bytes: number }[] {
-  const found: { pass: string; step: number; bytes: number }[] = []
-  let at = 0
-  for (const phase of phases) {
-    if (phase.pass === null) continue
-    let most = { pass: phase.pass, step: phase.to, bytes: 0 }
-    for (; at < points.length && points[at]!.step < phase.to; at += 1) {
-      const { step, activations } = points[at]!
-      if (activations > most.bytes) most = { pass: phase.pass, step: step + 1, bytes: activations }
-    }
-    found.push(most)
-  }
-  return found
 }
 
 /** Stretches of steps in which a checkpoint computed forward operations again, first and last step of each. */

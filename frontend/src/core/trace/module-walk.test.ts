@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Moved, Walk } from '../../api/types'
-import { depthOf, fateOf, momentsOf, passedOver } from './module-walk'
+import { fateOf, passedOver, rowsOf } from './module-walk'
 
 function moved(name: string, part: Partial<Moved> = {}): Moved {
   return { kind: 'parameter', name, shape: [2], dtype: 'float32', dtype_after: 'float64', same_memory: false, ...part }
@@ -16,30 +16,16 @@ const walk: Walk = {
   ],
 }
 
-describe('momentsOf', () => {
+describe('rowsOf', () => {
   it('goes into children first, then takes the module’s own tensors', () => {
-    const told = momentsOf(walk).map(
-      (one) =>
-        `${one.kind} ${walk.visits[one.visit]!.path}${one.kind === 'move' ? `.${walk.visits[one.visit]!.moved![one.moved]!.name}` : ''}`,
-    )
-    expect(told).toEqual([
-      'enter ', 'enter 0', 'enter 0.lin', 'move 0.lin.weight', 'move 0.lin.bias', 'leave 0.lin', 'move 0.w',
-      'move 0.count', 'leave 0', 'enter 1', 'leave 1', 'move .own', 'leave ',
+    const told = rowsOf(walk).map((row) => `${row.depth} ${walk.visits[row.visit]!.path} ${row.moved?.name ?? ''}`)
+    expect(told.map((text) => text.trim())).toEqual([
+      '0', '1 0', '2 0.lin', '2 0.lin weight', '2 0.lin bias', '1 0 w', '1 0 count', '1 1', '0  own',
     ])
   })
 
-  it('leaves the modules in the order the run says', () => {
-    const left = momentsOf(walk).filter((one) => one.kind === 'leave').map((one) => walk.visits[one.visit]!.left ?? 0)
-    expect(left).toEqual([0, 1, 2, 3])
-  })
-
-  it('ends inside where it raised', () => {
-    const raised: Walk = { raised: true, visits: walk.visits.slice(0, 3).map((visit) => ({ ...visit, moved: [] })) }
-    expect(momentsOf(raised).map((one) => `${one.kind} ${one.visit}`)).toEqual(['enter 0', 'enter 1', 'enter 2'])
-  })
-
-  it('has no moment of a walk that was left out', () => {
-    expect(momentsOf({ visits: [] })).toEqual([])
+  it('has no row of a walk that was left out', () => {
+    expect(rowsOf({ visits: [] })).toEqual([])
   })
 })
 
@@ -53,6 +39,5 @@ describe('a tensor of a walk', () => {
   it('was passed over when it holds whole numbers', () => {
     expect(passedOver(walk, count)).toBe(true)
     expect(passedOver({ visits: [{ path: '', type: 'M', moved: [count] }] }, count)).toBe(false)
-    expect(depthOf(walk, 2)).toBe(2)
   })
 })

@@ -1,47 +1,32 @@
-// A walk of `Module._apply` as moments in PyTorch's own order: into a module, its children first, then its own tensors,
-// out again.
+// A walk of `Module._apply` in PyTorch's own order: into a module, its children first, then its own tensors.
 
-import type { Moved, Walk, WalkVisit } from '../../api/types'
+import type { Moved, Walk } from '../../api/types'
 
-export type Moment =
-  { kind: 'enter'; visit: number } | { kind: 'leave'; visit: number } | { kind: 'move'; visit: number; moved: number }
+/** A module that is entered, or one of its tensors that is taken. */
+export interface WalkRow {
+  visit: number
+  /** How deep it lies below the module the walk began at. */
+  depth: number
+  moved: Moved | null
+}
 
-export function momentsOf(walk: Walk): Moment[] {
+export function rowsOf(walk: Walk): WalkRow[] {
   const children = new Map<number, number[]>()
-  walk.visits.forEach((visit, at) => {
-    if (visit.parent == null) return
-    const list = children.get(visit.parent)
-    if (list) list.push(at)
-    else children.set(visit.parent, [at])
+  walk.visits.forEach(({ parent }, visit) => {
+    if (parent != null) children.set(parent, [...(children.get(parent) ?? []), visit])
   })
-  const moments: Moment[] = []
-  const todo: (Moment | number)[] = walk.visits.length > 0 ? [0] : []
+  const rows: WalkRow[] = []
+  const todo: WalkRow[] = walk.visits.length > 0 ? [{ visit: 0, depth: 0, moved: null }] : []
   while (todo.length > 0) {
-    const next = todo.pop()!
-    if (typeof next !== 'number') {
-      moments.push(next)
-      continue
-    }
-    const visit = walk.visits[next]!
-    const own = (visit.moved ?? []).map((_, moved): Moment => ({ kind: 'move', visit: next, moved }))
-    moments.push({ kind: 'enter', visit: next })
-    todo.push({ kind: 'leave', visit: next }, ...own.reverse(), ...[...(children.get(next) ?? [])].reverse())
+    const row = todo.pop()!
+    const { visit, depth } = row
+    rows.push(row)
+    if (row.moved) continue
+    const inside = (children.get(visit) ?? []).map((child) => ({ visit: child, depth: depth + 1, moved: null }))
+    const own = (walk.visits[visit]!.moved ?? []).map((moved) => ({ visit, depth, moved }))
+    todo.push(...own.reverse(), ...inside.reverse())
   }
-  return walk.raised ? moments.filter((one) => one.kind !== 'leave' || !unfinished(walk, one.visit)) : moments
-}
-
-/** Whether a walk that raised was still in this module: in the one entered last, or on the way to it. */
-function unfinished(walk: Walk, visit: number): boolean {
-  for (let up: number | null | undefined = walk.visits.length - 1; up != null && up >= 0; up = walk.visits[up]?.parent)
-    if (up === visit) return true
-  return false
-}
-
-/** How deep a visit lies below the module the walk began at. */
-export function depthOf(walk: Walk, at: number): number {
-  let depth = 0
-  for (let up = walk.visits[at]?.parent; up != null; up = walk.visits[up]?.parent) depth += 1
-  return depth
+  return rows
 }
 
 /** What became of a tensor: nothing; new contents in the same object; another object; the same contents in another
@@ -53,15 +38,7 @@ export function fateOf(moved: Moved): 'untouched' | 'refilled' | 'replaced' {
 
 /** Whether a whole-number tensor was passed over while others changed their type. */
 export function passedOver(walk: Walk, moved: Moved): boolean {
-  return (
-    fateOf(moved) === 'untouched' && !isFloating(moved.dtype) && all(walk).some((one) => one.dtype !== one.dtype_after)
-  )
-}
-
-function all(walk: Walk): Moved[] {
-  return walk.visits.flatMap((visit: WalkVisit) => visit.moved ?? [])
-}
-
-function isFloating(dtype: string): boolean {
-  return /^(float|bfloat|complex)/.test(dtype)
+  const all = walk.visits.flatMap((visit) => visit.moved ?? [])
+  const isFloating = /^(float|bfloat|complex)/.test(moved.dtype)
+  return fateOf(moved) === 'untouched' && !isFloating && all.some(({ dtype, dtype_after }) => dtype !== dtype_after)
 }

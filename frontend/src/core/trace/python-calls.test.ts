@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PythonCall } from '../../api/types'
-import { bodyOf, happenings, heldAt, lineAt, rowsOf, stackAt } from './python-calls'
+import { happenings, heldAt, lineAt, rowsOf, stackAt } from './python-calls'
 
 const outer: PythonCall = {
   id: 'f1',
@@ -58,17 +58,5 @@ describe('a moment', () => {
 
   it('gives an unknown parent’s call a place', () => {
     expect(rowsOf([{ ...inner, parent: 'f9' }]).map((row) => row.depth)).toEqual([0])
-  })
-})
-
-describe('bodyOf', () => {
-  const code =
-    'class A:\n    @property\n    def f(\n        self,\n    ):\n        x = 1\n\n        return x\n\n    y = 2\nz = lambda: 3\n'
-  it('ends where the indentation does', () => {
-    expect(bodyOf(code, 2).map((one) => one.line)).toEqual([2, 3, 4, 5, 6, 7, 8])
-    expect(bodyOf(code, 2)[5]!.text).toBe('')
-    expect(bodyOf(code, 11)).toEqual([{ line: 11, text: 'z = lambda: 3' }])
-    expect(bodyOf(code, 2, 3)).toHaveLength(3)
-    expect(bodyOf('', 5)).toEqual([])
   })
 })

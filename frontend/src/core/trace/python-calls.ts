@@ -53,13 +53,13 @@ export interface Held extends Assigned {
 /** What a call's names and attributes were given so far; the latest value of each. */
 export function heldAt(call: PythonCall, at: number): Held[] {
   const held = new Map<string, Held>(
-    (call.arguments ?? []).map((one) => [one.target, { ...one, line: 0, fresh: call.at === at }]),
+    (call.arguments ?? []).map((argument) => [argument.target, { ...argument, line: 0, fresh: call.at === at }]),
   )
   for (const statement of call.statements ?? []) {
     if (!statement.done || statement.done > at) continue
-    for (const one of statement.assigned ?? []) {
-      held.delete(one.target)
-      held.set(one.target, { ...one, line: statement.line, fresh: statement.done === at })
+    for (const assigned of statement.assigned ?? []) {
+      held.delete(assigned.target)
+      held.set(assigned.target, { ...assigned, line: statement.line, fresh: statement.done === at })
     }
   }
   return [...held.values()]
@@ -68,21 +68,4 @@ export function heldAt(call: PythonCall, at: number): Held[] {
 /** The line a call is at: that of the statement begun last, or where the function begins. */
 export function lineAt(call: PythonCall, at: number): number {
   return (call.statements ?? []).findLast((statement) => statement.at <= at)?.line ?? call.line
-}
-
-/** The lines of a function in the source, from its `def` on, with the indentation they share taken away. */
-export function bodyOf(code: string, line: number, most = 24): { line: number; text: string }[] {
-  const lines = code.split('\n')
-  const head = lines[line - 1] ?? ''
-  const indent = head.length - head.trimStart().length
-  const found = [{ line, text: head.slice(indent) }]
-  const def = lines.findIndex((text, at) => at >= line - 1 && /^\s*(async\s+)?(def|class)\b|lambda/.test(text))
-  for (let at = line; at < lines.length && found.length < most; at += 1) {
-    const text = lines[at]!
-    const blank = text.trim() === ''
-    if (!blank && text.length - text.trimStart().length <= indent && at > def && !/^\s*[)\]}]/.test(text)) break
-    found.push({ line: at + 1, text: text.slice(indent) })
-  }
-  while (found.at(-1)?.text.trim() === '') found.pop()
-  return found
 }

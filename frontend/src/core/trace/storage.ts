@@ -50,11 +50,11 @@ export function aliasGroups(index: TraceIndex): AliasGroup[] {
     const writes = (storage.writes ?? [])
       .map((write) => ({ write, step: stepOf(index, write, steps) }))
       .sort((a, b) => a.step - b.step)
-    const saved = (savedIn.get(storage.id) ?? []).map((one) => judged(index, one, writes))
+    const saved = (savedIn.get(storage.id) ?? []).map((kept) => judged(index, kept, writes))
     const tensors = storage.tensors.flatMap((id) => index.tensor(id) ?? [])
     return {
       storage, tensors, writes, saved,
-      trouble: saved.some((one) => one.verdict === 'changed' || one.verdict === 'silent'),
+      trouble: saved.some((kept) => kept.verdict === 'changed' || kept.verdict === 'silent'),
     }
   })
 }
@@ -74,12 +74,14 @@ function judged(
   const from = (node.op != null ? index.stepOfOp.get(node.op) : undefined) ?? 0
   const used = useOf(index, node)
   const until = used ?? Infinity
-  const later = writes.filter((one) => one.step > from && one.step <= until)
+  const later = writes.filter((write) => write.step > from && write.step <= until)
   const before = saved.version ?? 0
-  const seen = later.filter((one) => one.write.bumped && one.write.version > before)
+  const seen = later.filter((later) => later.write.bumped && later.write.version > before)
   const now = seen.at(-1)?.write.version ?? before
   const verdict =
-    used === null ? 'unused' : seen.length > 0 ? 'changed' : later.some((one) => !one.write.bumped) ? 'silent' : 'same'
+    used === null
+      ? 'unused'
+      : seen.length > 0 ? 'changed' : later.some(({ write }) => !write.bumped) ? 'silent' : 'same'
   return { node, saved, tensor, from, used, writes: later, verdict, now }
 }
 

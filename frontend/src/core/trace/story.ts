@@ -158,7 +158,7 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
         )
       : told(name)
   }
-  const sum = visit?.sums?.find((one) => one.input_nr === (step.input_nr ?? 0)) ?? visit?.sums?.[0]
+  const sum = visit?.sums?.find((sum) => sum.input_nr === (step.input_nr ?? 0)) ?? visit?.sums?.[0]
   if (!sum) return told(name)
   if (step.kind === 'hook')
     return told(t('step.hook', { name }), `${value(sum.total)} → ${value(sum.entered)}`, 'gradient')
@@ -172,7 +172,7 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
 }
 
 export function reductionOf(visit: Visit, slot: number | null | undefined): Reduction | undefined {
-  return visit.reduced?.find((one) => one.slot === slot)
+  return visit.reduced?.find((reduction) => reduction.slot === slot)
 }
 
 /** `4×3 → 3`: the gradient's shape before and after the sum. */

@@ -87,7 +87,7 @@ export function bands(index: TraceIndex, left: number, right: number): Band[] {
       const from = place(open.first, timeline.length, left, right)
       const to = place(open.last, timeline.length, left, right)
       const last = open.text.slice(open.text.lastIndexOf('.') + 1)
-      const text = [open.text, last].find((one) => to - from > textWidth(one, 9.5) + 6)
+      const text = [open.text, last].find((wording) => to - from > textWidth(wording, 9.5) + 6)
       if (text) found.push({ text, from, to, above: open.above })
     }
     open = null

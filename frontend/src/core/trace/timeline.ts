@@ -5,24 +5,6 @@ import { textWidth } from '../words/format'
 import type { TraceIndex } from './trace-index'
 import { isEnough } from './story'
 
-export type Shape =
-  | 'op'
-  | 'ghost'
-  | 'seed'
-  | 'visit'
-  | 'sum'
-  | 'reduce'
-  | 'accumulate'
-  | 'hook'
-  | 'enter'
-  | 'leave'
-  | 'update'
-  | 'output'
-  | 'failure'
-  | 'warning'
-  | 'call'
-  | 'gap'
-
 export interface TimelineMark {
   step: number
   shape: Shape
@@ -66,7 +48,7 @@ const sign = (d: string, look: Sign['look'] = '', r?: number, y?: number): Sign 
 const down = sign('M-4.5 -3.5H4.5L0 4Z')
 const sum = sign('M-2.8 0H2.8M0 -2.8V2.8', 'plus', 5.8)
 
-export const signs: Record<Shape, Sign> = {
+export const signs = {
   op: down,
   ghost: down,
   visit: sign('M-5 4.5H5L0 -4.5Z'),
@@ -83,7 +65,9 @@ export const signs: Record<Shape, Sign> = {
   gap: sign('M-4.5 2.5 -1.5 -2.5 1.5 2.5 4.5 -2.5', 'stroke'),
   warning: sign('M-4.5 4 0 -4 4.5 4Z'),
   call: sign('M0 -3V3'),
-}
+} satisfies Record<string, Sign>
+
+export type Shape = keyof typeof signs
 
 function shapeOf(index: TraceIndex, step: Step): Shape {
   if (step.kind !== 'op') return shapes[step.kind]

@@ -2,7 +2,6 @@
 
 import type { Change, Surface, Tensor, Trace, Update } from '../../api/types'
 import { wireNumber } from '../words/format'
-import { placeOf } from './jacobian'
 import { push, type TraceIndex } from './trace-index'
 
 /** A function of two numbers, where it was evaluated. */
@@ -93,52 +92,24 @@ function isOn(setting: string | undefined): setting is string {
   return setting !== undefined && setting !== 'None' && setting !== 'False'
 }
 
-/** The leaves of a program that trains without an optimizer, from pass to pass: written in place or made anew under the
- *  same names. `stateAt` says what a tensor was at a step. */
+/** The leaves of a program that trains without an optimizer and writes into them, from pass to pass. `stateAt` says
+ *  what a tensor was at a step. */
 export function handCourse(
   index: TraceIndex, stateAt: (tensor: string, step: number) => Tensor | undefined,
 ): Course | null {
   const passes = index.trace.passes.filter((pass) => pass.parent == null && pass.accumulations.length > 0)
-  const reached = passes.map((pass) => [...new Set(pass.accumulations.map(({ tensor }) => index.identity(tensor)))])
-  const first = [...(reached[0] ?? [])].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)))
-  const names = apart(first.map((leaf) => nameOf(index, leaf)))
-  const steps: OptimizerStep[] = []
-  let leaves = first
-  for (const [at, pass] of passes.entries()) {
-    const next = successors(index, leaves, reached[at + 1] ?? [])
+  const leaves = [...new Set(passes[0]?.accumulations.map(({ tensor }) => index.identity(tensor)))]
+  leaves.sort((a, b) => Number(a.slice(1)) - Number(b.slice(1)))
+  const steps = passes.flatMap((pass, at): OptimizerStep[] => {
     const end = passes[at + 1] ? index.passStart(passes[at + 1]!.id) : index.trace.timeline.length
-    const changes = leaves.flatMap((leaf, number): Change[] => {
-      const before = reached[at]!.includes(leaf) ? stateAt(leaf, index.passStart(pass.id)) : undefined
-      const after = stateAt(next[number]!, end)
-      return before && after ? [{ name: names[number]!, before: before.id, after: after.id }] : []
+    const changes = leaves.map((leaf): Change => {
+      const [before, after] = [stateAt(leaf, index.passStart(pass.id)), stateAt(leaf, end)]
+      return { name: index.tensor(leaf)?.names?.[0] ?? leaf, before: before?.id ?? leaf, after: after?.id ?? leaf }
     })
-    if (changes.length < first.length) break
-    if (changes.some((change) => change.before !== change.after))
-      steps.push({ update: { id: `hand${at}`, kind: 'data', changes }, step: end, number: at + 1 })
-    leaves = next
-  }
-  return steps.length > 1 ? { label: '', optimizer: '', parameters: first, steps } : null
-}
-
-/** What stands for each leaf in the next pass: itself, or where that does not reach it one made anew under its name. */
-function successors(index: TraceIndex, leaves: readonly string[], reached: readonly string[]): string[] {
-  const fresh = reached.filter((leaf) => !leaves.includes(leaf))
-  return leaves.map((leaf) => {
-    const anew = reached.includes(leaf) ? -1 : fresh.findIndex((other) => nameOf(index, other) === nameOf(index, leaf))
-    return anew < 0 ? leaf : fresh.splice(anew, 1)[0]!
+    if (changes.every(({ before, after }) => before === after)) return []
+    return [{ update: { id: `hand${at}`, kind: 'data', changes }, step: end, number: at + 1 }]
   })
-}
-
-function nameOf(index: TraceIndex, leaf: string): string {
-  return index.tensor(leaf)?.names?.[0] ?? leaf
-}
-
-/** Numbers after the names that several have. */
-function apart(names: readonly string[]): string[] {
-  return names.map((name, at) => {
-    const before = names.slice(0, at).filter((other) => other === name).length
-    return before > 0 ? `${name} (${before + 1})` : name
-  })
+  return steps.length > 1 ? { label: '', optimizer: '', parameters: leaves, steps } : null
 }
 
 /** A name for each: the variable, where it tells them apart; else the class; else the class and the settings that
@@ -151,7 +122,7 @@ function named(courses: readonly Course[]): Course[] {
   const settings = courses.map((course) => course.steps[0]?.update.settings?.[0] ?? {})
   const detailed = classes.map((name, at) => {
     const alike = settings.filter((_, other) => classes[other] === name)
-    const differing = Object.keys(settings[at]!).filter((key) => new Set(alike.map((one) => one[key])).size > 1)
+    const differing = Object.keys(settings[at]!).filter((key) => new Set(alike.map((setting) => setting[key])).size > 1)
     const said = differing
       .filter((key) => isOn(settings[at]![key]))
       .map((key) => (settings[at]![key] === 'True' ? key : `${key}=${settings[at]![key]}`))
@@ -166,7 +137,7 @@ function named(courses: readonly Course[]): Course[] {
 }
 
 /** One number: an element of a tensor. */
-export interface Place {
+export interface Coordinate {
   /** Identity of the tensor. */
   tensor: string
   /** Its name, for the tensors of other optimizers that stand for the same number. */
@@ -180,13 +151,13 @@ export interface Path {
   course: Course
   /** Names of the coordinates: one or two. */
   names: readonly string[]
-  numbers: readonly Place[]
+  numbers: readonly Coordinate[]
   /** Before the first step, then after each. */
   places: readonly { at: readonly number[]; step: number }[]
 }
 
 /** The way of a course whose parameters are one or two numbers together, or of two chosen among more; else null. */
-export function pathOf(index: TraceIndex, course: Course, chosen: readonly Place[] = []): Path | null {
+export function pathOf(index: TraceIndex, course: Course, chosen: readonly Coordinate[] = []): Path | null {
   const first = course.steps[0]?.update
   if (!first) return null
   const all = numbersOf(index, first.changes)
@@ -195,8 +166,8 @@ export function pathOf(index: TraceIndex, course: Course, chosen: readonly Place
     ? all
     : chosen.flatMap(
         (wanted) =>
-          all.find((one) => one.tensor === wanted.tensor && one.element === wanted.element) ??
-          all.find((one) => one.name === wanted.name && one.element === wanted.element) ??
+          all.find((place) => place.tensor === wanted.tensor && place.element === wanted.element) ??
+          all.find((place) => place.name === wanted.name && place.element === wanted.element) ??
           [],
       )
   if (numbers.length < (few ? 1 : 2)) return null
@@ -207,12 +178,14 @@ export function pathOf(index: TraceIndex, course: Course, chosen: readonly Place
     if (before) places.push({ at: before, step: step - 1 })
     if (after) places.push({ at: after, step })
   }
-  const names = numbers.map((one) => (elementsOf(index, one.tensor) > 1 ? `${one.name}[${one.element}]` : one.name))
+  const names = numbers.map(({ tensor, name, element }) =>
+    elementsOf(index, tensor) > 1 ? `${name}[${element}]` : name,
+  )
   return places.length > 0 ? { course, names, numbers, places } : null
 }
 
 /** Every number among changed tensors that were kept in full. */
-function numbersOf(index: TraceIndex, changes: readonly Change[]): Place[] {
+function numbersOf(index: TraceIndex, changes: readonly Change[]): Coordinate[] {
   return changes.flatMap((change) => {
     const tensor: Tensor | undefined = index.tensor(change.before ?? change.after)
     if (!tensor?.data || tensor.dtype.startsWith('complex')) return []
@@ -221,16 +194,8 @@ function numbersOf(index: TraceIndex, changes: readonly Change[]): Place[] {
   })
 }
 
-/** Every number of a course's leaves, as a run is asked for it: `w`, `model.0.weight[0, 1]`. */
-export function choicesOf(index: TraceIndex, course: Course | null | undefined): { text: string; place: Place }[] {
-  return numbersOf(index, course?.steps[0]?.update.changes ?? []).map((place) => {
-    const shape = index.tensor(place.tensor)?.shape ?? []
-    return { text: `${place.name}${placeOf(place.element, shape)}`, place }
-  })
-}
-
 function valuesOf(
-  index: TraceIndex, changes: readonly Change[], when: 'before' | 'after', numbers: readonly Place[],
+  index: TraceIndex, changes: readonly Change[], when: 'before' | 'after', numbers: readonly Coordinate[],
 ): number[] | null {
   const found = new Map(
     changes.flatMap((change) => {
@@ -247,7 +212,7 @@ function elementsOf(index: TraceIndex, tensor: string): number {
 }
 
 /** The two numbers a surface was evaluated over. */
-export function axesOf(index: TraceIndex, surface: Surface | null | undefined): readonly Place[] {
+export function axesOf(index: TraceIndex, surface: Surface | null | undefined): readonly Coordinate[] {
   return [surface?.across, surface?.up].flatMap((axis) => {
     if (!axis) return []
     const tensor = index.tensor(axis.tensor)
@@ -258,13 +223,13 @@ export function axesOf(index: TraceIndex, surface: Surface | null | undefined): 
 
 /** The values of a surface on the plane of a path, whichever way round it has its numbers; null where it has others. */
 export function gridUnder(
-  index: TraceIndex, surface: Surface | null | undefined, numbers: readonly Place[],
+  index: TraceIndex, surface: Surface | null | undefined, numbers: readonly Coordinate[],
 ): Grid | null {
   const [across, up] = axesOf(index, surface)
   if (!surface?.across || !surface.up || !across || !up || numbers.length !== 2) return null
   const { across: xs, up: ys } = surface
-  const is = (axis: Place, one: Place | undefined) =>
-    axis.element === one?.element && (axis.tensor === one.tensor || axis.name === one.name)
+  const is = (axis: Coordinate, number: Coordinate | undefined) =>
+    axis.element === number?.element && (axis.tensor === number.tensor || axis.name === number.name)
   const values = (surface.values ?? []).map(wireNumber)
   if (is(across, numbers[0]) && is(up, numbers[1])) return { xs: xs.values, ys: ys.values, values }
   if (!is(across, numbers[1]) || !is(up, numbers[0])) return null
@@ -312,5 +277,5 @@ export function rowsOf(index: TraceIndex, update: Update): { rows: Row[]; loose:
 /** The latest optimizer step that has happened, or else the first that will. */
 export function stepShown(courses: readonly Course[], step: number): OptimizerStep | null {
   const all = courses.flatMap((course) => course.steps).sort((a, b) => a.step - b.step)
-  return all.findLast((one) => one.step <= step) ?? all[0] ?? null
+  return all.findLast((taken) => taken.step <= step) ?? all[0] ?? null
 }

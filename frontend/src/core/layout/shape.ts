@@ -1,0 +1,239 @@
+// The shape of a level: its nodes on ranks by dagre, then as far apart as the wires between them need.
+
+import { Graph, layout as dagre } from '@dagrejs/dagre'
+import { push } from '../trace/trace-index'
+import { isBackToFront, merged, Spacing, type Band } from './bands'
+import { HEADER } from './extent'
+import type { Knot } from './geometry'
+import { nodeOf, type Bundle, type Level, type Shape } from './level'
+import { round } from './round'
+import { partsOf, shelve } from './shelves'
+
+const PAD_X = 20
+const PAD_BOTTOM = 14
+const NODE_SEP = 28
+/** Between ranks whose wires say nothing. */
+const LEAST_GAP = 28
+const LABEL_LINE = 14
+
+/** Levels already laid out, by structure: identical layers are laid out once. */
+const known = new Map<string, Shape>()
+const MOST_KNOWN = 2000
+
+interface Pair {
+  from: number
+  to: number
+  reserve: number
+}
+
+/** `gap`: between ranks whose wires say something; `isGroup`: whether a node is a group. */
+export function shapeOf(level: Level, gap: number, isGroup: (key: string) => boolean): Shape {
+  const key = structure(level, gap, isGroup)
+  const cached = known.get(key)
+  if (cached) return cached
+  if (known.size >= MOST_KNOWN) known.clear()
+  const shape = new Shaper(level, gap, isGroup).shape()
+  known.set(key, shape)
+  return shape
+}
+
+function structure(level: Level, gap: number, isGroup: (key: string) => boolean): string {
+  const nodes = level.nodes
+    .map((node) => `${isGroup(node.key) ? 'g' : node.role[0]}${node.size.w},${node.size.h},${node.tail}`)
+    .join(' ')
+  const edges = level.bundles
+    .map(
+      (bundle) =>
+        `${level.at.get(nodeOf(bundle.from, level))}-${level.at.get(nodeOf(bundle.to, level))}:${bundle.reserve}`,
+    )
+    .join(' ')
+  return `${level.id === '' ? 'top' : level.header} ${gap}|${nodes}|${edges}`
+}
+
+class Shaper {
+  constructor(
+    private readonly level: Level,
+    private readonly gap: number,
+    private readonly isGroup: (key: string) => boolean,
+  ) {}
+
+  shape(): Shape {
+    const { level } = this
+    const graph = new Graph({ multigraph: false, compound: false })
+    graph.setGraph({ rankdir: 'TB', ranksep: LEAST_GAP, nodesep: NODE_SEP, edgesep: 24, marginx: 0, marginy: 0 })
+    level.nodes.forEach((node, at) => graph.setNode(String(at), { width: node.size.w, height: node.size.h }))
+    const pairs: (Pair & { count: number })[] = []
+    for (const bundle of level.bundles) {
+      const from = level.at.get(nodeOf(bundle.from, level))!
+      const to = level.at.get(nodeOf(bundle.to, level))!
+      const pair = (pairs[bundle.pair] ??= { from, to, reserve: 0, count: 0 })
+      pair.reserve = Math.max(pair.reserve, bundle.reserve)
+      pair.count += 1
+    }
+    for (const { from, to, reserve, count } of thinned(pairs, level)) {
+      const width = reserve + (count > 1 ? 152 : 0)
+      graph.setEdge(String(from), String(to), { weight: 1, minlen: 1, width, height: 0, labelpos: 'c' })
+    }
+    this.holdPins(graph, level, 'in')
+    this.holdPins(graph, level, 'out')
+    dagre(graph)
+    const shape = this.read(graph, level, pairs)
+    return level.id === '' ? this.shelved(level, shape, pairs) : shape
+  }
+
+  /** Parts that nothing joins stand on lines under each other where one row of them would be too long, single boxes
+   *  under the rest. */
+  private shelved(level: Level, shape: Shape, pairs: readonly Pair[]): Shape {
+    const partOf = partsOf(level.nodes.length, pairs)
+    const extents: { left: number; right: number; top: number; bottom: number }[] = []
+    const cover = (part: number, left: number, right: number, top: number, bottom: number) => {
+      const extent = (extents[part] ??= { left, right, top, bottom })
+      Object.assign(extent, {
+        left: Math.min(extent.left, left), right: Math.max(extent.right, right), top: Math.min(extent.top, top),
+        bottom: Math.max(extent.bottom, bottom),
+      })
+    }
+    level.nodes.forEach(({ size }, at) => {
+      const [x, y] = shape.nodes[at]!
+      cover(partOf[at]!, x - size.w / 2, x + size.w / 2, y, y + size.h)
+    })
+    pairs.forEach(({ from, to, reserve }, at) => {
+      const points = shape.pairs[at]!.length > 0
+        ? shape.pairs[at]!
+        : [[(shape.nodes[from]![0] + shape.nodes[to]![0]) / 2, shape.nodes[to]![1]] as const]
+      for (const [x, y] of points) cover(partOf[from]!, x - reserve / 2, x + reserve / 2, y, y)
+    })
+    const sizes = extents.map(() => 0)
+    for (const part of partOf) sizes[part]! += 1
+    const loose = new Set(
+      level.nodes.flatMap(({ key, tail }, at) =>
+        sizes[partOf[at]!] === 1 && !this.isGroup(key) && tail === 0 ? [partOf[at]!] : [],
+      ),
+    )
+    const moves = shelve(
+      extents.map(({ left, right, top, bottom }) => ({ x: left, y: top, w: right - left, h: bottom - top })), loose,
+    )
+    if (!moves) return shape
+    const move = ([x, y]: Knot, part: number): Knot => [round(x + moves[part]!.dx), round(y + moves[part]!.dy)]
+    const ends = extents.map(
+      (extent, part) => [extent.right + moves[part]!.dx, extent.bottom + moves[part]!.dy] as const,
+    )
+    return {
+      ...shape,
+      w: round(Math.max(...ends.map(([x]) => x))),
+      h: round(Math.max(...ends.map(([, y]) => y))),
+      nodes: shape.nodes.map((knot, at) => move(knot, partOf[at]!)),
+      pairs: shape.pairs.map((points, at) => points.map((knot) => move(knot, partOf[pairs[at]!.from]!))),
+    }
+  }
+
+  /** Keeps all in-ports on the first rank and all out-ports on the last. */
+  private holdPins(graph: Graph, level: Level, role: 'in' | 'out'): void {
+    const pins = level.nodes.flatMap((node, at) => (node.role === role ? [at] : []))
+    if (pins.length < 2) return
+    graph.setNode(role, { width: 1, height: 1 })
+    for (const pin of pins) {
+      const [from, to] = role === 'in' ? [role, String(pin)] : [String(pin), role]
+      graph.setEdge(from, to, { weight: 50, minlen: 1, width: 0, height: 0, labelpos: 'c' })
+    }
+  }
+
+  private read(graph: Graph, level: Level, pairs: readonly Pair[]): Shape {
+    const centres = level.nodes.map((_, at) => graph.node(String(at)) as { x: number; y: number })
+    const rawPairs = pairs.map(({ from, to }) =>
+      (
+        (graph.edge(String(from), String(to)) as { points: { x: number; y: number }[] } | undefined)?.points ?? []
+      ).slice(1, -1),
+    )
+    const bands = merged(
+      level.nodes.flatMap((node, at) =>
+        node.role === 'item'
+          ? [{ top: centres[at]!.y - node.size.h / 2, bottom: centres[at]!.y + node.size.h / 2 }]
+          : [],
+      ),
+    )
+    const spacing = new Spacing(bands, this.gaps(level, bands, centres))
+    // Labels of a long wire stand beside it, inside the group.
+    const rooms = pairs.map(({ reserve }, at) => (rawPairs[at]!.length > 2 ? reserve / 2 : 0))
+    const sign = isBackToFront(level, centres) ? -1 : 1
+    const xs = [
+      ...level.nodes.flatMap((node, at) => [
+        sign * centres[at]!.x - node.size.w / 2, sign * centres[at]!.x + node.size.w / 2,
+      ]),
+      ...rawPairs.flatMap((points, at) => points.flatMap(({ x }) => [sign * x - rooms[at]!, sign * x + rooms[at]!])),
+    ]
+    const [left, right] = [Math.min(...xs), Math.max(...xs)]
+    const isTop = level.id === ''
+    const top = isTop ? 0 : HEADER
+    const padX = isTop ? 0 : PAD_X
+    const wide = Math.max(right - left + 2 * padX, isTop ? 0 : level.header + 2 * PAD_X)
+    const shift = (wide - right - left) / 2
+    const h = isTop ? spacing.height : HEADER + spacing.height + PAD_BOTTOM
+    const nodes = level.nodes.map((node, at): Knot => {
+      const x = round(sign * centres[at]!.x + shift)
+      if (node.role !== 'item') return [x, node.role === 'in' ? 0 : round(h)]
+      return [x, round(top + spacing.at(centres[at]!.y - node.size.h / 2))]
+    })
+    const reaches = level.nodes.map((node, at) => {
+      const band = bands.find(({ top: above, bottom }) => centres[at]!.y >= above && centres[at]!.y <= bottom)
+      if (node.role === 'item' || !band) return node.role === 'out' ? round(h) : HEADER - 4
+      return round(top + spacing.at(node.role === 'in' ? band.bottom : band.top))
+    })
+    return {
+      w: round(wide),
+      h: round(h),
+      nodes,
+      reaches,
+      pairs: rawPairs.map((points) =>
+        points.map(({ x, y }): Knot => [round(sign * x + shift), round(top + spacing.at(y))]),
+      ),
+    }
+  }
+
+  /** Room before the first rank, between ranks, and after the last. */
+  private gaps(level: Level, bands: readonly Band[], centres: readonly { x: number; y: number }[]): number[] {
+    const gaps: number[] = bands.map((_, at) => (at === 0 ? 0 : LEAST_GAP))
+    gaps.push(0)
+    const bandOf = (at: number) =>
+      bands.findIndex((band) => centres[at]!.y >= band.top - 0.5 && centres[at]!.y <= band.bottom + 0.5)
+    for (const bundle of level.bundles) {
+      const from = level.at.get(nodeOf(bundle.from, level))!
+      const to = level.at.get(nodeOf(bundle.to, level))!
+      const leaning = Math.abs(centres[from]!.x - centres[to]!.x) > 12
+      const first = level.nodes[from]!.role === 'in' && bandOf(from) < 0
+      const last = level.nodes[to]!.role === 'out' && bandOf(to) < 0
+      if (first) gaps[0] = Math.max(gaps[0]!, bundle.labelled ? 44 : leaning ? 26 : 6)
+      else if (last) gaps[bands.length] = Math.max(gaps[bands.length]!, leaning ? 20 : 6)
+      else if (bandOf(to) === bandOf(from) + 1)
+        gaps[bandOf(to)] = Math.max(gaps[bandOf(to)]!, this.gapOf(bundle, leaning))
+    }
+    return gaps
+  }
+
+  private gapOf(bundle: Bundle, leaning: boolean): number {
+    if (!bundle.labelled) return LEAST_GAP
+    const { forward, gradient, badge } = bundle.hops[0]!.link
+    const tallest = Math.max(0, forward[0]?.h ?? 0, gradient[0]?.h ?? 0)
+    const bare = this.gap + Math.max(0, tallest - LABEL_LINE)
+    const parallel = bundle.parallel && tallest > 2 * LABEL_LINE ? 20 : 0
+    return (
+      bare +
+      parallel +
+      (leaning ? (this.gap > LEAST_GAP ? 24 : 10) : 0) +
+      (badge ? badge.h + (badge.h > LABEL_LINE + 4 ? 12 : tallest + LABEL_LINE) : 0)
+    )
+  }
+}
+
+/** More wires than this from ports into one box say no more about its place than a few of them. */
+const TELLING = 6
+
+/** The pairs worth laying out: a box fed by many ports alone stands in the first rank anyway, right below them. */
+function thinned<T extends Pair>(pairs: readonly T[], level: Level): T[] {
+  const into = new Map<number, T[]>()
+  for (const pair of pairs) push(into, pair.to, pair)
+  return [...into.values()].flatMap((feeding) => {
+    const isFan = feeding.length > TELLING && feeding.every(({ from }) => level.nodes[from]!.role === 'in')
+    return isFan ? [feeding[0]!, feeding[feeding.length >> 1]!, feeding.at(-1)!] : feeding
+  })
+}

@@ -1,0 +1,182 @@
+// The life of every box of one view: all that will ever be shown on it, dated.
+
+import type { Accumulation, Box, Pass, Step, Tensor } from '../../api/types'
+import type { DrawnLink, Sheet } from '../layout/fold'
+import { push, type TraceIndex, type VisitAt } from '../trace/trace-index'
+
+export interface Dated<T> {
+  step: number
+  at: T
+}
+
+/** Everything that will ever be shown on one box, dated. */
+export interface Life {
+  box: Box
+  forwardStep: number
+  values: Dated<Tensor>[]
+  visits: readonly VisitAt[]
+  /** For a leaf with a `.grad`. */
+  grads: Dated<Tensor | null>[]
+  additions: Dated<{ accumulation: Accumulation; pass: Pass }>[]
+}
+
+export interface Seed {
+  pass: Pass
+  root: number
+  step: number
+}
+
+/** The lives of the boxes of a sheet, and of the passes that are shown on it. */
+export class Lives {
+  readonly byBox = new Map<string, Life>()
+  readonly seeds = new Map<string, Seed[]>()
+  readonly linksInto = new Map<string, DrawnLink[]>()
+  private readonly shown: ReadonlySet<string>
+  private readonly boxOfNode = new Map<string, string[]>()
+  private readonly boxOfOp = new Map<string, string>()
+  private readonly linksFrom = new Map<string, DrawnLink[]>()
+
+  constructor(
+    readonly index: TraceIndex,
+    readonly sheet: Sheet,
+  ) {
+    this.shown = new Set(sheet.graph.passes)
+    for (const link of sheet.links) {
+      push(this.linksFrom, link.source, link)
+      push(this.linksInto, link.target, link)
+    }
+    for (const box of sheet.boxes.values()) {
+      if (box.node != null) push(this.boxOfNode, box.node, box.id)
+      if (box.op != null && !this.boxOfOp.has(box.op)) this.boxOfOp.set(box.op, box.id)
+    }
+    for (const box of sheet.boxes.values()) this.byBox.set(box.id, this.life(box))
+    this.readSeeds()
+  }
+
+  /** Whether a pass is among those shown. */
+  shows(pass: Pass): boolean {
+    return this.shown.size === 0 || this.shown.has(pass.id)
+  }
+
+  /** The boxes of a node: one for each of its outputs. */
+  boxesOf(node: string): readonly string[] {
+    return this.boxOfNode.get(node) ?? []
+  }
+
+  boxOf(node: string, inputNr: number): string | undefined {
+    const boxes = this.boxOfNode.get(node)
+    return boxes?.find((id) => (this.sheet.boxes.get(id)?.output_nr ?? 0) === inputNr) ?? boxes?.[0]
+  }
+
+  currentBox(event: Step | undefined): string | null {
+    if (!event) return null
+    if (event.op != null) return this.boxOfOp.get(event.op) ?? null
+    const pass = event.pass != null ? this.index.passes.get(event.pass) : undefined
+    if (!pass) return null
+    // A leaf's .grad follows every pass, so its additions are shown whichever pass is chosen.
+    if (event.kind !== 'accumulate' && !this.shows(pass)) return null
+    if (event.kind === 'accumulate')
+      return this.boxOf(pass.accumulations[event.accumulation ?? -1]?.node ?? '', 0) ?? null
+    if (event.hook != null)
+      return (
+        this.boxOf(
+          this.index.hooks.get(event.hook)?.node ?? pass.visits[event.visit ?? -1]?.node ?? '', event.input_nr ?? 0,
+        ) ?? null
+      )
+    if (event.kind === 'seed')
+      return this.boxOf(pass.roots[event.root ?? -1]?.node ?? '', pass.roots[event.root ?? -1]?.input_nr ?? 0) ?? null
+    return this.boxOf(pass.visits[event.visit ?? -1]?.node ?? '', event.input_nr ?? 0) ?? null
+  }
+
+  linksOut(id: string): readonly DrawnLink[] {
+    return this.linksFrom.get(id) ?? []
+  }
+
+  crossings(link: DrawnLink): readonly VisitAt[] {
+    if (link.node == null || link.slot == null || link.kind !== 'data') return []
+    return (this.index.visitsOfNode.get(link.node) ?? []).filter((visit) => this.shows(visit.pass))
+  }
+
+  entered(box: Box, visit: VisitAt): Tensor | null {
+    return this.index.tensor(visit.visit.entered[box.output_nr ?? 0]) ?? null
+  }
+
+  raisedHere(life: Life, step: number): boolean {
+    const { failure, timeline, passes } = this.index.trace
+    const { op, node } = life.box
+    if (node != null && passes.some((pass) => pass.failed_node === node && this.index.passEnd(pass.id) <= step))
+      return true
+    return (
+      failure != null &&
+      step >= timeline.length &&
+      ((op != null && failure.op === op) || (node != null && failure.node === node))
+    )
+  }
+
+  /** Whether the passes shown have all ended, so that what has not come will not come. */
+  isOver(step: number): boolean {
+    const passes = this.index.trace.passes.filter((pass) => this.shows(pass))
+    return passes.length > 0 && passes.every((pass) => this.index.passEnd(pass.id) <= step)
+  }
+
+  private life(box: Box): Life {
+    const op = this.index.op(box.op) ?? (box.tensor != null ? this.index.producer(box.tensor) : undefined)
+    const forwardStep = op ? (this.index.stepOfOp.get(op.id) ?? 0) : 0
+    const first = this.index.tensor(box.tensor)
+    const values: Dated<Tensor>[] = first ? [{ step: forwardStep, at: first }] : []
+    const life: Life = { box, forwardStep, values, visits: [], grads: [], additions: [] }
+    if (box.kind === 'leaf' && first) {
+      const identity = this.index.identity(first.id)
+      life.grads = this.gradsOf(identity)
+      for (const { accumulation, pass, step } of this.index.accumulationsOf.get(identity) ?? []) {
+        life.additions.push({ step, at: { accumulation, pass } })
+      }
+      for (const { update, step } of this.index.updatesInOrder) {
+        for (const change of update.changes) {
+          const after = this.index.tensor(change.after)
+          if (after && step >= forwardStep && this.index.identity(after.id) === identity)
+            values.push({ step, at: after })
+        }
+      }
+    } else if (box.node != null) {
+      life.visits = (this.index.visitsOfNode.get(box.node) ?? []).filter((visit) => this.shows(visit.pass))
+    }
+    return life
+  }
+
+  /** The `.grad` of a leaf over time: additions of all passes, resets and edits. */
+  private gradsOf(leaf: string): Dated<Tensor | null>[] {
+    const { index } = this
+    const added = (index.accumulationsOf.get(leaf) ?? []).map(({ accumulation, step }) => ({ step, to: accumulation }))
+    const set = (index.gradChangesOf.get(leaf) ?? []).map(({ change, step }) => ({ step, to: change }))
+    return [...added, ...set]
+      .map(({ step, to }) => ({ step, at: index.tensor(to.after) ?? null }))
+      .sort((a, b) => a.step - b.step)
+  }
+
+  private readSeeds(): void {
+    for (const pass of this.index.trace.passes) {
+      if (!this.shows(pass)) continue
+      pass.roots.forEach((root, at) => {
+        if (root.node == null) return
+        const box = this.boxOf(root.node, root.input_nr)
+        if (box !== undefined)
+          push(this.seeds, box, {
+            pass, root: at, step: this.index.seedStep(pass.id, at) || this.index.passStart(pass.id),
+          })
+      })
+    }
+  }
+}
+
+export function latest<T>(list: readonly Dated<T>[], step: number): T | undefined {
+  let found: T | undefined
+  for (const entry of list) if (entry.step <= step) found = entry.at
+  return found
+}
+
+export function lastVisit(visits: readonly VisitAt[], step: number): VisitAt | undefined {
+  let found: VisitAt | undefined
+  for (const visit of visits) if (visit.step <= step && visit.step > 0) found = visit
+  return found
+}

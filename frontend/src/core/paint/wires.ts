@@ -1,0 +1,183 @@
+// A wire as marks: its two lanes with arrowheads, its badge, and what its labels say.
+
+import type { Knot, LabelPlace, Wire } from '../layout/geometry'
+import type { DrawnLink } from '../layout/fold'
+import { extent } from '../layout/extent'
+import { LANE, lanePath, lanePathUp } from '../layout/route'
+import { normOf } from '../words/display'
+import { formatNumber } from '../words/format'
+import type { Item, Mark } from './marks'
+import { capsuleText, capsuleWidth, cutText, forwardLabel, gradientLabel, LABEL, type Measure } from './measure'
+import type { LinkPaint, Moment } from './moment'
+import { arrowDown, arrowUp, displayMarks, iconMark, matrixMarks, sayCell } from './small-marks'
+
+export class WirePainter {
+  constructor(private readonly measure: Measure) {}
+
+  wire(wire: Wire, links: readonly DrawnLink[], moment: Moment): Item {
+    const paints = links.map((link) => moment.link(link))
+    const first = links[0]!
+    const paint = together(paints)
+    const marks: Mark[] = []
+    const ghost = first.kind !== 'data'
+    const [x, y] = originOf(wire)
+    const knots = wire.knots.map(([kx, ky]): Knot => [kx - x, ky - y])
+    marks.push({ k: 'path', c: 'edge-hit', d: lanePath(knots, wire.upward, 0) })
+    marks.push(...this.lanes(wire, knots, paint, first, ghost))
+    if (wire.badge) this.badge(marks, wire, first, x, y)
+    if (wire.forward) this.forwardText(marks, first, wire.forward, x, y, paint)
+    if (wire.gradient) this.gradientText(marks, links, paints, wire.gradient, x, y)
+    const box = extent(wire)
+    return { id: wire.id, kind: 'wire', ...box, x, y, marks, label: this.sayLink(first, paint) }
+  }
+
+  private lanes(wire: Wire, knots: readonly Knot[], paint: LinkPaint, link: DrawnLink, alone: boolean): Mark[] {
+    const side = alone ? 0 : -1
+    const cut = link.kind === 'cut' || link.kind === 'ghost'
+    const marks: Mark[] = []
+    const down = lanePath(knots, wire.upward, side)
+    const [endX, endY] = knots[knots.length - 1]!
+    const [startX, startY] = knots[0]!
+    const forward = cut ? (paint.forward === 'waiting' ? 'f-waiting' : 'f-ghost') : `f-${paint.forward}`
+    marks.push({ k: 'path', c: forward, d: wire.ends_at_box ? shorten(down, endY, 4) : down })
+    // Up to the scissors the value is still recorded.
+    if (link.kind === 'cut' && wire.badge && knots.every(([x]) => x === startX))
+      marks.push({ k: 'path', c: `f-${paint.forward}`, d: `M${startX} ${startY}V${wire.badge.y - originOf(wire)[1]}` })
+    if (wire.ends_at_box)
+      marks.push({
+        k: 'path', c: cut && paint.forward !== 'waiting' ? 'head-ghost' : `head-${paint.forward}`,
+        d: arrowDown(endX + side * LANE, endY),
+      })
+    if (alone || paint.gradient === 'absent') return marks
+    const up = lanePathUp(knots, wire.upward, 1)
+    const current = paint.gradient === 'current'
+    const hasHead = wire.starts_at_box && paint.gradient !== 'waiting'
+    marks.push({ k: 'path', c: `g-${paint.gradient}`, d: hasHead ? shorten(up, startY, current ? -7 : -5) : up })
+    if (hasHead)
+      marks.push({ k: 'path', c: current ? 'head-now' : 'head-passed', d: arrowUp(startX + LANE, startY, current) })
+    return marks
+  }
+
+  private badge(marks: Mark[], wire: Wire, link: DrawnLink, ox: number, oy: number): void {
+    const { bar, side, lift, text: room } = wire.badge!
+    const x = wire.badge!.x - ox
+    const y = wire.badge!.y - oy
+    if (link.kind === 'cut') {
+      const calm = this.measure.story.isFound(link) ? '' : '-calm'
+      if (bar > 0) marks.push({ k: 'path', c: `bar${calm}`, d: `M${x - bar} ${y}H${x - 18}M${x + 18} ${y}H${x + bar}` })
+      marks.push(
+        { k: 'rect', c: `scissors${calm}`, x: x - 13, y: y - 13, w: 26, h: 26, r: 13 },
+        iconMark(calm ? 'icon-ghost' : 'icon-err', 'cut', x - 7, y - 7, 14),
+      )
+      const rows = room > 0 ? cutText(link, this.measure) : []
+      rows.forEach((row, at) =>
+        marks.push({
+          k: 'text', c: at > 0 ? 'cut-line' : calm ? 'cut-calm' : 'cut-title', x: x + side * (bar + 8),
+          y: y + lift + (rows.length === 1 ? 4 : -4 + at * 16), s: row, a: side > 0 ? undefined : 'end',
+        }),
+      )
+      return
+    }
+    const text = capsuleText(link, this.measure)
+    const w = capsuleWidth(text)
+    marks.push(
+      { k: 'rect', c: 'capsule', x: x - w / 2, y: y - 8, w, h: 16, r: 8 },
+      { k: 'text', c: 'capsule-text', x, y: y + 3.5, s: text, a: 'middle' },
+    )
+  }
+
+  private forwardText(
+    marks: Mark[], link: DrawnLink, place: LabelPlace, ox: number, oy: number, paint: LinkPaint,
+  ): void {
+    if (place.variant < 0) {
+      marks.push({
+        k: 'rect', c: 'head-waiting', x: place.x - ox, y: place.y - oy, w: place.w, h: place.h, r: place.w / 2,
+      })
+      return
+    }
+    const rows = forwardLabel(link, this.measure, place.variant === 0)
+    const right = place.x + place.w - ox
+    rows.forEach((row, at) => {
+      const isSlot = at > 0 || (row === link.label && link.label !== '')
+      marks.push({
+        k: 'text', c: isSlot ? 'slot' : paint.forward === 'waiting' ? 'slot' : 'shape', x: right,
+        y: place.y - oy + 10.5 + at * 13, s: row, a: 'end',
+      })
+    })
+  }
+
+  private gradientText(
+    marks: Mark[], links: readonly DrawnLink[], paints: readonly LinkPaint[], place: LabelPlace, ox: number,
+    oy: number,
+  ): void {
+    const arrived = paints.filter((paint) => paint.value)
+    if (arrived.length === 0) return
+    const [x, y] = [place.x - ox, place.y - oy]
+    if (place.variant < 0) {
+      marks.push({ k: 'rect', c: 'dot-g', x, y, w: place.w, h: place.h, r: place.w / 2 })
+      return
+    }
+    if (links.length > 1) {
+      const sum = this.sumOf(links, paints)
+      if (sum !== null) marks.push({ k: 'text', c: 'label-g', x, y: y + 10.5, s: sum })
+      return
+    }
+    const shown = gradientLabel(arrived[0]!.value!, place.variant === 0 && this.measure.density === 'lesson')
+    const now = paints[0]!.gradient === 'current'
+    if (shown.kind === 'matrix') matrixMarks(marks, shown, x, y, 'gradient-label', LABEL)
+    else if (shown.kind === 'number')
+      marks.push({ k: 'text', c: now ? 'label-b' : 'label-g', x, y: y + place.h / 2 + 3.5, s: shown.text })
+    else displayMarks(marks, shown, x + shown.width / 2, y + place.h / 2, 'gradient')
+  }
+
+  /** What a trunk carries in all: the sum of its branches' gradients. */
+  private sumOf(links: readonly DrawnLink[], paints: readonly LinkPaint[]): string | null {
+    const tensors = paints.flatMap((paint) => (paint.value ? [paint.value] : []))
+    if (tensors.length < links.length) return null
+    if (tensors.every((tensor) => tensor.data && tensor.data.length === tensors[0]!.data?.length)) {
+      const sums = tensors[0]!.data!.map((_, at) => tensors.reduce((sum, tensor) => sum + Number(tensor.data![at]), 0))
+      if (sums.every((sum) => sum === sums[0])) return formatNumber(sums[0]!)
+      return formatNumber(Number(Math.sqrt(sums.reduce((sum, value) => sum + value * value, 0)).toPrecision(3)))
+    }
+    const { story } = this.measure
+    const whole = links.length === story.linksOut(links[0]!.source).filter((link) => link.kind === 'data').length
+    const [entering] = whole ? story.gradientsEntering(links[0]!.source).slice(-1) : []
+    return entering ? formatNumber(Number(normOf(entering).toPrecision(3))) : null
+  }
+
+  private sayLink(link: DrawnLink, paint: LinkPaint): string {
+    const name = (id: string) => this.measure.sheet.boxes.get(id)?.name || this.measure.sheet.boxes.get(id)?.title || id
+    const shape = forwardLabel(link, this.measure, true).join(' ')
+    const gradient = paint.value
+      ? `${this.measure.words('graph.backward')} ${sayCell({ kind: 'tensor', tensor: paint.value })}`
+      : ''
+    return [`${name(link.source)} → ${name(link.target)}`, shape, gradient].filter(Boolean).join(' · ')
+  }
+}
+
+/** The lane stops inside its arrowhead. */
+function shorten(d: string, y: number, by: number): string {
+  return d
+    .replace(/ (-?[\d.]+)$/, (all, last: string) => (Number(last) === y ? ` ${y - by}` : all))
+    .replace(/V(-?[\d.]+)$/, (all, last: string) => (Number(last) === y ? `V${y - by}` : all))
+}
+
+function together(paints: readonly LinkPaint[]): LinkPaint {
+  const first = paints[0]!
+  const gradient = paints.some((paint) => paint.gradient === 'current')
+    ? 'current'
+    : paints.some((paint) => paint.gradient === 'passed')
+      ? 'passed'
+      : first.gradient
+  const forward = paints.some((paint) => paint.forward === 'current')
+    ? 'current'
+    : paints.some((paint) => paint.forward === 'done')
+      ? 'done'
+      : 'waiting'
+  return { forward, gradient, value: paints.find((paint) => paint.value)?.value ?? null }
+}
+
+function originOf(wire: Wire): Knot {
+  const { x, y } = extent(wire)
+  return [x, y]
+}

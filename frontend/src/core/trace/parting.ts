@@ -1,0 +1,151 @@
+// Where two runs part, in sentences: what differs, in the order it happened.
+
+import type { Comparison, Op, Split, Tensor } from '../../api/types'
+import type { Words } from '../words/sentences'
+import { areStrangers, inWords } from './comparisons'
+import { briefValue, codeAt, nodeName, tensorName } from './naming'
+import type { TraceIndex } from './trace-index'
+
+const CODE_LETTERS = 32
+
+type Said = [step: number, sentence: string]
+
+/** Everything that is told of a run beside the first, whose name is A. */
+export function partingOf(t: Words, here: TraceIndex, there: TraceIndex, told: Comparison, name: string): string[] {
+  const parting = new Parting(t, here, there, told, name)
+  return parting
+    .all()
+    .sort(([a], [b]) => a - b)
+    .map(([, sentence]) => sentence)
+}
+
+class Parting {
+  constructor(
+    private readonly t: Words,
+    private readonly here: TraceIndex,
+    private readonly there: TraceIndex,
+    private readonly told: Comparison,
+    private readonly b: string,
+  ) {}
+
+  all(): Said[] {
+    const { told, t, b } = this
+    const whole: Said[] = told.differs ? [] : [[0, t('compare.same', { b })]]
+    return [...this.seeds(), ...whole, ...this.failures(), ...(areStrangers(told) ? this.strange() : this.parted())]
+  }
+
+  private seeds(): Said[] {
+    const [x, y] = [this.here.trace.program.seed ?? 0, this.there.trace.program.seed ?? 0]
+    return x === y ? [] : [[0, this.t('compare.seed', { b: this.b, x, y })]]
+  }
+
+  private failures(): Said[] {
+    const { told, b, t } = this
+    const sides = [{ side: told.here, a: 'A' }, { side: told.there, a: b }]
+    return sides.flatMap(({ side, a }): Said[] => {
+      if (!side.failure) return []
+      const key = side.failure_line ? 'compare.failed' : 'compare.failed_nowhere'
+      return [[this.end, t(key, { a, error: side.failure, line: side.failure_line ?? 0 })]]
+    })
+  }
+
+  private strange(): Said[] {
+    const { told, b } = this
+    const counts = { n: told.matched ?? 0, a: told.here.ops, m: told.there.ops }
+    return [[0, this.t('compare.strangers', { b, ...counts })]]
+  }
+
+  private parted(): Said[] {
+    const { value, graph, printed, gradient } = this.told
+    return [
+      ...this.values(value),
+      ...this.alone(this.here, this.told.only_here?.[0], 'A'),
+      ...this.alone(this.there, this.told.only_there?.[0], this.b),
+      ...(graph ? [this.graphs(graph)] : []),
+      ...(printed ? [this.printed(printed)] : []),
+      ...(gradient ? [this.gradients(gradient)] : []),
+    ]
+  }
+
+  private values(value: Split | null | undefined): Said[] {
+    const { b, here, told } = this
+    if (!value) return (told.matched ?? 0) > 0 && told.differs ? [[0, this.t('compare.values_same', { b })]] : []
+    if (!value.tensor_here) return []
+    const line = this.lines(value) + this.turn(here.op(value.here))
+    const name = tensorName(here, here.tensor(value.tensor_here))
+    const key = value.given ? 'compare.given' : 'compare.value'
+    return [[here.stepOfOp.get(value.here ?? '') ?? 0, this.t(key, { b, line, name, ...this.both(value) })]]
+  }
+
+  /** An op that only one of them ran. */
+  private alone(index: TraceIndex, id: string | undefined, a: string): Said[] {
+    const op = index.op(id)
+    if (!op) return []
+    const line = op.span ? this.t('inspect.line', { line: op.span.line }) + this.turn(op) : op.name
+    const code = codeAt(index.trace.program.code, op.span, CODE_LETTERS) || op.name
+    return [[index.stepOfOp.get(op.id) ?? 0, this.t('compare.only', { a, code, line })]]
+  }
+
+  private graphs(graph: Split): Said {
+    const { here, there, b } = this
+    const [x, y] = [this.madeBy(here, graph.here), this.madeBy(there, graph.there)]
+    const ends = { x: this.endsOf(here, graph.here), y: this.endsOf(there, graph.there) }
+    const code = codeAt(here.trace.program.code, here.op(graph.here)?.span, CODE_LETTERS)
+    const key = x === y ? 'compare.graph_ends' : 'compare.graph'
+    const sentence = this.t(key, { b, line: this.lines(graph), code, ...(x === y ? ends : { x, y }) })
+    return [here.stepOfOp.get(graph.here ?? '') ?? 0, sentence]
+  }
+
+  private printed({ line, here, there }: NonNullable<Comparison['printed']>): Said {
+    return [this.end, this.t('compare.printed', { b: this.b, line, x: this.quoted(here), y: this.quoted(there) })]
+  }
+
+  private gradients(gradient: Split): Said {
+    const { here, b } = this
+    const node = here.node(gradient.here)
+    const who = { name: nodeName(here, node), type: node?.type ?? '' }
+    const sentence = this.t('compare.gradient', { b, ...who, ...this.both(gradient) })
+    return [here.passStart(gradient.pass ?? ''), sentence]
+  }
+
+  private get end(): number {
+    return this.here.trace.timeline.length
+  }
+
+  /** The two tensors of a place where runs part. */
+  private both(split: Split): { x: string; y: string } {
+    const [a, b] = [this.here.tensor(split.tensor_here), this.there.tensor(split.tensor_there)]
+    const said = (tensor: Tensor): string => briefValue(tensor, this.t)
+    const [x, y] = a && b ? inWords(a, b, said) : [a ? said(a) : 'None', b ? said(b) : 'None']
+    return { x, y }
+  }
+
+  private lines({ line: here, line_there: there }: Split): string {
+    if (here == null) return ''
+    const isMoved = there != null && there !== here
+    return isMoved ? this.t('compare.lines', { here, there, b: this.b }) : this.t('inspect.line', { line: here })
+  }
+
+  /** What an op made of autograd's graph. */
+  private madeBy(index: TraceIndex, id: string | null): string {
+    const types = (index.op(id)?.nodes ?? []).map((node) => index.node(node)?.type ?? node)
+    return types.length > 0 ? types.map((type) => `\`${type}\``).join(', ') : this.t('compare.no_node')
+  }
+
+  private endsOf(index: TraceIndex, id: string | null): string {
+    const edges = (index.op(id)?.nodes ?? []).flatMap((node) => index.node(node)?.edges ?? [])
+    const types = edges.map((edge) => index.node(edge.to)?.type)
+    return types.map((type) => (type ? `\`${type}\`` : this.t('compare.nothing'))).join(', ')
+  }
+
+  /** In a loop, which turn it was. */
+  private turn(op: Op | undefined): string {
+    return op?.iteration ? this.t('compare.turn', { n: op.iteration + 1 }) : ''
+  }
+
+  private quoted(text: string | null): string {
+    if (text === null) return this.t('compare.nothing')
+    const short = text.length > 60 ? `${text.slice(0, 59)}…` : text
+    return short.includes('`') || short.trim() === '' ? `“${short}”` : `\`${short}\``
+  }
+}

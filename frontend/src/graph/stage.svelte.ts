@@ -1,0 +1,144 @@
+// The stage: the layout that is on screen, and what the camera does on its own when another one arrives, when a graph
+// opens and when a step is followed.
+
+import { untrack } from 'svelte'
+import { standIn } from '../core/layout/fold'
+import type { Layout, Placed, Rect } from '../core/layout/geometry'
+import type { View } from '../core/paint/view'
+import { firstSight, fitted, fitZoom, opened, RAIL, showing, zoomAt, type Viewport } from './camera'
+import type { Motion } from './motion.svelte'
+
+/** What the component around it knows. */
+export interface Around {
+  readonly embedded: boolean
+  /** Whether legend and minimap stand at the right. */
+  readonly railed: boolean
+  readonly abreast: number
+  readonly expanded: ReadonlySet<string> | null
+  /** What to open at: the selection, or else the box of the step. */
+  readonly focus: readonly (string | null)[]
+}
+
+export class Stage {
+  layout: Layout | null = $state.raw(null)
+  view: View | null = $state.raw(null)
+  width = $state(0)
+  height = $state(0)
+  private readonly motion: Motion
+  private readonly around: () => Around
+  /** The group whose header stays where it is while it opens or folds. */
+  private anchor: string | null = null
+  private openedRun = ''
+  private openedWidth = 0
+  private openedAbreast = 0
+
+  readonly viewport: Viewport = $derived.by(() => ({ width: this.width, height: this.height }))
+  readonly isPhone: boolean = $derived.by(() => this.width > 0 && this.width < 480)
+  /** Wide enough for what stands at its right. */
+  readonly roomy: boolean = $derived.by(() => this.width >= 560)
+  readonly open: ReadonlySet<string> = $derived.by(() => this.around().expanded ?? new Set(this.layout?.open))
+  readonly bounds: Rect = $derived.by(() => {
+    const { x = 0, y = 0, width: w = 1, height: h = 1 } = this.layout ?? {}
+    return { x, y, w, h }
+  })
+
+  constructor(motion: Motion, around: () => Around) {
+    this.motion = motion
+    this.around = around
+  }
+
+  /** What legend and minimap leave of the window. */
+  private get free(): Viewport {
+    return { width: this.width - (this.around().railed && this.roomy ? RAIL : 0), height: this.height }
+  }
+
+  receive(next: View, placed: Layout): void {
+    const { layout: old, motion } = this
+    const { camera } = motion
+    const isSameGraph = this.view !== null && this.view.sheet.graph === next.sheet.graph
+    const held = this.anchor !== null && old ? headerPoint(old, this.anchor) : null
+    const now = this.anchor !== null ? headerPoint(placed, this.anchor) : null
+    this.anchor = null
+    this.view = next
+    this.layout = placed
+    const { run, root, level } = next.sheet.graph
+    if (`${run} ${root} ${level}` !== this.openedRun) {
+      this.openedRun = `${run} ${root} ${level}`
+      this.openView()
+    } else if (isSameGraph && old && held && now) {
+      const [dx, dy] = [(held.x - now.x) * camera.zoom, (held.y - now.y) * camera.zoom]
+      motion.slide({ ...camera, x: camera.x + dx, y: camera.y + dy }, old)
+    } else if (!isSameGraph) this.follow(this.around().focus.at(-1) ?? null)
+  }
+
+  /** Opens again where the window came later than the layout, or stands beside others now. */
+  reopen(): void {
+    const { abreast } = this.around()
+    if (this.width > 0 && this.width !== this.openedWidth && abreast !== this.openedAbreast && this.layout)
+      untrack(() => this.openView())
+  }
+
+  /** Keeps a group's header where it is when the next layout comes. */
+  hold(group: string): void {
+    this.anchor = group
+  }
+
+  headerOf(group: string): { x: number; y: number } | null {
+    return this.layout && headerPoint(this.layout, group)
+  }
+
+  /** Where something stands: itself, or the folded group it is in. */
+  placeOf(id: string | null): Placed | null {
+    const { layout, view } = this
+    if (!layout || !view || id === null) return null
+    const shown = standIn(view.sheet, id, this.open)
+    return layout.boxes.find((box) => box.id === shown) ?? layout.frames.find((frame) => frame.id === shown) ?? null
+  }
+
+  /** Brings something into view. */
+  follow(id: string | null, margin?: number): void {
+    const target = this.placeOf(id)
+    const { camera } = this.motion
+    const next = target && this.width > 0 ? showing(camera, target, this.viewport, margin) : camera
+    if (next !== camera) this.motion.slide(next)
+  }
+
+  zoomBy(factor: number): void {
+    const { camera } = this.motion
+    this.motion.jump(zoomAt(camera, camera.zoom * factor, this.width / 2, this.height / 2))
+  }
+
+  fit(): void {
+    this.motion.slide(fitted(this.bounds, this.free))
+  }
+
+  private openView(): void {
+    const { bounds, free, layout } = this
+    if (this.width === 0 || !layout) return
+    const least = this.leastZoom()
+    const isEnough = (room: Viewport) => fitZoom(bounds, room) >= least || firstSight(layout.boxes, room, least)?.w
+    // Legend and minimap fold where only the whole width is enough.
+    const room = !isEnough(free) && isEnough(this.viewport) ? this.viewport : free
+    const { focus, abreast } = this.around()
+    const [wanted] = focus.flatMap((id) => this.placeOf(id) ?? [])
+    this.motion.jump(opened(bounds, room, wanted ?? firstSight(layout.boxes, room, least), least))
+    this.openedWidth = this.width
+    this.openedAbreast = abreast
+  }
+
+  /** A frame in a page has little room: there the whole width comes first, and the whole graph where that costs
+   *  little. */
+  private leastZoom(): number {
+    const { embedded, abreast } = this.around()
+    if (!embedded && abreast === 1) return this.isPhone ? 0.85 : 0.7
+    const [whole, wide] = [fitZoom(this.bounds, this.free), fitZoom({ ...this.bounds, h: 1 }, this.free)]
+    return Math.max(0.45, Math.min(0.85, whole > 0.85 * wide ? whole : wide))
+  }
+}
+
+function headerPoint(placed: Layout, group: string): { x: number; y: number } | null {
+  const frame = placed.frames.find((candidate) => candidate.id === group)
+  if (frame) return { x: frame.title_x, y: frame.y }
+  const box = placed.boxes.find((candidate) => candidate.id === group)
+  return box ? { x: box.x + 8, y: box.y } : null
+}

@@ -1246,7 +1246,7 @@ class Truncation(Record, frozen=True):
 
     what: str
     """What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`,
-    `reads`, `python_calls`, `walks`."""
+    `reads`, `python_calls`, `walks`, `variables`, `warnings`."""
     limit: str
     """The limit that was reached; `sample` for turns of a long loop of which only a sample was kept."""
     kept: int

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import get_args
 
 import msgspec
 
-from engine.devices import PATTERN, SPELLINGS
+from engine.devices import SPELLINGS, checked
 from engine.local import run
 from engine.program.expression import BadInput, program_of
 from engine.request import CheckKind
@@ -77,8 +76,10 @@ def _program(given: argparse.Namespace) -> Program:
         raise BadInput("give either a FILE or --expression, and not both")
     if given.expression is None and given.input:
         raise BadInput("--input belongs to --expression; put values into the program itself")
-    if not re.match(PATTERN, given.device):
-        raise BadInput(f"{given.device!r} is not a device; choose {_DEVICES}")
+    try:
+        checked(given.device)
+    except ValueError as wrong:
+        raise BadInput(str(wrong)) from wrong
     if given.expression is not None:
         inputs = dict(_input(text) for text in given.input)
         return program_of(given.expression, inputs, seed=given.seed, device=given.device)

@@ -86,7 +86,8 @@ class RunLimits(Record, frozen=True):
     """The limits the run was held to."""
 
     wall_s: float
-    """Seconds by the clock."""
+    """Seconds by the clock, without those in which the run was ready and others had the processor; three times as many
+    by the clock alone."""
     cpu_s: float
     """Seconds of processor time, all threads together."""
     memory_bytes: int

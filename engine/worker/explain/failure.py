@@ -74,7 +74,7 @@ def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | N
         asked = _asked_bytes(error, message)
         limit = recorder.limits.memory_bytes
         message = message or f"memory ran out: a program may add {limit:,} bytes; make its data smaller"
-    elif isinstance(error, PermissionError) and error.errno in (errno.EPERM, errno.EACCES):
+    elif _is_refused(error, message):
         kind = "forbidden"
     operands, facts = (
         ((), asked) if kind == "memory" or innermost is None else _clues(error, recorder, source, *innermost)
@@ -106,6 +106,13 @@ def _is_out_of_memory(error: BaseException, message: str) -> bool:
         or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
         or (isinstance(error, RuntimeError) and ("can't allocate memory" in message or "bad_alloc" in message))
     )
+
+
+def _is_refused(error: BaseException, message: str) -> bool:
+    """By the sandbox; of shared memory PyTorch says it in a plain RuntimeError (torch/lib/libshm, 2.13)."""
+    if isinstance(error, PermissionError):
+        return error.errno in (errno.EPERM, errno.EACCES)
+    return isinstance(error, RuntimeError) and message.startswith("unable to open shared memory object")
 
 
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}

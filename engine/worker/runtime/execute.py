@@ -102,11 +102,12 @@ def _seed(seed: int) -> None:
 # One run
 
 
-def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = None) -> None:
+def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = None, patience: float = 1.0) -> None:
     """Executes the program in this process and sends its events; returns however the program ends.
 
     `emit` gets one or more events joined by newlines, without a newline at the end. The process is not fit for a second
-    run. When the wall time is over the process ends here, without returning.
+    run. When the wall time is over the process ends here, without returning: after `patience` times the limit, or when
+    a supervisor sends SIGXCPU, who knows how long the run waited for a processor.
     """
     threading.current_thread().name = "engine"  # not one of the threads the program has to wait for
     job = job or make_ready()
@@ -122,7 +123,7 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     done = threading.Lock()
     thread = _thread(job.run, done)
     deadline = Deadline(job.recorder, thread, lambda: job.ended, say_last)
-    deadline.begin()
+    deadline.begin(patience)
     _start(thread)
     _attend(job, sender, thread, done, deadline)
     sender.flush()

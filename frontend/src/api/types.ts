@@ -1582,7 +1582,7 @@ export interface RunLimits {
    */
   trace_bytes: number;
   /**
-   * Seconds by the clock.
+   * Seconds by the clock, without those in which the run was ready and others had the processor; three times as many by the clock alone.
    */
   wall_s: number;
 }
@@ -3388,7 +3388,7 @@ export interface RunLimits1 {
    */
   trace_bytes: number;
   /**
-   * Seconds by the clock.
+   * Seconds by the clock, without those in which the run was ready and others had the processor; three times as many by the clock alone.
    */
   wall_s: number;
 }

@@ -27,9 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         program = _program(given)
     except BadInput as wrong:
         parser.error(str(wrong))
-    trace = run(
-        program, checks=tuple(sorted(set(given.check))), axes=tuple(given.axis[:2]), sandboxed=not given.unsandboxed
-    )
+    trace = run(program, checks=tuple(sorted(set(given.check))), sandboxed=not given.unsandboxed)
     _print(trace, summary=given.summary, pretty=given.pretty)
     return 1 if given.fail and trace.status != "ok" else 0
 
@@ -49,10 +47,6 @@ def _parser() -> argparse.ArgumentParser:
         "--check", action="append", default=[], choices=get_args(CheckKind), metavar="WHAT",
         help="finite-difference compares gradients with differences, jacobian gives Jacobians, surface a function of "
         "two numbers, calls the calls of the program's own functions; repeatable",
-    )  # fmt: skip
-    parser.add_argument(
-        "--axis", action="append", default=[], metavar="NUMBER",
-        help="one of the two numbers of a surface, such as w or model.0.weight[0,1]; given twice",
     )  # fmt: skip
     parser.add_argument(
         "--unsandboxed", action="store_true",

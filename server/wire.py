@@ -59,8 +59,6 @@ class RunBody(Body):
     """What to work out beside the run: `finite-difference` compares the gradients of its leaves, `jacobian` gives
     Jacobians of small roots, `surface` a function of two numbers on a grid, `calls` the calls of the program's own
     functions; one word or a list."""
-    axes: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=2)] = []
-    """The two numbers of a `surface`, such as `w` and `model.0.weight[0, 1]`; without them those that moved most."""
 
     @model_validator(mode="after")
     def _one_program(self) -> Self:

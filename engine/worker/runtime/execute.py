@@ -219,7 +219,7 @@ class Job:
         self.program = request.program
         self.recorder.begin(request.limits)
         if CHECKED.intersection(request.checks):
-            self.checker = Checker(self.recorder, request, self.names, self.instruments.backward)
+            self.checker = Checker(self.recorder, request, self.instruments.backward)
             self.checker.install()
         if "calls" in request.checks:
             self.follower = Follower(self.recorder, request.program.code)

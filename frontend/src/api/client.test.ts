@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { run, svgUrl, type GraphChoice, type RunOrder } from './client'
 
-const order: RunOrder = { code: 'x = 1', device: 'cpu', seed: 0, check: [], axes: [] }
+const order: RunOrder = { code: 'x = 1', device: 'cpu', seed: 0, check: [] }
 const choice: GraphChoice = { level: 'both', root: null, pass: 'p2' }
 const { signal } = new AbortController()
 

@@ -11,7 +11,6 @@ export interface RunOrder {
   /** What to work out once the program has ended. */
   check: CheckKind[]
   /** The two numbers of a surface; none for those that moved most. */
-  axes: string[]
 }
 
 export type CheckKind = 'finite-difference' | 'jacobian' | 'surface' | 'calls'

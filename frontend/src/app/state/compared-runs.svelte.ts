@@ -48,7 +48,7 @@ export async function traceOf(
     const lesson = lessons.find((candidate) => candidate.run === id)
     if (!lesson || !(error instanceof api.Problem) || error.status !== 404) throw error
     const made = await api.run(
-      { code: lesson.code, device: 'cpu', seed: 0, check: [], axes: [] }, { level: 'both', root: null, pass: null },
+      { code: lesson.code, device: 'cpu', seed: 0, check: [] }, { level: 'both', root: null, pass: null },
       lang, signal, () => undefined,
     )
     return made.trace

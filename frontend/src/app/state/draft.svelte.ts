@@ -13,8 +13,6 @@ export class Draft {
   /** What to work out once a program has ended: its gradients by differences, Jacobians. */
   checks: CheckKind[] = $state([])
   autoRun = $state(remembered('autoRun') === 'yes')
-  /** The two numbers chosen for a surface. */
-  axes: string[] = []
   /** Whether the program has changed since it ran. */
   readonly edited: boolean = $derived.by(() => this.run.trace !== null && this.code !== this.run.trace.program.code)
 
@@ -23,7 +21,7 @@ export class Draft {
   }
 
   get order(): RunOrder {
-    return { code: this.code, device: this.device, seed: this.seed, check: [...this.checks], axes: this.axes }
+    return { code: this.code, device: this.device, seed: this.seed, check: [...this.checks] }
   }
 
   setAutoRun(on: boolean): void {

@@ -64,7 +64,6 @@ export class Runner {
   }
 
   async openLesson(lesson: api.Lesson, keepStep = false): Promise<void> {
-    this.draft.axes = []
     this.draft.code = lesson.code
     this.view.tab = 'program'
     this.view.change({ lesson: lesson.name })
@@ -126,9 +125,8 @@ export class Runner {
   }
 
   /** Runs the program again, this time with a check. */
-  async check(kind: api.CheckKind, axes: string[] = []): Promise<void> {
+  async check(kind: api.CheckKind): Promise<void> {
     const { draft, view } = this
-    draft.axes = axes
     if (!draft.checks.includes(kind)) draft.checks = [...draft.checks, kind]
     const { phone } = view
     const done = this.run()

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Trace } from '../../api/types'
 import { TraceIndex } from './trace-index'
 import {
-  axesOf, choicesOf, coursesOf, curveOf, gridUnder, handCourse, lossesOf, pathOf, rateOf, rowsOf, stepShown,
+  axesOf, coursesOf, curveOf, gridUnder, handCourse, lossesOf, pathOf, rateOf, rowsOf, stepShown,
 } from './training'
 
 // Two optimizers from the same start on f(w) = w²: SGD with lr 0.1 gives 2 → 1.6 → 1.28, worked out by hand; with
@@ -123,9 +123,6 @@ describe('courses', () => {
       ]),
     ).toBeNull()
     expect(gridUnder(index, null, path!.numbers)).toBeNull()
-    expect(choicesOf(index, coursesOf(index)[0]).map((one) => one.text)).toEqual(['a[0]', 'a[1]', 'a[2]'])
-    expect(choicesOf(both, coursesOf(both)[0]).map((one) => one.text)).toEqual(['a'])
-    expect(choicesOf(index, null)).toEqual([])
     expect(
       pathOf(index, coursesOf(index)[1]!, [
         { tensor: 'z', name: 'b', element: 0 }, { tensor: 'z', name: 'b', element: 1 },

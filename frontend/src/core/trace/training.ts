@@ -2,7 +2,6 @@
 
 import type { Change, Surface, Tensor, Trace, Update } from '../../api/types'
 import { wireNumber } from '../words/format'
-import { placeOf } from './jacobian'
 import { push, type TraceIndex } from './trace-index'
 
 /** A function of two numbers, where it was evaluated. */
@@ -218,14 +217,6 @@ function numbersOf(index: TraceIndex, changes: readonly Change[]): Place[] {
     if (!tensor?.data || tensor.dtype.startsWith('complex')) return []
     const name = change.name || tensor.names?.[0] || tensor.id
     return tensor.data.map((_, element) => ({ tensor: index.identity(tensor.id), name, element }))
-  })
-}
-
-/** Every number of a course's leaves, as a run is asked for it: `w`, `model.0.weight[0, 1]`. */
-export function choicesOf(index: TraceIndex, course: Course | null | undefined): { text: string; place: Place }[] {
-  return numbersOf(index, course?.steps[0]?.update.changes ?? []).map((place) => {
-    const shape = index.tensor(place.tensor)?.shape ?? []
-    return { text: `${place.name}${placeOf(place.element, shape)}`, place }
   })
 }
 

@@ -17,6 +17,7 @@ from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.tensor_facts import spoken
 from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value, spread
 from engine.worker.checks.tape_replay import Player, Problem, ReplayMode, dependent, playing
+from engine.worker.checks.verdict import place_of
 
 GRIDS = (41, 31, 21, 13)
 """Points along each side: the finest the time allows."""
@@ -256,8 +257,4 @@ def _with(held: Sequence[torch.Tensor], places: dict[Place, float]) -> list[torc
 
 def _axis(point: Point, place: Place, ticks: tuple[float, ...]) -> tuple[int, tuple[int, ...], tuple[float, ...]]:
     leaf, element = place
-    index: list[int] = []
-    for size in reversed(point.held[leaf].shape):
-        index.insert(0, element % size)
-        element //= size
-    return point.leaves[leaf].number, tuple(index), ticks
+    return point.leaves[leaf].number, place_of(element, point.held[leaf].shape), ticks

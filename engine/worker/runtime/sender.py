@@ -41,8 +41,9 @@ _WHOLE = (Printed, BlobSaid)
 
 def _library_paths() -> list[bytes]:
     """The folders that libraries are imported from, as an encoded line has them, the longest first."""
-    folders = {*sys.path, *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))}
-    return sorted((msgspec.json.encode(f"{path}/")[1:-1] for path in folders if path), key=len, reverse=True)
+    folders = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    folders |= {path for path in sys.path if path.endswith(("site-packages", "dist-packages"))}
+    return sorted((msgspec.json.encode(f"{path}/")[1:-1] for path in folders), key=len, reverse=True)
 
 
 _LIBRARIES = _library_paths()
@@ -121,29 +122,28 @@ def _last_words(events: list[Said]) -> list[Said]:
 def _joined(rows: list[Said]) -> list[Said]:
     """The same with the pieces of one line as one: a program may write them letter by letter."""
     joined: list[Said] = []
-    texts: list[str] = []
+    pieces: list[Printed] = []
     for row in rows:
-        if isinstance(row, Printed):
-            last = joined[-1] if texts else None
-            if (
-                isinstance(last, Printed)
-                and (last.stream, last.site) == (row.stream, row.site)
-                and texts[-1][-1] != "\n"
-            ):
-                texts.append(row.text)
-                joined[-1] = row
-                continue
-        _join(joined, texts)
-        joined.append(row)
-        texts = [row.text] if isinstance(row, Printed) else []
-    _join(joined, texts)
+        piece = row if isinstance(row, Printed) else None
+        if pieces and (piece is None or not _goes_on(pieces[-1], piece)):
+            joined.append(_one(pieces))
+            pieces = []
+        if piece is None:
+            joined.append(row)
+        else:
+            pieces.append(piece)
+    if pieces:
+        joined.append(_one(pieces))
     return joined
 
 
-def _join(rows: list[Said], texts: list[str]) -> None:
-    """Gives the last row all the texts that were written from its place."""
-    if len(texts) > 1 and isinstance(rows[-1], Printed):
-        rows[-1] = replace(rows[-1], text="".join(texts))
+def _goes_on(last: Printed, piece: Printed) -> bool:
+    return (last.stream, last.site) == (piece.stream, piece.site) and not last.text.endswith("\n")
+
+
+def _one(pieces: list[Printed]) -> Printed:
+    last = pieces[-1]
+    return last if len(pieces) == 1 else replace(last, text="".join([piece.text for piece in pieces]))
 
 
 def _encode(rows: list[Said]) -> bytes:

@@ -121,12 +121,14 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
 
     _keep_last_words(job, sender, say_last)
     done = threading.Lock()
-    thread = _thread(job.run, done)
+    thread = _thread(job, done)
     deadline = Deadline(job.recorder, thread, lambda: job.ended, say_last)
     deadline.begin(patience)
     _start(thread)
     _attend(job, sender, thread, done, deadline)
     sender.flush()
+    if job.broken is not None:
+        raise job.broken
     for blob in job.instruments.blobs():
         job.recorder.outbox.say(blob)
         sender.flush()
@@ -159,7 +161,7 @@ def _keep_last_words(job: "Job", sender: Sender, say_last: Callable[[Failed], No
     keep_last_words(crashed, exits, sender.flush)
 
 
-def _thread(target: Callable[[], None], done: "threading.Lock") -> threading.Thread:
+def _thread(job: "Job", done: "threading.Lock") -> threading.Thread:
     """The one the program runs in; it lets go of `done` when all is said."""
     before = threading.stack_size()
     done.acquire()
@@ -169,7 +171,9 @@ def _thread(target: Callable[[], None], done: "threading.Lock") -> threading.Thr
         be_no_daemon()
         take_alarms()
         try:
-            target()
+            job.run()
+        except BaseException as error:
+            job.broken = error
         finally:
             done.release()
 
@@ -208,6 +212,8 @@ class Job:
         self.checker: Checker | None = None
         self.follower: Follower | None = None
         self.ended = False
+        self.broken: BaseException | None = None
+        """What kept it from saying all: most often there was no memory left to say it."""
 
     @property
     def recorder(self) -> Recorder:

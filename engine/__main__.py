@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import get_args
 
 import msgspec
 
-from engine.devices import PATTERN, SPELLINGS
+from engine.devices import SPELLINGS, checked
 from engine.local import run
 from engine.program.expression import BadInput, program_of
 from engine.request import CheckKind
@@ -28,9 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         program = _program(given)
     except BadInput as wrong:
         parser.error(str(wrong))
-    trace = run(
-        program, checks=tuple(sorted(set(given.check))), axes=tuple(given.axis[:2]), sandboxed=not given.unsandboxed
-    )
+    trace = run(program, checks=tuple(sorted(set(given.check))), sandboxed=not given.unsandboxed)
     _print(trace, summary=given.summary, pretty=given.pretty)
     return 1 if given.fail and trace.status != "ok" else 0
 
@@ -50,10 +47,6 @@ def _parser() -> argparse.ArgumentParser:
         "--check", action="append", default=[], choices=get_args(CheckKind), metavar="WHAT",
         help="finite-difference compares gradients with differences, jacobian gives Jacobians, surface a function of "
         "two numbers, calls the calls of the program's own functions; repeatable",
-    )  # fmt: skip
-    parser.add_argument(
-        "--axis", action="append", default=[], metavar="NUMBER",
-        help="one of the two numbers of a surface, such as w or model.0.weight[0,1]; given twice",
     )  # fmt: skip
     parser.add_argument(
         "--unsandboxed", action="store_true",
@@ -77,8 +70,10 @@ def _program(given: argparse.Namespace) -> Program:
         raise BadInput("give either a FILE or --expression, and not both")
     if given.expression is None and given.input:
         raise BadInput("--input belongs to --expression; put values into the program itself")
-    if not re.match(PATTERN, given.device):
-        raise BadInput(f"{given.device!r} is not a device; choose {_DEVICES}")
+    try:
+        checked(given.device)
+    except ValueError as wrong:
+        raise BadInput(str(wrong)) from wrong
     if given.expression is not None:
         inputs = dict(_input(text) for text in given.input)
         return program_of(given.expression, inputs, seed=given.seed, device=given.device)

@@ -3,6 +3,7 @@
 A new kind is a new row. What needs torch to ask a device is in `engine/worker/runtime/warm.py`, the same for all kinds.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,6 +67,16 @@ PATTERN = "^(auto|{})$".format("|".join(kind.name + "(:[0-9]{1,2})?" * kind.is_i
 """What may be asked for."""
 SPELLINGS = (AUTO, *(name for kind in KINDS for name in (kind.name, f"{kind.name}:N")[: 1 + kind.is_indexed]))
 """The same for people."""
+
+
+def checked(device: str) -> str:
+    """The device itself; raises ValueError for one that nothing runs on."""
+    if not re.match(PATTERN, device):
+        raise ValueError(
+            f"{device!r} is no device a program can run on: that is {', '.join(SPELLINGS)}; "
+            "choose `auto` for the first accelerator there is, else the CPU"
+        )
+    return device
 
 
 def kind_of(device: str) -> DeviceKind:

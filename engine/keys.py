@@ -36,7 +36,6 @@ def run_id(request: RunRequest, of: Versions) -> str:
         "program": msgspec.structs.asdict(request.program),
         "limits": msgspec.structs.asdict(request.limits),
         "checks": sorted(set(request.checks)),
-        **({"axes": list(request.axes)} if request.axes else {}),
     }
     content = b"\0".join((_ENCODE(asked), of.torch.encode(), of.engine.encode()))
     return base64.b32encode(hashlib.sha256(content).digest())[:26].decode().lower()

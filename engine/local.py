@@ -78,7 +78,6 @@ def run(
     program: Program | str,
     limits: RunLimits = DEFAULT_LIMITS,
     checks: tuple[CheckKind, ...] = (),
-    axes: tuple[str, ...] = (),
     *,
     sandboxed: bool = True,
 ) -> Trace:
@@ -90,4 +89,4 @@ def run(
     """
     if isinstance(program, str):
         program = Program(code=program)
-    return _shared.get(sandboxed=sandboxed).run(RunRequest(program=program, limits=limits, checks=checks, axes=axes))
+    return _shared.get(sandboxed=sandboxed).run(RunRequest(program=program, limits=limits, checks=checks))

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from engine.devices import checked
 from engine.limits import DEFAULT_LIMITS
 from engine.trace import Program, Record, RunLimits
 
@@ -9,7 +10,7 @@ CheckKind = Literal["finite-difference", "jacobian", "surface", "calls"]
 
 
 class RunRequest(Record, frozen=True):
-    """One run."""
+    """One run. Raises ValueError for a device that nothing runs on."""
 
     program: Program
     """Source, seed and device."""
@@ -18,5 +19,6 @@ class RunRequest(Record, frozen=True):
     checks: tuple[CheckKind, ...] = ()
     """What is to be worked out beside the run: after its end the gradients by `finite-difference`, `jacobian`s and the
     `surface` of a function of two numbers; while it runs, the `calls` of its own functions."""
-    axes: tuple[str, ...] = ()
-    """The two numbers of the surface, such as `w` and `model.0.weight[0, 1]`; without them those that moved most."""
+
+    def __post_init__(self) -> None:
+        checked(self.program.device)

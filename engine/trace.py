@@ -86,7 +86,8 @@ class RunLimits(Record, frozen=True):
     """The limits the run was held to."""
 
     wall_s: float
-    """Seconds by the clock."""
+    """Seconds by the clock, without those in which the run was ready and others had the processor; three times as many
+    by the clock alone."""
     cpu_s: float
     """Seconds of processor time, all threads together."""
     memory_bytes: int
@@ -1246,7 +1247,7 @@ class Truncation(Record, frozen=True):
 
     what: str
     """What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`,
-    `reads`, `python_calls`, `walks`."""
+    `reads`, `python_calls`, `walks`, `variables`, `warnings`."""
     limit: str
     """The limit that was reached; `sample` for turns of a long loop of which only a sample was kept."""
     kept: int

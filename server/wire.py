@@ -2,9 +2,9 @@
 
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, model_validator
 
-from engine.devices import CPU, PATTERN
+from engine.devices import CPU, PATTERN, checked
 from engine.request import CheckKind
 from engine.trace import RunLimits
 
@@ -49,7 +49,7 @@ class RunBody(Body):
     """A tensor expression such as `((x + 2)**2 * 3).mean()`; a backward pass follows when its value is a scalar."""
     inputs: dict[str, JsonValue] = {}
     """The expression's named inputs: numbers or nested lists."""
-    device: Annotated[str, Field(pattern=PATTERN)] = CPU.name
+    device: Annotated[str, AfterValidator(checked), Field(json_schema_extra={"pattern": PATTERN})] = CPU.name
     """`auto`, `cpu`, `cuda` or `cuda:N`."""
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     """Given to torch, numpy and random before the first line."""
@@ -59,8 +59,6 @@ class RunBody(Body):
     """What to work out beside the run: `finite-difference` compares the gradients of its leaves, `jacobian` gives
     Jacobians of small roots, `surface` a function of two numbers on a grid, `calls` the calls of the program's own
     functions; one word or a list."""
-    axes: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=2)] = []
-    """The two numbers of a `surface`, such as `w` and `model.0.weight[0, 1]`; without them those that moved most."""
 
     @model_validator(mode="after")
     def _one_program(self) -> Self:

@@ -97,7 +97,9 @@ class Layers:
         if self._private_root:
             root.mount_home(uid, gid, HOME_BYTES, HOME_FILES)
         os.chdir(self._homes[slot])
-        os.environ["HOME"] = os.environ["TMPDIR"] = self._homes[slot]
+        home = self._homes[slot]
+        # the last remembered from an import, as a folder of the machine's
+        os.environ |= {"HOME": home, "TMPDIR": home, "TORCHINDUCTOR_CACHE_DIR": f"{home}/torchinductor"}
         tempfile.tempdir = None  # remembered from an import
         if self._own_uids:
             os.setgroups([])

@@ -17,6 +17,7 @@ from typing import Literal
 import msgspec
 
 from engine.devices import AUTO, CPU, DeviceKind, first_of_its_kind, kind_of
+from engine.limits import PATIENCE
 from engine.outcome import Outcome
 from engine.request import RunRequest
 from engine.sandbox.canary import WRITTEN, Report, Targets, judge
@@ -27,6 +28,7 @@ from engine.sandbox.zygote_client import ZygoteClient
 from engine.trace import Isolation, Program, Timings
 
 _WATCH_S = 0.03
+_SHORTEST_S = 0.01
 _CANARY_S = 20.0
 _LULL_S = 0.05
 """After a run that did not follow another so soon, nobody hurries: the next process is made when this has passed."""
@@ -173,8 +175,10 @@ class Pool:
         control.hold(child, run)
         before = child.own_bytes()
         sent = time.perf_counter()
-        deadline = loop.call_later(request.limits.wall_s + LATE_S, _hurry, run, child)
-        watch = loop.create_task(_watch_memory(child, run, before))
+        watches = (
+            loop.create_task(_watch_memory(child, run, before)),
+            loop.create_task(_watch_time(child, run, request.limits.wall_s)),
+        )
         exited = None
         try:
             await child.send(msgspec.json.encode(request), run.on_events, run.on_output)
@@ -185,8 +189,8 @@ class Pool:
                 with contextlib.suppress(ZygoteLost):
                     exited = child.exited.result()
         finally:
-            deadline.cancel()
-            watch.cancel()
+            for watch in watches:
+                watch.cancel()
         end = time.perf_counter()
         timings = Timings(
             total_ms=(end - asked) * 1000,
@@ -310,10 +314,22 @@ def _targets(readable: str) -> Iterator[Targets]:
             Path(secret.name + WRITTEN).unlink(missing_ok=True)
 
 
-def _hurry(run: Supervision, child: Process) -> None:
-    """It should have stopped itself: one that is stopped by a signal is let go on, to say where it was."""
-    child.wake()
-    run.stop("wall", after_s=GRACE_S - LATE_S)
+async def _watch_time(child: Process, run: Supervision, wall_s: float) -> None:
+    """What counts is the time a run had: processor time and what it slept by itself, not what it waited for a
+    processor that others held."""
+    began, before = time.monotonic(), child.waited_s()
+    while True:
+        passed = time.monotonic() - began
+        had = min(passed, passed - child.waited_s() + before)
+        left = min(wall_s - had, PATIENCE * wall_s - passed)
+        if left <= 0:
+            break
+        await asyncio.sleep(max(left, _SHORTEST_S))
+    run.is_late = True
+    run.stop("wall", after_s=GRACE_S)
+    child.tell("SIGXCPU")  # its recorder says where it was
+    await asyncio.sleep(LATE_S)
+    child.tell("SIGALRM")  # native code lets no thread have its turn
 
 
 async def _watch_memory(child: Process, run: Supervision, before: int) -> None:

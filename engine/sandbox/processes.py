@@ -1,6 +1,7 @@
 """Processes that perform one run each: what the pool needs of them, however they are made and isolated."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -54,8 +55,11 @@ class Process(Protocol):
     def kill(self) -> None:
         """End it and all it started, whatever it is doing."""
 
-    def wake(self) -> None:
-        """Let it go on if it has stopped itself."""
+    def tell(self, name: str) -> None:
+        """Send it the signal of that name, and let it go on if it has stopped itself: its time is over."""
+
+    def waited_s(self) -> float:
+        """How long it was ready to run and had no processor. 0 when that is not known."""
 
     def yield_processor(self) -> None:
         """From now on it gets only the processor time that nobody else wants, as far as the system has a word for
@@ -86,6 +90,16 @@ class Processes(Protocol):
 
     async def close(self) -> None:
         """End all of them; nothing stays."""
+
+
+def waited_s(pid: int) -> float:
+    """The longest that a thread of a process was ready and had no processor, as the kernel counts it
+    (Documentation/scheduler/sched-stats.rst)."""
+    waited_ns = 0
+    for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        with contextlib.suppress(OSError, IndexError):  # it has just ended
+            waited_ns = max(waited_ns, int(file.read_bytes().split()[1]))
+    return waited_ns / 1e9
 
 
 def retrieve(future: asyncio.Future[Exited] | asyncio.Future[None] | asyncio.Future[Ready]) -> None:

@@ -26,6 +26,9 @@ def enter_private_root(staging: str, readable: tuple[str, ...]) -> None:
         _bind(path, staging, libc.MS_RDONLY | libc.MS_NOSUID)
     for device in DEVICES:
         _bind(device, staging, 0)
+    Path(staging + "/dev/shm").mkdir()
+    # nobody may write there: semaphores and shared memory are refused, where without the folder they are "not found"
+    libc.mount("none", staging + "/dev/shm", "tmpfs", libc.MS_NOSUID | libc.MS_NODEV, "size=4k,nr_inodes=2,mode=0555")
     Path(staging + HOME).mkdir(parents=True)
     if not Path(staging + "/tmp").exists():
         Path(staging + "/tmp").symlink_to(HOME.lstrip("/"))

@@ -12,7 +12,7 @@ from engine.trace import Isolation, RunLimits, Timings
 GRACE_S = 0.8
 """The worker stops itself at the limit and says where the program was; after this it is killed."""
 LATE_S = 0.1
-"""After this it is certain that the limit ends the run."""
+"""After this native code that leaves no other thread its turn is interrupted."""
 FLUSH_S = 0.15
 """The worker says what the program printed a little later than the program prints it."""
 OUTPUT_BYTES = 1 * MIB
@@ -37,6 +37,8 @@ class Supervision:
         on_over: Callable[[], None] = lambda: None,
     ) -> None:
         self.lines: list[bytes] = []
+        self.is_late = False
+        """Its time is over: it was told so, and how it ends now is the limit's doing."""
         self.over = False
         """It has said its last word. What it would do then is cut short: it gains nothing by saying so too early."""
         self._limits = limits
@@ -97,8 +99,9 @@ class Supervision:
         ends = dict(_ENDS)
         if exited and exited.cpu_s >= self._limits.cpu_s:  # native code left no moment to stop by itself
             ends[-9] = "cpu"
-        late = code is not None and code < 0 and timings.run_ms > self._limits.wall_s * 1000
-        if late:  # its last words may end it too, said in the middle of native code
+        if (
+            self.is_late and code is not None and code < 0
+        ):  # its last words may end it too, said in the middle of native code
             ends.setdefault(code, "wall")
         return Outcome(
             exit_code=code if code is not None and code >= 0 else None,

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from engine.sandbox.canary import Targets
 from engine.sandbox.messages import Exited, Ready
-from engine.sandbox.processes import ENVIRONMENT, SandboxBroken, retrieve
+from engine.sandbox.processes import ENVIRONMENT, SandboxBroken, retrieve, waited_s
 
 _READ_BYTES = 64 * 1024
 _INHERITED = ("PATH", "SYSTEMROOT", "DYLD_LIBRARY_PATH", "LD_LIBRARY_PATH")
@@ -58,10 +58,14 @@ class UnsandboxedChild:
     def drain(self) -> None:
         """Nothing: it is read as it comes."""
 
-    def wake(self) -> None:
+    def tell(self, name: str) -> None:
         if sys.platform != "win32" and self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
+                os.kill(self.pid, getattr(signal, name))
                 os.kill(self.pid, signal.SIGCONT)
+
+    def waited_s(self) -> float:
+        return waited_s(self.pid)
 
     def yield_processor(self) -> None:
         self._prefer(19)

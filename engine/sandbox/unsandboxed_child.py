@@ -8,6 +8,7 @@ import sys
 
 import msgspec
 
+from engine.limits import PATIENCE
 from engine.request import RunRequest
 from engine.worker.runtime import execute
 from engine.worker.runtime.warm import warm
@@ -37,7 +38,7 @@ def main() -> None:
 
             cpu_s = math.ceil(request.limits.cpu_s)
             resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s + 1))
-        execute.run(request, emit, job)
+        execute.run(request, emit, job, PATIENCE)
         emit(b"")
     sys.stdout.flush()
     _end(0)

@@ -21,6 +21,7 @@ from typing import NamedTuple
 import msgspec
 
 from engine.devices import CPU, kind_of
+from engine.limits import PATIENCE
 from engine.request import RunRequest
 from engine.sandbox import canary, child, libc
 from engine.sandbox.layers import Layers
@@ -103,7 +104,7 @@ class Zygote:
         job = self._job or execute.make_ready()
         if asked.prefault and job is self._job:
             execute.prefault(job)
-        return lambda request: execute.run(request, child.emit, job)
+        return lambda request: execute.run(request, child.emit, job, PATIENCE)
 
     def _watch(self, pidfd: int, process: _Process) -> None:
         self._processes[pidfd] = process

@@ -17,7 +17,7 @@ from typing import Literal, Self
 from engine.devices import CPU, DeviceKind
 from engine.sandbox.canary import Targets
 from engine.sandbox.messages import Config, Exited, FromZygote, Ready, Spawn, Spawned, decode_from_zygote, encode
-from engine.sandbox.processes import ENGINE_PARENT, ENVIRONMENT, SandboxBroken, ZygoteLost, retrieve, settle
+from engine.sandbox.processes import ENGINE_PARENT, ENVIRONMENT, SandboxBroken, ZygoteLost, retrieve, settle, waited_s
 
 START_S = 120.0
 _PACKET = 64 * 1024
@@ -74,10 +74,14 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
-    def wake(self) -> None:
+    def tell(self, name: str) -> None:
         if self._pidfd >= 0:
             with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, getattr(signal, name))
                 signal.pidfd_send_signal(self._pidfd, signal.SIGCONT)
+
+    def waited_s(self) -> float:
+        return waited_s(self.pid)
 
     def yield_processor(self) -> None:
         self._schedule(os.SCHED_IDLE, 19)

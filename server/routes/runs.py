@@ -147,7 +147,7 @@ def request_of(body: RunBody, service: Service) -> RunRequest:
     try:
         checks = (body.check,) if isinstance(body.check, str) else tuple(sorted(set(body.check)))
         program = program_in(body, settings.code_bytes)
-        return RunRequest(program=program, limits=limits, checks=checks, axes=tuple(body.axes))
+        return RunRequest(program=program, limits=limits, checks=checks)
     except UnicodeEncodeError:
         reason = "half of a surrogate pair is no character"
         raise Problem("bad-request", field="body", reason=reason) from None

@@ -14,10 +14,10 @@ def test_the_names_of_the_engine_stay() -> None:
     given: dict[str, object] = {}
     exec("from engine import *", given)
     assert given.keys() - {"__builtins__"} == set(engine.__all__)
-    assert list(inspect.signature(engine.run).parameters) == ["program", "limits", "checks", "axes", "sandboxed"]
+    assert list(inspect.signature(engine.run).parameters) == ["program", "limits", "checks", "sandboxed"]
     fields = {name: getattr(engine, name).__struct_fields__ for name in ("Program", "RunRequest")}
     assert set(fields["Program"]) >= {"code", "seed", "device"}
-    assert set(fields["RunRequest"]) == {"program", "limits", "checks", "axes"}
+    assert set(fields["RunRequest"]) == {"program", "limits", "checks"}
 
 
 def test_the_formats_keep_their_names() -> None:

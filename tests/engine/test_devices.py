@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from engine import devices
+from engine import Program, RunRequest, devices
 from engine.devices import ACCELERATORS, CPU, CUDA, KINDS, PATTERN, SPELLINGS, first_of_its_kind, kind_of
 
 
@@ -18,6 +18,12 @@ from engine.devices import ACCELERATORS, CPU, CUDA, KINDS, PATTERN, SPELLINGS, f
 )  # fmt: skip
 def test_what_may_be_asked_for(device: str, is_one: bool) -> None:
     assert bool(re.match(PATTERN, device)) is is_one
+
+
+@pytest.mark.parametrize("device", ["mps", "tpu", "cuda:", ""])
+def test_an_unknown_device_is_refused_with_what_there_is(device: str) -> None:
+    with pytest.raises(ValueError, match=f"{device!r} is no device .* auto, cpu, cuda, cuda:N; choose `auto`"):
+        RunRequest(program=Program(code="", device=device))
 
 
 def test_a_device_is_of_a_kind_and_has_an_index() -> None:

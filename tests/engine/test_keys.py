@@ -17,12 +17,6 @@ def test_what_is_asked_decides_the_run() -> None:
     assert len({run_id(RunRequest(program), OF) for program in asked}) == 3
 
 
-def test_the_axes_of_a_surface_decide_the_run_in_their_order() -> None:
-    program = Program(code="print(1)")
-    asked: list[tuple[str, ...]] = [(), ("w", "b"), ("b", "w")]
-    assert len({run_id(RunRequest(program, checks=("surface",), axes=axes), OF) for axes in asked}) == 3
-
-
 def test_checks_decide_the_run_in_whatever_order() -> None:
     program = Program(code="print(1)")
     both = [

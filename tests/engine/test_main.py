@@ -77,7 +77,10 @@ def test_reads_stdin_and_leaves_nothing_behind() -> None:
         (["--expression", "x", "--input", "x"], "--input 'x' has no ="),
         (["--expression", "x", "--input", "x=[1,"], "input 'x' is not JSON"),
         (["a.py", "--seed", "-1"], "'-1' is not a seed"),
-        (["a.py", "--device", "tpu"], "'tpu' is not a device; choose auto, cpu, cuda or cuda:N"),
+        (
+            ["a.py", "--device", "tpu"],
+            "'tpu' is no device a program can run on: that is auto, cpu, cuda, cuda:N; choose `auto`",
+        ),
     ],
 )
 def test_bad_arguments_get_a_sentence(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:

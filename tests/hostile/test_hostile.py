@@ -195,9 +195,7 @@ ENDS = {
     "starts_a_shell": forbidden(3),
     "stops_itself": too_long(),
     "traces_its_parent": forbidden(7),
-    "uses_a_process_pool": End(
-        "failed", "forbidden|exception", ("PermissionError", "OSError", "NotImplementedError", "FileNotFoundError")
-    ),
+    "uses_a_process_pool": forbidden(2),
     "uses_old_system_v_memory": End("failed", "exception", ("AssertionError",), 3),
     "waits_for_input_that_never_comes": too_long(2),
     "writes_a_core_pattern": unreachable(1),
@@ -220,6 +218,7 @@ HARMLESS = (
     "patches_the_recorder",
     "prints_control_characters",
     "reads_own_environment",
+    "replaces_every_builtin",
     "sends_events_of_its_own",
     "starts_many_threads",
     "thread_that_never_ends",

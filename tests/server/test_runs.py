@@ -116,16 +116,6 @@ def test_checks_are_asked_for_by_one_word_or_a_list(served: Served) -> None:
     assert len({one["id"], both["id"], served.http.post("/api/v1/runs", json=EXPRESSION).json()["id"]}) == 3
 
 
-def test_a_surface_has_the_axes_that_were_asked_for(served: Served) -> None:
-    body = {
-        "code": "import torch\nw = torch.ones(3, requires_grad=True)\n(w ** 2).sum().backward()\n",
-        "check": "surface",
-    }
-    trace = served.http.post("/api/v1/runs", json={**body, "axes": ["w[2]", "w[0]"]}).json()
-    assert (trace["surface"]["across"]["place"], trace["surface"]["up"]["place"]) == ([2], [0])
-    served.problem(served.http.post("/api/v1/runs", json={**body, "axes": ["w[0]"] * 3}), 422, "bad-request")
-
-
 @pytest.mark.parametrize("check", ["gradcheck", ["finite-difference", "all"], ["jacobian"] * 5, True])
 def test_a_check_nobody_knows_is_refused(served: Served, check: object) -> None:
     served.problem(served.http.post("/api/v1/runs", json={**EXPRESSION, "check": check}), 422, "bad-request")

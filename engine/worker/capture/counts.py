@@ -81,10 +81,6 @@ class Counts:
         """Events of so many bytes were sent."""
         self.sent_bytes += size_bytes
 
-    def add_output(self, size_bytes: int) -> None:
-        """The program printed so many bytes."""
-        self.output_bytes += size_bytes
-
     def attend(self, asks: bool) -> None:
         """Sets whether each op asks the sampler, or only those beyond the limit."""
         self.attention = -1 if asks else self.limits.ops + self.ops_forgotten

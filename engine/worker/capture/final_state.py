@@ -22,6 +22,7 @@ from engine.worker.capture.tensor_state import State, is_blank
 
 _T = TypeVar("_T")
 _MOST_TENSORS = 64  # of one list or dict
+MOST_NAMES = 2_000
 _BLOB_BYTES = 1 << 20
 _BLOBS_BYTES = 16 << 20
 
@@ -46,6 +47,9 @@ class FinalState:
         """Variables, modules, `.grad`s; each guarded, so that one odd value costs only itself."""
         self.recorder.lifetimes.flush()
         mine = [(name, value) for name, value in names.items() if name not in self.before]
+        if len(mine) > MOST_NAMES:
+            self.recorder.outbox.say(Omitted("variables", "variables", MOST_NAMES, len(mine) - MOST_NAMES))
+            del mine[MOST_NAMES:]
         nodes = self.recorder.nodes
         nodes.begin(0, NEVER)
         for name, value in mine:

@@ -8,7 +8,7 @@ import contextlib
 import math
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -22,7 +22,7 @@ from engine.worker.capture.passes import Backward
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.tensor_facts import spoken
 from engine.worker.checks.jacobian import jacobians
-from engine.worker.checks.surface import Points, number_of, surface
+from engine.worker.checks.surface import Points, surface
 from engine.worker.checks.tape import Impossible, Leaf, Tape, Value, dense, differs, quiet, spread
 from engine.worker.checks.tape_replay import Problem, Reached, Root, needed, playing
 from engine.worker.checks.verdict import STEP, LeafChecker, Verdict, error_of, place_of, unchecked
@@ -61,11 +61,8 @@ class _Watch:
 class Checker:
     """Stands before the engine while the program runs, and checks when it has ended."""
 
-    def __init__(self, recorder: Recorder, request: RunRequest, names: Mapping[str, Any], backward: Backward) -> None:
+    def __init__(self, recorder: Recorder, request: RunRequest, backward: Backward) -> None:
         self.recorder = recorder
-        self.axes = request.axes
-        self.names = names
-        """The program's globals."""
         self.asked = frozenset(request.checks)
         self.limits = request.limits
         self.backward = backward
@@ -241,8 +238,7 @@ class Checker:
                     with playing(wide=False):
                         jacobians(problem, self.recorder, now + 0.5 * (deadline - now))
         if self.points is not None:
-            axes = tuple([number_of(axis, self.names) for axis in self.axes])
-            surface(self.problems, self.points, self.tape, self.recorder, now + 0.5 * (deadline - now), axes)
+            surface(self.problems, self.points, self.tape, self.recorder, now + 0.5 * (deadline - now))
         if "finite-difference" in self.asked:
             self._differences(deadline)
 

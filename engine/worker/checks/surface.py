@@ -1,12 +1,10 @@
 """A function of two numbers on a grid: the forward of a pass played again with each pair of them, all else as it
 was."""
 
-import contextlib
 import math
-import re
 import time
 import weakref
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -19,7 +17,7 @@ from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.tensor_facts import spoken
 from engine.worker.checks.tape import Impossible, Leaf, Operand, Tape, Value, spread
 from engine.worker.checks.tape_replay import Player, Problem, ReplayMode, dependent, playing
-from engine.worker.pytorch.internals import child_or_parameter
+from engine.worker.checks.verdict import place_of
 
 GRIDS = (41, 31, 21, 13)
 """Points along each side: the finest the time allows."""
@@ -144,15 +142,6 @@ class Function:
         """Its value."""
         return self._player(held).play(self._base, self._again).value()
 
-    def all_at(self, held: Sequence[torch.Tensor]) -> list[float]:
-        """Its values with all leaves given many times over along a first axis, computed at once."""
-
-        def value(*each: torch.Tensor) -> torch.Tensor:
-            return self._player(each).play(self._base, self._again).roots()[0].reshape(())
-
-        many = torch.func.vmap(value, randomness="same")(*held)
-        return [float(each) for each in many]
-
 
 def _epochs(problem: Problem, leaves: Iterable[Leaf]) -> list[set[int]]:
     """For each leaf, the values it had within one pass."""
@@ -164,45 +153,16 @@ def _epochs(problem: Problem, leaves: Iterable[Leaf]) -> list[set[int]]:
     return list(found.values())
 
 
-Number = tuple[torch.Tensor, tuple[int, ...]]
-"""A tensor, the place of one of its elements."""
-_NUMBER = re.compile(r"(?P<path>\w+(?:\.\w+)*)(?:\[(?P<place>\s*\d+(?:\s*,\s*\d+)*)\s*\])?")
-
-
-def number_of(text: str, names: Mapping[str, Any]) -> Number | None:
-    """The number that `w` or `model.0.weight[0, 1]` names; nothing of the user's is called to find it."""
-    written = _NUMBER.fullmatch(text.strip())
-    if written is None:
-        return None
-    first, *rest = written["path"].split(".")
-    found = names.get(first)
-    for part in rest:
-        if not issubclass(type(found), torch.nn.Module):
-            return None
-        found = child_or_parameter(found.__dict__, part)
-    if not isinstance(found, torch.Tensor):
-        return None
-    place = tuple([int(each) for each in (written["place"] or "").split(",") if each.strip()])
-    fits = len(place) == found.dim() and all(at < size for at, size in zip(place, found.shape, strict=True))
-    if not fits and found.numel() == 1 and not place:
-        return found, (0,) * found.dim()
-    return (found, place) if fits else None
-
-
 def surface(
     problems: Iterable[tuple[Problem, Impossible | None]], points: Points, tape: Tape, recorder: Recorder,
-    deadline: float, axes: Sequence[Number | None] = (),
+    deadline: float,
 ) -> None:  # fmt: skip
-    """Says the values on the grid, or why there are none. Of a pass that does not reach both `axes` there are none."""
+    """Says the values on the grid, or why there are none."""
     why = Impossible("limit" if points.large else "numbers")
     by_number = {point.number: point for point in points.all}
     for problem, impossible in problems:
         point = by_number.get(problem.number)
         if point is None or sum(tensor.numel() for tensor in point.held) < 2:
-            continue
-        places = [None if axis is None else _among(axis, point) for axis in axes]
-        if None in places or len(set(places)) not in (0, 2):
-            why = Impossible("axes")
             continue
         if impossible is not None or not point.leaves:
             why = impossible or why
@@ -210,7 +170,7 @@ def surface(
         try:
             with playing(wide=True), torch.no_grad():
                 function = Function(problem, point, tape, deadline)
-                recorder.outbox.say(_surface(function, points, deadline, [place for place in places if place]))
+                recorder.outbox.say(_surface(function, points, deadline))
             return
         except Impossible as found:
             why = found
@@ -219,44 +179,26 @@ def surface(
     recorder.outbox.say(SurfaceSeen(0, None, None, (), 0, 0, 0, why.word, why.parameters))
 
 
-def _among(axis: Number, point: Point) -> Place | None:
-    """Which number of a pass an axis is."""
-    tensor, place = axis
-    leaf = next((at for at, ref in enumerate(point.tensors) if ref() is tensor), None)
-    if leaf is None or tensor.shape != point.held[leaf].shape:
-        return None
-    flat = 0
-    for at, size in zip(place, tensor.shape, strict=True):
-        flat = flat * size + at
-    return leaf, flat
-
-
-def _surface(function: Function, points: Points, deadline: float, chosen: list[Place]) -> SurfaceSeen:
+def _surface(function: Function, points: Points, deadline: float) -> SurfaceSeen:
     point = function.point
     if not _near(function.at(point.held), point.value):
         raise Impossible("replay", what="")
     each_s = min(_seconds(function) for _ in range(_TIMED))
     alike = [other for other in points.all if other.shapes() == point.shapes()]
     ranges = _ranges(point, alike)
-    across, up = chosen or sorted(_moved_most(ranges), key=lambda place: (point.leaves[place[0]].number, place[1]))
+    places = sorted(_moved_most(ranges), key=lambda place: (point.leaves[place[0]].number, place[1]))
     others = spread([other for other in alike if other is not point], _MOST_COMPARED)
     fitting = 0
     for other in others:
         fitting += _near(function.at(other.held), other.value)
     left = deadline - time.perf_counter()
     count = next((count for count in GRIDS if count * count * each_s < _SHARE * left), 0)
-    axes = [_ticks(ranges[place], count or GRIDS[0]) for place in (across, up)]
-    values = None
-    if count < GRIDS[0]:
-        values = _at_once(function, across, up, [_ticks(ranges[place], GRIDS[0]) for place in (across, up)])
-        if values is not None:
-            axes = [_ticks(ranges[place], GRIDS[0]) for place in (across, up)]
-    if values is None:
-        if not count:
-            raise Impossible("time")
-        values = [function.at(_with(point.held, {across: u, up: v})) for v, u in product(axes[1], axes[0])]
+    if not count:
+        raise Impossible("time")
+    across, up = (_ticks(ranges[place], count) for place in places)
+    values = [function.at(_with(point.held, dict(zip(places, (u, v), strict=True)))) for v, u in product(up, across)]
     said = tuple([spoken(float(f"{value:.7g}")) for value in values])
-    first, second = (_axis(point, place, ticks) for place, ticks in zip((across, up), axes, strict=True))
+    first, second = (_axis(point, place, ticks) for place, ticks in zip(places, (across, up), strict=True))
     return SurfaceSeen(point.number, first, second, said, len(ranges), len(others), fitting, "", {})
 
 
@@ -313,25 +255,6 @@ def _with(held: Sequence[torch.Tensor], places: dict[Place, float]) -> list[torc
     return made
 
 
-def _at_once(function: Function, across: Place, up: Place, axes: Sequence[Sequence[float]]) -> list[float] | None:
-    """The whole grid in one playing; None where that is not possible, or does not give the same."""
-    held, count = function.point.held, len(axes[0]) * len(axes[1])
-    pairs = list(product(axes[1], axes[0]))
-    many = [tensor.expand(count, *tensor.shape).clone() for tensor in held]
-    for (leaf, element), side in ((across, 1), (up, 0)):
-        many[leaf].view(count, -1)[:, element] = torch.tensor([pair[side] for pair in pairs], dtype=torch.float64)
-    with contextlib.suppress(Exception):  # what vmap cannot take: `.item()`, writing in place
-        values = function.all_at(many)
-        some = (0, count // 2, count - 1)
-        if all(_near(function.at([tensor[at] for tensor in many]), values[at]) for at in some):
-            return values
-    return None
-
-
 def _axis(point: Point, place: Place, ticks: tuple[float, ...]) -> tuple[int, tuple[int, ...], tuple[float, ...]]:
     leaf, element = place
-    index: list[int] = []
-    for size in reversed(point.held[leaf].shape):
-        index.insert(0, element % size)
-        element //= size
-    return point.leaves[leaf].number, tuple(index), ticks
+    return point.leaves[leaf].number, place_of(element, point.held[leaf].shape), ticks

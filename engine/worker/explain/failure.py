@@ -3,7 +3,6 @@
 import errno
 import re
 import traceback
-from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Literal
 
@@ -18,7 +17,6 @@ from engine.worker.pytorch.internals import array_bytes
 from engine.worker.pytorch.tracebacks import plain
 
 _MOST_FRAMES = 40
-_LIBRARY_FILE = re.compile(r'(?<=^  File ")/[^"\n]+', re.MULTILINE)
 
 
 def _entries(trace: TracebackType | None) -> list[tuple[FrameType, tuple[int, int]]]:
@@ -27,19 +25,6 @@ def _entries(trace: TracebackType | None) -> list[tuple[FrameType, tuple[int, in
         entries.append((trace.tb_frame, (trace.tb_lineno, trace.tb_lasti)))
         trace = trace.tb_next
     return entries
-
-
-def _library(filename: str) -> str:
-    parts = Path(filename).parts
-    for marker in ("site-packages", "dist-packages"):
-        if marker in parts:
-            return "/".join(parts[len(parts) - parts[::-1].index(marker) :])
-    return "/".join(parts[-2:])
-
-
-def _shorter(match: re.Match[str]) -> str:
-    """Where the operator keeps the libraries is nobody's business."""
-    return _library(match.group())
 
 
 def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | None:
@@ -55,7 +40,7 @@ def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | N
         if recorder.sites.is_users(code):
             site = here = recorder.sites.place(code, instruction)
             innermost = frame, instruction
-        frames.append((code.co_name, here, "" if here else _library(code.co_filename), 0 if here else line))
+        frames.append((code.co_name, here, "" if here else code.co_filename, 0 if here else line))
     raised, op = recorder.raised
     failing, pass_id = recorder.raised_in_pass
     kind: Literal["exception", "exit", "memory", "forbidden"] = "exception"
@@ -65,7 +50,7 @@ def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | N
         printed = "" if isinstance(error.code, int) else f"{error.code}\n"
     else:
         try:
-            printed = _LIBRARY_FILE.sub(_shorter, "".join(traceback.format_exception(error)))
+            printed = "".join(traceback.format_exception(error))
         except BaseException as trouble:
             printed = f"{name}: {message}\n({type(trouble).__name__} while printing the traceback)\n"
     asked: dict[str, str] = {}
@@ -74,7 +59,7 @@ def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | N
         asked = _asked_bytes(error, message)
         limit = recorder.limits.memory_bytes
         message = message or f"memory ran out: a program may add {limit:,} bytes; make its data smaller"
-    elif isinstance(error, PermissionError) and error.errno in (errno.EPERM, errno.EACCES):
+    elif _is_refused(error, message):
         kind = "forbidden"
     operands, facts = (
         ((), asked) if kind == "memory" or innermost is None else _clues(error, recorder, source, *innermost)
@@ -106,6 +91,13 @@ def _is_out_of_memory(error: BaseException, message: str) -> bool:
         or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
         or (isinstance(error, RuntimeError) and ("can't allocate memory" in message or "bad_alloc" in message))
     )
+
+
+def _is_refused(error: BaseException, message: str) -> bool:
+    """By the sandbox; of shared memory PyTorch says it in a plain RuntimeError (torch/lib/libshm, 2.13)."""
+    if isinstance(error, PermissionError):
+        return error.errno in (errno.EPERM, errno.EACCES)
+    return isinstance(error, RuntimeError) and message.startswith("unable to open shared memory object")
 
 
 _UNITS = {"bytes": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}

@@ -219,11 +219,6 @@ MODULE_TABLES: Final = ("_parameters", "_buffers", "_modules")
 """Where it holds what is found by attribute and yet no attribute."""
 
 
-def child_or_parameter(held: Mapping[str, Any], name: str) -> Any:
-    """What a module, given its `__dict__`, has under a name; None for nothing. Runs no code of the module's class."""
-    return held["_modules"].get(name, held["_parameters"].get(name))
-
-
 MODULE_APPLY = EntryPoint(torch.nn.Module, "_apply")
 """The walk of `to`, `half`, `cuda`… over a tree: each module calls it of its children."""
 

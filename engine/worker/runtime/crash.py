@@ -16,6 +16,7 @@ from engine.worker.pytorch.internals import get_frame
 _SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL") if hasattr(signal, name)
 )
+_IGNORED = 1  # SIG_IGN
 _ALLOWED_S = 2
 """A crash may have left a lock held that Python needs."""
 
@@ -61,8 +62,9 @@ def stand_by() -> None:
         faulthandler.enable()
 
 
-def call_at(seconds: float, late: Callable[[], None]) -> None:
-    """Have `late` called then by a thread that takes alarms, although native code lets no other have its turn.
+def call_at(earliest_s: float, latest_s: float, late: Callable[[], None]) -> None:
+    """Have `late` called at an alarm between these times, at the latest then, by a thread that takes alarms, although
+    native code lets no other have its turn.
 
     From now on this thread takes none, nor do those it starts: an alarm here would wait for the turn that never comes.
     The handler enters Python, which is right in a thread that holds Python's lock, as native code that does not end
@@ -70,11 +72,11 @@ def call_at(seconds: float, late: Callable[[], None]) -> None:
     (`take_gil` in Python/ceval_gil.h of CPython 3.11). So it rings only when the recorder's own thread has had no turn,
     and `call_off` ends it.
     """
-    _words.late, _words.late_at = late, time.monotonic() + seconds
+    _words.late, _words.late_at = late, time.monotonic() + earliest_s
     if _libc is not None:
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
         _libc.signal(int(signal.SIGALRM), _rang)
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_REAL, latest_s)
 
 
 def take_alarms() -> None:
@@ -86,6 +88,7 @@ def take_alarms() -> None:
 def call_off() -> None:
     """Have nothing called any more: one who waits for Python's lock is not to be called in the middle of that."""
     if _libc is not None:
+        _libc.signal(int(signal.SIGALRM), _IGNORED)
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 

@@ -16,6 +16,7 @@ import numpy
 import torch
 from torch.utils.hooks import RemovableHandle
 
+from engine import own_builtins
 from engine.events import Ended, Failed, LinesNotRun, Progress
 from engine.request import RunRequest
 from engine.trace import Program
@@ -101,11 +102,12 @@ def _seed(seed: int) -> None:
 # One run
 
 
-def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = None) -> None:
+def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = None, patience: float = 1.0) -> None:
     """Executes the program in this process and sends its events; returns however the program ends.
 
     `emit` gets one or more events joined by newlines, without a newline at the end. The process is not fit for a second
-    run. When the wall time is over the process ends here, without returning.
+    run. When the wall time is over the process ends here, without returning: after `patience` times the limit, or when
+    a supervisor sends SIGXCPU, who knows how long the run waited for a processor.
     """
     threading.current_thread().name = "engine"  # not one of the threads the program has to wait for
     job = job or make_ready()
@@ -118,24 +120,25 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
         sender.flush()
 
     _keep_last_words(job, sender, say_last)
-    thread = _thread(job.run)
+    done = threading.Lock()
+    thread = _thread(job, done)
     deadline = Deadline(job.recorder, thread, lambda: job.ended, say_last)
-    deadline.begin()
+    deadline.begin(patience)
     _start(thread)
-    _attend(job, sender, thread, deadline)
+    _attend(job, sender, thread, done, deadline)
     sender.flush()
+    if job.broken is not None:
+        raise job.broken
     for blob in job.instruments.blobs():
         job.recorder.outbox.say(blob)
         sender.flush()
 
 
-def _attend(job: "Job", sender: Sender, thread: threading.Thread, deadline: Deadline) -> None:
+def _attend(job: "Job", sender: Sender, thread: threading.Thread, done: "threading.Lock", deadline: Deadline) -> None:
     """Sends what is said while the program runs."""
     tell = time.monotonic() + _TELL_S
-    while thread.is_alive():
-        thread.join(_FLUSH_S)
-        if job.below is not None:
-            job.below.drain()
+    while not done.acquire(timeout=_FLUSH_S):
+        job.drain()
         if time.monotonic() > tell:
             job.recorder.outbox.put(Progress(line_of(thread), job.recorder.counts.ops))
             tell = time.monotonic() + _TELL_S
@@ -158,15 +161,21 @@ def _keep_last_words(job: "Job", sender: Sender, say_last: Callable[[Failed], No
     keep_last_words(crashed, exits, sender.flush)
 
 
-def _thread(target: Callable[[], None]) -> threading.Thread:
-    """The one the program runs in."""
+def _thread(job: "Job", done: "threading.Lock") -> threading.Thread:
+    """The one the program runs in; it lets go of `done` when all is said."""
     before = threading.stack_size()
+    done.acquire()
 
     def begin() -> None:
         threading.stack_size(before)  # here already: the program's own threads are not to get such stacks
         be_no_daemon()
         take_alarms()
-        target()
+        try:
+            job.run()
+        except BaseException as error:
+            job.broken = error
+        finally:
+            done.release()
 
     return threading.Thread(target=begin, name="MainThread", daemon=True)
 
@@ -199,9 +208,12 @@ class Job:
         self.instruments = Instrumentation(self.names)
         self.lines = Lines(self.instruments.blank_made)
         self.below: RawStdout | None = None
+        self.streams: tuple[Stream, ...] = ()
         self.checker: Checker | None = None
         self.follower: Follower | None = None
         self.ended = False
+        self.broken: BaseException | None = None
+        """What kept it from saying all: most often there was no memory left to say it."""
 
     @property
     def recorder(self) -> Recorder:
@@ -213,7 +225,7 @@ class Job:
         self.program = request.program
         self.recorder.begin(request.limits)
         if CHECKED.intersection(request.checks):
-            self.checker = Checker(self.recorder, request, self.names, self.instruments.backward)
+            self.checker = Checker(self.recorder, request, self.instruments.backward)
             self.checker.install()
         if "calls" in request.checks:
             self.follower = Follower(self.recorder, request.program.code)
@@ -266,8 +278,9 @@ class Job:
         be_main_thread()
         sys.stdin = io.StringIO()
         below = self.below = RawStdout(self.recorder)
-        sys.stdout = sys.__stdout__ = Stream(self.recorder, "stdout", below.real, below)  # type: ignore[misc, assignment]
-        sys.stderr = sys.__stderr__ = Stream(self.recorder, "stderr", 2)  # type: ignore[misc, assignment]
+        out, err = self.streams = Stream(self.recorder, "stdout", below.real, below), Stream(self.recorder, "stderr", 2)
+        sys.stdout = sys.__stdout__ = out  # type: ignore[misc, assignment]
+        sys.stderr = sys.__stderr__ = err  # type: ignore[misc, assignment]
 
     def call(self, code: types.CodeType) -> BaseException | None:
         """Runs it; gives what it raised."""
@@ -289,13 +302,25 @@ class Job:
         """What Python does after the last line: it waits for threads and calls what was registered for the end."""
         if isinstance(error, SystemExit) and error.code is not None and not isinstance(error.code, int):
             print(error.code, file=sys.stderr)
-        with contextlib.suppress(BaseException):
-            _join()
-        with contextlib.suppress(BaseException), self.instruments.mode:
+        for work in (_join, self._run_exit_functions):
+            try:
+                work()
+            except BaseException:
+                continue  # Python would print it
+        own_builtins.restore()
+        self.drain()
+        self.instruments.close()
+
+    def _run_exit_functions(self) -> None:
+        with self.instruments.mode:
             run_exit_functions()
+
+    def drain(self) -> None:
+        """Tells and passes on what was written."""
         if self.below is not None:
             self.below.drain()
-        self.instruments.close()
+        for stream in self.streams:
+            stream.pass_on()
 
     def tell(self) -> None:
         """Says what is left at the end."""

@@ -1,14 +1,29 @@
 """Sends the recorder's events: encodes off the hot path, in the order they were said."""
 
+import sys
+import sysconfig
 import threading
 from collections.abc import Callable
 from types import CodeType
 from typing import Any
 
 import msgspec
-from msgspec.structs import astuple
+from msgspec.structs import astuple, replace
 
-from engine.events import Ended, Failed, Found, LinesNotRun, Omitted, PassEnded, Printed, Said, Site, Warned, tag_of
+from engine.events import (
+    BlobSaid,
+    Ended,
+    Failed,
+    Found,
+    LinesNotRun,
+    Omitted,
+    PassEnded,
+    Printed,
+    Said,
+    Site,
+    Warned,
+    tag_of,
+)
 from engine.program.spans import Lines
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.tensor_facts import Pooled
@@ -18,6 +33,20 @@ from engine.worker.pytorch.internals import Position, position_at, positions_of
 _RESERVE_BYTES = 1 << 20
 _LAST_WORDS = (Site, Printed, Warned, Failed, Ended, Omitted, PassEnded, LinesNotRun)
 """What is still said once the trace is full."""
+LONGEST_TEXT = 16_000
+"""Characters of any text of the program's: a message, a name, a traceback."""
+_WHOLE = (Printed, BlobSaid)
+"""Their texts have limits of their own."""
+
+
+def _library_paths() -> list[bytes]:
+    """The folders that libraries are imported from, as an encoded line has them, the longest first."""
+    folders = {sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")}
+    folders |= {path for path in sys.path if path.endswith(("site-packages", "dist-packages"))}
+    return sorted((msgspec.json.encode(f"{path}/")[1:-1] for path in folders), key=len, reverse=True)
+
+
+_LIBRARIES = _library_paths()
 
 
 def _said(value: object) -> object:
@@ -48,7 +77,7 @@ class Sender:
             batch = self.recorder.outbox.take()
             sites = self._sites()
             if sites or batch:
-                self._send(sites + batch)
+                self._send(sites + _joined(batch))
 
     def _send(self, rows: list[Said]) -> None:
         for start in range(0, len(rows), 2000):
@@ -90,24 +119,63 @@ def _last_words(events: list[Said]) -> list[Said]:
     return [event for event in events if isinstance(event, _LAST_WORDS)]
 
 
+def _joined(rows: list[Said]) -> list[Said]:
+    """The same with the pieces of one line as one: a program may write them letter by letter."""
+    joined: list[Said] = []
+    pieces: list[Printed] = []
+    for row in rows:
+        piece = row if isinstance(row, Printed) else None
+        if pieces and (piece is None or not _goes_on(pieces[-1], piece)):
+            joined.append(_one(pieces))
+            pieces = []
+        if piece is None:
+            joined.append(row)
+        else:
+            pieces.append(piece)
+    if pieces:
+        joined.append(_one(pieces))
+    return joined
+
+
+def _goes_on(last: Printed, piece: Printed) -> bool:
+    return (last.stream, last.site) == (piece.stream, piece.site) and not last.text.endswith("\n")
+
+
+def _one(pieces: list[Printed]) -> Printed:
+    last = pieces[-1]
+    return last if len(pieces) == 1 else replace(last, text="".join([piece.text for piece in pieces]))
+
+
 def _encode(rows: list[Said]) -> bytes:
     try:
-        return _encoder.encode_lines(rows).rstrip(b"\n")
+        piece = _encoder.encode_lines(rows).rstrip(b"\n")
     except Exception:  # one row that cannot be said must not silence the others
-        lines = []
-        for row in rows:
-            try:
-                lines.append(_encoder.encode((tag_of(row), *_sayable(astuple(row)))))
-            except Exception as error:
-                note = {"what": tag_of(row), "reason": f"{type(error).__name__}: {error}"[:300]}
-                lines.append(_encoder.encode(Found("not_recorded", "note", 0, note)))
-        return b"\n".join(lines)
+        piece = b"\n".join([_line(row) for row in rows])
+    if len(piece) > LONGEST_TEXT and (lines := piece.split(b"\n")) and max(map(len, lines)) > LONGEST_TEXT:
+        pairs = zip(rows, lines, strict=True)
+        piece = b"\n".join([line if _is_short(line) or isinstance(row, _WHOLE) else _line(row) for row, line in pairs])
+    for path in _LIBRARIES:  # where the operator keeps them is nobody's business
+        piece = piece.replace(path, b"")
+    return piece
+
+
+def _is_short(line: bytes) -> bool:
+    return len(line) <= LONGEST_TEXT
+
+
+def _line(row: Said) -> bytes:
+    try:
+        return _encoder.encode((tag_of(row), *_sayable(astuple(row))))
+    except Exception as error:
+        note = {"what": tag_of(row), "reason": f"{type(error).__name__}: {error}"[:300]}
+        return _encoder.encode(Found("not_recorded", "note", 0, note))
 
 
 def _sayable(value: Any) -> Any:
-    """The same with lone surrogates escaped, as Python writes them to stderr: UTF-8 has no bytes for them."""
+    """The same with lone surrogates escaped, as Python writes them to stderr (UTF-8 has no bytes for them), and with
+    the middle of an endless text left out."""
     if isinstance(value, str):
-        return value.encode("utf-8", "backslashreplace").decode()
+        return _bounded(value).encode("utf-8", "backslashreplace").decode()
     if isinstance(value, tuple | list):
         return [_sayable(item) for item in value]
     if isinstance(value, dict):
@@ -115,3 +183,10 @@ def _sayable(value: Any) -> Any:
     if isinstance(value, msgspec.Struct):
         return _sayable(astuple(value))
     return value
+
+
+def _bounded(text: str) -> str:
+    if len(text) <= LONGEST_TEXT:
+        return text
+    half = LONGEST_TEXT // 2
+    return f"{text[:half]}[… {len(text) - 2 * half:,} …]{text[-half:]}"

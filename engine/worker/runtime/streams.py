@@ -1,17 +1,23 @@
 """What the program prints and is warned of, passed on unchanged and told to the recorder with the line."""
 
-import contextlib
 import io
+import itertools
 import os
+import time
 import warnings
 from types import FrameType
 from typing import Any, Literal
 
-from engine.events import Printed, Warned
+from engine.events import Omitted, Printed, Warned
 from engine.worker.capture.recorder import Recorder
 from engine.worker.pytorch.internals import SHOW_WARNING, get_frame
 from engine.worker.pytorch.patching import Patches
 from engine.worker.pytorch.tracebacks import is_detour, is_ours
+
+_ASKED = 2_000
+_LULL_S = 0.001
+_PASSED_ON = 64 * 1024
+MOST_WARNINGS = 1_000
 
 
 class RawStdout:
@@ -20,6 +26,8 @@ class RawStdout:
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
         self.real = os.dup(1)
+        self._asked = 0
+        self._at = 0.0
         self.read_end, write_end = os.pipe()
         os.set_blocking(self.read_end, False)
         os.dup2(write_end, 1)
@@ -39,17 +47,26 @@ class RawStdout:
             if text is not None:
                 self.recorder.outbox.put(Printed("stdout", text[0], 0, text[1]))
 
+    def drain_before_text(self) -> None:
+        """The same before what Python's stream writes next; a program that writes and writes is not asked each time."""
+        now = time.monotonic()
+        if self._asked < _ASKED or now > self._at + _LULL_S:
+            self._asked += 1
+            self._at = now
+            self.drain()
+
 
 def keep(recorder: Recorder, text: str) -> tuple[str, bool] | None:
     """As much of a text as the limit leaves, and whether that is less than all; None for nothing."""
-    left = recorder.limits.output_bytes - recorder.counts.output_bytes
-    if not text.isascii():
-        text = text.encode("utf-8", "backslashreplace").decode("utf-8")  # a lone surrogate cannot be sent
-    size = len(text) if text.isascii() else len(text.encode())
-    recorder.counts.add_output(size)
+    counts = recorder.counts
+    left = counts.limits.output_bytes - counts.output_bytes
+    size = len(text) if text.isascii() else len(text.encode("utf-8", "backslashreplace"))
+    counts.output_bytes += size
     if left <= 0 or recorder.closed:
         return None
-    return (text, False) if size <= left else (text.encode()[:left].decode("utf-8", "ignore"), True)
+    if size <= left:
+        return text, False
+    return text.encode("utf-8", "backslashreplace")[:left].decode("utf-8", "ignore"), True
 
 
 class _Bytes(io.RawIOBase):
@@ -78,6 +95,9 @@ class Stream(io.TextIOBase):
         self.below = below
         self.mode = "w"
         self._buffer = _Bytes(self)
+        self._kept: list[str] = []
+        """What is still to be passed on to the process's own stream."""
+        self._size = 0
 
     @property
     def name(self) -> str:
@@ -113,28 +133,47 @@ class Stream(io.TextIOBase):
     def write(self, text: str) -> int:
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        if self.below is not None:
-            self.below.drain()
         if text:
-            encoded = text.encode("utf-8", self.errors)
-            with contextlib.suppress(OSError):  # nobody reads the process's own streams
-                os.write(self.real, encoded)
-            kept = keep(self.recorder, text)
+            if not text.isascii():
+                text.encode("utf-8", self.errors)  # raises as the real stream does
+            self._kept.append(text)
+            self._size += len(text)
+            if self._size > _PASSED_ON:
+                self.pass_on()
+            recorder = self.recorder
+            if self.below is not None and recorder.counts.output_bytes < recorder.limits.output_bytes:
+                self.below.drain_before_text()
+            kept = keep(recorder, text)
             if kept is not None:
-                self.recorder.outbox.say(Printed(self.kind, kept[0], self.recorder.sites.of(get_frame(1)), kept[1]))
+                recorder.outbox.say(Printed(self.kind, kept[0], recorder.sites.of(get_frame(1)), kept[1]))
         return len(text)
+
+    def pass_on(self) -> None:
+        """Writes to the process's own stream what was written here."""
+        self._kept, texts, self._size = [], self._kept, 0
+        if not texts:
+            return
+        try:
+            os.write(self.real, "".join(texts).encode("utf-8", "backslashreplace"))
+        except OSError:  # nobody reads the process's own streams
+            return
 
 
 def watch_warnings(recorder: Recorder, patches: Patches) -> None:
     """Records each warning that is shown; `warnings` still prints it as it always does."""
     shown = SHOW_WARNING.get()
+    numbers = itertools.count(1)
 
     def show(message: warnings.WarningMessage) -> None:
         if _is_ours(message.filename):
             _again(message)
             return
-        text = str(message.message)
-        recorder.outbox.say(Warned(message.category.__name__, text, recorder.sites.of(_warned(message, get_frame(1)))))
+        number = next(numbers)
+        if number <= MOST_WARNINGS:
+            site = recorder.sites.of(_warned(message, get_frame(1)))
+            recorder.outbox.say(Warned(message.category.__name__, str(message.message), site))
+        elif number == MOST_WARNINGS + 1:
+            recorder.outbox.send(Omitted("warnings", "warnings", MOST_WARNINGS, 0))
         shown(message)
 
     patches.replace(SHOW_WARNING, show)

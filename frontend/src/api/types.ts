@@ -1582,7 +1582,7 @@ export interface RunLimits {
    */
   trace_bytes: number;
   /**
-   * Seconds by the clock.
+   * Seconds by the clock, without those in which the run was ready and others had the processor; three times as many by the clock alone.
    */
   wall_s: number;
 }
@@ -2984,7 +2984,7 @@ export interface Truncation {
    */
   omitted?: number | null;
   /**
-   * What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`, `reads`, `python_calls`, `walks`.
+   * What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`, `reads`, `python_calls`, `walks`, `variables`, `warnings`.
    */
   what: string;
 }
@@ -3388,7 +3388,7 @@ export interface RunLimits1 {
    */
   trace_bytes: number;
   /**
-   * Seconds by the clock.
+   * Seconds by the clock, without those in which the run was ready and others had the processor; three times as many by the clock alone.
    */
   wall_s: number;
 }

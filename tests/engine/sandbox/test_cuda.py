@@ -60,7 +60,10 @@ class FakeChild:
         if not self.exited.done() and not self.lingers:
             self.finish()
 
-    def wake(self) -> None: ...
+    def tell(self, name: str) -> None: ...
+
+    def waited_s(self) -> float:
+        return 0.0
 
     def yield_processor(self) -> None: ...
 

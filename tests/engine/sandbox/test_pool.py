@@ -9,15 +9,17 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
+from typing import cast
 
 import msgspec
 import pytest
 
 from engine import DEFAULT_LIMITS, Program, RunRequest
 from engine.outcome import Outcome
-from engine.sandbox.messages import FromZygote
-from engine.sandbox.pool import Pool
-from engine.sandbox.processes import SandboxBroken, ZygoteLost
+from engine.sandbox.messages import FromZygote, Spawned
+from engine.sandbox.pool import Pool, _watch_time
+from engine.sandbox.processes import Process, SandboxBroken, ZygoteLost, waited_s
+from engine.sandbox.supervision import Supervision
 from engine.sandbox.zygote_client import ZygoteClient
 
 if sys.platform != "linux":
@@ -122,7 +124,8 @@ def test_a_child_that_comes_as_its_caller_goes_away_ends(on: On, monkeypatch: py
 
         def took(message: FromZygote, descriptors: list[int]) -> None:
             take(message, descriptors)
-            asking.cancel()  # the child is there, and the caller has not been told
+            if isinstance(message, Spawned):
+                asking.cancel()  # the child is there, and the caller has not been told
 
         monkeypatch.setattr(client, "_take", took)
         asking = asyncio.create_task(client.spawn())
@@ -200,7 +203,7 @@ async def again(pool: Pool) -> tuple[list[bytes], Outcome]:
 
 def test_the_supervisor_kills_what_does_not_stop_itself(on: On) -> None:
     limits = msgspec.structs.replace(DEFAULT_LIMITS, wall_s=0.3)
-    code = "import re, signal\nsignal.setitimer(signal.ITIMER_REAL, 0)\nre.match('(a+)+$', 'a' * 60 + 'b')\n"
+    code = "import re, signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})\nre.match('(a+)+$', 'a' * 60 + 'b')\n"
     request = RunRequest(program=Program(code=code), limits=limits)
 
     async def check(pool: Pool) -> None:
@@ -209,6 +212,40 @@ def test_the_supervisor_kills_what_does_not_stop_itself(on: On) -> None:
         assert outcome.timings.run_ms < 3000
 
     on(check)
+
+
+class Waiting:
+    """A process that has no processor for a share of the time."""
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+        self.began = time.monotonic()
+        self.told: list[tuple[str, float]] = []
+
+    def waited_s(self) -> float:
+        return self.share * (time.monotonic() - self.began)
+
+    def tell(self, name: str) -> None:
+        self.told.append((name, time.monotonic() - self.began))
+
+
+@pytest.mark.parametrize(("share", "after_s"), [(2 / 3, 0.6), (0.0, 0.2), (1.0, 0.6)])
+def test_what_a_run_waited_for_a_processor_does_not_count(share: float, after_s: float) -> None:
+    async def wait() -> list[tuple[str, float]]:
+        child = Waiting(share)
+        run = Supervision(DEFAULT_LIMITS, lambda: None, None)
+        await _watch_time(cast(Process, child), run, wall_s=0.2)
+        assert run.is_late
+        return child.told
+
+    (first, at), (second, _) = asyncio.run(wait())
+    assert (first, second) == ("SIGXCPU", "SIGALRM")
+    assert after_s <= at < after_s + 0.15
+
+
+def test_the_kernel_says_how_long_a_process_waited() -> None:
+    assert 0 <= waited_s(os.getpid()) < time.monotonic()
+    assert waited_s(2**22 + 1) == 0  # no pid is that large
 
 
 @pytest.mark.slow

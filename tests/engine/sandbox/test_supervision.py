@@ -121,11 +121,12 @@ def test_the_end_is_what_the_kernel_said(status: int, code: int, signal: int, st
 
 
 def test_a_death_by_signal_after_the_deadline_is_the_deadline_s() -> None:
-    late = Timings(total_ms=1.0, run_ms=DEFAULT_LIMITS.wall_s * 1000 + 1)
-    assert Run().outcome(exited(11), late, None).stopped_by == "wall"
-    assert Run().outcome(exited(24), late, None).stopped_by == "cpu"
-    assert Run().outcome(exited(0), late, None).stopped_by is None
-    assert Run().outcome(None, late, None).stopped_by is None
+    late = Run()
+    late.is_late = True
+    assert late.outcome(exited(11), TIMINGS, None).stopped_by == "wall"
+    assert late.outcome(exited(24), TIMINGS, None).stopped_by == "cpu"
+    assert late.outcome(exited(0), TIMINGS, None).stopped_by is None
+    assert late.outcome(None, TIMINGS, None).stopped_by is None
 
 
 def test_a_lost_child_has_no_end() -> None:

@@ -409,7 +409,6 @@ def _() -> None:
 @canary(
     "a module's tensors would have no names",
     "MODULE_TABLES",
-    "child_or_parameter",
     "_parameters",
     "_buffers",
     "_modules",
@@ -421,8 +420,6 @@ def _() -> None:
     assert list(norm._parameters) == ["weight", "bias"]
     assert list(norm._buffers) == ["running_mean", "running_var", "num_batches_tracked"]
     assert all(isinstance(vars(norm)[table], dict) for table in internals.MODULE_TABLES)
-    assert internals.child_or_parameter(vars(module), "0") is norm
-    assert internals.child_or_parameter(vars(norm), "weight") is norm.weight
 
 
 @canary("`to`, `half` and `cuda` would not be told", "MODULE_APPLY")

@@ -1,0 +1,42 @@
+"""Keeps the engine's code from what a program does to Python's builtins.
+
+A program may say `builtins.len = mine`, and all code of its process then calls that, as in plain Python. What records
+it runs in the same process, and must go on. A function looks its builtins up where its module's `__builtins__` pointed
+when the function was made (`func.__builtins__`, CPython 3.10), so the engine's modules get a copy before they run.
+"""
+
+import builtins
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from types import ModuleType
+
+_COPY = dict(vars(builtins))
+_PACKAGE = f"{__package__}."
+
+
+class _Loader(SourceFileLoader):
+    def exec_module(self, module: ModuleType) -> None:
+        vars(module)["__builtins__"] = _COPY
+        super().exec_module(module)
+
+
+class _Finder(PathFinder):
+    @classmethod
+    def find_spec(
+        cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        spec = super().find_spec(fullname, path, target) if fullname.startswith(_PACKAGE) else None
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _Loader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+def keep() -> None:
+    """From here on modules of this package are imported with a copy of their own."""
+    sys.meta_path.insert(0, _Finder)
+
+
+def restore() -> None:
+    """Undoes what the program did to Python's: it has ended."""
+    builtins.__dict__.update(_COPY)

@@ -1,0 +1,42 @@
+"""What the sandbox refuses is told as refused, whatever the library that was refused makes of it."""
+
+import pytest
+
+from tests.conftest import TraceOf
+
+PROCESSES = {
+    "a pool": "import multiprocessing\nmultiprocessing.Pool(2)",
+    "a queue": "import multiprocessing\nmultiprocessing.Queue()",
+    "a process": "import multiprocessing\nmultiprocessing.Process(target=print).start()",
+    "an executor": "import concurrent.futures\nconcurrent.futures.ProcessPoolExecutor(2).map(print, [1])",
+    "PyTorch's spawn": "import torch.multiprocessing\ntorch.multiprocessing.spawn(print, nprocs=2)",
+}
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_other_processes_are_refused(trace: TraceOf, name: str) -> None:
+    told = trace(PROCESSES[name])
+    assert told.failure is not None
+    assert (told.failure.kind, told.failure.type) == ("forbidden", "PermissionError")
+    assert [finding.code for finding in told.findings] == ["no_processes"]
+
+
+def test_shared_memory_is_refused(trace: TraceOf) -> None:
+    failure = trace("import torch\ntorch.ones(3).share_memory_()").failure
+    assert failure is not None
+    assert failure.kind == "forbidden"
+
+
+def test_inductor_has_a_folder_of_the_run(trace: TraceOf) -> None:
+    told = trace(
+        """import os, torch
+from torch._inductor.runtime.cache_dir_utils import cache_dir
+os.makedirs(cache_dir(), exist_ok=True)
+print(os.path.commonpath([cache_dir(), os.environ["HOME"]]) == os.environ["HOME"])
+class Twice(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+print(torch.export.export(Twice(), (torch.ones(1),)).module()(torch.ones(1)))"""
+    )
+    assert told.failure is None
+    assert "".join(output.text for output in told.output) == "True\ntensor([2.])\n"

@@ -123,7 +123,7 @@ def batch_taken_for_time(diagnosis: Diagnosis) -> Iterator[Finding]:
     samples: `batch_first` does not fit the data."""
     for op in diagnosis.ops_named((*RECURRENT, ATTENTION)):
         given, made = diagnosis.input_of(op), diagnosis.output_of(op)
-        if given is None or made is None or len(made.shape) != 3 or min(made.shape[:2]) < 2:
+        if given is None or made is None or op.iteration > 1 or len(made.shape) != 3 or min(made.shape[:2]) < 2:
             continue
         first = op.name != ATTENTION and op.arguments[-1].text == "True"
         lost = _batch_lost(diagnosis, made, _Axes(1, 0) if first else _Axes(0, 1))

@@ -11,7 +11,7 @@ from engine.findings.gradient_flow import flat_ops
 from engine.findings.losses import LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAXES
 from engine.findings.optimizers import receiver
 from engine.program.names import called, dotted, keyword, names_read
-from engine.program.tree import Loop
+from engine.program.tree import Loop, covers
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
 LAYERS = MADE_BY_LAYERS | {"conv1d", "conv2d"}
@@ -26,7 +26,7 @@ MOST_BEHIND = 400
 def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A softmax, an argmax or a class loss over the one score that a layer gives: always 1, 0 and 0."""
     for op in diagnosis.ops_named((*SOFTMAXES, *CHOICES, *CLASS_LOSSES)):
-        given = diagnosis.input_of(op)
+        given = diagnosis.input_of(op) if not op.iteration else None
         if given is None or not given.shape or not _is_from_layer(diagnosis, given) or given.shape[0] < 2:
             continue
         axis = 1 if op.name in CLASS_LOSSES else _axis(op, given)
@@ -34,9 +34,9 @@ def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if any(other.shape[axis : axis + 1] != (1,) for other in _inputs_at(diagnosis, op)):
             continue
-        kind = "loss" if op.name in CLASS_LOSSES else "choice" if op.name in CHOICES else "softmax"
+        is_loss, is_choice = op.name in CLASS_LOSSES, op.name in CHOICES
         yield diagnosis.finding(
-            f"one_class_{kind}",
+            "one_class_loss" if is_loss else "one_class_choice" if is_choice else "one_class_softmax",
             "error",
             op.span,
             tensors=(given.id, *op.outputs[-1:]),
@@ -106,25 +106,24 @@ def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     passes = {pass_.span.line for pass_ in diagnosis.trace.passes if pass_.span is not None}
     for loop in (node for node in code.nodes if isinstance(node, ast.For)):
-        inside = [node for statement in loop.body for node in ast.walk(statement)]
-        if not passes.intersection(node.lineno for node in inside if isinstance(node, ast.Call)) or not diagnosis.steps:
+        inside = [node for body in loop.body for node in ast.walk(body) if isinstance(node, ast.Call | ast.Subscript)]
+        if not passes.intersection(node.lineno for node in inside) or not diagnosis.steps:
             continue
         for node in inside:
-            if code.loops(node)[:1] == [loop] and (_restarts(diagnosis, node) or _stays(diagnosis, loop, inside, node)):
+            if code.loops(node)[:1] == [loop] and (_restarts(diagnosis, node) or _stays(diagnosis, loop, node)):
                 yield diagnosis.finding(
                     "first_batch_again",
                     "warning",
                     code.span(node),
                     code=code.short(node),
                     loop_line=str(loop.lineno),
-                    count=str(len(diagnosis.ops_at(code.span(node))) or len(diagnosis.steps)),
                     first="iter" if isinstance(node, ast.Call) else dotted(loop.target),
                 )
                 break
 
 
-def _restarts(diagnosis: Diagnosis, node: ast.AST) -> bool:
-    """`next(iter(loader))` of a loader that does not shuffle."""
+def _restarts(diagnosis: Diagnosis, node: ast.expr) -> bool:
+    """`next(iter(loader))` of a loader that does not shuffle, and has more rows than were ever asked for."""
     match node:
         case ast.Call(func=ast.Name("next"), args=[ast.Call(func=ast.Name("iter"), args=[loader])]):
             made = [
@@ -132,11 +131,25 @@ def _restarts(diagnosis: Diagnosis, node: ast.AST) -> bool:
             ]
             word = keyword(made[0], "shuffle") if len(made) == 1 and isinstance(made[0], ast.Call) else None
             is_loader = len(made) == 1 and isinstance(made[0], ast.Call) and called(made[0]) == "DataLoader"
-            return is_loader and (word is None or ast.unparse(word.value) == "False")
+            in_order = is_loader and (word is None or ast.unparse(word.value) == "False")
+            return in_order and _leaves_rows(diagnosis, diagnosis.code.span(node))
     return False
 
 
-def _stays(diagnosis: Diagnosis, loop: ast.For, inside: list[ast.AST], node: ast.AST) -> bool:
+def _leaves_rows(diagnosis: Diagnosis, span: Span) -> bool:
+    """Whether a loader at that place took some rows of a tensor and not all; those of a dataset of the program's own
+    are taken in its `__getitem__`."""
+    code = diagnosis.code
+    own = [function for function in code.functions if function.name == "__getitem__"]
+    inside = [op for op in diagnosis.ops_named(("getitem",)) if op.span is not None and own]
+    taken: dict[str, set[str | None]] = {}
+    for op in (*diagnosis.ops_at(span), *(op for op in inside if covers(own[0], op.span.line if op.span else 0))):
+        if op.name == "getitem" and op.inputs:
+            taken.setdefault(op.inputs[0], set()).add(op.arguments[-1].text)
+    return any(len(rows) < diagnosis.tensors[tensor].shape[0] for tensor, rows in taken.items())
+
+
+def _stays(diagnosis: Diagnosis, loop: ast.For, node: ast.expr) -> bool:
     """A slice of data in a loop over where batches begin, whose counter nothing in it reads."""
     match loop.iter:
         case ast.Call(func=ast.Name("range"), args=[_, _, _]):
@@ -146,16 +159,15 @@ def _stays(diagnosis: Diagnosis, loop: ast.For, inside: list[ast.AST], node: ast
     counter = dotted(loop.target)
     if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice) or not counter:
         return False
-    read = {name.id for name in inside if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Load)}
+    names = [name for body in loop.body for name in ast.walk(body) if isinstance(name, ast.Name)]
+    read = {name.id for name in names if isinstance(name.ctx, ast.Load)}
     return counter not in read and len(diagnosis.ops_at(diagnosis.code.span(node))) >= LEAST_STEPS
 
 
 def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`opt.lr = 0.01`: Python makes an attribute; the optimizer reads its `param_groups`."""
     code = diagnosis.code
-    steps = {}
-    for step in diagnosis.steps:
-        steps.setdefault(receiver(diagnosis, step), step)
+    steps = {receiver(diagnosis, step): step for step in reversed(diagnosis.steps)}
     types = {definition.name for definition in code.nodes if isinstance(definition, ast.ClassDef)}
     for node in code.nodes:
         if not isinstance(node, ast.Assign | ast.AugAssign):
@@ -185,7 +197,7 @@ def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
 def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions from rows in one random order compared with labels in another."""
     for op in diagnosis.ops_named(COMPARING) if any(diagnosis.ops_named(("randperm",))) else ():
-        sides = [_orders(diagnosis, side) for side in op.inputs[:2]]
+        sides = [_orders(diagnosis, side) for side in op.inputs[:2]] if op.iteration < 2 else []
         if len(sides) < 2 or len(sides[0]) != 1 or len(sides[1]) != 1 or sides[0] == sides[1]:
             continue
         (first,), (second,) = sides
@@ -318,8 +330,8 @@ def _number(diagnosis: Diagnosis, node: ast.expr | None) -> int | None:
         case ast.Constant(value=int() as number):
             return number
         case ast.List(elts=items) if items:
-            numbers = [number for item in items if (number := _number(diagnosis, item)) is not None]
-            return max(numbers, default=None)
+            known = [each for item in items if (each := _number(diagnosis, item)) is not None]
+            return max(known, default=None)
         case ast.Name(id=name) if name in names_read(node):
             bound = [each.value for each in diagnosis.code.bindings if dotted(each.targets[0]) == name]
             return _number(diagnosis, bound[0]) if len(bound) == 1 else None

@@ -16,6 +16,7 @@ SWITCHES = frozenset("no_grad inference_mode enable_grad".split())
 JUDGES = frozenset((*LOSSES, *"mse_loss l1_loss smooth_l1_loss argmax max topk eq ne gt ge".split()))
 """What is done with predictions to see how good they are."""
 MOST_VALUES = 60
+MOST_LOOKED_AT = 20
 MODULE_PREFIXES = ("torch.", "torch.autograd.")
 
 
@@ -131,7 +132,7 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     layers = [op for op in _layers(diagnosis) if op.module in diagnosis.modules and _is_training(op)]
     found = [op for op in layers if op.grad_mode != "grad" and _takes_part(op)]
     if _switch(code, "train") is not None:
-        found = [op for op in found if _is_judged(diagnosis, op) and not _is_asked_for(diagnosis, op)]
+        found = [op for op in found[:MOST_LOOKED_AT] if _is_judged(diagnosis, op) and not _is_asked_for(diagnosis, op)]
     if not found or _feeds_training(diagnosis):
         return
     first = found[0]
@@ -159,16 +160,23 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _top_call(diagnosis: Diagnosis, op: Op) -> ModuleCall | None:
     """The call of a model during which an op ran."""
+    at, places = diagnosis.op_at[op.id], diagnosis.op_at
     tops = (call for call in diagnosis.trace.calls if call.parent is None)
-    return next((call for call in tops if op in _ops_of(diagnosis, call)), None)
+    return next(
+        (call for call in tops if places.get(call.first_op or "", at + 1) <= at <= places.get(call.last_op or "", -1)),
+        None,
+    )
 
 
 def _is_judged(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether the result of the model around it is compared, or a class is chosen by it."""
     top = _top_call(diagnosis, op)
     last = diagnosis.ops.get(top.last_op or "") if top is not None else None
-    made = walk(last.outputs, lambda tensor: (t for op in diagnosis.takers.get(tensor, ()) for t in op.outputs))
-    return last is not None and any(
+    made = walk(
+        last.outputs if last is not None else (),
+        lambda tensor: (t for op in diagnosis.takers.get(tensor, ()) for t in op.outputs),
+    )
+    return any(
         taker.name in JUDGES for tensor in islice(made, MOST_VALUES) for taker in diagnosis.takers.get(tensor, ())
     )
 

@@ -30,8 +30,8 @@ class _Cut(NamedTuple):
 @once_a_line
 def terms_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A term added to the loss that was made of parameters, and that autograd takes for a number."""
-    roots = (root.tensor for pass_ in diagnosis.trace.passes if pass_.kind == "backward" for root in pass_.roots)
-    for root in dict.fromkeys(roots):
+    first = {pass_.span: pass_ for pass_ in reversed(diagnosis.trace.passes) if pass_.kind == "backward"}
+    for root in (root.tensor for pass_ in first.values() for root in pass_.roots):
         if root is None or diagnosis.elements(root) != 1:
             continue
         for op, term in _terms(diagnosis, root):

@@ -3,6 +3,7 @@ copies taken for ties, one layer put into several places, a model that was never
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from engine.findings.diagnosis import Diagnosis, numbers_of
 from engine.program.names import called, dotted, is_reference, keyword
@@ -17,8 +18,10 @@ def layers_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Layers that belong to no model and are new in every forward: their parameters are never trained, and no
     `eval()` reaches them."""
     made: dict[tuple[Span | None, str], list[Module]] = {}
+    calls = {call.module: call for call in reversed(diagnosis.trace.calls)}
+    drawn = {diagnosis.identity(op.inputs[0]): op for op in reversed(diagnosis.trace.ops) if op.in_place and op.inputs}
     for module in diagnosis.trace.modules:
-        birth = _birth(diagnosis, module)
+        birth = _birth(diagnosis, module, calls.get(module.id), drawn)
         if birth is not None:
             made.setdefault((birth, module.type), []).append(module)
     for (birth, kind), layers in made.items():
@@ -39,27 +42,22 @@ def layers_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
         )
 
 
-def _birth(diagnosis: Diagnosis, module: Module) -> Span | None:
-    """Where a module that no model holds was made, while another one's forward ran."""
+def _birth(diagnosis: Diagnosis, module: Module, call: ModuleCall | None, drawn: dict[str, Op]) -> Span | None:
+    """Where a module that no model holds was made, while another one's forward ran; `call` is its first one, `drawn`
+    what first wrote into a parameter."""
     if not module.path.rpartition(".")[2].startswith("("):
         return None
-    call = next((call for call in diagnosis.trace.calls if call.module == module.id), None)
     around = diagnosis.calls.get(call.parent or "") if call is not None else None
     if call is None or around is None or call.span is None:
         return None
-    first = module.parameters[0].tensor if module.parameters else None
-    drawn = [op for op in diagnosis.trace.ops if first is not None and op.in_place and _writes(diagnosis, op, first)]
-    if drawn and drawn[0].module is None:
+    first = drawn.get(diagnosis.identity(module.parameters[0].tensor)) if module.parameters else None
+    if first is not None and first.module is None:
         return None
     forward = diagnosis.code.statement_at(call.span)
     function = diagnosis.code.function(forward) if forward is not None else None
     calls = (node for node in ast.walk(function) if isinstance(node, ast.Call)) if function is not None else ()
     made = next((node for node in calls if called(node) == module.type), None)
     return diagnosis.code.span(made) if made is not None else None
-
-
-def _writes(diagnosis: Diagnosis, op: Op, tensor: str) -> bool:
-    return any(diagnosis.identity(given) == diagnosis.identity(tensor) for given in op.inputs)
 
 
 def _is_deaf(diagnosis: Diagnosis, layers: list[Module]) -> bool:
@@ -96,7 +94,7 @@ def parameters_behind_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
-def _makes_leaf(node: ast.AST) -> bool:
+def _makes_leaf(node: ast.AST) -> TypeGuard[ast.Call]:
     """`nn.Parameter(...)`, or a call with `requires_grad=True`."""
     if not isinstance(node, ast.Call):
         return False
@@ -160,11 +158,12 @@ def tied_by_copy(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Two weights of one model that began with the same numbers, in layers of different kinds, and went apart: a copy
     was taken for a tie."""
     first: dict[tuple[str, tuple[int, ...], object], tuple[Module, str]] = {}
+    starts = _before_training(diagnosis)
     for module in diagnosis.trace.modules if diagnosis.steps else ():
         for member in module.parameters:
             identity = diagnosis.identity(member.tensor)
-            start = _before_training(diagnosis, identity)
-            if start is None or identity not in diagnosis.stepped or len(start.shape) < 2:
+            start = starts.get(identity)
+            if start is None or len(start.shape) < 2:
                 continue
             value = start.data or start.summary
             key = (diagnosis.outermost(module).id, start.shape, value)
@@ -188,13 +187,15 @@ def tied_by_copy(diagnosis: Diagnosis) -> Iterator[Finding]:
             )
 
 
-def _before_training(diagnosis: Diagnosis, leaf: str) -> Tensor | None:
-    """The state that the first step found."""
-    changes = (change for step in diagnosis.steps for change in step.changes if change.before is not None)
-    return next(
-        (diagnosis.tensors.get(each.before or "") for each in changes if diagnosis.identity(each.before or "") == leaf),
-        None,
-    )
+def _before_training(diagnosis: Diagnosis) -> dict[str, Tensor]:
+    """The states that the first steps found, by identity."""
+    found: dict[str, Tensor] = {}
+    for step in diagnosis.steps:
+        for change in step.changes:
+            before = diagnosis.tensors.get(change.before or "")
+            if before is not None:
+                found.setdefault(diagnosis.identity(before.id), before)
+    return found
 
 
 def _varies(tensor: Tensor) -> bool:
@@ -223,14 +224,14 @@ def untrained_evaluated(diagnosis: Diagnosis) -> Iterator[Finding]:
     was trained is not looked at again."""
     steps = [diagnosis.update_step.get(step.id, 0) for step in diagnosis.steps]
     tops = [call for call in diagnosis.trace.calls if call.parent is None and not call.raised] if steps else []
-    later = [call for call in tops if _step_of(diagnosis, call) > max(steps)]
-    roots = {module.id: module for module in diagnosis.trace.modules}
-    trained = [module for module in roots.values() if _leaves(diagnosis, module) & diagnosis.stepped]
+    later = [call for call in tops if diagnosis.op_step.get(call.first_op or "", -1) > max(steps)]
+    leaves = _leaves_by_root(diagnosis) if later else {}
     seen = {call.module for call in later}
-    for call in later:
-        module = roots[call.module]
-        twin = next((other for other in trained if _are_alike(diagnosis, other, module)), None)
-        if twin is None or twin.id in seen or call.training or not _is_fresh(diagnosis, module):
+    trained = [root for root, own in leaves.items() if own & diagnosis.stepped and root not in seen]
+    for call in later if trained else ():
+        module, own = diagnosis.modules[call.module], leaves.get(call.module, set())
+        twin = next((diagnosis.modules[root] for root in trained if _are_alike(diagnosis, root, module, leaves)), None)
+        if twin is None or call.training or not _is_fresh(diagnosis, module, own):
             continue
         yield diagnosis.finding(
             "untrained_evaluated",
@@ -244,33 +245,24 @@ def untrained_evaluated(diagnosis: Diagnosis) -> Iterator[Finding]:
         return
 
 
-def _step_of(diagnosis: Diagnosis, call: ModuleCall) -> int:
-    return diagnosis.op_step.get(call.first_op or "", -1)
+def _leaves_by_root(diagnosis: Diagnosis) -> dict[str, set[str]]:
+    """The parameters below each outermost module."""
+    found: dict[str, set[str]] = {}
+    for leaf, root in diagnosis.root_of.items():
+        found.setdefault(root.id, set()).add(leaf)
+    return found
 
 
-def _leaves(diagnosis: Diagnosis, root: Module) -> set[str]:
-    inside = (module for module in diagnosis.trace.modules if diagnosis.outermost(module).id == root.id)
-    return {diagnosis.identity(member.tensor) for module in inside for member in module.parameters}
+def _are_alike(diagnosis: Diagnosis, trained: str, other: Module, leaves: dict[str, set[str]]) -> bool:
+    """Whether two models of one class have parameters of the same sizes."""
+    sizes = [sorted(diagnosis.tensors[leaf].shape for leaf in leaves.get(root, ())) for root in (trained, other.id)]
+    return other.id != trained and diagnosis.modules[trained].type == other.type and sizes[0] == sizes[1]
 
 
-def _sizes(diagnosis: Diagnosis, module: Module) -> list[tuple[int, ...]]:
-    return sorted(diagnosis.tensors[leaf].shape for leaf in _leaves(diagnosis, module))
-
-
-def _are_alike(diagnosis: Diagnosis, trained: Module, other: Module) -> bool:
-    return (
-        other.id != trained.id
-        and other.type == trained.type
-        and _sizes(diagnosis, trained) == _sizes(diagnosis, other)
-        and _leaves(diagnosis, trained).isdisjoint(_leaves(diagnosis, other))
-    )
-
-
-def _is_fresh(diagnosis: Diagnosis, module: Module) -> bool:
+def _is_fresh(diagnosis: Diagnosis, module: Module, leaves: set[str]) -> bool:
     """Whether its parameters are what their class drew: no step, no loading, no gradient."""
     if any(dotted(call.func) == f"{module.path}.load_state_dict" for call in diagnosis.code.calls):
         return False  # that it loaded nothing is another finding
-    leaves = _leaves(diagnosis, module)
     written = [update for update in diagnosis.trace.updates if leaves.intersection(diagnosis.changed_by(update))]
     calls = [diagnosis.code.call_at(update.span) for update in written]
     loaded = any(call is not None and called(call) in ("load_state_dict", "deepcopy") for call in calls)
@@ -284,13 +276,17 @@ def nothing_loaded(diagnosis: Diagnosis) -> Iterator[Finding]:
     for call in code.calls:
         word = keyword(call, "strict")
         lenient = word is not None and ast.unparse(word.value) == "False"
-        if called(call) != "load_state_dict" or not lenient or call.lineno in diagnosis.trace.lines_not_run:
+        if (
+            called(call) != "load_state_dict"
+            or not lenient
+            or not call.args
+            or call.lineno in diagnosis.trace.lines_not_run
+        ):
             continue
         model = dotted(call.func).removesuffix(".load_state_dict")
-        modules = [module for module in diagnosis.trace.modules if module.path == model]
-        held = diagnosis.ops_at(code.span(call))
-        changed = any(update.span == code.span(call) for update in diagnosis.trace.updates)
-        if len(modules) == 1 and not held and not changed and _leaves(diagnosis, modules[0]) and call.args:
+        is_used = any(module.path == model and module.calls for module in diagnosis.trace.modules)
+        written = any(update.span == code.span(call) for update in diagnosis.trace.updates)
+        if is_used and not written and not diagnosis.ops_at(code.span(call)) and _first_name(diagnosis, model):
             yield diagnosis.finding(
                 "nothing_loaded",
                 "error",

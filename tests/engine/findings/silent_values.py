@@ -1,0 +1,1569 @@
+"""Mistakes found by values and by the way through the graph, as people write them; and the right programs beside
+them."""
+
+from tests.engine.findings.silent import Case
+
+TRIGGERS: tuple[Case, ...] = (
+    Case("one_class_softmax", 10, {}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(6, 12)
+        self.fc2 = nn.Linear(12, 1)
+    def forward(self, x):
+        return F.softmax(self.fc2(torch.relu(self.fc1(x))), dim=1)
+X = torch.randn(64, 6)
+y = (X[:, 0] > 0).float().unsqueeze(1)
+net = Net()
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+crit = nn.BCELoss()
+for epoch in range(8):
+    opt.zero_grad()
+    loss = crit(net(X), y)
+    loss.backward()
+    opt.step()
+    print(epoch, loss.item())
+"""),
+    Case("one_class_loss", 11, {}, """model = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 1))
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+X = torch.randn(40, 4)
+y = torch.zeros(40, dtype=torch.long)
+for epoch in range(5):
+    out = model(X)
+    loss = criterion(out, y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(f"epoch {epoch} loss {loss.item():.4f}")
+"""),
+    Case("one_class_choice", 20, {}, """class Clf(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(5, 10), nn.ReLU(), nn.Linear(10, 1))
+    def forward(self, x):
+        return self.body(x)
+X = torch.randn(80, 5)
+y = (X.sum(1) > 0).float()
+model = Clf()
+opt = torch.optim.Adam(model.parameters(), lr=0.02)
+for epoch in range(6):
+    logits = model(X)
+    loss = F.binary_cross_entropy_with_logits(logits.squeeze(1), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+model.eval()
+with torch.no_grad():
+    pred = model(X).argmax(dim=1)
+    acc = (pred == y).float().mean()
+print(acc)
+"""),
+    Case("nothing_loaded", 14, {}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(4, 8)
+        self.fc2 = nn.Linear(8, 2)
+    def forward(self, x):
+        return self.fc2(torch.relu(self.fc1(x)))
+pretrained = Net()
+checkpoint = {"module." + k: v for k, v in pretrained.state_dict().items()}
+model = Net()
+model.load_state_dict(checkpoint, strict=False)
+model.eval()
+x = torch.randn(3, 4)
+with torch.no_grad():
+    print(model(x))
+opt = torch.optim.SGD(model.parameters(), lr=0.01)
+loss = F.cross_entropy(model(x), torch.tensor([0, 1, 0]))
+loss.backward()
+opt.step()
+print(loss.item())
+"""),
+    Case("first_batch_again", 10, {}, """from torch.utils.data import DataLoader, TensorDataset
+X = torch.randn(64, 4); y = X @ torch.tensor([1., 2., 3., 4.]).unsqueeze(1)
+loader = DataLoader(TensorDataset(X, y), batch_size=8)
+model = nn.Linear(4, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.05)
+for step in range(10):
+    xb, yb = next(iter(loader))
+    loss = F.mse_loss(model(xb), yb)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(step, loss.item())
+"""),
+    Case("first_batch_again", 10, {}, """X = torch.randn(96, 5); y = (X[:, 0] > 0).long()
+model = nn.Sequential(nn.Linear(5, 16), nn.ReLU(), nn.Linear(16, 2))
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+batch_size = 16
+for epoch in range(2):
+    for i in range(0, len(X), batch_size):
+        xb = X[0:batch_size]
+        yb = y[0:batch_size]
+        loss = F.cross_entropy(model(xb), yb)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    print(epoch, loss.item())
+"""),
+    Case("setting_without_effect", 9, {}, """class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    def adjust(self, epoch):
+        self.optimizer.lr = 1e-2 * 0.5 ** epoch
+    def fit(self, X, y, epochs):
+        for epoch in range(epochs):
+            self.adjust(epoch)
+            loss = F.mse_loss(self.model(X), y)
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            print(loss.item())
+X = torch.randn(16, 2)
+Trainer(nn.Linear(2, 1)).fit(X, X.sum(1, keepdim=True), 5)
+"""),
+    Case("shuffled_apart", 6, {}, """def batches(x, t, bs):
+    ix = torch.randperm(x.size(0))
+    it = torch.randperm(t.size(0))
+    for k in range(0, x.size(0), bs):
+        yield x[ix[k:k + bs]], t[it[k:k + bs]]
+x = torch.randn(60, 3)
+t = 2 * x[:, :1] - x[:, 1:2]
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    for xb, tb in batches(x, t, 20):
+        loss = F.mse_loss(net(xb), tb)
+        opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("loss_stays", 12, {}, """model = nn.Linear(4, 1)
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+X = torch.randn(50, 4); y = X.sum(1, keepdim=True)
+w = torch.zeros(1, requires_grad=True)
+for step in range(5):
+    out = model(X)
+    loss = F.mse_loss(out, out.detach()) + 0 * w.sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(loss.item())
+"""),
+    Case("weights_along_the_wrong_axis", 12, {}, """class Attention(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.q = nn.Linear(d, d); self.k = nn.Linear(d, d); self.v = nn.Linear(d, d)
+        self.scale = d ** -0.5
+    def forward(self, x):
+        q, k, v = self.q(x), self.k(x), self.v(x)
+        att = q @ k.transpose(-2, -1) * self.scale
+        att = F.softmax(att, dim=1)
+        return att @ v
+x = torch.randn(4, 6, 8); y = torch.randint(0, 3, (4,))
+att, head = Attention(8), nn.Linear(8, 3)
+opt = torch.optim.Adam([*att.parameters(), *head.parameters()], lr=0.01)
+for _ in range(5):
+    loss = F.cross_entropy(head(att(x).mean(1)), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("view_for_permute", 6, {}, """imgs = torch.rand(8, 16, 16, 3)
+labels = torch.randint(0, 4, (8,))
+batch = imgs.reshape(-1, 3, 16, 16)
+net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4))
+opt = torch.optim.Adam(net.parameters(), lr=1e-3)
+for _ in range(4):
+    loss = F.cross_entropy(net(batch), labels)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("view_for_permute", 12, {}, """class MHA(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.h = h; self.dk = d // h
+        self.qkv = nn.Linear(d, 3 * d); self.out = nn.Linear(d, d)
+    def forward(self, x):
+        B, T, D = x.shape
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        q = q.reshape(B, self.h, T, self.dk)
+        k = k.reshape(B, self.h, T, self.dk)
+        v = v.reshape(B, self.h, T, self.dk)
+        att = F.softmax(q @ k.transpose(-2, -1) / self.dk ** 0.5, dim=-1)
+        return self.out((att @ v).transpose(1, 2).reshape(B, T, D))
+x = torch.randn(3, 5, 8)
+m = MHA(8, 2); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+for _ in range(4):
+    loss = F.mse_loss(m(x), x)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("view_for_permute", 17, {}, """class SelfAttention(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.h = h
+        self.q = nn.Linear(d, d); self.k = nn.Linear(d, d); self.v = nn.Linear(d, d)
+        self.proj = nn.Linear(d, d)
+    def split(self, t):
+        B, T, D = t.shape
+        return t.view(B, T, self.h, D // self.h).transpose(1, 2)
+    def forward(self, x):
+        B, T, D = x.shape
+        q, k, v = map(self.split, (self.q(x), self.k(x), self.v(x)))
+        y = F.softmax(q @ k.transpose(2, 3) / (D // self.h) ** 0.5, -1) @ v
+        y = y.contiguous().view(B, T, D)
+        return self.proj(y)
+x = torch.randn(2, 6, 12)
+m = SelfAttention(12, 3); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+for _ in range(4):
+    loss = (m(x) - x).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("view_for_permute", 12, {}, """class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(20, 6)
+        self.lstm = nn.LSTM(6, 5, bidirectional=True, batch_first=True)
+        self.fc = nn.Linear(10, 3)
+    def forward(self, x):
+        _, (h, c) = self.lstm(self.emb(x))
+        h = h.view(x.size(0), -1)
+        return self.fc(h)
+x = torch.randint(0, 20, (4, 7)); y = torch.randint(0, 3, (4,))
+m = Tagger(); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+for _ in range(4):
+    loss = F.cross_entropy(m(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("view_for_permute", 9, {}, """conv = nn.Conv1d(4, 5, 3, padding=1)
+opt = torch.optim.Adam(conv.parameters(), lr=0.01)
+x = torch.randn(6, 4, 9); t = torch.randint(0, 5, (6, 9))
+for _ in range(3):
+    out = conv(x)
+    loss = F.cross_entropy(out.view(-1, 5), t.view(-1))
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("batch_taken_for_time", 10, {}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(3, 8)
+        self.fc = nn.Linear(8, 2)
+    def forward(self, x):
+        out, _ = self.lstm(x)
+        return self.fc(out[:, -1, :])
+X = torch.randn(10, 5, 3)
+y = torch.randint(0, 2, (10,))
+net = Net(); opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(4):
+    loss = F.cross_entropy(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("batch_taken_for_time", 12, {}, """class Clf(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(25, 8)
+        layer = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, dropout=0.0)
+        self.enc = nn.TransformerEncoder(layer, num_layers=1)
+        self.fc = nn.Linear(8, 2)
+    def forward(self, x):
+        h = self.enc(self.emb(x))
+        return self.fc(h.mean(dim=1))
+X = torch.randint(0, 25, (6, 9)); y = torch.randint(0, 2, (6,))
+m = Clf(); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+for _ in range(3):
+    loss = F.cross_entropy(m(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("sample_picked_for_step", 11, {}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.RNN(4, 6, batch_first=True)
+        self.fc = nn.Linear(6, 1)
+    def forward(self, x):
+        out, h = self.rnn(x)
+        return self.fc(out[-1])
+X = torch.randn(12, 7, 4); y = torch.randn(7, 1)
+net = Net(); opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(4):
+    loss = F.mse_loss(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("modules_in_plain_list", 7, {}, """class MLP(nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        self.layers = []
+        for a, b in zip(sizes[:-1], sizes[1:]):
+            self.layers.append(nn.Linear(a, b))
+        self.head = nn.Linear(sizes[-1], 1)
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.tanh(layer(x))
+        return self.head(x)
+net = MLP([3, 8, 8])
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+X = torch.randn(32, 3); y = X.prod(1, keepdim=True)
+for _ in range(5):
+    loss = F.mse_loss(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("modules_in_plain_list", 8, {}, """class Heads(nn.Module):
+    def __init__(self, names):
+        super().__init__()
+        self.body = nn.Linear(4, 8)
+        self.heads = {}
+        for n in names:
+            self.heads[n] = nn.Linear(8, 1)
+    def forward(self, x):
+        h = torch.relu(self.body(x))
+        return {n: head(h) for n, head in self.heads.items()}
+m = Heads(["a", "b"])
+opt = torch.optim.SGD(m.parameters(), lr=0.1)
+X = torch.randn(16, 4)
+for _ in range(4):
+    out = m(X)
+    loss = (out["a"] - X[:, :1]).pow(2).mean() + (out["b"] - X[:, 1:2]).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("layer_made_in_forward", 10, {}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 4, 3)
+    def forward(self, x):
+        x = torch.relu(self.conv(x)).flatten(1)
+        fc = nn.Linear(x.shape[1], 3)
+        return fc(x)
+X = torch.randn(6, 1, 8, 8); y = torch.randint(0, 3, (6,))
+net = Net(); opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(5):
+    loss = F.cross_entropy(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("mode_layer_made_in_forward", 10, {}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(4, 16); self.fc2 = nn.Linear(16, 2)
+    def forward(self, x):
+        x = torch.relu(self.fc1(x))
+        x = nn.Dropout(0.5)(x)
+        return self.fc2(x)
+X = torch.randn(40, 4); y = (X[:, 0] > 0).long()
+net = Net(); opt = torch.optim.Adam(net.parameters(), lr=0.01)
+def train():
+    net.train()
+    for _ in range(5):
+        loss = F.cross_entropy(net(X), y)
+        opt.zero_grad(); loss.backward(); opt.step()
+def test():
+    net.eval()
+    with torch.no_grad():
+        return (net(X).argmax(1) == y).float().mean().item()
+train()
+print(test(), test())
+"""),
+    Case("layer_repeated", 7, {}, """class Deep(nn.Module):
+    def __init__(self, d, n):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(d, d)] * n)
+        self.out = nn.Linear(d, 1)
+    def forward(self, x):
+        for l in self.layers:
+            x = torch.relu(l(x))
+        return self.out(x)
+net = Deep(6, 4); print(sum(p.numel() for p in net.parameters()))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+X = torch.randn(20, 6); y = X.mean(1, keepdim=True)
+for _ in range(4):
+    loss = F.mse_loss(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("layer_repeated", 5, {}, """block = nn.Sequential(nn.Linear(5, 5), nn.Tanh())
+net = nn.Sequential(*[block for _ in range(3)], nn.Linear(5, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+X = torch.randn(30, 5); y = torch.randint(0, 2, (30,))
+for _ in range(4):
+    loss = F.cross_entropy(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("tied_by_copy", 9, {}, """class LM(nn.Module):
+    def __init__(self, v, d):
+        super().__init__()
+        self.emb = nn.Embedding(v, d)
+        self.out = nn.Linear(d, v, bias=False)
+        self.out.weight.data = self.emb.weight.data.clone()  # tie weights
+    def forward(self, x):
+        return self.out(self.emb(x))
+m = LM(12, 6)
+opt = torch.optim.Adam(m.parameters(), lr=0.01)
+x = torch.randint(0, 12, (4, 5)); y = torch.randint(0, 12, (4, 5))
+for _ in range(4):
+    loss = F.cross_entropy(m(x).view(-1, 12), y.view(-1))
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+print((m.out.weight - m.emb.weight).abs().max())
+"""),
+    Case("parameter_behind_op", 7, {}, """class Layer(nn.Module):
+    def __init__(self, a, b):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(a, b)) * 0.1
+        self.b = nn.Parameter(torch.zeros(b))
+    def forward(self, x):
+        return x @ self.w + self.b
+m = Layer(4, 1)
+opt = torch.optim.SGD(m.parameters(), lr=0.1)
+X = torch.randn(20, 4); y = X.sum(1, keepdim=True)
+for _ in range(5):
+    loss = F.mse_loss(m(X), y)
+    opt.zero_grad(); loss.backward(retain_graph=True); opt.step()
+    print(loss.item())
+"""),
+    Case("untrained_evaluated", 16, {}, """def make():
+    return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+X = torch.randn(60, 4); y = (X[:, 0] > 0).long()
+def train(model, epochs=5):
+    opt = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(epochs):
+        loss = F.cross_entropy(model(X), y)
+        opt.zero_grad(); loss.backward(); opt.step()
+def evaluate():
+    model = make()
+    model.eval()
+    with torch.no_grad():
+        return (model(X).argmax(1) == y).float().mean()
+model = make()
+train(model)
+print(evaluate())
+"""),
+    Case("evaluated_in_train", 20, {}, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(5, 20), nn.ReLU(), nn.Dropout(0.3), nn.Linear(20, 2))
+    def forward(self, x):
+        return self.net(x)
+X = torch.randn(80, 5); y = (X[:, 0] > 0).long()
+Xt = torch.randn(20, 5); yt = (Xt[:, 0] > 0).long()
+model = Net(); opt = torch.optim.Adam(model.parameters(), lr=0.01)
+def train():
+    model.train()
+    loss = F.cross_entropy(model(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    return loss.item()
+def evaluate():
+    with torch.no_grad():
+        out = model(Xt)
+        return (out.argmax(1) == yt).float().mean().item()
+for epoch in range(4):
+    print(epoch, train(), evaluate())
+"""),
+    Case("evaluated_in_train", 16, {}, """net = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+X, y = torch.randn(50, 4), torch.randn(50, 1)
+Xv, yv = torch.randn(10, 4), torch.randn(10, 1)
+for epoch in range(5):
+    net.train()
+    for i in range(0, 50, 25):
+        opt.zero_grad()
+        loss = F.mse_loss(net(X[i:i+25]), y[i:i+25])
+        loss.backward()
+        opt.step()
+    with torch.no_grad():
+        val = F.mse_loss(net(Xv), yv)
+    print(epoch, loss.item(), val.item())
+"""),
+    Case("penalty_without_graph", 17, {}, """class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 1))
+    def forward(self, x):
+        return self.net(x)
+critic = Critic(); opt = torch.optim.Adam(critic.parameters(), lr=1e-3)
+real = torch.randn(16, 2) + 2
+for _ in range(3):
+    fake = torch.randn(16, 2)
+    eps = torch.rand(16, 1)
+    mix = (eps * real + (1 - eps) * fake).requires_grad_(True)
+    score = critic(mix)
+    g = torch.autograd.grad(score.sum(), mix, retain_graph=True)[0]
+    gp = ((g.norm(dim=1) - 1) ** 2).mean()
+    loss = critic(fake).mean() - critic(real).mean() + 10 * gp
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item(), gp.item())
+"""),
+    Case("term_without_gradient", 12, {}, """model = nn.Sequential(nn.Linear(4, 10), nn.ReLU(), nn.Linear(10, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.05)
+X = torch.randn(30, 4); y = X.sum(1, keepdim=True)
+lam = 0.01
+for _ in range(5):
+    mse = F.mse_loss(model(X), y)
+    reg = 0
+    for p in model.parameters():
+        reg = reg + (p.data ** 2).sum()
+    loss = mse + lam * reg
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("term_without_gradient", 10, {}, """model = nn.Linear(6, 1)
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+X = torch.randn(40, 6); y = X[:, :1]
+for epoch in range(5):
+    opt.zero_grad()
+    loss = F.mse_loss(model(X), y)
+    l1 = sum(p.abs().sum().item() for p in model.parameters())
+    total = loss + 0.001 * l1
+    total.backward()
+    opt.step()
+    print(epoch, total.item())
+"""),
+    Case("masked_after_softmax", 12, {}, """class CausalAttention(nn.Module):
+    def __init__(self, d, T):
+        super().__init__()
+        self.q = nn.Linear(d, d); self.k = nn.Linear(d, d); self.v = nn.Linear(d, d)
+        self.register_buffer("mask", torch.tril(torch.ones(T, T)))
+    def forward(self, x):
+        att = self.q(x) @ self.k(x).transpose(1, 2) / x.size(-1) ** 0.5
+        att = F.softmax(att, dim=-1)
+        att = att * self.mask
+        return att @ self.v(x)
+x = torch.randn(3, 5, 8)
+m = CausalAttention(8, 5); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+for _ in range(3):
+    loss = F.mse_loss(m(x)[:, :-1], x[:, 1:])
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("masked_by_zero_scores", 6, {}, """def attend(q, k, v, mask):
+    s = q @ k.transpose(-2, -1) / k.size(-1) ** 0.5
+    s = s * mask
+    return torch.softmax(s, dim=-1) @ v
+emb = nn.Embedding(10, 6); out = nn.Linear(6, 10)
+opt = torch.optim.Adam([*emb.parameters(), *out.parameters()], lr=0.01)
+x = torch.randint(0, 10, (4, 7))
+mask = torch.tril(torch.ones(6, 6))
+for _ in range(3):
+    h = emb(x[:, :-1])
+    loss = F.cross_entropy(out(attend(h, h, h, mask)).transpose(1, 2), x[:, 1:])
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("kl_of_probabilities", 12, {}, """teacher = nn.Linear(6, 4); student = nn.Linear(6, 4)
+for p in teacher.parameters():
+    p.requires_grad_(False)
+opt = torch.optim.Adam(student.parameters(), lr=0.01)
+X = torch.randn(20, 6)
+for _ in range(4):
+    p = F.softmax(student(X), dim=1)
+    q = F.softmax(teacher(X), dim=1)
+    loss = F.kl_div(p, q, reduction="batchmean")
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("kl_target_logarithms", 10, {}, """student = nn.Linear(6, 4)
+target = torch.randn(20, 4)
+opt = torch.optim.Adam(student.parameters(), lr=0.01)
+X = torch.randn(20, 6)
+kl = nn.KLDivLoss(reduction="batchmean")
+for _ in range(4):
+    loss = kl(F.log_softmax(student(X), 1), F.log_softmax(target, 1))
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("bce_target_outside", 8, {}, """net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+X = torch.randn(25, 3); y = torch.sign(X[:, :1])
+for _ in range(4):
+    loss = F.binary_cross_entropy_with_logits(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("loss_arguments_swapped", 8, {}, """net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1), nn.Sigmoid())
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+X = torch.randn(25, 3); y = torch.rand(25, 1)
+for _ in range(4):
+    loss = F.binary_cross_entropy(y, net(X))
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("log_variance_as_deviation", 12, {}, """class VAE(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.Linear(8, 12); self.mu = nn.Linear(12, 2); self.logvar = nn.Linear(12, 2)
+        self.dec = nn.Sequential(nn.Linear(2, 12), nn.ReLU(), nn.Linear(12, 8))
+    def forward(self, x):
+        h = torch.relu(self.enc(x))
+        mu, logvar = self.mu(h), self.logvar(h)
+        z = mu + logvar * torch.randn_like(mu)
+        return self.dec(z), mu, logvar
+vae = VAE(); opt = torch.optim.Adam(vae.parameters(), lr=1e-3)
+X = torch.rand(32, 8)
+for _ in range(4):
+    out, mu, logvar = vae(X)
+    kld = -0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())
+    loss = F.mse_loss(out, X, reduction="sum") + kld
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("variance_as_deviation", 11, {}, """class VAE(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.Linear(8, 4); self.dec = nn.Linear(2, 8)
+    def reparameterize(self, mu, logvar):
+        std = torch.exp(logvar)
+        eps = torch.randn_like(std)
+        return mu + eps * std
+    def forward(self, x):
+        mu, logvar = self.enc(x).chunk(2, dim=1)
+        return self.dec(self.reparameterize(mu, logvar)), mu, logvar
+def loss_fn(recon, x, mu, logvar):
+    bce = F.mse_loss(recon, x)
+    kld = -0.5 * torch.mean(1 + logvar - mu ** 2 - torch.exp(logvar))
+    return bce + kld
+vae = VAE(); opt = torch.optim.Adam(vae.parameters(), lr=1e-3)
+X = torch.rand(32, 8)
+for _ in range(4):
+    loss = loss_fn(*(lambda r: (r[0], X, r[1], r[2]))(vae(X)))
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    Case("zeroed_in_every_part", 12, {}, """from torch.utils.data import DataLoader, TensorDataset
+X = torch.randn(48, 3); y = (X[:, 0] > 0).long()
+loader = DataLoader(TensorDataset(X, y), batch_size=4, shuffle=True)
+model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+accumulation_steps = 3
+for epoch in range(2):
+    for step, (xb, yb) in enumerate(loader):
+        model.zero_grad()
+        loss = F.cross_entropy(model(xb), yb) / accumulation_steps
+        loss.backward()
+        if (step + 1) % accumulation_steps == 0:
+            optimizer.step()
+    print(epoch, loss.item())
+"""),
+    Case("scheduled_per_batch", 16, {}, """from torch.utils.data import DataLoader, TensorDataset
+X = torch.randn(80, 3); y = X.sum(1, keepdim=True)
+loader = DataLoader(TensorDataset(X, y), batch_size=8)
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+sched = torch.optim.lr_scheduler.StepLR(opt, step_size=2, gamma=0.1)
+for epoch in range(4):
+    for xb, yb in loader:
+        loss = F.mse_loss(model(xb), yb)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+        sched.step()
+    print(epoch, sched.get_last_lr(), loss.item())
+"""),
+    Case("scheduled_per_batch", 14, {}, """model = nn.Linear(3, 1)
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=5)
+X = torch.randn(60, 3); y = X.mean(1, keepdim=True)
+for epoch in range(5):
+    perm = torch.randperm(60)
+    for i in range(0, 60, 10):
+        b = perm[i:i + 10]
+        loss = F.mse_loss(model(X[b]), y[b])
+        opt.zero_grad(); loss.backward(); opt.step()
+        scheduler.step()
+    print(epoch, loss.item(), opt.param_groups[0]["lr"])
+"""),
+)
+
+NEAR_MISSES: tuple[tuple[str, str], ...] = (
+    ("one_class_softmax", """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(6, 12)
+        self.fc2 = nn.Linear(12, 1)
+    def forward(self, x):
+        return torch.sigmoid(self.fc2(torch.relu(self.fc1(x))))
+X = torch.randn(64, 6)
+y = (X[:, 0] > 0).float().unsqueeze(1)
+net = Net()
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+crit = nn.BCELoss()
+for epoch in range(8):
+    opt.zero_grad()
+    loss = crit(net(X), y)
+    loss.backward()
+    opt.step()
+    print(epoch, loss.item())
+"""),
+    ("one_class_loss", """model = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 2))
+criterion = nn.CrossEntropyLoss()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+X = torch.randn(40, 4)
+y = torch.zeros(40, dtype=torch.long)
+for epoch in range(5):
+    out = model(X)
+    loss = criterion(out, y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    print(f"epoch {epoch} loss {loss.item():.4f}")
+"""),
+    ("one_class_choice", """class Clf(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Linear(5, 10), nn.ReLU(), nn.Linear(10, 1))
+    def forward(self, x):
+        return self.body(x)
+X = torch.randn(80, 5)
+y = (X.sum(1) > 0).float()
+model = Clf()
+opt = torch.optim.Adam(model.parameters(), lr=0.02)
+for epoch in range(6):
+    logits = model(X)
+    loss = F.binary_cross_entropy_with_logits(logits.squeeze(1), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+model.eval()
+with torch.no_grad():
+    pred = (model(X).squeeze(1) > 0).float()
+    acc = (pred == y).float().mean()
+print(acc)
+"""),
+    ("nothing_loaded", """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(4, 8)
+        self.fc2 = nn.Linear(8, 2)
+    def forward(self, x):
+        return self.fc2(torch.relu(self.fc1(x)))
+pretrained = Net()
+checkpoint = {k: v for k, v in pretrained.state_dict().items()}
+model = Net()
+model.load_state_dict(checkpoint, strict=False)
+model.eval()
+x = torch.randn(3, 4)
+with torch.no_grad():
+    print(model(x))
+opt = torch.optim.SGD(model.parameters(), lr=0.01)
+loss = F.cross_entropy(model(x), torch.tensor([0, 1, 0]))
+loss.backward()
+opt.step()
+print(loss.item())
+"""),
+    ("first_batch_again", """from torch.utils.data import DataLoader, TensorDataset
+X = torch.randn(64, 4); y = X @ torch.tensor([1., 2., 3., 4.]).unsqueeze(1)
+loader = DataLoader(TensorDataset(X, y), batch_size=8)
+model = nn.Linear(4, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.05)
+for xb, yb in loader:
+    loss = F.mse_loss(model(xb), yb)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(loss.item())
+"""),
+    ("first_batch_again", """X = torch.randn(96, 5); y = (X[:, 0] > 0).long()
+model = nn.Sequential(nn.Linear(5, 16), nn.ReLU(), nn.Linear(16, 2))
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+batch_size = 16
+for epoch in range(2):
+    for i in range(0, len(X), batch_size):
+        xb = X[i:i + batch_size]
+        yb = y[i:i + batch_size]
+        loss = F.cross_entropy(model(xb), yb)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    print(epoch, loss.item())
+"""),
+    ("setting_without_effect", """class Trainer:
+    def __init__(self, model):
+        self.model = model
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    def adjust(self, epoch):
+        for g in self.optimizer.param_groups:
+            g["lr"] = 1e-2 * 0.5 ** epoch
+    def fit(self, X, y, epochs):
+        for epoch in range(epochs):
+            self.adjust(epoch)
+            loss = F.mse_loss(self.model(X), y)
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            print(loss.item())
+X = torch.randn(16, 2)
+Trainer(nn.Linear(2, 1)).fit(X, X.sum(1, keepdim=True), 5)
+"""),
+    ("shuffled_apart", """def batches(x, t, bs):
+    ix = torch.randperm(x.size(0))
+    for k in range(0, x.size(0), bs):
+        yield x[ix[k:k + bs]], t[ix[k:k + bs]]
+x = torch.randn(60, 3)
+t = 2 * x[:, :1] - x[:, 1:2]
+net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    for xb, tb in batches(x, t, 20):
+        loss = F.mse_loss(net(xb), tb)
+        opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("loss_stays", """model = nn.Linear(4, 1)
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+X = torch.randn(50, 4); y = X.sum(1, keepdim=True)
+w = torch.zeros(1, requires_grad=True)
+for step in range(5):
+    out = model(X)
+    loss = F.mse_loss(out, y) + 0 * w.sum()
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    print(loss.item())
+"""),
+    ("weights_along_the_wrong_axis", """class Attention(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.q = nn.Linear(d, d); self.k = nn.Linear(d, d); self.v = nn.Linear(d, d)
+        self.scale = d ** -0.5
+    def forward(self, x):
+        q, k, v = self.q(x), self.k(x), self.v(x)
+        att = q @ k.transpose(-2, -1) * self.scale
+        att = F.softmax(att, dim=-1)
+        return att @ v
+x = torch.randn(4, 6, 8); y = torch.randint(0, 3, (4,))
+att, head = Attention(8), nn.Linear(8, 3)
+opt = torch.optim.Adam([*att.parameters(), *head.parameters()], lr=0.01)
+for _ in range(5):
+    loss = F.cross_entropy(head(att(x).mean(1)), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("view_for_permute", """imgs = torch.rand(8, 16, 16, 3)
+labels = torch.randint(0, 4, (8,))
+batch = imgs.permute(0, 3, 1, 2)
+net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 4))
+opt = torch.optim.Adam(net.parameters(), lr=1e-3)
+for _ in range(4):
+    loss = F.cross_entropy(net(batch), labels)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("view_for_permute", """class MHA(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.h = h; self.dk = d // h
+        self.qkv = nn.Linear(d, 3 * d); self.out = nn.Linear(d, d)
+    def forward(self, x):
+        B, T, D = x.shape
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        q = q.reshape(B, T, self.h, self.dk).transpose(1, 2)
+        k = k.reshape(B, T, self.h, self.dk).transpose(1, 2)
+        v = v.reshape(B, T, self.h, self.dk).transpose(1, 2)
+        att = F.softmax(q @ k.transpose(-2, -1) / self.dk ** 0.5, dim=-1)
+        return self.out((att @ v).transpose(1, 2).reshape(B, T, D))
+x = torch.randn(3, 5, 8)
+m = MHA(8, 2); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+for _ in range(4):
+    loss = F.mse_loss(m(x), x)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("view_for_permute", """class SelfAttention(nn.Module):
+    def __init__(self, d, h):
+        super().__init__()
+        self.h = h
+        self.q = nn.Linear(d, d); self.k = nn.Linear(d, d); self.v = nn.Linear(d, d)
+        self.proj = nn.Linear(d, d)
+    def split(self, t):
+        B, T, D = t.shape
+        return t.view(B, T, self.h, D // self.h).transpose(1, 2)
+    def forward(self, x):
+        B, T, D = x.shape
+        q, k, v = map(self.split, (self.q(x), self.k(x), self.v(x)))
+        y = F.softmax(q @ k.transpose(2, 3) / (D // self.h) ** 0.5, -1) @ v
+        y = y.transpose(1, 2).contiguous().view(B, T, D)
+        return self.proj(y)
+x = torch.randn(2, 6, 12)
+m = SelfAttention(12, 3); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+for _ in range(4):
+    loss = (m(x) - x).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("view_for_permute", """class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(20, 6)
+        self.lstm = nn.LSTM(6, 5, bidirectional=True, batch_first=True)
+        self.fc = nn.Linear(10, 3)
+    def forward(self, x):
+        _, (h, c) = self.lstm(self.emb(x))
+        h = h.transpose(0, 1).reshape(x.size(0), -1)
+        return self.fc(h)
+x = torch.randint(0, 20, (4, 7)); y = torch.randint(0, 3, (4,))
+m = Tagger(); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+for _ in range(4):
+    loss = F.cross_entropy(m(x), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("view_for_permute", """conv = nn.Conv1d(4, 5, 3, padding=1)
+opt = torch.optim.Adam(conv.parameters(), lr=0.01)
+x = torch.randn(6, 4, 9); t = torch.randint(0, 5, (6, 9))
+for _ in range(3):
+    out = conv(x)
+    loss = F.cross_entropy(out.transpose(1, 2).reshape(-1, 5), t.view(-1))
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("batch_taken_for_time", """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(3, 8, batch_first=True)
+        self.fc = nn.Linear(8, 2)
+    def forward(self, x):
+        out, _ = self.lstm(x)
+        return self.fc(out[:, -1, :])
+X = torch.randn(10, 5, 3)
+y = torch.randint(0, 2, (10,))
+net = Net(); opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(4):
+    loss = F.cross_entropy(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("batch_taken_for_time", """class Clf(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(25, 8)
+        layer = nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16, dropout=0.0, batch_first=True)
+        self.enc = nn.TransformerEncoder(layer, num_layers=1)
+        self.fc = nn.Linear(8, 2)
+    def forward(self, x):
+        h = self.enc(self.emb(x))
+        return self.fc(h.mean(dim=1))
+X = torch.randint(0, 25, (6, 9)); y = torch.randint(0, 2, (6,))
+m = Clf(); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+for _ in range(3):
+    loss = F.cross_entropy(m(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("sample_picked_for_step", """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.RNN(4, 6, batch_first=True)
+        self.fc = nn.Linear(6, 1)
+    def forward(self, x):
+        out, h = self.rnn(x)
+        return self.fc(out[:, -1])
+X = torch.randn(12, 7, 4); y = torch.randn(12, 1)
+net = Net(); opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(4):
+    loss = F.mse_loss(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("modules_in_plain_list", """class MLP(nn.Module):
+    def __init__(self, sizes):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        for a, b in zip(sizes[:-1], sizes[1:]):
+            self.layers.append(nn.Linear(a, b))
+        self.head = nn.Linear(sizes[-1], 1)
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.tanh(layer(x))
+        return self.head(x)
+net = MLP([3, 8, 8])
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+X = torch.randn(32, 3); y = X.prod(1, keepdim=True)
+for _ in range(5):
+    loss = F.mse_loss(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("modules_in_plain_list", """class Heads(nn.Module):
+    def __init__(self, names):
+        super().__init__()
+        self.body = nn.Linear(4, 8)
+        self.heads = nn.ModuleDict()
+        for n in names:
+            self.heads[n] = nn.Linear(8, 1)
+    def forward(self, x):
+        h = torch.relu(self.body(x))
+        return {n: head(h) for n, head in self.heads.items()}
+m = Heads(["a", "b"])
+opt = torch.optim.SGD(m.parameters(), lr=0.1)
+X = torch.randn(16, 4)
+for _ in range(4):
+    out = m(X)
+    loss = (out["a"] - X[:, :1]).pow(2).mean() + (out["b"] - X[:, 1:2]).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("layer_made_in_forward", """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 4, 3)
+        self.fc = nn.Linear(4 * 36, 3)
+    def forward(self, x):
+        x = torch.relu(self.conv(x)).flatten(1)
+        return self.fc(x)
+X = torch.randn(6, 1, 8, 8); y = torch.randint(0, 3, (6,))
+net = Net(); opt = torch.optim.Adam(net.parameters(), lr=0.01)
+for _ in range(5):
+    loss = F.cross_entropy(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("mode_layer_made_in_forward", """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc1 = nn.Linear(4, 16); self.fc2 = nn.Linear(16, 2)
+        self.drop = nn.Dropout(0.5)
+    def forward(self, x):
+        x = torch.relu(self.fc1(x))
+        x = self.drop(x)
+        return self.fc2(x)
+X = torch.randn(40, 4); y = (X[:, 0] > 0).long()
+net = Net(); opt = torch.optim.Adam(net.parameters(), lr=0.01)
+def train():
+    net.train()
+    for _ in range(5):
+        loss = F.cross_entropy(net(X), y)
+        opt.zero_grad(); loss.backward(); opt.step()
+def test():
+    net.eval()
+    with torch.no_grad():
+        return (net(X).argmax(1) == y).float().mean().item()
+train()
+print(test(), test())
+"""),
+    ("layer_repeated", """class Deep(nn.Module):
+    def __init__(self, d, n):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(d, d) for _ in range(n)])
+        self.out = nn.Linear(d, 1)
+    def forward(self, x):
+        for l in self.layers:
+            x = torch.relu(l(x))
+        return self.out(x)
+net = Deep(6, 4); print(sum(p.numel() for p in net.parameters()))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+X = torch.randn(20, 6); y = X.mean(1, keepdim=True)
+for _ in range(4):
+    loss = F.mse_loss(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("layer_repeated", """def block():
+    return nn.Sequential(nn.Linear(5, 5), nn.Tanh())
+net = nn.Sequential(*[block() for _ in range(3)], nn.Linear(5, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+X = torch.randn(30, 5); y = torch.randint(0, 2, (30,))
+for _ in range(4):
+    loss = F.cross_entropy(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("tied_by_copy", """class LM(nn.Module):
+    def __init__(self, v, d):
+        super().__init__()
+        self.emb = nn.Embedding(v, d)
+        self.out = nn.Linear(d, v, bias=False)
+        self.out.weight = self.emb.weight  # tie weights
+    def forward(self, x):
+        return self.out(self.emb(x))
+m = LM(12, 6)
+opt = torch.optim.Adam(m.parameters(), lr=0.01)
+x = torch.randint(0, 12, (4, 5)); y = torch.randint(0, 12, (4, 5))
+for _ in range(4):
+    loss = F.cross_entropy(m(x).view(-1, 12), y.view(-1))
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+print((m.out.weight - m.emb.weight).abs().max())
+"""),
+    ("parameter_behind_op", """class Layer(nn.Module):
+    def __init__(self, a, b):
+        super().__init__()
+        self.w = nn.Parameter(torch.randn(a, b) * 0.1)
+        self.b = nn.Parameter(torch.zeros(b))
+    def forward(self, x):
+        return x @ self.w + self.b
+m = Layer(4, 1)
+opt = torch.optim.SGD(m.parameters(), lr=0.1)
+X = torch.randn(20, 4); y = X.sum(1, keepdim=True)
+for _ in range(5):
+    loss = F.mse_loss(m(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("untrained_evaluated", """def make():
+    return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+X = torch.randn(60, 4); y = (X[:, 0] > 0).long()
+def train(model, epochs=5):
+    opt = torch.optim.Adam(model.parameters(), lr=0.01)
+    for _ in range(epochs):
+        loss = F.cross_entropy(model(X), y)
+        opt.zero_grad(); loss.backward(); opt.step()
+def evaluate(model):
+    model.eval()
+    with torch.no_grad():
+        return (model(X).argmax(1) == y).float().mean()
+model = make()
+train(model)
+print(evaluate(model))
+"""),
+    ("evaluated_in_train", """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(5, 20), nn.ReLU(), nn.Dropout(0.3), nn.Linear(20, 2))
+    def forward(self, x):
+        return self.net(x)
+X = torch.randn(80, 5); y = (X[:, 0] > 0).long()
+Xt = torch.randn(20, 5); yt = (Xt[:, 0] > 0).long()
+model = Net(); opt = torch.optim.Adam(model.parameters(), lr=0.01)
+def train():
+    model.train()
+    loss = F.cross_entropy(model(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    return loss.item()
+def evaluate():
+    model.eval()
+    with torch.no_grad():
+        out = model(Xt)
+        return (out.argmax(1) == yt).float().mean().item()
+for epoch in range(4):
+    print(epoch, train(), evaluate())
+"""),
+    ("evaluated_in_train", """net = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.05)
+X, y = torch.randn(50, 4), torch.randn(50, 1)
+Xv, yv = torch.randn(10, 4), torch.randn(10, 1)
+for epoch in range(5):
+    net.train()
+    for i in range(0, 50, 25):
+        opt.zero_grad()
+        loss = F.mse_loss(net(X[i:i+25]), y[i:i+25])
+        loss.backward()
+        opt.step()
+    net.eval()
+    with torch.no_grad():
+        val = F.mse_loss(net(Xv), yv)
+    print(epoch, loss.item(), val.item())
+"""),
+    ("penalty_without_graph", """class Critic(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 1))
+    def forward(self, x):
+        return self.net(x)
+critic = Critic(); opt = torch.optim.Adam(critic.parameters(), lr=1e-3)
+real = torch.randn(16, 2) + 2
+for _ in range(3):
+    fake = torch.randn(16, 2)
+    eps = torch.rand(16, 1)
+    mix = (eps * real + (1 - eps) * fake).requires_grad_(True)
+    score = critic(mix)
+    g = torch.autograd.grad(score.sum(), mix, create_graph=True)[0]
+    gp = ((g.norm(dim=1) - 1) ** 2).mean()
+    loss = critic(fake).mean() - critic(real).mean() + 10 * gp
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item(), gp.item())
+"""),
+    ("term_without_gradient", """model = nn.Sequential(nn.Linear(4, 10), nn.ReLU(), nn.Linear(10, 1))
+opt = torch.optim.SGD(model.parameters(), lr=0.05)
+X = torch.randn(30, 4); y = X.sum(1, keepdim=True)
+lam = 0.01
+for _ in range(5):
+    mse = F.mse_loss(model(X), y)
+    reg = 0
+    for p in model.parameters():
+        reg = reg + (p ** 2).sum()
+    loss = mse + lam * reg
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("term_without_gradient", """model = nn.Linear(6, 1)
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+X = torch.randn(40, 6); y = X[:, :1]
+for epoch in range(5):
+    opt.zero_grad()
+    loss = F.mse_loss(model(X), y)
+    l1 = sum(p.abs().sum() for p in model.parameters())
+    total = loss + 0.001 * l1
+    total.backward()
+    opt.step()
+    print(epoch, total.item())
+"""),
+    ("masked_after_softmax", """class CausalAttention(nn.Module):
+    def __init__(self, d, T):
+        super().__init__()
+        self.q = nn.Linear(d, d); self.k = nn.Linear(d, d); self.v = nn.Linear(d, d)
+        self.register_buffer("mask", torch.tril(torch.ones(T, T)))
+    def forward(self, x):
+        att = self.q(x) @ self.k(x).transpose(1, 2) / x.size(-1) ** 0.5
+        att = att.masked_fill(self.mask == 0, float("-inf"))
+        att = F.softmax(att, dim=-1)
+        return att @ self.v(x)
+x = torch.randn(3, 5, 8)
+m = CausalAttention(8, 5); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+for _ in range(3):
+    loss = F.mse_loss(m(x)[:, :-1], x[:, 1:])
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("masked_by_zero_scores", """def attend(q, k, v, mask):
+    s = q @ k.transpose(-2, -1) / k.size(-1) ** 0.5
+    s = s.masked_fill(mask == 0, float("-inf"))
+    return torch.softmax(s, dim=-1) @ v
+emb = nn.Embedding(10, 6); out = nn.Linear(6, 10)
+opt = torch.optim.Adam([*emb.parameters(), *out.parameters()], lr=0.01)
+x = torch.randint(0, 10, (4, 7))
+mask = torch.tril(torch.ones(6, 6))
+for _ in range(3):
+    h = emb(x[:, :-1])
+    loss = F.cross_entropy(out(attend(h, h, h, mask)).transpose(1, 2), x[:, 1:])
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("kl_of_probabilities", """teacher = nn.Linear(6, 4); student = nn.Linear(6, 4)
+for p in teacher.parameters():
+    p.requires_grad_(False)
+opt = torch.optim.Adam(student.parameters(), lr=0.01)
+X = torch.randn(20, 6)
+for _ in range(4):
+    p = F.log_softmax(student(X), dim=1)
+    q = F.softmax(teacher(X), dim=1)
+    loss = F.kl_div(p, q, reduction="batchmean")
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("kl_target_logarithms", """student = nn.Linear(6, 4)
+target = torch.randn(20, 4)
+opt = torch.optim.Adam(student.parameters(), lr=0.01)
+X = torch.randn(20, 6)
+kl = nn.KLDivLoss(reduction="batchmean", log_target=True)
+for _ in range(4):
+    loss = kl(F.log_softmax(student(X), 1), F.log_softmax(target, 1))
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("bce_target_outside", """net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+X = torch.randn(25, 3); y = (X[:, :1] > 0).float()
+for _ in range(4):
+    loss = F.binary_cross_entropy_with_logits(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("loss_arguments_swapped", """net = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 1), nn.Sigmoid())
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+X = torch.randn(25, 3); y = torch.rand(25, 1)
+for _ in range(4):
+    loss = F.binary_cross_entropy(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("log_variance_as_deviation", """class VAE(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.Linear(8, 12); self.mu = nn.Linear(12, 2); self.logvar = nn.Linear(12, 2)
+        self.dec = nn.Sequential(nn.Linear(2, 12), nn.ReLU(), nn.Linear(12, 8))
+    def forward(self, x):
+        h = torch.relu(self.enc(x))
+        mu, logvar = self.mu(h), self.logvar(h)
+        z = mu + torch.exp(0.5 * logvar) * torch.randn_like(mu)
+        return self.dec(z), mu, logvar
+vae = VAE(); opt = torch.optim.Adam(vae.parameters(), lr=1e-3)
+X = torch.rand(32, 8)
+for _ in range(4):
+    out, mu, logvar = vae(X)
+    kld = -0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())
+    loss = F.mse_loss(out, X, reduction="sum") + kld
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("variance_as_deviation", """class VAE(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.enc = nn.Linear(8, 4); self.dec = nn.Linear(2, 8)
+    def reparameterize(self, mu, logvar):
+        std = torch.exp(0.5 * logvar)
+        eps = torch.randn_like(std)
+        return mu + eps * std
+    def forward(self, x):
+        mu, logvar = self.enc(x).chunk(2, dim=1)
+        return self.dec(self.reparameterize(mu, logvar)), mu, logvar
+def loss_fn(recon, x, mu, logvar):
+    bce = F.mse_loss(recon, x)
+    kld = -0.5 * torch.mean(1 + logvar - mu ** 2 - torch.exp(logvar))
+    return bce + kld
+vae = VAE(); opt = torch.optim.Adam(vae.parameters(), lr=1e-3)
+X = torch.rand(32, 8)
+for _ in range(4):
+    loss = loss_fn(*(lambda r: (r[0], X, r[1], r[2]))(vae(X)))
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("zeroed_in_every_part", """from torch.utils.data import DataLoader, TensorDataset
+X = torch.randn(48, 3); y = (X[:, 0] > 0).long()
+loader = DataLoader(TensorDataset(X, y), batch_size=4, shuffle=True)
+model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+accumulation_steps = 3
+for epoch in range(2):
+    for step, (xb, yb) in enumerate(loader):
+        loss = F.cross_entropy(model(xb), yb) / accumulation_steps
+        loss.backward()
+        if (step + 1) % accumulation_steps == 0:
+            optimizer.step()
+            model.zero_grad()
+    print(epoch, loss.item())
+"""),
+    ("scheduled_per_batch", """from torch.utils.data import DataLoader, TensorDataset
+X = torch.randn(80, 3); y = X.sum(1, keepdim=True)
+loader = DataLoader(TensorDataset(X, y), batch_size=8)
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.1)
+sched = torch.optim.lr_scheduler.StepLR(opt, step_size=2, gamma=0.1)
+for epoch in range(4):
+    for xb, yb in loader:
+        loss = F.mse_loss(model(xb), yb)
+        opt.zero_grad()
+        loss.backward()
+        opt.step()
+    sched.step()
+    print(epoch, sched.get_last_lr(), loss.item())
+"""),
+    ("scheduled_per_batch", """model = nn.Linear(3, 1)
+opt = torch.optim.Adam(model.parameters(), lr=0.01)
+scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(opt, T_max=5)
+X = torch.randn(60, 3); y = X.mean(1, keepdim=True)
+for epoch in range(5):
+    perm = torch.randperm(60)
+    for i in range(0, 60, 10):
+        b = perm[i:i + 10]
+        loss = F.mse_loss(model(X[b]), y[b])
+        opt.zero_grad(); loss.backward(); opt.step()
+    scheduler.step()
+    print(epoch, loss.item(), opt.param_groups[0]["lr"])
+"""),
+    ("evaluated_in_train", """class Gen(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = nn.Sequential(nn.Linear(4, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 2))
+    def forward(self, z):
+        return self.net(z)
+G, D = Gen(), nn.Sequential(nn.Linear(2, 16), nn.LeakyReLU(0.2), nn.Linear(16, 1))
+og, od = torch.optim.Adam(G.parameters(), lr=1e-3), torch.optim.Adam(D.parameters(), lr=1e-3)
+bce = nn.BCEWithLogitsLoss()
+fixed = torch.randn(8, 4)
+samples = []
+for step in range(4):
+    G.train(); D.train()
+    real = torch.randn(16, 2) + 3
+    fake = G(torch.randn(16, 4))
+    ld = bce(D(real), torch.ones(16, 1)) + bce(D(fake.detach()), torch.zeros(16, 1))
+    od.zero_grad(); ld.backward(); od.step()
+    lg = bce(D(fake), torch.ones(16, 1))
+    og.zero_grad(); lg.backward(); og.step()
+    with torch.no_grad():
+        samples.append(G(fixed))
+print(samples[-1].mean(0), ld.item(), lg.item())
+"""),
+    ("evaluated_in_train", """net = nn.Sequential(nn.Linear(3, 20), nn.ReLU(), nn.Dropout(0.2), nn.Linear(20, 1))
+opt = torch.optim.Adam(net.parameters(), lr=0.01)
+X = torch.randn(40, 3); y = X.sum(1, keepdim=True)
+for _ in range(5):
+    loss = F.mse_loss(net(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+net.train()
+with torch.no_grad():
+    draws = torch.stack([net(X[:5]) for _ in range(10)])
+print(draws.mean(0), draws.std(0))
+"""),
+    ("batch_taken_for_time", """class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(9, 6); self.lstm = nn.LSTM(6, 6); self.out = nn.Linear(6, 3)
+    def forward(self, s):
+        e = self.emb(s)
+        h, _ = self.lstm(e.view(len(s), 1, -1))
+        return F.log_softmax(self.out(h.view(len(s), -1)), dim=1)
+m = Tagger(); opt = torch.optim.SGD(m.parameters(), lr=0.1)
+data = [(torch.tensor([0, 1, 2, 3, 4]), torch.tensor([0, 1, 2, 0, 1])), (torch.tensor([5, 6, 7, 8]), torch.tensor([1, 2, 0, 1]))]
+for epoch in range(3):
+    for s, t in data:
+        m.zero_grad()
+        loss = F.nll_loss(m(s), t)
+        loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("batch_taken_for_time", """class LM(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.emb = nn.Embedding(15, 8); self.lstm = nn.LSTM(8, 8, num_layers=2); self.dec = nn.Linear(8, 15)
+    def forward(self, x, h=None):
+        o, h = self.lstm(self.emb(x), h)
+        return self.dec(o), h
+m = LM(); opt = torch.optim.SGD(m.parameters(), lr=1.0)
+data = torch.randint(0, 15, (21, 4))
+h = None
+for i in range(0, 20, 5):
+    x, y = data[i:i + 5], data[i + 1:i + 6]
+    if h is not None:
+        h = tuple(s.detach() for s in h)
+    out, h = m(x, h)
+    loss = F.cross_entropy(out.view(-1, 15), y.reshape(-1))
+    opt.zero_grad(); loss.backward(); nn.utils.clip_grad_norm_(m.parameters(), 0.25); opt.step()
+    print(loss.item())
+"""),
+    ("batch_taken_for_time", """class Clf(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(4, 6); self.fc = nn.Linear(6, 2)
+    def forward(self, x):
+        out, h = self.rnn(x.transpose(0, 1))
+        return self.fc(out[-1])
+m = Clf(); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+X = torch.randn(10, 5, 4); y = torch.randint(0, 2, (10,))
+for _ in range(4):
+    loss = F.cross_entropy(m(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("view_for_permute", """class Patch(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.proj = nn.Linear(3 * 4 * 4, 16); self.head = nn.Linear(16, 5)
+        self.enc = nn.TransformerEncoderLayer(16, 2, 32, dropout=0.1, batch_first=True)
+    def forward(self, x):
+        B, C, H, W = x.shape
+        x = x.reshape(B, C, H // 4, 4, W // 4, 4).permute(0, 2, 4, 1, 3, 5).reshape(B, (H // 4) * (W // 4), -1)
+        return self.head(self.enc(self.proj(x)).mean(1))
+m = Patch(); opt = torch.optim.AdamW(m.parameters(), lr=1e-3)
+X = torch.randn(4, 3, 8, 12); y = torch.randint(0, 5, (4,))
+for _ in range(3):
+    loss = F.cross_entropy(m(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("layer_repeated", """class Cell(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.i = nn.Linear(3, 6); self.h = nn.Linear(6, 6); self.o = nn.Linear(6, 1)
+    def forward(self, x):
+        h = torch.zeros(x.size(0), 6)
+        for t in range(x.size(1)):
+            h = torch.tanh(self.i(x[:, t]) + self.h(h))
+        return self.o(h)
+m = Cell(); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+X = torch.randn(12, 5, 3); y = X[:, :, 0].sum(1, keepdim=True)
+for _ in range(4):
+    loss = F.mse_loss(m(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("first_batch_again", """from torch.utils.data import DataLoader, TensorDataset
+X = torch.randn(64, 4); y = (X[:, 0] > 0).long()
+loader = DataLoader(TensorDataset(X, y), batch_size=16, shuffle=True)
+model = nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 2))
+opt = torch.optim.Adam(model.parameters(), lr=0.05)
+xb, yb = next(iter(loader))
+for step in range(15):
+    loss = F.cross_entropy(model(xb), yb)
+    opt.zero_grad(); loss.backward(); opt.step()
+print("one batch learnt:", loss.item())
+"""),
+    ("scheduled_per_batch", """from torch.utils.data import DataLoader, TensorDataset
+X = torch.randn(40, 3); y = X.sum(1, keepdim=True)
+loader = DataLoader(TensorDataset(X, y), batch_size=10)
+model = nn.Linear(3, 1)
+opt = torch.optim.SGD(model.parameters(), lr=0.01)
+sched = torch.optim.lr_scheduler.OneCycleLR(opt, max_lr=0.1, epochs=3, steps_per_epoch=len(loader))
+for epoch in range(3):
+    for xb, yb in loader:
+        loss = F.mse_loss(model(xb), yb)
+        opt.zero_grad(); loss.backward(); opt.step(); sched.step()
+    print(loss.item())
+"""),
+    ("nothing_loaded", """class Net(nn.Module):
+    def __init__(self, classes):
+        super().__init__()
+        self.body = nn.Linear(4, 8); self.head = nn.Linear(8, classes)
+    def forward(self, x):
+        return self.head(torch.relu(self.body(x)))
+old = Net(10)
+state = {k: v for k, v in old.state_dict().items() if k.startswith("body")}
+new = Net(3)
+print(new.load_state_dict(state, strict=False))
+opt = torch.optim.SGD(new.head.parameters(), lr=0.1)
+X = torch.randn(12, 4); y = torch.randint(0, 3, (12,))
+for _ in range(3):
+    loss = F.cross_entropy(new(X), y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("shuffled_apart", """emb = nn.Embedding(30, 5)
+opt = torch.optim.Adam(emb.parameters(), lr=0.01)
+items = torch.arange(30)
+for _ in range(4):
+    a = items[torch.randperm(30)][:8]
+    neg = items[torch.randperm(30)][:8]
+    pos = (a + 1) % 30
+    score = (emb(a) * emb(pos)).sum(1) - (emb(a) * emb(neg)).sum(1)
+    loss = -F.logsigmoid(score).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("shuffled_apart", """net = nn.Sequential(nn.Linear(6, 12), nn.ReLU(), nn.Linear(12, 3))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+X = torch.randn(30, 6); y = torch.randint(0, 3, (30,))
+for _ in range(4):
+    lam = 0.7
+    perm = torch.randperm(30)
+    xm = lam * X + (1 - lam) * X[perm]
+    out = net(xm)
+    loss = lam * F.cross_entropy(out, y) + (1 - lam) * F.cross_entropy(out, y[perm])
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("view_for_permute", """class Up(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 8, 3, padding=1)
+    def forward(self, x):
+        b, c, h, w = x.shape
+        y = self.conv(x).view(b, 2, 2, 2, h, w).permute(0, 1, 4, 2, 5, 3)
+        return y.reshape(b, 2, 2 * h, 2 * w)
+m = Up(); opt = torch.optim.Adam(m.parameters(), lr=0.01)
+X = torch.randn(2, 2, 5, 6); Y = F.interpolate(X, scale_factor=2)
+for _ in range(3):
+    loss = F.l1_loss(m(X), Y)
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+    ("view_for_permute", """x = torch.arange(12.0).view(3, 4)
+w = torch.randn(3, 2, requires_grad=True)
+y = x.reshape(4, 3) @ w
+y.pow(2).mean().backward()
+print(w.grad)
+a = torch.randn(2, 3, 4, requires_grad=True)
+b = a.view(4, 3, 2)
+b.sum().backward()
+print(a.grad.shape)
+"""),
+    ("weights_along_the_wrong_axis", """net = nn.Linear(5, 3)
+opt = torch.optim.Adam(net.parameters(), lr=0.05)
+slots = torch.randn(2, 4, 5)
+for _ in range(4):
+    att = F.softmax(net(slots), dim=1)
+    pooled = att.transpose(1, 2) @ slots
+    loss = (pooled.mean(1) - slots.mean(1)).pow(2).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+    print(loss.item())
+"""),
+)

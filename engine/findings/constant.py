@@ -12,9 +12,10 @@ from engine.findings.losses import LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAXES
 from engine.findings.optimizers import receiver
 from engine.program.names import called, dotted, keyword, names_read
 from engine.program.tree import Loop, covers
-from engine.trace import Finding, Op, Pass, Span, Tensor
+from engine.trace import Finding, Op, Pass, Span, Tensor, Update
 
 LAYERS = MADE_BY_LAYERS | {"conv1d", "conv2d"}
+HANDS_ON = PASSING | frozenset((*SOFTMAXES, "sigmoid", "tanh", "relu", "leaky_relu"))
 CLASS_LOSSES = ("cross_entropy", "nll_loss")
 CHOICES = ("argmax", "max")
 COMPARING = (*LOSSES, "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "sub", "rsub")
@@ -52,7 +53,7 @@ def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _is_from_layer(diagnosis: Diagnosis, tensor: Tensor) -> bool:
     """Whether a layer gave it, seen through what hands values on."""
     maker = diagnosis.maker.get(tensor.id)
-    while maker is not None and maker.name in PASSING | frozenset(SOFTMAXES) and maker.inputs:
+    while maker is not None and maker.name in HANDS_ON and maker.inputs:
         maker = diagnosis.maker.get(maker.inputs[0])
     return maker is not None and maker.name in LAYERS
 
@@ -173,7 +174,7 @@ def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
         if not isinstance(node, ast.Assign | ast.AugAssign):
             continue
         target = node.targets[0] if isinstance(node, ast.Assign) else node.target
-        step = steps.get(dotted(target.value)) if isinstance(target, ast.Attribute) else None
+        step = _optimizer(diagnosis, steps, target.value) if isinstance(target, ast.Attribute) else None
         if step is None or not isinstance(target, ast.Attribute) or step.optimizer in types or not step.settings:
             continue
         option = {"learning_rate": "lr"}.get(target.attr, target.attr)
@@ -191,6 +192,17 @@ def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
             value=step.settings[0][option],
             code=code.short(node),
         )
+
+
+def _optimizer(diagnosis: Diagnosis, steps: dict[str, Update], node: ast.expr) -> Update | None:
+    """A step of the optimizer that an expression names, also as a parameter of the function it is in."""
+    name, function = dotted(node), diagnosis.code.function(node)
+    taken = [each.arg for each in function.args.args] if function is not None else []
+    if name in steps or name not in taken or function is None:
+        return steps.get(name)
+    calls = [call for call in diagnosis.code.calls if called(call) == function.name]
+    given = [dotted(call.args[at]) for call in calls if (at := taken.index(name)) < len(call.args)]
+    return next((steps[each] for each in given if each in steps), None)
 
 
 @once_a_line

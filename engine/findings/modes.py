@@ -145,17 +145,24 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     statement = code.statement_at(span)
     top = diagnosis.outermost(module).path
     above = code.enclosing(statement, ast.With)
+    once, again = code.runs_once(above) if above is not None else False, _is_in_each_turn(code, f"{top}.train")
     known = any(variable.name == top and variable.module is not None for variable in diagnosis.trace.variables)
     yield diagnosis.finding(
         "evaluated_in_train",
         "warning",
         span,
         tensors=first.outputs[:1],
-        fix=code.line_before(above, f"{top}.eval()") if above is not None and known and code.runs_once(above) else (),
+        fix=code.line_before(above, f"{top}.eval()") if above is not None and known and (once or again) else (),
         module=module.path,
         type=module.type,
         model=top,
     )
+
+
+def _is_in_each_turn(code: Source, name: str) -> bool:
+    """Whether a method is called in a loop, or first in a function that trains: evaluation may change the mode."""
+    calls = (call for call in code.calls if dotted(call.func) == name)
+    return any(code.in_loop(call) or code.is_in_function(call) for call in calls)
 
 
 def _top_call(diagnosis: Diagnosis, op: Op) -> ModuleCall | None:

@@ -283,26 +283,13 @@ def nothing_loaded(diagnosis: Diagnosis) -> Iterator[Finding]:
             or call.lineno in diagnosis.trace.lines_not_run
         ):
             continue
-        model = dotted(call.func).removesuffix(".load_state_dict")
-        is_used = any(module.path == model and module.calls for module in diagnosis.trace.modules)
         written = any(update.span == code.span(call) for update in diagnosis.trace.updates)
-        if is_used and not written and not diagnosis.ops_at(code.span(call)) and _first_name(diagnosis, model):
+        if not written and not diagnosis.ops_at(code.span(call)) and ast.unparse(call.args[0]) != "{}":
             yield diagnosis.finding(
                 "nothing_loaded",
                 "error",
                 code.span(call),
-                model=model,
+                model=dotted(call.func).removesuffix(".load_state_dict"),
                 given=code.short(call.args[0]),
-                key=_first_name(diagnosis, model),
                 code=code.short(call),
             )
-
-
-def _first_name(diagnosis: Diagnosis, model: str) -> str:
-    names = (
-        f"{module.path}.{member.name}".removeprefix(f"{model}.")
-        for module in diagnosis.trace.modules
-        if module.path == model or module.path.startswith(f"{model}.")
-        for member in module.parameters
-    )
-    return next(names, "")

@@ -19,7 +19,12 @@ from tests.engine.findings.silent import HEAD, Case
 from tests.engine.findings.test_words import words
 
 TRIGGERS = (*silent.TRIGGERS, *silent_no_effect.TRIGGERS, *silent_training.TRIGGERS, *silent_values.TRIGGERS)
-NEAR_MISSES = (*silent.NEAR_MISSES, *silent_no_effect.NEAR_MISSES, *silent_training.NEAR_MISSES, *silent_values.NEAR_MISSES)
+NEAR_MISSES = (
+    *silent.NEAR_MISSES,
+    *silent_no_effect.NEAR_MISSES,
+    *silent_training.NEAR_MISSES,
+    *silent_values.NEAR_MISSES,
+)
 CASES = first_quick((case.code, case) for case in TRIGGERS)
 MISSES = first_quick(NEAR_MISSES)
 MENDED = {
@@ -37,7 +42,7 @@ MENDED = {
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {
-    "create_graph_in_backward": {0}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
+    "create_graph_in_backward": {0}, "evaluated_in_train": {0, 1, 2, 3}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
     "model_without_optimizer": {0}, "optimizer_holds_others": {0}, "result_dropped": {0}, "root_of_negative": {0},
     "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},
 }  # fmt: skip

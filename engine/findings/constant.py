@@ -33,6 +33,8 @@ def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
         axis = 1 if op.name in CLASS_LOSSES else _axis(op, given)
         if axis is None or axis >= len(given.shape) or given.shape[axis] != 1 or axis == 0:
             continue
+        if op.name == "max" and diagnosis.takers.get(op.outputs[0]):
+            continue  # a pooling
         if any(other.shape[axis : axis + 1] != (1,) for other in _inputs_at(diagnosis, op)):
             continue
         is_loss, is_choice = op.name in CLASS_LOSSES, op.name in CHOICES
@@ -181,6 +183,10 @@ def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
         if option not in step.settings[0] or node.lineno in diagnosis.trace.lines_not_run:
             continue
         name = code.text(target.value)
+        if any(attribute.attr == "param_groups" for attribute in code.attributes) and any(
+            code.text(read) == code.text(target) and isinstance(read.ctx, ast.Load) for read in code.attributes
+        ):
+            continue  # the program hands it on itself
         yield diagnosis.finding(
             "setting_without_effect",
             "error",
@@ -213,8 +219,14 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
         if len(sides) < 2 or len(sides[0]) != 1 or len(sides[1]) != 1 or sides[0] == sides[1]:
             continue
         (first,), (second,) = sides
-        sizes = {diagnosis.elements(drawn.outputs[0]) for drawn in (first, second)}
-        if len(sizes) != 1 or not op.nodes or first.span == second.span:
+        orders = [diagnosis.tensors[drawn.outputs[0]] for drawn in (first, second)]
+        tracked = sum(map(diagnosis.is_tracked, op.inputs[:2]))
+        if (
+            tracked != 1
+            or first.span == second.span
+            or orders[0].shape != orders[1].shape
+            or _is_same(diagnosis, *orders)
+        ):
             continue
         later = max(first, second, key=lambda drawn: diagnosis.op_at[drawn.id])
         earlier = first if later is second else second
@@ -223,12 +235,19 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
             "error",
             later.span,
             tensors=(first.outputs[0], second.outputs[0]),
-            rows=str(sizes.pop()),
+            rows=times(orders[0]),
             first_line=line(earlier.span),
             second_line=line(later.span),
             loss_line=line(op.span),
             code=diagnosis.code.excerpt(later.span),
         )
+
+
+def _is_same(diagnosis: Diagnosis, first: Tensor, second: Tensor) -> bool:
+    """Whether two random orders are the same one, drawn from the same seed; of a long one that is not known."""
+    if first.data is not None:
+        return first.data == second.data
+    return sum(called(call) == "manual_seed" for call in diagnosis.code.calls) > 1
 
 
 def _orders(diagnosis: Diagnosis, tensor: str) -> list[Op]:

@@ -58,7 +58,12 @@ def _terms(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str | None]]:
 
     def parts(tensor: str) -> Iterator[str]:
         maker = diagnosis.maker.get(tensor)
-        if maker is not None and maker.name in SUMS | SCALES and diagnosis.is_followed(tensor):
+        by_number = maker is not None and sum(map(diagnosis.is_tracked, maker.inputs)) == 1
+        if (
+            maker is not None
+            and diagnosis.is_followed(tensor)
+            and (maker.name in SUMS or (by_number and maker.name in SCALES))
+        ):
             yield from (given for given in maker.inputs if diagnosis.elements(given) == 1)
 
     for tensor in walk([root], parts):
@@ -89,7 +94,12 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
         if maker is None or maker.name in PASSES or diagnosis.is_followed(tensor) or maker.in_place:
             continue
         leaf = next((given for given in maker.inputs if diagnosis.is_tracked_leaf(given)), None)
-        if leaf is not None and diagnosis.is_parameter(leaf) and diagnosis.identity(leaf) in diagnosis.fed:
+        if (
+            leaf is not None
+            and maker.module is None
+            and diagnosis.is_parameter(leaf)
+            and diagnosis.identity(leaf) in diagnosis.fed
+        ):
             name = "no_grad" if diagnosis.why_unfollowed(maker) == "no_grad" else maker.name
             return _Cut(name, diagnosis.identity(leaf), maker.span)
     return None
@@ -175,7 +185,7 @@ def masks_at_the_wrong_moment(diagnosis: Diagnosis) -> Iterator[Finding]:
                 taker.name in PRODUCTS and taker.inputs[0] == after.outputs[0]
                 for taker in diagnosis.takers.get(after.outputs[0] if after.outputs else "", ())
             )
-            if weighs and _is_masking(diagnosis, after):
+            if weighs and _is_masking(diagnosis, after) and not _is_chosen_by(diagnosis, after, made):
                 yield _masked(diagnosis, op, after, "masked_after_softmax", made)
 
 
@@ -198,6 +208,12 @@ def _is_masking(diagnosis: Diagnosis, op: Op) -> bool:
     if op.name == "masked_fill":
         return argument(op, "value", 2) in ("0", "0.0") and len(op.inputs) == 2 and _differs(diagnosis.input_of(op, 1))
     return op.name == "mul" and any(_differs(diagnosis.tensors.get(given)) for given in op.inputs)
+
+
+def _is_chosen_by(diagnosis: Diagnosis, op: Op, made: Tensor) -> bool:
+    """Whether the mask was made of the weights themselves, as in a choice of the largest."""
+    masks = [given for given in op.inputs if given != made.id]
+    return bool({made.id, *diagnosis.made_from(made.id)} & set(islice(walk(masks, diagnosis.made_from), MOST_BEHIND)))
 
 
 def _differs(mask: Tensor | None) -> bool:

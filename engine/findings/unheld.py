@@ -264,16 +264,19 @@ def _is_fresh(diagnosis: Diagnosis, module: Module, leaves: set[str]) -> bool:
     if any(dotted(call.func) == f"{module.path}.load_state_dict" for call in diagnosis.code.calls):
         return False  # that it loaded nothing is another finding
     written = [update for update in diagnosis.trace.updates if leaves.intersection(diagnosis.changed_by(update))]
-    calls = [diagnosis.code.call_at(update.span) for update in written]
-    loaded = any(call is not None and called(call) in ("load_state_dict", "deepcopy") for call in calls)
-    drawn = {diagnosis.identity(change.before or "") for update in written for change in update.changes}
-    return leaves <= drawn and not loaded and leaves.isdisjoint(diagnosis.fed)
+    writers = {op.name if (op := diagnosis.ops.get(update.op or "")) is not None else "" for update in written}
+    drawn = {leaf for update in written for leaf in diagnosis.changed_by(update)}
+    return (
+        leaves <= drawn
+        and writers.isdisjoint(("", "copy_", "lerp_", "add_", "mul_"))
+        and leaves.isdisjoint(diagnosis.fed)
+    )
 
 
 def nothing_loaded(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`load_state_dict(..., strict=False)` that wrote into no parameter: no name in the file is one of the model's."""
     code = diagnosis.code
-    for call in code.calls:
+    for call in code.calls if diagnosis.trace.failure is None and not diagnosis.trace.truncated else ():
         word = keyword(call, "strict")
         lenient = word is not None and ast.unparse(word.value) == "False"
         if (

@@ -26,6 +26,8 @@ REDUCES = frozenset("mean sum max amax min amin logsumexp".split())
 PRODUCTS = frozenset(("matmul", "bmm"))
 CLASS_LOSSES = frozenset(("cross_entropy", "nll_loss"))
 MOST_AXES = 5
+MOST_TURNS = 8
+"""Of one place; what comes later is like it."""
 MOST_VALUES = 200
 _SLICE = re.compile(r"slice\([^()]*\)")
 
@@ -35,7 +37,7 @@ def views_for_permutes(diagnosis: Diagnosis) -> Iterator[Finding]:
     with the same sizes the first."""
     told: set[tuple[Shape, Shape]] = set()
     for op in diagnosis.ops_named(RESHAPES):
-        given, made = diagnosis.input_of(op), diagnosis.output_of(op)
+        given, made = diagnosis.input_of(op), diagnosis.output_of(op) if op.iteration < MOST_TURNS else None
         if given is None or made is None or (given.shape, made.shape) in told or not _is_for_layers(diagnosis, op):
             continue
         old, new = _long(given.shape), _long(made.shape)

@@ -66,7 +66,7 @@ def _terms(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str | None]]:
         ):
             yield from (given for given in maker.inputs if diagnosis.elements(given) == 1)
 
-    for tensor in walk([root], parts):
+    for tensor in islice(walk([root], parts), MOST_BEHIND):
         maker = diagnosis.maker.get(tensor)
         if maker is None or maker.name not in SUMS or not diagnosis.is_followed(tensor):
             continue
@@ -283,10 +283,14 @@ def _exp_line(diagnosis: Diagnosis, log: str, sample: Op) -> str:
 
 
 def backward_does_not_fit(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A custom Function whose backward a check found to be no derivative of its forward."""
+    """A custom Function whose backward a check found to be no derivative of its forward; where the forward is flat or
+    hands its input on, another gradient is meant."""
     for check in diagnosis.trace.checks:
         node = diagnosis.nodes.get(check.nodes[0]) if check.nodes and check.reason == "custom" else None
-        if node is None or not check.elements:
+        op = diagnosis.op_of_node(node.id) if node is not None else None
+        if node is None or op is None or all(element.difference == 0 for element in check.elements):
+            continue
+        if _hands_on(diagnosis, op):
             continue
         element = max(check.elements, key=lambda each: abs(float(each.autograd) - float(each.difference)))
         yield diagnosis.finding(
@@ -301,3 +305,9 @@ def backward_does_not_fit(diagnosis: Diagnosis) -> Iterator[Finding]:
             true=f"{float(element.difference):.6g}",
         )
         return
+
+
+def _hands_on(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether the values that come out are those that went in."""
+    given, made = diagnosis.input_of(op), diagnosis.output_of(op)
+    return given is not None and made is not None and (given.data, given.summary) == (made.data, made.summary)

@@ -145,24 +145,36 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     statement = code.statement_at(span)
     top = diagnosis.outermost(module).path
     above = code.enclosing(statement, ast.With)
-    once, again = code.runs_once(above) if above is not None else False, _is_in_each_turn(code, f"{top}.train")
+    is_safe = above is not None and (code.runs_once(above) or _comes_back(code, above, top))
     known = any(variable.name == top and variable.module is not None for variable in diagnosis.trace.variables)
     yield diagnosis.finding(
         "evaluated_in_train",
         "warning",
         span,
         tensors=first.outputs[:1],
-        fix=code.line_before(above, f"{top}.eval()") if above is not None and known and (once or again) else (),
+        fix=code.line_before(above, f"{top}.eval()") if above is not None and known and is_safe else (),
         module=module.path,
         type=module.type,
         model=top,
     )
 
 
-def _is_in_each_turn(code: Source, name: str) -> bool:
-    """Whether a method is called in a loop, or first in a function that trains: evaluation may change the mode."""
-    calls = (call for call in code.calls if dotted(call.func) == name)
-    return any(code.in_loop(call) or code.is_in_function(call) for call in calls)
+def _comes_back(code: Source, evaluation: ast.With, model: str) -> bool:
+    """Whether `train()` is called before the model is trained again: in the same loop, or in a function of its own that
+    does not evaluate in between."""
+    evaluating = code.function(evaluation)
+    name = evaluating.name if evaluating is not None else ""
+    for call in (call for call in code.calls if dotted(call.func) == f"{model}.train"):
+        training = code.function(call)
+        if code.in_loop(call) and code.loops(call)[:1] == code.loops(evaluation)[:1]:
+            return True
+        if training is None or training is evaluating or code.in_loop(call):
+            continue
+        if not any(
+            node is evaluation or (isinstance(node, ast.Call) and called(node) == name) for node in ast.walk(training)
+        ):
+            return True
+    return False
 
 
 def _top_call(diagnosis: Diagnosis, op: Op) -> ModuleCall | None:

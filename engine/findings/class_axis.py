@@ -54,7 +54,8 @@ def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             op=op.name,
             name=diagnosis.say(given.id),
             shape=times(given),
-            batch=str(given.shape[0]),
+            run=str(_dim(op, given)),
+            batch=str(given.shape[_dim(op, given) or 0]),
             classes=str(given.shape[axis]),
             dim=str(axis),
         )
@@ -125,11 +126,19 @@ def classes_on_the_last_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _over_batch(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
-    """Whether it runs over axis 0 of what a layer made of a batch."""
-    axis = _class_axis(diagnosis, given)
-    if len(given.shape) < 2 or _dim(op, given) != 0 or min(given.shape[0], given.shape[axis]) < 2:
+    """Whether it runs over axis 0 of what a layer made of a batch, or over the steps of a sequence whose classes a
+    loss then looks for on the last axis."""
+    axis, dim = _class_axis(diagnosis, given), _dim(op, given)
+    if len(given.shape) < 2 or dim in (None, axis) or min(given.shape[dim or 0], given.shape[axis]) < 2:
         return False
-    return _layer(diagnosis, given) is not None
+    last = axis == len(given.shape) - 1 and (dim == 0 or _is_scored(diagnosis, op, given.shape[-1]))
+    return (dim == 0 or last) and _layer(diagnosis, given) is not None
+
+
+def _is_scored(diagnosis: Diagnosis, op: Op, classes: int) -> bool:
+    """Whether the probabilities go into a loss as rows of so many classes."""
+    scores = ((user, diagnosis.input_of(user)) for user in _users(diagnosis, op.outputs[0] if op.outputs else ""))
+    return any(user.name in LOSSES and score is not None and score.shape[1:] == (classes,) for user, score in scores)
 
 
 def _dim(op: Op, given: Tensor) -> int | None:
@@ -215,7 +224,8 @@ def _also_over_classes(diagnosis: Diagnosis, op: Op) -> bool:
     others = diagnosis.takers.get(op.inputs[0], ()) if op.inputs else ()
     given = diagnosis.input_of(op)
     return any(
-        other.name in SOFTMAXES and given is not None and _dim(other, given) not in (0, None) for other in others
+        other.name in SOFTMAXES and given is not None and _dim(other, given) not in (_dim(op, given), None)
+        for other in others
     )
 
 

@@ -2,8 +2,10 @@
 
 import ast
 from collections.abc import Iterator
+from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, line
+from engine.findings.diagnosis import Diagnosis, argument, line, walk
+from engine.findings.losses import LOSSES
 from engine.program.names import called, dotted
 from engine.program.source import Source
 from engine.trace import Finding, ModuleCall, Op
@@ -11,6 +13,10 @@ from engine.trace import Finding, ModuleCall, Op
 DROPOUTS = frozenset("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split())
 NORMS = frozenset(("batch_norm",))
 SWITCHES = frozenset("no_grad inference_mode enable_grad".split())
+JUDGES = frozenset((*LOSSES, *"mse_loss l1_loss smooth_l1_loss argmax max topk eq ne gt ge".split()))
+"""What is done with predictions to see how good they are."""
+MOST_VALUES = 60
+MOST_LOOKED_AT = 20
 MODULE_PREFIXES = ("torch.", "torch.autograd.")
 
 
@@ -118,12 +124,15 @@ def _switch(code: Source, method: str) -> ast.Call | None:
 
 
 def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Dropout or batch norm in train mode under no_grad, after training, with results that nothing learns from."""
+    """Dropout or batch norm in train mode under no_grad, after training, with results that nothing learns from; in a
+    program that calls `train()` somewhere those that are held against labels."""
     code = diagnosis.code
-    if not diagnosis.steps or _switch(code, "train") is not None:
+    if not diagnosis.steps:
         return
     layers = [op for op in _layers(diagnosis) if op.module in diagnosis.modules and _is_training(op)]
     found = [op for op in layers if op.grad_mode != "grad" and _takes_part(op)]
+    if _switch(code, "train") is not None:
+        found = [op for op in found[:MOST_LOOKED_AT] if _is_judged(diagnosis, op) and not _is_asked_for(diagnosis, op)]
     if not found or _feeds_training(diagnosis):
         return
     first = found[0]
@@ -131,20 +140,79 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     if not trained:
         return
     module = diagnosis.modules[first.module or ""]
-    statement = code.statement_at(first.span)
+    around = _top_call(diagnosis, first)
+    span = around.span if around is not None and around.span is not None else first.span
+    statement = code.statement_at(span)
     top = diagnosis.outermost(module).path
     above = code.enclosing(statement, ast.With)
+    is_safe = above is not None and (code.runs_once(above) or _comes_back(code, above, top))
     known = any(variable.name == top and variable.module is not None for variable in diagnosis.trace.variables)
     yield diagnosis.finding(
         "evaluated_in_train",
         "warning",
-        first.span,
+        span,
         tensors=first.outputs[:1],
-        fix=code.line_before(above, f"{top}.eval()") if above is not None and known and code.runs_once(above) else (),
+        fix=code.line_before(above, f"{top}.eval()") if above is not None and known and is_safe else (),
         module=module.path,
         type=module.type,
         model=top,
     )
+
+
+def _comes_back(code: Source, evaluation: ast.With, model: str) -> bool:
+    """Whether `train()` is called before the model is trained again: in the same loop, or in a function of its own that
+    does not evaluate in between."""
+    evaluating = code.function(evaluation)
+    name = evaluating.name if evaluating is not None else ""
+    for call in (call for call in code.calls if dotted(call.func) == f"{model}.train"):
+        training = code.function(call)
+        if code.in_loop(call) and code.loops(call)[:1] == code.loops(evaluation)[:1]:
+            return True
+        if training is None or training is evaluating or code.in_loop(call):
+            continue
+        if not any(
+            node is evaluation or (isinstance(node, ast.Call) and called(node) == name) for node in ast.walk(training)
+        ):
+            return True
+    return False
+
+
+def _top_call(diagnosis: Diagnosis, op: Op) -> ModuleCall | None:
+    """The call of a model during which an op ran."""
+    at, places = diagnosis.op_at[op.id], diagnosis.op_at
+    tops = (call for call in diagnosis.trace.calls if call.parent is None)
+    return next(
+        (call for call in tops if places.get(call.first_op or "", at + 1) <= at <= places.get(call.last_op or "", -1)),
+        None,
+    )
+
+
+def _is_judged(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether the result of the model around it is compared, or a class is chosen by it."""
+    top = _top_call(diagnosis, op)
+    last = diagnosis.ops.get(top.last_op or "") if top is not None else None
+    made = walk(
+        last.outputs if last is not None else (),
+        lambda tensor: (t for op in diagnosis.takers.get(tensor, ()) for t in op.outputs),
+    )
+    return any(
+        taker.name in JUDGES for tensor in islice(made, MOST_VALUES) for taker in diagnosis.takers.get(tensor, ())
+    )
+
+
+def _is_asked_for(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether `train()` was called for this very evaluation: above it, with no pass between."""
+    code = diagnosis.code
+    top = _top_call(diagnosis, op)
+    place = code.statement_at(top.span) if top is not None else None
+    passes = [pass_.span.line for pass_ in diagnosis.trace.passes if pass_.span is not None]
+    for call in code.calls:
+        if place is None or called(call) != "train" or call.args or call.lineno > place.lineno:
+            continue
+        same = code.function(call) is code.function(place)
+        if same and not any(call.lineno <= line <= place.lineno for line in passes):
+            return True
+    return False
 
 
 def _feeds_training(diagnosis: Diagnosis) -> bool:

@@ -255,6 +255,7 @@ def tensors_not_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         made = (tensor for op in diagnosis.ops_at(code.span(statement.value)) for tensor in op.outputs)
         leaves = list(dict.fromkeys(leaf for leaf in map(diagnosis.identity, made) if leaf in diagnosis.fed))
+        leaves = [leaf for leaf in leaves if not diagnosis.is_parameter(leaf)]
         if not leaves or not diagnosis.stepped.isdisjoint(leaves):
             continue
         yield diagnosis.finding(

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from engine.findings.diagnosis import Diagnosis
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
+from engine.program.source import Source
 from engine.trace import Finding
 
 CONTAINERS = {ast.List: "nn.ModuleList", ast.ListComp: "nn.ModuleList", ast.Dict: "nn.ModuleDict"}
@@ -40,7 +41,7 @@ class Container(NamedTuple):
 
 def said_of(container: Container) -> dict[str, str]:
     """What its sentences ask for."""
-    kind = "dict" if isinstance(container.value, ast.Dict) else "list"
+    kind = "dict" if _kind(container.value) is ast.Dict else "list"
     return {
         "name": container.target,
         "line": str(container.value.lineno),
@@ -69,11 +70,20 @@ def plain_containers(diagnosis: Diagnosis) -> Iterator[Container]:
         owner = code.enclosing(statement, ast.ClassDef)
         if owner is None or not target.startswith("self.") or (owner, target) in registered:
             continue
-        held = _held(statement.value)
+        held = _held(statement.value) or _put_in_later(code, owner, target, statement.value)
         is_parameter = bool(held) and called(held[0]) == "Parameter"
-        better = (PARAMETER_CONTAINERS if is_parameter else CONTAINERS).get(type(statement.value))
+        better = (PARAMETER_CONTAINERS if is_parameter else CONTAINERS).get(_kind(statement.value))
         if held and better is not None:
             yield Container(target, statement.value, owner.name, better)
+
+
+def _kind(value: ast.expr) -> type[ast.expr]:
+    """What kind of container an expression makes."""
+    return (
+        {"list": ast.List, "dict": ast.Dict}.get(called(value), ast.Call)
+        if isinstance(value, ast.Call)
+        else type(value)
+    )
 
 
 def _held(node: ast.expr) -> list[ast.Call]:
@@ -87,6 +97,24 @@ def _held(node: ast.expr) -> list[ast.Call]:
         items = [*node.values]
     made = [item for item in items if isinstance(item, ast.Call) and dotted(item.func).startswith(("nn.", "torch.nn."))]
     return made if len(made) == len(items) else []
+
+
+def _put_in_later(code: Source, owner: ast.ClassDef, target: str, value: ast.expr) -> list[ast.Call]:
+    """What is appended to an empty list, or stored in an empty dict, elsewhere in the class."""
+    if ast.unparse(value) not in ("[]", "{}", "list()", "dict()"):
+        return []
+    found: list[ast.Call] = []
+    for node in ast.walk(owner):
+        match node:
+            case ast.Call(func=ast.Attribute(value=kept, attr="append"), args=[ast.Call() as made]):
+                pass
+            case ast.Assign(targets=[ast.Subscript(value=kept)], value=ast.Call() as made):
+                pass
+            case _:
+                continue
+        if dotted(kept) == target and dotted(made.func).startswith(("nn.", "torch.nn.")):
+            found.append(made)
+    return found
 
 
 def _hides(diagnosis: Diagnosis) -> bool:

@@ -141,3 +141,32 @@ def test_a_bug_in_one_family_costs_only_its_own_findings(
 def test_a_cut_by_data_is_mended_by_the_tensor_itself(engine: LocalEngine) -> None:
     [edit] = findings(engine, TRIGGERS["cut_by_detach"][1])["cut_by_detach"].fix
     assert (edit.span.line, edit.text) == (6, "h")
+
+
+SQUARE = """
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return {forward}
+    @staticmethod
+    def backward(ctx, g):
+        x, = ctx.saved_tensors
+        return g * {backward}
+w = torch.tensor([1.0, -2.0], requires_grad=True)
+Square.apply(w).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("forward", "backward", "wrong"),
+    [("x * x", "x", True), ("x * x", "2 * x", False), ("x.sign()", "1", False), ("x.view_as(x)", "-1", False)],
+)
+def test_a_checked_backward_that_does_not_fit_is_told(
+    engine: LocalEngine, forward: str, backward: str, wrong: bool
+) -> None:
+    """Where the forward is flat or hands its input on, as in straight-through and reversed gradients, it is meant."""
+    code = HEAD + SQUARE.format(forward=forward, backward=backward)
+    trace = engine.run(RunRequest(program=Program(code=code), checks=("finite-difference",)))
+    found = [finding for finding in trace.findings if finding.code == "backward_does_not_fit"]
+    assert [(one.span and one.span.line, one.parameters["true"]) for one in found] == ([(9, "-4")] if wrong else [])

@@ -1,0 +1,313 @@
+"""Terms of a loss that are not what they are taken for: without a gradient, of the wrong kind of number, masked at the
+wrong moment, a log-variance in place of a deviation."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times, walk
+from engine.ops import PASSES
+from engine.trace import Finding, Op, Pass, Span, Tensor
+
+SUMS = frozenset("add sub rsub".split())
+SCALES = frozenset("mul div neg mean sum squeeze".split())
+NOISES = frozenset("randn randn_like normal normal_".split())
+PRODUCTS = ("matmul", "bmm")
+LOGITS = "binary_cross_entropy_with_logits"
+MOST_BEHIND = 300
+HIDDEN = -1000.0
+"""Scores below it were masked before the softmax."""
+
+
+class _Cut(NamedTuple):
+    """Where the way from a parameter to a term was cut."""
+
+    name: str
+    leaf: str
+    span: Span | None
+
+
+@once_a_line
+def terms_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A term added to the loss that was made of parameters, and that autograd takes for a number."""
+    first = {pass_.span: pass_ for pass_ in reversed(diagnosis.trace.passes) if pass_.kind == "backward"}
+    for root in (root.tensor for pass_ in first.values() for root in pass_.roots):
+        if root is None or diagnosis.elements(root) != 1:
+            continue
+        for op, term in _terms(diagnosis, root):
+            cut = _cut(diagnosis, op, term)
+            if cut is None:
+                continue
+            yield diagnosis.finding(
+                "penalty_without_graph" if cut.name == "grad" else "term_without_gradient",
+                "warning",
+                cut.span,
+                tensors=(term or root, cut.leaf),
+                nodes=op.nodes[:1],
+                code=diagnosis.code.excerpt(op.span),
+                sum_line=line(op.span),
+                op=cut.name,
+                cut=diagnosis.code.excerpt(cut.span),
+                leaf=diagnosis.say(cut.leaf),
+            )
+
+
+def _terms(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str | None]]:
+    """What is added up to a loss without a gradient of its own: with the op that adds it, a tensor or None for a
+    number."""
+
+    def parts(tensor: str) -> Iterator[str]:
+        maker = diagnosis.maker.get(tensor)
+        by_number = maker is not None and sum(map(diagnosis.is_tracked, maker.inputs)) == 1
+        if (
+            maker is not None
+            and diagnosis.is_followed(tensor)
+            and (maker.name in SUMS or (by_number and maker.name in SCALES))
+        ):
+            yield from (given for given in maker.inputs if diagnosis.elements(given) == 1)
+
+    for tensor in islice(walk([root], parts), MOST_BEHIND):
+        maker = diagnosis.maker.get(tensor)
+        if maker is None or maker.name not in SUMS or not diagnosis.is_followed(tensor):
+            continue
+        if len(maker.inputs) == 1:
+            yield maker, None
+        yield from ((maker, given) for given in maker.inputs if not diagnosis.is_tracked(given))
+
+
+def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
+    """What keeps the gradient of a term from the parameters that it was made of."""
+    if term is None:
+        reads = [diagnosis.ops[read] for read in diagnosis.escapes.get(op.id, ())]
+        for read in reads:
+            leaves = diagnosis.leaves_behind(read.inputs)
+            if leaves and all(map(diagnosis.is_parameter, leaves)):
+                return _Cut(read.name, leaves[0], read.span)
+        return None
+    for tensor in islice(walk([term], diagnosis.made_from), MOST_BEHIND):
+        maker = diagnosis.maker.get(tensor)
+        pass_ = _given_by(diagnosis, tensor)
+        if pass_ is not None and not pass_.create_graph:
+            leaves = diagnosis.leaves_behind(root.tensor for root in pass_.roots if root.tensor is not None)
+            fed = [leaf for leaf in leaves if diagnosis.is_parameter(leaf)]
+            return _Cut("grad", fed[0], pass_.span) if fed else None
+        if maker is None or maker.name in PASSES or diagnosis.is_followed(tensor) or maker.in_place:
+            continue
+        leaf = next((given for given in maker.inputs if diagnosis.is_tracked_leaf(given)), None)
+        if (
+            leaf is not None
+            and maker.module is None
+            and diagnosis.is_parameter(leaf)
+            and diagnosis.identity(leaf) in diagnosis.fed
+        ):
+            name = "no_grad" if diagnosis.why_unfollowed(maker) == "no_grad" else maker.name
+            return _Cut(name, diagnosis.identity(leaf), maker.span)
+    return None
+
+
+def _given_by(diagnosis: Diagnosis, tensor: str) -> Pass | None:
+    """The `autograd.grad` that returned a tensor."""
+    record = diagnosis.tensors.get(tensor)
+    if record is None or record.role != "gradient":
+        return None
+    identity = diagnosis.identity(tensor)
+    return next(
+        (
+            pass_
+            for pass_ in diagnosis.trace.passes
+            if pass_.kind == "grad" and identity in map(diagnosis.identity, filter(None, pass_.results))
+        ),
+        None,
+    )
+
+
+@once_a_line
+def wrong_kinds_of_numbers(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """KL and binary cross entropy given what they are not defined for, read off the values."""
+    for op in diagnosis.ops_named(("kl_div", "binary_cross_entropy", LOGITS)):
+        given, target = diagnosis.input_of(op), diagnosis.input_of(op, 1)
+        code = _wrong(op, given, target) if given is not None and target is not None else None
+        if code is None or given is None or target is None or op.span is None:
+            continue
+        shown = target if code in ("kl_target_logarithms", "bce_target_outside") else given
+        low, high = _range(shown) or (0.0, 0.0)
+        yield diagnosis.finding(
+            code,
+            "warning",
+            op.span,
+            tensors=(given.id, target.id),
+            nodes=op.nodes[-1:],
+            loss=op.name,
+            name=diagnosis.say(shown.id),
+            other=diagnosis.say((target if shown is given else given).id),
+            low=f"{low:.4g}",
+            high=f"{high:.4g}",
+            code=diagnosis.code.excerpt(op.span),
+        )
+
+
+def _wrong(op: Op, given: Tensor, target: Tensor) -> str | None:
+    values, wanted = _range(given), _range(target)
+    if target.requires_grad and not given.requires_grad:
+        return "loss_arguments_swapped" if op.name != "kl_div" else None
+    if op.name == "kl_div":
+        if values is not None and values[1] > 1e-6:
+            return "kl_of_probabilities"
+        logarithms = wanted is not None and wanted[0] < 0 and argument(op, "log_target") != "True"
+        return "kl_target_logarithms" if logarithms else None
+    return "bce_target_outside" if wanted is not None and (wanted[0] < -1e-6 or wanted[1] > 1 + 1e-6) else None
+
+
+def _range(tensor: Tensor) -> tuple[float, float] | None:
+    """Smallest and largest element, when they are known."""
+    numbers = numbers_of(tensor)
+    if numbers:
+        return min(numbers), max(numbers)
+    summary = tensor.summary
+    return (float(summary.min), float(summary.max)) if summary is not None and not summary.nan else None
+
+
+@once_a_line
+def masks_at_the_wrong_moment(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A mask of zeros and ones after a softmax, whose weights no longer add up to 1; or multiplied before it, where a
+    0 is a score like another."""
+    for op in diagnosis.ops_named(("softmax",)):
+        given, made = diagnosis.input_of(op), diagnosis.output_of(op)
+        if given is None or made is None or len(given.shape) < 2 or given.shape[-1] < 2:
+            continue
+        values, before = _range(given), diagnosis.maker.get(given.id)
+        if values is None or values[0] < HIDDEN or (given.summary is not None and given.summary.inf):
+            continue
+        if before is not None and _is_masking(diagnosis, before):
+            yield _masked(diagnosis, op, before, "masked_by_zero_scores", made)
+        for after in diagnosis.takers.get(made.id, ()):
+            weighs = any(
+                taker.name in PRODUCTS and taker.inputs[0] == after.outputs[0]
+                for taker in diagnosis.takers.get(after.outputs[0] if after.outputs else "", ())
+            )
+            if weighs and _is_masking(diagnosis, after) and not _is_chosen_by(diagnosis, after, made):
+                yield _masked(diagnosis, op, after, "masked_after_softmax", made)
+
+
+def _masked(diagnosis: Diagnosis, op: Op, mask: Op, code: str, made: Tensor) -> Finding:
+    return diagnosis.finding(
+        code,
+        "warning",
+        mask.span,
+        tensors=(made.id, *mask.outputs[:1]),
+        nodes=mask.nodes[:1],
+        code=diagnosis.code.excerpt(mask.span),
+        name=diagnosis.say(made.id),
+        shape=times(made),
+        softmax_line=line(op.span),
+    )
+
+
+def _is_masking(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether it puts zeros where a mask says so, differently along the last axis."""
+    if op.name == "masked_fill":
+        return argument(op, "value", 2) in ("0", "0.0") and len(op.inputs) == 2 and _differs(diagnosis.input_of(op, 1))
+    return op.name == "mul" and any(_differs(diagnosis.tensors.get(given)) for given in op.inputs)
+
+
+def _is_chosen_by(diagnosis: Diagnosis, op: Op, made: Tensor) -> bool:
+    """Whether the mask was made of the weights themselves, as in a choice of the largest."""
+    masks = [given for given in op.inputs if given != made.id]
+    return bool({made.id, *diagnosis.made_from(made.id)} & set(islice(walk(masks, diagnosis.made_from), MOST_BEHIND)))
+
+
+def _differs(mask: Tensor | None) -> bool:
+    """Whether a tensor is all zeros and ones, some of each, along its last axis too."""
+    if mask is None or mask.requires_grad or not mask.shape or mask.shape[-1] < 2:
+        return False
+    if mask.data is not None:
+        size = mask.shape[-1]
+        rows = [mask.data[at : at + size] for at in range(0, len(mask.data), size)]
+        return set(mask.data) == {0, 1} and any(len(set(row)) == 2 for row in rows)
+    summary = mask.summary
+    if summary is None or (summary.min, summary.max) != (0, 1) or mask.shape[-1] != mask.shape[-2]:
+        return False
+    ones = round(float(summary.norm) ** 2)
+    count = float(summary.mean) * (ones + summary.zeros)
+    return summary.zeros > 0 and abs(count - ones) < 0.5
+
+
+@once_a_line
+def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A log-variance, or the variance made of it, times the noise of a sample: the deviation was meant."""
+    for op in diagnosis.ops_named(("mul",)):
+        if len(op.inputs) != 2 or not diagnosis.reaches_a_pass(op):
+            continue
+        noise = [given for given in op.inputs if _is_noise(diagnosis, given)]
+        scale = next((given for given in op.inputs if given not in noise), None)
+        if len(noise) != 1 or scale is None:
+            continue
+        maker = diagnosis.maker.get(scale)
+        log = maker.inputs[0] if maker is not None and maker.name == "exp" else scale
+        if not _is_log_variance(diagnosis, log, op):
+            continue
+        yield diagnosis.finding(
+            "log_variance_as_deviation" if log == scale else "variance_as_deviation",
+            "warning",
+            op.span,
+            tensors=(scale, noise[0]),
+            nodes=op.nodes[:1],
+            name=diagnosis.say(scale),
+            log=diagnosis.say(log),
+            code=diagnosis.code.excerpt(op.span),
+            exp_line=_exp_line(diagnosis, log, op),
+        )
+
+
+def _is_noise(diagnosis: Diagnosis, tensor: str) -> bool:
+    maker = diagnosis.maker.get(tensor)
+    return maker is not None and maker.name in NOISES and not diagnosis.is_tracked(tensor)
+
+
+def _is_log_variance(diagnosis: Diagnosis, log: str, sample: Op) -> bool:
+    """Whether the loss takes a value for the logarithm of a variance: its exponential and itself are both terms there,
+    and nobody squares the exponential."""
+    takers = diagnosis.takers.get(log, ())
+    exponentials = [output for taker in takers if taker.name == "exp" for output in taker.outputs]
+    uses = [user for value in exponentials for user in diagnosis.takers.get(value, ()) if user is not sample]
+    squared = any(user.name in ("pow", "square") or user.inputs == (user.inputs[0],) * 2 for user in uses)
+    added = any(taker.name in SUMS for taker in takers)
+    return added and not squared and any(user.name in SUMS or user.name in ("sum", "neg") for user in uses)
+
+
+def _exp_line(diagnosis: Diagnosis, log: str, sample: Op) -> str:
+    """Where the loss takes the exponential."""
+    exps = [taker for taker in diagnosis.takers.get(log, ()) if taker.name == "exp"]
+    own = [taker for taker in exps if not set(taker.outputs) & set(sample.inputs)]
+    return line((own or exps)[0].span)
+
+
+def backward_does_not_fit(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A custom Function whose backward a check found to be no derivative of its forward; where the forward is flat or
+    hands its input on, another gradient is meant."""
+    for check in diagnosis.trace.checks:
+        node = diagnosis.nodes.get(check.nodes[0]) if check.nodes and check.reason == "custom" else None
+        op = diagnosis.op_of_node(node.id) if node is not None else None
+        if node is None or op is None or all(element.difference == 0 for element in check.elements):
+            continue
+        if _hands_on(diagnosis, op):
+            continue
+        element = max(check.elements, key=lambda each: abs(float(each.autograd) - float(each.difference)))
+        yield diagnosis.finding(
+            "backward_does_not_fit",
+            "warning",
+            node.code,
+            tensors=(check.tensor,),
+            nodes=(node.id,),
+            function=check.parameters.get("function", node.type),
+            leaf=diagnosis.say(check.tensor),
+            given=f"{float(element.autograd):.6g}",
+            true=f"{float(element.difference):.6g}",
+        )
+        return
+
+
+def _hands_on(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether the values that come out are those that went in."""
+    given, made = diagnosis.input_of(op), diagnosis.output_of(op)
+    return given is not None and made is not None and (given.data, given.summary) == (made.data, made.summary)

@@ -1,0 +1,298 @@
+"""Parameters that a loss is computed with and no optimizer holds: layers made in a forward, parameters behind an op,
+copies taken for ties, one layer put into several places, a model that was never trained evaluated for one that was."""
+
+import ast
+from collections.abc import Iterator
+from typing import TypeGuard
+
+from engine.findings.diagnosis import Diagnosis, numbers_of
+from engine.program.names import called, dotted, is_reference, keyword
+from engine.trace import Finding, Module, ModuleCall, Op, Span, Tensor
+
+MODES = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
+"""Layers that eval mode changes."""
+COPIES_VALUES = ("data", "copy_", "clone")
+
+
+def layers_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Layers that belong to no model and are new in every forward: their parameters are never trained, and no
+    `eval()` reaches them."""
+    made: dict[tuple[Span | None, str], list[Module]] = {}
+    calls = {call.module: call for call in reversed(diagnosis.trace.calls)}
+    drawn = {diagnosis.identity(op.inputs[0]): op for op in reversed(diagnosis.trace.ops) if op.in_place and op.inputs}
+    for module in diagnosis.trace.modules:
+        birth = _birth(diagnosis, module, calls.get(module.id), drawn)
+        if birth is not None:
+            made.setdefault((birth, module.type), []).append(module)
+    for (birth, kind), layers in made.items():
+        leaves = [diagnosis.identity(member.tensor) for layer in layers for member in layer.parameters]
+        untrained = [leaf for leaf in leaves if leaf in diagnosis.fed and leaf not in diagnosis.stepped]
+        if len(layers) < 2 or (leaves and (not diagnosis.steps or not untrained)):
+            continue
+        if not leaves and not _is_deaf(diagnosis, layers):
+            continue
+        yield diagnosis.finding(
+            "layer_made_in_forward" if leaves else "mode_layer_made_in_forward",
+            "warning",
+            birth,
+            tensors=untrained[:8],
+            layer=kind,
+            count=str(len(layers)),
+            code=diagnosis.code.excerpt(birth),
+        )
+
+
+def _birth(diagnosis: Diagnosis, module: Module, call: ModuleCall | None, drawn: dict[str, Op]) -> Span | None:
+    """Where a module that no model holds was made, while another one's forward ran; `call` is its first one, `drawn`
+    what first wrote into a parameter."""
+    if not module.path.rpartition(".")[2].startswith("("):
+        return None
+    around = diagnosis.calls.get(call.parent or "") if call is not None else None
+    if call is None or around is None or call.span is None:
+        return None
+    first = drawn.get(diagnosis.identity(module.parameters[0].tensor)) if module.parameters else None
+    if first is not None and first.module is None:
+        return None
+    forward = diagnosis.code.statement_at(call.span)
+    function = diagnosis.code.function(forward) if forward is not None else None
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call)) if function is not None else ()
+    made = next((node for node in calls if called(node) == module.type), None)
+    return diagnosis.code.span(made) if made is not None else None
+
+
+def _is_deaf(diagnosis: Diagnosis, layers: list[Module]) -> bool:
+    """Whether one is in train mode while the model around it is in eval mode."""
+    ids = {layer.id for layer in layers if layer.type in MODES}
+    inside = (call for call in diagnosis.trace.calls if call.module in ids and call.training)
+    return any(not diagnosis.calls[call.parent].training for call in inside if call.parent in diagnosis.calls)
+
+
+def parameters_behind_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`self.w = nn.Parameter(x) * 0.1`: what is kept is the product; the parameter has no name, and nobody trains
+    it."""
+    code = diagnosis.code
+    for statement in code.bindings if diagnosis.steps else ():
+        call = next((node for node in ast.walk(statement.value) if _makes_leaf(node)), None)
+        if call is None or call is statement.value or code.in_loop(statement):
+            continue
+        ops = [
+            op for node in code.around(call) if isinstance(node, ast.expr) for op in diagnosis.ops_at(code.span(node))
+        ]
+        lost = [diagnosis.identity(given) for op in ops if op.nodes for given in op.inputs]
+        lost = [leaf for leaf in lost if leaf in diagnosis.fed and not diagnosis.has_names(leaf)]
+        if lost and diagnosis.stepped.isdisjoint(lost):
+            yield diagnosis.finding(
+                "parameter_behind_op",
+                "warning",
+                code.span(statement),
+                tensors=lost[:1],
+                nodes=ops[0].nodes[:1],
+                name=dotted(statement.targets[0]),
+                code=code.short(statement.value),
+                op=ops[-1].name,
+                leaf=code.short(call),
+            )
+
+
+def _makes_leaf(node: ast.AST) -> TypeGuard[ast.Call]:
+    """`nn.Parameter(...)`, or a call with `requires_grad=True`."""
+    if not isinstance(node, ast.Call):
+        return False
+    word = keyword(node, "requires_grad")
+    return called(node) == "Parameter" or (word is not None and ast.unparse(word.value) == "True")
+
+
+def layers_repeated(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`[nn.Linear(8, 8)] * 3`: one layer three times, so one set of parameters."""
+    code = diagnosis.code
+    often = _calls_in_one_forward(diagnosis)
+    for node in code.nodes:
+        layer, text = _repeated(diagnosis, node) if isinstance(node, ast.expr) else (None, "")
+        if layer is None or node not in code.parents or not isinstance(node, ast.expr):
+            continue
+        alike = [module for module in diagnosis.trace.modules if module.type == layer and often.get(module.id, 0) > 1]
+        if len(alike) == 1:
+            yield diagnosis.finding(
+                "layer_repeated",
+                "warning",
+                code.span(node),
+                layer=alike[0].path,
+                type=layer,
+                count=str(often[alike[0].id]),
+                code=code.short(node),
+                made=text,
+            )
+
+
+def _repeated(diagnosis: Diagnosis, node: ast.expr) -> tuple[str | None, str]:
+    """The class of the layer in a list that holds one object several times, and how one is made."""
+    item: ast.expr | None = None
+    match node:
+        case (
+            ast.BinOp(op=ast.Mult(), left=ast.List(elts=[only])) | ast.BinOp(op=ast.Mult(), right=ast.List(elts=[only]))
+        ):
+            item = only
+        case ast.ListComp(elt=ast.Name() as name, generators=[ast.comprehension(target=target)]) if (
+            dotted(target) != name.id
+        ):
+            item = name
+    if item is not None and is_reference(item):
+        bound = [each.value for each in diagnosis.code.bindings if dotted(each.targets[0]) == dotted(item)]
+        item = bound[0] if len(bound) == 1 else None
+    return (called(item), diagnosis.code.short(item)) if isinstance(item, ast.Call) else (None, "")
+
+
+def _calls_in_one_forward(diagnosis: Diagnosis) -> dict[str, int]:
+    """For each module how often it ran in one run of the module around it."""
+    counts: dict[tuple[str | None, str], int] = {}
+    for call in diagnosis.trace.calls:
+        key = (call.parent, call.module)
+        counts[key] = counts.get(key, 0) + 1
+    found: dict[str, int] = {}
+    for (parent, module), count in counts.items():
+        found[module] = max(count if parent is not None else 0, found.get(module, 0))
+    return found
+
+
+def tied_by_copy(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Two weights of one model that began with the same numbers, in layers of different kinds, and went apart: a copy
+    was taken for a tie."""
+    first: dict[tuple[str, tuple[int, ...], object], tuple[Module, str]] = {}
+    starts = _before_training(diagnosis)
+    for module in diagnosis.trace.modules if diagnosis.steps else ():
+        for member in module.parameters:
+            identity = diagnosis.identity(member.tensor)
+            start = starts.get(identity)
+            if start is None or len(start.shape) < 2:
+                continue
+            value = start.data or start.summary
+            key = (diagnosis.outermost(module).id, start.shape, value)
+            other, leaf = first.setdefault(key, (module, identity))
+            if (
+                leaf == identity
+                or other.type == module.type
+                or not _varies(start)
+                or _same_now(diagnosis, leaf, identity)
+            ):
+                continue
+            copy = _copied_at(diagnosis, {leaf, identity})
+            yield diagnosis.finding(
+                "tied_by_copy",
+                "warning",
+                copy,
+                tensors=(leaf, identity),
+                first=f"{other.path}.weight",
+                second=f"{module.path}.{member.name}",
+                shape="×".join(map(str, start.shape)),
+            )
+
+
+def _before_training(diagnosis: Diagnosis) -> dict[str, Tensor]:
+    """The states that the first steps found, by identity."""
+    found: dict[str, Tensor] = {}
+    for step in diagnosis.steps:
+        for change in step.changes:
+            before = diagnosis.tensors.get(change.before or "")
+            if before is not None:
+                found.setdefault(diagnosis.identity(before.id), before)
+    return found
+
+
+def _varies(tensor: Tensor) -> bool:
+    """Whether its numbers are drawn, not all alike: what is filled with zeros is equal by chance."""
+    numbers = numbers_of(tensor)
+    return len(set(numbers)) > 2 if numbers else tensor.summary is not None and tensor.summary.std != 0
+
+
+def _same_now(diagnosis: Diagnosis, first: str, second: str) -> bool:
+    one, other = diagnosis.last_states.get(first), diagnosis.last_states.get(second)
+    return one is None or other is None or (one.data, one.summary) == (other.data, other.summary)
+
+
+def _copied_at(diagnosis: Diagnosis, leaves: set[str]) -> Span | None:
+    """The line that copied one into the other."""
+    storages = {record.storage for leaf in leaves if (record := diagnosis.tensors.get(leaf)) is not None}
+    for op in diagnosis.ops_named(COPIES_VALUES):
+        given = diagnosis.input_of(op)
+        if given is not None and given.storage in storages and op.pass_id is None:
+            return op.span
+    return None
+
+
+def untrained_evaluated(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A model evaluated after training that no step and no loading ever changed, while the one of the same class that
+    was trained is not looked at again."""
+    steps = [diagnosis.update_step.get(step.id, 0) for step in diagnosis.steps]
+    tops = [call for call in diagnosis.trace.calls if call.parent is None and not call.raised] if steps else []
+    later = [call for call in tops if diagnosis.op_step.get(call.first_op or "", -1) > max(steps)]
+    leaves = _leaves_by_root(diagnosis) if later else {}
+    seen = {call.module for call in later}
+    trained = [root for root, own in leaves.items() if own & diagnosis.stepped and root not in seen]
+    for call in later if trained else ():
+        module, own = diagnosis.modules[call.module], leaves.get(call.module, set())
+        twin = next((diagnosis.modules[root] for root in trained if _are_alike(diagnosis, root, module, leaves)), None)
+        if twin is None or call.training or not _is_fresh(diagnosis, module, own):
+            continue
+        yield diagnosis.finding(
+            "untrained_evaluated",
+            "warning",
+            call.span,
+            type=module.type,
+            model=module.path,
+            trained=twin.path,
+            steps=str(len(steps)),
+        )
+        return
+
+
+def _leaves_by_root(diagnosis: Diagnosis) -> dict[str, set[str]]:
+    """The parameters below each outermost module."""
+    found: dict[str, set[str]] = {}
+    for leaf, root in diagnosis.root_of.items():
+        found.setdefault(root.id, set()).add(leaf)
+    return found
+
+
+def _are_alike(diagnosis: Diagnosis, trained: str, other: Module, leaves: dict[str, set[str]]) -> bool:
+    """Whether two models of one class have parameters of the same sizes."""
+    sizes = [sorted(diagnosis.tensors[leaf].shape for leaf in leaves.get(root, ())) for root in (trained, other.id)]
+    return other.id != trained and diagnosis.modules[trained].type == other.type and sizes[0] == sizes[1]
+
+
+def _is_fresh(diagnosis: Diagnosis, module: Module, leaves: set[str]) -> bool:
+    """Whether its parameters are what their class drew: no step, no loading, no gradient."""
+    if any(dotted(call.func) == f"{module.path}.load_state_dict" for call in diagnosis.code.calls):
+        return False  # that it loaded nothing is another finding
+    written = [update for update in diagnosis.trace.updates if leaves.intersection(diagnosis.changed_by(update))]
+    writers = {op.name if (op := diagnosis.ops.get(update.op or "")) is not None else "" for update in written}
+    drawn = {leaf for update in written for leaf in diagnosis.changed_by(update)}
+    return (
+        leaves <= drawn
+        and writers.isdisjoint(("", "copy_", "lerp_", "add_", "mul_"))
+        and leaves.isdisjoint(diagnosis.fed)
+    )
+
+
+def nothing_loaded(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`load_state_dict(..., strict=False)` that wrote into no parameter: no name in the file is one of the model's."""
+    code = diagnosis.code
+    for call in code.calls if diagnosis.trace.failure is None and not diagnosis.trace.truncated else ():
+        word = keyword(call, "strict")
+        lenient = word is not None and ast.unparse(word.value) == "False"
+        if (
+            called(call) != "load_state_dict"
+            or not lenient
+            or not call.args
+            or call.lineno in diagnosis.trace.lines_not_run
+        ):
+            continue
+        written = any(update.span == code.span(call) for update in diagnosis.trace.updates)
+        if not written and not diagnosis.ops_at(code.span(call)) and ast.unparse(call.args[0]) != "{}":
+            yield diagnosis.finding(
+                "nothing_loaded",
+                "error",
+                code.span(call),
+                model=dotted(call.func).removesuffix(".load_state_dict"),
+                given=code.short(call.args[0]),
+                code=code.short(call),
+            )

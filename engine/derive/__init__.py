@@ -22,7 +22,7 @@ __all__ = ["SideFacts", "derive"]
 
 def derive(trace: Trace, facts: SideFacts) -> TraceIndex:
     """The trace with the parts that need all of it."""
-    trace, facts = with_lines_outside(with_regrown_linked(trace), facts)
+    trace = with_lines_outside(with_regrown_linked(trace), facts)
     index = TraceIndex(trace)
     sizes = StorageSizes(trace, facts.storage_sizes)
     derived = msgspec.structs.replace(

@@ -1244,7 +1244,8 @@ class Truncation(Record, frozen=True):
 
     what: str
     """What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`,
-    `reads`, `python_calls`, `walks`."""
+    `reads`, `python_calls`, `walks`, `modules`, `variables`, `storages`, `warnings`; `texts` that were cut, `kept` of
+    each being at most so many characters."""
     limit: str
     """The limit that was reached; `sample` for turns of a long loop of which only a sample was kept."""
     kept: int

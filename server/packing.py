@@ -77,7 +77,7 @@ def _zipped(file: bytes) -> bytes:
 def _blob(line: bytes) -> events.BlobSaid | None:
     try:
         event = events.decode(line)
-    except msgspec.DecodeError:
+    except events.NoEvent:
         return None
     return event if isinstance(event, events.BlobSaid) else None
 

@@ -7,12 +7,13 @@ from engine.derive.rebinding import parted
 from engine.derive.side_facts import SideFacts
 from engine.derive.storage_sizes import StorageSizes
 from engine.ops import WRITES_SILENTLY
-from engine.trace import Change, Storage, Tensor, Update, Write
+from engine.trace import Change, Storage, Tensor, Write
 from engine.trace_index import TraceIndex
 
 MOST_WRITES = 200
 """Of one storage: the first half of them and the last."""
 MOST_PARTED = 8
+MOST_STORAGES = 2_000
 
 
 def storages(index: TraceIndex, facts: SideFacts, sizes: StorageSizes) -> tuple[Storage, ...]:
@@ -71,18 +72,21 @@ class _Memory:
             written = [change for change in (*update.changes, *update.state) if self._same_memory(change, moved=moved)]
             if op is not None:  # the other changes are what other tensors saw of it
                 written = [change for change in written if change.before in op.inputs] or written[:1]
+            seen_by = {self.index.identity(change.after or ""): change for change in update.changes}
             met = set()
             for change in written:
                 after = self.tensors[change.after or ""]
                 if after.storage in met:  # the value written may lie in the same memory
                     continue
                 met.add(after.storage)
+                first = seen_by.get(next(iter(self.sizes.members(after.storage or ""))))
+                met_first = first if first is not None and self._same_memory(first, moved=True) else change
                 yield (
                     after.storage or "",
                     Write(
                         tensor=after.id,
                         version=after.version,
-                        bumped=update.kind != "outside" and self._bumped(self._of_first(update, change)),
+                        bumped=update.kind != "outside" and self._bumped(met_first),
                         op=update.op,
                         update=update.id,
                         span=update.span,
@@ -132,12 +136,3 @@ class _Memory:
 
     def _bumped(self, change: Change) -> bool:
         return self.tensors[change.after or ""].version > self.tensors[change.before or ""].version
-
-    def _of_first(self, update: Update, written: Change) -> Change:
-        """What an update did to the tensor met first in the memory that it wrote into, where it saw it change."""
-        storage = self.tensors[written.after or ""].storage or ""
-        first = next(iter(self.sizes.members(storage)))
-        for change in update.changes:
-            if self._same_memory(change, moved=True) and self.index.identity(change.after or "") == first:
-                return change
-        return written

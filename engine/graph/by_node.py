@@ -1,5 +1,6 @@
 """Levels `autograd` and `both`: one box for each autograd node."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
@@ -113,6 +114,7 @@ def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hid
     index = drawing.index
     nodes = index.nodes
     led_to = [edge.to for edge in node.edges]
+    times = Counter(led_to)
     for slot, to in enumerate(led_to):
         if to is None or to not in nodes:
             continue
@@ -140,7 +142,7 @@ def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hid
                 tensor=tensor,
                 node=node.id,
                 slot=slot,
-                label=(edge.name or str(slot)) if led_to.count(to) > 1 else "",
+                label=(edge.name or str(slot)) if times[to] > 1 else "",
                 broadcast=given.axes(tensor),
             )
         )

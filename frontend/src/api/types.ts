@@ -2984,7 +2984,7 @@ export interface Truncation {
    */
   omitted?: number | null;
   /**
-   * What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`, `reads`, `python_calls`, `walks`.
+   * What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`, `reads`, `python_calls`, `walks`, `modules`, `variables`, `storages`, `warnings`; `texts` that were cut, `kept` of each being at most so many characters.
    */
   what: string;
 }

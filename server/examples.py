@@ -19,7 +19,7 @@ from engine.trace import Trace
 from server.answers import JSON, SHOWN
 from server.problems import MEDIA_TYPE, Problem
 from server.views import Shown
-from server.wire import Accepted, Place
+from server.wire import Accepted, QueuePlace
 
 Documented = dict[str, Any]
 """One entry of FastAPI's `responses`."""
@@ -90,7 +90,7 @@ PROBLEM = _content(
 )
 ACCEPTED = shown(Accepted(id=_RECORDED.id, location=_RUN, events=f"{_RUN}/events").model_dump())
 PLACE = shown(
-    Place(run=_RECORDED.id, state="waiting", ahead=3, expected_s=0.12, elapsed_s=0.0, line=0, ops=0).model_dump()
+    QueuePlace(run=_RECORDED.id, state="waiting", ahead=3, expected_s=0.12, elapsed_s=0.0, line=0, ops=0).model_dump()
 )
 VALUES = shown(
     {"id": "t1", "shape": [3], "dtype": "float32", "offset": 0, "values": [1.0, "nan"], "next": 2},

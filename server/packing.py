@@ -83,11 +83,11 @@ def _blob(line: bytes) -> events.BlobSaid | None:
 
 
 def _file(blob: events.BlobSaid) -> bytes | None:
-    layout = npy.layout(blob.dtype)
+    elements = npy.element_format(blob.dtype)
     try:
         data = base64.b64decode(blob.data)
     except binascii.Error:
         return None
-    if layout is None or len(data) != math.prod(blob.shape) * layout.size_bytes:
+    if elements is None or len(data) != math.prod(blob.shape) * elements.size_bytes:
         return None
-    return npy.write(data, blob.shape, layout)
+    return npy.write(data, blob.shape, elements)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from engine.graph.draft import Draft, Place
+from engine.graph.draft import Draft, ForwardOrder
 from engine.graph.operands import label, numbers
 from engine.graph.types import BoxParameter, Link
 from engine.graph.visible import Visible
@@ -27,7 +27,7 @@ class Drawing:
         self.box_of_op: dict[str, str] = {}
         self.box_of_leaf: dict[str, str] = {}
 
-    def add_leaf(self, identity: str, node: str | None, tensor: str, place: Place) -> str:
+    def add_leaf(self, identity: str, node: str | None, tensor: str, place: ForwardOrder) -> str:
         """The box of a tensor where gradients stop."""
         box = self.box_of_leaf.get(identity)
         if box is not None:

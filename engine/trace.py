@@ -381,11 +381,8 @@ class Promotion(Record, frozen=True):
 
     operands: tuple[PromotedOperand, ...]
     """The operands, in order."""
-    common: str
-    """What `torch.result_type` says of them."""
     result: str
-    """Element type of the result: another one for comparisons (bool), `/` of whole numbers (floating) and in-place ops
-    (kept)."""
+    """Element type of the result; floating for `/` of whole numbers."""
 
 
 class WindowAxis(Record, frozen=True):
@@ -457,7 +454,8 @@ class Op(Record, frozen=True):
     """Which cells of its inputs an op that picks has read or, in place, kept; for tensors of at most 4,096 elements,
     and of a run only the first 1,000 such ops and 100,000 cells."""
     promotion: Promotion | None = None
-    """Its operands had different dtypes, or `/` made whole numbers floating."""
+    """Its operands had different dtypes, or `/` made whole numbers floating; not told of comparisons and in-place
+    ops."""
     window: Window | None = None
     """For convolutions and poolings: how the size of the result came about."""
     pass_id: str | None = msgspec.field(default=None, name="pass")

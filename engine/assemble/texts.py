@@ -15,7 +15,7 @@ _LONG_TEXT = re.compile(rb'"(?:[^"\\]|\\.){%d}' % MOST_CHARACTERS)
 
 
 class Texts:
-    """Cuts what is longer, and counts it."""
+    """Cuts the middle out of what is longer, and counts it: a traceback says at its end what happened."""
 
     def __init__(self) -> None:
         self.cut = 0
@@ -39,7 +39,7 @@ class Texts:
         match said:
             case str() if len(said) > most:
                 self.cut += 1
-                return said[: most - 1] + "…"
+                return f"{said[: most // 2]}…{said[1 - most // 2 :]}"
             case list():
                 return [self._shortened(part, most) for part in said]
             case dict():

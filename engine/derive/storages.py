@@ -7,7 +7,7 @@ from engine.derive.rebinding import parted
 from engine.derive.side_facts import SideFacts
 from engine.derive.storage_sizes import StorageSizes
 from engine.ops import WRITES_SILENTLY
-from engine.trace import Change, Storage, Tensor, Write
+from engine.trace import Change, Op, Storage, Tensor, Write
 from engine.trace_index import TraceIndex
 
 MOST_WRITES = 200
@@ -23,7 +23,6 @@ def storages(index: TraceIndex, facts: SideFacts, sizes: StorageSizes) -> tuple[
 
 class _Memory:
     def __init__(self, index: TraceIndex, facts: SideFacts, sizes: StorageSizes) -> None:
-        self.index = index
         self.trace = index.trace
         self.tensors = index.tensors
         self.ops = index.ops
@@ -34,6 +33,13 @@ class _Memory:
                 self.arrays[storage].append(name)
         sharing = [storage for storage in sizes.first if sizes.is_shared(storage)]
         self.parted = parted(index, sharing, self.arrays, facts.lines_not_run)
+        self.shares: dict[tuple[str | None, str], bool] = {}
+        """Whether a tensor shares the counter of the first one in a storage."""
+        self.makers: dict[str, Op] = {}
+        for op in self.trace.ops:
+            if op.view:
+                for made in op.outputs:
+                    self.makers.setdefault(made, op)
 
     def storages(self) -> Iterator[Storage]:
         """Those worth telling of."""
@@ -72,21 +78,18 @@ class _Memory:
             written = [change for change in (*update.changes, *update.state) if self._same_memory(change, moved=moved)]
             if op is not None:  # the other changes are what other tensors saw of it
                 written = [change for change in written if change.before in op.inputs] or written[:1]
-            seen_by = {self.index.identity(change.after or ""): change for change in update.changes}
             met = set()
             for change in written:
                 after = self.tensors[change.after or ""]
                 if after.storage in met:  # the value written may lie in the same memory
                     continue
                 met.add(after.storage)
-                first = seen_by.get(next(iter(self.sizes.members(after.storage or ""))))
-                met_first = first if first is not None and self._same_memory(first, moved=True) else change
                 yield (
                     after.storage or "",
                     Write(
                         tensor=after.id,
                         version=after.version,
-                        bumped=update.kind != "outside" and self._bumped(met_first),
+                        bumped=update.kind != "outside" and self._bumped(change) and self._is_first_counter(after),
                         op=update.op,
                         update=update.id,
                         span=update.span,
@@ -136,3 +139,35 @@ class _Memory:
 
     def _bumped(self, change: Change) -> bool:
         return self.tensors[change.after or ""].version > self.tensors[change.before or ""].version
+
+    # Counters
+
+    def _is_first_counter(self, tensor: Tensor) -> bool:
+        """Whether it raises the version of the tensor met first in that memory: views and `.detach()` share the counter
+        of what they were made of, `.data` and another `from_numpy` have one of their own."""
+        members = self.sizes.members(tensor.storage or "")
+        first = next(iter(members))
+        path = []
+        number = tensor.identity or tensor.id
+        while (known := self.shares.get((tensor.storage, number))) is None:
+            path.append(number)
+            source = None if number == first else self._source(members.get(number), tensor.storage)
+            if source is None or source in path:
+                known = number == first
+                break
+            number = source
+        self.shares.update(((tensor.storage, passed), known) for passed in path)
+        return known
+
+    def _source(self, record: Tensor | None, storage: str | None) -> str | None:
+        """The tensor in the same memory whose counter it shares."""
+        if record is None or record.identity is not None:  # it came here by `x.data = …`
+            return None
+        maker = self.makers.get(record.id)
+        if maker is None:  # `nn.Parameter(t)` shares it too
+            shares = record.role in ("parameter", "saved", "buffer")
+            return next(iter(self.sizes.members(storage or ""))) if shares else None
+        if maker.name == "data":
+            return None
+        sources = (self.tensors[source] for source in maker.inputs if source in self.tensors)
+        return next((source.identity or source.id for source in sources if source.storage == storage), None)

@@ -201,8 +201,8 @@ TABLE: dict[str, Row] = {
         ("The graph is too large to draw", "图太大，无法绘制"),
         (
             "The graph has {boxes} boxes; at most {limit} are drawn as a picture. "
-            "Choose one root or pass, or read it as JSON or Mermaid.",
-            "这张图有 {boxes} 个节点，图片最多绘制 {limit} 个。请选择一个根或一次反向传播，或改用 JSON、Mermaid。",
+            "Choose one root or pass, or read it as JSON, DOT or Mermaid.",
+            "这张图有 {boxes} 个节点，图片最多绘制 {limit} 个。请选择一个根或一次反向传播，或改用 JSON、DOT、Mermaid。",
         ),
     ),
     "no-such-lesson": _row(
@@ -296,16 +296,16 @@ TABLE: dict[str, Row] = {
         ("Pictures cannot be drawn here", "这里无法绘制图片"),
         (
             "The drawing code is not built: {missing} does not exist. Build the frontend (./run serve does it), "
-            "or ask for .mmd.",
-            "绘图代码尚未构建：缺少 {missing}。请构建前端（./run serve 会自动构建），或改用 .mmd。",
+            "or ask for .dot or .mmd.",
+            "绘图代码尚未构建：缺少 {missing}。请构建前端（./run serve 会自动构建），或改用 .dot、.mmd。",
         ),
     ),
     "drawing-failed": _row(
         503,
         ("The picture could not be drawn", "图片绘制失败"),
         (
-            "Drawing the graph took more than {limit}. Choose one root or pass, or ask for .mmd.",
-            "绘制这张图超过了{limit}。请选择一个根或一次反向传播，或改用 .mmd。",
+            "Drawing the graph took more than {limit}. Choose one root or pass, or ask for .dot or .mmd.",
+            "绘制这张图超过了{limit}。请选择一个根或一次反向传播，或改用 .dot、.mmd。",
         ),
     ),
     "no-png": _row(

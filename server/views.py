@@ -1,4 +1,4 @@
-"""Views of a stored trace: the graph as JSON, laid out, SVG, PNG or Mermaid, and the values of its tensors."""
+"""Views of a stored trace: the graph as JSON, laid out, SVG, PNG, DOT or Mermaid, and the values of its tensors."""
 
 import asyncio
 import gzip
@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 import msgspec
 
 from engine.compare import compare
+from engine.export.dot import dot
 from engine.export.mermaid import mermaid
 from engine.graph import Graph, Level, NoSuchChoice, view
 from engine.replay import NoSuchPass, engine_view
@@ -109,6 +110,16 @@ class Views:
         except Problem:  # asked for by itself, it tells
             return None
         return b'{"trace":%b,"graph":%b}' % (gzip.decompress(stored.body), graph)
+
+    async def dot(self, run: str, choice: Choice, language: Language) -> bytes:
+        """The graph in Graphviz's language."""
+        stored = await self._stored(run)
+
+        def write() -> bytes:
+            trace, graph = self._graph(stored, choice)
+            return dot(graph, trace, language).encode()
+
+        return await self._remembered(("dot", choice, language), stored, write)
 
     async def mermaid(self, run: str, choice: Choice, language: Language) -> bytes:
         """The graph in Mermaid's language."""

@@ -1,4 +1,4 @@
-"""What stands on boxes and edges of the text export: names, shapes, values, gradients."""
+"""What both text exports write on boxes and edges: names, shapes, values, gradients."""
 
 import math
 from typing import Literal

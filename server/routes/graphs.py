@@ -82,6 +82,12 @@ async def png(run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> R
     return picture(await service.views.png(run, choice, look), "image/png")
 
 
+@router.get("/graph.dot", response_class=Response, responses={200: text("text/vnd.graphviz", "digraph …"), **REFUSED})
+async def dot(run: str, choice: ChoiceOf, look: LookOf, service: ServiceOf) -> Response:
+    """The graph in Graphviz's language."""
+    return picture(await service.views.dot(run, choice, look.lang), "text/vnd.graphviz; charset=utf-8")
+
+
 @router.get(
     "/graph.mmd", response_class=Response, responses={200: text("text/vnd.mermaid", "flowchart TB …"), **REFUSED}
 )

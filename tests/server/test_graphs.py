@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from server.layout import Layout
 from tests.server.conftest import Served
 
 PROGRAM = """import torch
@@ -61,16 +63,19 @@ def test_a_graph_is_not_sent_twice(served: Served, graph_of: str) -> None:
     assert served.http.get(graph_of, headers={"If-None-Match": tag}).status_code == 304
 
 
-@pytest.mark.parametrize("form", ["", "/layout", ".svg", ".png", ".mmd"])
+@pytest.mark.parametrize("form", ["", "/layout", ".svg", ".png", ".dot", ".mmd"])
 def test_no_view_of_a_run_that_does_not_exist(served: Served, form: str) -> None:
     served.problem(served.http.get(f"/api/v1/runs/none/graph{form}"), 404, "no-such-run")
 
 
-def test_the_graph_as_text_names_the_nodes(served: Served, graph_of: str) -> None:
+def test_the_graph_in_text_languages_names_the_nodes(served: Served, graph_of: str) -> None:
+    dot = served.http.get(graph_of + ".dot")
+    assert dot.headers["content-type"].startswith("text/vnd.graphviz")
+    assert "digraph {" in dot.text
     mermaid = served.http.get(graph_of + ".mmd")
-    assert mermaid.headers["content-type"].startswith("text/vnd.mermaid")
     assert "flowchart" in mermaid.text
-    assert "ProdBackward0" in mermaid.text
+    for text in (dot.text, mermaid.text):
+        assert "ProdBackward0" in text
 
 
 @pytest.mark.parametrize(("form", "begins"), [(".svg", b"<svg "), (".png", b"\x89PNG")])
@@ -104,18 +109,17 @@ def test_a_layout_places_what_the_graph_holds(served: Served, program: str, room
     if not served.service.drawing.ready:
         assert "static-svg.js" in served.problem(answer, 503, "no-picture")
         return
-    layout = answer.json()
+    layout = msgspec.json.decode(answer.content, type=Layout)
     graph = served.http.get(address).json()
     groups = {group["id"] for group in graph["groups"]}
-    assert {frame["id"] for frame in layout["frames"]} == set(layout["open"]) <= groups
-    placed = {box["id"] for box in layout["boxes"]}
-    assert placed <= {box["id"] for box in graph["boxes"]} | groups
+    assert {frame.id for frame in layout.frames} == set(layout.open) <= groups
+    assert {box.id for box in layout.boxes} <= {box["id"] for box in graph["boxes"]} | groups
     links = {f"{link['source']}>{link['target']}" for link in graph["links"]}
-    drawn = {link.partition("#")[0] for wire in layout["wires"] for link in wire["links"]}
+    drawn = {link.partition("#")[0] for wire in layout.wires for link in wire.links}
     assert drawn <= links
     if not groups:  # all but constants and untracked tensors, which are stubs of their boxes
         apart = {box["id"] for box in graph["boxes"] if box["kind"] == "ghost" and box.get("op") is None}
-        assert placed == {box["id"] for box in graph["boxes"]} - apart
+        assert {box.id for box in layout.boxes} == {box["id"] for box in graph["boxes"]} - apart
         assert drawn == {f"{link['source']}>{link['target']}" for link in graph["links"] if link["source"] not in apart}
 
 

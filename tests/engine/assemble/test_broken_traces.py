@@ -6,6 +6,7 @@ from typing import TypeVar
 import pytest
 from msgspec.structs import replace
 
+from engine.export.dot import dot
 from engine.export.mermaid import mermaid
 from engine.findings import find
 from engine.graph import Level, view
@@ -76,6 +77,7 @@ def test_a_damaged_trace_is_still_drawn_and_diagnosed(trace: Trace, seed: int) -
         assert len(boxes) == len(graph.boxes)
         assert all(link.source in boxes and link.target in boxes for link in graph.links)
         assert {box.group for box in graph.boxes} - {None} <= {group.id for group in graph.groups}
+        dot(graph, broken)
         mermaid(graph, broken)
 
 

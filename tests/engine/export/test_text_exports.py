@@ -1,14 +1,19 @@
-"""Mermaid says what the graph says, and user text cannot become syntax."""
+"""DOT and Mermaid say what the graph says, and user text cannot become syntax."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
 import engine
+from engine.export.dot import dot
 from engine.export.mermaid import mermaid
-from engine.graph import view
+from engine.graph import Graph, view
 from engine.trace import Accumulation, Broadcast, Trace, Visit
 from tests.engine.traces import Tape
+
+Export = Callable[[Graph, Trace], str]
+EXPORTS = [dot, mermaid]
 
 HOSTILE = [
     'a"b',
@@ -48,19 +53,40 @@ def tape(name: str = "y") -> Tape:
     return tape
 
 
-def test_values_gradients_and_shapes_are_written() -> None:
+@pytest.mark.parametrize("export", EXPORTS)
+def test_values_gradients_and_shapes_are_written(export: Export) -> None:
     trace = tape().trace()
-    text = mermaid(view(trace), trace)
+    text = export(view(trace), trace)
     for piece in ("MulBackward0 · y", "2 −4", "∇ 0.25", ".grad 0.5", "∇ None", "cut by detach()", "Σ over axes 0"):
         assert piece in text
     assert "-" not in re.findall(r"2 (.)4", text)
 
 
-def test_chinese_words() -> None:
+@pytest.mark.parametrize("export", EXPORTS)
+def test_chinese_words(export: Callable[[Graph, Trace, str], str]) -> None:
     trace = tape().trace()
-    text = mermaid(view(trace), trace, "zh")
+    text = export(view(trace), trace, "zh")
     assert "叶子 · x" in text
     assert "被 detach() 剪断" in text
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_dot_reads_user_text_as_text(name: str) -> None:
+    trace = tape(name).trace()
+    source = dot(view(trace), trace)
+    plain = dot(view(tape().trace()), tape().trace())
+    assert len(source.splitlines()) == len(plain.splitlines())
+    assert structure(unquoted(source)) == structure(unquoted(plain))
+
+
+def unquoted(source: str) -> str:
+    """DOT with every quoted string replaced, read as Graphviz reads quotes."""
+    return re.sub(r'"(?:\\.|[^"\\])*"', "S", source, flags=re.DOTALL)
+
+
+def structure(source: str) -> list[str]:
+    """Statements without labels, which may be bare words."""
+    return [re.sub(r"label=(S|[\w\u0080-\uffff]+)", "label=S", line).strip() for line in source.splitlines()]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -88,25 +114,34 @@ def grouped() -> Trace:
     return tape.trace()
 
 
+def test_groups_are_nested_clusters() -> None:
+    source = dot(view(grouped()), grouped())
+    assert source.count("subgraph") == 3
+    assert source.index("cluster_g1") < source.index("cluster_g2")
+    assert source.count("{") == source.count("}") == 4
+
+
 def test_groups_are_nested_subgraphs_in_order() -> None:
     lines = [line.strip() for line in mermaid(view(grouped()), grouped()).splitlines()]
     blocks = [line for line in lines if line.startswith("subgraph") or line == "end"]
     assert [line.split("[")[0] for line in blocks] == ["subgraph g1", "subgraph g2", "end", "subgraph g3", "end", "end"]
 
 
-def test_what_is_left_out_is_said() -> None:
+@pytest.mark.parametrize("export", EXPORTS)
+def test_what_is_left_out_is_said(export: Export) -> None:
     trace = grouped()
-    assert "2 more boxes are not drawn" in mermaid(view(trace, max_boxes=3), trace)
+    assert "2 more boxes are not drawn" in export(view(trace, max_boxes=3), trace)
 
 
-def test_a_layer_is_named_after_the_pass_that_made_it() -> None:
+@pytest.mark.parametrize("export", EXPORTS)
+def test_a_layer_is_named_after_the_pass_that_made_it(export: Callable[[Graph, Trace, str], str]) -> None:
     trace = engine.run(
         engine.Program(
             code="import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x ** 3\n"
             "g, = torch.autograd.grad(y, x, create_graph=True)\ng.backward()\n"
         )
     )
-    text = mermaid(view(trace), trace, "en").replace("#35;", "#")
+    text = export(view(trace), trace, "en").replace("#35;", "#")
     assert "what autograd.grad() #1 computed, as a graph" in text
     assert "∇ 1" in text and ".grad 12" in text  # of both passes
-    assert "autograd.grad() #1 自己的计算" in mermaid(view(trace), trace, "zh").replace("#35;", "#")
+    assert "autograd.grad() #1 自己的计算" in export(view(trace), trace, "zh").replace("#35;", "#")

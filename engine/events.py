@@ -790,8 +790,12 @@ def as_read(event: Said) -> Event:
     return event
 
 
+NoEvent = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What reading a line raises that holds none."""
+
+
 def decode(line: bytes) -> Event:
-    """The event a line holds; `msgspec.DecodeError` (or its `ValidationError`) when it holds none."""
+    """The event a line holds; one of `NoEvent` when it holds none."""
     event: Event = _decoder.decode(line)
     return event
 

@@ -382,11 +382,8 @@ class Promotion(Record, frozen=True):
 
     operands: tuple[PromotedOperand, ...]
     """The operands, in order."""
-    common: str
-    """What `torch.result_type` says of them."""
     result: str
-    """Element type of the result: another one for comparisons (bool), `/` of whole numbers (floating) and in-place ops
-    (kept)."""
+    """Element type of the result; floating for `/` of whole numbers."""
 
 
 class WindowAxis(Record, frozen=True):
@@ -458,7 +455,8 @@ class Op(Record, frozen=True):
     """Which cells of its inputs an op that picks has read or, in place, kept; for tensors of at most 4,096 elements,
     and of a run only the first 1,000 such ops and 100,000 cells."""
     promotion: Promotion | None = None
-    """Its operands had different dtypes, or `/` made whole numbers floating."""
+    """Its operands had different dtypes, or `/` made whole numbers floating; not told of comparisons and in-place
+    ops."""
     window: Window | None = None
     """For convolutions and poolings: how the size of the result came about."""
     pass_id: str | None = msgspec.field(default=None, name="pass")
@@ -727,8 +725,6 @@ class Update(Record, frozen=True):
     """The op that wrote."""
     span: Span | None = None
     """The call."""
-    perhaps: tuple[Span, ...] = ()
-    """For a write from outside PyTorch whose line is not certain: the few statements that may have made it."""
     set_to_none: bool = False
     """For `zero_grad`: to None instead of zero."""
     settings: tuple[dict[str, str], ...] = ()
@@ -1247,7 +1243,8 @@ class Truncation(Record, frozen=True):
 
     what: str
     """What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`,
-    `reads`, `python_calls`, `walks`, `variables`, `warnings`."""
+    `reads`, `python_calls`, `walks`, `modules`, `variables`, `storages`, `warnings`; `texts` that were cut, `kept` of
+    each being at most so many characters."""
     limit: str
     """The limit that was reached; `sample` for turns of a long loop of which only a sample was kept."""
     kept: int

@@ -17,10 +17,9 @@ from engine.rules import rule_of, texts
 from engine.rules.derivatives import derivative_of
 from engine.trace import Trace
 from server.answers import JSON, SHOWN
-from server.layout import LabelPlace, Layout, Placed, Wire
 from server.problems import MEDIA_TYPE, Problem
 from server.views import Shown
-from server.wire import Accepted, Place
+from server.wire import Accepted, QueuePlace
 
 Documented = dict[str, Any]
 """One entry of FastAPI's `responses`."""
@@ -28,24 +27,6 @@ Documented = dict[str, Any]
 _RECORDED = msgspec.json.decode(migrate((Path(__file__).parent / "example_trace.json").read_bytes()), type=Trace)
 _RUN = f"/api/v1/runs/{_RECORDED.id}"
 _PASS = _RECORDED.passes[0].id
-_LAID_OUT = Layout(
-    format="gradgraph.layout/1",
-    boxes=(Placed(id="n1", x=0.0, y=0.0, w=140.0, h=53.0), Placed(id="n2", x=0.0, y=117.0, w=140.0, h=53.0)),
-    frames=(),
-    wires=(
-        Wire(
-            id="/n1>n2/n1>n2", links=("n1>n2",), source="n1", target="n2", knots=((70.0, 53.0), (70.0, 117.0)),
-            upward=False, labelled=True, starts_at_box=True, ends_at_box=True,
-            forward=LabelPlace(x=42.5, y=78.0, w=18.9, h=14.0, variant=0), gradient=None, badge=None,
-        ),
-    ),
-    dots=(),
-    open=(),
-    x=-6.0,
-    y=0.0,
-    width=152.0,
-    height=170.0,
-)  # fmt: skip
 _MUL = next(rule for rule in texts() if rule.id == rule_of("MulBackward0"))
 
 
@@ -78,7 +59,12 @@ def shown(example: Documented | list[Documented]) -> Documented:
 
 TRACE = _wire("The trace; `status` says whether the program reached its end.", _ref("Trace"), _RECORDED)
 GRAPH = _wire("Boxes, links and groups to draw.", _ref("Graph"), view(_RECORDED))
-LAYOUT = _wire("The places of everything, in SVG units.", _ref("Layout"), _LAID_OUT)
+LAYOUT = _content(
+    JSON,
+    "The places of everything, in SVG units, in the drawing code's own form: it goes with the page's version.",
+    {"type": "object"},
+    {"boxes": [{"id": "n1", "x": 0.0, "y": 0.0, "w": 140.0, "h": 53.0}], "width": 152.0, "height": 106.0},
+)
 _SHOWN = Shown(trace=_RECORDED, graph=view(_RECORDED))
 TRACE_OR_SHOWN = {
     "description": "The trace; for who accepts it, and where the trace is not large, with the graph in one answer.",
@@ -91,7 +77,6 @@ RULES = _wire("The rules.", {"type": "array", "items": _ref("RuleText")}, [_MUL]
 WITH_NULLS = {
     "Trace": msgspec.to_builtins(_RECORDED),
     "Graph": msgspec.to_builtins(view(_RECORDED)),
-    "Layout": msgspec.to_builtins(_LAID_OUT),
     "Shown": msgspec.to_builtins(_SHOWN),
     "Engine": msgspec.to_builtins(engine_view(_RECORDED, _PASS)),
     "Comparison": msgspec.to_builtins(compare(_RECORDED, _RECORDED)),
@@ -105,7 +90,7 @@ PROBLEM = _content(
 )
 ACCEPTED = shown(Accepted(id=_RECORDED.id, location=_RUN, events=f"{_RUN}/events").model_dump())
 PLACE = shown(
-    Place(run=_RECORDED.id, state="waiting", ahead=3, expected_s=0.12, elapsed_s=0.0, line=0, ops=0).model_dump()
+    QueuePlace(run=_RECORDED.id, state="waiting", ahead=3, expected_s=0.12, elapsed_s=0.0, line=0, ops=0).model_dump()
 )
 VALUES = shown(
     {"id": "t1", "shape": [3], "dtype": "float32", "offset": 0, "values": [1.0, "nan"], "next": 2},

@@ -6,8 +6,6 @@ import time
 from collections.abc import AsyncGenerator
 from concurrent.futures import ThreadPoolExecutor
 
-import msgspec
-
 from engine import events
 from engine.devices import CPU
 from engine.request import RunRequest
@@ -116,7 +114,7 @@ class LiveFilter:
             return
         try:
             event = events.decode(line)
-        except msgspec.DecodeError:  # what the line should have said, `assemble` tells
+        except events.NoEvent:  # what the line should have said, `assemble` tells
             return
         if isinstance(event, events.Printed):
             self._said.put_nowait(Printed(stream=event.stream, text=event.text))

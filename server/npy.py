@@ -28,7 +28,7 @@ _LAST_EXACT = 2**53
 
 
 @dataclass(frozen=True)
-class Layout:
+class ElementFormat:
     """How the elements of a dtype lie in a file."""
 
     descr: str
@@ -41,12 +41,12 @@ class Layout:
         return struct.calcsize("<" + self.code)
 
 
-def layout(dtype: str) -> Layout | None:
-    """Layout of a PyTorch dtype; None for those NumPy does not have."""
-    return Layout(*_CODES[dtype]) if dtype in _CODES else None
+def element_format(dtype: str) -> ElementFormat | None:
+    """How the elements of a PyTorch dtype lie; None for those NumPy does not have."""
+    return ElementFormat(*_CODES[dtype]) if dtype in _CODES else None
 
 
-def write(data: bytes, shape: Sequence[int], of: Layout) -> bytes:
+def write(data: bytes, shape: Sequence[int], of: ElementFormat) -> bytes:
     """A file of little-endian elements in row-major order."""
     sizes = "".join(f"{size}, " for size in shape)
     header = f"{{'descr': '{of.descr}', 'fortran_order': False, 'shape': ({sizes}), }}"
@@ -54,7 +54,7 @@ def write(data: bytes, shape: Sequence[int], of: Layout) -> bytes:
     return _MAGIC + struct.pack("<H", len(padded)) + padded.encode() + data
 
 
-def write_numbers(numbers: Sequence[Number], shape: Sequence[int], of: Layout) -> bytes:
+def write_numbers(numbers: Sequence[Number], shape: Sequence[int], of: ElementFormat) -> bytes:
     """A file of the numbers as a trace holds them."""
     read_text = float if of.code[0] in "efd" else int
     values = [read_text(number) if isinstance(number, str) else number for number in numbers]

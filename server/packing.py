@@ -77,17 +77,17 @@ def _zipped(file: bytes) -> bytes:
 def _blob(line: bytes) -> events.BlobSaid | None:
     try:
         event = events.decode(line)
-    except msgspec.DecodeError:
+    except events.NoEvent:
         return None
     return event if isinstance(event, events.BlobSaid) else None
 
 
 def _file(blob: events.BlobSaid) -> bytes | None:
-    layout = npy.layout(blob.dtype)
+    elements = npy.element_format(blob.dtype)
     try:
         data = base64.b64decode(blob.data)
     except binascii.Error:
         return None
-    if layout is None or len(data) != math.prod(blob.shape) * layout.size_bytes:
+    if elements is None or len(data) != math.prod(blob.shape) * elements.size_bytes:
         return None
-    return npy.write(data, blob.shape, layout)
+    return npy.write(data, blob.shape, elements)

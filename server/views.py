@@ -75,7 +75,7 @@ class Look(Record, frozen=True):
     """Step of the timeline the picture shows; null for the end."""
 
 
-class Place(Record, frozen=True):
+class LayoutOptions(Record, frozen=True):
     """How it is laid out; the options of the frontend's static bundle."""
 
     lang: Language
@@ -135,9 +135,9 @@ class Views:
         """The picture, as the page draws it."""
         return await self._drawn("svg", run, choice, look, self._drawing.svg)
 
-    async def layout(self, run: str, choice: Choice, place: Place) -> bytes:
+    async def layout(self, run: str, choice: Choice, options: LayoutOptions) -> bytes:
         """Where everything goes when the graph opens, as JSON."""
-        return await self._drawn("layout", run, choice, place, self._drawing.layout)
+        return await self._drawn("layout", run, choice, options, self._drawing.layout)
 
     async def png(self, run: str, choice: Choice, look: Look) -> bytes:
         """The picture as pixels, twice its size in SVG units."""
@@ -184,7 +184,7 @@ class Views:
         what: str,
         run: str,
         choice: Choice,
-        options: Look | Place,
+        options: Look | LayoutOptions,
         draw: Callable[[bytes, bytes, bytes], Awaitable[str]],
     ) -> bytes:
         """What the drawing code makes of a graph, remembered."""

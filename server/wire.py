@@ -154,7 +154,7 @@ class Accepted(Answer):
     """Where to follow it."""
 
 
-class Place(Answer):
+class QueuePlace(Answer):
     """Where the newest run of this browser stands."""
 
     run: str

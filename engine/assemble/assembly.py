@@ -1,6 +1,6 @@
 """The trace of a run from what its worker said, and the facts beside it that parts are derived from."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
@@ -14,14 +14,16 @@ from engine.assemble.nodes import nodes
 from engine.assemble.ops import ops
 from engine.assemble.passes import passes
 from engine.assemble.python_calls import python_calls
+from engine.assemble.read import MOST_MODULES
 from engine.assemble.recorded import Recorded
 from engine.assemble.status import ending
 from engine.assemble.surface import surface
 from engine.assemble.tensor_names import module_paths, tensor_names
 from engine.assemble.tensors import tensors
-from engine.assemble.timeline import Timeline, timeline
+from engine.assemble.texts import MOST_CHARACTERS
+from engine.assemble.timeline import MOST_WARNINGS, Timeline, timeline
 from engine.assemble.updates import updates
-from engine.assemble.variables import variables
+from engine.assemble.variables import MOST_VARIABLES, variables
 from engine.derive import SideFacts
 from engine.keys import versions
 from engine.outcome import Outcome
@@ -34,7 +36,6 @@ from engine.trace import (
     Environment,
     Failure,
     Finding,
-    Gap,
     Pass,
     Span,
     Step,
@@ -84,7 +85,7 @@ def assembled(run: str, request: RunRequest, recorded: Recorded, outcome: Outcom
         gaps=tuple(happened.gaps),
         timeline=(*happened.steps, *_failure_step(failure)),
         findings=tuple(_findings(recorded)),
-        truncated=tuple(_truncated(recorded, engine.by_number, happened.gaps)),
+        truncated=tuple(_truncated(recorded, engine.by_number, happened)),
     )
     return trace, _side_facts(recorded, ids, happened)
 
@@ -131,9 +132,10 @@ def _findings(recorded: Recorded) -> Iterator[Finding]:
         )
 
 
-def _truncated(recorded: Recorded, passes: Mapping[int, Pass], gaps: Sequence[Gap]) -> Iterator[Truncation]:
+def _truncated(recorded: Recorded, passes: Mapping[int, Pass], happened: Timeline) -> Iterator[Truncation]:
     for cut in recorded.omitted.values():
         yield Truncation(what=cut.what, limit=cut.limit, kept=cut.kept, omitted=cut.omitted or None)
+    gaps = happened.gaps
     sampled = "sample" if any(gap.passes for gap in gaps) else "ops"
     for what, kept, omitted in (
         ("passes", len(passes), sum(gap.passes for gap in gaps)),
@@ -145,6 +147,14 @@ def _truncated(recorded: Recorded, passes: Mapping[int, Pass], gaps: Sequence[Ga
     if unseen := sum(pass_.omitted for pass_ in passes.values()):
         visited = sum(len(pass_.visits) for pass_ in passes.values())
         yield Truncation(what="visits", limit="nodes", kept=visited, omitted=unseen)
+    for what, most, omitted in (
+        ("modules", MOST_MODULES, recorded.modules_omitted),
+        ("variables", MOST_VARIABLES, len(recorded.variables) - MOST_VARIABLES),
+        ("warnings", MOST_WARNINGS, happened.warnings_omitted),
+        ("texts", MOST_CHARACTERS, recorded.texts_cut),
+    ):
+        if omitted > 0:
+            yield Truncation(what=what, limit=what, kept=most, omitted=omitted)
 
 
 def _side_facts(recorded: Recorded, ids: Ids, happened: Timeline) -> SideFacts:

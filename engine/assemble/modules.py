@@ -25,7 +25,7 @@ def modules(recorded: Recorded, ids: Ids, paths: Mapping[int, str]) -> Iterator[
             id=ids.module[event.id],
             path=paths[event.id],
             type=event.type,
-            parent=ids.module.optional(event.parent),
+            parent=ids.module.among(event.parent, recorded.modules),
             parameters=members(event.parameters),
             buffers=members(event.buffers),
             training=event.training,

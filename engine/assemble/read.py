@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
-import msgspec
-
 from engine import events as ev
 from engine.assemble.recorded import EngineEvent, LaterWords, Recorded, SkippedTurns, TimedEvent
+from engine.assemble.texts import Texts
 from engine.event_patterns import Patterns
 from engine.trace import Span
 
 _BATCH = 2000
+MOST_MODULES = 2_000
+"""Parents come first, so those told are one tree."""
 _Takers = Mapping[type[ev.Event], Callable[..., None]]
 _Kind = TypeVar("_Kind", bound=ev.Event)
 
@@ -23,7 +24,7 @@ def read(lines: Iterable[bytes]) -> Recorded:
     takers = reading.takers()
     damage = ""
     for batch in _batches(lines):
-        events, damage = _decoded(batch)
+        events, damage = _decoded(reading.texts.bounded(batch))
         for event in events:
             if type(event) is ev.TensorSeen:  # every other one
                 reading.tensors[event.id] = event
@@ -51,13 +52,13 @@ def _decoded(lines: list[bytes]) -> tuple[list[ev.Event], str]:
         events = ev.decode_all(lines)
         if len(events) == len(lines):  # else a line holds more than one value
             return events, ""
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except ev.NoEvent:
         pass
     events = []
     for line in lines:
         try:
             events.append(ev.decode(line))
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        except ev.NoEvent as error:
             return events, str(error) or "not an event"
     return events, ""
 
@@ -75,6 +76,7 @@ class _Reading:
         self._engine_events: list[EngineEvent] = []
         self._timed_events: list[TimedEvent] = []
         self._patterns = Patterns()
+        self.texts = Texts()
 
     def takers(self) -> _Takers:
         """What takes each kind of event; those without one of their own go to the list of their kind.
@@ -112,6 +114,7 @@ class _Reading:
     def recorded(self, damage: str) -> Recorded:
         """All of it."""
         listed = self._listed
+        modules = {module.id: module for module in listed(ev.ModuleSeen)}
         return Recorded(
             damage=damage,
             started=self._last(ev.Started),
@@ -126,7 +129,8 @@ class _Reading:
             reads=_by_op(listed(ev.CellsRead)),
             nodes=self._nodes,
             updates=listed(ev.Updated),
-            modules={module.id: module for module in listed(ev.ModuleSeen)},
+            modules=dict(islice(modules.items(), MOST_MODULES)),
+            modules_omitted=max(0, len(modules) - MOST_MODULES),
             calls={call.id: call for call in listed(ev.ModuleCalled)},
             hooks={hook.id: hook for hook in listed(ev.HookFired)},
             hooks_done={hook.id: hook for hook in listed(ev.HookDone)},
@@ -147,6 +151,7 @@ class _Reading:
             functions_left=listed(ev.FunctionLeft),
             engine_events=self._engine_events,
             timed_events=self._timed_events,
+            texts_cut=self.texts.cut,
         )
 
     def _listed(self, kind: type[_Kind]) -> list[_Kind]:

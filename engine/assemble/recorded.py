@@ -71,6 +71,7 @@ class Recorded:
     nodes: Mapping[int, ev.NodeSeen]
     updates: Sequence[ev.Updated]
     modules: Mapping[int, ev.ModuleSeen]
+    modules_omitted: int
     calls: Mapping[int, ev.ModuleCalled]
     hooks: Mapping[int, ev.HookFired]
     hooks_done: Mapping[int, ev.HookDone]
@@ -93,3 +94,5 @@ class Recorded:
     engine_events: Sequence[EngineEvent]
     timed_events: Sequence[TimedEvent]
     """In the order they happened."""
+    texts_cut: int
+    """How many texts were too long."""

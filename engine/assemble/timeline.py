@@ -14,6 +14,7 @@ from engine.trace import Gap, Output, Pass, Step, Visit, Warning
 
 MOST_OUTPUTS = 10_000
 """Prints that are told apart; what follows on them at once is joined to the last."""
+MOST_WARNINGS = 1_000
 _OF_VISITS = ("reduce", "accumulate")
 """Steps that belong to the visit before them."""
 
@@ -25,6 +26,7 @@ class Timeline:
     steps: Sequence[Step]
     outputs: Sequence[Output]
     warnings: Sequence[Warning]
+    warnings_omitted: int
     gaps: Sequence[Gap]
     gone: Sequence[tuple[int, tuple[str, ...]]]
     """What ceased to exist, by the end of which step."""
@@ -39,7 +41,7 @@ def timeline(recorded: Recorded, ids: Ids, passes: Mapping[int, Pass]) -> Timeli
     for event in recorded.timed_events:
         takers[type(event)](event)
     walk.end_print()
-    return Timeline(walk.steps, walk.outputs, walk.warnings, walk.gaps, walk.gone, walk.held)
+    return Timeline(walk.steps, walk.outputs, walk.warnings, walk.warnings_omitted, walk.gaps, walk.gone, walk.held)
 
 
 @dataclass(slots=True)
@@ -68,6 +70,7 @@ class _Walk:
         self.steps: list[Step] = []
         self.outputs: list[Output] = []
         self.warnings: list[Warning] = []
+        self.warnings_omitted = 0
         self.gaps: list[Gap] = []
         self.gone: list[tuple[int, tuple[str, ...]]] = []
         self.held: list[tuple[int, str, tuple[str, ...]]] = []
@@ -256,6 +259,9 @@ class _Walk:
             self.outputs[-1] = msgspec.structs.replace(self.outputs[-1], text=text, truncated=truncated)
 
     def _warned(self, event: ev.Warned) -> None:
+        if len(self.warnings) == MOST_WARNINGS:
+            self.warnings_omitted += 1
+            return
         span = self.recorded.spans.get(event.site)
         self.steps.append(Step(kind="warning", index=len(self.warnings), span=span))
         self.warnings.append(Warning(category=event.category, message=event.message, span=span))

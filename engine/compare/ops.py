@@ -11,7 +11,7 @@ from engine.trace_index import TraceIndex
 
 MOST_PLACES = 500
 
-Place = tuple[int, int, str]
+OpPlace = tuple[int, int, str]
 """Line here and line there, 0 for none, and name of the op."""
 
 
@@ -60,20 +60,20 @@ class Ops:
         """The line here that a line there corresponds to."""
         return self._to_here.get(line)
 
-    def _place_here(self, op: Op) -> Place:
+    def _place_here(self, op: Op) -> OpPlace:
         line = op.span.line if op.span else 0
         return line, self._to_there.get(line, 0), op.name
 
-    def _place_there(self, op: Op) -> Place:
+    def _place_there(self, op: Op) -> OpPlace:
         line = op.span.line if op.span else 0
         return self._to_here.get(line, 0), line, op.name
 
     def _match(self) -> None:
         """The nth op of a place in one turn corresponds to the nth there."""
-        waiting: dict[tuple[Place, int], list[Op]] = defaultdict(list)
+        waiting: dict[tuple[OpPlace, int], list[Op]] = defaultdict(list)
         for op in self.there.trace.ops:
             waiting[self._place_there(op), op.iteration].append(op)
-        taken: Counter[tuple[Place, int]] = Counter()
+        taken: Counter[tuple[OpPlace, int]] = Counter()
         for op in self.here.trace.ops:
             key = self._place_here(op), op.iteration
             candidates = waiting.get(key, ())

@@ -13,6 +13,7 @@ from engine.trace_index import TraceIndex
 MOST_WRITES = 200
 """Of one storage: the first half of them and the last."""
 MOST_PARTED = 8
+MOST_STORAGES = 2_000
 
 
 def storages(index: TraceIndex, facts: SideFacts, sizes: StorageSizes) -> tuple[Storage, ...]:

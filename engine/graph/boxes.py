@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from engine.graph.draft import Draft, Place
+from engine.graph.draft import Draft, ForwardOrder
 from engine.graph.operands import label, numbers
 from engine.graph.types import BoxParameter, Link
 from engine.graph.visible import Visible
@@ -27,7 +27,7 @@ class Drawing:
         self.box_of_op: dict[str, str] = {}
         self.box_of_leaf: dict[str, str] = {}
 
-    def add_leaf(self, identity: str, node: str | None, tensor: str, place: Place) -> str:
+    def add_leaf(self, identity: str, node: str | None, tensor: str, place: ForwardOrder) -> str:
         """The box of a tensor where gradients stop."""
         box = self.box_of_leaf.get(identity)
         if box is not None:
@@ -156,27 +156,26 @@ def add_loose_leaves(drawing: Drawing) -> None:
 class Inputs:
     """The inputs of an op, so that a link knows the state of its leaf and its broadcast axes."""
 
-    __slots__ = ("_free", "_index", "_op")
+    __slots__ = ("_free", "_states")
 
     def __init__(self, index: TraceIndex, op: Op | None) -> None:
-        self._index = index
-        self._op = op
-        self._free: list[Broadcast] = list(op.broadcast) if op is not None and op.broadcast else []
+        inputs = op.inputs if op is not None else ()
+        self._states: dict[str, str] = {}
+        """The input that each leaf is, by its identity: of several states the first."""
+        for tensor in inputs:
+            self._states.setdefault(index.identity(tensor), tensor)
+        self._free: dict[str, list[Broadcast]] = {}
+        for stretched in op.broadcast if op is not None else ():
+            self._free.setdefault(inputs[stretched.input], []).append(stretched)
 
     def axes(self, tensor: str | None) -> tuple[int, ...]:
         """Axes over which an input was stretched; each stretched input is given once."""
-        for at, stretched in enumerate(self._free):
-            if self._op is not None and self._op.inputs[stretched.input] == tensor:
-                del self._free[at]
-                return stretched.axes
-        return ()
+        stretched = self._free.get(tensor or "")
+        return stretched.pop(0).axes if stretched else ()
 
     def leaf(self, leaf: str) -> str:
         """The state of a leaf that the op used."""
-        for tensor in self._op.inputs if self._op is not None else ():
-            if tensor == leaf or self._index.identity(tensor) == leaf:
-                return tensor
-        return leaf
+        return self._states.get(leaf, leaf)
 
 
 def is_foldable(index: TraceIndex, leaf: str, slot_name: str, consumer: Op | None) -> bool:

@@ -1,10 +1,11 @@
 """Levels `autograd` and `both`: one box for each autograd node."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 from engine.graph.boxes import Drawing, Inputs, add_loose_leaves, folded_leaf, is_foldable
-from engine.graph.draft import Draft, Place
+from engine.graph.draft import Draft, ForwardOrder
 from engine.graph.types import BoxParameter, Link
 from engine.ops import family_of
 from engine.trace import Edge, Node
@@ -32,7 +33,7 @@ def draw_nodes(drawing: Drawing, *, fold_weights: bool) -> None:
     add_loose_leaves(drawing)
 
 
-def _draft(drawing: Drawing, node: Node, place: Place) -> Draft:
+def _draft(drawing: Drawing, node: Node, place: ForwardOrder) -> Draft:
     index = drawing.index
     op = index.ops.get(node.op) if node.op is not None else None
     number, tensor = _value(index, node)
@@ -68,7 +69,7 @@ def _module_of_maker(index: TraceIndex, node: Node) -> str | None:
     return op.module if op is not None else None
 
 
-def _module_around(index: TraceIndex, node: Node, place: Place) -> str | None:
+def _module_around(index: TraceIndex, node: Node, place: ForwardOrder) -> str | None:
     """Where a node without an op was made: what calls a module's backward hooks stands between the ops of modules."""
     at = place[0]
     ops = index.trace.ops
@@ -113,6 +114,7 @@ def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hid
     index = drawing.index
     nodes = index.nodes
     led_to = [edge.to for edge in node.edges]
+    times = Counter(led_to)
     for slot, to in enumerate(led_to):
         if to is None or to not in nodes:
             continue
@@ -140,7 +142,7 @@ def _follow_edges(drawing: Drawing, draft: Draft, node: Node, given: Inputs, hid
                 tensor=tensor,
                 node=node.id,
                 slot=slot,
-                label=(edge.name or str(slot)) if led_to.count(to) > 1 else "",
+                label=(edge.name or str(slot)) if times[to] > 1 else "",
                 broadcast=given.axes(tensor),
             )
         )
@@ -192,9 +194,9 @@ def _single_users(nodes: Iterable[Node]) -> dict[str, Node | None]:
     return users
 
 
-def _in_order(index: TraceIndex, visible: frozenset[str]) -> list[tuple[Place, Node]]:
+def _in_order(index: TraceIndex, visible: frozenset[str]) -> list[tuple[ForwardOrder, Node]]:
     """Nodes except leaves in the order they were made; one without an op stands after the last op made before it."""
-    placed: list[tuple[Place, Node]] = []
+    placed: list[tuple[ForwardOrder, Node]] = []
     homeless: list[tuple[int, Node]] = []
     for node in index.trace.nodes:
         if node.id not in visible or node.variable is not None:
@@ -211,7 +213,7 @@ def _in_order(index: TraceIndex, visible: frozenset[str]) -> list[tuple[Place, N
     return placed
 
 
-def _settle(index: TraceIndex, placed: list[tuple[Place, Node]], homeless: list[tuple[int, Node]]) -> None:
+def _settle(index: TraceIndex, placed: list[tuple[ForwardOrder, Node]], homeless: list[tuple[int, Node]]) -> None:
     op_at = index.op_at
     anchors = sorted((_number(node), op_at[node.op]) for node in index.trace.nodes if node.op and node.op in op_at)
     homeless.sort(key=lambda pair: pair[0])

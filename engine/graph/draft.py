@@ -7,7 +7,7 @@ import msgspec
 from engine.graph.types import Box, BoxParameter
 from engine.trace import Op, Span
 
-Place = tuple[int, int]
+ForwardOrder = tuple[int, int]
 """Where a box stands in forward order: index of its op, then sequence number."""
 
 
@@ -18,7 +18,7 @@ class Draft(msgspec.Struct, eq=False, gc=False):
     kind: Literal["op", "leaf", "ghost"]
     title: str
     family: str
-    place: Place
+    place: ForwardOrder
     name: str = ""
     op: Op | None = None
     node: str | None = None

@@ -16,11 +16,8 @@ def _differences(index: TraceIndex) -> Iterator[str]:
     for check in index.trace.checks:
         where = f"the check of {check.tensor} in pass {check.pass_id}"
         leaf = index.tensors.get(check.tensor)
-        if leaf is None or check.pass_id not in index.passes:
-            yield f"{where} names a tensor or pass that does not exist"
-            continue
-        if any(node not in index.nodes for node in check.nodes):
-            yield f"{where} names a node that does not exist"
+        if leaf is None:
+            continue  # another law says so
         shape = (*leaf.shape, 2) if leaf.dtype.startswith("complex") else leaf.shape
         for element in check.elements:
             if len(element.index) != len(shape) or any(
@@ -37,12 +34,8 @@ def _jacobians(index: TraceIndex) -> Iterator[str]:
     """A Jacobian has as many values as rows and columns say."""
     for jacobian in index.trace.jacobians:
         where = f"the Jacobian of {jacobian.output or jacobian.node} in pass {jacobian.pass_id}"
-        if jacobian.pass_id not in index.passes or (jacobian.node is None) == (
-            jacobian.output is None or jacobian.input is None
-        ):
-            yield f"{where} belongs to no pass, or to neither a root and a leaf nor a node"
-        if any(end is not None and end not in index.tensors for end in (jacobian.output, jacobian.input)):
-            yield f"{where} names a tensor that does not exist"
+        if (jacobian.node is None) == (jacobian.output is None or jacobian.input is None):
+            yield f"{where} belongs to neither a root and a leaf nor a node"
         if len(jacobian.values) != jacobian.rows * jacobian.columns or jacobian.rows_checked > jacobian.rows:
             yield f"{where} has {len(jacobian.values)} values for {jacobian.rows} rows of {jacobian.columns}"
         node = index.nodes.get(jacobian.node or "")

@@ -6,7 +6,6 @@ from math import prod
 
 from engine.derive.windows import size_after
 from engine.devices import is_accelerator
-from engine.ops import COMPARING, DIVIDING
 from engine.trace import Number, Reads, Tensor, Trace
 from engine.trace_index import TraceIndex
 
@@ -57,7 +56,7 @@ def _places(cell: int, shape: tuple[int, ...]) -> Iterator[Number]:
 
 
 def _promotions(index: TraceIndex) -> Iterator[str]:
-    """PyTorch computed in the dtype that is told."""
+    """The operands are of the dtypes that are told, some of another one than the result."""
     for op in index.trace.ops:
         told = op.promotion
         if told is None:
@@ -66,14 +65,8 @@ def _promotions(index: TraceIndex) -> Iterator[str]:
         for operand in told.operands:
             if operand.tensor is not None and dtypes.get(operand.tensor) != operand.dtype:
                 yield f"op {op.id} takes {operand.tensor} for {operand.dtype}"
-        if op.in_place:
-            right = told.result == dtypes.get(op.inputs[0])
-        elif op.name in COMPARING:
-            right = told.result == "bool"
-        else:
-            right = told.result == told.common or (op.name in DIVIDING and "float" in told.result)
-        if not right or told.result != dtypes.get(op.outputs[0]):
-            yield f"op {op.id} computed in {told.common} and gave {told.result}"
+        if told.result != dtypes.get(op.outputs[0]) or all(operand.dtype == told.result for operand in told.operands):
+            yield f"op {op.id} brought {told.operands} to {told.result}"
 
 
 def _windows(index: TraceIndex) -> Iterator[str]:

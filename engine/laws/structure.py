@@ -2,8 +2,10 @@
 something."""
 
 from collections.abc import Container, Iterator
+from functools import cache
+from typing import get_args
 
-from engine.trace import Node, Pass, Trace
+from engine.trace import Node, Record, Trace
 from engine.trace_index import TraceIndex
 
 
@@ -14,84 +16,78 @@ def structure(index: TraceIndex) -> Iterator[str]:
     yield from _graph(index)
     yield from _gaps(index)
     yield from _timeline(index)
-    yield from _ends_around(index)
+
+
+_PARTS = ("tensors", "nodes", "ops", "passes", "updates", "modules", "calls", "hooks")
+"""Parts of a trace whose records have ids; a `TraceIndex` has each under the same name."""
+_NAMES = {
+    "tensors": """
+        base before after delta entered gradient grad identity inputs leaf left outputs parameter results seed tensor
+        tensors total Jacobian.input Jacobian.output Node.variable
+    """,
+    "nodes": "node nodes failed_node made_by Edge.to",
+    "ops": "op first_op last_op rerun_of",
+    "passes": "pass_id Pass.parent",
+    "updates": "update",
+    "modules": "module Module.parent",
+    "calls": "call ModuleCall.parent",
+    "hooks": "hook",
+}
+"""Fields that hold ids of each part; with a class where a name means something else in others."""
+_PART_OF = {field: part for part, fields in _NAMES.items() for field in fields.split()}
 
 
 def _unique(index: TraceIndex) -> Iterator[str]:
-    trace = index.trace
-    for what, parts, by_id in (
-        ("tensor", trace.tensors, index.tensors),
-        ("node", trace.nodes, index.nodes),
-        ("op", trace.ops, index.ops),
-        ("pass", trace.passes, index.passes),
-        ("update", trace.updates, index.updates),
-        ("module", trace.modules, index.modules),
-    ):
-        if len(parts) != len(by_id):
-            yield f"{len(parts) - len(by_id)} {what} ids are used twice"
+    for part in _PARTS:
+        told, known = len(getattr(index.trace, part)), len(getattr(index, part))
+        if told != known:
+            yield f"{told - known} ids of {part} are used twice"
 
 
 def _ends(index: TraceIndex) -> Iterator[str]:
-    """Every id that a part names exists."""
-    for where, tensor in _named_tensors(index.trace):
-        if tensor is not None and tensor not in index.tensors:
-            yield f"{where} names tensor {tensor}, which does not exist"
-    for where, node in _named_nodes(index.trace):
-        if node is not None and node not in index.nodes:
-            yield f"{where} names node {node}, which does not exist"
-    for op in index.trace.ops:
-        if op.module is not None and op.module not in index.modules:
-            yield f"op {op.id} names module {op.module}, which does not exist"
+    """Every id that a record names exists."""
+    known: dict[str, Container[str]] = {part: getattr(index, part) for part in _PARTS}
+    for where, record in _records(index.trace):
+        for field, part in _fields_of_ids(type(record)):
+            value = getattr(record, field)
+            for end in value if isinstance(value, tuple) else (value,):
+                if isinstance(end, str) and end not in known[part]:
+                    yield f"{field} of {type(record).__name__} in {where} is {end}, which does not exist"
     for state in index.trace.tensors:
         first = index.tensors.get(state.identity or state.id)
         if first is not None and first.identity is not None:
             yield f"tensor {state.id} has identity {first.id}, which is not a first record"
 
 
-def _named_tensors(trace: Trace) -> Iterator[tuple[str, str | None]]:
-    for tensor in trace.tensors:
-        yield from ((f"tensor {tensor.id}", other) for other in (tensor.identity, tensor.base, tensor.grad))
-    for op in trace.ops:
-        yield from ((f"op {op.id}", tensor) for tensor in (*op.inputs, *op.outputs))
-    for node in trace.nodes:
-        yield from ((f"node {node.id}", saved.tensor) for saved in node.saved)
-        yield f"node {node.id}", node.variable
-    for pass_ in trace.passes:
-        yield from ((f"pass {pass_.id}", tensor) for tensor in _pass_tensors(pass_))
-    for update in trace.updates:
-        for change in (*update.changes, *update.state):
-            named = (change.before, change.after, change.gradient, change.leaf)
-            yield from ((f"update {update.id}", tensor) for tensor in named)
-    for variable in trace.variables:
-        yield from ((f"variable {variable.name}", tensor) for tensor in (variable.tensor, *variable.tensors))
+def _records(trace: Trace) -> Iterator[tuple[str, Record]]:
+    """All records that may name others, each with the id of what it is in."""
+    pending: list[tuple[str, object]] = [("the trace", trace)]
+    while pending:
+        where, value = pending.pop()
+        if isinstance(value, tuple):
+            pending += [(where, item) for item in value]
+        elif isinstance(value, Record):
+            where = getattr(value, "id", where)
+            yield where, value
+            pending += [(where, getattr(value, field)) for field in _fields_of_records(type(value))]
 
 
-def _pass_tensors(pass_: Pass) -> Iterator[str | None]:
-    yield from (pass_.inputs or ())
-    yield from pass_.results
-    for root in pass_.roots:
-        yield from (root.tensor, root.seed)
-    for visit in pass_.visits:
-        yield from (*visit.entered, *visit.left)
-        for met in visit.sums:
-            yield from (met.total, met.entered, *(term.tensor for term in met.terms))
-    for added in pass_.accumulations:
-        yield from (added.tensor, added.before, added.delta, added.after)
+@cache
+def _fields_of_ids(kind: type[Record]) -> tuple[tuple[str, str], ...]:
+    parts = {field: _PART_OF.get(f"{kind.__name__}.{field}", _PART_OF.get(field)) for field in kind.__struct_fields__}
+    return tuple((field, part) for field, part in parts.items() if part is not None)
 
 
-def _named_nodes(trace: Trace) -> Iterator[tuple[str, str | None]]:
-    for node in trace.nodes:
-        yield from ((f"node {node.id}", edge.to) for edge in node.edges)
-        yield f"node {node.id}", node.made_by
-    for tensor in trace.tensors:
-        if tensor.grad_fn is not None:
-            yield f"tensor {tensor.id}", tensor.grad_fn.node
-    for op in trace.ops:
-        yield from ((f"op {op.id}", node) for node in op.nodes)
-    for pass_ in trace.passes:
-        yield from ((f"pass {pass_.id}", root.node) for root in pass_.roots)
-        yield from ((f"pass {pass_.id}", visit.node) for visit in pass_.visits)
-        yield from ((f"pass {pass_.id}", added.node) for added in pass_.accumulations)
+@cache
+def _fields_of_records(kind: type[Record]) -> tuple[str, ...]:
+    return tuple(field for field, hint in kind.__annotations__.items() if _names_something(hint))
+
+
+def _names_something(hint: object) -> bool:
+    """Whether what is of this type may hold an id."""
+    if isinstance(hint, type) and issubclass(hint, Record):
+        return bool(_fields_of_ids(hint) or _fields_of_records(hint))
+    return any(map(_names_something, get_args(hint)))
 
 
 def _graph(index: TraceIndex) -> Iterator[str]:
@@ -150,14 +146,7 @@ def _timeline(index: TraceIndex) -> Iterator[str]:
     trace = index.trace
     for number, step in enumerate(trace.timeline):
         where = f"step {number} ({step.kind})"
-        if step.op is not None and step.op not in index.ops:
-            yield f"{where} names op {step.op}, which does not exist"
-        if step.update is not None and step.update not in index.updates:
-            yield f"{where} names update {step.update}, which does not exist"
-        pass_ = index.passes.get(step.pass_id or "")
-        if step.pass_id is not None and pass_ is None:
-            yield f"{where} names pass {step.pass_id}, which does not exist"
-        elif pass_ is not None:
+        if (pass_ := index.passes.get(step.pass_id or "")) is not None:
             counts = (
                 (step.visit, len(pass_.visits)),
                 (step.root, len(pass_.roots)),
@@ -169,28 +158,3 @@ def _timeline(index: TraceIndex) -> Iterator[str]:
         printed = len({"output": trace.output, "gap": trace.gaps}.get(step.kind, trace.warnings))
         if step.index is not None and step.index >= printed:
             yield f"{where} names part {step.index} of {printed}"
-
-
-def _ends_around(index: TraceIndex) -> Iterator[str]:
-    """Every id that a hook call, a module call or a step names exists."""
-    trace, tensors, modules, passes, calls, hooks = (
-        index.trace, index.tensors, index.modules, index.passes, index.calls, index.hooks,
-    )  # fmt: skip
-    for name, ids, count in (("call", calls, len(trace.calls)), ("hook", hooks, len(trace.hooks))):
-        if len(ids) != count:
-            yield f"{count - len(ids)} {name} ids are used twice"
-    named: list[tuple[str, str | None, Container[str]]] = []
-    for hook in trace.hooks:
-        named += [(hook.id, end, tensors) for end in (hook.tensor, hook.before, hook.after)]
-        named += [(hook.id, hook.node, index.nodes), (hook.id, hook.module, modules), (hook.id, hook.pass_id, passes)]
-    for call in trace.calls:
-        named += [(call.id, call.module, modules), (call.id, call.parent, calls), (call.id, call.pass_id, passes)]
-        named += [(call.id, call.first_op, index.ops), (call.id, call.last_op, index.ops)]
-    for update in trace.updates:
-        named += [(update.id, update.pass_id, passes), (update.id, update.hook, hooks)]
-        named += [(update.id, change.parameter, tensors) for change in update.state]
-    for number, step in enumerate(trace.timeline):
-        named += [(f"step {number}", step.hook, hooks), (f"step {number}", step.call, calls)]
-    for where, end, known in named:
-        if end is not None and end not in known:
-            yield f"{where} names {end}, which does not exist"

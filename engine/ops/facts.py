@@ -36,8 +36,6 @@ class Facts(Struct, frozen=True):
     """Brings its tensors to one dtype."""
     compares: bool = False
     """Gives truth values."""
-    divides: bool = False
-    """Gives floating point for whole numbers."""
     joins: bool = False
     """Takes a list of tensors."""
     numbers: bool = False
@@ -64,7 +62,7 @@ class Facts(Struct, frozen=True):
     """Runs autograd's engine."""
 
 
-INHERITED = ("broadcasts", "promotes", "divides", "detaches", "sets", "numbers")
+INHERITED = ("broadcasts", "promotes", "detaches", "sets", "numbers")
 """What holds of the twin that writes into its argument as well."""
 
 

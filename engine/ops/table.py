@@ -22,9 +22,9 @@ ROWS = {
         outer prod
     """,
     "div": """
-        div: in_place broadcasts promotes divides updates fresh numbers
-        rdiv: broadcasts promotes divides fresh numbers
-        true_divide: in_place broadcasts promotes divides updates numbers
+        div: in_place broadcasts promotes updates fresh numbers
+        rdiv: broadcasts promotes fresh numbers
+        true_divide: in_place broadcasts promotes updates numbers
         remainder fmod: in_place broadcasts promotes updates numbers
         reciprocal: in_place updates fresh
     """,
@@ -100,8 +100,8 @@ ROWS = {
     """,
     "op": """
         multiply subtract floor_divide: in_place broadcasts promotes updates numbers
-        divide: in_place broadcasts promotes divides updates numbers
-        atan2: in_place broadcasts promotes divides updates
+        divide: in_place broadcasts promotes updates numbers
+        atan2: in_place broadcasts promotes updates
         hypot bitwise_and bitwise_or bitwise_xor: in_place broadcasts promotes updates
         eq ne lt le gt ge: in_place broadcasts promotes compares updates numbers
         logical_and logical_or logical_xor: in_place broadcasts promotes compares updates

@@ -4,8 +4,6 @@ from engine.rules.formula import Symbol
 from engine.rules.rule import UNARY, Rule, dim, f, g, holds, weight, x, y
 
 _softplus = f("log", 1 + f("exp", x))
-_ROOT = f("sqrt", 2 / Symbol("π"))
-_u = _ROOT * (x + 0.044715 * x**3)
 
 ACTIVATIONS: list[Rule] = [
     Rule("ReluBackward0", f("max", x, 0), {"self": g * holds(y > 0)},
@@ -46,47 +44,12 @@ ACTIVATIONS: list[Rule] = [
          en="Subtract the y-weighted sum of g, then multiply by y: elements of one group affect each other."),
     Rule("LogSoftmaxBackward0", f("log", f("softmax", x, dim)), {"self": g - f("exp", y) * f("total", g, dim)},
          zh="g 减去概率乘以 g 的总和。", en="g minus the probabilities times the sum of g."),
-    Rule("GeluBackward0", 0.5 * x * (1 + f("tanh", _u)),
-         {"self": g * (0.5 * (1 + f("tanh", _u))
-                       + 0.5 * x * (1 - f("tanh", _u) ** 2) * (_ROOT * (1 + 0.134145 * x**2)))},
-         variant="tanh", only={"approximate": "tanh"},
-         zh="用 tanh 近似的 gelu，按乘积法则和链式法则求导。",
-         en="gelu approximated with tanh, by the product and the chain rule."),
-    Rule("CeluBackward0", f("where", x > 0, x, Symbol("alpha") * (f("exp", x / Symbol("alpha")) - 1)),
-         {"self": f("where", x > 0, g, g * f("exp", x / Symbol("alpha")))},
-         zh="正的一侧原样通过，负的一侧按 e^(x/α) 衰减。",
-         en="The positive side passes, the negative side decays as e^(x/α)."),
     Rule("PreluKernelBackward0", f("where", x > 0, x, weight * x),
          {"self": f("where", x > 0, g, weight * g), "weight": f("where", x > 0, 0, g * x)},
          letters={**UNARY, "weight": "w"},
          zh="负的一侧的斜率 w 也是参数：它从负的输入得到梯度。",
          en="The slope w of the negative side is a parameter too: negative inputs give it its gradient."),
-    Rule("GluBackward0", Symbol("a") * f("sigmoid", Symbol("b")),
-         {"self": f("cat", f("pair", g * f("sigmoid", Symbol("b")),
-                             g * Symbol("a") * (f("sigmoid", Symbol("b")) * (1 - f("sigmoid", Symbol("b"))))), dim)},
-         zh="输入沿轴分成 a 和 b 两半，b 经过 σ 做门：两半各按乘积法则，再拼起来。",
-         en="The input is cut into halves a and b, b being the gate: each half by the product rule, then joined."),
-    Rule("HardsigmoidBackward0", f("clamp", x / 6 + 0.5, 0, 1), {"self": g / 6 * holds(f("abs", x) < 3)},
-         zh="中间一段是斜率 1/6 的直线，两端平。",
-         en="A straight line of slope 1/6 in the middle, flat at both ends."),
-    Rule("HardswishBackward0", x * f("clamp", x / 6 + 0.5, 0, 1),
-         {"self": f("where", x <= -3, 0, f("where", x < 3, g * (x / 3 + 0.5), g))},
-         zh="小于 −3 是 0，大于 3 原样通过，中间是 x/3 + 1/2。",
-         en="0 below −3, unchanged above 3, x/3 + 1/2 between."),
     Rule("MishBackward0", x * f("tanh", _softplus),
          {"self": g * (f("tanh", _softplus) + x * f("sigmoid", x) * (1 - f("tanh", _softplus) ** 2))},
          zh="x·tanh(softplus x) 按乘积法则求导。", en="x·tanh(softplus x) by the product rule."),
-    Rule("HardshrinkBackward0", x * holds(f("abs", x) > Symbol("lambd")),
-         {"self": g * holds(f("abs", x) > Symbol("lambd"))},
-         letters={**UNARY, "lambd": "λ"},
-         zh="绝对值不超过 λ 的被清零，没有梯度；其余原样通过。",
-         en="What is within ±λ was set to 0 and gets no gradient; the rest passes."),
-    Rule("SoftshrinkBackward0", f("sign", x) * f("max", f("abs", x) - Symbol("lambd"), 0),
-         {"self": g * holds(f("abs", x) > Symbol("lambd"))}, letters={**UNARY, "lambd": "λ"},
-         zh="向 0 收缩 λ：收缩到 0 的没有梯度，其余原样通过。",
-         en="Shrunk towards 0 by λ: what reached 0 gets no gradient, the rest passes."),
-    Rule("ThresholdBackward0", f("where", x > Symbol("threshold"), x, Symbol("value")),
-         {"self": g * holds(x > Symbol("threshold"))}, letters={**UNARY, "threshold": "θ", "value": "v"},
-         zh="超过阈值的原样通过，被替换的没有梯度。",
-         en="What is above the threshold passes, what was replaced gets no gradient."),
 ]  # fmt: skip

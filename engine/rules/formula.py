@@ -106,11 +106,10 @@ _SIGNS = {
 }  # fmt: skip
 _NAMED = {"log": "ln", "sigmoid": "σ", "normal_cdf": "Φ", "normal_pdf": "φ"}
 SUBSCRIPTED = frozenset({
-    "sum", "mean", "max", "min", "expand", "softmax", "cumsum", "select", "scatter", "gather", "permute", "slice",
+    "mean", "max", "min", "expand", "softmax", "cumsum", "select", "scatter", "gather", "permute", "slice",
     "stack", "cat", "split", "std", "var", "unsqueeze", "reverse", "size", "put", "put_slice", "put_add", "piece",
-    "index", "index_select", "index_add", "scatter_add", "unpermute", "repeat", "sum_repeats", "cross",
-    "prod", "cumprod", "zero_along", "zero_rows", "put_flat", "put_mask", "put_diagonal", "crop", "roll", "pad",
-    "take", "masked_select",
+    "index", "index_select", "index_add", "scatter_add", "unpermute", "repeat", "sum_repeats",
+    "prod", "cumprod", "zero_along", "put_mask", "put_diagonal", "crop", "pad", "masked_select",
 })  # fmt: skip
 """Functions whose last argument says along which axis or at which index."""
 
@@ -211,9 +210,6 @@ _SPECIAL: dict[str, Callable[[_Writer, tuple[Expr, ...]], str]] = {
     "identity": lambda _writer, _arguments: "<mi>I</mi>",
     "inverse": lambda writer, arguments: (
         f"<msup>{writer.inside(arguments[0], _ATOM)}<mrow><mo>−</mo><mn>1</mn></mrow></msup>"
-    ),
-    "pair": lambda writer, arguments: (
-        f"<mrow>{writer.write(arguments[0])}<mo>,</mo>{writer.write(arguments[1])}</mrow>"
     ),
     "count": lambda writer, _arguments: writer.write(Symbol("n")),
 }

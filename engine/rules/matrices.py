@@ -1,9 +1,9 @@
 """Rules of linear algebra."""
 
 from engine.rules.formula import Symbol
-from engine.rules.rule import YAML, Rule, dim, f, g, x, y
+from engine.rules.rule import YAML, Rule, f, g, x, y
 
-_A, _B = Symbol("A"), Symbol("B")
+_A = Symbol("A")
 
 MATRICES: list[Rule] = [
     Rule("MmBackward0", x @ Symbol("mat2"), {"self": g @ Symbol("mat2").T, "mat2": x.T @ g},
@@ -17,10 +17,6 @@ MATRICES: list[Rule] = [
          letters={"self": "b", "mat1": "X", "mat2": "W", "result": "Y"},
          zh="线性层 X·W + b：X 得到 g·Wᵀ，W 得到 Xᵀ·g，b 得到 g（再沿批求和）。",
          en="A linear layer X·W + b: X gets g·Wᵀ, W gets Xᵀ·g, b gets g (then summed over the batch)."),
-    Rule("BaddbmmBackward0", x + Symbol("batch1") @ Symbol("batch2"),
-         {"self": g, "batch1": g @ Symbol("batch2").T, "batch2": Symbol("batch1").T @ g},
-         letters={"self": "b", "batch1": "A", "batch2": "B", "result": "C"}, source=YAML,
-         zh="成批的矩阵乘法再相加。", en="A batch of matrix products, added to a third."),
     Rule("MvBackward0", x @ Symbol("vec"), {"self": f("outer", g, Symbol("vec")), "vec": x.T @ g},
          letters={"self": "A", "vec": "v", "result": "y"}, source=YAML,
          zh="矩阵得到 g 与 v 的外积，向量得到 Aᵀ·g。",
@@ -28,38 +24,12 @@ MATRICES: list[Rule] = [
     Rule("DotBackward0", f("total", x * Symbol("tensor")), {"self": g * Symbol("tensor"), "tensor": g * x},
          letters={"self": "a", "tensor": "b", "result": "c"}, source=YAML,
          zh="点积：每一边得到 g 乘以另一边。", en="Dot product: each side gets g times the other."),
-    Rule("AddmvBackward0", x + Symbol("mat") @ Symbol("vec"),
-         {"self": g, "mat": f("outer", g, Symbol("vec")), "vec": Symbol("mat").T @ g},
-         letters={"self": "b", "mat": "A", "vec": "v", "result": "y"}, source=YAML,
-         zh="矩阵乘向量再加偏置。", en="Matrix times vector plus bias."),
     Rule("TBackward0", x.T, {"self": g.T}, letters={"self": "A", "result": "B"}, source=YAML,
          zh="转置的梯度转置回来。", en="The gradient of a transpose is transposed back."),
-    Rule("AddbmmBackward0", x + f("total", Symbol("batch1") @ Symbol("batch2")),
-         {"self": g, "batch1": g @ Symbol("batch2").T, "batch2": Symbol("batch1").T @ g},
-         letters={"self": "b", "batch1": "Aᵢ", "batch2": "Bᵢ", "result": "C"}, source=YAML,
-         only={"alpha": "1", "beta": "1"},
-         zh="一批乘积加在一起：每一个都收到同一个 g。",
-         en="Products of a batch added up: each of them receives the same g."),
-    Rule("AddrBackward0", x + f("outer", Symbol("vec1"), Symbol("vec2")),
-         {"self": g, "vec1": g @ Symbol("vec2"), "vec2": g.T @ Symbol("vec1")},
-         letters={"self": "A", "vec1": "u", "vec2": "v", "result": "B"}, source=YAML, only={"alpha": "1", "beta": "1"},
-         zh="外积：u 得到 g·v，v 得到 gᵀ·u。", en="An outer product: u gets g·v, v gets gᵀ·u."),
     Rule("LinalgInvExBackward0", f("inverse", _A), {"A": -(Symbol("inverse").T @ g @ Symbol("inverse").T)},
          letters={"A": "A", "inverse": "Y", "result": "Y"}, source=YAML,
          zh="逆矩阵的梯度两边各乘一个 Yᵀ，再变号。", en="The inverse puts Yᵀ on both sides of g, with a minus."),
     Rule("LinalgDetBackward0", f("det", _A), {"A": g * y * f("inverse", _A).T}, letters={"A": "A", "result": "d"},
          zh="行列式的梯度是 d·A⁻ᵀ（伴随矩阵的转置）。",
          en="The gradient of the determinant is d·A⁻ᵀ, the transposed adjugate."),
-    Rule("LinalgSlogdetBackward0", f("log", f("abs", f("det", _A))), {"A": g * f("inverse", _A).T},
-         letters={"A": "A", "result": "ℓ"},
-         zh="ln|det A| 的梯度是 A⁻ᵀ。", en="The gradient of ln|det A| is A⁻ᵀ."),
-    Rule("LinalgSolveExBackward0", f("inverse", _A) @ _B,
-         {"A": -(f("inverse", _A).T @ g @ y.T), "B": f("inverse", _A).T @ g},
-         letters={"A": "A", "B": "B", "result": "X"}, only={"left": "True"},
-         zh="解方程 AX = B：B 得到再解一次 Aᵀ 的方程，A 得到它与 X 的外积，变号。",
-         en="Solving AX = B: B gets the solution of the equation with Aᵀ, A minus its product with Xᵀ."),
-    Rule("LinalgCrossBackward0", f("cross", x, Symbol("other"), dim),
-         {"self": f("cross", Symbol("other"), g, dim), "other": f("cross", g, x, dim)},
-         letters={"self": "a", "other": "b", "result": "c"}, source=YAML,
-         zh="叉积的梯度还是叉积。", en="The gradients of a cross product are cross products."),
 ]  # fmt: skip

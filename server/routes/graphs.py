@@ -9,7 +9,7 @@ from engine.graph import Level
 from server.answers import JSON
 from server.examples import GRAPH, LAYOUT, PROBLEM, Documented, text
 from server.service import LanguageOf, ServiceOf
-from server.views import Choice, Look, Place
+from server.views import Choice, LayoutOptions, Look
 
 router = APIRouter(prefix="/api/v1/runs/{run}", tags=["graphs"])
 
@@ -39,21 +39,21 @@ async def look_of(
     return Look(lang=lang or preferred, theme=theme, step=step)
 
 
-async def place_of(
+async def layout_options_of(
     preferred: LanguageOf,
     lang: Annotated[Literal["zh", "en"] | None, Query(description="Words; else by Accept-Language.")] = None,
     room: Annotated[
         Literal["page", "embed", "phone"],
         Query(description="Where it is shown: embeds and phones have shorter titles and no step numbers."),
     ] = "page",
-) -> Place:
+) -> LayoutOptions:
     """How to lay it out, from the query."""
-    return Place(lang=lang or preferred, room=room)
+    return LayoutOptions(lang=lang or preferred, room=room)
 
 
 ChoiceOf = Annotated[Choice, Depends(choice_of)]
 LookOf = Annotated[Look, Depends(look_of)]
-PlaceOf = Annotated[Place, Depends(place_of)]
+LayoutOptionsOf = Annotated[LayoutOptions, Depends(layout_options_of)]
 
 
 @router.get("/graph", responses={200: GRAPH, **REFUSED})
@@ -63,9 +63,9 @@ async def graph(run: str, choice: ChoiceOf, service: ServiceOf) -> Response:
 
 
 @router.get("/graph/layout", responses={200: LAYOUT, 503: PROBLEM, **REFUSED})
-async def layout(run: str, choice: ChoiceOf, place: PlaceOf, service: ServiceOf) -> Response:
+async def layout(run: str, choice: ChoiceOf, options: LayoutOptionsOf, service: ServiceOf) -> Response:
     """Where everything goes when the graph opens: what the page would work out itself."""
-    return Response(await service.views.layout(run, choice, place), media_type=JSON)
+    return Response(await service.views.layout(run, choice, options), media_type=JSON)
 
 
 @router.get(

@@ -26,7 +26,7 @@ from server.service import Service, ServiceOf
 from server.store import Stored, StoreDown
 from server.traces import OtherFormat
 from server.views import Choice
-from server.wire import Accepted, Place, RunBody, limits_within
+from server.wire import Accepted, QueuePlace, RunBody, limits_within
 
 router = APIRouter(prefix="/api/v1/runs", tags=["runs"])
 
@@ -75,14 +75,14 @@ async def run(
 
 
 @router.get("/mine", responses={200: PLACE, 404: PROBLEM})
-async def mine(request: Request, response: Response, service: ServiceOf) -> Place:
+async def mine(request: Request, response: Response, service: ServiceOf) -> QueuePlace:
     """Where the newest run of this browser stands in the queue; 404 when none waits or is being performed."""
     live = service.queue.newest_of(client_of(request).session)
     if live is None:
         raise Problem("no-such-run", run="mine")
     waits = live.state == "waiting"
     response.headers["Cache-Control"] = NEVER
-    return Place(
+    return QueuePlace(
         run=live.id,
         state=live.state,
         ahead=service.queue.ahead(live) if waits else 0,

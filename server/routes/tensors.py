@@ -57,9 +57,9 @@ async def values(
 
 async def kept(run: str, facts: Tensor, service: Service) -> bytes:
     """The .npy file of a tensor. Raises Problem when its values were not kept."""
-    layout = npy.layout(facts.dtype)
-    if facts.data is not None and layout is not None:
-        return npy.write_numbers(facts.data, facts.shape, layout)
+    elements = npy.element_format(facts.dtype)
+    if facts.data is not None and elements is not None:
+        return npy.write_numbers(facts.data, facts.shape, elements)
     if facts.stored and (zipped := await service.traces.tensor(run, facts.id)):
         return gzip.decompress(zipped)
     reason = facts.reason or ("too large" if facts.data is None else f"NumPy has no {facts.dtype}")

@@ -19,13 +19,12 @@ from engine.rules import RuleText
 from engine.rules.derivatives import Derivative
 from engine.trace import Trace
 from server.app import create_app
-from server.layout import Layout
 from server.openapi import document
 from server.problems import table
 from server.settings import Settings
 from server.settings import table as settings_table
 from server.views import Shown
-from server.wire import Accepted, Health, Lesson, Place, ProblemBody, ValuesPage
+from server.wire import Accepted, Health, Lesson, ProblemBody, QueuePlace, ValuesPage
 
 ROOT = Path(__file__).parents[2]
 API = (ROOT / "docs" / "api.md").read_text("utf-8")
@@ -37,9 +36,8 @@ def test_the_page_of_the_formats_is_fresh() -> None:
 
 
 def test_every_field_of_the_formats_has_its_sentence() -> None:
-    for name, record in schema.wire_schemas(
-        (Trace, Graph, Layout, Shown, Engine, Comparison, RuleText, Derivative), "#"
-    ).items():
+    formats = (Trace, Graph, Shown, Engine, Comparison, RuleText, Derivative)
+    for name, record in schema.wire_schemas(formats, "#").items():
         properties = record["properties"]
         assert isinstance(properties, dict)
         assert [field for field, facts in properties.items() if "description" not in facts] == [], name  # type: ignore[operator]
@@ -75,13 +73,13 @@ def test_every_example_is_of_the_type_it_shows() -> None:
     read: dict[str, Callable[[object], object]] = {
         "Trace": lambda value: msgspec.convert(value, Trace),
         "Graph": lambda value: msgspec.convert(value, Graph),
-        "Layout": lambda value: msgspec.convert(value, Layout),
         "Shown": lambda value: msgspec.convert(value, Shown),
         "Engine": lambda value: msgspec.convert(value, Engine),
         "Comparison": lambda value: msgspec.convert(value, Comparison),
         "Derivative": lambda value: msgspec.convert(value, Derivative),
         **{
-            model.__name__: model.model_validate for model in (Accepted, Health, Lesson, Place, ProblemBody, ValuesPage)
+            model.__name__: model.model_validate
+            for model in (Accepted, Health, Lesson, QueuePlace, ProblemBody, ValuesPage)
         },
     }
     shown = set()

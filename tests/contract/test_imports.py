@@ -31,7 +31,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         FACTS, "engine/program", "engine/ops", INDEX, "engine/supervisor_failures.py", "engine/rules", "engine/derive",
         "engine/replay", "engine/findings",
     },
-    "engine/laws": {FACTS, "engine/program", "engine/ops", INDEX, "engine/derive"},
+    "engine/laws": {FACTS, "engine/program", INDEX, "engine/derive"},
     "engine/compare": {FACTS, "engine/program", INDEX},
     "engine/graph": {FACTS, "engine/ops", INDEX},
     "engine/export": {FACTS, INDEX, "engine/graph"},

@@ -5,12 +5,10 @@ import subprocess
 from itertools import product
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from build_frontend import npm_command
 from server.drawing import BUNDLE
-from server.layout import Layout, OpenGroup, Placed
 from tests.golden import programs
 from tests.server.conftest import Served
 
@@ -54,12 +52,11 @@ def test_the_server_lays_out_as_a_browser_would(answers: list[tuple[Asked, str]]
         assert own == answered, asked[2]
 
 
-def test_every_layout_is_of_the_documented_form(answers: list[tuple[Asked, str]]) -> None:
+def test_everything_lies_in_the_picture(answers: list[tuple[Asked, str]]) -> None:
     for _, answered in answers:
-        layout = msgspec.json.decode(answered, type=Layout)
-        names = [wire.id for wire in layout.wires]
+        layout = json.loads(answered)
+        names = [wire["id"] for wire in layout["wires"]]
         assert len(names) == len(set(names))
-        places: list[Placed | OpenGroup] = [*layout.boxes, *layout.frames]
-        for place in places:
-            assert place.w > 0
-            assert layout.y <= place.y <= place.y + place.h <= layout.y + layout.height
+        for place in (*layout["boxes"], *layout["frames"]):
+            assert place["w"] > 0
+            assert layout["y"] <= place["y"] <= place["y"] + place["h"] <= layout["y"] + layout["height"]

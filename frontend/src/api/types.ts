@@ -1878,7 +1878,7 @@ export interface Op {
    */
   pass?: string | null;
   /**
-   * Its operands had different dtypes, or `/` made whole numbers floating.
+   * Its operands had different dtypes, or `/` made whole numbers floating; not told of comparisons and in-place ops.
    */
   promotion?: Promotion | null;
   /**
@@ -1962,15 +1962,11 @@ export interface Broadcast {
  */
 export interface Promotion {
   /**
-   * What `torch.result_type` says of them.
-   */
-  common: string;
-  /**
    * The operands, in order.
    */
   operands: PromotedOperand[];
   /**
-   * Element type of the result: another one for comparisons (bool), `/` of whole numbers (floating) and in-place ops (kept).
+   * Element type of the result; floating for `/` of whole numbers.
    */
   result: string;
 }
@@ -3027,10 +3023,6 @@ export interface Update {
    * For a hook that changed a gradient: the pass during which it did.
    */
   pass?: string | null;
-  /**
-   * For a write from outside PyTorch whose line is not certain: the few statements that may have made it.
-   */
-  perhaps?: Span[];
   /**
    * For an optimizer step: it raised; the changes are those that had happened by then.
    */

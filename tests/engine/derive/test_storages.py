@@ -62,6 +62,11 @@ def test_two_of_four_ways_to_add_write() -> None:
     assert _storage_of(trace, "x") is None
 
 
+def test_a_write_through_data_that_changes_no_value_raises_no_counter() -> None:
+    trace = record(HEAD + "x = torch.zeros(2)\nx.add_(0)\nx.data.zero_()\n")
+    assert [(bumped, line) for _, _, bumped, line in _writes(trace, "x")] == [(True, 4), (False, 5)]
+
+
 def test_data_raises_no_counter_and_detach_does() -> None:
     trace = record(
         HEAD + "x = torch.ones(2, requires_grad=True)\ny = x * x\nx.data *= 10\nd = x.data\nd.add_(1)\n"

@@ -181,11 +181,6 @@ def test_tensors_are_brought_to_one_dtype(name: str) -> None:
     assert made.dtype == (torch.bool if facts.compares else torch.result_type(a, b))
 
 
-@pytest.mark.parametrize("name", having("divides"))
-def test_whole_numbers_are_divided_to_floating_point(name: str) -> None:
-    assert function(name)(torch.tensor([1]), torch.tensor([2])).dtype == torch.float32
-
-
 @pytest.mark.parametrize("name", having("updates", "fills", "sets"))
 @pytest.mark.filterwarnings("ignore:index_reduce")
 def test_what_is_written_depends_on_what_was_there_or_does_not(name: str) -> None:

@@ -1,6 +1,6 @@
 // Operands of different dtypes in a few letters: `float32 + int64 → float32`.
 
-import type { Op, PromotedOperand, Promotion } from '../../api/types'
+import type { Op, PromotedOperand } from '../../api/types'
 
 /** `float32`, `2.5` for a plain number, `float64()` for a tensor without axes. */
 function operandText(operand: PromotedOperand): string {
@@ -8,19 +8,12 @@ function operandText(operand: PromotedOperand): string {
   return operand.kind === 'zero_dim' ? `${operand.dtype}()` : operand.dtype
 }
 
-const COMPARES = 'bool'
-
-/** What the operands became: a comparison's result is bool all the same, and an in-place op keeps its own. */
-function becomes(promotion: Promotion): string {
-  return promotion.result === COMPARES ? promotion.common : promotion.result
-}
-
 export function promotionText(op: Op): string {
   const { promotion } = op
   if (!promotion) return ''
   const texts = promotion.operands.map(operandText)
   const named = texts.length > 3 ? [...new Set(texts)] : texts
-  return `${named.join(' + ')} → ${becomes(promotion)}`
+  return `${named.join(' + ')} → ${promotion.result}`
 }
 
 /** 0 bool, 1 int, 2 float, 3 complex. */
@@ -32,13 +25,13 @@ function categoryOf(dtype: string): number {
 /** Which rule decided: the highest category, a number or scalar that does not count within it, the wider dtype, `/` of
  *  whole numbers. */
 export function reasonOf(op: Op): 'category' | 'rank' | 'wider' | 'division' {
-  const { operands, common, result } = op.promotion!
-  if (categoryOf(common) < 2 && categoryOf(result) === 2) return 'division'
+  const { operands, result } = op.promotion!
+  if (categoryOf(result) === 2 && operands.every(({ dtype }) => categoryOf(dtype) < 2)) return 'division'
   const categories = operands.map((operand) => categoryOf(operand.dtype))
   if (new Set(categories).size > 1) return 'category'
   const [ranked, others] = [
     operands.filter((operand) => (operand.kind ?? 'tensor') === 'tensor'),
     operands.filter((operand) => (operand.kind ?? 'tensor') !== 'tensor'),
   ]
-  return ranked.length > 0 && others.some((operand) => operand.dtype !== common) ? 'rank' : 'wider'
+  return ranked.length > 0 && others.some((operand) => operand.dtype !== result) ? 'rank' : 'wider'
 }

@@ -10,7 +10,7 @@
 
 What stands between the program and PyTorch uses the recorder:
 
-* `ops.py` every call of an op · `planned_ops.py` those like an earlier one · `op_names.py`, `cells_read.py` their facts
+* `ops.py` every call of an op · `op_names.py`, `cells_read.py` their facts
 * `passes.py` calls of the engine · `hooks.py` hooks of the user's · `checkpoints.py` recomputation
 * `modules.py`, `module_apply.py` modules · `optimizers.py` steps · `edits_by_hand.py` `.grad` and `.data`
 * `python_calls.py` the program's own functions · `final_state.py` what is known only at the end

@@ -21,12 +21,10 @@ from engine.events import IN_PLACE, INFERENCE, NO_GRAD, RAISED, VIEW, OpRan, Wor
 from engine.worker.capture.cells_read import Reading
 from engine.worker.capture.edits_by_hand import Observer
 from engine.worker.capture.op_names import Called, learn
-from engine.worker.capture.planned_ops import PlannedOps
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.tensor_facts import is_tracked_leaf, look, version_of
 from engine.worker.capture.tensor_state import State, Taken
-from engine.worker.compact.patterns import MOST, plan_of
 from engine.worker.pytorch.internals import (
     StopRecomputation,
     disable_torch_function,
@@ -79,23 +77,14 @@ class Recording(TorchFunctionMode):
         self.known: dict[object, Called | None] = {}
         self.thread = recorder.thread
         self.reading = Reading()
-        self.planned = PlannedOps(recorder)
-        self.chances: dict[int, int] = {}
-        """How many more ops are looked at for a plan, by place where one has run."""
-        self.patterns = 0
         self.around: Around | None = None
-        """Stands around every call for one who checks what comes out; no plans are made then."""
+        """Stands around every call for one who checks what comes out."""
         self.over = False
         """The program has ended, though threads of its own may go on."""
-
-    def forget_plans(self) -> None:
-        """What is alike at one place can no longer be told."""
-        self.planned.plans.clear()
 
     def finish(self) -> None:
         """The program has ended."""
         self.over = True
-        self.forget_plans()
 
     def __torch_function__(
         self,
@@ -106,39 +95,13 @@ class Recording(TorchFunctionMode):
     ) -> Any:
         """Runs and records one call."""
         frame = get_frame(1)
-        planned = None if kwargs else self.planned.find(func, args, frame)
-        if planned is None or self.thread.muted or tracing_state() is not None:
-            return self._first(func, types, args, kwargs or {}, frame)
-        plan, inputs = planned
-        since = next_sequence_nr()
-        started = perf_counter_ns()
-        try:
-            result = func(*args)
-        except BaseException as error:
-            self._raised(_Call(plan.called, args, {}, frame, [], plan.filled(inputs), None, since, started), error)
-            raise
-        ended = perf_counter_ns()
-        try:
-            if not self.planned.tell(plan, inputs, args, result, since, ended - started, frame):
-                taken = plan.taken(args, inputs, self.recorder.tensors.states)
-                words = plan.filled(inputs)
-                self._record(_Call(plan.called, args, {}, frame, taken, words, None, since, started, ended), result)
-        except RecursionError:  # the program is at the end of its stack: what comes next is its own error
-            self.recorder.outbox.drop()
-        except Exception as error:
-            self.recorder.trouble(plan.called.name, error)
-        return result
-
-    def _first(
-        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any],
-        frame: FrameType,
-    ) -> Any:  # fmt: skip
-        """Runs and records what no plan is made for."""
+        given_kwargs = kwargs or {}
         if self.around is not None:
-            return self.around(func, args, kwargs, partial(self._unplanned, func, types, args, kwargs, frame), "")
-        return self._unplanned(func, types, args, kwargs, frame)
+            inner = partial(self._run, func, types, args, given_kwargs, frame)
+            return self.around(func, args, given_kwargs, inner, "")
+        return self._run(func, types, args, given_kwargs, frame)
 
-    def _unplanned(
+    def _run(
         self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any],
         frame: FrameType,
     ) -> Any:  # fmt: skip
@@ -239,7 +202,6 @@ class Recording(TorchFunctionMode):
     def _learn(self, func: Callable[..., Any]) -> Called | None:
         called = learn(func)
         if called is not None and called.id == 0:
-            called.func = func
             self.introduce(called)
         with contextlib.suppress(TypeError):  # a callable that cannot be a key
             self.known[func] = called
@@ -345,39 +307,7 @@ class Recording(TorchFunctionMode):
             recorder.outbox.pending.extend(
                 self.reading.rows(op, called.name, called.function, call.args, call.kwargs, made, taken)
             )
-        elif called.fresh and type(result) is _Tensor and not (flags or call.kwargs):
-            self._plan(call, result)
         recorder.outbox.publish()
-
-    def _plan(self, call: _Call, result: torch.Tensor) -> None:
-        """Makes a plan of an op that has run at its place before, if it made one node and nothing else."""
-        recorder = self.recorder
-        if recorder.nodes.threaded or self.around is not None or next_sequence_nr() != call.since + 1:
-            return
-        code = call.frame.f_code
-        key = id(code) + call.frame.f_lasti
-        left = self.chances.get(key)
-        if not left:
-            if left is None:
-                self.chances[key] = MOST
-            return
-        self.chances[key] = left - 1
-        number = self.patterns + 1
-        state = recorder.tensors.states[id(result)]
-        made = plan_of(
-            number, call.args, call.taken, recorder.outbox.pending, state, result, recorder.nodes, recorder.forms
-        )
-        if made is None:
-            return
-        self.patterns = number
-        plan, pattern = made
-        plan.other = self.planned.plans.get(key)
-        plan.func, plan.called, plan.code = call.called.func, call.called, code
-        plan.site = recorder.sites.of(call.frame) if recorder.sites.is_users(code) else 0
-        plan.passes, plan.modules = self.thread.passes, self.thread.modules
-        self.planned.plans[key] = plan
-        recorder.sampler.patterns.add(pattern)
-        recorder.outbox.add(pattern)
 
     def _changes(self, call: _Call) -> Changed:
         """The arguments that were written into, with the records they had before; all have new ones now."""

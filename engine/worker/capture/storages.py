@@ -101,7 +101,6 @@ class Storages:
                 state.storage.blank = None  # whether that code wrote cannot be told
                 for member in state.storage.members:
                     member.watched = True
-                    member.form = None
 
     # Memory as it was found
 

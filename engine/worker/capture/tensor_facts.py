@@ -15,7 +15,7 @@ import torch
 from msgspec.structs import astuple
 from numpy.typing import NDArray
 
-from engine.events import Contents, Data, Figures, Flowing, FlowingBrief, Picture, Role, TensorBrief, TensorSeen
+from engine.events import Contents, Data, Figures, Picture, Role, TensorBrief, TensorSeen
 from engine.worker.pytorch.internals import is_functional_tensor, is_functorch_wrapped
 
 INLINE = 256
@@ -36,11 +36,6 @@ _least, _greatest, _total = np.minimum.reduce, np.maximum.reduce, np.add.reduce 
 _EXACT_INTEGER = 2**53  # JavaScript's whole numbers end here
 
 Array = NDArray[np.generic]
-FLOATS: dict[torch.dtype, tuple[str, int, Callable[[int], Any]]] = {
-    torch.float32: ("float32", 4, ctypes.c_float.from_address),
-    torch.float64: ("float64", 8, ctypes.c_double.from_address),
-}
-"""Name and bytes of the dtypes most numbers have, and what reads one from memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +67,6 @@ def _kind(dtype: torch.dtype) -> DtypeKind:
 
 
 DTYPE_KINDS: dict[torch.dtype, DtypeKind] = {}
-complex_met: set[torch.dtype] = set()
-"""Complex dtypes of the tensors so far: without any, no tensor is the negative of its memory."""
-devices_met: set[str] = set()
-"""Devices of the tensors so far that are neither `cpu` nor `meta`."""
 _readers: dict[tuple[str, int], "_Reader"] = {}
 _Reader = tuple[Callable[[Any], Data], Callable[[int], Any]]
 """What unpacks so many elements, and what makes their memory readable at an address."""
@@ -86,15 +77,7 @@ def dtype_kind_of(dtype: torch.dtype) -> DtypeKind:
     kind = DTYPE_KINDS.get(dtype)
     if kind is None:
         kind = DTYPE_KINDS[dtype] = _kind(dtype)
-        if dtype.is_complex:
-            complex_met.add(dtype)
     return kind
-
-
-def meet_device(device: str) -> None:
-    """Takes note of where a tensor is."""
-    if device not in ("cpu", "meta"):
-        devices_met.add(device)
 
 
 def _reader(code: str, count: int) -> _Reader:
@@ -483,12 +466,6 @@ class TensorFacts(msgspec.Struct, frozen=True, gc=False):
             output_nr, identity, base, *astuple(rest),
         )  # fmt: skip
 
-    def flowing(self, number: int) -> FlowingBrief:
-        """The same of a gradient without a node."""
-        if self.rest is None:
-            return FlowingBrief(number, self.shape, self.dtype, self.size_bytes, self.data)
-        return Flowing(number, self.shape, self.dtype, self.size_bytes, self.data, *astuple(self.rest))
-
 
 def unreadable(tensor: torch.Tensor) -> str:
     """Why a tensor's elements cannot be read; empty when they can."""
@@ -559,7 +536,6 @@ def _long_look(tensor: torch.Tensor, uninitialised: bool, like: TensorFacts | No
     reason = ""
     try:
         device, layout = str(tensor.device), str(tensor.layout).removeprefix("torch.")
-        meet_device(device)
         shape = () if tensor.is_nested else tuple(int(n) for n in tensor.shape)
         if tensor._is_zerotensor():  # the derivative where there is none: zeros without memory
             return _contents(torch.zeros(shape, dtype=tensor.dtype), shape, dtype, 0, 0, None, "cpu")

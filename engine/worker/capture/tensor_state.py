@@ -10,15 +10,6 @@ from engine.worker.capture.tensor_facts import TensorFacts
 from engine.worker.capture.uninitialised import Blank
 
 
-class Form(msgspec.Struct, eq=False, gc=False):
-    """What tensors that are alike have in common; there is one of each."""
-
-    shape: tuple[int, ...]
-    dtype: torch.dtype
-    tracking: int
-    """0: needs no gradient, 1: comes from a node, 2: is a leaf."""
-
-
 class Storage(msgspec.Struct, eq=False, gc=False):
     """Memory that several tensors may share."""
 
@@ -62,8 +53,6 @@ class State(msgspec.Struct, eq=False, gc=False):
     requires_grad: bool = False
     node: int = 0
     storage: Storage | None = None
-    form: Form | None = None
-    """What it has in common with others, once somebody asked; None again when it may have changed."""
     base: int = 0
     grad: "State | None" = None
     grad_of: "State | None" = None

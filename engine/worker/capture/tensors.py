@@ -211,7 +211,6 @@ class Tensors:
     def renew(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> State:
         """A new record of an object whose contents changed."""
         state.id, state.unseen = self._counts.new_tensor(), 0
-        state.form = None
         state.look = look(tensor, is_blank(tensor, state))
         state.node = 0
         self._storages.move(state)
@@ -228,7 +227,6 @@ class Tensors:
 
     def reconsider(self, tensor: torch.Tensor, state: State) -> None:
         """Corrects a record whose object began or ceased to be tracked without being written."""
-        state.form = None
         if state.node and not tensor.requires_grad:
             self.renew(tensor, state)
             return

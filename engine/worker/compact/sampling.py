@@ -26,10 +26,8 @@ import torch
 from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from engine import events
-from engine.event_patterns import Patterns, spread_visit
 from engine.events import (
     Accumulated,
-    Again,
     CurveSaid,
     Data,
     Event,
@@ -40,9 +38,7 @@ from engine.events import (
     NodeSeen,
     Omitted,
     OpRan,
-    Passed,
     PassStarted,
-    Pattern,
     Printed,
     Said,
     Skipped,
@@ -83,7 +79,7 @@ _SHARE = 0.3
 """Part of the wall time after which most turns are skipped."""
 _SPARE = 16
 """Then one turn in so many is recorded, for the sake of the last."""
-_ALWAYS = (events.Called, Pattern, Printed, Warned, Found, ModuleSeen, Omitted, CurveSaid, Gone, StorageSize)
+_ALWAYS = (events.Called, Printed, Warned, Found, ModuleSeen, Omitted, CurveSaid, Gone, StorageSize)
 """What is said though its turn is forgotten."""
 
 
@@ -164,8 +160,6 @@ class LoopSampler:
         self.carry: list[Said] = []
         """Events of live tensors, said with the next block."""
         self.carried: set[int] = set()
-        self.patterns = Patterns()
-        """Those of ops that a loop does again."""
         self.before, self.gap = _Gap(), _Gap()
         """What was left out before the block, and since."""
         self.aside_floor = 0
@@ -460,7 +454,7 @@ class LoopSampler:
         """Says what is always said of some events; gives those that live tensors need; forgets the others.
 
         Numbers above `floor`, and those carried over, are in these events only."""
-        block = list(self._spread(rows))
+        block = [as_read(row) for row in rows]
         tensors = {event.id: event for event in block if isinstance(event, TensorSeen)}
         tied = {event.id for event in tensors.values() if event.node}
         needed = self._needed(floor, carried, tied)
@@ -468,19 +462,6 @@ class LoopSampler:
             self._count(event)
         self._draw(block, tensors)
         return [event for event in block if self._is_kept(event, needed, floor, carried)]
-
-    def _spread(self, rows: list[Said]) -> Iterator[Event]:
-        """The events, each that stands for several replaced by those."""
-        for row in rows:
-            match as_read(row):
-                case Again() as again:
-                    yield from self.patterns.spread(again)
-                case Passed() as passed:
-                    made, visit = spread_visit(passed)
-                    yield from made
-                    yield visit
-                case event:
-                    yield event
 
     def _count(self, event: Event) -> None:
         """Says what is always said of an event, and notes the rest in the gap."""

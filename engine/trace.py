@@ -726,8 +726,6 @@ class Update(Record, frozen=True):
     """The op that wrote."""
     span: Span | None = None
     """The call."""
-    perhaps: tuple[Span, ...] = ()
-    """For a write from outside PyTorch whose line is not certain: the few statements that may have made it."""
     set_to_none: bool = False
     """For `zero_grad`: to None instead of zero."""
     settings: tuple[dict[str, str], ...] = ()

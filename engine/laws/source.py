@@ -28,13 +28,8 @@ def _outside(trace: Trace) -> Iterator[str]:
     """Writes past PyTorch and names bound anew stand on lines that ran."""
     idle = frozenset(trace.lines_not_run)
     for update in trace.updates:
-        if update.perhaps and (update.kind != "outside" or update.span is not None or len(update.perhaps) < 2):
-            yield f"update {update.id} has a line, or is none from outside, and may have been made elsewhere"
         if update.kind == "outside" and update.span is not None and update.span.line in idle:
             yield f"update {update.id} was made on line {update.span.line}, which did not run"
-        for span in update.perhaps:
-            if span.line in idle:
-                yield f"update {update.id} may have been made on line {span.line}, which did not run"
     for storage in trace.storages:
         for name in storage.parted:
             if name.span.line in idle:

@@ -3028,10 +3028,6 @@ export interface Update {
    */
   pass?: string | null;
   /**
-   * For a write from outside PyTorch whose line is not certain: the few statements that may have made it.
-   */
-  perhaps?: Span[];
-  /**
    * For an optimizer step: it raised; the changes are those that had happened by then.
    */
   raised?: boolean;

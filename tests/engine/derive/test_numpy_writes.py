@@ -96,7 +96,6 @@ NOT_FOUND = {
 def test_what_the_code_does_not_say_has_no_line(code: str) -> None:
     trace = record(START + code)
     assert _places(trace) == [None]
-    assert [update.perhaps for update in trace.updates if update.kind == "outside"] == [()]
 
 
 def test_an_array_bound_anew_writes_elsewhere() -> None:

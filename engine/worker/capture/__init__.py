@@ -5,7 +5,7 @@
 * `counts.py` numbers and limits · `sites.py` places in the source · `thread_state.py` what a thread is in the middle of
 * `outbox.py` events until they are sent · `lifetimes.py` what ceased to exist
 * `tensor_facts.py` what a tensor says of itself · `state.py`, `tensors.py` its recorded states
-* `storages.py` shared memory · `uninitialised.py` what of it was never written
+* `storages.py` shared memory, and what of it was never written
 * `nodes.py` autograd nodes · `saved_tensors.py` what they keep · `updates.py` values changed outside the graph
 
 What stands between the program and PyTorch uses the recorder:

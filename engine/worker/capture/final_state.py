@@ -18,7 +18,7 @@ from engine.worker.capture.passes import Backward
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name, plain_text
 from engine.worker.capture.tensor_facts import INLINE, as_array, look
-from engine.worker.capture.tensor_state import State, is_blank
+from engine.worker.capture.tensor_state import State
 
 _T = TypeVar("_T")
 _MOST_TENSORS = 64  # of one list or dict
@@ -138,7 +138,7 @@ class FinalState:
         """The record of the tensor's state now, however it came to be."""
         recorder = self.recorder
         state = recorder.tensors.meet(tensor)
-        seen = look(tensor, is_blank(tensor, state))
+        seen = look(tensor, state.is_undefined)
         if seen.data != state.look.data or seen.rest != state.look.rest:
             recorder.tensors.outside(tensor, state)
         elif tensor.requires_grad != state.requires_grad:

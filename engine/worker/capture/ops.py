@@ -332,7 +332,7 @@ class Recording(TorchFunctionMode):
         tensors = self.recorder.tensors
         last = before
         if state.version == version:
-            tensors.write(call.called.name, tensor, state, call.args, call.kwargs)
+            tensors.write(call.called.name, state, call.args, call.kwargs)
         else:  # what ops inside a custom Function wrote is told; not `mark_dirty`
             last = state.unseen if state.unseen >= before else state.id
         view = tensor._is_view()
@@ -346,10 +346,10 @@ class Recording(TorchFunctionMode):
         tensors, storages = self.recorder.tensors, self.recorder.storages
         state = tensors.state(tensor)
         if state is None:
-            blank = called.uninitialised or storages.lies_in_blank(tensor, taken)
-            state = tensors.made(tensor, bool(taken), look(tensor, blank, taken[0][1].look if taken else None))
+            undefined = called.uninitialised or storages.lies_in_undefined(tensor, taken)
+            state = tensors.made(tensor, bool(taken), look(tensor, undefined, taken[0][1].look if taken else None))
             if called.uninitialised:
-                storages.find_blank(tensor, state)
+                storages.find(state)
             return state
         # one of the arguments itself, or a member read again
         if state.version != version_of(tensor):

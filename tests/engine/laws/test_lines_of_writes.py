@@ -41,9 +41,7 @@ def _left_and_stayed(trace: Trace) -> Trace:
     return replace(trace, storages=(replace(storage, parted=(replace(storage.parted[0], name="b"),)),))
 
 
-@pytest.mark.parametrize(
-    "wrong", [_made_where_nothing_ran, _left_where_nothing_ran, _left_and_stayed]
-)
+@pytest.mark.parametrize("wrong", [_made_where_nothing_ran, _left_where_nothing_ran, _left_and_stayed])
 def test_a_broken_trace_is_found_out(wrong: Callable[[Trace], Trace]) -> None:
     trace = record(CODE)
     assert trace.status == "ok", trace.failure

@@ -27,11 +27,12 @@ from engine.worker.capture.tensor_facts import is_tracked_leaf, look, version_of
 from engine.worker.capture.tensor_state import State, Taken
 from engine.worker.pytorch.internals import (
     StopRecomputation,
-    disable_torch_function,
+    dispatch_mode_count,
     get_frame,
     next_sequence_nr,
     tracing_state,
 )
+from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.originals import original
 
 _Tensor = torch.Tensor
@@ -134,9 +135,11 @@ class Recording(TorchFunctionMode):
     def _special(
         self, called: Called, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
     ) -> Any:
-        instead = self.observer.before_call(called, args)
+        with unseen():
+            instead = self.observer.before_call(called, args)
         result = func(*args, **kwargs)
-        self.observer.after_call(called, instead, args, frame)
+        with unseen():
+            self.observer.after_call(called, instead, args, frame)
         return result
 
     def call(
@@ -145,17 +148,17 @@ class Recording(TorchFunctionMode):
     ) -> Any:  # fmt: skip
         """Runs one op as the user called it and records it.
 
-        `subclassed`: reading an attribute of an argument would run the user's own `__torch_function__`. In a program
-        with threads one of them records at a time, all of them compute."""
+        `subclassed`: reading an attribute of an argument would run the user's own `__torch_function__`, as it would
+        run a dispatch mode's. In a program with threads one of them records at a time, all of them compute."""
         recorder = self.recorder
         counts = recorder.counts
         if counts.ops >= counts.attention and recorder.sampler.skips(called, frame):
             return func(*args, **kwargs)
-        guarded = subclassed or recorder.nodes.threaded
+        guarded = subclassed or recorder.nodes.threaded or dispatch_mode_count() > 0
         call = _Call(called, args, kwargs, frame, [])
         try:
             if guarded:
-                with recorder.lock, disable_torch_function():
+                with recorder.lock, unseen():
                     self._take_arguments(call)
             else:
                 self._take_arguments(call)
@@ -172,7 +175,7 @@ class Recording(TorchFunctionMode):
         call.ended_ns = perf_counter_ns()
         try:
             if guarded:
-                with recorder.lock, disable_torch_function():
+                with recorder.lock, unseen():
                     self._record(call, result)
             else:
                 self._record(call, result)

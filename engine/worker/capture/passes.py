@@ -40,6 +40,7 @@ from engine.worker.pytorch.internals import (
     get_frame,
     next_sequence_nr,
 )
+from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.patching import Patches
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
@@ -167,7 +168,7 @@ class Backward:
             self.implicit = ()
             return sampler.pass_over(self.engine, outputs, args, kwargs)
         try:
-            with self.recorder.lock, disable_torch_function():
+            with self.recorder.lock, unseen():
                 grads, retain, create, inputs = args[:4]
                 accumulate = bool(kwargs.get("accumulate_grad", True))
                 running = self._start(outputs, grads, bool(retain), bool(create), inputs, accumulate)
@@ -189,7 +190,7 @@ class Backward:
             raise
         finally:
             if running is not None:
-                with self.recorder.lock, disable_torch_function():
+                with self.recorder.lock, unseen():
                     self._end(running, failed, result)
                     if not self.recorder.thread.passes:
                         sampler.passed(get_frame())
@@ -364,10 +365,10 @@ class Backward:
             return
         try:
             if recorder.nodes.threaded:
-                with recorder.lock, disable_torch_function():
+                with recorder.lock, unseen():
                     self._visit(stack[-1], left, entered)
             else:
-                with disable_torch_function():
+                with unseen():
                     self._visit(stack[-1], left, entered)
         except Exception as trouble:
             recorder.trouble("visit", trouble)

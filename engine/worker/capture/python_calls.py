@@ -21,7 +21,8 @@ from engine.program.tree import parse
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name, plain_text
 from engine.worker.capture.tensor_facts import look
-from engine.worker.pytorch.internals import disable_torch_function, is_leaving, tracing_state
+from engine.worker.pytorch.internals import is_leaving, tracing_state
+from engine.worker.pytorch.modes import unseen
 
 MOST_CALLS = 600
 MOST_STATEMENTS = 6_000
@@ -120,7 +121,7 @@ class Follower:
 
     def _guarded(self, work: Any, *arguments: object) -> bool:
         try:
-            with disable_torch_function():
+            with unseen():
                 work(*arguments)
         except Exception as error:
             self.recorder.trouble("calls", error)

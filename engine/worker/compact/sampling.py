@@ -61,7 +61,8 @@ from engine.worker.capture.tensor_facts import dtype_kind_of, look, small_data, 
 from engine.worker.capture.tensor_state import State
 from engine.worker.capture.tensors import Tensors
 from engine.worker.capture.thread_state import ThreadState
-from engine.worker.pytorch.internals import disable_torch_function, get_frame
+from engine.worker.pytorch.internals import get_frame
+from engine.worker.pytorch.modes import unseen
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
 Place = tuple[CodeType, int]
@@ -292,7 +293,7 @@ class LoopSampler:
         handles: list[Any] = []
         self.squares = None
         try:
-            with disable_torch_function():
+            with unseen():
                 if kwargs.get("accumulate_grad", True) and self.inside == 1:
                     self.squares = 0.0
                     self._thread.is_internal = True
@@ -312,7 +313,7 @@ class LoopSampler:
 
     def _arrived(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
         if entered and entered[0] is not None and self.squares is not None:
-            with disable_torch_function():
+            with unseen():
                 self.squares += _norm(entered[0]) ** 2
 
     def curve(self, number: int, loss: float | str | None, norm: float | str | None, site: int) -> None:
@@ -569,7 +570,7 @@ def _loss(outputs: Sequence[Any]) -> float | str | None:
     if not isinstance(first, torch.Tensor):
         return None
     try:
-        with disable_torch_function():
+        with unseen():
             if first.numel() != 1 or first.is_complex():
                 return None
             value = small_data(first.detach(), dtype_kind_of(first.dtype), 1)[0]

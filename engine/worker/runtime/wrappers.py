@@ -36,7 +36,6 @@ from engine.worker.pytorch.internals import (
     SWAP_WEAKREF,
     THREAD_BOOTSTRAP,
     WRAP_STEP,
-    disable_torch_function,
     function_mode_at,
     function_mode_count,
     function_mode_enabled,
@@ -45,6 +44,7 @@ from engine.worker.pytorch.internals import (
     push_function_mode,
     tracing_state,
 )
+from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.patching import EntryPoint, Patches
 
 MODULE_CALL = EntryPoint(torch.nn.Module, "__call__")
@@ -314,7 +314,7 @@ def _zero_grad(
             return
         before: list[Any] = []
         try:
-            with disable_torch_function():
+            with unseen():
                 before = optimizers.grads(parameters(self))
         except Exception as error:
             recorder.trouble("zero_grad", error)
@@ -324,7 +324,7 @@ def _zero_grad(
         finally:
             mode.thread.unmute()
         try:
-            with disable_torch_function():
+            with unseen():
                 optimizers.zeroed(self, kind, before, recorder.sites.of(get_frame(1)), set_to_none)
         except Exception as error:
             recorder.trouble("zero_grad", error)

@@ -221,7 +221,9 @@ class Replay:
 
 
 def failed_node(nodes: Mapping[str, Node], pass_: Pass) -> str | None:
-    """The node a failed pass had taken up; None when that cannot be told."""
+    """The node a failed pass had taken up; None when that cannot be told, or where the engine never began."""
+    if all(root.seed is None for root in pass_.roots):
+        return None
     replay = Replay(nodes, pass_)
     while replay.advance(told=False) is not None:
         pass

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from threading import get_ident
 from time import perf_counter_ns
+from types import FrameType
 from typing import Any, TypeAlias
 
 import torch
@@ -148,11 +149,30 @@ class Backward:
         return hooks, None
 
     def make_grads(self, outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool) -> Any:
-        """Notes which seeds are implicit."""
-        with disable_torch_function():
-            made = self.make(outputs, grads, is_grads_batched=is_grads_batched)
+        """Notes which seeds are implicit. Where there can be none, the call fails before the engine begins."""
+        try:
+            with disable_torch_function():
+                made = self.make(outputs, grads, is_grads_batched=is_grads_batched)
+        except Exception as error:
+            self._tell_refused(outputs, error, get_frame(1))
+            raise
         self.implicit = tuple(grad is None for grad in grads)
         return made
+
+    def _tell_refused(self, outputs: Sequence[Any], error: Exception, call: FrameType) -> None:
+        """Tells of a call of `backward` or `grad` that failed before the engine began."""
+        recorder = self.recorder
+        if recorder.thread.muted or recorder.closed:
+            return
+        given = call.f_locals
+        retain, create = bool(given.get("retain_graph")), bool(given.get("create_graph"))
+        try:
+            with recorder.lock, unseen():
+                running = self._start(outputs, (), retain, create, (), accumulate=call.f_code.co_name == "backward")
+                recorder.pass_raised(error, running.id)
+                self._end(running, True, ())
+        except Exception as trouble:
+            recorder.trouble("backward", trouble)
 
     def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Runs the engine as it was called."""

@@ -561,13 +561,12 @@ class CurveSaid(_Event, frozen=True, tag="cv"):
 
 
 class Skipped(_Event, frozen=True, tag="gap"):
-    """Turns of a long loop were left out here: first and last call of the engine, how many calls, ops and updates."""
+    """Turns of a long loop were left out here: first and last call of the engine, how many calls and ops."""
 
     first: int
     last: int
     passes: int
     ops: int
-    updates: int
     places: tuple[tuple[int, int, int, int], ...]
     """site, function, module, how many of the ops."""
 

@@ -1032,8 +1032,6 @@ class Gap(Record, frozen=True):
     """Calls of the engine left out."""
     ops: int
     """Operations left out."""
-    updates: int
-    """Updates left out."""
     first: int | None = None
     """Number of the first call of the engine left out, from 1."""
     last: int | None = None

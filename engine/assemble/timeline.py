@@ -265,7 +265,6 @@ class _Walk:
             Gap(
                 passes=event.passes,
                 ops=event.ops,
-                updates=event.updates,
                 first=event.first or None,
                 last=event.last or None,
             )

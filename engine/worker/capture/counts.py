@@ -9,7 +9,7 @@ class Counts:
     def __init__(self, limits: RunLimits) -> None:
         self.tensors = self.ops = self.nodes = self.passes = self.updates = self.functions = 0
         self.ops_forgotten = self.nodes_forgotten = self.updates_forgotten = 0
-        self.ops_omitted = 0
+        self.ops_omitted = self.updates_omitted = 0
         self.sent_bytes = self.output_bytes = 0
         self.begin(limits)
 
@@ -52,6 +52,10 @@ class Counts:
     def omit_op(self) -> None:
         """An op runs unrecorded because of a limit."""
         self.ops_omitted += 1
+
+    def omit_update(self) -> None:
+        """A change outside the graph goes unrecorded because of a limit."""
+        self.updates_omitted += 1
 
     def forget_op(self) -> None:
         """The sampler lets go of an op."""

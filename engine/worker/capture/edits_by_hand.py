@@ -26,9 +26,7 @@ class Observer:
 
     def before_call(self, called: Called, args: tuple[Any, ...]) -> Any:
         """What `after_call` must know of the time before; `SKIPPED` when it is to say nothing."""
-        sampler = self.recorder.sampler
-        if called.special in ("set_grad", "set_data") and sampler.skips_update():
-            sampler.skip_update()
+        if called.special in ("set_grad", "set_data") and self.recorder.sampler.skips_update():
             return SKIPPED
         try:
             if called.special == "set_grad":

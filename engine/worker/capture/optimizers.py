@@ -79,9 +79,7 @@ class Optimizers:
             sampler.end_step()
             thread.unmute()
             steps.pop()
-            if begun is None:
-                sampler.skip_update()
-            else:
+            if begun is not None:
                 self._end(begun, raised)
 
     def _begin(self, optimizer: Any, frame: FrameType) -> _Step | None:

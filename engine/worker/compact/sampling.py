@@ -8,7 +8,9 @@ is
 * kept, when its number is in the sample;
 * provisional: recorded but held back, and forgotten as soon as the next turn is recorded, so that the last one is there
   at the end;
-* skipped, once recording has taken its share of the time: nothing is recorded but two numbers for the curve.
+* skipped, once provisional turns have taken `EFFORT`: nothing is recorded but two numbers for the curve.
+
+Only counts decide, never the clock: a program has the same trace on a machine that is slow or busy.
 
 Forgetting must leave no trace of the numbers that were forgotten: `_sift` takes the states of live tensors out of
 recording, or keeps the one row that says what they are now.
@@ -18,7 +20,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from threading import RLock
-from time import perf_counter
 from types import CodeType, FrameType
 from typing import Any, TypeAlias
 
@@ -76,8 +77,10 @@ SAMPLE = 8_000
 _CURVE = 2_000
 """Points of the curve that are said at one distance; then the distance doubles."""
 _LONGEST_PERIOD = 64
-_SHARE = 0.3
-"""Part of the wall time after which most turns are skipped."""
+EFFORT = 150_000
+"""Facts recorded in provisional turns after which most are skipped: some two seconds."""
+_BYTES_A_FACT = 40_000
+"""Bytes of a tensor that are looked at in the time that a fact takes."""
 _SPARE = 16
 """Then one turn in so many is recorded, for the sake of the last."""
 _ALWAYS = (events.Called, Printed, Warned, Found, ModuleSeen, Omitted, CurveSaid, Gone, StorageSize)
@@ -97,11 +100,11 @@ class _Gap:
     """What was left out since the last row that was said."""
 
     def __init__(self) -> None:
-        self.first = self.last = self.passes = self.updates = 0
+        self.first = self.last = self.passes = 0
         self.ops: Counter[tuple[int, int, int]] = Counter()
 
     def __bool__(self) -> bool:
-        return bool(self.passes or self.updates or self.ops)
+        return bool(self.passes or self.ops)
 
     def add_pass(self, number: int) -> None:
         self.first = self.first or number
@@ -113,13 +116,12 @@ class _Gap:
         self.first = self.first or other.first
         self.last = other.last or self.last
         self.passes += other.passes
-        self.updates += other.updates
         self.ops.update(other.ops)
 
     def said(self) -> Skipped:
         """The event that tells of it."""
         places = tuple([(*place, count) for place, count in self.ops.items()])
-        return Skipped(self.first, self.last, self.passes, self.ops.total(), self.updates, places)
+        return Skipped(self.first, self.last, self.passes, self.ops.total(), places)
 
 
 class LoopSampler:
@@ -138,7 +140,6 @@ class LoopSampler:
         self._nodes = nodes
         self.lock = RLock()
         """The time limit settles from another thread."""
-        self.started = perf_counter()
         self.full = True
         """Nothing is left out yet."""
         self.muted = False
@@ -151,6 +152,8 @@ class LoopSampler:
         self.anchor = 0
         """The line whose pass ends a turn."""
         self.outermost = self.inside = self.spent = 0
+        self.effort = 0
+        """Spent on turns that were forgotten."""
         self.volume = 0
         """What was recorded when the block began."""
         self.provisional = False
@@ -175,7 +178,6 @@ class LoopSampler:
 
     def begin(self) -> None:
         """The program begins, and its limits are known."""
-        self.started = perf_counter()
         self._attend()
 
     # What the others ask
@@ -187,7 +189,6 @@ class LoopSampler:
         if not self.muted:
             return self._at_limit()
         if called is None or called.special:
-            self.gap.updates += called is not None and called.special in ("set_grad", "set_data")
             return True
         places = len(self._sites.places)
         site = self._sites.of(frame)
@@ -200,7 +201,10 @@ class LoopSampler:
 
     def skips_update(self) -> bool:
         """Whether a change outside the graph is to go unrecorded."""
-        return self.muted or self._counts.updates_kept >= self._counts.limits.ops
+        if self.muted or self._counts.updates_kept < self._counts.limits.ops:
+            return self.muted
+        self._counts.omit_update()
+        return True
 
     def turn(self, frame: FrameType, again: bool = False) -> None:
         """Begins a new turn when the program has jumped back; `again`: here a pass is called."""
@@ -237,10 +241,6 @@ class LoopSampler:
     def end_step(self) -> None:
         """It has ended."""
         self.steps -= 1
-
-    def skip_update(self) -> None:
-        """A change outside the graph goes unrecorded."""
-        self.gap.updates += 1
 
     # Passes
 
@@ -333,7 +333,7 @@ class LoopSampler:
     def _next_turn(self) -> None:
         """The anchor's loop goes round."""
         number = self.calls[self.anchor].count + 1
-        late = perf_counter() - self.started > _SHARE * self._counts.limits.wall_s
+        late = self.effort >= EFFORT
         if self._may_keep() and number % _step(number, self._fineness()) == 0:
             self._open(provisional=False)
         elif not late or number % _SPARE == 0:
@@ -457,6 +457,7 @@ class LoopSampler:
         Numbers above `floor`, and those carried over, are in these events only."""
         block = [as_read(row) for row in rows]
         tensors = {event.id: event for event in block if isinstance(event, TensorSeen)}
+        self.effort += len(block) + sum(tensor.size_bytes for tensor in tensors.values()) // _BYTES_A_FACT
         tied = {event.id for event in tensors.values() if event.node}
         needed = self._needed(floor, carried, tied)
         for event in block:
@@ -476,7 +477,6 @@ class LoopSampler:
             case Visited() if event.gone:
                 outbox.send(Gone(event.gone))
             case Updated():
-                self.gap.updates += 1
                 self._counts.forget_update()
             case PassStarted():
                 self.gap.add_pass(event.id)

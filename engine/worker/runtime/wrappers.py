@@ -309,7 +309,6 @@ def _zero_grad(
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
         recorder.sampler.turn(get_frame(1))
         if mode.thread.muted or mode.over or recorder.sampler.skips_update():
-            recorder.sampler.skip_update()
             original(self, set_to_none)
             return
         before: list[Any] = []

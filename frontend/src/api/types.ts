@@ -1444,10 +1444,6 @@ export interface Gap {
    * Calls of the engine left out.
    */
   passes: number;
-  /**
-   * Updates left out.
-   */
-  updates: number;
 }
 /**
  * One firing of a hook the user registered.

@@ -18,8 +18,9 @@ from torch.overrides import TorchFunctionMode
 
 from engine import events
 from engine.events import IN_PLACE, INFERENCE, NO_GRAD, RAISED, VIEW, OpRan, Word
+from engine.ops import UPDATES, out_of_place
 from engine.worker.capture.cells_read import Reading
-from engine.worker.capture.edits_by_hand import Observer
+from engine.worker.capture.edits_by_hand import Changed, Observer
 from engine.worker.capture.op_names import Called, learn
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
@@ -62,10 +63,6 @@ class _Call(msgspec.Struct):
     """Nodes made by it have this sequence number or a higher one."""
     started_ns: int = 0
     ended_ns: int = 0
-
-
-Changed = list[tuple[torch.Tensor, State, int]]
-"""What an op wrote into: the tensor, its state, its record before."""
 
 
 class Recording(TorchFunctionMode):
@@ -293,7 +290,7 @@ class Recording(TorchFunctionMode):
         states = [self._output(called, tensor, taken) for tensor in made]
         outputs = tuple([state.id for state in states])
         if result is None:
-            outputs = tuple([state.id for _, state, _ in changed])
+            outputs = tuple([state.id for _, state, _, _ in changed])
         flags = IN_PLACE if changed else VIEW if states and _shares(made[0], states[0], taken) else 0
         nodes.end()
         if called.lends:
@@ -305,7 +302,8 @@ class Recording(TorchFunctionMode):
         if (until := next_sequence_nr()) - call.since > len(nodes.numbers) - known:
             nodes.made_aside(call.since, until, op, self.thread.running_pass)
         if changed:
-            self.observer.written(op, changed, recorder.sites.of(call.frame))
+            overwrites = out_of_place(called.name) not in UPDATES
+            self.observer.written(op, changed, recorder.sites.of(call.frame), overwrites)
         if called.picks:
             recorder.outbox.pending.extend(
                 self.reading.rows(op, called.name, called.function, call.args, call.kwargs, made, taken)
@@ -316,18 +314,18 @@ class Recording(TorchFunctionMode):
         """The arguments that were written into, with the records they had before; all have new ones now."""
         changed: Changed = []
         for tensor, state, before, version in call.taken:
-            now = version_of(tensor)
+            now, was = version_of(tensor), state.look
             if now not in (version, state.version):
-                changed.append((tensor, state, self._renew(call, tensor, state, before, version)))
+                changed.append((tensor, state, self._renew(call, tensor, state, before, version), was))
             elif now != version and state.unseen >= before:  # met since, within the same call
-                changed.append((tensor, state, state.unseen))
+                changed.append((tensor, state, state.unseen, was))
                 state.unseen = 0
             elif call.called.writes_silently and (state.role == "buffer" or state.grad_of is not None):
                 seen = look(tensor)
                 if (seen.data, seen.rest) != (state.look.data, state.look.rest):
                     self.recorder.tensors.renew(tensor, state)
                     if state.grad_of is not None:
-                        changed.append((tensor, state, before))
+                        changed.append((tensor, state, before, was))
         return changed
 
     def _renew(self, call: _Call, tensor: torch.Tensor, state: State, before: int, version: int) -> int:

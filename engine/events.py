@@ -51,10 +51,8 @@ class Called(_Event, frozen=True, tag="fn"):
 
 
 Data = tuple[Number, ...]
-Figures = tuple[
-    float | str, float | str, float | str, float | str, float | str, int, int, int, tuple[int, ...] | None, int
-]
-"""min, max, mean, std, norm, zeros, nan, inf, histogram, over how many elements (0: all)."""
+Figures = tuple[float | str, float | str, float | str, float | str, float | str, int, int, int, int]
+"""min, max, mean, std, norm, zeros, nan, inf, over how many elements (0: all)."""
 Picture = tuple[int, int, str, float]
 """rows, columns, cells, scale."""
 

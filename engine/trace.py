@@ -230,8 +230,6 @@ class Summary(Record, frozen=True):
     """NaN elements."""
     inf: int = 0
     """Infinite elements."""
-    histogram: tuple[int, ...] | None = None
-    """Counts in equal bins from `min` to `max`."""
     over: int | None = None
     """How many elements were looked at, evenly spaced, when there are too many to look at all of them: the figures and
     counts are those of this sample."""

@@ -79,7 +79,7 @@ def _with_the_rest(usual: Tensor, event: ev.TensorSeen, later: LaterWords, ids: 
 
 
 def _summary(figures: ev.Figures) -> Summary:
-    least, most, mean, std, norm, zeros, nan, inf, histogram, over = figures
+    least, most, mean, std, norm, zeros, nan, inf, over = figures
     return Summary(
         min=least,
         max=most,
@@ -89,7 +89,6 @@ def _summary(figures: ev.Figures) -> Summary:
         zeros=zeros,
         nan=nan,
         inf=inf,
-        histogram=histogram,
         over=over or None,
     )
 

@@ -4,7 +4,8 @@
 
 * `counts.py` numbers and limits · `sites.py` places in the source · `thread_state.py` what a thread is in the middle of
 * `outbox.py` events until they are sent · `lifetimes.py` what ceased to exist
-* `tensor_facts.py` what a tensor says of itself · `state.py`, `tensors.py` its recorded states
+* `tensor_facts.py` what a tensor says of itself · `figures.py`, `pictures.py` large ones in short
+* `tensor_state.py`, `tensors.py` its recorded states
 * `storages.py` shared memory, and what of it was never written
 * `nodes.py` autograd nodes · `saved_tensors.py` what they keep · `updates.py` values changed outside the graph
 

@@ -53,12 +53,13 @@ from engine.events import (
     as_read,
 )
 from engine.worker.capture.counts import Counts
+from engine.worker.capture.figures import spoken
 from engine.worker.capture.nodes import Nodes
 from engine.worker.capture.op_names import Called
 from engine.worker.capture.outbox import Outbox
 from engine.worker.capture.sites import Sites
 from engine.worker.capture.storages import Storages
-from engine.worker.capture.tensor_facts import dtype_kind_of, look, small_data, spoken
+from engine.worker.capture.tensor_facts import dtype_kind_of, look, small_data
 from engine.worker.capture.tensor_state import State
 from engine.worker.capture.tensors import Tensors
 from engine.worker.capture.thread_state import ThreadState

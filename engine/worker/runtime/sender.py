@@ -10,8 +10,8 @@ from msgspec.structs import astuple
 
 from engine.events import Ended, Failed, Found, LinesNotRun, Omitted, PassEnded, Printed, Said, Site, Warned, tag_of
 from engine.program.spans import Lines
+from engine.worker.capture.pictures import Pooled
 from engine.worker.capture.recorder import Recorder
-from engine.worker.capture.tensor_facts import Pooled
 from engine.worker.compact.sampling import OPS_BYTES
 from engine.worker.pytorch.internals import Position, position_at, positions_of
 

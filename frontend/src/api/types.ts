@@ -2762,10 +2762,6 @@ export interface Tensor {
  */
 export interface Summary {
   /**
-   * Counts in equal bins from `min` to `max`.
-   */
-  histogram?: number[] | null;
-  /**
    * Infinite elements.
    */
   inf?: number;

@@ -115,6 +115,8 @@ class Observer:
         for tensor, state, before, was in changed:
             changes.append(ChangeWord(before, state.id, leaf=state.leaf))
             kind = self._kind(state, tensor, kind, was, overwrites)
+            if state.look.address != was.address:
+                continue  # it was given other memory, such as by `set_`
             for other, alias in self.recorder.storages.others(state):
                 before_it = alias.look
                 shown = self._reach(other, alias, tensor)

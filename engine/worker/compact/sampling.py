@@ -17,22 +17,16 @@ recording, or keeps the one row that says what they are now.
 """
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from threading import RLock
-from types import CodeType, FrameType
-from typing import Any, TypeAlias
-
-import torch
-from torch.autograd.graph import GradientEdge, get_gradient_edge
+from types import FrameType
+from typing import Any
 
 from engine import events
 from engine.events import (
     Accumulated,
     CurveSaid,
-    Data,
     Event,
-    Figures,
     Found,
     Gone,
     ModuleSeen,
@@ -42,7 +36,6 @@ from engine.events import (
     PassStarted,
     Printed,
     Said,
-    Skipped,
     StorageSize,
     TensorBrief,
     TensorChanged,
@@ -59,15 +52,13 @@ from engine.worker.capture.op_names import Called
 from engine.worker.capture.outbox import Outbox
 from engine.worker.capture.sites import Sites
 from engine.worker.capture.storages import Storages
-from engine.worker.capture.tensor_facts import dtype_kind_of, look, small_data
 from engine.worker.capture.tensor_state import State
 from engine.worker.capture.tensors import Tensors
 from engine.worker.capture.thread_state import ThreadState
+from engine.worker.compact.curve import loss_of, norm, norm_of, sinks
+from engine.worker.compact.turns import Calls, Gap, Place, step_around, went_back
 from engine.worker.pytorch.internals import get_frame
 from engine.worker.pytorch.modes import unseen
-
-Node: TypeAlias = Any  # PyTorch's nodes have no static type
-Place = tuple[CodeType, int]
 
 FULL = 16_000
 """Operations, tensors and nodes that are recorded before anything is left out: a trace of some 6 MB."""
@@ -86,43 +77,6 @@ _SPARE = 16
 """Then one turn in so many is recorded, for the sake of the last."""
 _ALWAYS = (events.Called, Printed, Warned, Found, ModuleSeen, Omitted, CurveSaid, Gone, StorageSize)
 """What is said though its turn is forgotten."""
-
-
-class _Calls:
-    """The engine calls of one line."""
-
-    __slots__ = ("count", "last", "period")
-
-    def __init__(self) -> None:
-        self.count = self.last = self.period = 0
-
-
-class _Gap:
-    """What was left out since the last row that was said."""
-
-    def __init__(self) -> None:
-        self.first = self.last = self.passes = 0
-        self.ops: Counter[tuple[int, int, int]] = Counter()
-
-    def __bool__(self) -> bool:
-        return bool(self.passes or self.ops)
-
-    def add_pass(self, number: int) -> None:
-        self.first = self.first or number
-        self.last = number
-        self.passes += 1
-
-    def add(self, other: "_Gap") -> None:
-        """Takes in a gap that follows."""
-        self.first = self.first or other.first
-        self.last = other.last or self.last
-        self.passes += other.passes
-        self.ops.update(other.ops)
-
-    def said(self) -> Skipped:
-        """The event that tells of it."""
-        places = tuple([(*place, count) for place, count in self.ops.items()])
-        return Skipped(self.first, self.last, self.passes, self.ops.total(), places)
 
 
 class LoopSampler:
@@ -149,7 +103,7 @@ class LoopSampler:
         """Where the anchor's last pass was called, outermost first, until the program jumps back."""
         self.steps = 0
         """Optimizer steps that are running."""
-        self.calls: dict[int, _Calls] = {}
+        self.calls: dict[int, Calls] = {}
         self.anchor = 0
         """The line whose pass ends a turn."""
         self.outermost = self.inside = self.spent = 0
@@ -165,7 +119,7 @@ class LoopSampler:
         self.carry: list[Said] = []
         """Events of live tensors, said with the next block."""
         self.carried: set[int] = set()
-        self.before, self.gap = _Gap(), _Gap()
+        self.before, self.gap = Gap(), Gap()
         """What was left out before the block, and since."""
         self.aside_floor = 0
         self.block_rows: list[Said] = []
@@ -209,7 +163,7 @@ class LoopSampler:
 
     def turn(self, frame: FrameType, again: bool = False) -> None:
         """Begins a new turn when the program has jumped back; `again`: here a pass is called."""
-        if self.armed is not None and self._may_turn() and _went_back(self.armed, self._sites.stack(frame), again):
+        if self.armed is not None and self._may_turn() and went_back(self.armed, self._sites.stack(frame), again):
             self.armed = None
             with self.lock:
                 self._next_turn()
@@ -256,7 +210,7 @@ class LoopSampler:
         if calls is None:
             if len(self.calls) > 1000:
                 self.calls = {s: c for s, c in self.calls.items() if self._recurs(c)}
-            calls = self.calls[site] = _Calls()
+            calls = self.calls[site] = Calls()
         calls.period = self.outermost - calls.last if calls.count else 0
         calls.last = self.outermost
         calls.count += 1
@@ -272,7 +226,7 @@ class LoopSampler:
             self.since = 0
         self._attend()
 
-    def _recurs(self, calls: _Calls) -> bool:
+    def _recurs(self, calls: Calls) -> bool:
         return 0 < calls.period <= _LONGEST_PERIOD and self.outermost - calls.last <= 2 * calls.period + 2
 
     def _anchor(self) -> int:
@@ -289,7 +243,7 @@ class LoopSampler:
         """Runs the engine unrecorded; only the loss and the norm of what reaches the leaves are noted."""
         number = self._counts.new_pass()
         site = self._sites.of(get_frame(1))
-        loss = _loss(outputs)
+        loss = loss_of(outputs)
         self.inside += 1
         handles: list[Any] = []
         self.squares = None
@@ -298,7 +252,7 @@ class LoopSampler:
                 if kwargs.get("accumulate_grad", True) and self.inside == 1:
                     self.squares = 0.0
                     self._thread.is_internal = True
-                    handles = [node.register_hook(self._arrived) for node in _sinks(outputs)]
+                    handles = [node.register_hook(self._arrived) for node in sinks(outputs)]
                 self._thread.is_internal = False
             return engine(outputs, *args, **kwargs)
         finally:
@@ -315,7 +269,7 @@ class LoopSampler:
     def _arrived(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
         if entered and entered[0] is not None and self.squares is not None:
             with unseen():
-                self.squares += _norm(entered[0]) ** 2
+                self.squares += norm(entered[0]) ** 2
 
     def curve(self, number: int, loss: float | str | None, norm: float | str | None, site: int) -> None:
         """Notes one call of the engine that is left out."""
@@ -335,7 +289,7 @@ class LoopSampler:
         """The anchor's loop goes round."""
         number = self.calls[self.anchor].count + 1
         late = self.effort >= EFFORT
-        if self._may_keep() and number % _step(number, self._fineness()) == 0:
+        if self._may_keep() and number % step_around(number, self._fineness()) == 0:
             self._open(provisional=False)
         elif not late or number % _SPARE == 0:
             self._open(provisional=True)
@@ -372,7 +326,7 @@ class LoopSampler:
         self.floor = self._counts.tensors
         self.volume = self._counts.recorded
         if provisional:
-            self.before, self.gap = self.gap, _Gap()
+            self.before, self.gap = self.gap, Gap()
             self.carried = {event.id for event in self.carry if isinstance(event, TensorBrief)}
             self._outbox.divert(self.carry)
             self.carry = []
@@ -410,7 +364,7 @@ class LoopSampler:
     def _say_gap(self) -> None:
         if self.gap:
             self._outbox.send(self.gap.said())
-            self.gap = _Gap()
+            self.gap = Gap()
 
     def _mute(self) -> None:
         self.muted = True
@@ -536,7 +490,7 @@ class LoopSampler:
         squares: dict[int, float] = {event.id: 0.0 for event in block if isinstance(event, PassStarted)}
         for event in block:
             if isinstance(event, Accumulated) and event.pass_id in squares and (delta := tensors.get(event.delta)):
-                squares[event.pass_id] += _norm_of(delta.data, delta.summary) ** 2
+                squares[event.pass_id] += norm_of(delta.data, delta.summary) ** 2
         for event in block:
             if isinstance(event, PassStarted):
                 norm = spoken(math.sqrt(squares[event.id])) if event.kind == "backward" else None
@@ -553,67 +507,3 @@ class LoopSampler:
             states = self._tensors.states.values()
             data = next((state.look.data for state in states if state.id == root), None)
         return data[0] if data is not None and len(data) == 1 else None
-
-
-def _norm_of(data: Data | None, summary: Figures | None) -> float:
-    if data is not None:
-        return math.sqrt(sum(float(value) ** 2 for value in data))
-    return math.nan if summary is None else float(summary[4])
-
-
-def _norm(tensor: torch.Tensor) -> float:
-    seen = look(tensor)
-    return _norm_of(seen.data, seen.summary)
-
-
-def _loss(outputs: Sequence[Any]) -> float | str | None:
-    first = outputs[0] if outputs else None
-    if not isinstance(first, torch.Tensor):
-        return None
-    try:
-        with unseen():
-            if first.numel() != 1 or first.is_complex():
-                return None
-            value = small_data(first.detach(), dtype_kind_of(first.dtype), 1)[0]
-            return value if isinstance(value, str) else float(value)
-    except Exception:  # a tensor without memory
-        return None
-
-
-def _sinks(outputs: Sequence[Any]) -> Iterator[Node]:
-    """The AccumulateGrad nodes that can be reached."""
-    todo: list[Node] = []
-    for output in outputs:
-        if isinstance(output, GradientEdge):
-            todo.append(output.node)
-        elif isinstance(output, torch.Tensor) and output.requires_grad:
-            todo.append(get_gradient_edge(output).node)
-    seen = set(todo)
-    while todo:
-        node = todo.pop()
-        targets = node.next_functions
-        if not targets and hasattr(node, "variable"):
-            yield node
-        for target, _ in targets:
-            if target is not None and target not in seen:
-                seen.add(target)
-                todo.append(target)
-
-
-def _went_back(then: list[Place], now: list[Place], again: bool) -> bool:
-    """Whether the program has jumped back since: the first place that differs comes earlier in its code."""
-    for (code, instruction), (code_now, instruction_now) in zip(then, now, strict=False):
-        if code is not code_now:
-            return False
-        if instruction != instruction_now:
-            return instruction_now < instruction
-    return again or len(now) < len(then)  # the very call that led to the pass
-
-
-def _step(number: int, fineness: int) -> int:
-    """Distance between kept turns around this one: a round number, at most `number / fineness`."""
-    most = number // fineness
-    if most < 2:
-        return 1
-    ten = int(10 ** (len(str(most)) - 1))
-    return next(factor for factor in (5, 2, 1) if factor * ten <= most) * ten

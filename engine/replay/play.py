@@ -102,7 +102,9 @@ class Replay:
         return counts
 
     def _begin(self) -> None:
-        """The seeds come in."""
+        """The seeds come in; where there are none the call was refused."""
+        if self._pass.failed and all(root.seed is None for root in self._pass.roots):
+            return
         for root in self._pass.roots:
             if root.node is None or root.node not in self._nodes:
                 continue
@@ -221,9 +223,7 @@ class Replay:
 
 
 def failed_node(nodes: Mapping[str, Node], pass_: Pass) -> str | None:
-    """The node a failed pass had taken up; None when that cannot be told, or where the engine never began."""
-    if all(root.seed is None for root in pass_.roots):
-        return None
+    """The node a failed pass had taken up; None when that cannot be told."""
     replay = Replay(nodes, pass_)
     while replay.advance(told=False) is not None:
         pass

@@ -9,7 +9,7 @@ the plain cases, which are nearly all, and it is always read as the event itself
 """
 
 from collections.abc import Sequence
-from typing import ClassVar, Literal
+from typing import Literal
 
 import msgspec
 from msgspec.structs import astuple
@@ -51,10 +51,8 @@ class Called(_Event, frozen=True, tag="fn"):
 
 
 Data = tuple[Number, ...]
-Figures = tuple[
-    float | str, float | str, float | str, float | str, float | str, int, int, int, tuple[int, ...] | None, int
-]
-"""min, max, mean, std, norm, zeros, nan, inf, histogram, over how many elements (0: all)."""
+Figures = tuple[float | str, float | str, float | str, float | str, float | str, int, int, int, int]
+"""min, max, mean, std, norm, zeros, nan, inf, over how many elements (0: all)."""
 Picture = tuple[int, int, str, float]
 """rows, columns, cells, scale."""
 
@@ -154,53 +152,6 @@ class CellsRead(_Event, frozen=True, tag="r"):
     cells: tuple[int, ...]
 
 
-MISSING, OF_RESULT, OF_TEXT = -1, -1, -2
-
-
-class Pattern(_Event, frozen=True, tag="pat"):
-    """What ops that a loop does again have in common; told before the first of them."""
-
-    id: int
-    function: int
-    words: tuple[int | str, ...]
-    """As `OpRan.arguments`, with the places of tensors among `Again.inputs`."""
-    node_type: str
-    slots: tuple[int, ...]
-    """The input that each edge of the node leads to, or MISSING."""
-    outputs: tuple[tuple[tuple[int, ...], str, str], ...]
-    saved: tuple[tuple[str, int, str, int], ...]
-    """Field, input or OF_RESULT or OF_TEXT, text, bytes."""
-    shape: tuple[int, ...]
-    dtype: str
-    size_bytes: int
-
-
-class AgainBrief(_Event, frozen=True, tag="l"):
-    """An op of a pattern, with its one node and its new tensor of few elements. `inputs` holds records and versions
-    in turn."""
-
-    pattern: int
-    op: int
-    tensor: int
-    node: int
-    sequence_nr: int
-    inputs: tuple[int, ...]
-    edges: tuple[int, ...]
-    data: Data | None
-    storage: int
-    site: int
-    module: int
-    time_ns: int
-    gone: tuple[int, ...] = ()
-
-
-class Again(AgainBrief, frozen=True, tag="l"):
-    """The same of a tensor of any size."""
-
-    summary: Figures | None = None
-    thumbnail: Picture | None = None
-
-
 class Gone(_Event, frozen=True, tag="gone"):
     """Tensors, and what else held some, ceased to exist since the last word of it."""
 
@@ -288,65 +239,6 @@ class Visited(_Event, frozen=True, tag="v"):
     time_us: float
     gone: tuple[int, ...] = ()
     """First records of what had ceased to exist by then."""
-
-
-class FlowingBrief(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, gc=False):
-    """A gradient that is met for the first time and has no node: the fields of `TensorBrief` it has, and what it has
-    not."""
-
-    role: ClassVar[Role] = "gradient"
-    storage: ClassVar[int] = 0
-    version: ClassVar[int] = 0
-    requires_grad: ClassVar[bool] = False
-    node: ClassVar[int] = 0
-    output_nr: ClassVar[int] = 0
-    identity: ClassVar[int] = 0
-    base: ClassVar[int] = 0
-
-    id: int
-    shape: tuple[int, ...]
-    dtype: str
-    size_bytes: int
-    data: Data | None
-
-
-class Flowing(FlowingBrief, frozen=True):
-    """The same of any tensor."""
-
-    strides: tuple[int, ...] | None = None
-    device: str = "cpu"
-    layout: str = "strided"
-    summary: Figures | None = None
-    thumbnail: Picture | None = None
-    contents: Contents = "known"
-    reason: str = ""
-
-
-Seen = TensorSeen | Flowing
-"""What was said of a tensor when it was met."""
-
-
-class PassedBrief(_Event, frozen=True, tag="f"):
-    """The engine ran one node, and these gradients are new."""
-
-    pass_id: int
-    node: int
-    entered: tuple[int, ...]
-    left: tuple[int, ...]
-    time_ns: int
-    new: tuple[FlowingBrief, ...]
-    gone: tuple[int, ...] = ()
-
-    @property
-    def time_us(self) -> float:
-        """As `Visited` has it."""
-        return self.time_ns / 1000
-
-
-class Passed(PassedBrief, frozen=True, tag="f"):
-    """The same with all that is to be said of the gradients."""
-
-    new: tuple[Flowing, ...]
 
 
 class Accumulated(_Event, frozen=True, tag="a"):
@@ -667,13 +559,12 @@ class CurveSaid(_Event, frozen=True, tag="cv"):
 
 
 class Skipped(_Event, frozen=True, tag="gap"):
-    """Turns of a long loop were left out here: first and last call of the engine, how many calls, ops and updates."""
+    """Turns of a long loop were left out here: first and last call of the engine, how many calls and ops."""
 
     first: int
     last: int
     passes: int
     ops: int
-    updates: int
     places: tuple[tuple[int, int, int, int], ...]
     """site, function, module, how many of the ops."""
 
@@ -719,15 +610,12 @@ Event = (
     | GradKept
     | OpRan
     | CellsRead
-    | Pattern
-    | Again
     | Gone
     | Held
     | StorageSize
     | NodeSeen
     | PassStarted
     | Visited
-    | Passed
     | Accumulated
     | PassEnded
     | LeafChecked
@@ -758,7 +646,7 @@ Event = (
     | BlobSaid
 )
 
-Said = Event | TensorBrief | AgainBrief | NodeBrief | PassedBrief
+Said = Event | TensorBrief | NodeBrief
 """What a worker makes."""
 
 BLOB = b'["blob",'
@@ -776,17 +664,12 @@ def tag_of(event: Said) -> str:
 def as_read(event: Said) -> Event:
     """The event as who reads its line has it."""
     match event:
-        case TensorSeen() | NodeSeen() | Again() | Passed():
+        case TensorSeen() | NodeSeen():
             return event
         case TensorBrief():
             return TensorSeen(*astuple(event))
         case NodeBrief():
             return NodeSeen(*astuple(event))
-        case AgainBrief():
-            return Again(*astuple(event))
-        case PassedBrief():
-            new = tuple([Flowing(*astuple(gradient)) for gradient in event.new])
-            return Passed(event.pass_id, event.node, event.entered, event.left, event.time_ns, new, event.gone)
     return event
 
 

@@ -231,8 +231,6 @@ class Summary(Record, frozen=True):
     """NaN elements."""
     inf: int = 0
     """Infinite elements."""
-    histogram: tuple[int, ...] | None = None
-    """Counts in equal bins from `min` to `max`."""
     over: int | None = None
     """How many elements were looked at, evenly spaced, when there are too many to look at all of them: the figures and
     counts are those of this sample."""
@@ -1031,8 +1029,6 @@ class Gap(Record, frozen=True):
     """Calls of the engine left out."""
     ops: int
     """Operations left out."""
-    updates: int
-    """Updates left out."""
     first: int | None = None
     """Number of the first call of the engine left out, from 1."""
     last: int | None = None

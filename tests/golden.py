@@ -24,7 +24,6 @@ DROPPED = frozenset(
     {
         "environment",
         "file",
-        "histogram",
         "limits",
         "sequence_nr",
         "thumbnail",

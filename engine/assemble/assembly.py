@@ -136,14 +136,12 @@ def _truncated(recorded: Recorded, passes: Mapping[int, Pass], happened: Timelin
     for cut in recorded.omitted.values():
         yield Truncation(what=cut.what, limit=cut.limit, kept=cut.kept, omitted=cut.omitted or None)
     gaps = happened.gaps
-    sampled = "sample" if any(gap.passes for gap in gaps) else "ops"
     for what, kept, omitted in (
         ("passes", len(passes), sum(gap.passes for gap in gaps)),
         ("ops", len(recorded.ops), sum(gap.ops for gap in gaps)),
-        ("updates", len(recorded.updates), sum(gap.updates for gap in gaps)),
     ):
         if omitted:
-            yield Truncation(what=what, limit=sampled, kept=kept, omitted=omitted)
+            yield Truncation(what=what, limit="sample", kept=kept, omitted=omitted)
     if unseen := sum(pass_.omitted for pass_ in passes.values()):
         visited = sum(len(pass_.visits) for pass_ in passes.values())
         yield Truncation(what="visits", limit="nodes", kept=visited, omitted=unseen)

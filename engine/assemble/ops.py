@@ -164,7 +164,9 @@ def _with_reads(op: Op, reads: Iterable[ev.CellsRead]) -> Op:
     return msgspec.structs.replace(op, reads=known)
 
 
-def _broadcast(tensors: Mapping[int, ev.Seen], inputs: Sequence[int], outputs: Sequence[int]) -> tuple[Broadcast, ...]:
+def _broadcast(
+    tensors: Mapping[int, ev.TensorSeen], inputs: Sequence[int], outputs: Sequence[int]
+) -> tuple[Broadcast, ...]:
     result = tensors.get(outputs[0]) if outputs else None
     if result is None or not result.shape:
         return ()

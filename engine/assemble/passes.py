@@ -11,7 +11,6 @@ from engine.assemble.hooks import BEFORE
 from engine.assemble.ids import Ids
 from engine.assemble.recorded import Recorded
 from engine.broadcasting import may_sum, shape_before, summed_axes
-from engine.event_patterns import as_seen
 from engine.trace import Accumulation, OutputOf, Pass, Reduction, Root, Sum, Term, Visit
 
 _Input = tuple[int, int]
@@ -60,7 +59,7 @@ class _Engine:
 
     def take(self, event: ev.Event) -> None:
         """Adds what an event tells."""
-        if type(event) is ev.Visited or type(event) is ev.Passed:  # nearly all
+        if type(event) is ev.Visited:  # nearly all
             self._visited(event)
             return
         match event:
@@ -109,7 +108,7 @@ class _Engine:
             if seed and node:
                 running.arrived.setdefault((node, input_nr), []).append((seed, 0, 0))
 
-    def _visited(self, event: ev.Visited | ev.Passed) -> None:
+    def _visited(self, event: ev.Visited) -> None:
         running = self.running.get(event.pass_id)
         if running is None:
             return
@@ -157,7 +156,7 @@ class _Engine:
 
     # Sums
 
-    def _sums(self, running: _Running, event: ev.Visited | ev.Passed) -> tuple[Sum, ...]:
+    def _sums(self, running: _Running, event: ev.Visited) -> tuple[Sum, ...]:
         """The inputs of a node at which gradients met, or at which one changed."""
         sums = []
         for input_nr, entered in enumerate(event.entered):
@@ -211,15 +210,14 @@ class _Engine:
         except TypeError:
             return None
 
-    def _imply(self, like: ev.Seen, data: tuple[float, ...]) -> int:
+    def _imply(self, like: ev.TensorSeen, data: tuple[float, ...]) -> int:
         number = self.ids.implied_tensor()
-        known = as_seen(like) if isinstance(like, ev.Flowing) else like
-        self.implied[number] = msgspec.structs.replace(known, id=number, identity=0, data=data, node=0)
+        self.implied[number] = msgspec.structs.replace(like, id=number, identity=0, data=data, node=0)
         return number
 
     # Reductions
 
-    def _reductions(self, event: ev.Visited | ev.Passed, node: ev.NodeSeen) -> tuple[Reduction, ...]:
+    def _reductions(self, event: ev.Visited, node: ev.NodeSeen) -> tuple[Reduction, ...]:
         """Gradients that were summed over the axes of a broadcast before they left."""
         shape = node.outputs[0][0] if len(node.outputs) == 1 and node.type != "CopySlices" else None
         found = []
@@ -241,7 +239,7 @@ class _Engine:
         return (function.name, view.shape) if view is not None and function is not None else None
 
 
-def _send_on(running: _Running, event: ev.Visited | ev.Passed, edges: Sequence[int]) -> None:
+def _send_on(running: _Running, event: ev.Visited, edges: Sequence[int]) -> None:
     for slot, gradient in enumerate(event.left):
         if gradient and 2 * slot + 1 < len(edges) and edges[2 * slot] > 0:
             target = (edges[2 * slot], edges[2 * slot + 1])

@@ -8,7 +8,6 @@ from typing import TypeVar
 from engine import events as ev
 from engine.assemble.recorded import EngineEvent, LaterWords, Recorded, SkippedTurns, TimedEvent
 from engine.assemble.texts import Texts
-from engine.event_patterns import Patterns
 from engine.trace import Span
 
 _BATCH = 2000
@@ -68,14 +67,13 @@ class _Reading:
 
     def __init__(self) -> None:
         self._lists: defaultdict[type[object], list[ev.Event]] = defaultdict(list)
-        self.tensors: dict[int, ev.Seen] = {}
+        self.tensors: dict[int, ev.TensorSeen] = {}
         self._later_words: defaultdict[int, LaterWords] = defaultdict(LaterWords)
         self._ops: dict[int, ev.OpRan] = {}
         self._nodes: dict[int, ev.NodeSeen] = {}
         self._skipped: list[SkippedTurns] = []
         self._engine_events: list[EngineEvent] = []
         self._timed_events: list[TimedEvent] = []
-        self._patterns = Patterns()
         self.texts = Texts()
 
     def takers(self) -> _Takers:
@@ -91,11 +89,8 @@ class _Reading:
                 ev.GradKept: self._grad_kept,
                 ev.OpRan: self._op_ran,
                 ev.NodeSeen: self._node_seen,
-                ev.Pattern: self._patterns.add,
-                ev.Again: self._again,
                 ev.PassStarted: self._engine_event,
                 ev.Visited: self._engine_event,
-                ev.Passed: self._passed,
                 ev.Accumulated: self._engine_event,
                 ev.PassEnded: self._engine_event,
                 ev.HookDone: self._hook_done,
@@ -187,20 +182,6 @@ class _Reading:
 
     def _node_seen(self, event: ev.NodeSeen) -> None:
         self._nodes[event.id] = event
-
-    def _again(self, event: ev.Again) -> None:
-        try:
-            node, tensor, op = self._patterns.spread(event)
-        except LookupError:  # a stranger's word
-            return
-        self.tensors[tensor.id] = tensor
-        self._nodes[node.id] = node
-        self._op_ran(op)
-
-    def _passed(self, event: ev.Passed) -> None:
-        for tensor in event.new:
-            self.tensors[tensor.id] = tensor
-        self._engine_event(event)
 
     def _engine_event(self, event: EngineEvent) -> None:
         self._engine_events.append(event)

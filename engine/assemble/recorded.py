@@ -7,7 +7,7 @@ from typing import NamedTuple
 from engine import events as ev
 from engine.trace import Span
 
-EngineEvent = ev.PassStarted | ev.Visited | ev.Passed | ev.HookDone | ev.Accumulated | ev.PassEnded
+EngineEvent = ev.PassStarted | ev.Visited | ev.HookDone | ev.Accumulated | ev.PassEnded
 """What tells of calls of the autograd engine."""
 
 TimedEvent = (
@@ -62,7 +62,7 @@ class Recorded:
     spans: Mapping[int, Span]
     """By number of the site."""
     functions: Mapping[int, ev.Called]
-    tensors: Mapping[int, ev.Seen]
+    tensors: Mapping[int, ev.TensorSeen]
     later_words: Mapping[int, LaterWords]
     """By tensor."""
     ops: Mapping[int, ev.OpRan]

@@ -13,7 +13,10 @@ _NOTHING = LaterWords()
 
 
 def tensors(
-    seen: Mapping[int, ev.Seen], later_words: Mapping[int, LaterWords], ids: Ids, names: Mapping[str, tuple[str, ...]]
+    seen: Mapping[int, ev.TensorSeen],
+    later_words: Mapping[int, LaterWords],
+    ids: Ids,
+    names: Mapping[str, tuple[str, ...]],
 ) -> Iterator[Tensor]:
     """All of them; `names` are by the first record of each object."""
     tensor_ids, nodes, storages = ids.tensor, ids.node, ids.storage
@@ -45,7 +48,7 @@ def tensors(
         yield usual if later is None and _is_usual(event) else _with_the_rest(usual, event, later or _NOTHING, ids)
 
 
-def _is_usual(event: ev.Seen) -> bool:
+def _is_usual(event: ev.TensorSeen) -> bool:
     """Whether a tensor has only what nearly all of them have: records with many fields take long to make."""
     return not (
         event.summary is not None
@@ -59,7 +62,7 @@ def _is_usual(event: ev.Seen) -> bool:
     )
 
 
-def _with_the_rest(usual: Tensor, event: ev.Seen, later: LaterWords, ids: Ids) -> Tensor:
+def _with_the_rest(usual: Tensor, event: ev.TensorSeen, later: LaterWords, ids: Ids) -> Tensor:
     return msgspec.structs.replace(
         usual,
         device="cpu" if event.device == "cpu" else event.device,  # msgspec leaves out the default object only
@@ -76,7 +79,7 @@ def _with_the_rest(usual: Tensor, event: ev.Seen, later: LaterWords, ids: Ids) -
 
 
 def _summary(figures: ev.Figures) -> Summary:
-    least, most, mean, std, norm, zeros, nan, inf, histogram, over = figures
+    least, most, mean, std, norm, zeros, nan, inf, over = figures
     return Summary(
         min=least,
         max=most,
@@ -86,7 +89,6 @@ def _summary(figures: ev.Figures) -> Summary:
         zeros=zeros,
         nan=nan,
         inf=inf,
-        histogram=histogram,
         over=over or None,
     )
 

@@ -91,7 +91,6 @@ class _Walk:
                 ev.OpRan: self._op_ran,
                 ev.PassStarted: self._pass_started,
                 ev.Visited: self._visited,
-                ev.Passed: self._visited,
                 ev.Accumulated: self._accumulated,
                 ev.PassEnded: self._pass_ended,
                 ev.HookFired: self._hook_fired,
@@ -125,7 +124,7 @@ class _Walk:
             if root.seed is not None:
                 self.steps.append(Step(kind="seed", pass_id=record.id, root=index, span=record.span))
 
-    def _visited(self, event: ev.Visited | ev.Passed) -> None:
+    def _visited(self, event: ev.Visited) -> None:
         running = self.running.get(event.pass_id)
         if running is None:
             return
@@ -272,7 +271,6 @@ class _Walk:
             Gap(
                 passes=event.passes,
                 ops=event.ops,
-                updates=event.updates,
                 first=event.first or None,
                 last=event.last or None,
             )

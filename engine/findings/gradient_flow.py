@@ -261,19 +261,9 @@ def saturated_units(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _share_at_the_ends(tensor: Tensor, low: float, high: float) -> float:
     numbers = numbers_of(tensor)
-    if numbers:
-        return sum(not low < number < high for number in numbers) / len(numbers) if len(numbers) >= FEW else 0.0
-    summary = tensor.summary
-    if summary is None or not summary.histogram or summary.nan or summary.inf:
+    if len(numbers) < FEW:
         return 0.0
-    least, most = float(summary.min), float(summary.max)
-    width = (most - least) / len(summary.histogram)
-    at_ends = sum(
-        count
-        for at, count in enumerate(summary.histogram)
-        if least + (at + 1) * width <= low + 1e-9 or least + at * width >= high - 1e-9
-    )
-    return at_ends / sum(summary.histogram)
+    return sum(not low < number < high for number in numbers) / len(numbers)
 
 
 def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -26,8 +26,6 @@ class Facts(Struct, frozen=True):
     writes_silently: bool = False
     """Its kernel writes what no `_` tells of, and may raise no version: running statistics, gradients a GradScaler made
     larger."""
-    fresh: bool = False
-    """Always gives a new tensor in memory of its own, whose shape and type follow from the arguments'."""
     view: bool = False
     """Its result may lie in the memory of its first argument."""
     broadcasts: bool = False

@@ -8,47 +8,42 @@ their own. `tests/engine/ops` asks PyTorch about every trait.
 
 ROWS = {
     "add": """
-        add sub: in_place broadcasts promotes updates fresh numbers
-        rsub: broadcasts promotes fresh numbers
+        add sub: in_place broadcasts promotes updates numbers
+        rsub: broadcasts promotes numbers
         addcmul addcdiv: in_place broadcasts updates numbers
         logaddexp: broadcasts promotes
         cumsum: in_place updates
     """,
     "mul": """
-        mul: in_place broadcasts promotes updates fresh numbers
-        neg square: in_place updates fresh
+        mul: in_place broadcasts promotes updates numbers
+        neg square: in_place updates
         cumprod: in_place updates
-        dot: fresh
-        outer prod
+        dot outer prod
     """,
     "div": """
-        div: in_place broadcasts promotes updates fresh numbers
-        rdiv: broadcasts promotes fresh numbers
+        div: in_place broadcasts promotes updates numbers
+        rdiv: broadcasts promotes numbers
         true_divide: in_place broadcasts promotes updates numbers
         remainder fmod: in_place broadcasts promotes updates numbers
-        reciprocal: in_place updates fresh
+        reciprocal: in_place updates
     """,
     "pow": """
-        pow: in_place broadcasts promotes updates fresh numbers
-        rpow: broadcasts promotes fresh numbers
-        exp expm1 log log1p sqrt rsqrt sin cos tan atan: in_place updates fresh
+        pow: in_place broadcasts promotes updates numbers
+        rpow: broadcasts promotes numbers
+        exp expm1 log log1p sqrt rsqrt sin cos tan atan: in_place updates
         exp2 log2 log10 asin acos sinh cosh: in_place updates
     """,
     "mean": """
-        mean: fresh
-        median nanmean
+        mean median nanmean
     """,
     "sum": """
-        sum: fresh
-        maximum minimum: broadcasts promotes fresh
-        nansum max min amax amin logsumexp var std var_mean std_mean norm linalg_vector_norm trace
+        maximum minimum: broadcasts promotes
+        sum nansum max min amax amin logsumexp var std var_mean std_mean norm linalg_vector_norm trace
         topk sort kthvalue aminmax
     """,
     "mat": """
-        mm mv bmm matmul: fresh
-        addmm: in_place updates fresh
-        addmv addbmm baddbmm: in_place updates
-        linear rmatmul bilinear einsum kron tensordot cdist lstm gru rnn mkldnn_rnn_layer
+        addmm addmv addbmm baddbmm: in_place updates
+        mm mv bmm matmul linear rmatmul bilinear einsum kron tensordot cdist lstm gru rnn mkldnn_rnn_layer
         conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d
         convolution convolution_overrideable mkldnn_convolution
     """,
@@ -57,8 +52,8 @@ ROWS = {
         native_batch_norm layer_norm native_layer_norm group_norm native_group_norm rms_norm fused_rms_norm normalize
     """,
     "act": """
-        sigmoid tanh relu erf abs: in_place updates fresh
-        softplus: fresh
+        sigmoid tanh relu erf abs: in_place updates
+        softplus
         clamp clip: in_place updates numbers
         relu6 leaky_relu elu selu celu silu mish hardtanh hardsigmoid hardswish threshold rrelu: updates
         dropout alpha_dropout: updates

@@ -102,7 +102,9 @@ class Replay:
         return counts
 
     def _begin(self) -> None:
-        """The seeds come in."""
+        """The seeds come in; where there are none the call was refused."""
+        if self._pass.failed and all(root.seed is None for root in self._pass.roots):
+            return
         for root in self._pass.roots:
             if root.node is None or root.node not in self._nodes:
                 continue

@@ -153,8 +153,8 @@ def recorded(code: str, bare: bool = False) -> Callable[[], float]:
 
         job.call = timed  # type: ignore[method-assign]
         if bare:
-            tensor_facts.figures = lambda array, bins: (0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, None, 0)
-            tensor_facts.picture = lambda array: None
+            vars(tensor_facts)["figures"] = lambda array: (0.0, 0.0, 0.0, 0.0, 0.0, 0, 0, 0, 0)
+            vars(tensor_facts)["picture"] = lambda array: None
         run(RunRequest(program=Program(code=code), limits=_LIMITS), lambda piece: None, job)
         return spent[0]
 

@@ -4,13 +4,14 @@
 
 * `counts.py` numbers and limits · `sites.py` places in the source · `thread_state.py` what a thread is in the middle of
 * `outbox.py` events until they are sent · `lifetimes.py` what ceased to exist
-* `tensor_facts.py` what a tensor says of itself · `state.py`, `tensors.py` its recorded states
-* `storages.py` shared memory · `uninitialised.py` what of it was never written
+* `tensor_facts.py` what a tensor says of itself · `figures.py`, `pictures.py` large ones in short
+* `tensor_state.py`, `tensors.py` its recorded states
+* `storages.py` shared memory, and what of it was never written
 * `nodes.py` autograd nodes · `saved_tensors.py` what they keep · `updates.py` values changed outside the graph
 
 What stands between the program and PyTorch uses the recorder:
 
-* `ops.py` every call of an op · `planned_ops.py` those like an earlier one · `op_names.py`, `cells_read.py` their facts
+* `ops.py` every call of an op · `op_names.py`, `cells_read.py` their facts
 * `passes.py` calls of the engine · `hooks.py` hooks of the user's · `checkpoints.py` recomputation
 * `modules.py`, `module_apply.py` modules · `optimizers.py` steps · `edits_by_hand.py` `.grad` and `.data`
 * `python_calls.py` the program's own functions · `final_state.py` what is known only at the end

@@ -19,9 +19,9 @@ from engine.worker.pytorch.internals import (
     SAVE_CHECKPOINT_INPUTS,
     CheckpointFrame,
     checkpoint_inputs,
-    disable_torch_function,
     last_recomputed,
 )
+from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.patching import Patches
 
 
@@ -78,7 +78,7 @@ def _guarded(recorder: Recorder, work: Callable[[], None]) -> None:
     if recorder.thread.muted or recorder.closed:
         return
     try:
-        with recorder.lock, disable_torch_function():
+        with recorder.lock, unseen():
             work()
             recorder.outbox.publish()
     except Exception as error:

@@ -2,9 +2,6 @@
 
 from engine.trace import RunLimits
 
-_FAR = 1000
-"""So many nodes before their limit it is no longer far."""
-
 
 class Counts:
     """Numbers from 1. What a long loop does again is numbered too, and no longer counts once it is forgotten."""
@@ -12,15 +9,13 @@ class Counts:
     def __init__(self, limits: RunLimits) -> None:
         self.tensors = self.ops = self.nodes = self.passes = self.updates = self.functions = 0
         self.ops_forgotten = self.nodes_forgotten = self.updates_forgotten = 0
-        self.ops_omitted = 0
+        self.ops_omitted = self.updates_omitted = 0
         self.sent_bytes = self.output_bytes = 0
         self.begin(limits)
 
     def begin(self, limits: RunLimits) -> None:
         """Sets the limits of the run."""
         self.limits = limits
-        self.nodes_to_spare = limits.nodes - _FAR
-        """Below this number of nodes the limit is far."""
         self.attention = limits.ops
         """From this number of ops on each op asks the sampler whether it is recorded."""
 
@@ -38,13 +33,6 @@ class Counts:
         """The number of an autograd node."""
         self.nodes += 1
         return self.nodes
-
-    def new_planned(self) -> tuple[int, int, int]:
-        """The numbers of an op with its one tensor and its one node."""
-        self.ops += 1
-        self.tensors += 1
-        self.nodes += 1
-        return self.ops, self.tensors, self.nodes
 
     def new_pass(self) -> int:
         """The number of a call of the engine."""
@@ -64,6 +52,10 @@ class Counts:
     def omit_op(self) -> None:
         """An op runs unrecorded because of a limit."""
         self.ops_omitted += 1
+
+    def omit_update(self) -> None:
+        """A change outside the graph goes unrecorded because of a limit."""
+        self.updates_omitted += 1
 
     def forget_op(self) -> None:
         """The sampler lets go of an op."""

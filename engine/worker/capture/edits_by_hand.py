@@ -1,6 +1,5 @@
 """Watches what happens outside the graph: `.grad` and `.data` set by hand, writes into memory."""
 
-from collections.abc import Sequence
 from types import FrameType
 from typing import Any
 
@@ -10,10 +9,13 @@ from torch.nn.parameter import is_lazy
 from engine.events import ChangeWord, Updated, UpdateKind
 from engine.worker.capture.op_names import Called
 from engine.worker.capture.recorder import Recorder
-from engine.worker.capture.tensor_facts import is_tracked_leaf, look, version_of
+from engine.worker.capture.tensor_facts import TensorFacts, extent, is_tracked_leaf, look, version_of
 from engine.worker.capture.tensor_state import State
 
 SKIPPED = object()
+
+Changed = list[tuple[torch.Tensor, State, int, TensorFacts]]
+"""What an op wrote into: the tensor, its state, its record and its contents before."""
 
 
 class Observer:
@@ -26,9 +28,7 @@ class Observer:
 
     def before_call(self, called: Called, args: tuple[Any, ...]) -> Any:
         """What `after_call` must know of the time before; `SKIPPED` when it is to say nothing."""
-        sampler = self.recorder.sampler
-        if called.special in ("set_grad", "set_data") and sampler.skips_update():
-            sampler.skip_update()
+        if called.special in ("set_grad", "set_data") and self.recorder.sampler.skips_update():
             return SKIPPED
         try:
             if called.special == "set_grad":
@@ -70,7 +70,7 @@ class Observer:
         after = 0 if kept is None else kept.id
         if after == before:
             return  # `x.grad *= 2` ends by setting what is there already
-        kind: UpdateKind = "grad_reset" if kept is None or _is_zero(kept) else "grad_set"
+        kind: UpdateKind = "grad_reset" if kept is None or _is_zero(kept.look) else "grad_set"
         site = self.recorder.sites.of(frame)
         self.recorder.updates.add(
             Updated(0, kind, (ChangeWord(before, after, leaf=state.first),), site=site, set_to_none=kept is None)
@@ -83,7 +83,7 @@ class Observer:
             if (seen.address, seen.data, seen.rest) == (state.look.address, state.look.data, state.look.rest):
                 return  # `x.data *= 2` ends by setting what is there already
             self.recorder.tensors.renew(tensor, state, fresh=True)
-        kind: UpdateKind = "data" if state.grad_of is None else "grad_reset" if _is_zero(state) else "grad_set"
+        kind: UpdateKind = "data" if state.grad_of is None else "grad_reset" if _is_zero(state.look) else "grad_set"
         site = self.recorder.sites.of(frame)
         self.recorder.updates.add(Updated(0, kind, (ChangeWord(before, state.id, leaf=state.leaf),), site=site))
 
@@ -107,44 +107,60 @@ class Observer:
 
     # Writes
 
-    def written(self, op: int, changed: Sequence[tuple[torch.Tensor, State, int]], site: int) -> None:
-        """An op wrote into tensors: says what kind of change it was and which other tensors it reached."""
+    def written(self, op: int, changed: Changed, site: int, overwrites: bool) -> None:
+        """An op wrote into tensors: says what kind of change it was and which other tensors it reached. `overwrites`:
+        it read nothing of what it wrote over."""
         kind: UpdateKind = "in_place"
         changes: list[ChangeWord] = []
-        for tensor, state, before in changed:
+        for tensor, state, before, was in changed:
             changes.append(ChangeWord(before, state.id, leaf=state.leaf))
-            kind = self._kind(state, tensor, kind)
+            kind = self._kind(state, tensor, kind, was, overwrites)
+            if state.look.address != was.address:
+                continue  # it was given other memory, such as by `set_`
             for other, alias in self.recorder.storages.others(state):
-                shown = self._reach(other, alias)
+                before_it = alias.look
+                shown = self._reach(other, alias, tensor)
                 if shown:
                     changes.append(shown)
-                    kind = self._kind(alias, other, "data")
+                    kind = self._kind(alias, other, "data", before_it, overwrites)
         self.recorder.updates.add(Updated(0, kind, tuple(changes), site=site, op=op))
 
     @staticmethod
-    def _kind(state: State, tensor: torch.Tensor, otherwise: UpdateKind) -> UpdateKind:
+    def _kind(
+        state: State, tensor: torch.Tensor, otherwise: UpdateKind, was: TensorFacts, overwrites: bool
+    ) -> UpdateKind:
         if state.grad_of is not None:
-            return "grad_reset" if _is_zero(state) else "grad_set"
+            reset = _is_zero(state.look) and (overwrites or not _is_zero(was))
+            return "grad_reset" if reset else "grad_set"
         if not torch.is_grad_enabled() and is_tracked_leaf(tensor):
             return "data"
         return otherwise
 
-    def _reach(self, tensor: torch.Tensor, state: State) -> ChangeWord | None:
+    def _reach(self, tensor: torch.Tensor, state: State, written: torch.Tensor) -> ChangeWord | None:
         """Renews a leaf or a kept gradient at once; anything else when it is next used."""
         if not (state.grad_of is not None or state.role in ("leaf", "parameter", "buffer")):
             state.version = -1
             return None
-        seen = look(tensor)
-        if seen.data == state.look.data and seen.rest == state.look.rest and version_of(tensor) == state.version:
+        if version_of(tensor) == state.version and not _overlap(tensor, written):
             return None
         before = state.id
         self.recorder.tensors.renew(tensor, state)
         return ChangeWord(before, state.id, leaf=state.leaf)
 
 
-def _is_zero(state: State) -> bool:
+def _overlap(first: torch.Tensor, second: torch.Tensor) -> bool:
+    """Whether two tensors of one storage reach over the same part of it."""
+    (low, high), (start, end) = _reach_of(first), _reach_of(second)
+    return low < end and start < high
+
+
+def _reach_of(tensor: torch.Tensor) -> tuple[int, int]:
+    start = tensor.data_ptr()
+    return start, start + extent(tensor) * tensor.element_size()
+
+
+def _is_zero(seen: TensorFacts) -> bool:
     """Whether all elements are zero; a gradient is reset however that was done."""
-    seen = state.look
     if seen.data is not None:
         return not any(seen.data)
     summary = seen.summary

@@ -18,7 +18,7 @@ from engine.worker.capture.passes import Backward
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name, plain_text
 from engine.worker.capture.tensor_facts import INLINE, as_array, look
-from engine.worker.capture.tensor_state import State, is_blank
+from engine.worker.capture.tensor_state import State
 
 _T = TypeVar("_T")
 _MOST_TENSORS = 64  # of one list or dict
@@ -69,21 +69,18 @@ class FinalState:
 
     def cuts(self) -> None:
         """Says what was left out."""
-        if self.backward.hooks.omitted:
-            kept = self.backward.hooks.fired
-            self.recorder.outbox.add(Omitted("hooks", "ops", kept, self.backward.hooks.omitted))
-        if self.modules.omitted:
-            self.recorder.outbox.add(Omitted("calls", "ops", self.modules.begun, self.modules.omitted))
-        if self.recorder.counts.ops_omitted:
-            self.recorder.outbox.add(
-                Omitted("ops", "ops", self.recorder.counts.ops_kept, self.recorder.counts.ops_omitted)
-            )
-        if self.reading.omitted:
-            self.recorder.outbox.add(Omitted("reads", "cells", self.reading.kept, self.reading.omitted))
-        if self.recorder.counts.output_bytes > self.recorder.limits.output_bytes:
-            kept = self.recorder.limits.output_bytes
-            cut = Omitted("output", "output_bytes", kept, self.recorder.counts.output_bytes - kept)
-            self.recorder.outbox.add(cut)
+        counts, limits, hooks, modules = self.recorder.counts, self.recorder.limits, self.backward.hooks, self.modules
+        printed = max(0, counts.output_bytes - limits.output_bytes)
+        for what, limit, kept, omitted in (
+            ("hooks", "ops", hooks.fired, hooks.omitted),
+            ("calls", "ops", modules.begun, modules.omitted),
+            ("ops", "ops", counts.ops_kept, counts.ops_omitted),
+            ("updates", "ops", counts.updates_kept, counts.updates_omitted),
+            ("reads", "cells", self.reading.kept, self.reading.omitted),
+            ("output", "output_bytes", limits.output_bytes, printed),
+        ):
+            if omitted:
+                self.recorder.outbox.add(Omitted(what, limit, kept, omitted))
         self.recorder.outbox.publish()
 
     def _guard(self, what: str, tell: Callable[[], None]) -> None:
@@ -142,7 +139,7 @@ class FinalState:
         """The record of the tensor's state now, however it came to be."""
         recorder = self.recorder
         state = recorder.tensors.meet(tensor)
-        seen = look(tensor, is_blank(tensor, state))
+        seen = look(tensor, state.is_undefined)
         if seen.data != state.look.data or seen.rest != state.look.rest:
             recorder.tensors.outside(tensor, state)
         elif tensor.requires_grad != state.requires_grad:

@@ -36,9 +36,9 @@ from engine.worker.pytorch.internals import (
     HANDLE_INIT,
     REGISTER_NODE_HOOK,
     current_node,
-    disable_torch_function,
     get_frame,
 )
+from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.patching import EntryPoint, Patches
 from engine.worker.pytorch.tracebacks import is_detour, is_ours
 
@@ -191,7 +191,7 @@ class Hooks:
         if kind is None or self.recorder.closed:
             return
         try:
-            with self.recorder.lock, disable_torch_function():
+            with self.recorder.lock, unseen():
                 caller = _caller(frame)
                 if caller is None or caller.f_code.co_filename.startswith(_TORCH):
                     return
@@ -336,7 +336,7 @@ class Hooks:
             self.omitted += 1
             return None
         try:
-            with recorder.lock, disable_torch_function():
+            with recorder.lock, unseen():
                 return self._tell(hook, registered, args)
         except Exception as error:
             recorder.trouble("hook", error)
@@ -374,7 +374,7 @@ class Hooks:
 
     def _end(self, firing: _Firing, args: tuple[Any, ...], result: Any, raised: bool) -> None:
         try:
-            with self.recorder.lock, disable_torch_function():
+            with self.recorder.lock, unseen():
                 if firing.kind in ("forward", "forward_pre"):
                     changes = self._replaced(firing, args, result)
                 else:

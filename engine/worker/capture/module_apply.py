@@ -18,7 +18,8 @@ from engine.worker.capture.modules import Modules
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name
 from engine.worker.capture.tensor_facts import start_of
-from engine.worker.pytorch.internals import MODULE_APPLY, disable_torch_function, get_frame
+from engine.worker.pytorch.internals import MODULE_APPLY, get_frame
+from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.patching import Patches
 
 MOST_WALKS = 32
@@ -143,7 +144,7 @@ class Walks:
             walk = here.walk = _Walk(recorder.sites.of(frame))
             self._all.append(walk)
         try:
-            with disable_torch_function():
+            with unseen():
                 walk.enter(module)
         except Exception as error:
             recorder.trouble("walk", error)
@@ -152,7 +153,7 @@ class Walks:
 
     def _leave(self, walk: _Walk, module: torch.nn.Module, raised: bool) -> None:
         try:
-            with disable_torch_function():
+            with unseen():
                 walk.leave(module, raised)
         except Exception as error:
             self.recorder.trouble("walk", error)

@@ -11,7 +11,8 @@ import torch
 from engine.events import INFERENCE, NO_GRAD, TRAINING, ModuleCalled, ModuleLeft, ModuleSeen
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name
-from engine.worker.pytorch.internals import disable_torch_function, tracing_state
+from engine.worker.pytorch.internals import tracing_state
+from engine.worker.pytorch.modes import unseen
 
 _grad_enabled = torch.is_grad_enabled
 _LONGEST_PATH = 1000
@@ -97,7 +98,7 @@ class Modules:
         if tracing_state() is not None:  # what is read of a tensor now becomes a part of what is traced
             return 0
         try:
-            with disable_torch_function():
+            with unseen():
                 number = self.number_of(module)
                 if number is None:
                     parent = stack[-1] if stack else 0

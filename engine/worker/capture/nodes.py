@@ -17,7 +17,7 @@ from engine.worker.capture.outbox import Outbox
 from engine.worker.capture.saved_tensors import SavedHooks, read_saved
 from engine.worker.capture.sites import Sites
 from engine.worker.capture.storages import Storages
-from engine.worker.capture.tensor_facts import DTYPE_KINDS, TensorFacts, dtype_kind_of, meet_device
+from engine.worker.capture.tensor_facts import DTYPE_KINDS, TensorFacts, dtype_kind_of
 from engine.worker.capture.tensor_state import State
 from engine.worker.capture.tensors import Tensors
 from engine.worker.capture.thread_state import ThreadState
@@ -67,7 +67,6 @@ def _output(meta: Any) -> tuple[tuple[int, ...], str, str]:
     device = _devices.get(place)
     if device is None:
         device = _devices[place] = str(place)
-        meet_device(device)
     dtype = meta.dtype
     return tuple(meta.shape), (DTYPE_KINDS.get(dtype) or dtype_kind_of(dtype)).name, device
 
@@ -103,8 +102,6 @@ class Nodes:
         self.edges: dict[int, tuple[int, ...]] = {}
         self.types: dict[type | str, _Type] = {}
         """By class; by name where several kinds share a class."""
-        self.native: set[type] = set()
-        """Classes of nodes that run PyTorch's own formulas."""
         self.has_custom_code = False
         """A custom Function or a subclass of Tensor was met: code of the program's may run in a pass."""
         self.op = 0
@@ -156,13 +153,6 @@ class Nodes:
     def note_recomputed(self, holder: object, tensor: torch.Tensor) -> None:
         """A checkpoint computed a tensor again; the op that made it still runs, and its results have no records yet."""
         self.recomputed.append((weakref.ref(holder), weakref.ref(tensor)))
-
-    def enter(self, node: Node, number: int, sequence: int, edges: tuple[int, ...]) -> None:
-        """Takes note of a new node whose event somebody else says."""
-        self.numbers[sequence] = number
-        self.edges[number] = edges
-        if self.hook is not None:
-            node.register_hook(self.hook)
 
     def forget_leaf(self, leaf: int, number: int) -> None:
         """Lets go of an AccumulateGrad."""
@@ -368,8 +358,6 @@ class Nodes:
     def _learn(self, node: Node) -> _Type:
         cls = type(node)
         facts = self.types[cls] = _Type(node)
-        if not (facts.custom or facts.shared or facts.accumulates):
-            self.native.add(cls)
         self.has_custom_code = self.has_custom_code or facts.custom
         place = backward_place(cls, self._sites) if facts.custom else None
         facts.code = 0 if place is None else self._sites.fixed(place)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from engine.ops import FRESH, LENDS, PROPERTIES, READS, UNINITIALISED, WRITES_SILENTLY
+from engine.ops import LENDS, PROPERTIES, READS, UNINITIALISED, WRITES_SILENTLY
 from engine.worker.capture.cells_read import READERS
 from engine.worker.pytorch.internals import TENSOR_MODULE
 
@@ -35,13 +35,11 @@ class Called:
     """What is known of one function."""
 
     __slots__ = (
-        "fresh", "func", "function", "id", "lends", "name", "picks", "quiet", "special", "uninitialised",
-        "writes_silently",
+        "function", "id", "lends", "name", "picks", "quiet", "special", "uninitialised", "writes_silently",
     )  # fmt: skip
 
     def __init__(self, name: str, function: str, special: str = "") -> None:
         self.id = 0
-        self.func: Callable[..., Any] | None = None
         self.name = name
         self.function = function
         self.special = special
@@ -52,8 +50,6 @@ class Called:
         """Shares memory with code that PyTorch does not see."""
         self.picks = name in READERS and function.startswith("torch.")
         """Its results are cells of its arguments."""
-        self.fresh = name in FRESH and function.startswith("torch.") and not self.picks
-        """Gives a new tensor, of a form that follows from the arguments'."""
         self.uninitialised = name in UNINITIALISED
         self.writes_silently = name in WRITES_SILENTLY
 

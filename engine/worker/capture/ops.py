@@ -18,22 +18,22 @@ from torch.overrides import TorchFunctionMode
 
 from engine import events
 from engine.events import IN_PLACE, INFERENCE, NO_GRAD, RAISED, VIEW, OpRan, Word
+from engine.ops import UPDATES, out_of_place
 from engine.worker.capture.cells_read import Reading
-from engine.worker.capture.edits_by_hand import Observer
+from engine.worker.capture.edits_by_hand import Changed, Observer
 from engine.worker.capture.op_names import Called, learn
-from engine.worker.capture.planned_ops import PlannedOps
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.tensor_facts import is_tracked_leaf, look, version_of
 from engine.worker.capture.tensor_state import State, Taken
-from engine.worker.compact.patterns import MOST, plan_of
 from engine.worker.pytorch.internals import (
     StopRecomputation,
-    disable_torch_function,
+    dispatch_mode_count,
     get_frame,
     next_sequence_nr,
     tracing_state,
 )
+from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.originals import original
 
 _Tensor = torch.Tensor
@@ -65,10 +65,6 @@ class _Call(msgspec.Struct):
     ended_ns: int = 0
 
 
-Changed = list[tuple[torch.Tensor, State, int]]
-"""What an op wrote into: the tensor, its state, its record before."""
-
-
 class Recording(TorchFunctionMode):
     """Active while the program runs."""
 
@@ -79,23 +75,14 @@ class Recording(TorchFunctionMode):
         self.known: dict[object, Called | None] = {}
         self.thread = recorder.thread
         self.reading = Reading()
-        self.planned = PlannedOps(recorder)
-        self.chances: dict[int, int] = {}
-        """How many more ops are looked at for a plan, by place where one has run."""
-        self.patterns = 0
         self.around: Around | None = None
-        """Stands around every call for one who checks what comes out; no plans are made then."""
+        """Stands around every call for one who checks what comes out."""
         self.over = False
         """The program has ended, though threads of its own may go on."""
-
-    def forget_plans(self) -> None:
-        """What is alike at one place can no longer be told."""
-        self.planned.plans.clear()
 
     def finish(self) -> None:
         """The program has ended."""
         self.over = True
-        self.forget_plans()
 
     def __torch_function__(
         self,
@@ -106,39 +93,13 @@ class Recording(TorchFunctionMode):
     ) -> Any:
         """Runs and records one call."""
         frame = get_frame(1)
-        planned = None if kwargs else self.planned.find(func, args, frame)
-        if planned is None or self.thread.muted or tracing_state() is not None:
-            return self._first(func, types, args, kwargs or {}, frame)
-        plan, inputs = planned
-        since = next_sequence_nr()
-        started = perf_counter_ns()
-        try:
-            result = func(*args)
-        except BaseException as error:
-            self._raised(_Call(plan.called, args, {}, frame, [], plan.filled(inputs), None, since, started), error)
-            raise
-        ended = perf_counter_ns()
-        try:
-            if not self.planned.tell(plan, inputs, args, result, since, ended - started, frame):
-                taken = plan.taken(args, inputs, self.recorder.tensors.states)
-                words = plan.filled(inputs)
-                self._record(_Call(plan.called, args, {}, frame, taken, words, None, since, started, ended), result)
-        except RecursionError:  # the program is at the end of its stack: what comes next is its own error
-            self.recorder.outbox.drop()
-        except Exception as error:
-            self.recorder.trouble(plan.called.name, error)
-        return result
-
-    def _first(
-        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any],
-        frame: FrameType,
-    ) -> Any:  # fmt: skip
-        """Runs and records what no plan is made for."""
+        given_kwargs = kwargs or {}
         if self.around is not None:
-            return self.around(func, args, kwargs, partial(self._unplanned, func, types, args, kwargs, frame), "")
-        return self._unplanned(func, types, args, kwargs, frame)
+            inner = partial(self._run, func, types, args, given_kwargs, frame)
+            return self.around(func, args, given_kwargs, inner, "")
+        return self._run(func, types, args, given_kwargs, frame)
 
-    def _unplanned(
+    def _run(
         self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any],
         frame: FrameType,
     ) -> Any:  # fmt: skip
@@ -171,9 +132,11 @@ class Recording(TorchFunctionMode):
     def _special(
         self, called: Called, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
     ) -> Any:
-        instead = self.observer.before_call(called, args)
+        with unseen():
+            instead = self.observer.before_call(called, args)
         result = func(*args, **kwargs)
-        self.observer.after_call(called, instead, args, frame)
+        with unseen():
+            self.observer.after_call(called, instead, args, frame)
         return result
 
     def call(
@@ -182,17 +145,17 @@ class Recording(TorchFunctionMode):
     ) -> Any:  # fmt: skip
         """Runs one op as the user called it and records it.
 
-        `subclassed`: reading an attribute of an argument would run the user's own `__torch_function__`. In a program
-        with threads one of them records at a time, all of them compute."""
+        `subclassed`: reading an attribute of an argument would run the user's own `__torch_function__`, as it would
+        run a dispatch mode's. In a program with threads one of them records at a time, all of them compute."""
         recorder = self.recorder
         counts = recorder.counts
         if counts.ops >= counts.attention and recorder.sampler.skips(called, frame):
             return func(*args, **kwargs)
-        guarded = subclassed or recorder.nodes.threaded
+        guarded = subclassed or recorder.nodes.threaded or dispatch_mode_count() > 0
         call = _Call(called, args, kwargs, frame, [])
         try:
             if guarded:
-                with recorder.lock, disable_torch_function():
+                with recorder.lock, unseen():
                     self._take_arguments(call)
             else:
                 self._take_arguments(call)
@@ -209,7 +172,7 @@ class Recording(TorchFunctionMode):
         call.ended_ns = perf_counter_ns()
         try:
             if guarded:
-                with recorder.lock, disable_torch_function():
+                with recorder.lock, unseen():
                     self._record(call, result)
             else:
                 self._record(call, result)
@@ -239,7 +202,6 @@ class Recording(TorchFunctionMode):
     def _learn(self, func: Callable[..., Any]) -> Called | None:
         called = learn(func)
         if called is not None and called.id == 0:
-            called.func = func
             self.introduce(called)
         with contextlib.suppress(TypeError):  # a callable that cannot be a key
             self.known[func] = called
@@ -328,7 +290,7 @@ class Recording(TorchFunctionMode):
         states = [self._output(called, tensor, taken) for tensor in made]
         outputs = tuple([state.id for state in states])
         if result is None:
-            outputs = tuple([state.id for _, state, _ in changed])
+            outputs = tuple([state.id for _, state, _, _ in changed])
         flags = IN_PLACE if changed else VIEW if states and _shares(made[0], states[0], taken) else 0
         nodes.end()
         if called.lends:
@@ -340,61 +302,30 @@ class Recording(TorchFunctionMode):
         if (until := next_sequence_nr()) - call.since > len(nodes.numbers) - known:
             nodes.made_aside(call.since, until, op, self.thread.running_pass)
         if changed:
-            self.observer.written(op, changed, recorder.sites.of(call.frame))
+            overwrites = out_of_place(called.name) not in UPDATES
+            self.observer.written(op, changed, recorder.sites.of(call.frame), overwrites)
         if called.picks:
             recorder.outbox.pending.extend(
                 self.reading.rows(op, called.name, called.function, call.args, call.kwargs, made, taken)
             )
-        elif called.fresh and type(result) is _Tensor and not (flags or call.kwargs):
-            self._plan(call, result)
         recorder.outbox.publish()
-
-    def _plan(self, call: _Call, result: torch.Tensor) -> None:
-        """Makes a plan of an op that has run at its place before, if it made one node and nothing else."""
-        recorder = self.recorder
-        if recorder.nodes.threaded or self.around is not None or next_sequence_nr() != call.since + 1:
-            return
-        code = call.frame.f_code
-        key = id(code) + call.frame.f_lasti
-        left = self.chances.get(key)
-        if not left:
-            if left is None:
-                self.chances[key] = MOST
-            return
-        self.chances[key] = left - 1
-        number = self.patterns + 1
-        state = recorder.tensors.states[id(result)]
-        made = plan_of(
-            number, call.args, call.taken, recorder.outbox.pending, state, result, recorder.nodes, recorder.forms
-        )
-        if made is None:
-            return
-        self.patterns = number
-        plan, pattern = made
-        plan.other = self.planned.plans.get(key)
-        plan.func, plan.called, plan.code = call.called.func, call.called, code
-        plan.site = recorder.sites.of(call.frame) if recorder.sites.is_users(code) else 0
-        plan.passes, plan.modules = self.thread.passes, self.thread.modules
-        self.planned.plans[key] = plan
-        recorder.sampler.patterns.add(pattern)
-        recorder.outbox.add(pattern)
 
     def _changes(self, call: _Call) -> Changed:
         """The arguments that were written into, with the records they had before; all have new ones now."""
         changed: Changed = []
         for tensor, state, before, version in call.taken:
-            now = version_of(tensor)
+            now, was = version_of(tensor), state.look
             if now not in (version, state.version):
-                changed.append((tensor, state, self._renew(call, tensor, state, before, version)))
+                changed.append((tensor, state, self._renew(call, tensor, state, before, version), was))
             elif now != version and state.unseen >= before:  # met since, within the same call
-                changed.append((tensor, state, state.unseen))
+                changed.append((tensor, state, state.unseen, was))
                 state.unseen = 0
             elif call.called.writes_silently and (state.role == "buffer" or state.grad_of is not None):
                 seen = look(tensor)
                 if (seen.data, seen.rest) != (state.look.data, state.look.rest):
                     self.recorder.tensors.renew(tensor, state)
                     if state.grad_of is not None:
-                        changed.append((tensor, state, before))
+                        changed.append((tensor, state, before, was))
         return changed
 
     def _renew(self, call: _Call, tensor: torch.Tensor, state: State, before: int, version: int) -> int:
@@ -402,7 +333,7 @@ class Recording(TorchFunctionMode):
         tensors = self.recorder.tensors
         last = before
         if state.version == version:
-            tensors.write(call.called.name, tensor, state, call.args, call.kwargs)
+            tensors.write(call.called.name, state, call.args, call.kwargs)
         else:  # what ops inside a custom Function wrote is told; not `mark_dirty`
             last = state.unseen if state.unseen >= before else state.id
         view = tensor._is_view()
@@ -416,10 +347,10 @@ class Recording(TorchFunctionMode):
         tensors, storages = self.recorder.tensors, self.recorder.storages
         state = tensors.state(tensor)
         if state is None:
-            blank = called.uninitialised or storages.lies_in_blank(tensor, taken)
-            state = tensors.made(tensor, bool(taken), look(tensor, blank, taken[0][1].look if taken else None))
+            undefined = called.uninitialised or storages.lies_in_undefined(tensor, taken)
+            state = tensors.made(tensor, bool(taken), look(tensor, undefined, taken[0][1].look if taken else None))
             if called.uninitialised:
-                storages.find_blank(tensor, state)
+                storages.find(state)
             return state
         # one of the arguments itself, or a member read again
         if state.version != version_of(tensor):

@@ -17,7 +17,7 @@ from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.tensor_facts import look, version_of
 from engine.worker.capture.tensor_state import State
-from engine.worker.pytorch.internals import disable_torch_function
+from engine.worker.pytorch.modes import unseen
 
 _MOST_ITEMS = 8
 """Of a list in an optimizer's state that are told one by one."""
@@ -79,14 +79,12 @@ class Optimizers:
             sampler.end_step()
             thread.unmute()
             steps.pop()
-            if begun is None:
-                sampler.skip_update()
-            else:
+            if begun is not None:
                 self._end(begun, raised)
 
     def _begin(self, optimizer: Any, frame: FrameType) -> _Step | None:
         try:
-            with self.recorder.lock, disable_torch_function():
+            with self.recorder.lock, unseen():
                 begun = _Step(optimizer, self.recorder.sites.of(frame))
                 begun.settings = tuple(
                     {str(name): _text(value) for name, value in group.items() if name not in _NO_OPTIONS}
@@ -160,7 +158,7 @@ class Optimizers:
             finally:
                 thread.set_muted(muted)
                 try:
-                    with self.recorder.lock, disable_torch_function():
+                    with self.recorder.lock, unseen():
                         self._fetch(step)
                         self.recorder.outbox.publish()
                 except Exception as error:
@@ -170,7 +168,7 @@ class Optimizers:
 
     def _end(self, step: _Step, raised: bool) -> None:
         try:
-            with self.recorder.lock, disable_torch_function():
+            with self.recorder.lock, unseen():
                 self._tell(step, raised)
                 for outer in self.recorder.thread.steps:
                     if outer is not None:

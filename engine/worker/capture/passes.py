@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from threading import get_ident
 from time import perf_counter_ns
+from types import FrameType
 from typing import Any, TypeAlias
 
 import torch
@@ -17,8 +18,6 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 from engine.events import (
     Accumulated,
     ChangeWord,
-    FlowingBrief,
-    PassedBrief,
     PassEnded,
     PassStarted,
     Role,
@@ -29,16 +28,7 @@ from engine.worker.capture.hooks import Hooks
 from engine.worker.capture.nodes import NEVER, NO_SEQUENCE
 from engine.worker.capture.ops import Recording
 from engine.worker.capture.recorder import Recorder
-from engine.worker.capture.tensor_facts import (
-    FLOATS,
-    TensorFacts,
-    complex_met,
-    devices_met,
-    is_fake,
-    look,
-    spoken,
-    version_of,
-)
+from engine.worker.capture.tensor_facts import TensorFacts, is_fake, look, version_of
 from engine.worker.capture.tensor_state import State
 from engine.worker.pytorch.internals import (
     MAKE_GRADS,
@@ -46,23 +36,20 @@ from engine.worker.pytorch.internals import (
     RUN_BACKWARD,
     current_node,
     disable_torch_function,
-    dispatch_mode_count,
     function_mode_at,
     function_mode_count,
-    functorch_level,
     get_frame,
     next_sequence_nr,
 )
+from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.patching import Patches
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
 _OURS = -1
 """Key of our hook among those of a node; those of the user's are numbered from 0."""
 
-Arrival = tuple[int, int, int, TensorFacts | None]
-"""Record, address, version and look of a gradient on an edge; version `_UNASKED` in a silent pass, and no look for a
-number."""
-_UNASKED = -1
+Arrival = tuple[int, int, int, TensorFacts]
+"""Record, address, version and look of a gradient on an edge."""
 Input = int | tuple[int, int]
 """An input of a node: its number and input_nr, or the number alone for the first."""
 
@@ -135,9 +122,6 @@ class Backward:
         """Running passes of each thread: the CPU engine runs on the thread that calls it."""
         self.register: Callable[..., Any] = REGISTER_NODE_HOOK.get()
         self.hook = self.visit
-        self.silent: _Pass | None = None
-        """The running pass, when no code of the program's can run in it and all of it runs on this thread."""
-        self.numbers, self.native = recorder.nodes.numbers, recorder.nodes.native
         self.implicit: tuple[bool, ...] = ()
 
     def install(self) -> None:
@@ -165,11 +149,30 @@ class Backward:
         return hooks, None
 
     def make_grads(self, outputs: Sequence[Any], grads: Sequence[Any], is_grads_batched: bool) -> Any:
-        """Notes which seeds are implicit."""
-        with disable_torch_function():
-            made = self.make(outputs, grads, is_grads_batched=is_grads_batched)
+        """Notes which seeds are implicit. Where there can be none, the call fails before the engine begins."""
+        try:
+            with disable_torch_function():
+                made = self.make(outputs, grads, is_grads_batched=is_grads_batched)
+        except Exception as error:
+            self._tell_refused(outputs, error, get_frame(1))
+            raise
         self.implicit = tuple(grad is None for grad in grads)
         return made
+
+    def _tell_refused(self, outputs: Sequence[Any], error: Exception, call: FrameType) -> None:
+        """Tells of a call of `backward` or `grad` that failed before the engine began."""
+        recorder = self.recorder
+        if recorder.thread.muted or recorder.closed:
+            return
+        given = call.f_locals
+        retain, create = bool(given.get("retain_graph")), bool(given.get("create_graph"))
+        try:
+            with recorder.lock, unseen():
+                running = self._start(outputs, (), retain, create, (), accumulate=call.f_code.co_name == "backward")
+                recorder.pass_raised(error, running.id)
+                self._end(running, True, ())
+        except Exception as trouble:
+            recorder.trouble("backward", trouble)
 
     def run(self, outputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
         """Runs the engine as it was called."""
@@ -185,7 +188,7 @@ class Backward:
             self.implicit = ()
             return sampler.pass_over(self.engine, outputs, args, kwargs)
         try:
-            with self.recorder.lock, disable_torch_function():
+            with self.recorder.lock, unseen():
                 grads, retain, create, inputs = args[:4]
                 accumulate = bool(kwargs.get("accumulate_grad", True))
                 running = self._start(outputs, grads, bool(retain), bool(create), inputs, accumulate)
@@ -194,10 +197,7 @@ class Backward:
         failed = True
         result: Any = ()
         try:
-            if self.silent is not None:
-                with disable_torch_function():
-                    result = self.engine(outputs, *args, **kwargs)
-            elif self._active():
+            if self._active():
                 result = self.engine(outputs, *args, **kwargs)
             else:  # torch took the mode off to handle Tensor.backward; hooks and custom backwards are the user's again
                 with self.mode:
@@ -210,20 +210,10 @@ class Backward:
             raise
         finally:
             if running is not None:
-                with self.recorder.lock, disable_torch_function():
+                with self.recorder.lock, unseen():
                     self._end(running, failed, result)
                     if not self.recorder.thread.passes:
                         sampler.passed(get_frame())
-
-    def _is_silent(self) -> bool:
-        """Whether nothing but PyTorch's own formulas will run in the pass that begins."""
-        recorder = self.recorder
-        return not (
-            recorder.nodes.threaded or recorder.nodes.has_custom_code or recorder.saved_hooks.met
-            or self.hooks.in_engine or recorder.thread.muted
-            or recorder.counts.nodes >= recorder.counts.nodes_to_spare or len(recorder.thread.passes) > 1 or devices_met
-            or dispatch_mode_count() or functorch_level() is not None
-        )  # fmt: skip
 
     def _active(self) -> bool:
         count = function_mode_count()
@@ -254,7 +244,6 @@ class Backward:
         recorder.outbox.publish()
         stack.append(running.id)
         self.stacks.setdefault(get_ident(), []).append(running)
-        self.silent = running if not create and self._is_silent() else None
         running.sequence_nr = next_sequence_nr()
         self.hooks.begin_pass()
         running.last_ns = perf_counter_ns()
@@ -390,124 +379,19 @@ class Backward:
 
     def visit(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
         """The hook: a node has run."""
-        running = self.silent
-        if running is not None:
-            now = perf_counter_ns()
-            node: Any = current_node()
-            number = self.numbers.get(node._sequence_nr())
-            if number is not None and type(node) in self.native:
-                try:
-                    if not self._pass_number(running, number, left, entered, now):
-                        self._visit_silently(running, number, left, entered, now)
-                except Exception as trouble:
-                    self.recorder.trouble("visit", trouble)
-                return
         recorder = self.recorder
         stack = self.stacks.get(get_ident())
         if not stack or recorder.thread.muted:
             return
         try:
             if recorder.nodes.threaded:
-                with recorder.lock, disable_torch_function():
+                with recorder.lock, unseen():
                     self._visit(stack[-1], left, entered)
             else:
-                with disable_torch_function():
+                with unseen():
                     self._visit(stack[-1], left, entered)
         except Exception as trouble:
             recorder.trouble("visit", trouble)
-
-    def _pass_number(
-        self, running: _Pass, number: int, left: tuple[Any, ...], entered: tuple[Any, ...], now: int
-    ) -> bool:
-        """Tells of a node in a silent pass that made one number of another; False when it is not such a node.
-
-        Long, because a call of a function costs as much as most of these lines."""
-        if len(entered) != 1 or len(left) > 2 or complex_met:
-            return False
-        come, gone = entered[0], left[0]
-        if come is None or gone is None or gone is come or (len(left) == 2 and left[1] is not None):
-            return False
-        try:
-            if gone.shape:
-                return False
-        except RuntimeError:  # a nested tensor has none
-            return False
-        floats = FLOATS.get(gone.dtype)
-        address = 0 if floats is None else address_of(gone)
-        if floats is None or not address:
-            return False
-        recorder, arrived = self.recorder, running.arrived
-        new: tuple[FlowingBrief, ...] = ()
-        arrival = arrived.pop(number, None)
-        if type(arrival) is not tuple or arrival[1] != address_of(come):
-            made: list[FlowingBrief] = []
-            arrival = self._new(come, None, made)
-            new = tuple(made)
-        record = recorder.counts.new_tensor()
-        name, size, read = floats
-        value = read(address).value
-        target, input_nr = recorder.nodes.edges[number][:2]
-        if target > 0:
-            on = (record, address, _UNASKED, None)
-            key: Input = (target, input_nr) if input_nr else target
-            if arrived.setdefault(key, on) is not on:
-                _arrive(arrived, key, on)
-        flowing = FlowingBrief(record, (), name, size, (value,) if value - value == 0 else (spoken(value),))
-        recorder.outbox.put(PassedBrief(
-            running.id, number, (arrival[0],), (record,) if len(left) == 1 else (record, 0), now - running.last_ns,
-            (*new, flowing), recorder.lifetimes.take() if recorder.lifetimes.dead else (),
-        ))  # fmt: skip
-        running.last_ns = perf_counter_ns()
-        return True
-
-    def _visit_silently(
-        self, running: _Pass, number: int, left: tuple[Any, ...], entered: tuple[Any, ...], now: int
-    ) -> None:
-        """Tells of any other node in a silent pass."""
-        recorder, arrived = self.recorder, running.arrived
-        new: list[FlowingBrief] = []
-        ins: list[int] = []
-        outs: list[int] = []
-        met: list[tuple[torch.Tensor, Arrival]] = []
-        given: TensorFacts | None = None
-        key: Input = number
-        for grad in entered:
-            arrival = arrived.pop(key, None)
-            if grad is None:
-                ins.append(0)
-            else:
-                if type(arrival) is not tuple or arrival[1] != address_of(grad):
-                    arrival = self._new(grad, given, new)
-                met.append((grad, arrival))
-                ins.append(arrival[0])
-                given = arrival[3]
-            key = (number, len(ins))
-        edges = recorder.nodes.edges[number]
-        slot = 0
-        for grad in left:
-            if grad is None:
-                outs.append(0)
-            else:
-                known = next((arrival for known_grad, arrival in met if known_grad is grad), None)
-                if known is None:
-                    known = self._new(grad, given, new)
-                    met.append((grad, known))
-                outs.append(known[0])
-                if edges[slot] > 0:
-                    _arrive(arrived, _input(edges[slot], edges[slot + 1]), known)
-            slot += 2
-        gone = recorder.lifetimes.take() if recorder.lifetimes.dead else ()
-        recorder.outbox.put(
-            PassedBrief(running.id, number, tuple(ins), tuple(outs), now - running.last_ns, tuple(new), gone)
-        )
-        running.last_ns = perf_counter_ns()
-
-    def _new(self, grad: torch.Tensor, given: TensorFacts | None, new: list[FlowingBrief]) -> Arrival:
-        """Numbers a gradient on its way."""
-        number = self.recorder.counts.new_tensor()
-        seen = look(grad, False, given)
-        new.append(seen.flowing(number))
-        return number, address_of(grad), _UNASKED, seen
 
     # Gradients the user's hooks are given
 
@@ -589,7 +473,7 @@ class Backward:
             address, version = address_of(grad), grad._version
             if running.entering or running.sums:
                 arrival = self._met_by_hooks(running, number, input_nr, grad, arrivals, at_leaf)
-            elif type(arrivals) is tuple and arrivals[1] == address and arrivals[2] in (version, _UNASKED):
+            elif type(arrivals) is tuple and arrivals[1] == address and arrivals[2] == version:
                 arrival = arrivals
             else:
                 seen = look(grad)
@@ -663,7 +547,7 @@ class Backward:
         if grad is not None:
             kept = recorder.tensors.state(grad)
             if kept is None:
-                seen = (delta[3] if address_of(grad) == delta[1] else None) or look(grad)
+                seen = delta[3] if address_of(grad) == delta[1] else look(grad)
                 kept = recorder.tensors.record(grad, "gradient", seen)
             else:
                 recorder.tensors.meet(grad)
@@ -680,7 +564,6 @@ class Backward:
 
     def _end(self, running: _Pass, failed: bool, result: Any) -> None:
         recorder = self.recorder
-        self.silent = None
         self.hooks.end_pass()
         self.stacks[get_ident()].remove(running)
         results: tuple[int, ...] = ()
@@ -706,6 +589,6 @@ class Backward:
             return known.id
         address, version = address_of(item), version_of(item)
         for arrival in (*running.arrived.values(), *running.entering.values()):
-            if isinstance(arrival, tuple) and arrival[1] == address and arrival[2] in (version, _UNASKED) and address:
-                return self.recorder.tensors.adopt(item, "gradient", arrival[0], arrival[3] or look(item)).id
+            if isinstance(arrival, tuple) and arrival[1] == address and arrival[2] == version and address:
+                return self.recorder.tensors.adopt(item, "gradient", arrival[0], arrival[3]).id
         return self._keep(item, "gradient").id

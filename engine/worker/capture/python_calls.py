@@ -21,8 +21,8 @@ from engine.program.tree import parse
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name, plain_text
 from engine.worker.capture.tensor_facts import look
-from engine.worker.capture.tensor_state import is_blank
-from engine.worker.pytorch.internals import disable_torch_function, is_leaving, tracing_state
+from engine.worker.pytorch.internals import is_leaving, tracing_state
+from engine.worker.pytorch.modes import unseen
 
 MOST_CALLS = 600
 MOST_STATEMENTS = 6_000
@@ -121,7 +121,7 @@ class Follower:
 
     def _guarded(self, work: Any, *arguments: object) -> bool:
         try:
-            with disable_torch_function():
+            with unseen():
                 work(*arguments)
         except Exception as error:
             self.recorder.trouble("calls", error)
@@ -239,7 +239,7 @@ class Follower:
             return "tensor"  # `jit.trace` would follow what is asked of it
         shape = "×".join(str(size) for size in tensor.shape)
         state = self.recorder.tensors.state(tensor)
-        if state is not None and is_blank(tensor, state):
+        if state is not None and state.is_undefined:
             return f"tensor({shape}, uninitialised)"
         data = look(tensor).data
         if data is None or len(data) > 6 or tensor.dim() > 1 or tensor.is_complex():

@@ -19,7 +19,6 @@ from engine.worker.capture.storages import Storages
 from engine.worker.capture.tensors import Tensors
 from engine.worker.capture.thread_state import ThreadState
 from engine.worker.capture.updates import Updates
-from engine.worker.compact.patterns import Forms
 from engine.worker.compact.sampling import LoopSampler
 
 _MOST_TROUBLES = 20
@@ -54,7 +53,6 @@ class Recorder:
             counts, outbox, self.sites, thread, self.lifetimes, self.storages, self.tensors, self.saved_hooks
         )
         self.tensors.nodes = self.nodes
-        self.forms = Forms()
         self.sampler = LoopSampler(counts, outbox, self.sites, thread, self.storages, self.tensors, self.nodes)
 
     def begin(self, limits: RunLimits) -> None:

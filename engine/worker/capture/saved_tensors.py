@@ -32,21 +32,11 @@ class SavedHooks:
     """Which `saved_tensors_hooks` the program has used."""
 
     def __init__(self) -> None:
-        self.in_force = 0
         self.met = False
         """There were some, or hooks on a single saved tensor."""
 
-    def push(self) -> None:
-        """Hooks for all that is saved are in force from here on."""
-        self.met = True
-        self.in_force += 1
-
-    def pop(self) -> None:
-        """They are taken back."""
-        self.in_force -= 1
-
     def meet(self) -> None:
-        """A single saved tensor has hooks."""
+        """Some are in force, or a single saved tensor has hooks."""
         self.met = True
 
 

@@ -6,10 +6,13 @@ from typing import Any
 import torch
 
 from engine.events import StorageSize
+from engine.ops import UPDATES, VIEWS, out_of_place
 from engine.worker.capture.outbox import Outbox
 from engine.worker.capture.tensor_facts import start_of
 from engine.worker.capture.tensor_state import State, Storage, Taken
-from engine.worker.capture.uninitialised import Blank
+
+_READING = frozenset(map(out_of_place, UPDATES | VIEWS))
+"""Ops that leave what they write as undefined as it was."""
 
 
 def is_lent(tensor: torch.Tensor) -> bool:
@@ -27,8 +30,6 @@ class Storages:
         self._outbox = outbox
         self.count = 0
         self.by_address: dict[int, Storage] = {}
-        self.blanks = 0
-        """How many have undefined elements."""
 
     def of(self, tensor: torch.Tensor) -> Storage | None:
         """The storage a tensor lies in, if some tensor in it was met."""
@@ -98,32 +99,26 @@ class Storages:
         for state in states:
             if state.storage is not None:
                 state.storage.lent = True
-                state.storage.blank = None  # whether that code wrote cannot be told
+                state.storage.undefined = False  # whether that code wrote cannot be told
                 for member in state.storage.members:
                     member.watched = True
-                    member.form = None
 
     # Memory as it was found
 
-    def find_blank(self, tensor: torch.Tensor, state: State) -> None:
+    @staticmethod
+    def find(state: State) -> None:
         """Notes that nothing was written into the memory of a new tensor."""
         if state.storage is not None:
-            state.storage.blank = Blank(tensor)
-            self.blanks += 1
+            state.storage.undefined = True
 
-    def write(
-        self, name: str, tensor: torch.Tensor, state: State, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
-        """Takes note of an op that wrote into a tensor."""
-        storage = state.storage
-        if storage is not None and storage.blank is not None and not storage.blank.write(name, tensor, args, kwargs):
-            storage.blank = None
-            self.blanks -= 1
+    @staticmethod
+    def write(state: State, name: str, kwargs: dict[str, Any], source: State | None) -> None:
+        """Takes note of an op that wrote into a tensor: unless it read what is there, all counts as written."""
+        reads = out_of_place(name) in _READING and "out" not in kwargs
+        if state.storage is not None and not reads and not (source is not None and source.is_undefined):
+            state.storage.undefined = False
 
-    def lies_in_blank(self, made: torch.Tensor, taken: Taken) -> bool:
+    @staticmethod
+    def lies_in_undefined(made: torch.Tensor, taken: Taken) -> bool:
         """Whether a result is a view of memory that nothing was written into."""
-        return self.blanks > 0 and any(
-            state.storage is not None and state.storage.blank is not None
-            and state.look.address == start_of(made) and state.storage.blank.covers(made)
-            for _, state, _, _ in taken
-        )  # fmt: skip
+        return any(state.is_undefined and state.look.address == start_of(made) for _, state, _, _ in taken)

@@ -1,46 +1,26 @@
 """A tensor's facts and contents, read from its memory so that neither autograd nor a user's mode sees the reading."""
 
-import binascii
 import ctypes
 import math
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import msgspec
 import numpy as np
 import torch
 from msgspec.structs import astuple
-from numpy.typing import NDArray
 
-from engine.events import Contents, Data, Figures, Flowing, FlowingBrief, Picture, Role, TensorBrief, TensorSeen
+from engine.events import Contents, Data, Figures, Role, TensorBrief, TensorSeen
+from engine.worker.capture.figures import Array, figures, spoken
+from engine.worker.capture.pictures import Pooled, picture
 from engine.worker.pytorch.internals import is_functional_tensor, is_functorch_wrapped
 
 INLINE = 256
 """Elements that are said in full."""
 
-BINS = 16
-_HISTOGRAM_ELEMENTS = 16_384  # beyond it the bins cost more than all other figures together
-_ROWS, _COLUMNS, _POOLED = 8, 16, 64
-_AT_A_TIME = 8192
-_ROW = 2048
-_SWEPT = 262_144
-_BUFFERED = 65_536
-_WHOLE = 1 << 22
-"""Elements of which a copy may be made."""
-_MOST = 1 << 28
-"""Elements that are looked at."""
-_least, _greatest, _total = np.minimum.reduce, np.maximum.reduce, np.add.reduce  # the methods add a Python call to each
 _EXACT_INTEGER = 2**53  # JavaScript's whole numbers end here
-
-Array = NDArray[np.generic]
-FLOATS: dict[torch.dtype, tuple[str, int, Callable[[int], Any]]] = {
-    torch.float32: ("float32", 4, ctypes.c_float.from_address),
-    torch.float64: ("float64", 8, ctypes.c_double.from_address),
-}
-"""Name and bytes of the dtypes most numbers have, and what reads one from memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +52,6 @@ def _kind(dtype: torch.dtype) -> DtypeKind:
 
 
 DTYPE_KINDS: dict[torch.dtype, DtypeKind] = {}
-complex_met: set[torch.dtype] = set()
-"""Complex dtypes of the tensors so far: without any, no tensor is the negative of its memory."""
-devices_met: set[str] = set()
-"""Devices of the tensors so far that are neither `cpu` nor `meta`."""
 _readers: dict[tuple[str, int], "_Reader"] = {}
 _Reader = tuple[Callable[[Any], Data], Callable[[int], Any]]
 """What unpacks so many elements, and what makes their memory readable at an address."""
@@ -86,15 +62,7 @@ def dtype_kind_of(dtype: torch.dtype) -> DtypeKind:
     kind = DTYPE_KINDS.get(dtype)
     if kind is None:
         kind = DTYPE_KINDS[dtype] = _kind(dtype)
-        if dtype.is_complex:
-            complex_met.add(dtype)
     return kind
-
-
-def meet_device(device: str) -> None:
-    """Takes note of where a tensor is."""
-    if device not in ("cpu", "meta"):
-        devices_met.add(device)
 
 
 def _reader(code: str, count: int) -> _Reader:
@@ -113,13 +81,6 @@ def _spoken(data: Data, kind: DtypeKind) -> Data:
     if kind.wide and data and (max(data) > _EXACT_INTEGER or min(data) < -_EXACT_INTEGER):  # type: ignore[operator]
         return tuple(str(value) if abs(value) > _EXACT_INTEGER else value for value in data)  # type: ignore[arg-type]
     return data
-
-
-def spoken(value: float) -> float | str:
-    """A float, or the string a trace has for a non-finite one."""
-    if math.isfinite(value):
-        return value
-    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
 
 
 def version_of(tensor: torch.Tensor) -> int:
@@ -205,235 +166,6 @@ def _read(address: int, kind: DtypeKind, items: int) -> Data:
     return _spoken(data, kind)
 
 
-def _histogram(values: Any, low: float, high: float) -> tuple[int, ...] | None:
-    if not high > low or values.size > _HISTOGRAM_ELEMENTS or not math.isfinite(high - low):
-        return None
-    place = ((values - low) * (BINS / (high - low))).astype(np.int64)
-    np.minimum(place, BINS - 1, out=place)
-    return tuple(np.bincount(place, minlength=BINS).tolist())
-
-
-def _square(values: Any) -> float:
-    """Sum of squares. OpenBLAS takes several threads, which then spin, for more than 10,000 elements at a time."""
-    if values.size <= _AT_A_TIME:
-        return float(np.dot(values, values))
-    whole = values.size // _AT_A_TIME * _AT_A_TIME
-    table, rest = values[:whole].reshape(-1, _AT_A_TIME), values[whole:]
-    total = float(_total(np.vecdot(table, table), dtype=np.float64))
-    return total + float(np.dot(rest, rest)) if rest.size else total
-
-
-def _sum(values: Any) -> float:
-    """Sum of all; row by row is faster than NumPy's own for many, and as exact."""
-    if values.size <= _AT_A_TIME:
-        return float(_total(values))
-    whole = values.size // _ROW * _ROW
-    total = float(_total(_total(values[:whole].reshape(-1, _ROW), axis=0)))
-    return total + float(_total(values[whole:])) if whole < values.size else total
-
-
-def _sweep(values: Any) -> tuple[float, float, float, float, int]:
-    """Minimum, maximum, sum, sum of squares and zeros, taken while each part is in the processor's cache."""
-    size = values.size
-    if 0 < size <= _SWEPT:
-        return _swept(values)
-    low, high, total, square, zeros = math.inf, -math.inf, 0.0, 0.0, 0
-    for start in range(0, size, _SWEPT):
-        least, greatest, more, squares, none = _swept(values[start : start + _SWEPT])
-        low, high = min(low, least), max(high, greatest)
-        total += more
-        square += squares
-        zeros += none
-    return low, high, total, square, zeros
-
-
-def _swept(part: Any) -> tuple[float, float, float, float, int]:
-    low, high = float(_least(part)), float(_greatest(part))
-    zeros = 0 if low > 0 or high < 0 else int(np.count_nonzero(part == 0))  # four times as fast as counting the others
-    return low, high, _sum(part), _square(part), zeros
-
-
-def _once(array: Array) -> tuple[Array, int]:
-    """An expanded array without its repetitions, and how often each element was there."""
-    if 0 not in array.strides or array.size == 0:
-        return array, 1
-    single = array[tuple(slice(0, 1) if step == 0 else slice(None) for step in array.strides)]
-    return single, array.size // single.size
-
-
-def _sampled(array: Array) -> Array:
-    """Of more than `_MOST` elements every k-th along the longest axis; windows that overlap can be many more than
-    memory holds."""
-    while array.size > _MOST:
-        axis = int(np.argmax(array.shape))
-        every = min(-(-array.size // _MOST), array.shape[axis])
-        array = array[(slice(None),) * axis + (slice(every // 2, None, every),)]
-    return array
-
-
-def figures(array: Array, bins: bool) -> Figures:
-    """Figures over the finite elements; magnitudes for complex ones."""
-    array, times = _once(array)
-    if times > 1 or array.size > _WHOLE:
-        return _figures_in_parts(array, times)
-    values = array.reshape(-1) if array.flags.c_contiguous else array.ravel(order="K")  # a copy costs more
-    if values.dtype.kind == "c":
-        values = np.abs(values)
-    count = values.size
-    if values.dtype.kind != "f" or values.dtype.itemsize == 2:
-        values = values.astype(np.float64)
-    with np.errstate(all="ignore"):
-        low, high, total, square, zeros = _sweep(values)
-        nan = inf = 0
-        if not math.isfinite(square):
-            values = values.astype(np.float64)
-            nan = int(np.count_nonzero(np.isnan(values)))
-            inf = int(np.count_nonzero(np.isinf(values)))
-            values = values[np.isfinite(values)]
-            count = values.size
-            if count == 0:
-                return ("nan", "nan", "nan", "nan", "nan", zeros, nan, inf, None, 0)
-            low, high, total, square, _ = _sweep(values)
-        mean = total / count
-        variance = square / count - mean * mean
-        if variance < 1e-4 * mean * mean:  # the difference has lost its digits
-            variance = float(np.square(values.astype(np.float64) - mean).mean())
-        histogram = _histogram(values, low, high) if bins else None
-    deviation, norm = math.sqrt(max(variance, 0.0)), math.sqrt(square)
-    if math.isfinite(variance + norm):
-        return low, high, mean, deviation, norm, zeros, nan, inf, histogram, 0
-    said = tuple(spoken(v) for v in (low, high, mean, deviation, norm))
-    return (*said, zeros, nan, inf, histogram, 0)  # type: ignore[return-value]
-
-
-def _parts(array: Array) -> Iterator[Any]:
-    """All elements in stretches that fit the processor's cache, as floats, in whatever order memory has them."""
-    parts: Any = np.nditer(array, flags=["external_loop", "buffered", "zerosize_ok"], order="K", buffersize=_BUFFERED)
-    for part in parts:
-        values: Any = np.abs(part) if part.dtype.kind == "c" else part
-        yield values if values.dtype.kind == "f" and values.dtype.itemsize > 2 else values.astype(np.float64)
-
-
-def _figures_in_parts(array: Array, times: int) -> Figures:
-    """The same without a copy of the whole, each element counted `times`."""
-    seen = _sampled(array)
-    low, high, total, square = math.inf, -math.inf, 0.0, 0.0
-    zeros = nan = inf = count = 0
-    with np.errstate(all="ignore"):
-        for part in _parts(seen):
-            values = part
-            zeros += int(np.count_nonzero(values == 0))
-            if not math.isfinite(_square(values)):
-                values = values.astype(np.float64)
-                nan += int(np.count_nonzero(np.isnan(values)))
-                inf += int(np.count_nonzero(np.isinf(values)))
-                values = values[np.isfinite(values)]
-            if values.size:
-                count += values.size
-                low, high = min(low, float(_least(values))), max(high, float(_greatest(values)))
-                total += float(_total(values))
-                square += _square(values)
-        over = seen.size * times if seen is not array else 0
-        counts = (zeros * times, nan * times, inf * times)
-        if count == 0:
-            return ("nan", "nan", "nan", "nan", "nan", *counts, None, over)
-        mean = total / count
-        variance = square / count - mean * mean
-        if variance < 1e-4 * mean * mean:  # the difference has lost its digits
-            variance = sum(float(np.square(_finite(part) - mean).sum()) for part in _parts(seen)) / count
-    deviation, norm = math.sqrt(max(variance, 0.0)), math.sqrt(square * times)
-    return (*(spoken(v) for v in (low, high, mean, deviation, norm)), *counts, None, over)  # type: ignore[return-value]
-
-
-def _finite(values: Any) -> Any:
-    wide = values.astype(np.float64)
-    return wide[np.isfinite(wide)]
-
-
-class Pooled:
-    """A picture whose levels are worked out when it is sent: many in a row cost half of one between the program's
-    own ops."""
-
-    __slots__ = ("cells",)
-
-    def __init__(self, cells: NDArray[np.float32]) -> None:
-        self.cells = cells
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Pooled) and self.said() == other.said()
-
-    def __hash__(self) -> int:
-        return hash(self.said())
-
-    def said(self) -> Picture:
-        """What the trace has for it."""
-        cells = self.cells
-        with np.errstate(all="ignore"):
-            scale = float(_greatest(np.abs(cells), axis=None))
-            if math.isfinite(scale):
-                levels: Any = cells / (scale or 1.0)
-                levels *= 127.0
-            else:
-                finite = np.isfinite(cells)
-                scale = float(np.abs(cells[finite]).max(initial=0.0))
-                levels = cells.astype(np.float64) / (scale or 1.0) * 127.0
-                levels[~finite] = -128
-            raw = np.rint(levels).astype(np.int8).tobytes()
-        rows, columns = cells.shape
-        return rows, columns, binascii.b2a_base64(raw, newline=False).decode(), scale
-
-
-def picture(array: Array) -> Pooled | None:
-    """A thumbnail of the last two axes; of very large slices every k-th element is pooled."""
-    if array.ndim == 0 or array.size == 0:
-        return None
-    flat: Any = array[(0,) * (array.ndim - 2)] if array.ndim > 2 else array
-    if flat.ndim == 1:
-        flat = flat[None, :]
-    height, width = flat.shape
-    if height >= 2 * _POOLED or width >= 2 * _POOLED:
-        flat = flat[:: max(1, height // _POOLED), :: max(1, width // _POOLED)]
-        height, width = flat.shape
-    rows, columns = min(_ROWS, height), min(_COLUMNS, width)
-    with np.errstate(all="ignore"):
-        if flat.dtype != np.float32:
-            flat = (np.abs(flat) if flat.dtype.kind == "c" else flat).astype(np.float32)
-        cells = flat.copy() if height == rows else np.dot(_means(height, rows), flat)
-        if width != columns:
-            cells = np.dot(cells, _means(width, columns).T)
-        if not math.isfinite(np.vdot(cells, cells)) and not np.isfinite(cells).all():
-            cells = _pool(
-                _pool(flat, rows, 0), columns, 1
-            ).copy()  # the products have spread it over cells where it is not
-    return Pooled(cells)
-
-
-@cache
-def _means(size: int, parts: int) -> NDArray[np.float32]:
-    """The matrix that takes the mean of each part of an axis."""
-    edges, counts = _edges(size, parts)
-    matrix = np.zeros((parts, size), np.float32)
-    for row, (start, count) in enumerate(zip(edges.tolist(), counts.tolist(), strict=True)):
-        matrix[row, start : start + int(count)] = 1 / count
-    return matrix
-
-
-def _pool(cells: NDArray[np.float32], parts: int, axis: int) -> NDArray[np.float32]:
-    size = cells.shape[axis]
-    if size == parts:
-        return cells
-    edges, counts = _edges(size, parts)
-    sums: NDArray[np.float32] = np.add.reduceat(cells, edges, axis=axis)
-    return sums / (counts[:, None] if axis == 0 else counts)
-
-
-@cache
-def _edges(size: int, parts: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Where each part of an axis begins, and how long it is."""
-    edges = np.arange(parts, dtype=np.int64) * size // parts
-    return edges, np.diff(np.append(edges, size)).astype(np.float32)
-
-
 class RareFacts(msgspec.Struct, frozen=True, gc=False):
     """What most tensors do not have: the last fields of `TensorSeen`."""
 
@@ -483,12 +215,6 @@ class TensorFacts(msgspec.Struct, frozen=True, gc=False):
             output_nr, identity, base, *astuple(rest),
         )  # fmt: skip
 
-    def flowing(self, number: int) -> FlowingBrief:
-        """The same of a gradient without a node."""
-        if self.rest is None:
-            return FlowingBrief(number, self.shape, self.dtype, self.size_bytes, self.data)
-        return Flowing(number, self.shape, self.dtype, self.size_bytes, self.data, *astuple(self.rest))
-
 
 def unreadable(tensor: torch.Tensor) -> str:
     """Why a tensor's elements cannot be read; empty when they can."""
@@ -537,17 +263,9 @@ def _plain_look(
     size_bytes = count * kind.size * kind.parts
     memory = (ctypes.c_char * size_bytes).from_address(address)
     array: Array = np.ndarray(shape, kind.numpy, memory)  # type: ignore[arg-type]
-    said = None
-    if (
-        like is not None
-        and not offset
-        and like.address == address
-        and like.size_bytes == size_bytes
-        and like.dtype == kind.name
-    ):
-        said = like.summary
     start = address - offset * kind.size * kind.parts
-    rest = RareFacts(summary=said or figures(array, False), thumbnail=picture(array))
+    said = None if offset else _known(like, address, size_bytes, kind.name)
+    rest = RareFacts(summary=said or figures(array), thumbnail=picture(array))
     return TensorFacts(shape, kind.name, start, size_bytes, None, rest)
 
 
@@ -559,7 +277,6 @@ def _long_look(tensor: torch.Tensor, uninitialised: bool, like: TensorFacts | No
     reason = ""
     try:
         device, layout = str(tensor.device), str(tensor.layout).removeprefix("torch.")
-        meet_device(device)
         shape = () if tensor.is_nested else tuple(int(n) for n in tensor.shape)
         if tensor._is_zerotensor():  # the derivative where there is none: zeros without memory
             return _contents(torch.zeros(shape, dtype=tensor.dtype), shape, dtype, 0, 0, None, "cpu")
@@ -597,9 +314,12 @@ def _contents(
         return TensorFacts(shape, dtype, address, size, data, placed)
     array = as_array(tensor)
     whole = size == count * tensor.element_size() and tensor.storage_offset() == 0
-    if like is not None and whole and like.address == address and like.size_bytes == size and like.dtype == dtype:
-        said = like.summary
-    else:
-        said = None
-    rest = RareFacts(strides, device, "strided", said or figures(array, False), picture(array))
+    said = _known(like, address, size, dtype) if whole else None
+    rest = RareFacts(strides, device, "strided", said or figures(array), picture(array))
     return TensorFacts(shape, dtype, address, size, None, rest)
+
+
+def _known(like: TensorFacts | None, address: int, size_bytes: int, dtype: str) -> Figures | None:
+    """The figures of a tensor with the same memory."""
+    same = like is not None and (like.address, like.size_bytes, like.dtype) == (address, size_bytes, dtype)
+    return like.summary if like is not None and same else None

@@ -7,16 +7,6 @@ import torch
 
 from engine.events import Role
 from engine.worker.capture.tensor_facts import TensorFacts
-from engine.worker.capture.uninitialised import Blank
-
-
-class Form(msgspec.Struct, eq=False, gc=False):
-    """What tensors that are alike have in common; there is one of each."""
-
-    shape: tuple[int, ...]
-    dtype: torch.dtype
-    tracking: int
-    """0: needs no gradient, 1: comes from a node, 2: is a leaf."""
 
 
 class Storage(msgspec.Struct, eq=False, gc=False):
@@ -27,8 +17,8 @@ class Storage(msgspec.Struct, eq=False, gc=False):
     most_members: int = 32
     """From so many members on the dead ones are looked for."""
     lent: bool = False
-    blank: Blank | None = None
-    """What nothing has been written into yet."""
+    undefined: bool = False
+    """Nothing has been written into it yet."""
     kept: weakref.ref[torch.UntypedStorage] | None = None
     """The memory itself, where a node may keep it when no tensor in it exists any more."""
 
@@ -62,8 +52,6 @@ class State(msgspec.Struct, eq=False, gc=False):
     requires_grad: bool = False
     node: int = 0
     storage: Storage | None = None
-    form: Form | None = None
-    """What it has in common with others, once somebody asked; None again when it may have changed."""
     base: int = 0
     grad: "State | None" = None
     grad_of: "State | None" = None
@@ -77,12 +65,11 @@ class State(msgspec.Struct, eq=False, gc=False):
         leaf = self.grad_of
         return leaf.first if leaf is not None and leaf.grad is self else 0
 
+    @property
+    def is_undefined(self) -> bool:
+        """Whether its memory is as it was found."""
+        return self.storage is not None and self.storage.undefined
+
 
 Taken = list[tuple[torch.Tensor, State, int, int]]
 """Argument, its state, its record and version before the call."""
-
-
-def is_blank(tensor: torch.Tensor, state: State) -> bool:
-    """Whether some of a tensor is memory as it was found."""
-    storage = state.storage
-    return storage is not None and storage.blank is not None and storage.blank.covers(tensor)

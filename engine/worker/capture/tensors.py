@@ -10,7 +10,7 @@ from engine.worker.capture.lifetimes import Lifetimes
 from engine.worker.capture.outbox import Outbox
 from engine.worker.capture.storages import Storages, is_lent
 from engine.worker.capture.tensor_facts import TensorFacts, is_tracked_leaf, look, version_of
-from engine.worker.capture.tensor_state import State, Taken, is_blank
+from engine.worker.capture.tensor_state import State, Taken
 from engine.worker.capture.thread_state import ThreadState
 from engine.worker.capture.updates import Updates
 
@@ -63,7 +63,7 @@ class Tensors:
             if state.version < 0:
                 return self.renew(tensor, state)
             if state.storage is not None:
-                state.storage.blank = None  # written where no op was recorded
+                state.storage.undefined = False  # written where no op was recorded
             before = state.id
             self.renew(tensor, state)
             state.unseen = before
@@ -82,16 +82,16 @@ class Tensors:
         lent = is_lent(tensor)
         # an `nn.Parameter` over `torch.empty` is a new object in memory whose first tensor is gone
         storage = self._storages.by_address.get(seen.address)
-        blank = None if storage is None or lent else storage.blank
-        if blank is not None and self._counts.ops_omitted and version_of(tensor):
-            blank = None  # written by an op that was left out
-        if blank is not None and blank.covers(tensor):
+        undefined = storage is not None and storage.undefined and not lent
+        if undefined and self._counts.ops_omitted and version_of(tensor):
+            undefined = False  # written by an op that was left out
+        if undefined:
             seen = look(tensor, True)
         state = self.create(tensor, role, seen)
         state.watched = lent
         self.describe(tensor, state)
-        if blank is not None and state.storage is not None:
-            state.storage.blank = blank
+        if undefined:
+            self._storages.find(state)
         self._say(state)
         return state
 
@@ -106,7 +106,7 @@ class Tensors:
         """Records a new tensor whose memory is as it was found."""
         state = self.create(tensor, "leaf", look(tensor, True))
         self.describe(tensor, state, fresh=True)
-        self._storages.find_blank(tensor, state)
+        self._storages.find(state)
         self._say(state)
         self._outbox.publish()
 
@@ -211,8 +211,7 @@ class Tensors:
     def renew(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> State:
         """A new record of an object whose contents changed."""
         state.id, state.unseen = self._counts.new_tensor(), 0
-        state.form = None
-        state.look = look(tensor, is_blank(tensor, state))
+        state.look = look(tensor, state.is_undefined)
         state.node = 0
         self._storages.move(state)
         self.describe(tensor, state, fresh)
@@ -228,7 +227,6 @@ class Tensors:
 
     def reconsider(self, tensor: torch.Tensor, state: State) -> None:
         """Corrects a record whose object began or ceased to be tracked without being written."""
-        state.form = None
         if state.node and not tensor.requires_grad:
             self.renew(tensor, state)
             return
@@ -257,15 +255,12 @@ class Tensors:
             grad.role = "gradient"
             self._outbox.add(TensorChanged(grad.id, "gradient"))
 
-    def write(
-        self, name: str, tensor: torch.Tensor, state: State, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> None:
+    def write(self, name: str, state: State, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Takes note of what an op that wrote made of undefined memory."""
-        if name in ("setitem", "copy_") and isinstance(args[-1], torch.Tensor):
-            source = self.state(args[-1])
-            if source is not None and is_blank(args[-1], source):
-                return  # `x[0] += 1` ends by putting there what is there
-        self._storages.write(name, tensor, state, args, kwargs)
+        source = None
+        if name in ("setitem", "copy_") and isinstance(args[-1], torch.Tensor):  # `x[0] += 1` ends by putting there
+            source = self.state(args[-1])  # what is there
+        self._storages.write(state, name, kwargs, source)
 
     def lend(self, taken: Taken, made: list[torch.Tensor]) -> None:
         """From now on the memory of these tensors may be written by code that PyTorch does not see."""

@@ -18,9 +18,9 @@ from torch.autograd.graph import GradientEdge, get_gradient_edge
 
 from engine.events import LeafChecked
 from engine.request import RunRequest
+from engine.worker.capture.figures import spoken
 from engine.worker.capture.passes import Backward
 from engine.worker.capture.recorder import Recorder
-from engine.worker.capture.tensor_facts import spoken
 from engine.worker.checks.jacobian import jacobians
 from engine.worker.checks.surface import Points, surface
 from engine.worker.checks.tape import Impossible, Leaf, Tape, Value, dense, differs, quiet, spread

@@ -21,12 +21,10 @@ from engine.worker.capture.ops import Recording
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.tensor_facts import is_tracked_leaf, start_of, version_of
 from engine.worker.pytorch.internals import (
-    disable_torch_function,
-    dispatch_mode_count,
     get_frame,
     is_functorch_wrapped,
-    without_dispatch_modes,
 )
+from engine.worker.pytorch.modes import unseen
 
 MOST_ENTRIES = 20_000
 _SHARE = 8
@@ -385,9 +383,7 @@ class Tape:
 def quiet() -> Iterator[None]:
     """Nothing done inside is seen by a mode of the program's, or by autograd."""
     with contextlib.ExitStack() as stack:
-        stack.enter_context(disable_torch_function())
-        if dispatch_mode_count():
-            stack.enter_context(without_dispatch_modes())
+        stack.enter_context(unseen())
         stack.enter_context(torch.no_grad())
         yield
 

@@ -8,44 +8,34 @@ is
 * kept, when its number is in the sample;
 * provisional: recorded but held back, and forgotten as soon as the next turn is recorded, so that the last one is there
   at the end;
-* skipped, once recording has taken its share of the time: nothing is recorded but two numbers for the curve.
+* skipped, once provisional turns have taken `EFFORT`: nothing is recorded but two numbers for the curve.
+
+Only counts decide, never the clock: a program has the same trace on a machine that is slow or busy.
 
 Forgetting must leave no trace of the numbers that were forgotten: `_sift` takes the states of live tensors out of
 recording, or keeps the one row that says what they are now.
 """
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from threading import RLock
-from time import perf_counter
-from types import CodeType, FrameType
-from typing import Any, TypeAlias
-
-import torch
-from torch.autograd.graph import GradientEdge, get_gradient_edge
+from types import FrameType
+from typing import Any
 
 from engine import events
-from engine.event_patterns import Patterns, spread_visit
 from engine.events import (
     Accumulated,
-    Again,
     CurveSaid,
-    Data,
     Event,
-    Figures,
     Found,
     Gone,
     ModuleSeen,
     NodeSeen,
     Omitted,
     OpRan,
-    Passed,
     PassStarted,
-    Pattern,
     Printed,
     Said,
-    Skipped,
     StorageSize,
     TensorBrief,
     TensorChanged,
@@ -56,19 +46,19 @@ from engine.events import (
     as_read,
 )
 from engine.worker.capture.counts import Counts
+from engine.worker.capture.figures import spoken
 from engine.worker.capture.nodes import Nodes
 from engine.worker.capture.op_names import Called
 from engine.worker.capture.outbox import Outbox
 from engine.worker.capture.sites import Sites
 from engine.worker.capture.storages import Storages
-from engine.worker.capture.tensor_facts import dtype_kind_of, look, small_data, spoken
 from engine.worker.capture.tensor_state import State
 from engine.worker.capture.tensors import Tensors
 from engine.worker.capture.thread_state import ThreadState
-from engine.worker.pytorch.internals import disable_torch_function, get_frame
-
-Node: TypeAlias = Any  # PyTorch's nodes have no static type
-Place = tuple[CodeType, int]
+from engine.worker.compact.curve import loss_of, norm, norm_of, sinks
+from engine.worker.compact.turns import Calls, Gap, Place, step_around, went_back
+from engine.worker.pytorch.internals import get_frame
+from engine.worker.pytorch.modes import unseen
 
 FULL = 16_000
 """Operations, tensors and nodes that are recorded before anything is left out: a trace of some 6 MB."""
@@ -79,50 +69,14 @@ SAMPLE = 8_000
 _CURVE = 2_000
 """Points of the curve that are said at one distance; then the distance doubles."""
 _LONGEST_PERIOD = 64
-_SHARE = 0.3
-"""Part of the wall time after which most turns are skipped."""
+EFFORT = 150_000
+"""Facts recorded in provisional turns after which most are skipped: some two seconds."""
+_BYTES_A_FACT = 40_000
+"""Bytes of a tensor that are looked at in the time that a fact takes."""
 _SPARE = 16
 """Then one turn in so many is recorded, for the sake of the last."""
-_ALWAYS = (events.Called, Pattern, Printed, Warned, Found, ModuleSeen, Omitted, CurveSaid, Gone, StorageSize)
+_ALWAYS = (events.Called, Printed, Warned, Found, ModuleSeen, Omitted, CurveSaid, Gone, StorageSize)
 """What is said though its turn is forgotten."""
-
-
-class _Calls:
-    """The engine calls of one line."""
-
-    __slots__ = ("count", "last", "period")
-
-    def __init__(self) -> None:
-        self.count = self.last = self.period = 0
-
-
-class _Gap:
-    """What was left out since the last row that was said."""
-
-    def __init__(self) -> None:
-        self.first = self.last = self.passes = self.updates = 0
-        self.ops: Counter[tuple[int, int, int]] = Counter()
-
-    def __bool__(self) -> bool:
-        return bool(self.passes or self.updates or self.ops)
-
-    def add_pass(self, number: int) -> None:
-        self.first = self.first or number
-        self.last = number
-        self.passes += 1
-
-    def add(self, other: "_Gap") -> None:
-        """Takes in a gap that follows."""
-        self.first = self.first or other.first
-        self.last = other.last or self.last
-        self.passes += other.passes
-        self.updates += other.updates
-        self.ops.update(other.ops)
-
-    def said(self) -> Skipped:
-        """The event that tells of it."""
-        places = tuple([(*place, count) for place, count in self.ops.items()])
-        return Skipped(self.first, self.last, self.passes, self.ops.total(), self.updates, places)
 
 
 class LoopSampler:
@@ -141,7 +95,6 @@ class LoopSampler:
         self._nodes = nodes
         self.lock = RLock()
         """The time limit settles from another thread."""
-        self.started = perf_counter()
         self.full = True
         """Nothing is left out yet."""
         self.muted = False
@@ -150,10 +103,12 @@ class LoopSampler:
         """Where the anchor's last pass was called, outermost first, until the program jumps back."""
         self.steps = 0
         """Optimizer steps that are running."""
-        self.calls: dict[int, _Calls] = {}
+        self.calls: dict[int, Calls] = {}
         self.anchor = 0
         """The line whose pass ends a turn."""
         self.outermost = self.inside = self.spent = 0
+        self.effort = 0
+        """Spent on turns that were forgotten."""
         self.volume = 0
         """What was recorded when the block began."""
         self.provisional = False
@@ -164,9 +119,7 @@ class LoopSampler:
         self.carry: list[Said] = []
         """Events of live tensors, said with the next block."""
         self.carried: set[int] = set()
-        self.patterns = Patterns()
-        """Those of ops that a loop does again."""
-        self.before, self.gap = _Gap(), _Gap()
+        self.before, self.gap = Gap(), Gap()
         """What was left out before the block, and since."""
         self.aside_floor = 0
         self.block_rows: list[Said] = []
@@ -180,7 +133,6 @@ class LoopSampler:
 
     def begin(self) -> None:
         """The program begins, and its limits are known."""
-        self.started = perf_counter()
         self._attend()
 
     # What the others ask
@@ -192,7 +144,6 @@ class LoopSampler:
         if not self.muted:
             return self._at_limit()
         if called is None or called.special:
-            self.gap.updates += called is not None and called.special in ("set_grad", "set_data")
             return True
         places = len(self._sites.places)
         site = self._sites.of(frame)
@@ -205,11 +156,14 @@ class LoopSampler:
 
     def skips_update(self) -> bool:
         """Whether a change outside the graph is to go unrecorded."""
-        return self.muted or self._counts.updates_kept >= self._counts.limits.ops
+        if self.muted or self._counts.updates_kept < self._counts.limits.ops:
+            return self.muted
+        self._counts.omit_update()
+        return True
 
     def turn(self, frame: FrameType, again: bool = False) -> None:
         """Begins a new turn when the program has jumped back; `again`: here a pass is called."""
-        if self.armed is not None and self._may_turn() and _went_back(self.armed, self._sites.stack(frame), again):
+        if self.armed is not None and self._may_turn() and went_back(self.armed, self._sites.stack(frame), again):
             self.armed = None
             with self.lock:
                 self._next_turn()
@@ -243,10 +197,6 @@ class LoopSampler:
         """It has ended."""
         self.steps -= 1
 
-    def skip_update(self) -> None:
-        """A change outside the graph goes unrecorded."""
-        self.gap.updates += 1
-
     # Passes
 
     def passed(self, frame: FrameType | None) -> None:
@@ -260,7 +210,7 @@ class LoopSampler:
         if calls is None:
             if len(self.calls) > 1000:
                 self.calls = {s: c for s, c in self.calls.items() if self._recurs(c)}
-            calls = self.calls[site] = _Calls()
+            calls = self.calls[site] = Calls()
         calls.period = self.outermost - calls.last if calls.count else 0
         calls.last = self.outermost
         calls.count += 1
@@ -276,7 +226,7 @@ class LoopSampler:
             self.since = 0
         self._attend()
 
-    def _recurs(self, calls: _Calls) -> bool:
+    def _recurs(self, calls: Calls) -> bool:
         return 0 < calls.period <= _LONGEST_PERIOD and self.outermost - calls.last <= 2 * calls.period + 2
 
     def _anchor(self) -> int:
@@ -293,16 +243,16 @@ class LoopSampler:
         """Runs the engine unrecorded; only the loss and the norm of what reaches the leaves are noted."""
         number = self._counts.new_pass()
         site = self._sites.of(get_frame(1))
-        loss = _loss(outputs)
+        loss = loss_of(outputs)
         self.inside += 1
         handles: list[Any] = []
         self.squares = None
         try:
-            with disable_torch_function():
+            with unseen():
                 if kwargs.get("accumulate_grad", True) and self.inside == 1:
                     self.squares = 0.0
                     self._thread.is_internal = True
-                    handles = [node.register_hook(self._arrived) for node in _sinks(outputs)]
+                    handles = [node.register_hook(self._arrived) for node in sinks(outputs)]
                 self._thread.is_internal = False
             return engine(outputs, *args, **kwargs)
         finally:
@@ -318,8 +268,8 @@ class LoopSampler:
 
     def _arrived(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:
         if entered and entered[0] is not None and self.squares is not None:
-            with disable_torch_function():
-                self.squares += _norm(entered[0]) ** 2
+            with unseen():
+                self.squares += norm(entered[0]) ** 2
 
     def curve(self, number: int, loss: float | str | None, norm: float | str | None, site: int) -> None:
         """Notes one call of the engine that is left out."""
@@ -338,8 +288,8 @@ class LoopSampler:
     def _next_turn(self) -> None:
         """The anchor's loop goes round."""
         number = self.calls[self.anchor].count + 1
-        late = perf_counter() - self.started > _SHARE * self._counts.limits.wall_s
-        if self._may_keep() and number % _step(number, self._fineness()) == 0:
+        late = self.effort >= EFFORT
+        if self._may_keep() and number % step_around(number, self._fineness()) == 0:
             self._open(provisional=False)
         elif not late or number % _SPARE == 0:
             self._open(provisional=True)
@@ -376,7 +326,7 @@ class LoopSampler:
         self.floor = self._counts.tensors
         self.volume = self._counts.recorded
         if provisional:
-            self.before, self.gap = self.gap, _Gap()
+            self.before, self.gap = self.gap, Gap()
             self.carried = {event.id for event in self.carry if isinstance(event, TensorBrief)}
             self._outbox.divert(self.carry)
             self.carry = []
@@ -414,7 +364,7 @@ class LoopSampler:
     def _say_gap(self) -> None:
         if self.gap:
             self._outbox.send(self.gap.said())
-            self.gap = _Gap()
+            self.gap = Gap()
 
     def _mute(self) -> None:
         self.muted = True
@@ -460,27 +410,15 @@ class LoopSampler:
         """Says what is always said of some events; gives those that live tensors need; forgets the others.
 
         Numbers above `floor`, and those carried over, are in these events only."""
-        block = list(self._spread(rows))
+        block = [as_read(row) for row in rows]
         tensors = {event.id: event for event in block if isinstance(event, TensorSeen)}
+        self.effort += len(block) + sum(tensor.size_bytes for tensor in tensors.values()) // _BYTES_A_FACT
         tied = {event.id for event in tensors.values() if event.node}
         needed = self._needed(floor, carried, tied)
         for event in block:
             self._count(event)
         self._draw(block, tensors)
         return [event for event in block if self._is_kept(event, needed, floor, carried)]
-
-    def _spread(self, rows: list[Said]) -> Iterator[Event]:
-        """The events, each that stands for several replaced by those."""
-        for row in rows:
-            match as_read(row):
-                case Again() as again:
-                    yield from self.patterns.spread(again)
-                case Passed() as passed:
-                    made, visit = spread_visit(passed)
-                    yield from made
-                    yield visit
-                case event:
-                    yield event
 
     def _count(self, event: Event) -> None:
         """Says what is always said of an event, and notes the rest in the gap."""
@@ -494,7 +432,6 @@ class LoopSampler:
             case Visited() if event.gone:
                 outbox.send(Gone(event.gone))
             case Updated():
-                self.gap.updates += 1
                 self._counts.forget_update()
             case PassStarted():
                 self.gap.add_pass(event.id)
@@ -553,7 +490,7 @@ class LoopSampler:
         squares: dict[int, float] = {event.id: 0.0 for event in block if isinstance(event, PassStarted)}
         for event in block:
             if isinstance(event, Accumulated) and event.pass_id in squares and (delta := tensors.get(event.delta)):
-                squares[event.pass_id] += _norm_of(delta.data, delta.summary) ** 2
+                squares[event.pass_id] += norm_of(delta.data, delta.summary) ** 2
         for event in block:
             if isinstance(event, PassStarted):
                 norm = spoken(math.sqrt(squares[event.id])) if event.kind == "backward" else None
@@ -570,67 +507,3 @@ class LoopSampler:
             states = self._tensors.states.values()
             data = next((state.look.data for state in states if state.id == root), None)
         return data[0] if data is not None and len(data) == 1 else None
-
-
-def _norm_of(data: Data | None, summary: Figures | None) -> float:
-    if data is not None:
-        return math.sqrt(sum(float(value) ** 2 for value in data))
-    return math.nan if summary is None else float(summary[4])
-
-
-def _norm(tensor: torch.Tensor) -> float:
-    seen = look(tensor)
-    return _norm_of(seen.data, seen.summary)
-
-
-def _loss(outputs: Sequence[Any]) -> float | str | None:
-    first = outputs[0] if outputs else None
-    if not isinstance(first, torch.Tensor):
-        return None
-    try:
-        with disable_torch_function():
-            if first.numel() != 1 or first.is_complex():
-                return None
-            value = small_data(first.detach(), dtype_kind_of(first.dtype), 1)[0]
-            return value if isinstance(value, str) else float(value)
-    except Exception:  # a tensor without memory
-        return None
-
-
-def _sinks(outputs: Sequence[Any]) -> Iterator[Node]:
-    """The AccumulateGrad nodes that can be reached."""
-    todo: list[Node] = []
-    for output in outputs:
-        if isinstance(output, GradientEdge):
-            todo.append(output.node)
-        elif isinstance(output, torch.Tensor) and output.requires_grad:
-            todo.append(get_gradient_edge(output).node)
-    seen = set(todo)
-    while todo:
-        node = todo.pop()
-        targets = node.next_functions
-        if not targets and hasattr(node, "variable"):
-            yield node
-        for target, _ in targets:
-            if target is not None and target not in seen:
-                seen.add(target)
-                todo.append(target)
-
-
-def _went_back(then: list[Place], now: list[Place], again: bool) -> bool:
-    """Whether the program has jumped back since: the first place that differs comes earlier in its code."""
-    for (code, instruction), (code_now, instruction_now) in zip(then, now, strict=False):
-        if code is not code_now:
-            return False
-        if instruction != instruction_now:
-            return instruction_now < instruction
-    return again or len(now) < len(then)  # the very call that led to the pass
-
-
-def _step(number: int, fineness: int) -> int:
-    """Distance between kept turns around this one: a round number, at most `number / fineness`."""
-    most = number // fineness
-    if most < 2:
-        return 1
-    ten = int(10 ** (len(str(most)) - 1))
-    return next(factor for factor in (5, 2, 1) if factor * ten <= most) * ten

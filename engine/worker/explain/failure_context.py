@@ -21,7 +21,8 @@ from engine.program.source import Source
 from engine.program.spelling import LONGEST_NAME, nearest
 from engine.trace import Span
 from engine.worker.capture.recorder import Recorder
-from engine.worker.pytorch.internals import MODULE_TABLES, disable_torch_function, position_at, positions_of
+from engine.worker.pytorch.internals import MODULE_TABLES, position_at, positions_of
+from engine.worker.pytorch.modes import unseen
 
 _MOST_OPERANDS = 24
 _MISSING = object()
@@ -66,7 +67,7 @@ class FailureContext:
     def _number(self, value: object) -> int:
         if not isinstance(value, torch.Tensor):
             return 0
-        with disable_torch_function():
+        with unseen():
             return self.recorder.tensors.meet(value).id
 
     def value(self, node: ast.expr) -> Any:

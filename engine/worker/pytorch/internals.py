@@ -143,8 +143,7 @@ SavedTensor: Any = torch._C._autograd.SavedTensor
 (torch/csrc/autograd/init.cpp)."""
 
 PUSH_SAVED_HOOKS = EntryPoint(torch._C._autograd, "_push_saved_tensors_default_hooks")
-POP_SAVED_HOOKS = EntryPoint(torch._C._autograd, "_pop_saved_tensors_default_hooks")
-"""Begin and end `saved_tensors_hooks` (torch/autograd/graph.py)."""
+"""Begins `saved_tensors_hooks` (torch/autograd/graph.py)."""
 
 REGISTER_SAVED_HOOKS = EntryPoint(SavedTensor, "register_hooks")
 """Hooks on one saved tensor (torch/csrc/autograd/init.cpp)."""

@@ -22,7 +22,7 @@ from engine.worker.capture.ops import Recording
 from engine.worker.capture.optimizers import Optimizers
 from engine.worker.capture.passes import Backward
 from engine.worker.capture.recorder import Recorder
-from engine.worker.pytorch.internals import disable_torch_function
+from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.patching import Patches
 from engine.worker.pytorch.tracebacks import clean_tracebacks
 from engine.worker.runtime import wrappers
@@ -103,7 +103,7 @@ class Instrumentation:
     def tell(self) -> None:
         """Says what is left at the end."""
         self.recorder.sampler.end()
-        with disable_torch_function():
+        with unseen():
             self.finish.tell(self.names)
             self.walks.tell()
 
@@ -115,7 +115,7 @@ class Instrumentation:
 
     def blobs(self) -> Iterator[BlobSaid]:
         """Contents of larger tensors, last of all."""
-        with disable_torch_function():
+        with unseen():
             yield from self.finish.blobs()
 
     def blank_made(self, tensor: torch.Tensor) -> None:
@@ -124,7 +124,7 @@ class Instrumentation:
         if self.mode.thread.muted or self.mode.over:
             return
         try:
-            with recorder.lock, disable_torch_function():
+            with recorder.lock, unseen():
                 recorder.tensors.find(tensor)
         except Exception as error:
             recorder.trouble("uninitialised", error)

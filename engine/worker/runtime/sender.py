@@ -25,8 +25,8 @@ from engine.events import (
     tag_of,
 )
 from engine.program.spans import Lines
+from engine.worker.capture.pictures import Pooled
 from engine.worker.capture.recorder import Recorder
-from engine.worker.capture.tensor_facts import Pooled
 from engine.worker.compact.sampling import OPS_BYTES
 from engine.worker.pytorch.internals import Position, position_at, positions_of
 

@@ -31,13 +31,11 @@ from engine.worker.pytorch.internals import (
     GLOBAL_FORWARD_HOOKS,
     GLOBAL_FORWARD_PRE_HOOKS,
     HAS_TORCH_FUNCTION,
-    POP_SAVED_HOOKS,
     PUSH_SAVED_HOOKS,
     REGISTER_SAVED_HOOKS,
     SWAP_WEAKREF,
     THREAD_BOOTSTRAP,
     WRAP_STEP,
-    disable_torch_function,
     function_mode_at,
     function_mode_count,
     function_mode_enabled,
@@ -46,6 +44,7 @@ from engine.worker.pytorch.internals import (
     push_function_mode,
     tracing_state,
 )
+from engine.worker.pytorch.modes import unseen
 from engine.worker.pytorch.patching import EntryPoint, Patches
 
 MODULE_CALL = EntryPoint(torch.nn.Module, "__call__")
@@ -111,7 +110,6 @@ def wrap_threads(mode: Recording, patches: Patches) -> None:
 
     def started(self: threading.Thread) -> None:
         nodes.meet_threads()
-        mode.forget_plans()
         start(self)
 
     def _bootstrap_inner(self: threading.Thread) -> None:
@@ -159,22 +157,17 @@ def replace_workers(recorder: Recorder, patches: Patches) -> None:
 def wrap_saved_hooks(recorder: Recorder, patches: Patches) -> None:
     """Hooks on what nodes save run the program's code in forward and in backward; PyTorch hands them on by these
     names."""
-    push, pop, register = PUSH_SAVED_HOOKS.get(), POP_SAVED_HOOKS.get(), REGISTER_SAVED_HOOKS.get()
+    push, register = PUSH_SAVED_HOOKS.get(), REGISTER_SAVED_HOOKS.get()
 
     def _push_saved_tensors_default_hooks(pack: Any, unpack: Any) -> None:
         push(pack, unpack)
-        recorder.saved_hooks.push()
-
-    def _pop_saved_tensors_default_hooks() -> None:
-        pop()
-        recorder.saved_hooks.pop()
+        recorder.saved_hooks.meet()
 
     def register_hooks(self: Any, pack: Any, unpack: Any) -> None:
         recorder.saved_hooks.meet()
         register(self, pack, unpack)
 
     patches.replace(PUSH_SAVED_HOOKS, _push_saved_tensors_default_hooks)
-    patches.replace(POP_SAVED_HOOKS, _pop_saved_tensors_default_hooks)
     patches.replace(REGISTER_SAVED_HOOKS, register_hooks)
 
 
@@ -316,12 +309,11 @@ def _zero_grad(
     def zero_grad(self: Any, set_to_none: bool = True) -> None:
         recorder.sampler.turn(get_frame(1))
         if mode.thread.muted or mode.over or recorder.sampler.skips_update():
-            recorder.sampler.skip_update()
             original(self, set_to_none)
             return
         before: list[Any] = []
         try:
-            with disable_torch_function():
+            with unseen():
                 before = optimizers.grads(parameters(self))
         except Exception as error:
             recorder.trouble("zero_grad", error)
@@ -331,7 +323,7 @@ def _zero_grad(
         finally:
             mode.thread.unmute()
         try:
-            with disable_torch_function():
+            with unseen():
                 optimizers.zeroed(self, kind, before, recorder.sites.of(get_frame(1)), set_to_none)
         except Exception as error:
             recorder.trouble("zero_grad", error)

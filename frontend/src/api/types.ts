@@ -1444,10 +1444,6 @@ export interface Gap {
    * Calls of the engine left out.
    */
   passes: number;
-  /**
-   * Updates left out.
-   */
-  updates: number;
 }
 /**
  * One firing of a hook the user registered.
@@ -2761,10 +2757,6 @@ export interface Tensor {
  * via the `definition` "Summary".
  */
 export interface Summary {
-  /**
-   * Counts in equal bins from `min` to `max`.
-   */
-  histogram?: number[] | null;
   /**
    * Infinite elements.
    */

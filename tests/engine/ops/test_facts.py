@@ -204,18 +204,6 @@ def contents(name: str) -> tuple[list[float], list[float]] | tuple[list[bool], l
     return [0.2, 0.4, 0.6, 0.8], [1.3, 1.0, 0.1, 0.7]
 
 
-@pytest.mark.parametrize("name", having("fresh"))
-def test_what_is_new_lies_in_memory_of_its_own(name: str) -> None:
-    tensor = torch.ones(2) if name == "dot" else torch.ones(2, 2)
-    others = (
-        (tensor, tensor[0])[name == "mv"] if name in ("mm", "mv", "dot", "matmul") or FACTS[name].broadcasts else None
-    )
-    if name == "bmm":
-        tensor = others = tensor[None]
-    made = function(name)(tensor) if others is None else function(name)(tensor, others)
-    assert made.untyped_storage().data_ptr() != tensor.untyped_storage().data_ptr()
-
-
 @pytest.mark.parametrize("name", having("reads"))
 def test_what_is_read_is_no_tensor(name: str) -> None:
     assert not isinstance(getattr(torch.ones(1), name)(), Tensor)

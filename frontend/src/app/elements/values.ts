@@ -76,7 +76,7 @@ export function figures(tensor: Tensor): Figures | null {
       zeros: summary.zeros ?? 0,
       nan: summary.nan ?? 0,
       inf: summary.inf ?? 0,
-      histogram: summary.histogram ?? null,
+      histogram: null,
     }
   }
   if (!tensor.data || tensor.data.length === 0 || tensor.dtype === 'bool' || tensor.dtype.startsWith('complex'))

@@ -157,7 +157,7 @@ test('the graph of the fixture is the one these tests speak of', () => {
 test('a ledger says where passes of a loop were left out', () => {
   const at = trace.timeline.findIndex((step) => step.kind === 'pass' && step.pass === 'p3')
   const timeline = [...trace.timeline.slice(0, at), { kind: 'gap' as const, index: 0 }, ...trace.timeline.slice(at)]
-  const thinned = new TraceIndex({ ...trace, timeline, gaps: [{ passes: 7, ops: 21, updates: 7, first: 3, last: 9 }] })
+  const thinned = new TraceIndex({ ...trace, timeline, gaps: [{ passes: 7, ops: 21, first: 3, last: 9 }] })
   const entries = new History(thinned).accounts[0]!.entries
   expect(entries.map((entry) => entry.gap ?? 0)).toEqual([0, 0, 0, 7])
   const t = words('en')

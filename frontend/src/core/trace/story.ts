@@ -84,9 +84,9 @@ export function tell(index: TraceIndex, number: number, t: Words): Told {
 /** Turns of a long loop that were left out. */
 function tellGap(gap: Gap | undefined, t: Words): Told {
   if (!gap) return told('')
-  const { first, last, passes, ops, updates } = gap
-  if (first == null || last == null) return told(t('step.gap_ops', { ops, updates }))
-  return told(t('step.gap', { passes, first, last }), t('step.gap_ops', { ops, updates }))
+  const { first, last, passes, ops } = gap
+  if (first == null || last == null) return told(t('step.gap_ops', { ops }))
+  return told(t('step.gap', { passes, first, last }), t('step.gap_ops', { ops }))
 }
 
 function failureLine(index: TraceIndex): string {

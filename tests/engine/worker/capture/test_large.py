@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from engine.worker.capture import tensor_facts
-from engine.worker.capture.tensor_facts import as_array, figures, look
+from engine.worker.capture import figures as figures_room
+from engine.worker.capture.figures import figures
+from engine.worker.capture.pictures import picture as pictured
+from engine.worker.capture.tensor_facts import as_array, look
 
 SIZE = 6_000_000
 
@@ -41,7 +43,7 @@ LARGE = {
 @pytest.mark.parametrize("name", LARGE)
 def test_figures_are_those_of_all_elements(name: str) -> None:
     tensor = LARGE[name]()
-    low, high, mean, std, norm, zeros, nan, inf, _, over = figures(as_array(tensor), False)
+    low, high, mean, std, norm, zeros, nan, inf, over = figures(as_array(tensor))
     assert [low, high, mean, std, norm] == pytest.approx(expected(tensor), rel=1e-5)
     wide = tensor.abs() if tensor.is_complex() else tensor.to(torch.float64)
     assert (zeros, nan, inf) == (int((wide == 0).sum()), int(wide.isnan().sum()), int(wide.isinf().sum()))
@@ -54,7 +56,7 @@ def test_no_copy_of_the_whole_is_made(name: str) -> None:
     array = as_array(tensor)
     tracemalloc.start()
     try:
-        figures(array, False)
+        figures(array)
         assert tracemalloc.get_traced_memory()[1] < 4 << 20
     finally:
         tracemalloc.stop()
@@ -63,7 +65,7 @@ def test_no_copy_of_the_whole_is_made(name: str) -> None:
 def test_repeated_elements_are_counted_as_often_as_they_are_there() -> None:
     column = torch.tensor([[0.0], [3.0], [float("nan")]])
     wide = column.expand(3, 400)
-    low, high, mean, std, norm, zeros, nan, inf, _, over = figures(as_array(wide), False)
+    low, high, mean, std, norm, zeros, nan, inf, over = figures(as_array(wide))
     assert (low, high, mean, std, zeros, nan, inf, over) == (0.0, 3.0, 1.5, 1.5, 400, 400, 0, 0)
     assert norm == pytest.approx((9 * 400) ** 0.5)
 
@@ -77,10 +79,10 @@ def test_a_trillion_elements_in_four_bytes_take_no_time() -> None:
 
 
 def test_windows_that_overlap_are_sampled_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tensor_facts, "_MOST", 10_000)
-    monkeypatch.setattr(tensor_facts, "_WHOLE", 1_000)
+    monkeypatch.setattr(figures_room, "_MOST", 10_000)
+    monkeypatch.setattr(figures_room, "_WHOLE", 1_000)
     windows = torch.arange(3000.0).unfold(0, 1000, 1)
-    low, high, mean, *_, over = figures(as_array(windows), False)
+    low, high, mean, *_, over = figures(as_array(windows))
     assert 0 < over <= 10_000
     assert 0 <= float(low) < float(high) <= 2999
     assert mean == pytest.approx(1499.5, rel=0.05)
@@ -91,7 +93,7 @@ def test_an_empty_large_shape_has_no_figures_to_compute() -> None:
 
 
 def test_nothing_finite() -> None:
-    assert figures(np.full(SIZE, np.nan, np.float32), False)[:5] == ("nan",) * 5
+    assert figures(np.full(SIZE, np.nan, np.float32))[:5] == ("nan",) * 5
 
 
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), -float("inf"), 1e38])
@@ -101,7 +103,7 @@ def test_a_picture_marks_only_the_cells_that_are_not_finite(odd: float, turned: 
     values[0, 0] = odd
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        picture = tensor_facts.picture(as_array(values.T if turned else values))
+        picture = pictured(as_array(values.T if turned else values))
         assert picture is not None
         rows, columns, text, scale = picture.said()
     levels = np.frombuffer(binascii.a2b_base64(text), np.int8)
@@ -113,16 +115,16 @@ def test_a_picture_marks_only_the_cells_that_are_not_finite(odd: float, turned: 
 
 def test_a_picture_shows_the_values_of_its_moment() -> None:
     values = torch.ones(8, 16)
-    picture, later = tensor_facts.picture(as_array(values)), tensor_facts.picture(as_array(values))
+    picture, later = pictured(as_array(values)), pictured(as_array(values))
     assert picture is not None
     assert picture == later
     values.zero_()
     assert picture.said()[3] == 1.0
-    assert picture != tensor_facts.picture(as_array(values))
+    assert picture != pictured(as_array(values))
 
 
 @pytest.mark.parametrize("size", [8192, 8193, 100_000, 262_144, 300_001])
 def test_figures_leave_no_element_out(size: int) -> None:
     tensor = torch.arange(size, dtype=torch.float64)
     tensor[-1] = -7
-    assert figures(as_array(tensor), False)[:5] == pytest.approx(expected(tensor), rel=1e-9)
+    assert figures(as_array(tensor))[:5] == pytest.approx(expected(tensor), rel=1e-9)

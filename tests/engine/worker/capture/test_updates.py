@@ -71,6 +71,17 @@ def test_a_gradient_set_by_hand(line: str, after: tuple[float, float]) -> None:
     assert _data(trace, trace.passes[1].accumulations[0].before) == after
 
 
+@pytest.mark.parametrize("target", ["x.data", "x.detach()", "x.data[0]", "x.grad", "x.grad.data"])
+@pytest.mark.parametrize("start", ["", "x.grad.zero_()\n"])
+def test_the_kind_of_a_write_does_not_depend_on_the_number_written(target: str, start: str) -> None:
+    kinds = []
+    for number in ("0.0", "3.0"):
+        trace = _trace(f"{start}target = {target}\ntarget -= {number}\n")
+        written = trace.updates[-1]
+        kinds.append((written.kind, [change.name for change in written.changes]))
+    assert kinds[0] == kinds[1]
+
+
 def test_a_clipped_gradient_is_set_once() -> None:
     trace = _trace("norm = torch.nn.utils.clip_grad_norm_([x], 1.0)\ngo()\n")
     ((kind, before, after),) = _of(trace, "x.grad")

@@ -194,7 +194,7 @@ def small(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     """Thresholds that let short loops be long ones."""
     monkeypatch.setattr(thin, "FULL", 300)
     monkeypatch.setattr(thin, "SAMPLE", 300)
-    monkeypatch.setattr(thin, "_SHARE", 1.0 if request.param == "shadow" else 0.0)
+    monkeypatch.setattr(thin, "EFFORT", thin.EFFORT if request.param == "shadow" else 0)
     yield request.param
 
 
@@ -286,7 +286,7 @@ def test_norms_of_the_curve_are_those_of_the_gradients(small: str) -> None:
 @pytest.mark.slow
 def test_the_curve_is_whole_up_to_two_thousand_passes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thin, "FULL", 200)
-    monkeypatch.setattr(thin, "_SHARE", 0.0)
+    monkeypatch.setattr(thin, "EFFORT", 0)
     trace = record(
         HEAD + "w = torch.ones(1, requires_grad=True)\nfor i in range(2000):\n    (w * i).backward()\n", patient()
     )
@@ -297,7 +297,7 @@ def test_the_curve_is_whole_up_to_two_thousand_passes(monkeypatch: pytest.Monkey
 @pytest.mark.slow
 def test_the_curve_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(thin, "FULL", 200)
-    monkeypatch.setattr(thin, "_SHARE", 0.0)
+    monkeypatch.setattr(thin, "EFFORT", 0)
     monkeypatch.setattr(thin, "_CURVE", 50)
     code = HEAD + "w = torch.ones(1, requires_grad=True)\nfor i in range(2500):\n    (w * i).backward()\n"
     trace = record(code, patient())
@@ -426,7 +426,9 @@ for i in range(400):
     assert trace.status == "ok"
     assert laws.broken(trace) == []
     assert 250 < len(trace.updates) <= 330  # an op that writes is within the limit of ops
-    assert len(trace.updates) + sum(gap.updates for gap in trace.gaps) >= 1600
+    (cut,) = [cut for cut in trace.truncated if cut.what == "updates"]
+    assert (cut.kept, cut.limit) == (len(trace.updates), "ops")
+    assert len(trace.updates) + (cut.omitted or 0) >= 1600
     assert value(trace, "w") == pytest.approx([0.999, 0.999], rel=1e-5)  # only the first step had a gradient
 
 
@@ -447,3 +449,25 @@ def test_prints_without_end_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(trace.output) == 50
     assert "".join(output.text for output in trace.output) == "".join(f"{i}\n" for i in range(200))
     assert laws.broken(trace) == []
+
+
+def test_what_is_sampled_depends_on_counts_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop that is slow, as on a busy machine, under a time limit that is near, leaves what a quick one leaves."""
+    monkeypatch.setattr(thin, "FULL", 300)
+    monkeypatch.setattr(thin, "SAMPLE", 300)
+    loop = """import time
+w = torch.ones(2, requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.01)
+for i in range(150):
+    optimizer.zero_grad()
+    (w * w).sum().backward()
+    optimizer.step()
+"""
+    quick, slow = (
+        record(HEAD + loop + f"    time.sleep({pause})\n", msgspec.structs.replace(DEFAULT_LIMITS, wall_s=wall_s))
+        for pause, wall_s in ((0, 60.0), (0.008, 4.0))
+    )
+    assert slow.status == "ok", slow.failure
+    assert slow.gaps == quick.gaps != ()
+    assert [pass_.id for pass_ in slow.passes] == [pass_.id for pass_ in quick.passes]
+    assert slow.truncated == quick.truncated

@@ -1,0 +1,41 @@
+"""Calls of the engine: also those that fail before it begins."""
+
+from engine import laws
+from tests.engine.worker.forked import record
+
+CODE = """import torch
+x = torch.ones(3, requires_grad=True)
+y = x * 2
+for again in range(2):
+    try:
+        y.backward(retain_graph=True)
+    except RuntimeError:
+        pass
+try:
+    torch.autograd.grad(y, x, torch.ones(2), create_graph=True)
+except RuntimeError:
+    pass
+y.sum().backward()
+"""
+
+
+def test_a_caught_call_that_failed_before_the_engine_began_is_a_failed_pass() -> None:
+    trace = record(CODE)
+    assert trace.status == "ok", trace.failure
+    assert laws.broken(trace) == []
+    told = [(p.kind, p.failed, p.span.line if p.span else 0, p.retain_graph, p.create_graph) for p in trace.passes]
+    assert told == [
+        ("backward", True, 6, True, False),
+        ("backward", True, 6, True, False),
+        ("grad", True, 10, False, True),
+        ("backward", False, 13, False, False),
+    ]
+    refused = trace.passes[0]
+    assert [root.tensor for root in refused.roots] == [trace.ops[1].outputs[0]]
+    assert (refused.visits, refused.accumulations, refused.failed_node) == ((), (), None)
+
+
+def test_a_program_that_ends_there_names_the_pass() -> None:
+    trace = record("import torch\nx = torch.ones(3, requires_grad=True)\n(x * 2).backward()\n")
+    assert trace.failure is not None
+    assert trace.failure.pass_id == trace.passes[0].id

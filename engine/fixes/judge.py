@@ -1,0 +1,94 @@
+"""Whether an edited program mends what a finding says, judged by its run."""
+
+from engine.compare import Comparison, compare
+from engine.fixes.proof import proof_of
+from engine.fixes.types import Trial, Verdict
+from engine.program.edits import applied
+from engine.trace import Finding, Trace
+
+_RANK = {"error": 0, "warning": 1, "note": 2}
+
+
+def fixable(trace: Trace) -> list[int]:
+    """The findings that offer a fix, one for each edited program, the gravest first."""
+    programs: dict[str, int] = {}
+    for at, finding in enumerate(trace.findings):
+        if finding.fix:
+            programs.setdefault(applied(trace.program.code, finding.fix), at)
+    programs.pop(trace.program.code, None)
+    return sorted(programs.values())
+
+
+def judge(before: Trace, finding: int, after: Trace) -> Trial:
+    """What the run of the edited program says of a finding's fix. Linear in the two traces."""
+    told = compare(before, after)
+    verdict = _verdict(before, finding, after, told)
+    if verdict != "mends":
+        return Trial(finding=finding, verdict=verdict, run=after.id)
+    return Trial(
+        finding=finding,
+        verdict=verdict,
+        run=after.id,
+        stops_at=after.failure.span.line if after.failure is not None and after.failure.span is not None else None,
+        proof=proof_of(before, before.findings[finding], after, told),
+    )
+
+
+def _verdict(before: Trace, finding: int, after: Trace, told: Comparison) -> Verdict:
+    if after.status not in ("ok", "failed"):
+        return "not_finished"
+    if not _gets_far_enough(before, before.findings[finding], after, told):
+        return "stops"
+    if finding not in told.findings_here:
+        return "remains"
+    if _has_new(before, before.findings[finding], after, told):
+        return "new_finding"
+    if before.status == "ok" and _lines_lost(before, after, told):
+        return "lines_lost"
+    if _printed_lines(after) < _printed_lines(before):
+        return "output_lost"
+    return "mends"
+
+
+def _gets_far_enough(before: Trace, mended: Finding, after: Trace, told: Comparison) -> bool:
+    """Whether it ends where the other did, or later; where the finding is about what stopped it, later."""
+    old, new = before.failure, after.failure
+    if new is None:
+        return True
+    if old is None:
+        return False
+    old_line = old.span.line if old.span is not None else 0
+    new_line = _line_before(new.span.line, told) or 0 if new.span is not None else 0
+    reached = (old.kind != "syntax", len(before.ops), old_line), (new.kind != "syntax", len(after.ops), new_line)
+    return reached[1] > reached[0] or (reached[1] == reached[0] and mended.code != old.explanation)
+
+
+def _has_new(before: Trace, mended: Finding, after: Trace, told: Comparison) -> bool:
+    """Whether something as grave is wrong that was not, at lines that the other run came to."""
+    unseen = set(before.lines_not_run)
+    beyond = after.failure.explanation if after.failure is not None else None
+    for at in told.findings_there:
+        new = after.findings[at]
+        line = _line_before(new.span.line, told) if new.span is not None else None
+        is_further_on = before.failure is not None and (new.code == beyond or line in unseen)
+        if _RANK[new.severity] <= _RANK[mended.severity] and not is_further_on:
+            return True
+    return False
+
+
+def _lines_lost(before: Trace, after: Trace, told: Comparison) -> bool:
+    """Whether statements do not run now that did."""
+    unseen = set(before.lines_not_run)
+    return any((line := _line_before(there, told)) is not None and line not in unseen for there in after.lines_not_run)
+
+
+def _line_before(line: int, told: Comparison) -> int | None:
+    """The line of the program as it was that a line of the edited one corresponds to."""
+    for same in told.lines:
+        if same.there <= line < same.there + same.count:
+            return same.here + line - same.there
+    return None
+
+
+def _printed_lines(trace: Trace) -> int:
+    return sum(printed.text.count("\n") for printed in trace.output if printed.stream == "stdout")

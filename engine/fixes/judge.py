@@ -41,7 +41,7 @@ def _verdict(before: Trace, finding: int, after: Trace, told: Comparison) -> Ver
         return "stops"
     if finding not in told.findings_here:
         return "remains"
-    if _has_new(before, before.findings[finding], after, told):
+    if _has_new(before, after, told):
         return "new_finding"
     if before.status == "ok" and _lines_lost(before, after, told):
         return "lines_lost"
@@ -63,15 +63,16 @@ def _gets_far_enough(before: Trace, mended: Finding, after: Trace, told: Compari
     return reached[1] > reached[0] or (reached[1] == reached[0] and mended.code != old.explanation)
 
 
-def _has_new(before: Trace, mended: Finding, after: Trace, told: Comparison) -> bool:
-    """Whether something as grave is wrong that was not, at lines that the other run came to."""
+def _has_new(before: Trace, after: Trace, told: Comparison) -> bool:
+    """Whether something as grave is wrong as the worst that is gone, at lines that the other run came to."""
+    gone = min(_RANK[before.findings[at].severity] for at in told.findings_here)
     unseen = set(before.lines_not_run)
     beyond = after.failure.explanation if after.failure is not None else None
     for at in told.findings_there:
         new = after.findings[at]
         line = _line_before(new.span.line, told) if new.span is not None else None
         is_further_on = before.failure is not None and (new.code == beyond or line in unseen)
-        if _RANK[new.severity] <= _RANK[mended.severity] and not is_further_on:
+        if _RANK[new.severity] <= gone and not is_further_on:
             return True
     return False
 

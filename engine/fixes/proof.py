@@ -25,6 +25,7 @@ def proof_of(before: Trace, finding: Finding, after: Trace, told: Comparison) ->
         *_values(own, here, there),
         *_plain(told),
         *_memory(before, after),
+        *_first_value(told, here, there),
         *_printed(told),
     ]
     return tuple(found[:MOST])
@@ -49,6 +50,14 @@ def _plain(told: Comparison) -> Iterator[Shift]:
     for row in told.plain:
         if row.here is not None and row.there is not None:
             yield Shift(what="value", name=row.name, before=row.here, after=row.there)
+
+
+def _first_value(told: Comparison, here: TraceIndex, there: TraceIndex) -> Iterator[Shift]:
+    """The first result that differs, where it has a name: what else a function's own tensors are shown by."""
+    split = told.value
+    if split is not None and split.tensor_here is not None and (name := here.name(split.tensor_here)):
+        before, after = here.tensors[split.tensor_here], there.tensors.get(split.tensor_there or "")
+        yield Shift(what="value", name=name, before=before, after=after)
 
 
 def _losses(told: Comparison) -> Iterator[Shift]:

@@ -10,7 +10,7 @@ import msgspec
 from fastapi import Body
 
 from engine.compare import compare
-from engine.fixes import Fixes, Shift, Trial
+from engine.fixes import FORMAT, Fixes, Shift, Trial
 from engine.formats import migrate
 from engine.graph import view
 from engine.replay import engine_view
@@ -48,6 +48,7 @@ _LAID_OUT = Layout(
     height=170.0,
 )  # fmt: skip
 _TRIED = Fixes(
+    format=FORMAT,
     run=_RECORDED.id,
     done=True,
     trials=(

@@ -105,7 +105,7 @@ class FixTrials:
         """One fix, run and judged. Raises Problem."""
         code = applied(trace.program.code, trace.findings[finding].fix)
         if len(code.encode()) > self._code_bytes:
-            return Trial(finding=finding, verdict="broken")
+            return Trial(finding=finding, verdict="too_long")
         program = Program(code=code, seed=trace.program.seed, device=trace.program.device)
         request = RunRequest(program=program, limits=trace.limits)
         mended = await self._run(run_id(request, self._versions), request, address)
@@ -128,4 +128,4 @@ class FixTrials:
 
 
 def _encoded(run: str, trials: "list[Trial] | tuple[()]", *, done: bool) -> bytes:
-    return msgspec.json.encode(Fixes(run=run, done=done, trials=tuple(trials)))
+    return msgspec.json.encode(Fixes(format=FORMAT, run=run, done=done, trials=tuple(trials)))

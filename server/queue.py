@@ -249,7 +249,8 @@ class Queue:
         while self._quick() < self._runner.capacity and (live := self._next()):
             self._waiting.remove(live)
             live.state = "running"
-            live.slow = live.yielded = live.background
+            live.slow = live.background
+            live.yielded = live.background and bool(self._running)
             self._serve(live.client)
             self._running[live] = task = asyncio.create_task(self._perform(live))
             # not in the task's own `finally`: one that is cancelled before its first step never gets there
@@ -318,7 +319,7 @@ class Queue:
         """No newer run has come for a while: the slow ones have the machine."""
         self._relief = None
         for live in self._running:
-            if live.yielded and not live.background:
+            if live.yielded and (not live.background or len(self._running) == 1):
                 live.yielded = False
                 self._runner.take_processor(live.id)
 

@@ -28,7 +28,7 @@ def proof_of(before: Trace, finding: Finding, after: Trace, told: Comparison) ->
         *_first_value(told, here, there),
         *_printed(told),
     ]
-    return tuple(found[:MOST])
+    return tuple({(shift.what, shift.name): shift for shift in reversed(found)}.values())[::-1][:MOST]
 
 
 def _gradients(rows: list[Named], here: TraceIndex, there: TraceIndex) -> Iterator[Shift]:
@@ -62,7 +62,7 @@ def _first_value(told: Comparison, here: TraceIndex, there: TraceIndex) -> Itera
 
 def _losses(told: Comparison) -> Iterator[Shift]:
     before, after = told.here.loss, told.there.loss
-    if before is not None and after is not None and before != after:
+    if before is not None and after is not None and not float(after) >= float(before):
         yield Shift(what="loss", before=before, after=after)
 
 

@@ -10,15 +10,16 @@ from engine.trace import Record, Tensor
 
 FORMAT: Final = "gradgraph.fixes/1"
 
-Verdict = Literal["mends", "remains", "new_finding", "stops", "lines_lost", "output_lost", "not_finished", "broken"]
+Verdict = Literal["mends", "remains", "new_finding", "stops", "lines_lost", "output_lost", "not_finished", "too_long"]
 
 
 class Shift(Record, frozen=True):
     """Something that reads differently in the edited program's run."""
 
     what: Literal["gradient", "value", "loss", "printed", "memory"]
-    """`gradient`: a tensor's `.grad` at the end; `value`: a tensor at the end; `loss`: that of the last pass;
-    `printed`: the first printed line that differs; `memory`: the most bytes at one time."""
+    """`gradient`: a tensor's `.grad` at the end; `value`: a tensor at the end; `loss`: that of the last pass, where it is lower;
+    `printed`: the first printed line that differs; `memory`: the most bytes that were kept for backward
+    at one time, where it is clearly less."""
     name: str = ""
     """Of a `gradient` or a `value`, the tensor's name."""
     before: Tensor | float | str | None = None
@@ -36,7 +37,7 @@ class Trial(Record, frozen=True):
     """`mends`: the finding is gone, nothing new is wrong and the program gets at least as far. Else why the fix is not
     to be offered: the finding `remains`; a `new_finding` as grave is there; the program `stops` where it did not, or
     before it got further; it leaves out statements (`lines_lost`) or print lines (`output_lost`) that it had; a limit
-    stopped it (`not_finished`); the edits make no other program, or one too long (`broken`)."""
+    stopped it (`not_finished`); the edited program is longer than the server takes (`too_long`)."""
     run: str = ""
     """The edited program's run; absent where there is none."""
     stops_at: int | None = None
@@ -48,7 +49,7 @@ class Trial(Record, frozen=True):
 class Fixes(Record, frozen=True, kw_only=True):
     """The fixes of a run."""
 
-    format: Literal["gradgraph.fixes/1"] = FORMAT
+    format: Literal["gradgraph.fixes/1"]
     """Name and version of this format."""
     run: str
     """The run whose findings offer them."""

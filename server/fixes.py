@@ -5,7 +5,7 @@ import contextlib
 import gzip
 import logging
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import msgspec
 
@@ -31,13 +31,13 @@ REMEMBERED_BYTES = 4 * 1024**2
 log = logging.getLogger("gradgraph.fixes")
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True)
 class _Trying:
     """A run whose fixes are being tried."""
 
     address: str
-    trials: list[Trial] = field(default_factory=list)
-    task: "asyncio.Task[None] | None" = None
+    trials: list[Trial]
+    task: "asyncio.Task[None]"
 
 
 class FixTrials:
@@ -62,14 +62,14 @@ class FixTrials:
         if known := await self._tried(run, stored):
             return known
         trying = self._trying.get(run) or self._begin(run, stored, address)
-        if trying is None or trying.task is None:
-            return _encoded(run, (), done=False)
+        if trying is None:
+            return _encoded(run, [], done=False)
         await asyncio.wait({trying.task}, timeout=patience_s)
-        return self._known.get(stored.etag) or _encoded(run, trying.trials, done=trying.task.done())
+        return self._known.get(stored.etag) or _encoded(run, trying.trials, done=False)
 
     async def close(self) -> None:
         """Try no more."""
-        tasks = [trying.task for trying in self._trying.values() if trying.task is not None]
+        tasks = [trying.task for trying in self._trying.values()]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -77,9 +77,10 @@ class FixTrials:
     async def _tried(self, run: str, stored: Stored) -> bytes | None:
         """What is known of a run's fixes from an earlier time."""
         known = self._known.get(stored.etag)
-        if known is None and (body := await self._traces.part(run, FORMAT)) is not None:
-            known = gzip.decompress(body)
-            self._known.put(stored.etag, known, len(known))
+        with contextlib.suppress(StoreDown):  # they are tried again
+            if known is None and (body := await self._traces.part(run, FORMAT)) is not None:
+                known = gzip.decompress(body)
+                self._known.put(stored.etag, known, len(known))
         return known
 
     def _begin(self, run: str, stored: Stored, address: str) -> _Trying | None:
@@ -87,19 +88,23 @@ class FixTrials:
         asked = Counter(trying.address for trying in self._trying.values())
         if len(self._trying) >= MOST_RUNS or asked[address] >= MOST_RUNS_OF_ONE:
             return None
-        trying = self._trying[run] = _Trying(address)
-        trying.task = asyncio.create_task(self._try(run, stored, trying))
-        trying.task.add_done_callback(lambda _: self._trying.pop(run, None))
+        trials: list[Trial] = []
+        task = asyncio.create_task(self._try(run, stored, address, trials))
+        trying = self._trying[run] = _Trying(address, trials, task)
+        task.add_done_callback(lambda _: self._trying.pop(run, None))
         return trying
 
-    async def _try(self, run: str, stored: Stored, trying: _Trying) -> None:
-        trace = await self._views.trace(stored)
-        chosen = fixable(trace)[: self._most]
-        for finding in chosen:
-            with contextlib.suppress(Problem):  # it could not be run now; the others may be
-                trying.trials.append(await self._trial(trace, stored, finding, trying.address))
-        if len(trying.trials) == len(chosen):
-            await self._keep(run, stored, trying.trials)
+    async def _try(self, run: str, stored: Stored, address: str, trials: list[Trial]) -> None:
+        try:
+            trace = await self._views.trace(stored)
+            chosen = fixable(trace)[: self._most]
+            for finding in chosen:
+                with contextlib.suppress(Problem):  # it could not be run now; the others may be
+                    trials.append(await self._trial(trace, stored, finding, address))
+            if len(trials) == len(chosen):
+                await self._keep(run, stored, trials)
+        except Exception:
+            log.exception("the fixes of run %s could not be tried", run)
 
     async def _trial(self, trace: Trace, stored: Stored, finding: int, address: str) -> Trial:
         """One fix, run and judged. Raises Problem."""
@@ -122,10 +127,10 @@ class FixTrials:
         """For good, unless a limit stopped one: it may end otherwise the next time."""
         body = _encoded(run, trials, done=True)
         self._known.put(stored.etag, body, len(body))
-        if all(trial.verdict != "not_finished" for trial in trials):
+        if trials and all(trial.verdict != "not_finished" for trial in trials):
             with contextlib.suppress(StoreDown):
                 await self._traces.attach(run, FORMAT, gzip.compress(body, mtime=0))
 
 
-def _encoded(run: str, trials: "list[Trial] | tuple[()]", *, done: bool) -> bytes:
+def _encoded(run: str, trials: list[Trial], *, done: bool) -> bytes:
     return msgspec.json.encode(Fixes(format=FORMAT, run=run, done=done, trials=tuple(trials)))

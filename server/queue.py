@@ -6,7 +6,7 @@ yields its worker and goes on beside it, at idle priority while newer runs are t
 short run waiting. The same run asked for twice is performed once.
 
 A run in the background is one that nobody asked for. Of these one at a time begins when a worker is idle and nobody
-waits, beside the workers from its first moment on.
+waits. It goes on beside the workers from its first moment; where there is no room it is given up for the next run.
 """
 
 import asyncio
@@ -176,6 +176,8 @@ class Queue:
             return live
         if not background:
             self._make_room(client)
+        elif len(self._waiting) >= self.length:
+            raise Problem("cancelled", run=run)
         answer = asyncio.get_running_loop().create_future()
         live = LiveRun(run, request, client, pinned, background, answer, askers={client})
         self._waiting.append(live)
@@ -246,10 +248,12 @@ class Queue:
 
     def dispatch(self) -> None:
         """Start what can start."""
+        if self._wanted and self._quick() >= self._runner.capacity:
+            self._make_way()
         while self._quick() < self._runner.capacity and (live := self._next()):
             self._waiting.remove(live)
             live.state = "running"
-            live.slow = live.background
+            live.slow = live.background and self._is_room_beside
             live.yielded = live.background and bool(self._running)
             self._serve(live.client)
             self._running[live] = task = asyncio.create_task(self._perform(live))
@@ -257,6 +261,12 @@ class Queue:
             task.add_done_callback(partial(self._over, live))
             if not live.background:
                 self._press()
+
+    def _make_way(self) -> None:
+        """Somebody waits for the worker that a run in the background has."""
+        for live, task in self._running.items():
+            if live.background and not live.slow:
+                task.cancel()
 
     @property
     def _is_room_beside(self) -> bool:
@@ -273,7 +283,8 @@ class Queue:
         busy = {live.client.session for live in self._running} - {None}
         wanted = self._wanted
         ready = [live for live in wanted if live.client.session not in busy]
-        if not wanted and self._is_room_beside and not any(live.background for live in self._running):
+        is_room = self._is_room_beside or not self._running
+        if not wanted and is_room and not any(live.background for live in self._running):
             ready = self._waiting
         if not ready:
             return None

@@ -3,20 +3,14 @@
 from engine.compare import Comparison, compare
 from engine.fixes.proof import proof_of
 from engine.fixes.types import Trial, Verdict
-from engine.program.edits import applied
 from engine.trace import Finding, Trace
 
 _RANK = {"error": 0, "warning": 1, "note": 2}
 
 
 def fixable(trace: Trace) -> list[int]:
-    """The findings that offer a fix, one for each edited program, the gravest first."""
-    programs: dict[str, int] = {}
-    for at, finding in enumerate(trace.findings):
-        if finding.fix:
-            programs.setdefault(applied(trace.program.code, finding.fix), at)
-    programs.pop(trace.program.code, None)
-    return sorted(programs.values())
+    """The findings that offer a fix, the gravest first."""
+    return [at for at, finding in enumerate(trace.findings) if finding.fix]
 
 
 def judge(before: Trace, finding: int, after: Trace) -> Trial:

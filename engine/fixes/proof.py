@@ -24,10 +24,9 @@ def proof_of(before: Trace, finding: Finding, after: Trace, told: Comparison) ->
         *_losses(told),
         *_values(own, here, there),
         *_plain(told),
-        *_memory(before, after),
-        *_first_value(told, here, there),
         *_printed(told),
     ]
+    found = found or [*_first_value(told, here, there), *_memory(before, after)]
     return tuple({(shift.what, shift.name): shift for shift in reversed(found)}.values())[::-1][:MOST]
 
 

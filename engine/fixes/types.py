@@ -17,9 +17,9 @@ class Shift(Record, frozen=True):
     """Something that reads differently in the edited program's run."""
 
     what: Literal["gradient", "value", "loss", "printed", "memory"]
-    """`gradient`: a tensor's `.grad` at the end; `value`: a tensor at the end; `loss`: that of the last pass, where it is lower;
-    `printed`: the first printed line that differs; `memory`: the most bytes that were kept for backward
-    at one time, where it is clearly less."""
+    """`gradient`: a tensor's `.grad` at the end; `value`: a tensor or a number at the end; `loss`: that of the last
+    pass, where it is lower; `printed`: the first printed line that differs; `memory`: where nothing else differs, the
+    most bytes that were kept for backward at one time."""
     name: str = ""
     """Of a `gradient` or a `value`, the tensor's name."""
     before: Tensor | float | str | None = None

@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 import msgspec
 
-from engine.fixes import FORMAT, Fixes, Trial, fixable
+from engine.fixes import FORMAT, Fixes, Trial, edited, fixable
 from engine.keys import Versions, run_id
-from engine.program.edits import applied
 from engine.request import RunRequest
-from engine.trace import Program, Trace
+from engine.trace import Trace
 from server.cache import Cache
 from server.problems import Problem
 from server.queue import Client, Queue
@@ -108,11 +107,9 @@ class FixTrials:
 
     async def _trial(self, trace: Trace, stored: Stored, finding: int, address: str) -> Trial:
         """One fix, run and judged. Raises Problem."""
-        code = applied(trace.program.code, trace.findings[finding].fix)
-        if len(code.encode()) > self._code_bytes:
+        request = RunRequest(program=edited(trace, finding), limits=trace.limits)
+        if len(request.program.code.encode()) > self._code_bytes:
             return Trial(finding=finding, verdict="too_long")
-        program = Program(code=code, seed=trace.program.seed, device=trace.program.device)
-        request = RunRequest(program=program, limits=trace.limits)
         mended = await self._run(run_id(request, self._versions), request, address)
         return await self._views.trial(stored, finding, mended)
 

@@ -3,7 +3,8 @@
 from engine.compare import Comparison, compare
 from engine.fixes.proof import proof_of
 from engine.fixes.types import Trial, Verdict
-from engine.trace import Finding, Trace
+from engine.program.edits import applied
+from engine.trace import Finding, Program, Trace
 
 _RANK = {"error": 0, "warning": 1, "note": 2}
 
@@ -11,6 +12,12 @@ _RANK = {"error": 0, "warning": 1, "note": 2}
 def fixable(trace: Trace) -> list[int]:
     """The findings that offer a fix, the gravest first."""
     return [at for at, finding in enumerate(trace.findings) if finding.fix]
+
+
+def edited(trace: Trace, finding: int) -> Program:
+    """The program with a finding's fix in it."""
+    code = applied(trace.program.code, trace.findings[finding].fix)
+    return Program(code=code, seed=trace.program.seed, device=trace.program.device)
 
 
 def judge(before: Trace, finding: int, after: Trace) -> Trial:

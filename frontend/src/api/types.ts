@@ -673,7 +673,7 @@ export interface Shift {
    */
   name?: string;
   /**
-   * `gradient`: a tensor's `.grad` at the end; `value`: a tensor or a number at the end; `loss`: that of the last pass, where it is lower; `printed`: the first printed line that differs; `memory`: the most bytes that were kept for backward at one time, where it is clearly less.
+   * `gradient`: a tensor's `.grad` at the end; `value`: a tensor or a number at the end; `loss`: that of the last pass, where it is lower; `printed`: the first printed line that differs; `memory`: where nothing else differs, the most bytes that were kept for backward at one time.
    */
   what: "gradient" | "loss" | "memory" | "printed" | "value";
 }
@@ -1625,7 +1625,7 @@ export interface Finding {
    */
   code: string;
   /**
-   * Edits that together mend it, when that is certain: the edited program runs and no longer has this finding.
+   * Edits that together are to mend it. Whether they do is told by running them (`gradgraph.fixes/1`).
    */
   fix?: Edit[];
   /**

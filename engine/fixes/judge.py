@@ -44,7 +44,7 @@ def _verdict(before: Trace, finding: int, after: Trace, told: Comparison) -> Ver
         return "remains"
     if _has_new(before, after, told):
         return "new_finding"
-    if before.status == "ok" and _lines_lost(before, after, told):
+    if _lines_lost(before, before.findings[finding], after, told):
         return "lines_lost"
     if _printed_lines(after) < _printed_lines(before):
         return "output_lost"
@@ -78,10 +78,15 @@ def _has_new(before: Trace, after: Trace, told: Comparison) -> bool:
     return False
 
 
-def _lines_lost(before: Trace, after: Trace, told: Comparison) -> bool:
-    """Whether statements do not run now that did."""
-    unseen = set(before.lines_not_run)
-    return any((line := _line_before(there, told)) is not None and line not in unseen for there in after.lines_not_run)
+def _lines_lost(before: Trace, mended: Finding, after: Trace, told: Comparison) -> bool:
+    """Whether statements do not run now that did, beside the one that failed and those that the fix changes."""
+    failure = before.failure
+    if failure is not None and failure.kind == "syntax":
+        return False
+    excused = {*before.lines_not_run, *(edit.span.line for edit in mended.fix)}
+    if failure is not None and failure.span is not None:
+        excused.add(failure.span.line)
+    return any((line := _line_before(there, told)) is not None and line not in excused for there in after.lines_not_run)
 
 
 def _line_before(line: int, told: Comparison) -> int | None:

@@ -26,7 +26,7 @@ def proof_of(before: Trace, finding: Finding, after: Trace, told: Comparison) ->
         *_plain(told),
         *_printed(told),
     ]
-    found = found or [*_first_value(told, here, there), *_memory(before, after)]
+    found = found or [*_values(rows, here, there), *_first_value(told, here, there), *_memory(before, after)]
     return tuple({(shift.what, shift.name): shift for shift in reversed(found)}.values())[::-1][:MOST]
 
 

@@ -59,9 +59,12 @@ def _gets_far_enough(before: Trace, mended: Finding, after: Trace, told: Compari
     if old is None:
         return False
     old_line = old.span.line if old.span is not None else 0
-    new_line = _line_before(new.span.line, told) or 0 if new.span is not None else 0
-    reached = (old.kind != "syntax", len(before.ops), old_line), (new.kind != "syntax", len(after.ops), new_line)
-    return reached[1] > reached[0] or (reached[1] == reached[0] and mended.code != old.explanation)
+    new_line = _line_before(new.span.line, told) if new.span is not None else 0
+    if old.kind == "syntax":
+        return new.kind != "syntax" or (new_line or 0) > old_line
+    is_stuck = new.kind == "syntax" or len(after.ops) < len(before.ops)
+    is_further = new_line != old_line
+    return not is_stuck and (is_further or mended.code != old.explanation)
 
 
 def _has_new(before: Trace, after: Trace, told: Comparison) -> bool:

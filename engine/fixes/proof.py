@@ -23,10 +23,14 @@ def proof_of(before: Trace, finding: Finding, after: Trace, told: Comparison) ->
         *_gradients(rows, here, there),
         *_losses(told),
         *_values(own, here, there),
-        *_plain(told),
         *_printed(told),
     ]
-    found = found or [*_values(rows, here, there), *_first_value(told, here, there), *_memory(before, after)]
+    found = found or [
+        *_plain(told),
+        *_values(rows, here, there),
+        *_first_value(told, here, there),
+        *_memory(before, after),
+    ]
     return tuple({(shift.what, shift.name): shift for shift in reversed(found)}.values())[::-1][:MOST]
 
 

@@ -105,6 +105,20 @@ def test_an_edit_that_does_not_mend_says_why(trace: TraceOf, verdict: str, edite
     assert (trial.verdict, trial.proof) == (verdict, ())
 
 
+def test_the_same_line_failing_otherwise_is_not_further(trace: TraceOf) -> None:
+    swapped = """net = torch.nn.Linear(4, 3)
+target = torch.tensor([0, 1, 2])
+loss = torch.nn.CrossEntropyLoss()(target, net(torch.ones(3, 4)))
+"""
+    assert tried(trace, swapped, swapped.replace("(target,", "(target.float(),")).verdict == "stops"
+    assert (
+        tried(
+            trace, swapped, swapped.replace("(target, net(torch.ones(3, 4)))", "(net(torch.ones(3, 4)), target)")
+        ).verdict
+        == "mends"
+    )
+
+
 def test_a_program_that_leaves_out_what_it_did_is_not_mended(trace: TraceOf) -> None:
     printing = CUT + "if loss > 0:\n    w = w + 1\n    print('positive')\nprint('end')\n"
     without_output = printing.replace(".detach()", "").replace("print('end')\n", "")

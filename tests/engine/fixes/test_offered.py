@@ -10,8 +10,8 @@ from engine.fixes import edited, fixable, judge
 from engine.local import LocalEngine
 from engine.request import RunRequest
 from engine.trace import Program, Trace
+from tests.engine.findings.failing import HEAD as FAILING_HEAD
 from tests.engine.findings.silent import HEAD as SILENT_HEAD
-from tests.engine.findings.test_failing import HEAD as FAILING_HEAD
 from tests.engine.findings.test_failing import ROWS
 from tests.engine.findings.test_silent import TRIGGERS, is_mended
 

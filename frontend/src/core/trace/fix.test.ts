@@ -76,7 +76,8 @@ describe('a trial', () => {
       { what: 'memory', before: 4096, after: 1024 },
       { what: 'printed', after: 'loss 0.25' },
     ]
-    expect(proofRows({ ...trial, proof }, t).map(({ what, before, after }) => `${what}: ${before} → ${after}`)).toEqual([
+    const rows = proofRows({ ...trial, proof }, t)
+    expect(rows.map(({ what, before, after }) => `${what}: ${before} → ${after}`)).toEqual([
       'w.grad: None → [4.5, 4.5]',
       'v.grad: 2.00000 → 2.00001',
       'x: 1 float32 → 1 int64',

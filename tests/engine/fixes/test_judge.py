@@ -140,3 +140,18 @@ def test_a_fix_that_changes_nothing_remains(trace: TraceOf) -> None:
     same = Edit(span=Span(line=1, end_line=1, column=0, end_column=0), text="")
     assert applied(before.program.code, (same,)) == before.program.code
     assert judge(before, 0, before).verdict == "remains"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "class Net(torch.nn.Module):\n\tdef __init__(self):\n\t\tself.a = torch.nn.Linear(2, 2)\nNet()\n",
+        "x = torch.ones(2, requires_grad=True)\ny = x.exp(); y += 1\ny.sum().backward()\n",
+    ],
+    ids=["tabs", "two statements on a line"],
+)
+def test_a_line_more_keeps_to_the_ways_of_the_program(trace: TraceOf, program: str) -> None:
+    before = trace(HEAD + program)
+    for at in fixable(before):
+        edited = trace(applied(before.program.code, before.findings[at].fix))
+        assert judge(before, at, edited).verdict == "mends"

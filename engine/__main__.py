@@ -10,10 +10,11 @@ from typing import get_args
 import msgspec
 
 from engine.devices import SPELLINGS, checked
-from engine.local import run
+from engine.fixes import Trial
+from engine.local import run, try_fixes
 from engine.program.expression import BadInput, program_of
 from engine.request import CheckKind
-from engine.trace import Check, Program, Tensor, Trace
+from engine.trace import Check, Program, Record, Tensor, Trace
 
 _SEEDS = 2**32
 _DEVICES = f"{', '.join(SPELLINGS[:-1])} or {SPELLINGS[-1]}"
@@ -28,7 +29,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BadInput as wrong:
         parser.error(str(wrong))
     trace = run(program, checks=tuple(sorted(set(given.check))), sandboxed=not given.unsandboxed)
-    _print(trace, summary=given.summary, pretty=given.pretty)
+    fixes = try_fixes(trace, sandboxed=not given.unsandboxed) if given.try_fixes else None
+    if given.summary:
+        print(_summary(trace, fixes.trials if fixes is not None else ()))
+    else:
+        _print(trace if fixes is None else fixes, pretty=given.pretty)
     return 1 if given.fail and trace.status != "ok" else 0
 
 
@@ -52,6 +57,10 @@ def _parser() -> argparse.ArgumentParser:
         "--unsandboxed", action="store_true",
         help="run the program in an ordinary process that may do all you may, for machines without isolation; only for "
         "programs of your own",
+    )  # fmt: skip
+    parser.add_argument(
+        "--try-fixes", action="store_true",
+        help="run the program with each fix that its findings offer, and say which mend instead of the trace",
     )  # fmt: skip
     parser.add_argument("--summary", action="store_true", help="a few lines of text instead of JSON")
     parser.add_argument("--pretty", action="store_true", help="indented JSON")
@@ -98,15 +107,12 @@ def _input(text: str) -> tuple[str, msgspec.Raw]:
     return name.strip(), msgspec.Raw(value.encode())
 
 
-def _print(trace: Trace, *, summary: bool, pretty: bool) -> None:
-    if summary:
-        print(_summary(trace))
-        return
-    body = msgspec.json.encode(trace)
+def _print(record: Record, *, pretty: bool) -> None:
+    body = msgspec.json.encode(record)
     print((msgspec.json.format(body, indent=2) if pretty else body).decode())
 
 
-def _summary(trace: Trace) -> str:
+def _summary(trace: Trace, trials: Sequence[Trial]) -> str:
     lines = [
         f"{trace.status}: {len(trace.ops)} ops, {len(trace.nodes)} nodes, {len(trace.passes)} backward passes "
         f"in {trace.timings.total_ms:.0f} ms",
@@ -122,7 +128,14 @@ def _summary(trace: Trace) -> str:
             value = json.dumps(gradient.data) if gradient.data else "×".join(map(str, gradient.shape))
             lines.append(f"{tensor.names[0]}.grad {value}")
     lines += [_checked(check, records[check.tensor]) for check in trace.checks if check.tensor in records]
+    lines += [_tried(trace, trial) for trial in trials]
     return "\n".join(lines)
+
+
+def _tried(trace: Trace, trial: Trial) -> str:
+    finding = trace.findings[trial.finding]
+    where = f" at line {finding.span.line}" if finding.span else ""
+    return f"fix of {finding.code}{where}: {trial.verdict}"
 
 
 def _checked(check: Check, leaf: Tensor) -> str:

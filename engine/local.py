@@ -6,6 +6,7 @@ import threading
 from collections.abc import Coroutine
 from typing import TypeVar
 
+from engine.fixes import FORMAT, Fixes, edited, fixable, judge
 from engine.keys import run_id, versions
 from engine.limits import DEFAULT_LIMITS
 from engine.pipeline import trace_of
@@ -90,3 +91,12 @@ def run(
     if isinstance(program, str):
         program = Program(code=program)
     return _shared.get(sandboxed=sandboxed).run(RunRequest(program=program, limits=limits, checks=checks))
+
+
+def try_fixes(trace: Trace, *, sandboxed: bool = True) -> Fixes:
+    """Run the program of a trace with each fix that its findings offer, and say which mend."""
+    trials = tuple(
+        judge(trace, finding, run(edited(trace, finding), trace.limits, sandboxed=sandboxed))
+        for finding in fixable(trace)
+    )
+    return Fixes(format=FORMAT, run=trace.id, done=True, trials=trials)

@@ -14,6 +14,7 @@ from typing import TypeAlias, cast
 import msgspec
 
 from engine.compare import Comparison
+from engine.fixes import Fixes
 from engine.graph import Graph
 from engine.replay import Engine
 from engine.trace import Trace
@@ -21,7 +22,7 @@ from engine.trace import Trace
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Schema: TypeAlias = dict[str, Json]
 
-_FORMATS = (Trace, Graph, Engine, Comparison)
+_FORMATS = (Trace, Graph, Engine, Comparison, Fixes)
 
 
 def field_sentences(owner: type) -> dict[str, str]:
@@ -58,7 +59,7 @@ def wire_schemas(tops: Sequence[type[msgspec.Struct]], ref: str) -> dict[str, Sc
 
 
 def document() -> Schema:
-    """One JSON schema whose properties `trace`, `graph`, `engine` and `comparison` are the formats."""
+    """One JSON schema whose properties `trace`, `graph`, `engine`, `comparison` and `fixes` are the formats."""
     ref = "#/$defs/"
     return {
         "$defs": cast(Json, wire_schemas(_FORMATS, ref)),

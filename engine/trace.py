@@ -1231,7 +1231,7 @@ class Finding(Record, frozen=True):
     parameters: dict[str, str] = {}
     """Words and numbers to put into the sentence."""
     fix: tuple[Edit, ...] = ()
-    """Edits that together mend it, when that is certain: the edited program runs and no longer has this finding."""
+    """Edits that together are to mend it. Whether they do is told by running them (`gradgraph.fixes/1`)."""
 
 
 class Truncation(Record, frozen=True):

@@ -22,6 +22,7 @@ from server import openapi
 from server.answers import COMPRESSED_FROM_BYTES, IN_A_THREAD_FROM_BYTES
 from server.conditional import ConditionalGet
 from server.drawing import Drawing
+from server.fixes import FixTrials
 from server.frontend_files import FrontendFiles
 from server.http_policy import HttpPolicy
 from server.lessons import lessons, request_of
@@ -29,7 +30,7 @@ from server.local_runner import LocalRunner
 from server.metrics import Metrics
 from server.problems import MEDIA_TYPE, Problem, language_of
 from server.queue import Client, Queue
-from server.routes import comparisons, docs, engine_steps, gallery, graphs, health, pages, rules, runs, tensors
+from server.routes import comparisons, docs, engine_steps, fixes, gallery, graphs, health, pages, rules, runs, tensors
 from server.service import Service
 from server.settings import Settings
 from server.sqlite_store import SqliteStore
@@ -76,6 +77,7 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
             for task in background:
                 task.cancel()
             await asyncio.gather(*background, return_exceptions=True)
+            await service.fixes.close()
             await service.queue.close()
             await service.runner.close()
             await service.views.close()
@@ -91,7 +93,7 @@ def create_app(settings: Settings, *, ready_first: bool = True) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    for routes in (runs, graphs, engine_steps, comparisons, tensors, gallery, rules, health, docs, pages):
+    for routes in (runs, graphs, engine_steps, comparisons, fixes, tensors, gallery, rules, health, docs, pages):
         app.include_router(routes.router)
     app.add_middleware(ConditionalGet)
     app.add_middleware(
@@ -115,14 +117,17 @@ def build(settings: Settings, metrics: Metrics) -> Service:
     traces = Traces(SqliteStore(settings.data_dir, settings.store_bytes), settings.memory_cache_bytes)
     runner = LocalRunner(settings.workers, settings.slow_workers, settings.memory_bytes, settings.cuda_share)
     drawing = Drawing()
+    queue = Queue(runner, traces, metrics, settings)
+    views = Views(traces, drawing, settings.graph_boxes)
     return Service(
         settings=settings,
         versions=versions(),
         metrics=metrics,
         runner=runner,
         traces=traces,
-        queue=Queue(runner, traces, metrics, settings),
-        views=Views(traces, drawing, settings.graph_boxes),
+        queue=queue,
+        views=views,
+        fixes=FixTrials(queue, traces, views, settings, versions()),
         drawing=drawing,
         frontend=FrontendFiles(),
         lessons=lessons(settings.limits, versions()),

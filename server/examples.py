@@ -10,6 +10,7 @@ import msgspec
 from fastapi import Body
 
 from engine.compare import compare
+from engine.fixes import FORMAT, Fixes, Shift, Trial
 from engine.formats import migrate
 from engine.graph import view
 from engine.replay import engine_view
@@ -27,6 +28,19 @@ Documented = dict[str, Any]
 _RECORDED = msgspec.json.decode(migrate((Path(__file__).parent / "example_trace.json").read_bytes()), type=Trace)
 _RUN = f"/api/v1/runs/{_RECORDED.id}"
 _PASS = _RECORDED.passes[0].id
+_TRIED = Fixes(
+    format=FORMAT,
+    run=_RECORDED.id,
+    done=True,
+    trials=(
+        Trial(
+            finding=0,
+            verdict="mends",
+            run="c4fzkqjxq2m7c6h5pmbqv2c3ha",
+            proof=(Shift(what="gradient", name="x", after=_RECORDED.tensors[0]),),
+        ),
+    ),
+)
 _MUL = next(rule for rule in texts() if rule.id == rule_of("MulBackward0"))
 
 
@@ -73,6 +87,7 @@ TRACE_OR_SHOWN = {
 DERIVATIVE = _wire("The formulas.", _ref("Derivative"), msgspec.to_builtins(derivative_of("FmodBackward1")))
 ENGINE = _wire("The state before the first step told, and the steps.", _ref("Engine"), engine_view(_RECORDED, _PASS))
 COMPARISON = _wire("What corresponds and what differs.", _ref("Comparison"), compare(_RECORDED, _RECORDED))
+FIXES = _wire("The fixes tried so far.", _ref("Fixes"), _TRIED)
 RULES = _wire("The rules.", {"type": "array", "items": _ref("RuleText")}, [_MUL])
 WITH_NULLS = {
     "Trace": msgspec.to_builtins(_RECORDED),
@@ -80,6 +95,7 @@ WITH_NULLS = {
     "Shown": msgspec.to_builtins(_SHOWN),
     "Engine": msgspec.to_builtins(engine_view(_RECORDED, _PASS)),
     "Comparison": msgspec.to_builtins(compare(_RECORDED, _RECORDED)),
+    "Fixes": msgspec.to_builtins(_TRIED),
 }
 """Examples by schema, to be put back where FastAPI has taken the nulls out."""
 PROBLEM = _content(

@@ -7,6 +7,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 from engine.compare import Comparison
+from engine.fixes import Fixes
 from engine.graph import Graph
 from engine.replay import Engine
 from engine.rules import RuleText
@@ -29,7 +30,7 @@ def document(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
         made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes)
         schemas = made["components"]["schemas"]
-        schemas |= wire_schemas((Trace, Graph, Shown, Engine, Comparison, RuleText, Derivative), REF)
+        schemas |= wire_schemas((Trace, Graph, Shown, Engine, Comparison, Fixes, RuleText, Derivative), REF)
         schemas["ProblemBody"] = ProblemBody.model_json_schema()
         _say_problem(made)
         _keep_nulls(made)

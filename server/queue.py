@@ -4,6 +4,9 @@ A session (one browser) has at most one running and one waiting run, and a newer
 has the fewest runs going, and was served longest ago, is next: a flood waits behind itself. A run that takes long
 yields its worker and goes on beside it, at idle priority while newer runs are there, so a few endless loops keep no
 short run waiting. The same run asked for twice is performed once.
+
+A run in the background is one that nobody asked for. Of these one at a time begins when a worker is idle and nobody
+waits. It goes on beside the workers from its first moment; where there is no room it is given up for the next run.
 """
 
 import asyncio
@@ -23,7 +26,7 @@ from engine.request import RunRequest
 from server.metrics import Metrics
 from server.problems import Problem
 from server.rate_limit import RateLimit
-from server.runner import Finished, Progressed, RunEvent, Runner, RunnerDown
+from server.runner import Finished, Progressed, RunEvent, Runner, RunnerDown, Started
 from server.settings import Settings
 from server.store import Stored, StoreDown
 from server.traces import Traces
@@ -56,6 +59,8 @@ class LiveRun:
     client: Client
     pinned: bool
     """Its trace is never evicted."""
+    background: bool
+    """Nobody asked for it: it is performed while the machine has nothing else to do."""
     answer: asyncio.Future[Stored]
     """The finished run, or the Problem that kept it from being performed."""
     detached: bool = False
@@ -135,6 +140,11 @@ class Queue:
     def running(self) -> int:
         return len(self._running)
 
+    @property
+    def _wanted(self) -> list[LiveRun]:
+        """Those that wait and that somebody asked for."""
+        return [live for live in self._waiting if not live.background]
+
     def find(self, run: str) -> LiveRun | None:
         """The live run with this id, if it waits or is being performed."""
         return next((live for live in (*self._running, *self._waiting) if live.id == run), None)
@@ -146,8 +156,8 @@ class Queue:
 
     def ahead(self, live: LiveRun) -> int:
         """How many runs come before a waiting one: those that have a worker, and those whose turn is earlier."""
-        before = [other for other in self._waiting if other.client == live.client and other.since < live.since]
-        others = Counter(other.client for other in self._waiting if other.client != live.client)
+        before = [other for other in self._wanted if other.client == live.client and other.since < live.since]
+        others = Counter(other.client for other in self._wanted if other.client != live.client)
         rounds = sum(min(count, len(before) + 1) for count in others.values())
         return len(before) + rounds + sum(not other.slow for other in self._running)
 
@@ -155,13 +165,21 @@ class Queue:
         """Seconds until a waiting run begins, if runs go on taking as long as of late."""
         return round(self.ahead(live) * self._turn_s / max(1, self._runner.capacity), 2)
 
-    def enter(self, run: str, request: RunRequest, client: Client, pinned: bool = False) -> LiveRun:
+    def enter(
+        self, run: str, request: RunRequest, client: Client, *, pinned: bool = False, background: bool = False
+    ) -> LiveRun:
         """The live run for a request: a new one at the end of the queue, or the one already there. Raises Problem."""
         if live := self.find(run):
             live.askers.add(client)
+            if live.background and not background:
+                self._promote(live, client)
             return live
-        self._make_room(client)
-        live = LiveRun(run, request, client, pinned, asyncio.get_running_loop().create_future(), askers={client})
+        if not background:
+            self._make_room(client)
+        elif len(self._waiting) >= self.length:
+            raise Problem("cancelled", run=run)
+        answer = asyncio.get_running_loop().create_future()
+        live = LiveRun(run, request, client, pinned, background, answer, askers={client})
         self._waiting.append(live)
         self.dispatch()
         return live
@@ -206,6 +224,14 @@ class Queue:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
+    def _promote(self, live: LiveRun, client: Client) -> None:
+        """Somebody asks for what was done in the background: it is theirs, and as quick as any."""
+        live.background, live.client = False, client
+        if live.state == "running" and live.yielded:
+            live.yielded = False
+            self._runner.take_processor(live.id)
+        self.dispatch()
+
     def _make_room(self, client: Client) -> None:
         """Check the rules of the queue for one more run of this client."""
         if wait_s := self._rate.wait_s(client.address):
@@ -213,31 +239,53 @@ class Queue:
         if client.session is not None:
             for older in [live for live in self._waiting if live.client.session == client.session]:
                 self._refuse(older, Problem("replaced", retry_after_s=1))
-        theirs = sum(live.client.address == client.address for live in (*self._waiting, *self._running))
+        wanted = self._wanted
+        theirs = sum(live.client.address == client.address for live in (*wanted, *self._running))
         if theirs >= self._per_address:
             raise Problem("too-many-runs", retry_after_s=RETRY_AFTER_S, count=theirs, limit=self._per_address)
-        if len(self._waiting) >= self.length:
-            raise Problem("queue-full", retry_after_s=RETRY_AFTER_S, count=len(self._waiting), retry=RETRY_AFTER_S)
+        if len(wanted) >= self.length:
+            raise Problem("queue-full", retry_after_s=RETRY_AFTER_S, count=len(wanted), retry=RETRY_AFTER_S)
 
     def dispatch(self) -> None:
         """Start what can start."""
+        if self._wanted and self._quick() >= self._runner.capacity:
+            self._make_way()
         while self._quick() < self._runner.capacity and (live := self._next()):
             self._waiting.remove(live)
             live.state = "running"
+            live.slow = live.background and self._is_room_beside
+            live.yielded = live.background and bool(self._running)
             self._serve(live.client)
             self._running[live] = task = asyncio.create_task(self._perform(live))
             # not in the task's own `finally`: one that is cancelled before its first step never gets there
             task.add_done_callback(partial(self._over, live))
-            self._press()
+            if not live.background:
+                self._press()
+
+    def _make_way(self) -> None:
+        """Somebody waits for the worker that a run in the background has."""
+        for live, task in self._running.items():
+            if live.background and not live.slow:
+                task.cancel()
+
+    @property
+    def _is_room_beside(self) -> bool:
+        """Whether one more run may go on beside the workers."""
+        return len(self._running) - self._quick() < self._runner.slow_capacity
 
     def _quick(self) -> int:
         """Runs that have a worker for themselves."""
         return sum(not live.slow for live in self._running)
 
     def _next(self) -> LiveRun | None:
-        """Of those whose session is not running already: the one whose client has had least, then the earliest."""
+        """Of those whose session is not running already: the one whose client has had least, then the earliest; while
+        nobody waits, one in the background."""
         busy = {live.client.session for live in self._running} - {None}
-        ready = [live for live in self._waiting if live.client.session not in busy]
+        wanted = self._wanted
+        ready = [live for live in wanted if live.client.session not in busy]
+        is_room = self._is_room_beside or not self._running
+        if not wanted and is_room and not any(live.background for live in self._running):
+            ready = self._waiting
         if not ready:
             return None
         going = Counter[str | Client]()
@@ -262,7 +310,7 @@ class Queue:
     def _yield(self, live: LiveRun) -> None:
         """A run has taken long: it makes room for newer ones, if there is place for it beside the workers."""
         live.overdue = True
-        if live in self._running and not live.slow and len(self._running) - self._quick() < self._runner.slow_capacity:
+        if live in self._running and not live.slow and self._is_room_beside:
             live.slow = True
             if self._quick():
                 self._press()
@@ -282,7 +330,7 @@ class Queue:
         """No newer run has come for a while: the slow ones have the machine."""
         self._relief = None
         for live in self._running:
-            if live.yielded:
+            if live.yielded and (not live.background or len(self._running) == 1):
                 live.yielded = False
                 self._runner.take_processor(live.id)
 
@@ -306,7 +354,8 @@ class Queue:
             if finished is None:
                 raise Problem("no-worker", retry_after_s=RETRY_AFTER_S, retry=RETRY_AFTER_S)
             self._metrics.runs[finished.status] += 1
-            self._metrics.run_took(time.monotonic() - live.since)
+            if not live.background:
+                self._metrics.run_took(time.monotonic() - live.since)
             self._traces.remember(live.id, finished.stored)
             self._end(live, finished)
             if finished.stored.kept:
@@ -322,7 +371,8 @@ class Queue:
             self._refuse(live, bug)
         finally:
             patience.cancel()
-            self._turn_s += (min(time.monotonic() - began, self._quick_s) - self._turn_s) / 20
+            if not live.background:
+                self._turn_s += (min(time.monotonic() - began, self._quick_s) - self._turn_s) / 20
 
     def _over(self, live: LiveRun, task: "asyncio.Task[None]") -> None:
         """Its task has ended, in whatever way."""
@@ -338,6 +388,8 @@ class Queue:
                 async for event in stream:
                     if isinstance(event, Finished):
                         return event
+                    if isinstance(event, Started) and live.yielded:
+                        self._runner.yield_processor(live.id)
                     live.say(event)
         except RunnerDown:
             log.exception("run %s lost its worker", live.id)

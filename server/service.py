@@ -8,6 +8,7 @@ from starlette.requests import Request
 
 from engine.keys import Versions
 from server.drawing import Drawing
+from server.fixes import FixTrials
 from server.frontend_files import FrontendFiles
 from server.metrics import Metrics
 from server.problems import Language, language_of
@@ -30,6 +31,7 @@ class Service:
     traces: Traces
     queue: Queue
     views: Views
+    fixes: FixTrials
     drawing: Drawing
     frontend: FrontendFiles
     lessons: dict[str, Lesson]

@@ -79,8 +79,11 @@ class SqliteStore:
     async def get(self, run: str) -> Stored | None:
         return await self._in_thread(self._read, run)
 
-    async def tensor(self, run: str, tensor: str) -> bytes | None:
-        return await self._in_thread(self._read_tensor, run, tensor)
+    async def part(self, run: str, name: str) -> bytes | None:
+        return await self._in_thread(self._read_part, run, name)
+
+    async def attach(self, run: str, name: str, body: bytes) -> None:
+        await self._in_thread(self._attach, run, name, body)
 
     async def put(self, run: str, stored: Stored, *, pinned: bool = False) -> tuple[str, ...]:
         return await self._in_thread(self._write, run, stored, pinned)
@@ -150,10 +153,18 @@ class SqliteStore:
         row = self._connection().execute("SELECT body, etag, format FROM traces WHERE id = ?", (run,)).fetchone()
         return Stored(body=row[0], etag=row[1], format=row[2]) if row else None
 
-    def _read_tensor(self, run: str, tensor: str) -> bytes | None:
+    def _read_part(self, run: str, name: str) -> bytes | None:
         found = "SELECT body FROM tensors WHERE run = ? AND id = ?"
-        row: tuple[bytes] | None = self._connection().execute(found, (run, tensor)).fetchone()
+        row: tuple[bytes] | None = self._connection().execute(found, (run, name)).fetchone()
         return row[0] if row else None
+
+    def _attach(self, run: str, name: str, body: bytes) -> None:
+        with self._writing, self._connection() as connection:
+            attached = connection.execute(
+                "INSERT INTO tensors SELECT id, ?, ? FROM traces WHERE id = ? ON CONFLICT DO NOTHING", (name, body, run)
+            )
+            if attached.rowcount:
+                connection.execute("UPDATE traces SET bytes = bytes + ? WHERE id = ?", (len(body), run))
 
     def _write(self, run: str, stored: Stored, pinned: bool) -> tuple[str, ...]:
         with self._writing, self._connection() as connection:

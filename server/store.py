@@ -56,8 +56,13 @@ class Store(Protocol):
 
         Raises StoreDown."""
 
-    async def tensor(self, run: str, tensor: str) -> bytes | None:
-        """The compressed values of a larger tensor; None when they were not kept. Raises StoreDown."""
+    async def part(self, run: str, name: str) -> bytes | None:
+        """What lies beside a trace under a name: the compressed values of a larger tensor under its id, what was
+        attached later. None when there is no such thing. Raises StoreDown."""
+
+    async def attach(self, run: str, name: str, body: bytes) -> None:
+        """Lay something beside a trace, unless something of that name is there or the trace is not. It leaves with the
+        trace. Raises StoreDown."""
 
     async def put(self, run: str, stored: Stored, *, pinned: bool = False) -> tuple[str, ...]:
         """Keep a trace in place of an earlier one of the same run; one that was ever pinned is never evicted.

@@ -50,7 +50,7 @@ class Traces:
         """The compressed values of a larger tensor, or None when they were not kept. Raises StoreDown."""
         if (remembered := self._memory.get(run)) and tensor in remembered.tensors:
             return remembered.tensors[tensor]
-        return await self._store.tensor(run, tensor)
+        return await self._store.part(run, tensor)
 
     def remember(self, run: str, stored: Stored) -> None:
         """Have a trace at hand, in place of an earlier one of the same run."""
@@ -61,6 +61,14 @@ class Traces:
         self.remember(run, stored)
         for evicted in await self._store.put(run, stored, pinned=pinned):
             self._memory.drop(evicted)
+
+    async def part(self, run: str, name: str) -> bytes | None:
+        """What was attached to a run under a name. Raises StoreDown."""
+        return await self._store.part(run, name)
+
+    async def attach(self, run: str, name: str, body: bytes) -> None:
+        """Lay something beside a stored trace. Raises StoreDown."""
+        await self._store.attach(run, name, body)
 
     async def size(self) -> StoreSize:
         """What the store holds, as it was when that could last be found out."""

@@ -13,6 +13,7 @@ import msgspec
 from engine.compare import compare
 from engine.export.dot import dot
 from engine.export.mermaid import mermaid
+from engine.fixes import Trial, judge
 from engine.graph import Graph, Level, NoSuchChoice, view
 from engine.replay import NoSuchPass, engine_view
 from engine.trace import Record, Tensor, Trace
@@ -166,10 +167,17 @@ class Views:
 
         return await self._remembered(("compare", there.etag), here, write)
 
+    async def trial(self, stored: Stored, finding: int, mended: Stored) -> Trial:
+        """What the run of an edited program says of a finding's fix."""
+        return await self._in_thread(lambda: judge(self._trace(stored)[0], finding, self._trace(mended)[0]))
+
+    async def trace(self, stored: Stored) -> Trace:
+        """A trace, decoded."""
+        return (await self._in_thread(lambda: self._trace(stored)))[0]
+
     async def tensor(self, run: str, tensor: str) -> Tensor:
         """What the trace says of a tensor."""
-        stored = await self._stored(run)
-        trace, _ = await self._in_thread(lambda: self._trace(stored))
+        trace = await self.trace(await self._stored(run))
         found = next((each for each in trace.tensors if each.id == tensor), None)
         if found is None:
             raise Problem("no-such-tensor", run=run, tensor=tensor, trace=f"/api/v1/runs/{run}")

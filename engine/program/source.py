@@ -88,8 +88,9 @@ class Source(Tree):
         return self.lines[statement.lineno - 1][: self.span(statement).column]
 
     def line_above(self, statement: ast.stmt, text: str) -> Edit:
-        """A line of its own in front of a statement, which may share its line with others."""
-        return self.before(statement, f"{text}{self._line_end}{' ' * self.span(statement).column}")
+        """A line of its own in front of a statement; where that shares its line with others, it joins them."""
+        margin = self._margin(statement)
+        return self.before(statement, f"{text}; " if margin.strip() else f"{text}{self._line_end}{margin}")
 
     def line_before(self, statement: ast.stmt | None, text: str) -> Edits:
         """A line of its own before a statement; nothing when there is no room for one."""
@@ -129,8 +130,12 @@ class Source(Tree):
         if not self.stands_alone(statement):
             return ()
         span = self.span(statement)
-        inner = [insertion(line, 0, "    ") for line in range(span.line + 1, span.end_line + 1)]
-        return (self.before(statement, f"{head}{self._line_end}{self._margin(statement)}    "), *inner)
+        margin = self._margin(statement)
+        inner = [
+            insertion(line, len(margin) if self.lines[line - 1].startswith(margin) else 0, "    ")
+            for line in range(span.line + 1, span.end_line + 1)
+        ]
+        return (self.before(statement, f"{head}{self._line_end}{margin}    "), *inner)
 
 
 def _arguments(call: ast.Call) -> list[ast.expr | ast.keyword]:

@@ -41,6 +41,7 @@ class Control:
         self._child: Process | None = None
         self._run: Supervision | None = None
         self._cancelled = False
+        self._yields = False
 
     def cancel(self) -> None:
         """End the run; what it said so far is kept."""
@@ -49,12 +50,14 @@ class Control:
             self._run.stop("cancelled")
 
     def yield_processor(self) -> None:
-        """Let it have only the processor time that no other run wants."""
+        """Let it have only the processor time that no other run wants, from its beginning if it has not begun."""
+        self._yields = True
         if self._child is not None:
             self._child.yield_processor()
 
     def take_processor(self) -> None:
         """Let it have its share again."""
+        self._yields = False
         if self._child is not None:
             self._child.take_processor()
 
@@ -63,6 +66,8 @@ class Control:
         self._child, self._run = child, run
         if self._cancelled:
             run.stop("cancelled")
+        if self._yields:
+            child.yield_processor()
 
     def let_go(self) -> None:
         """The run is over; its process number may be another's soon."""

@@ -13,6 +13,7 @@ import pytest
 
 from engine import schema
 from engine.compare import Comparison
+from engine.fixes import Fixes
 from engine.graph import Graph
 from engine.replay import Engine
 from engine.rules import RuleText
@@ -36,7 +37,7 @@ def test_the_page_of_the_formats_is_fresh() -> None:
 
 
 def test_every_field_of_the_formats_has_its_sentence() -> None:
-    formats = (Trace, Graph, Shown, Engine, Comparison, RuleText, Derivative)
+    formats = (Trace, Graph, Shown, Engine, Comparison, Fixes, RuleText, Derivative)
     for name, record in schema.wire_schemas(formats, "#").items():
         properties = record["properties"]
         assert isinstance(properties, dict)
@@ -76,6 +77,7 @@ def test_every_example_is_of_the_type_it_shows() -> None:
         "Shown": lambda value: msgspec.convert(value, Shown),
         "Engine": lambda value: msgspec.convert(value, Engine),
         "Comparison": lambda value: msgspec.convert(value, Comparison),
+        "Fixes": lambda value: msgspec.convert(value, Fixes),
         "Derivative": lambda value: msgspec.convert(value, Derivative),
         **{
             model.__name__: model.model_validate

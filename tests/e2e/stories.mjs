@@ -477,23 +477,30 @@ const stories = {
     await shoot(page, 'engine')
   },
 
-  async 'a fix is shown, applied and undone'(page) {
+  async 'a fix is advice until it was run, and applying it shows both runs'(page) {
     await open(page)
+    let letTry = () => undefined
+    const held = new Promise((resolve) => (letTry = resolve))
+    await page.route('**/fixes', async (route) => {
+      await held
+      await route.continue()
+    })
     await run(page, CHANGED)
     const inspector = page.locator('.inspector')
+    await inspector.getByText('Running the program with the fix').waitFor()
+    same(await page.getByRole('button', { name: 'Apply the fix' }).count(), 0, 'buttons before the fix was tried')
+    letTry()
     await inspector.locator('.diff .new').waitFor()
-    const before = await page.locator('.cm-content').textContent()
+    await until(() => inspector.locator('.proof').textContent(), (text) => text.includes('x.grad') && text.includes('None'), 'what the fix changes')
+    await shoot(page, 'fix')
     await page.locator('.cm-finding').getByRole('button', { name: 'Apply the fix' }).first().click()
-    const fixed = await until(() => page.locator('.cm-content').textContent(), (text) => text.includes('.clone()'), 'the program with the fix')
+    await until(() => page.locator('.cm-content').textContent(), (text) => text.includes('.clone()'), 'the program with the fix')
+    await until(() => page.locator('.output .failure').count(), (n) => n === 0, 'failures of the fixed program')
+    await until(() => page.locator('.dock').textContent(), (text) => text.includes('A and B') && text.includes('RuntimeError'), 'both runs side by side')
+    await shoot(page, 'fixed')
     await page.locator('.cm-content').focus()
     await page.keyboard.press('Control+z')
     await until(() => page.locator('.cm-content').textContent(), (text) => !text.includes('.clone()'), 'the program after undoing')
-    check(before !== fixed, 'the fix changed nothing')
-    await inspector.getByRole('button', { name: 'Apply the fix' }).click()
-    await inspector.getByRole('button', { name: 'Run', exact: true }).click()
-    await until(() => head(page).textContent(), (text) => text.includes('nodes'), 'the graph of the fixed program')
-    await until(() => page.locator('.output .failure').count(), (n) => n === 0, 'failures of the fixed program')
-    await shoot(page, 'fixed')
   },
 
   async 'a write that autograd cannot see is red in its memory'(page) {
@@ -522,7 +529,6 @@ const stories = {
     await until(() => page.getByRole('region', { name: 'Output' }).textContent(), (text) => text.includes('loss 10.0'), 'the wrong loss')
     const inspector = page.locator('.inspector')
     await inspector.getByRole('button', { name: 'Apply the fix' }).click()
-    await inspector.getByRole('button', { name: 'Run', exact: true }).click()
     await until(() => page.getByRole('region', { name: 'Output' }).textContent(), (text) => text.includes('loss 0.0'), 'the loss of the mended program')
   },
 

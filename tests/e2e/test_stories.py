@@ -38,7 +38,7 @@ STORIES = (
     "a module opens in place",
     "panels under the graph follow the step and stay in the address",
     "the engine plays node by node",
-    "a fix is shown, applied and undone",
+    "a fix is advice until it was run, and applying it shows both runs",
     "a write that autograd cannot see is red in its memory",
     "optimizers are compared on one picture",
     "a silent mistake is mended from its lesson",

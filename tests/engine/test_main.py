@@ -46,6 +46,16 @@ def test_summary_says_what_happened(program: Path, capsys: pytest.CaptureFixture
     assert "x.grad [3.0, 3.0]" in said
 
 
+def test_fixes_are_tried_when_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "cut.py"
+    path.write_text("import torch\nw = torch.ones(2, requires_grad=True)\n(w * 2).detach().sum().backward()\n")
+    main([str(path), "--try-fixes"])
+    told = json.loads(capsys.readouterr().out)
+    assert (told["format"], told["done"], told["trials"][0]["verdict"]) == ("gradgraph.fixes/1", True, "mends")
+    main([str(path), "--try-fixes", "--summary"])
+    assert "at line 3: mends" in capsys.readouterr().out
+
+
 def test_expression_with_inputs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--expression", "((x + 2)**2 * 3).mean()", "--input", "x=[[1,1],[1,1]]", "--summary"]) == 0
     assert "x.grad [4.5, 4.5, 4.5, 4.5]" in capsys.readouterr().out

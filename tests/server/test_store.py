@@ -72,13 +72,29 @@ def test_a_pinned_trace_stays(open_store: Open) -> None:
 def test_the_values_of_a_trace_leave_with_it(open_store: Open) -> None:
     async def overfill(store: Store) -> None:
         await store.put("a", trace("a", tensors={"t1": b"values"}))
-        assert await store.tensor("a", "t1") == b"values"
-        assert await store.tensor("a", "t2") is None
+        assert await store.part("a", "t1") == b"values"
+        assert await store.part("a", "t2") is None
         await store.put("b", trace("b", size=2_000))
         assert await store.get("a") is None
-        assert await store.tensor("a", "t1") is None
+        assert await store.part("a", "t1") is None
 
     use(lambda: open_store(2_500), overfill)
+
+
+def test_what_is_attached_stays_with_its_trace(open_store: Open) -> None:
+    async def attach(store: Store) -> None:
+        await store.put("a", trace("a"))
+        await store.attach("a", "fixes", b"tried")
+        await store.attach("a", "fixes", b"tried again")
+        await store.attach("nothing", "fixes", b"lost")
+        assert await store.part("a", "fixes") == b"tried"
+        assert await store.part("nothing", "fixes") is None
+        assert await store.size() == (1, 1_005)
+        await store.put("a", trace("b"))
+        assert await store.part("a", "fixes") is None
+        assert await store.size() == (1, 1_000)
+
+    use(open_store, attach)
 
 
 def test_a_newer_trace_takes_the_place_of_the_older(open_store: Open) -> None:
@@ -88,7 +104,7 @@ def test_a_newer_trace_takes_the_place_of_the_older(open_store: Open) -> None:
         found = await store.get("a")
         assert found is not None
         assert found.body == b"b" * 10
-        assert await store.tensor("a", "t1") is None
+        assert await store.part("a", "t1") is None
         assert await store.size() == (1, 10)
 
     use(open_store, put_twice)
@@ -99,7 +115,7 @@ def test_many_at_once_do_not_disturb_each_other(open_store: Open) -> None:
         async def put_and_read(number: int) -> None:
             name = f"r{number}"
             await store.put(name, trace(chr(97 + number % 26), tensors={"t1": name.encode()}))
-            assert await store.tensor(name, "t1") == name.encode()
+            assert await store.part(name, "t1") == name.encode()
 
         await asyncio.gather(*(put_and_read(number) for number in range(50)))
         assert (await store.size())[0] == 50

@@ -2,7 +2,7 @@
 
 import type { Layout } from '../core/layout/geometry'
 import type { Lang, Level } from '../core/state'
-import type { Comparison, Engine, Graph, Trace } from './types'
+import type { Comparison, Engine, Fixes, Graph, Trace } from './types'
 
 export interface RunOrder {
   code: string
@@ -196,6 +196,11 @@ export function engine(
 /** Two runs beside each other. */
 export function compare(run: string, other: string, lang: Lang, signal: AbortSignal): Promise<Comparison> {
   return json(`${traceUrl(run)}/compare/${encodeURIComponent(other)}`, lang, { signal })
+}
+
+/** What came of the fixes of a run's findings: once all are tried, at the latest after some seconds. */
+export function fixes(run: string, patienceS: number, lang: Lang, signal: AbortSignal): Promise<Fixes> {
+  return json(`${traceUrl(run)}/fixes`, lang, { headers: { Prefer: `wait=${patienceS}` }, signal })
 }
 
 /** The picture at a step, in the reader's words and colours. */

@@ -3,6 +3,7 @@
 export interface Wire {
   comparison: Comparison;
   engine: Engine;
+  fixes: Fixes;
   graph: Graph;
   trace: Trace;
 }
@@ -599,6 +600,273 @@ export interface EngineStep {
    * Index into the pass's visits, when it ran.
    */
   visit?: number | null;
+}
+/**
+ * The fixes of a run.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Fixes".
+ */
+export interface Fixes {
+  /**
+   * Whether all were tried that will be; else some are still waiting for an idle worker.
+   */
+  done: boolean;
+  /**
+   * Name and version of this format.
+   */
+  format: "gradgraph.fixes/1";
+  /**
+   * The run whose findings offer them.
+   */
+  run: string;
+  /**
+   * Those that were tried so far. A finding whose fix is not among them when `done` was never tried.
+   */
+  trials?: Trial[];
+}
+/**
+ * What came of one fix.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Trial".
+ */
+export interface Trial {
+  /**
+   * Index of the finding that offers it, in `findings` of the run.
+   */
+  finding: number;
+  /**
+   * What reads differently now, the most telling first, at most four.
+   */
+  proof?: Shift[];
+  /**
+   * The edited program's run; absent where there is none.
+   */
+  run?: string;
+  /**
+   * The line of the edited program that a failure further on stops it at; absent when it ran to its end.
+   */
+  stops_at?: number | null;
+  /**
+   * `mends`: the finding is gone, nothing new is wrong and the program gets at least as far. Else why the fix is not to be offered: the finding `remains`; a `new_finding` as grave is there; the program `stops` where it did not, or before it got further; it leaves out statements (`lines_lost`) or print lines (`output_lost`) that it had; a limit stopped it (`not_finished`); the edited program is longer than the server takes (`too_long`).
+   */
+  verdict: "lines_lost" | "mends" | "new_finding" | "not_finished" | "output_lost" | "remains" | "stops" | "too_long";
+}
+/**
+ * Something that reads differently in the edited program's run.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Shift".
+ */
+export interface Shift {
+  /**
+   * As it is with the fix.
+   */
+  after?: number | string | Tensor | null;
+  /**
+   * As it was; absent for None, and for a line that was not printed.
+   */
+  before?: number | string | Tensor | null;
+  /**
+   * Of a `gradient` or a `value`, the tensor's name.
+   */
+  name?: string;
+  /**
+   * `gradient`: a tensor's `.grad` at the end; `value`: a tensor or a number at the end; `loss`: that of the last pass, where it is lower; `printed`: the first printed line that differs; `memory`: where nothing else differs, the most bytes that were kept for backward at one time.
+   */
+  what: "gradient" | "loss" | "memory" | "printed" | "value";
+}
+/**
+ * One state of one tensor object: an in-place write makes a new record with the same `identity`.
+ *
+ *     Wherever a trace names a tensor id, these are the values it had then.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Tensor".
+ */
+export interface Tensor {
+  /**
+   * The tensor this one is a view of (that tensor's identity).
+   */
+  base?: string | null;
+  /**
+   * `uninitialised` memory is never shown; `unreadable` says why in `reason`.
+   */
+  contents?: "known" | "uninitialised" | "unreadable";
+  /**
+   * All elements in row-major order (complex: real, imaginary, …) when there are at most 256.
+   */
+  data?: (boolean | number | string)[] | null;
+  /**
+   * Where it lives.
+   */
+  device?: string;
+  /**
+   * Element type without the `torch.` prefix.
+   */
+  dtype: string;
+  /**
+   * Tensor id of its `.grad` at the end of the run; only on the last record of an identity.
+   */
+  grad?: string | null;
+  /**
+   * The node and output it came from; absent for leaves.
+   */
+  grad_fn?: OutputOf | null;
+  /**
+   * Tensor id.
+   */
+  id: string;
+  /**
+   * Id of the first record of the same tensor object; absent on that first record.
+   */
+  identity?: string | null;
+  /**
+   * No grad_fn.
+   */
+  is_leaf?: boolean;
+  /**
+   * Memory layout.
+   */
+  layout?: string;
+  /**
+   * The user's names for it (`x`, `model.fc1.weight`), most telling first.
+   */
+  names?: string[];
+  /**
+   * Why the contents cannot be shown.
+   */
+  reason?: string;
+  /**
+   * Whether autograd tracks it.
+   */
+  requires_grad?: boolean;
+  /**
+   * `leaf`: made by the program; `parameter` / `buffer` of a module; `constant`: untracked operand seen first as an argument; `result` of an op; `gradient` that flowed or is kept in a `.grad`; `seed` put into a pass; `state` of an optimizer; `saved` by a node and not seen otherwise.
+   */
+  role: "buffer" | "constant" | "gradient" | "leaf" | "parameter" | "result" | "saved" | "seed" | "state";
+  /**
+   * Sizes, outermost axis first.
+   */
+  shape: number[];
+  /**
+   * Bytes the storage takes; less than elements × element size for a broadcast one.
+   */
+  size_bytes?: number;
+  /**
+   * Storage id: tensors with the same one share memory.
+   */
+  storage?: string | null;
+  /**
+   * Whether all elements of a larger one were kept and can be asked for by id.
+   */
+  stored?: boolean;
+  /**
+   * Steps between neighbours, in elements; absent when contiguous.
+   */
+  strides?: number[] | null;
+  /**
+   * Figures, for larger ones.
+   */
+  summary?: Summary | null;
+  /**
+   * A picture, for larger ones with at least one axis.
+   */
+  thumbnail?: Thumbnail | null;
+  /**
+   * Version counter: raised by every in-place write autograd knows of.
+   */
+  version?: number;
+}
+/**
+ * Which output of which node a tensor is: the pair in `grad_fn` and `output_nr`.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "OutputOf".
+ */
+export interface OutputOf {
+  /**
+   * Node id.
+   */
+  node: string;
+  /**
+   * Which output of the op the tensor is.
+   */
+  output_nr: number;
+}
+/**
+ * Figures over all elements, or over a sample of more than 2**28; the non-finite ones are counted and left out of
+ *     the others.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Summary".
+ */
+export interface Summary {
+  /**
+   * Counts in equal bins from `min` to `max`.
+   */
+  histogram?: number[] | null;
+  /**
+   * Infinite elements.
+   */
+  inf?: number;
+  /**
+   * Largest element.
+   */
+  max: number | string;
+  /**
+   * Arithmetic mean.
+   */
+  mean: number | string;
+  /**
+   * Smallest element.
+   */
+  min: number | string;
+  /**
+   * NaN elements.
+   */
+  nan?: number;
+  /**
+   * Euclidean norm.
+   */
+  norm: number | string;
+  /**
+   * How many elements were looked at, evenly spaced, when there are too many to look at all of them: the figures and counts are those of this sample.
+   */
+  over?: number | null;
+  /**
+   * Population standard deviation.
+   */
+  std: number | string;
+  /**
+   * Elements equal to zero.
+   */
+  zeros?: number;
+}
+/**
+ * A small picture of the last two axes (the first slice of the others), mean-pooled.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "Thumbnail".
+ */
+export interface Thumbnail {
+  /**
+   * Base64 of one signed byte a cell, row-major: −127…127 stands for −scale…scale, −128 for a non-finite cell.
+   */
+  cells: string;
+  /**
+   * Columns of cells, at most 16.
+   */
+  columns: number;
+  /**
+   * Rows of cells, at most 8.
+   */
+  rows: number;
+  /**
+   * Largest magnitude among the cells.
+   */
+  scale: number;
 }
 /**
  * What to draw, before layout.
@@ -1357,7 +1625,7 @@ export interface Finding {
    */
   code: string;
   /**
-   * Edits that together mend it, when that is certain: the edited program runs and no longer has this finding.
+   * Edits that together are to mend it. Whether they do is told by running them (`gradgraph.fixes/1`).
    */
   fix?: Edit[];
   /**
@@ -2203,22 +2471,6 @@ export interface Accumulation {
    * Index of the visit.
    */
   visit: number;
-}
-/**
- * Which output of which node a tensor is: the pair in `grad_fn` and `output_nr`.
- *
- * This interface was referenced by `Wire`'s JSON-Schema
- * via the `definition` "OutputOf".
- */
-export interface OutputOf {
-  /**
-   * Node id.
-   */
-  node: string;
-  /**
-   * Which output of the op the tensor is.
-   */
-  output_nr: number;
 }
 /**
  * A tensor where a pass starts.

@@ -1,6 +1,6 @@
 // The run on screen: its trace, the graph made of it, and what is looked up in both.
 
-import type { Graph, Trace } from '../../api/types'
+import type { Fixes, Graph, Trace, Trial } from '../../api/types'
 import { applyEdits } from '../../core/trace/fix'
 import { History } from '../../core/trace/history'
 import { boxFinder } from '../../core/trace/naming'
@@ -18,6 +18,8 @@ export class Run {
   /** A picture that is drawn before the rest of the page says the same: where only a number was edited, it is what the
    *  eye waits for. */
   ahead: Shown | null = $state.raw(null)
+  /** What came of the fixes of its findings, as far as the server has tried them. */
+  fixes: Fixes | null = $state.raw(null)
   /** Runs of this tab, newest first. */
   recent: readonly Recent[] = $state.raw(recentRuns())
 
@@ -30,10 +32,23 @@ export class Run {
   readonly lines = $derived(this.graph ? linesOfGraph(this.graph) : null)
   readonly total: number = $derived(this.trace?.timeline.length ?? 0)
 
-  /** The program that ran, with the fix of a finding in it; null when it has no certain one. */
-  fixedBy(at: number): string | null {
+  /** What came of the fix of a finding; null until it was tried. */
+  trialOf(at: number): Trial | null {
+    const { trials = [], run } = this.fixes ?? {}
+    return (run === this.trace?.id && trials.find((trial) => trial.finding === at)) || null
+  }
+
+  /** The program that ran, with the fix of a finding in it; null unless that was run and mends. */
+  mendedBy(at: number): string | null {
     const fix = this.trace?.findings[at]?.fix
-    return this.trace && fix?.length ? applyEdits(this.trace.program.code, fix) : null
+    const mends = this.trialOf(at)?.verdict === 'mends'
+    return this.trace && fix && mends ? applyEdits(this.trace.program.code, fix) : null
+  }
+
+  /** Whether the fix of a finding waits to be tried. */
+  isTrying(at: number): boolean {
+    const { done, run } = this.fixes ?? {}
+    return run === this.trace?.id && done === false && !!this.trace?.findings[at]?.fix && !this.trialOf(at)
   }
 
   /** Whether there is something to tell of a line that has no box: what it did, or the devices it speaks of. */

@@ -1,7 +1,7 @@
 // Runs programs and shows what came of them: one request at a time, a newer one replaces the one under way.
 
 import * as api from '../../api/client'
-import type { Trace } from '../../api/types'
+import type { Fixes, Trace } from '../../api/types'
 import type { ViewState } from '../../core/state'
 import { isMadeOf } from '../../core/words/made-of'
 import { keepRun, tellingLine } from './browser-storage'
@@ -16,6 +16,10 @@ const SHOW_RUNNING_MS = 300
 const LOOK_AGAIN_MS = 500
 const HALT_MS = 3000
 const AUTO_RUN_MS = 600
+/** How often the server is asked what came of fixes, and for how long it may think each time. */
+const ASK_FIXES = 4
+const FIXES_S = 10
+const ASK_FIXES_AGAIN_MS = 1000
 /** Longer than a frame takes, even on a slow machine. */
 const UNPAINTED_MS = 100
 
@@ -39,6 +43,7 @@ export class Runner {
   private readonly graphs = new Graphs()
   private abort: AbortController | null = null
   private graphAbort: AbortController | null = null
+  private fixesAbort: AbortController | null = null
   /** Brings the rest of the page to the picture that is ahead of it. */
   private catchUp: (() => void) | null = null
   private autoTimer: ReturnType<typeof setTimeout> | undefined
@@ -88,13 +93,33 @@ export class Runner {
     if (this.draft.autoRun && code.trim()) this.autoTimer = setTimeout(() => void this.run(), AUTO_RUN_MS)
   }
 
-  /** Puts a fix into the editor, where it can be undone, and shows what it changed. A program edited since it ran stays
-   *  as it is. */
-  applyFix(at: number): void {
-    const fixed = this.shown.fixedBy(at)
-    if (fixed === null || this.draft.edited) return
-    this.edit(fixed)
-    this.view.showFindings(at)
+  /** Puts a fix into the editor, where it can be undone, runs it, and shows the run beside the one before. A program
+   *  edited since it ran stays as it is. */
+  async applyFix(at: number): Promise<void> {
+    const { trace: before } = this.shown
+    const mended = this.shown.mendedBy(at)
+    if (!before || mended === null || this.draft.edited) return
+    this.edit(mended)
+    await this.run()
+    const { trace } = this.shown
+    if (trace?.id !== before.id && trace?.program.code === mended) this.view.besides([before.id])
+  }
+
+  /** Learns which fixes mend, as the server tries them. Where it cannot say, they are no more than advice. */
+  private async learnFixes(trace: Trace): Promise<void> {
+    const { shown, view } = this
+    this.fixesAbort?.abort()
+    const abort = (this.fixesAbort = new AbortController())
+    const isFixable = trace.findings.some((finding) => finding.fix)
+    let told: Fixes = { format: 'gradgraph.fixes/1', run: trace.id, done: !isFixable }
+    shown.fixes = told
+    for (let asked = 0; asked < ASK_FIXES && !told.done; asked += 1) {
+      if (asked > 0) await new Promise((resolve) => setTimeout(resolve, ASK_FIXES_AGAIN_MS))
+      const done = asked === ASK_FIXES - 1
+      told = await api.fixes(trace.id, FIXES_S, view.state.lang, abort.signal).catch(() => ({ ...told, done: true }))
+      if (abort.signal.aborted) return
+      shown.fixes = told = { ...told, done: told.done || done }
+    }
   }
 
   async run(keepView = false): Promise<void> {
@@ -235,6 +260,7 @@ export class Runner {
     this.catchUp = null
     run.shown = shown
     run.ahead = null
+    void this.learnFixes(trace)
     run.recent = keepRun(run.recent, { id: trace.id, at: Date.now(), lesson, line, status: trace.status })
     this.draft.keep()
     // A phone shows one view: with nothing to draw, the line that failed says more.

@@ -30,14 +30,15 @@ function unmarked(sentence: string): string {
     .join('')
 }
 
-export function findingBlocks(trace: Trace, t: Words): LineBlock[] {
+/** `mends`: whether the fix of a finding was tried and is offered. */
+export function findingBlocks(trace: Trace, t: Words, mends: (finding: number) => boolean): LineBlock[] {
   return trace.findings.flatMap((finding, index) => {
     if (!finding.span || finding.severity === 'note') return []
     const title = unmarked(findingWords(trace, index, 'title', t)) || finding.code
     return [
       {
         line: finding.span.end_line, title, action: t('findings.show'),
-        fix: finding.fix?.length ? t('findings.apply') : '', index,
+        fix: mends(index) ? t('findings.apply') : '', index,
       },
     ]
   })

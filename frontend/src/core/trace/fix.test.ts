@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Edit } from '../../api/types'
+import type { Edit, Tensor, Trace, Trial } from '../../api/types'
+import { words } from '../words/bundled'
 import { changedLines } from '../words/differences'
-import { applyEdits } from './fix'
+import { applyEdits, proofRows, trialSentence } from './fix'
 
 const edit = (line: number, column: number, endColumn: number, text: string, endLine = line): Edit => ({
   span: { line, end_line: endLine, column, end_column: endColumn },
@@ -52,5 +53,43 @@ describe('changed lines', () => {
     expect(changedLines('a\nb', 'a\nb')).toEqual([])
     const many = (letter: string) => Array.from({ length: 500 }, (_, at) => `${letter}${at}`).join('\n')
     expect(changedLines(many('a'), many('b'))).toHaveLength(1000)
+  })
+})
+
+describe('a trial', () => {
+  const t = words('en')
+  const gradient = (...data: number[]): Tensor => ({
+    id: 't1', shape: [data.length], dtype: 'float32', role: 'gradient', data,
+  })
+  const trial: Trial = { finding: 0, verdict: 'mends' }
+  const trace = (explanation: string): Trace => ({
+    findings: [{ code: 'cut_by_detach', severity: 'error' }],
+    failure: { kind: 'exception', type: 'RuntimeError', message: '', explanation, span: edit(3, 0, 0, '').span },
+  }) as unknown as Trace
+
+  test('says what reads differently', () => {
+    const proof: Trial['proof'] = [
+      { what: 'gradient', name: 'w', after: gradient(4.5, 4.5) },
+      { what: 'gradient', name: 'v', before: gradient(1, 2), after: gradient(1, 2.00001) },
+      { what: 'value', name: 'x', before: gradient(1), after: { ...gradient(1), dtype: 'int64' } },
+      { what: 'loss', before: 'nan', after: 0.25 },
+      { what: 'memory', before: 4096, after: 1024 },
+      { what: 'printed', after: 'loss 0.25' },
+    ]
+    const rows = proofRows({ ...trial, proof }, t)
+    expect(rows.map(({ what, before, after }) => `${what}: ${before} → ${after}`)).toEqual([
+      'w.grad: None → [4.5, 4.5]',
+      'v.grad: 2.00000 → 2.00001',
+      'x: 1 float32 → 1 int64',
+      'Loss: NaN → 0.25',
+      'saved for backward, at most: 4 KiB → 1 KiB',
+      'printed: nothing → loss 0.25',
+    ])
+  })
+
+  test('says how far the program gets', () => {
+    expect(trialSentence(trace('cut_by_detach'), trial, t)).toContain('runs to its end')
+    expect(trialSentence(trace('cut_by_detach'), { ...trial, stops_at: 7 }, t)).toContain('line 7')
+    expect(trialSentence(trace('shape'), trial, t)).toContain('is gone')
   })
 })

@@ -1,6 +1,12 @@
-// The fix of a finding: edits put into the program.
+// The fix of a finding: edits put into the program, and what proves that they mend.
 
-import type { Edit, Span } from '../../api/types'
+import type { Edit, Shift, Span, Tensor, Trace, Trial } from '../../api/types'
+import { formatBytes, formatNumber, formatShape, wireNumber } from '../words/format'
+import type { Words } from '../words/sentences'
+import { inWords } from './comparisons'
+import { briefValue } from './naming'
+
+const LISTED = 4
 
 /** The program with all edits in it. They concern stretches that do not overlap; columns count code points, as Python
  *  does. */
@@ -33,4 +39,58 @@ function offset(code: string, starts: readonly number[], line: number, column: n
     points += 1
   }
   return start + units
+}
+
+/** How a program got on with a fix, in one sentence. */
+export function trialSentence(trace: Trace, { finding, stops_at: at }: Trial, t: Words): string {
+  const { failure } = trace
+  const line = failure?.span?.line
+  if (line === undefined || failure?.explanation !== trace.findings[finding]?.code) return t('fix.mends')
+  return at == null ? t('fix.ends', { line }) : t('fix.further', { line, at })
+}
+
+/** Something that reads differently with a fix. */
+export interface ProofRow {
+  what: string
+  before: string
+  after: string
+}
+
+export function proofRows(trial: Trial, t: Words): ProofRow[] {
+  return (trial.proof ?? []).map((shift) => {
+    const [before, after] = both(shift, t)
+    return { what: named(shift, t), before, after }
+  })
+}
+
+function named({ what, name = '' }: Shift, t: Words): string {
+  if (what === 'gradient') return `${name}.grad`
+  if (what === 'value') return name
+  return t({ loss: 'compare.loss', memory: 'memory.at_most', printed: 'fix.printed' }[what])
+}
+
+function both({ what, before, after }: Shift, t: Words): [string, string] {
+  if (isTensor(before) && isTensor(after)) {
+    const kinds = [before, after].map((tensor) => `${formatShape(tensor.shape)} ${tensor.dtype}`)
+    if (kinds[0] !== kinds[1]) return kinds as [string, string]
+    return inWords(before, after, (tensor) => listed(tensor, t))
+  }
+  const said = (value: Shift['before']): string => {
+    if (value == null) return what === 'printed' ? t('compare.nothing') : 'None'
+    if (typeof value === 'object') return listed(value, t)
+    if (what === 'memory') return formatBytes(Number(value))
+    return what === 'loss' ? formatNumber(wireNumber(value)) : String(value)
+  }
+  return [said(before), said(after)]
+}
+
+function isTensor(value: Shift['before']): value is Tensor {
+  return typeof value === 'object' && value !== null
+}
+
+/** The numbers themselves, where there are few. */
+function listed(tensor: Tensor, t: Words): string {
+  const { data, shape } = tensor
+  if (!data || shape.length !== 1 || data.length > LISTED) return briefValue(tensor, t)
+  return `[${data.map((value) => formatNumber(wireNumber(value))).join(', ')}]`
 }

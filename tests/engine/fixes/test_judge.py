@@ -1,0 +1,157 @@
+"""A fix is judged by the edited program's run: real traces, and edits that do harm."""
+
+from textwrap import dedent
+
+import msgspec
+import pytest
+
+from engine.fixes import Trial, fixable, judge
+from engine.program.edits import applied
+from engine.trace import Edit, Finding, Span, Tensor, Trace
+from tests.conftest import TraceOf
+
+HEAD = "import torch\n"
+CUT = """w = torch.tensor([1.0, 2.0], requires_grad=True)
+b = torch.tensor(0.5, requires_grad=True)
+loss = ((w * 2).detach().sum() + b) ** 2
+loss.backward()
+"""
+TRAINED = """w = torch.tensor([4.0], requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=0.4)
+for _ in range(6):
+    loss = (w * w).sum()
+    loss.backward()
+    optimizer.step()
+print(loss.item())
+"""
+MISSPELT = """x = torch.ones(3, requires_grad=True)
+y = (x * 2).sum()
+y.backwar()
+print(x.grad)
+"""
+
+
+def first(trace: Trace) -> int:
+    return fixable(trace)[0]
+
+
+def mended(trace: TraceOf, program: str) -> tuple[Trace, Trial, Trace]:
+    """A program's run, the trial of its first fix, and the edited program's run."""
+    before = trace(HEAD + dedent(program))
+    at = first(before)
+    after = trace(applied(before.program.code, before.findings[at].fix))
+    return before, judge(before, at, after), after
+
+
+def tried(trace: TraceOf, program: str, edited: str, finding: int = 0) -> Trial:
+    """The trial of an edit that nobody would offer."""
+    before = trace(HEAD + program)
+    assert before.findings, "the program was to have a finding"
+    return judge(before, finding, trace(HEAD + edited))
+
+
+def test_a_gradient_that_arrives_is_the_proof(trace: TraceOf) -> None:
+    before, trial, after = mended(trace, CUT)
+    assert (trial.verdict, trial.run, trial.stops_at) == ("mends", after.id, None)
+    shift = trial.proof[0]
+    assert (shift.what, shift.name, shift.before) == ("gradient", "w", None)
+    assert isinstance(shift.after, Tensor)
+    assert shift.after.data == (26.0, 26.0)
+    assert before.findings[trial.finding].code == "cut_by_detach"
+
+
+def test_a_loss_that_falls_is_told_and_one_that_rises_is_not(trace: TraceOf) -> None:
+    _, trial, _ = mended(trace, TRAINED)
+    assert trial.verdict == "mends"
+    assert ("loss", "") in {(shift.what, shift.name) for shift in trial.proof}
+    rising = judge(*_swapped(trace))
+    assert all(shift.what != "loss" for shift in rising.proof)
+
+
+def _swapped(trace: TraceOf) -> tuple[Trace, int, Trace]:
+    """The same two runs the other way round, with a finding that only the first one has."""
+    before = trace(HEAD + TRAINED)
+    after = trace(applied(before.program.code, before.findings[first(before)].fix))
+    return msgspec.structs.replace(after, findings=(Finding(code="odd", severity="error"),)), 0, before
+
+
+def test_an_error_that_is_gone_lets_the_program_run_to_its_end(trace: TraceOf) -> None:
+    _, trial, _ = mended(trace, MISSPELT)
+    assert (trial.verdict, trial.stops_at) == ("mends", None)
+
+
+def test_a_second_mistake_further_on_does_not_count_against_a_fix(trace: TraceOf) -> None:
+    _, trial, after = mended(trace, MISSPELT + "print(x.reqires_grad)\n")
+    assert after.status == "failed"
+    assert (trial.verdict, trial.stops_at) == ("mends", 6)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "edited"),
+    [
+        ("remains", CUT.replace("0.5", "0.75")),
+        ("stops", CUT.replace(".detach()", ".detached()")),
+        ("stops", "x = (\n"),
+        ("new_finding", CUT.replace("(w * 2).detach()", "torch.tensor((w * 2).tolist())")),
+        ("not_finished", CUT.replace(".detach()", "") + "while True: pass\n"),
+        ("not_finished", CUT.replace(".detach()", "") + "while True: print('x' * 10_000)\n"),
+    ],
+)
+def test_an_edit_that_does_not_mend_says_why(trace: TraceOf, verdict: str, edited: str) -> None:
+    def hurried(code: str, **limits: float) -> Trace:
+        return trace(code, wall_s=2.0, output_bytes=100_000, **limits)
+
+    trial = tried(hurried, CUT, edited)
+    assert (trial.verdict, trial.proof) == (verdict, ())
+
+
+def test_the_same_line_failing_otherwise_is_not_further(trace: TraceOf) -> None:
+    swapped = """net = torch.nn.Linear(4, 3)
+target = torch.tensor([0, 1, 2])
+loss = torch.nn.CrossEntropyLoss()(target, net(torch.ones(3, 4)))
+"""
+    assert tried(trace, swapped, swapped.replace("(target,", "(target.float(),")).verdict == "stops"
+    assert (
+        tried(
+            trace, swapped, swapped.replace("(target, net(torch.ones(3, 4)))", "(net(torch.ones(3, 4)), target)")
+        ).verdict
+        == "mends"
+    )
+
+
+def test_a_program_that_leaves_out_what_it_did_is_not_mended(trace: TraceOf) -> None:
+    printing = CUT + "if loss > 0:\n    w = w + 1\n    print('positive')\nprint('end')\n"
+    without_output = printing.replace(".detach()", "").replace("print('end')\n", "")
+    without_lines = printing.replace(".detach()", "").replace("loss > 0", "loss < 0")
+    assert tried(trace, printing, without_output).verdict == "output_lost"
+    assert tried(trace, printing, without_lines).verdict == "lines_lost"
+
+
+def test_a_fix_beside_the_error_need_not_get_further(trace: TraceOf) -> None:
+    program = "x = torch.ones(3)\nx.relu()\nx.flurb()\n"
+    before = trace(HEAD + program)
+    beside = next(at for at in fixable(before) if before.findings[at].code == "result_dropped")
+    after = trace(applied(before.program.code, before.findings[beside].fix))
+    assert judge(before, beside, after).verdict == "mends"
+
+
+def test_a_fix_that_changes_nothing_remains(trace: TraceOf) -> None:
+    before = trace(HEAD + CUT)
+    same = Edit(span=Span(line=1, end_line=1, column=0, end_column=0), text="")
+    assert applied(before.program.code, (same,)) == before.program.code
+    assert judge(before, 0, before).verdict == "remains"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "class Net(torch.nn.Module):\n\tdef __init__(self):\n\t\tself.a = torch.nn.Linear(2, 2)\nNet()\n",
+        "x = torch.ones(2, requires_grad=True)\ny = x.exp(); y += 1\ny.sum().backward()\n",
+    ],
+    ids=["tabs", "two statements on a line"],
+)
+def test_a_line_more_keeps_to_the_ways_of_the_program(trace: TraceOf, program: str) -> None:
+    before = trace(HEAD + program)
+    for at in fixable(before):
+        edited = trace(applied(before.program.code, before.findings[at].fix))
+        assert judge(before, at, edited).verdict == "mends"

@@ -1,0 +1,65 @@
+"""Every fix that the findings offer is judged good: those of the lessons and of the findings' own programs."""
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from engine.fixes import edited, fixable, judge
+from engine.local import LocalEngine
+from engine.request import RunRequest
+from engine.trace import Program, Trace
+from tests.engine.findings.failing import HEAD as FAILING_HEAD
+from tests.engine.findings.silent import HEAD as SILENT_HEAD
+from tests.engine.findings.test_failing import ROWS
+from tests.engine.findings.test_silent import TRIGGERS, is_mended
+
+ROOT = Path(__file__).parents[3]
+EACH = 9
+"""Of so many programs the quick run takes one."""
+REFUSED = {"bce_without_sigmoid": {"mends", "new_finding"}}
+"""Where more than the fix is wrong with a program, trying it is what keeps it from being offered."""
+LESSONS = [file for file in sorted((ROOT / "gallery").glob("*.json")) if '"fix"' in file.read_text("utf-8")]
+
+
+def offering() -> Iterator[tuple[str, str]]:
+    """Programs of findings that have a fix."""
+    for at, case in enumerate(TRIGGERS):
+        if is_mended(case):
+            yield f"{case.code}-{at}", SILENT_HEAD + case.program
+    for at, (code, row) in enumerate(ROWS):
+        if row.mends:
+            yield f"{code}-{at}", FAILING_HEAD + row.program
+
+
+def sampled() -> list[object]:
+    programs = list(offering())
+    quick = {name for name, _ in islice(programs, 0, None, EACH)}
+    return [
+        pytest.param(program, id=name, marks=() if name in quick else (pytest.mark.slow,)) for name, program in programs
+    ]
+
+
+def verdicts(engine: LocalEngine, code: str) -> dict[str, str]:
+    """What came of each fix, by the code of its finding."""
+    before = engine.run(RunRequest(program=Program(code=code)))
+    return {before.findings[at].code: _tried(engine, before, at) for at in fixable(before)}
+
+
+def _tried(engine: LocalEngine, before: Trace, finding: int) -> str:
+    after = engine.run(RunRequest(program=edited(before, finding), limits=before.limits))
+    return judge(before, finding, after).verdict
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda file: file.stem)
+def test_the_fixes_of_lessons_mend(engine: LocalEngine, lesson: Path) -> None:
+    assert set(verdicts(engine, lesson.with_suffix(".py").read_text("utf-8")).values()) == {"mends"}
+
+
+@pytest.mark.parametrize("program", sampled())
+def test_the_fixes_of_findings_mend(engine: LocalEngine, program: str) -> None:
+    found = verdicts(engine, program)
+    assert found
+    for code, verdict in found.items():
+        assert verdict in REFUSED.get(code, {"mends"}), code

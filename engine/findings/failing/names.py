@@ -5,7 +5,6 @@ import re
 
 from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case
-from engine.findings.failing.not_a_tensor import made_with_data
 from engine.program import paste
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding
@@ -65,7 +64,7 @@ def _pasted(case: Case, name: str) -> Finding | None:
     """What was copied along from a notebook and is valid Python all the same: `In [3]: x = 1`, a printed tensor, a
     sentence."""
     span = case.failure.span
-    statement = case.code.statement(case.node) if case.node is not None else None
+    statement = case.statement
     if span is None or statement is None:
         return None
     code = case.diagnosis.trace.program.code
@@ -158,8 +157,6 @@ def attribute(case: Case) -> Finding | None:
     unmade = _never_initialised(case, owner)
     if unmade is not None:
         return unmade
-    if place == "torch.Tensor" and not owner.startswith("torch"):
-        return made_with_data(case, node.value) or case.finding("layer_for_result", common)
     if place == "torch.Tensor":
         return _method_on_module(case, node, common)
     if owner == "Tensor" and name in REMOVED:

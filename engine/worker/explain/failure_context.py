@@ -126,13 +126,9 @@ class FailureContext:
         if owner is None or not name:
             return {"name": name, "owner": "None"} if name else {}
         facts = _near(name, _type_of(owner), _names_of(owner))
-        if isinstance(owner, types.ModuleType):
-            facts["place"] = _home(name, owner.__name__)
-            if not facts["place"] and hasattr(torch.Tensor, name):
-                facts["place"] = "torch.Tensor"
-        elif isinstance(owner, torch.Tensor):
-            facts["place"] = _home(name, "")
-        elif isinstance(owner, torch.nn.Module) and hasattr(torch.Tensor, name):
+        if isinstance(owner, types.ModuleType | torch.Tensor):
+            facts["place"] = _home(name, owner.__name__ if isinstance(owner, types.ModuleType) else "")
+        if not facts.get("place") and hasattr(torch.Tensor, name):
             facts["place"] = "torch.Tensor"
         return facts
 

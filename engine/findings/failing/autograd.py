@@ -6,7 +6,7 @@ import ast
 from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case
 from engine.program.edits import Edits
-from engine.program.names import called, keyword
+from engine.program.names import called, dotted, keyword
 from engine.trace import Finding
 
 
@@ -47,8 +47,9 @@ def grad_assigned(case: Case) -> Finding | None:
     if target is None or not isinstance(case.statement, ast.Assign):
         return None
     value = case.statement.value
-    is_zero = isinstance(value, ast.Constant) and value.value == 0
-    fix = (case.code.replace(value, "None"),) if is_zero else ()
+    set_here = [one.value for one in case.code.bindings if dotted(one.targets[0]).endswith(".grad")]
+    zeros = [given for given in set_here if isinstance(given, ast.Constant) and given.value == 0]
+    fix = tuple(case.code.replace(zero, "None") for zero in zeros) if value in zeros else ()
     return case.finding(name=case.code.short(target.value), value=case.code.short(value), fix=fix)
 
 

@@ -110,7 +110,7 @@ def arguments_many(case: Case) -> Finding | None:
     call = case.call
     if call is not None:
         operand = case.operand(call.func)
-        known = made_with_data(case, call, "") or class_kept(case, call.func, operand.type if operand else "")
+        known = class_kept(case, call.func, operand.type if operand else "") or made_with_data(case, call, "")
         if known is not None:
             return known
     function = case.groups["function"]
@@ -247,9 +247,9 @@ def not_an_optimizer(case: Case) -> Finding | None:
     call = case.call
     if call is None or not call.args:
         return None
-    found = {update.variable for update in case.diagnosis.trace.updates if update.variable and update.optimizer}
-    made = [one for one in case.code.bindings if dotted(getattr(one.value, "func", None)).startswith(OPTIMIZERS)]
-    names = {dotted(one.targets[0]) for one in made} or found
+    values = [(one, dotted(one.value.func)) for one in case.code.bindings if isinstance(one.value, ast.Call)]
+    made = [one for one, name in values if name.startswith(OPTIMIZERS) and "lr_scheduler" not in name]
+    names = {dotted(one.targets[0]) for one in made}
     first, name = call.args[0], next(iter(names), "")
     if name and len(names) == 1:
         return case.finding(name=case.code.short(first), right=name, fix=(case.code.replace(first, name),))

@@ -1,6 +1,7 @@
 """One failure and all that is known of it: what the rules for errors look at."""
 
 import ast
+import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
@@ -131,7 +132,9 @@ class Case:
         made = [
             assignment
             for assignment in self.code.assignments(node.id)
-            if assignment.lineno <= span.line and self.code.function(assignment) is scope
+            if assignment.lineno <= span.line
+            and assignment is not self.statement
+            and self.code.function(assignment) is scope
         ]
         return made[-1] if made else None
 
@@ -149,6 +152,7 @@ class Case:
                     name: self.say(one),
                     f"{prefix}shape": sizes(one.shape),
                     f"{prefix}axes": str(len(one.shape)),
+                    f"{prefix}count": str(math.prod(one.shape)),
                     f"{prefix}dtype": one.dtype,
                     f"{prefix}device": one.device,
                 }
@@ -196,7 +200,7 @@ class Case:
 
     def code_excerpt(self, span: Span | None) -> str:
         """What is written at a place."""
-        return self.diagnosis.code.excerpt(span)
+        return self.code.excerpt(span)
 
 
 def sizes(shape: Iterable[int]) -> str:

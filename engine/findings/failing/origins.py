@@ -3,6 +3,7 @@
 import ast
 
 from engine.findings.diagnosis import Diagnosis
+from engine.program.source import source_of
 from engine.trace import Op, Span, Tensor
 
 
@@ -58,7 +59,7 @@ def layer_call(diagnosis: Diagnosis, module: str) -> ast.Call | None:
     record = diagnosis.modules.get(module)
     if record is None:
         return None
-    code, name = diagnosis.code, record.path.rpartition(".")[2]
+    code, name = source_of(diagnosis.trace.program.code), record.path.rpartition(".")[2]
     parent = diagnosis.modules.get(record.parent or "")
     if parent is None:
         return _only_call([one.value for one in code.assignments(record.path)])

@@ -9,7 +9,7 @@ from engine.findings.diagnosis import RESETS, line
 from engine.findings.failing.case import Case, sizes
 from engine.program.names import called, dotted
 from engine.program.tree import defined_in
-from engine.trace import Edit, Finding, Update
+from engine.trace import Edit, Finding, Tensor, Update
 
 PAIRS = frozenset({"max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin"})
 """Functions that give values and indices together along an axis."""
@@ -45,8 +45,12 @@ def _parts(case: Case) -> Iterator[ast.expr]:
 
 
 def _complained_of(kind: str, message: str) -> bool:
-    """Whether the message is about a value of that class; of a class itself it never says so."""
-    return kind == "type" or re.search(rf"(?<![\w]){re.escape(kind)}(?!\w)", message) is not None
+    """Whether the message is about a value of that class; of a class itself it never says so, and what `max` gives is a
+    tuple to it."""
+    if kind in _METHODS:
+        return any(f"'{method}'" in message for method in _METHODS)
+    named = re.search(rf"(?<!\w){re.escape(kind)}(?!\w)", message) is not None
+    return named or kind == "type" or ("tuple" in message and kind.rpartition(".")[2] in PAIRS)
 
 
 # Nothing
@@ -152,7 +156,7 @@ def class_kept(case: Case, node: ast.expr, kind: str) -> Finding | None:
     """`model = Net`: the class itself, no object made of it."""
     if kind != "type":
         return None
-    kept = [one for one in case.code.bindings if case.code.classes(dotted(one.value))]
+    kept = [one for one in case.code.bindings if dotted(one.value) and case.code.classes(dotted(one.value))]
     own = [one for one in kept if dotted(one.targets[0]) == dotted(node)] or kept
     if len(own) != 1 or case.code.classes(dotted(node)):
         return None
@@ -170,7 +174,7 @@ def made_with_data(case: Case, node: ast.expr, kind: str) -> Finding | None:
         return None
     name = called(value)
     operand = case.operand(value.func)
-    is_maker = operand.type == "type" if operand is not None else name == kind
+    is_maker = operand.type == "type" if operand is not None else name == kind and name[:1].isupper()
     if not is_maker or not all(_is_tensor(case, arg) for arg in value.args) or case.code.classes(name):
         return None
     written = case.code.text(value.func)
@@ -190,15 +194,15 @@ def _is_tensor(case: Case, node: ast.expr) -> bool:
 def layer_not_called(case: Case, node: ast.expr, kind: str) -> Finding | None:
     """A layer handed on where its result was meant."""
     types = {module.type for module in case.diagnosis.trace.modules} | {called(one) for one in case.code.calls}
-    is_layer = kind in types and case.groups.get("got") == kind and isinstance(node, ast.Attribute | ast.Name)
-    if not is_layer or (case.call is not None and node is case.call.func):
+    asked = re.search(r"^(\w+)\(\): argument .* must be", case.failure.message)
+    if asked is None or kind not in types or not isinstance(node, ast.Attribute | ast.Name):
         return None
     function = case.code.function(node)
     arguments = [arg.arg for arg in function.args.args if arg.arg != "self"] if function is not None else []
     layer = case.code.short(node)
     x = arguments[0] if len(arguments) == 1 else "x"
     fix = (case.code.after(node, f"({x})"),) if len(arguments) == 1 and layer != x else ()
-    given = {"layer": layer, "type": kind, "right": f"{layer}({x})"}
+    given = {"layer": layer, "type": kind, "right": f"{layer}({x})", "function": asked[1]}
     return case.finding("layer_not_called", given, fix=fix)
 
 
@@ -438,13 +442,7 @@ def many_values(case: Case) -> Finding | None:
     if joined is None and node is not None and isinstance(case.statement, ast.stmt):
         joined = next((one for one in case.code.around(node) if isinstance(one, ast.BoolOp)), None)
     if joined is not None:
-        sign, other = ("&", "and") if isinstance(joined.op, ast.And) else ("|", "or")
-        values = [one for one in joined.values if case.tensor_of(one) is not None]
-        tensor = given or (case.tensor_of(values[0]) if values else None)
-        if tensor is None:
-            return None
-        said = {"sign": sign, "word": other, "shape": sizes(tensor.shape), "code": case.code.short(joined)}
-        return case.finding("joined_tensors", said)
+        return _joined(case, joined, given)
     if given is None:
         return None
     is_test = is_not or isinstance(tested, ast.Compare | ast.Name | ast.Attribute | ast.BinOp)
@@ -452,3 +450,19 @@ def many_values(case: Case) -> Finding | None:
     name = case.code.short(shown) if shown is not None else case.say(given)
     span = case.code.span(shown) if shown is not None else None
     return case.finding(span=span, name=name, shape=sizes(given.shape), tensors=(given,))
+
+
+def _joined(case: Case, joined: ast.BoolOp, given: Tensor | None) -> Finding | None:
+    """`a > 0 and b > 0` of tensors."""
+    tensor = given or next((tensor for one in joined.values if (tensor := case.tensor_of(one)) is not None), None)
+    if tensor is None:
+        return None
+    sign, word = ("&", "and") if isinstance(joined.op, ast.And) else ("|", "or")
+    above = case.code.parents.get(joined)
+    parts = [case.code.text(one) for one in joined.values]
+    names = [text if isinstance(one, ast.Name) else f"({text})" for one, text in zip(joined.values, parts, strict=True)]
+    known = all(isinstance(one, ast.Name | ast.Compare) for one in joined.values)
+    is_value = isinstance(above, ast.Assign | ast.Attribute | ast.Return | ast.Call)
+    fix = (case.code.replace(joined, f" {sign} ".join(names)),) if known and is_value else ()
+    said = {"sign": sign, "word": word, "shape": sizes(tensor.shape), "code": case.code.short(joined)}
+    return case.finding("joined_tensors", said, tensors=(tensor,), fix=fix)

@@ -253,7 +253,7 @@ GIVEN: dict[str, list[Row]] = {
         Row("F.layer_norm(torch.randn(2, 8), (4,)) #<\n", {"wanted": "4"}),
     ],
     "gather_axes": [
-        Row("x = torch.randn(3, 4)\nbest = torch.tensor([0, 1, 2])\nx.gather(1, best) #<\n", {"index": "best", "axis": "1"}, True),
+        Row("x = torch.randn(3, 4)\nbest = torch.tensor([0, 1, 2])\nx.gather(1, best) #<\n", {"other": "best", "axis": "1"}, True),
         Row("x = torch.randn(4)\ntorch.gather(x, 0, torch.zeros(2, 2, dtype=torch.long)) #<\n", {"name": "x"}),
     ],
     "split_sizes": [
@@ -299,7 +299,7 @@ GIVEN: dict[str, list[Row]] = {
         Row(
             NET + INIT + "        self.rnn = nn.GRU(2, 4)\n        self.h = None\n    def forward(self, x):\n        y, self.h = self.rnn(x, self.h) #<\n        return y\n"
             "net = Net()\nfor i in range(2):\n    net(torch.ones(3, 1, 2)).sum().backward()\n",
-            {"shared": "self.h"},
+            {"shared": "self.h"}, True,
         ),
     ],
     "asked_too_late": [

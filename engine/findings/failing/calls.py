@@ -316,6 +316,15 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" (+{len(names) - 3})" if len(names) > 3 else "") if names else "–"
 
 
+def weights_only(case: Case) -> Finding | None:
+    """`torch.load` of a whole model, where today it reads tensors only."""
+    call = case.call
+    fix: tuple[Edit, ...] = ()
+    if call is not None and not any(word.arg == "weights_only" for word in call.keywords):
+        fix = (case.code.argument_added(call, "weights_only=False"),)
+    return case.finding(fix=fix) if call is not None else None
+
+
 def state_given(case: Case) -> Finding | None:
     """`load_state_dict("model.pth")`: the name of the file in place of what is in it."""
     call = case.call

@@ -78,7 +78,7 @@ class Case:
 
     def operand(self, node: ast.AST | None) -> Operand | None:
         """What a name in the failing expression stood for."""
-        text = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else None
+        text = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else None
         return next((operand for operand in self.failure.operands if operand.text == text), None)
 
     def tensor_of(self, node: ast.AST | None) -> Tensor | None:

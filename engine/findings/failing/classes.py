@@ -195,7 +195,8 @@ def not_a_module(case: Case) -> Finding | None:
         return case.finding("modules_in_list", container=container, written=case.code.short(first), fix=fix)
     last = got.rpartition(".")[2]
     parts = [inner for arg in call.args for inner in (arg.elts if isinstance(arg, ast.List | ast.Tuple) else [arg])]
-    named = [part for part in parts if last and dotted(part).rpartition(".")[2] == last]
+    lambdas = [part for part in parts if isinstance(part, ast.Lambda) and last == "<lambda>"]
+    named = [part for part in parts if last and dotted(part).rpartition(".")[2] == last] or lambdas
     if not named:
         return None
     given = {"container": container, "written": case.code.short(named[0])}

@@ -105,8 +105,8 @@ def _flattened(case: Case, given: Tensor) -> Edits:
 
 def _first_number(case: Case, keyword: str, wrong: int, right: int) -> Edits:
     """Corrects a size written as a number in the call that made the layer."""
-    made = case.layer_made
-    if made is None:
+    made, given = case.layer_made, next(iter(case.inputs()), None)
+    if made is None or (given is not None and wrong in given.shape):  # then the axes may be in the wrong order
         return ()
     node = next((word.value for word in made.keywords if word.arg == keyword), made.args[0] if made.args else None)
     is_wrong = isinstance(node, ast.Constant) and node.value == wrong
@@ -347,9 +347,11 @@ def channels(case: Case) -> Finding | None:
         return None
     wanted, got = int(case.groups["wanted"]), int(case.groups["got"])
     axes, is_image = len(given.shape), case.op.name == "conv2d"
-    if is_image and axes in (3, 4) and given.shape[-1] == wanted:
-        order = "0, 3, 1, 2" if axes == 4 else "2, 0, 1"
-        return case.finding("channels_last", order=order, fix=case.cast(given, f".permute({order})"))
+    batch = axes - int(case.op.name[4:5]) - 1 if case.op.name[4:5].isdecimal() else axes
+    if batch in (0, 1) and given.shape[-1] == wanted:
+        order = ", ".join(map(str, (*range(batch), axes - 1, *range(batch, axes - 1))))
+        code = "channels_last" if is_image else "features_last"
+        return case.finding(code, order=order, fix=case.cast(given, f".permute({order})"))
     if is_image and axes == 3 and wanted == 1:
         return case.finding("channel_axis_missing", fix=case.cast(given, ".unsqueeze(1)"))
     fix = _first_number(case, "in_channels", wanted, got)

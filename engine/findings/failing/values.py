@@ -9,7 +9,7 @@ from engine.findings.diagnosis import RESETS, line
 from engine.findings.failing.case import Case, sizes
 from engine.program.names import called, dotted
 from engine.program.tree import defined_in
-from engine.trace import Edit, Finding, Tensor, Update
+from engine.trace import Edit, Finding, Module, Tensor, Update
 
 PAIRS = frozenset({"max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin"})
 """Functions that give values and indices together along an axis."""
@@ -38,7 +38,7 @@ def odd_value(case: Case) -> Finding | None:
 def _parts(case: Case) -> Iterator[ast.expr]:
     """What the failing expression is made of, the whole of a chain of attributes before its beginning."""
     for node in ast.walk(case.node) if case.node is not None else ():
-        if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Compare) and (
+        if isinstance(node, ast.Name | ast.Attribute | ast.Subscript | ast.Call | ast.Compare) and (
             node is not case.node or isinstance(node, ast.Call)
         ):
             yield node
@@ -64,10 +64,13 @@ def _no_gradient(case: Case, node: ast.expr, kind: str) -> Finding | None:
     if tensor is None:
         return None
     given = {"name": case.code.short(node.value), "grad": case.code.short(node)}
+    maker = case.diagnosis.maker.get(tensor.id)
+    if not tensor.requires_grad and maker is not None and maker.grad_mode != "grad":
+        said = {**given, "made_line": line(maker.span), "op": maker.name}
+        return case.finding("grad_none_made_untracked", said, span=maker.span, tensors=(tensor,))
     if not tensor.requires_grad:
         return case.finding("grad_none_untracked", given, tensors=(tensor,))
     if not tensor.is_leaf:
-        maker = case.diagnosis.maker.get(tensor.id)
         said = {"made_line": line(maker.span), "op": maker.name} if maker is not None else {}
         return case.finding("grad_none_non_leaf", {**given, **said}, tensors=(tensor,)) if maker is not None else None
     guard = _guarded(case, node)
@@ -125,12 +128,10 @@ def _returned(function: ast.FunctionDef) -> list[ast.expr]:
 
 
 def _definition(case: Case, call: ast.Call) -> ast.FunctionDef | None:
-    """The function of the program that a call runs: by its own name, or `forward` of the module's class."""
-    name = ast.unparse(call.func)
-    for node in case.code.functions:
-        is_plain = isinstance(node, ast.FunctionDef) and not isinstance(case.code.parents.get(node), ast.ClassDef)
-        if isinstance(node, ast.FunctionDef) and is_plain and node.name == name:
-            return node
+    """The function of the program that a call runs: the only one of that name, or `forward` of the module's class."""
+    named = [one for one in case.code.functions if isinstance(one, ast.FunctionDef) and one.name == called(call)]
+    if len(named) == 1:
+        return named[0]
     made = called(call.func) if isinstance(call.func, ast.Call) else _module_type(case, call.func)
     found = (defined_in(cls, "forward") for cls in case.code.classes(made))
     return next((forward for forward in found if forward is not None), None)
@@ -156,14 +157,16 @@ def class_kept(case: Case, node: ast.expr, kind: str) -> Finding | None:
     """`model = Net`: the class itself, no object made of it."""
     if kind != "type":
         return None
-    kept = [one for one in case.code.bindings if dotted(one.value) and case.code.classes(dotted(one.value))]
-    own = [one for one in kept if dotted(one.targets[0]) == dotted(node)] or kept
+    kept = [one for one in case.code.bindings if dotted(one.value)]
+    own = [one for one in kept if dotted(one.targets[0]) == dotted(node)]
+    own = own or [one for one in kept if case.code.classes(dotted(one.value))]
     if len(own) != 1 or case.code.classes(dotted(node)):
         return None
     cls = dotted(own[0].value)
     init = next((defined_in(definition, "__init__") for definition in case.code.classes(cls)), None)
     takes_more = init is not None and len(init.args.args) > 1 + len(init.args.defaults)
-    fix = () if takes_more else (case.code.after(own[0].value, "()"),)
+    is_sure = cls.endswith("Loss") or (bool(case.code.classes(cls)) and not takes_more)
+    fix = (case.code.after(own[0].value, "()"),) if is_sure else ()
     return case.finding("class_not_made", span=case.code.span(own[0]), name=dotted(node), cls=cls, fix=fix)
 
 
@@ -310,6 +313,9 @@ def _number(case: Case, node: ast.expr, kind: str) -> Finding | None:
 def _backward_of_number(case: Case, node: ast.expr, given: dict[str, str]) -> Finding:
     """`backward` of a number: `.item()` or `float()` took it out of the graph, or no tensor was ever added to it."""
     value = case.value_of(node)
+    function = _definition(case, value) if isinstance(value, ast.Call) else None
+    returned = _returned(function) if function is not None else []
+    value = returned[0] if len(returned) == 1 else value
     if value is not node and isinstance(value, ast.Call) and called(value) in _GIVES_NUMBER:
         inner = value.func.value if isinstance(value.func, ast.Attribute) else next(iter(value.args), value)
         fix = (case.code.replace(value, case.code.text(inner)),) if inner is not value else ()
@@ -357,10 +363,21 @@ def not_a_tensor(case: Case) -> Finding | None:
         return None
     if got == "NoneType":
         return case.finding("none_for_tensor")
-    node = _given(case, call)
-    is_plain = node is not None and is_floats(node) and case.code.is_bound("torch")
-    fix = (case.code.replace(node, f"torch.tensor({case.code.text(node)})"),) if node is not None and is_plain else ()
-    return case.finding(fix=fix)
+    operand, node = case.operand(call.func), _given(case, call)
+    inside = [one for one in case.diagnosis.trace.modules if one.type in _RECURRENT and _is_in(case, one, call.func)]
+    if got == "tuple" and inside and operand is not None and operand.type == "Sequential":
+        parts = _RECURRENT[inside[-1].type]
+        return case.finding("pair_inside", layer=inside[-1].path, type=inside[-1].type, parts=", ".join(parts))
+    if node is None:
+        return case.finding("not_a_tensor_inside")
+    is_plain = is_floats(node) and case.code.is_bound("torch")
+    fix = (case.code.replace(node, f"torch.tensor({case.code.text(node)})"),) if is_plain else ()
+    return case.finding(given=case.code.short(node), fix=fix)
+
+
+def _is_in(case: Case, module: Module, outer: ast.expr) -> bool:
+    """Whether a module is part of the one that is called."""
+    return module.path.rpartition(".")[0].endswith(dotted(outer).removeprefix("self.") or "?")
 
 
 def _given(case: Case, call: ast.Call) -> ast.expr | None:
@@ -441,7 +458,7 @@ def many_values(case: Case) -> Finding | None:
     given = next(iter(case.inputs()), None) or case.tensor_of(tested)
     if joined is None and node is not None and isinstance(case.statement, ast.stmt):
         joined = next((one for one in case.code.around(node) if isinstance(one, ast.BoolOp)), None)
-    if joined is not None:
+    if joined is not None and all(_holds_tensor(case, one) for one in joined.values):
         return _joined(case, joined, given)
     if given is None:
         return None
@@ -450,6 +467,12 @@ def many_values(case: Case) -> Finding | None:
     name = case.code.short(shown) if shown is not None else case.say(given)
     span = case.code.span(shown) if shown is not None else None
     return case.finding(span=span, name=name, shape=sizes(given.shape), tensors=(given,))
+
+
+def _holds_tensor(case: Case, node: ast.expr) -> bool:
+    """Whether a part of a condition names a tensor."""
+    names = (inner for inner in ast.walk(node) if isinstance(inner, ast.Name))
+    return any(_is_tensor(case, name) for name in names)
 
 
 def _joined(case: Case, joined: ast.BoolOp, given: Tensor | None) -> Finding | None:

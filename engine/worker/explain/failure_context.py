@@ -56,7 +56,7 @@ class FailureContext:
         found: dict[str, Operand] = {}
         for node in self.expressions:
             for inner in ast.walk(node):
-                if isinstance(inner, ast.Name | ast.Attribute) and len(found) < _MOST_OPERANDS:
+                if isinstance(inner, ast.Name | ast.Attribute | ast.Subscript) and len(found) < _MOST_OPERANDS:
                     value = self.value(inner)
                     if value is not _MISSING:
                         text = ast.unparse(inner)
@@ -80,6 +80,10 @@ class FailureContext:
             owner = self.value(node.value)
             if owner is not _MISSING:
                 return _stored(owner, node.attr)
+        elif isinstance(node, ast.Subscript):
+            return _element(self.value(node.value), self.value(node.slice))
+        elif isinstance(node, ast.Constant):
+            return node.value
         return _MISSING
 
     def facts(self, error: BaseException) -> dict[str, str]:
@@ -201,6 +205,15 @@ def _stored(owner: object, name: str) -> Any:
     if isinstance(found, types.FunctionType) and not isinstance(owner, types.ModuleType | type):
         return types.MethodType(found, owner)
     return _MISSING if isinstance(found, property) else found
+
+
+def _element(owner: object, key: object) -> Any:
+    """What a plain list, tuple or dictionary holds under a plain key."""
+    is_list = type(owner) in (list, tuple) and type(key) is int
+    if is_list or (type(owner) is dict and type(key) in (int, str)):
+        with contextlib.suppress(LookupError):
+            return owner[key]  # type: ignore[index]
+    return _MISSING
 
 
 def _scopes(owner: object, held: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -100,7 +100,7 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("dataset_sizes", "AssertionError", r"^Size mismatch between tensors", _plain),
     ("lengths_unsorted", "RuntimeError", r"`lengths` array must be sorted in decreasing order", shapes.lengths),
     ("einsum_sizes", "RuntimeError", r"einsum\(\): subscript (?P<letter>\w) has size (?P<b>\d+) for operand (?P<at>\d+) which does not broadcast with previously seen size (?P<a>\d+)", _of_call),
-    ("class_axis", "RuntimeError", r"Expected target size \[|only batches of spatial targets supported \(3D tensors\)", shapes.class_axis),
+    ("class_axis", "RuntimeError", r"Expected target size \[|size mismatch \(got input|only batches of spatial targets supported \(3D tensors\)", shapes.class_axis),
     ("target_axes", "RuntimeError", r"only batches of spatial targets supported \(3D tensors\)", shapes.target_axes),
     ("loss_batch", "ValueError", r"Expected input batch_size \((?P<samples>\d+)\) to match target batch_size \((?P<targets>\d+)\)", shapes.loss_batch),
     ("target_axes", "RuntimeError", r"0D or 1D target tensor expected, multi-target not supported", shapes.target_axes),

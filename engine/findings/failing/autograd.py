@@ -2,9 +2,11 @@
 anomaly mode."""
 
 import ast
+from collections.abc import Iterable
 
-from engine.findings.diagnosis import line
+from engine.findings.diagnosis import by_number, line
 from engine.findings.failing.case import Case
+from engine.findings.nonfinite import trouble
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.trace import Finding
@@ -119,12 +121,22 @@ def deepcopied(case: Case) -> Finding | None:
 
 
 def anomaly(case: Case) -> Finding | None:
-    """The first NaN of a backward pass, which anomaly mode stops at: the op whose derivative it is."""
+    """The first NaN of a backward pass, which anomaly mode stops at: the op that made it, or the infinity before it."""
     failed = case.diagnosis.failed_pass()
-    node = case.failure.node or (failed.failed_node if failed is not None else None)
+    if failed is None:
+        return None
+    node = next((visit.node for visit in failed.visits if _is_infinite(case, visit.left)), None)
+    if node is None:
+        reached = case.diagnosis.reached_from(root.node for root in failed.roots if root.node is not None)
+        named = [one for one in reached if case.diagnosis.nodes[one].type == case.groups["node"]]
+        node = max(named, key=by_number, default=None)
     op = case.diagnosis.op_of_node(node)
     if op is None or op.span is None:
         return None
     given = case.diagnosis.input_of(op)
-    said = {"op": op.name, "node": case.groups["node"], **case.about(given)}
+    said = {"op": op.name, **case.about(given)}
     return case.finding("", said, span=op.span, tensors=(given,), pass_line=line(case.failure.span))
+
+
+def _is_infinite(case: Case, gradients: Iterable[str | None]) -> bool:
+    return any(trouble(case.diagnosis.tensors.get(gradient or "")) is not None for gradient in gradients)

@@ -6,6 +6,7 @@ import re
 
 from engine.findings.failing.case import Case, sizes
 from engine.findings.failing.classes import saved_nothing
+from engine.findings.failing.dtypes import swapped
 from engine.findings.failing.origins import layer_call
 from engine.findings.losses import logits_loss
 from engine.ops import BROADCASTING, VIEWS
@@ -427,7 +428,8 @@ def target_axes(case: Case) -> Finding | None:
         return None
     target = case.inputs()[1]
     extra = [axis for axis, size in enumerate(target.shape) if axis and size == 1]
-    return case.finding(tensors=(target,), fix=case.cast(target, f".squeeze({extra[0]})") if extra else ())
+    fix = case.cast(target, f".squeeze({extra[0]})") if extra else ()
+    return swapped(case) or case.finding(tensors=(target,), fix=fix)
 
 
 def target_shape(case: Case) -> Finding | None:

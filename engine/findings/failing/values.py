@@ -447,9 +447,9 @@ def size_not_whole(case: Case) -> Finding | None:
 
 def many_values(case: Case) -> Finding | None:
     """A tensor of several elements where one truth value or one number is needed."""
-    made = made_with_data(case, case.call, "") if case.call is not None else None
-    if made is not None:
-        return made
+    called_here = case.operand(case.call.func) if case.call is not None else None
+    if case.call is not None and called_here is not None and called_here.type == "type":
+        return class_kept(case, case.call.func, "type") or made_with_data(case, case.call, "")
     node = case.node.test if isinstance(case.node, ast.While | ast.If) else case.node
     inside = list(ast.walk(node)) if node is not None else []
     joined = next((one for one in inside if isinstance(one, ast.BoolOp)), None)

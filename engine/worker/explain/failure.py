@@ -19,6 +19,7 @@ from engine.worker.pytorch.tracebacks import plain
 
 _MOST_FRAMES = 40
 _LIBRARY_FILE = re.compile(r'(?<=^  File ")/[^"\n]+', re.MULTILINE)
+_LIBRARY_FOLDER = re.compile(r"/[^\s'\"():]*/(?:(?:site|dist)-packages|python3\.\d+)/")
 
 
 def _entries(trace: TracebackType | None) -> list[tuple[FrameType, tuple[int, int]]]:
@@ -59,13 +60,14 @@ def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | N
     raised, op = recorder.raised
     failing, pass_id = recorder.raised_in_pass
     kind: Literal["exception", "exit", "memory", "forbidden"] = "exception"
-    name, message, printed = class_name(error), _text(error), ""
+    name, message, printed = class_name(error), _LIBRARY_FOLDER.sub("", _text(error)), ""
     if isinstance(error, SystemExit):
         kind = "exit"
         printed = "" if isinstance(error.code, int) else f"{error.code}\n"
     else:
         try:
             printed = _LIBRARY_FILE.sub(_shorter, "".join(traceback.format_exception(error)))
+            printed = _LIBRARY_FOLDER.sub("", printed)
         except BaseException as trouble:
             printed = f"{name}: {message}\n({type(trouble).__name__} while printing the traceback)\n"
     asked: dict[str, str] = {}

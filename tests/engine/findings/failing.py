@@ -357,9 +357,7 @@ SHAPES: dict[str, list[Row]] = {
         Row("a = torch.zeros(1, 3)\na.add_(torch.ones(2, 3)) #<\n", {"name": "a", "shape": "[1, 3]"}),
     ],
     "cat_shapes": [
-        Row(
-            X + "y = torch.ones(2, 4)\ntorch.cat([x, y]) #<\n", {"name": "x", "other": "y", "axis": "1", "along": "0"}
-        ),
+        Row(X + "y = torch.ones(2, 4)\ntorch.cat([x, y]) #<\n", {"name": "x", "other": "y", "axis": "1", "along": "0"}),
         Row(X + "torch.cat((x, x, torch.ones(3, 3)), dim=1) #<\n", {"axis": "0", "at": "2"}),
     ],
     "cat_axes": [
@@ -573,9 +571,7 @@ TYPES: dict[str, list[Row]] = {
         Row(X + "n = 2\nx[n / 2] #<\n", {"index": "n / 2"}, True),
     ],
     "device_mismatch": [
-        Row(
-            X + "y = torch.ones(2, 3, device='meta')\nx + y #<\n", {"name": "x", "other": "y", "other_device": "meta"}
-        ),
+        Row(X + "y = torch.ones(2, 3, device='meta')\nx + y #<\n", {"name": "x", "other": "y", "other_device": "meta"}),
         Row(X + "net = nn.Linear(3, 1, device='meta')\nnet(x) #<\n", {"device": "cpu", "other_device": "meta"}),
     ],
     "tensor_of_tensors": [

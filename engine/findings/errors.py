@@ -42,8 +42,8 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("nothing_requires_grad", "RuntimeError", r"does not require grad and does not have a grad_fn", None),
     ("saved_tensor_changed", "RuntimeError", r"modified by an inplace operation", None),
     # A value of another kind than was meant, whatever was asked of it
-    ("odd_value", "AttributeError", r"object has no attribute", values.odd_value),
-    ("odd_value", "TypeError", r"must be (?:a )?(?:Tensor|tuple of Tensors|integers)|unsupported operand|can only concatenate|indices must be|not callable|not iterable|not subscriptable|(?P<nothing>NoneType)|'(?:\w+_)?method", values.odd_value),
+    ("", "AttributeError", r"object has no attribute", values.odd_value),
+    ("", "TypeError", r"must be (?:a )?(?:Tensor|tuple of Tensors|integers)|unsupported operand|can only concatenate|indices must be|not callable|not iterable|not subscriptable|(?P<nothing>NoneType)|'(?:\w+_)?method", values.odd_value),
     # Autograd
     ("leaf_view_in_place", "RuntimeError", r"a view of a leaf Variable that requires grad", autograd.leaf_written),
     ("leaf_in_place", "RuntimeError", r"a leaf Variable that requires grad is being used in an in-place", autograd.leaf_written),
@@ -187,9 +187,9 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
 )  # fmt: skip
 
 RULES = tuple(Rule(code, kind, re.compile(pattern), explain) for code, kind, pattern, explain in _TABLE)
-CODES = tuple(dict.fromkeys(rule.code for rule in RULES))
+CODES = frozenset(rule.code for rule in RULES if rule.code)
 _LONGEST = 4000  # a program may raise a message of any length
-ENDS = {name: name for name in ("limit", "memory", "forbidden", "crash", "lost", "exit")}
+ENDS = frozenset({"limit", "memory", "forbidden", "crash", "lost", "exit"})
 
 
 def errors(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -223,12 +223,9 @@ def _matches(rule: Rule, failure: Failure) -> re.Match[str] | None:
 
 
 def explanation(failure: Failure, findings: tuple[Finding, ...]) -> str | None:
-    """Code of what explains the failure: the first error of an exception, else the sentence about its kind; None for
-    neither."""
+    """Code of what explains the failure: the first error of an exception, else the sentence about its kind."""
     if failure.kind in RAISED or failure.kind == "syntax":
         told = next((finding.code for finding in findings if finding.severity == "error"), None)
-        if told is not None or failure.kind == "syntax":
+        if told is not None:
             return told
-    if failure.kind in ENDS:
-        return ENDS[failure.kind]
-    return next((rule.code for rule in RULES if _matches(rule, failure) is not None), None)
+    return failure.kind if failure.kind in ENDS else None

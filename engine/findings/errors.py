@@ -128,7 +128,7 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("bool_of_many", "RuntimeError", r"Boolean value of Tensor with more than one value is ambiguous", values.many_values),
     # Modules, optimizers, calls
     ("super_init_missing", "AttributeError", r"cannot assign \w+ before Module\.__init__\(\) call|object has no attribute '(?:_backward_hooks|_parameters|_modules|_forward_hooks|training)'", calls.super_init),
-    ("super_underscores", "AttributeError", r"'super' object has no attribute '_\w+?__(?P<short>\w+?)'$", names.mangled),
+    ("super_underscores", "AttributeError", r"'super' object has no attribute '(?P<mangled>_\w+?__(?P<short>\w+?))'$", names.mangled),
     ("forward_missing", "NotImplementedError", r"Module \[(?P<type>\w+)\] is missing the required \"forward\" function", calls.forward_missing),
     ("dataset_method_missing", "", r"object of type '(?P<type>\w+)' has no len\(\)|Subclasses of Dataset should implement __getitem__|'(?P<owner>\w+)' object is not subscriptable", classes.dataset_method),
     ("sample_not_batched", "TypeError", r"batch must contain tensors, numpy arrays, numbers, dicts or lists; found <class '(?P<type>[\w.]+)'>", classes.sample_of_no_use),

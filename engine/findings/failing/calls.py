@@ -13,9 +13,7 @@ from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding
 
-PROPERTIES = frozenset(
-    {"shape", "dtype", "device", "T", "H", "mT", "mH", "grad", "data", "ndim", "is_leaf", "grad_fn", "requires_grad"}
-)
+PROPERTIES = frozenset("shape dtype device T H mT mH grad data ndim is_leaf grad_fn requires_grad".split())
 OPTIMIZERS = ("torch.optim.", "optim.")
 NOT_MODULES = frozenset("int float bool complex type function method builtin_function_or_method".split())
 

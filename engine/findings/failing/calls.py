@@ -21,14 +21,14 @@ NOT_MODULES = frozenset("int float bool complex type function method builtin_fun
 def module_called(case: Case) -> Finding | None:
     """`torch([1, 2])`: a module where a function of it is meant."""
     call = case.call
-    if call is None:
+    operand = case.operand(call.func) if call is not None else None
+    if call is None or operand is None:
         return None
     written = case.code.text(call.func)
-    operand = case.operand(call.func)
-    if operand is not None and operand.type == "torch":
-        fix = (case.code.replace(call.func, f"{written}.tensor"),)
-        return case.finding(receiver=written, suggestion=f"{written}.tensor", fix=fix)
-    return case.finding("other_module_called", receiver=written)
+    if operand.type != "torch":
+        return case.finding("other_module_called", receiver=written)
+    right = f"{written}.tensor"
+    return case.finding(receiver=written, suggestion=right, fix=(case.code.replace(call.func, right),))
 
 
 def not_callable(case: Case) -> Finding | None:
@@ -43,11 +43,8 @@ def not_callable(case: Case) -> Finding | None:
         code = "size_not_callable" if case.groups["type"] == "torch.Size" else "attribute_called"
         return case.finding(code, name=func.attr, receiver=case.code.short(func.value), fix=fix)
     if isinstance(func, ast.Constant) and len(call.args) == 1:
-        first = case.code.span(call)
-        at = case.code.after(func, " * ")
-        return case.finding(
-            "product_sign", span=first, written=case.code.short(call), right=f"{case.code.short(func)} * (…)", fix=(at,)
-        )
+        said = {"written": case.code.short(call), "right": f"{case.code.short(func)} * (…)"}
+        return case.finding("product_sign", said, fix=(case.code.after(func, " * "),))
     return case.finding("value_called", name=case.code.short(func))
 
 
@@ -62,17 +59,13 @@ def keyword(case: Case) -> Finding | None:
     word = next((word for word in call.keywords if word.arg == name), None) if call is not None else None
     if word is None or call is None:
         return None
-    suggestion = case.facts.get("suggestion", "")
-    function = case.code.short(call.func)
-    if suggestion:
-        fix: tuple[Edit, ...] = ()
-        taken = {keyword.arg for keyword in call.keywords}
-        if case.facts.get("only") == "yes" and suggestion not in taken:
-            fix = (case.code.replace(word, f"{suggestion}={case.code.text(word.value)}"),)
-        return case.finding(
-            "keyword_misspelt", span=case.code.span(word), function=function, suggestion=suggestion, fix=fix
-        )
-    return case.finding(span=case.code.span(word), function=function)
+    suggestion, span = case.facts.get("suggestion", ""), case.code.span(word)
+    said = {"function": case.code.short(call.func), "suggestion": suggestion}
+    if not suggestion:
+        return case.finding("", said, span=span)
+    free = case.facts.get("only") == "yes" and suggestion not in {one.arg for one in call.keywords}
+    fix = (case.code.replace(word, f"{suggestion}={case.code.text(word.value)}"),) if free else ()
+    return case.finding("keyword_misspelt", said, span=span, fix=fix)
 
 
 def arguments_missing(case: Case) -> Finding | None:
@@ -179,48 +172,19 @@ def super_init(case: Case) -> Finding | None:
     return case.finding(span=case.code.head(function), cls=cls.name, fix=fix)
 
 
-def device_name(case: Case) -> Finding | None:
-    """`torch.device("gpu")`."""
-    return case.finding(fix=_cuda_literal(case, case.groups["name"]))
-
-
-def _cuda_literal(case: Case, name: str) -> tuple[Edit, ...]:
-    """A device written as a literal, replaced by a choice that runs everywhere; nothing when it is written
-    elsewhere."""
-    if case.node is None or not case.code.is_bound("torch"):
-        return ()
-    found = [node for node in ast.walk(case.node) if isinstance(node, ast.Constant) and node.value == name]
-    if len(found) != 1:
-        return ()
-    return (case.code.replace(found[0], '"cuda" if torch.cuda.is_available() else "cpu"'),)
-
-
-def no_cuda(case: Case) -> Finding | None:
-    """A device that is not here."""
-    node = case.node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
-        return case.finding(fix=(case.code.replace(node, case.code.text(node.func.value)),))
-    literals = [inner for inner in ast.walk(node) if isinstance(inner, ast.Constant)] if node is not None else []
-    for literal in literals:
-        if isinstance(literal.value, str) and literal.value.startswith("cuda"):
-            return case.finding(fix=_cuda_literal(case, literal.value))
-    return case.finding(fix=_cuda_assigned(case))
-
-
-def _cuda_assigned(case: Case) -> tuple[Edit, ...]:
-    """The device was chosen in a line of its own."""
-    for text in [operand.text for operand in case.failure.operands]:
-        made = case.code.assignments(text)
-        if len(made) == 1:
-            found = [
-                node
-                for node in ast.walk(made[0].value)
-                if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda")
-            ]
-            chosen = isinstance(made[0].value, ast.IfExp)
-            if len(found) == 1 and not chosen and case.code.is_bound("torch"):
-                return (case.code.replace(found[0], '"cuda" if torch.cuda.is_available() else "cpu"'),)
-    return ()
+def no_device(case: Case) -> Finding | None:
+    """A device that is not here, or that PyTorch calls otherwise; the line may have it from an assignment."""
+    match case.node:
+        case ast.Call(func=ast.Attribute(attr="cuda", value=value)) as call:
+            return case.finding(fix=(case.code.replace(call, case.code.text(value)),))
+    made = [one.value for operand in case.failure.operands for one in case.code.assignments(operand.text)]
+    places = [case.node, *(value for value in made if not isinstance(value, ast.IfExp))]
+    inside = [inner for place in places if place is not None for inner in ast.walk(place)]
+    name = case.groups.get("name", "cuda")
+    written = [one for one in inside if isinstance(one, ast.Constant) and str(one.value).startswith(name)]
+    choice = '"cuda" if torch.cuda.is_available() else "cpu"'
+    known = len(written) == 1 and case.code.is_bound("torch")
+    return case.finding(fix=(case.code.replace(written[0], choice),) if known else ())
 
 
 def optimizer_given(case: Case) -> Finding | None:
@@ -247,11 +211,11 @@ def not_an_optimizer(case: Case) -> Finding | None:
         return None
     values = [(one, dotted(one.value.func)) for one in case.code.bindings if isinstance(one.value, ast.Call)]
     made = [one for one, name in values if name.startswith(OPTIMIZERS) and "lr_scheduler" not in name]
-    names = {dotted(one.targets[0]) for one in made}
-    first, name = call.args[0], next(iter(names), "")
-    if name and len(names) == 1:
-        return case.finding(name=case.code.short(first), right=name, fix=(case.code.replace(first, name),))
-    return case.finding(name=case.code.short(first), right="optimizer")
+    names = [*{dotted(one.targets[0]) for one in made}]
+    if len(names) != 1 or not names[0]:
+        return None
+    first = call.args[0]
+    return case.finding(name=case.code.short(first), right=names[0], fix=(case.code.replace(first, names[0]),))
 
 
 def optimizer_not_leaf(case: Case) -> Finding | None:

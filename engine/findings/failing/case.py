@@ -172,7 +172,8 @@ class Case:
 
     def origin(self, tensor: Tensor, axis: int) -> dict[str, str]:
         """The line that gave a tensor its size on an axis, for the sentence about it."""
-        return shape_origin(self.diagnosis, tensor, axis, self.failure.span)
+        found = shape_origin(self.diagnosis, tensor, axis, self.failure.span)
+        return {**found, "origin_name": self.say(tensor)} if found else {}
 
     def finding(
         self,

@@ -62,7 +62,7 @@ def swapped(case: Case) -> Finding | None:
             case.code.replace(given[0], case.code.text(given[1])),
             case.code.replace(given[1], case.code.text(given[0])),
         )
-    return case.finding("loss_swapped", fix=fix)
+    return case.finding("loss_swapped", case.about(first, second), fix=fix)
 
 
 def cannot_store(case: Case) -> Finding | None:

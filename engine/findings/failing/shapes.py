@@ -141,7 +141,7 @@ def broadcast(case: Case) -> Finding | None:
         if min(len(left.shape), len(right.shape)) < back or {left.shape[-back], right.shape[-back]} != wanted:
             continue
         origins = [case.origin(one, len(one.shape) - back) for one in (left, right)]
-        latest = max(origins, key=lambda origin: int(origin.get("origin_line", "0")))
+        latest = max(origins, key=lambda origin: ("origin_given" in origin, int(origin.get("origin_line", "0"))))
         said = {**case.about(left, right), **latest, "back": str(back)}
         least = str(min(len(left.shape), len(right.shape)))
         return case.finding("", said, tensors=(left, right), least=least)

@@ -203,7 +203,7 @@ def layer_not_called(case: Case, node: ast.expr, kind: str) -> Finding | None:
     function = case.code.function(node)
     arguments = [arg.arg for arg in function.args.args if arg.arg != "self"] if function is not None else []
     layer = case.code.short(node)
-    x = arguments[0] if len(arguments) == 1 else "x"
+    x = arguments[0] if len(arguments) == 1 else "…"
     fix = (case.code.after(node, f"({x})"),) if len(arguments) == 1 and layer != x else ()
     given = {"layer": layer, "type": kind, "right": f"{layer}({x})", "function": asked[1]}
     return case.finding("layer_not_called", given, fix=fix)

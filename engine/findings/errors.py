@@ -152,6 +152,7 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("groups_attribute", "AttributeError", r"'list' object has no attribute '(?P<name>lr|momentum|weight_decay|params|betas|eps)'", calls.parameter_groups),
     ("metric_missing", "TypeError", r"^ReduceLROnPlateau\.step\(\) missing 1 required positional argument: 'metrics'", _plain),
     ("method_without_tensor", "TypeError", r"^(?P<name>\w+)\(\) missing 1 required positional arguments: \"input\"", _plain),
+    ("text_and_value", "TypeError", r"can only concatenate str \(not \"(?P<got>\w+)\"\) to str", _plain),
     ("operand_types", "TypeError", r"unsupported operand type\(s\) for (?P<operator>.+?): '(?P<left>\w+)' and '(?P<right>\w+)'", values.operands),
     ("arguments_invalid", "TypeError", r"^(?P<function>\w+)\(\) received an invalid combination of arguments - got \((?P<got>.*?)\), but expected", _of_call),
     ("keyword_unknown", "TypeError", r"got an unexpected keyword argument '(?P<name>\w+)'", calls.keyword),

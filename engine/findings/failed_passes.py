@@ -98,7 +98,8 @@ class _Shared(NamedTuple):
         behind = set(self.diagnosis.leaves_behind([self.tensor]))
         if not behind & stepped:
             return self._use(self.first)
-        return self._use(self.failed) if behind <= stepped and self._other_leaves(behind) else None
+        is_whole = self._leaves_of(self.first) <= behind <= stepped
+        return self._use(self.failed) if is_whole and not self._leaves_of(self.failed) <= behind else None
 
     def _stepped_between(self) -> set[str]:
         """The leaves that were updated after the first pass and before the second."""
@@ -106,9 +107,9 @@ class _Shared(NamedTuple):
         steps = (step for step in self.diagnosis.steps if begin < self.diagnosis.update_step.get(step.id, -1) < end)
         return {leaf for step in steps for leaf in self.diagnosis.changed_by(step)}
 
-    def _other_leaves(self, behind: set[str]) -> bool:
-        roots = [root.tensor for root in self.failed.roots if root.tensor is not None]
-        return not set(self.diagnosis.leaves_behind(roots)) <= behind
+    def _leaves_of(self, pass_: Pass) -> set[str]:
+        roots = [root.tensor for root in pass_.roots if root.tensor is not None]
+        return set(self.diagnosis.leaves_behind(roots))
 
     def _use(self, pass_: Pass) -> Op | None:
         """The first op that brings the shared tensor into a pass."""

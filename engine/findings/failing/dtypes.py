@@ -183,6 +183,7 @@ def numpy_of_tracked(case: Case) -> Finding | None:
             if len(tracked) == 1:
                 fix = case.code.method(tracked[0], ".detach()")
                 return case.finding(name=case.code.short(tracked[0]), fix=fix)
+            return case.finding(name=case.code.short(arguments[0])) if arguments else None
     return None
 
 

@@ -107,7 +107,7 @@ def _guarded(case: Case, node: ast.Attribute) -> tuple[Edit, ...]:
 def _nothing_returned(case: Case, node: ast.expr, kind: str) -> Finding | None:
     """None from a function or a `forward` of the program that ends without `return`."""
     call = case.value_of(node)
-    if kind not in ("", "NoneType") or not isinstance(call, ast.Call):
+    if kind not in ("", "NoneType") or "NoneType" not in case.failure.message or not isinstance(call, ast.Call):
         return None
     function = _definition(case, call)
     if function is None or _returned(function):
@@ -159,7 +159,9 @@ def class_kept(case: Case, node: ast.expr, kind: str) -> Finding | None:
         return None
     kept = [one for one in case.code.bindings if dotted(one.value)]
     own = [one for one in kept if dotted(one.targets[0]) == dotted(node)]
-    own = own or [one for one in kept if case.code.classes(dotted(one.value))]
+    function = case.code.function(node)
+    if function is not None and dotted(node) in [arg.arg for arg in function.args.args]:  # handed over by a caller
+        own = [one for one in kept if case.code.classes(dotted(one.value))]
     if len(own) != 1 or case.code.classes(dotted(node)):
         return None
     cls = dotted(own[0].value)
@@ -331,10 +333,20 @@ def _other_kind(case: Case, node: ast.expr, kind: str) -> Finding | None:
     is_asked = isinstance(asked, ast.Attribute) and asked.value is node and case.facts.get("place") == "torch.Tensor"
     if not is_asked or owner in ("Tensor", "None") or dotted(node).partition(".")[0] in case.code.imported:
         return None
-    modules = {module.type for module in case.diagnosis.trace.modules}
-    code = "layer_for_result" if owner in modules else "tensor_method_asked"
+    made, modules = case.value_of(node), {module.type for module in case.diagnosis.trace.modules}
+    is_made = isinstance(made, ast.Call) and called(made) == owner and not case.code.classes(owner)
+    code = "layer_for_result" if owner in modules or is_made else "tensor_method_asked"
     given = {"receiver": case.code.short(node), "owner": owner, "name": case.facts.get("name", "")}
     return case.finding(code, given)
+
+
+def _none_asked(case: Case, node: ast.expr, kind: str) -> Finding | None:
+    """A name that is None still, asked for something."""
+    asked, statement = case.node, case.made_last(node)
+    if kind != "NoneType" or not isinstance(asked, ast.Attribute) or asked.value is not node or statement is None:
+        return None
+    given = {"receiver": case.code.short(node), "name": asked.attr}
+    return case.finding("none_asked", given, made_line=str(statement.lineno))
 
 
 _ORIGINS: tuple[Callable[[Case, ast.expr, str], Finding | None], ...] = (
@@ -350,6 +362,7 @@ _ORIGINS: tuple[Callable[[Case, ast.expr, str], Finding | None], ...] = (
     _method_kept,
     _number,
     _other_kind,
+    _none_asked,
 )
 
 

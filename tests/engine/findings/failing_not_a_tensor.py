@@ -334,6 +334,10 @@ TOLD_BY_VALUES: dict[str, list[Row]] = {
             {"shared": "gain", "use_line": "11"}, True,
         ),
     ],
+    "none_asked": [
+        Row("best = None\nfor loss in torch.ones(2):\n    print(best.item()) #<\n", {"receiver": "best", "made_line": "5"}),
+        Row("def f():\n    h = None\n    return h.detach() #<\nf()\n", {"name": "detach", "made_line": "6"}),
+    ],
     "cat_scalars": [
         Row("losses = [torch.ones(2).sum(), torch.ones(3).mean()]\ntorch.cat(losses).mean() #<\n", {"count": "2"}, True),
         Row("a = torch.tensor(1.)\ntorch.cat([a, a, a]) #<\n", {"count": "3"}, True),
@@ -408,6 +412,7 @@ TOLD_BY_MESSAGES: dict[str, list[Row]] = {
     "lengths_unsorted": [
         Row("from torch.nn.utils.rnn import pack_padded_sequence\npack_padded_sequence(torch.ones(3, 2, 1), torch.tensor([2, 3])) #<\n", {"line": "6"}, True),
     ],
+    "text_and_value": [Row("print('loss: ' + torch.tensor(.5)) #<\n", {"got": "Tensor"})],
     "einsum_sizes": [Row("a, b = torch.ones(2, 3), torch.ones(4, 5)\ntorch.einsum('ij,jk->ik', a, b) #<\n", {"letter": "j", "a": "3", "b": "4"})],
     "parameter_invalid": [Row("s = torch.tensor(-1.)\ntorch.distributions.Normal(torch.tensor(0.), s) #<\n", {"parameter": "scale"})],
     "probs_invalid": [Row("out = torch.tensor([[-1., 2.]])\ntorch.distributions.Categorical(out) #<\n", {"name": "out"}, True)],
@@ -427,7 +432,8 @@ NEAR_GIVEN: dict[str, str] = {
     "class_not_made": LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nkind = Net\nmodel = kind()\nmodel(torch.ones(3, 4))\n",
     "loss_swapped": "F.cross_entropy(torch.ones(2, 3).long(), torch.tensor([0, 1]))\n",
     "joined_tensors": "a, n = torch.ones(3), 2\nif a > 0 and n > 1:\n    pass\n",
-    "second_backward_detach": "net, head = nn.Linear(2, 2), nn.Linear(2, 1)\nh = net(torch.ones(3, 2))\nhead(h).mean().backward()\nh.exp().sum().backward()\n",
+    "second_backward_detach": "trunk, p, v = nn.Linear(2, 2), nn.Linear(2, 1), nn.Linear(2, 1)\nopt = torch.optim.SGD([*trunk.parameters(), *p.parameters(), *v.parameters()], lr=.1)\nh = trunk(torch.ones(3, 2))\na, b = p(h).mean(), v(h).exp().mean()\na.backward()\nopt.step()\nb.backward()\nnet, head = nn.Linear(2, 2), nn.Linear(2, 1)\nh = net(torch.ones(3, 2))\nhead(h).mean().backward()\nh.exp().sum().backward()\n",
+    "none_asked": "best = torch.ones(1)\nbest.item()\nbest.items\n",
     "cat_scalars": "torch.cat([torch.ones(1), torch.ones(1, 1)])\n",
     "class_axis": "F.cross_entropy(torch.ones(2, 3, 5), torch.zeros(2, 4).long())\n",
     "features_last": "nn.Conv1d(16, 4, 3)(torch.ones(2, 9, 8))\n",

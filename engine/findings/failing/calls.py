@@ -57,8 +57,10 @@ def keyword(case: Case) -> Finding | None:
     """A keyword that the function does not take."""
     call, name = case.call, case.groups["name"]
     word = next((word for word in call.keywords if word.arg == name), None) if call is not None else None
-    if word is None or call is None:
+    if call is None:
         return None
+    if word is None:  # handed on inside
+        return case.finding(function=case.code.short(call.func))
     suggestion, span = case.facts.get("suggestion", ""), case.code.span(word)
     said = {"function": case.code.short(call.func), "suggestion": suggestion}
     if not suggestion:

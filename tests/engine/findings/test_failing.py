@@ -141,6 +141,13 @@ def test_a_column_counts_characters_not_bytes(runs: Runs) -> None:
     assert applied(HEAD + "名字 = 1; torch.one(2)\n", finding.fix).endswith("名字 = 1; torch.ones(2)\n")
 
 
+def test_where_the_server_keeps_its_libraries_is_not_told(runs: Runs) -> None:
+    failure = runs.run("from torch import quickly_please\n").failure
+    assert failure is not None
+    assert "(torch/__init__.py)" in failure.message
+    assert "site-packages" not in failure.message + failure.traceback
+
+
 AT_THE_TOP = {"defined_later", "used_to_make_itself", "outside_function"}
 """Of these Python says something else in a function."""
 

@@ -166,8 +166,7 @@ class Failure(Record, frozen=True):
     limit: str | None = None
     """Name of the limit that was reached, as in `limits`."""
     explanation: str | None = None
-    """Code of the diagnosis: that of its finding when there is one, else the common error that the message belongs
-    to."""
+    """Code of what explains it: of its finding, which every exception in the program has, else its kind."""
     operands: tuple[Operand, ...] = ()
     """The names in the failing expression."""
     facts: dict[str, str] = {}

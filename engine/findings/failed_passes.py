@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line, walk
 from engine.findings.failing.case import Case
-from engine.program.names import keyword
+from engine.program.edits import Edits
+from engine.program.names import dotted, keyword
 from engine.program.source import Source
 from engine.trace import Edit, Finding, Node, Op, Pass, Saved, Span, Tensor
 
@@ -44,30 +45,125 @@ def _second_time(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
         and not pass_.retain_graph
         and _ran_any_of(diagnosis, pass_, reached)
     ]
-    if before:
-        first = before[-1]
-        shared = _shared(diagnosis, first, reached)
-        code, where = "second_backward", failed.span
-        again = {root.node for root in failed.roots} <= {root.node for root in first.roots}
-        in_loop = (
-            diagnosis.code.in_loop(there) if (there := diagnosis.code.statement_at(failed.span)) is not None else True
-        )
-        if first.span == failed.span and shared is not None and (in_loop or not again):
-            carried = _in_loop_of(diagnosis, shared, failed)
-            code, where = "second_backward_in_loop" if carried else "made_before_loop", shared.span or failed.span
-        yield diagnosis.finding(
-            code,
-            "error",
-            where,
-            tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
-            nodes=tuple(root.node for root in failed.roots if root.node is not None),
-            fix=_retained(diagnosis, first) if len(before) == 1 and first.span != failed.span else (),
-            first_line=line(first.span),
-            line=line(failed.span),
-            shared=diagnosis.say(_carried(diagnosis, shared)) if shared is not None else "?",
-            shared_line=line(shared.span) if shared is not None else "?",
-            used_line=line(failed.span),
-        )
+    if not before:
+        return
+    first = before[-1]
+    shared = _shared(diagnosis, first, reached)
+    found = _Shared(diagnosis, first, failed, shared, _carried(diagnosis, shared) if shared is not None else None)
+    code, where, fix = "second_backward", failed.span, found.retained() if len(before) == 1 else ()
+    again = {root.node for root in failed.roots} <= {root.node for root in first.roots}
+    statement = diagnosis.code.statement_at(failed.span)
+    in_loop = statement is None or diagnosis.code.in_loop(statement)
+    use = found.use_to_cut()
+    said = {"shared": diagnosis.say(found.tensor), "shared_line": line(shared.span if shared is not None else None)}
+    if first.span == failed.span and shared is not None and (in_loop or not again):
+        carried = _in_loop_of(diagnosis, shared, failed)
+        code, where = "second_backward_in_loop" if carried else "made_before_loop", shared.span or failed.span
+        fix = found.cut_between_turns() if carried else ()
+        said["cut"] = found.detaching()
+    elif use is not None:
+        code, where = "second_backward_detach", use.span
+        fix = found.detached(use)
+        said |= {"use": diagnosis.code.excerpt(use.span), "use_line": line(use.span)}
+    yield diagnosis.finding(
+        code,
+        "error",
+        where,
+        tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
+        nodes=tuple(root.node for root in failed.roots if root.node is not None),
+        fix=fix,
+        first_line=line(first.span),
+        line=line(failed.span),
+        used_line=line(failed.span),
+        **said,
+    )
+
+
+class _Shared(NamedTuple):
+    """Two passes, and the last op of the part of the graph that both walk."""
+
+    diagnosis: Diagnosis
+    first: Pass
+    failed: Pass
+    op: Op | None
+    tensor: str | None
+    """What the op gave that the second pass comes from."""
+
+    def use_to_cut(self) -> Op | None:
+        """The op that should have taken the shared tensor without its history: the step after the first pass tells
+        whether that pass was meant to reach what lies behind the tensor; if it was, the second one was not."""
+        stepped = self._stepped_between()
+        if self.op is None or self.tensor is None or not stepped:
+            return None
+        behind = set(self.diagnosis.leaves_behind([self.tensor]))
+        if not behind & stepped:
+            return self._use(self.first)
+        is_whole = self._leaves_of(self.first) <= behind <= stepped
+        return self._use(self.failed) if is_whole and not self._leaves_of(self.failed) <= behind else None
+
+    def _stepped_between(self) -> set[str]:
+        """The leaves that were updated after the first pass and before the second."""
+        begin, end = (self.diagnosis.pass_step.get(pass_.id, 0) for pass_ in (self.first, self.failed))
+        steps = (step for step in self.diagnosis.steps if begin < self.diagnosis.update_step.get(step.id, -1) < end)
+        return {leaf for step in steps for leaf in self.diagnosis.changed_by(step)}
+
+    def _leaves_of(self, pass_: Pass) -> set[str]:
+        roots = [root.tensor for root in pass_.roots if root.tensor is not None]
+        return set(self.diagnosis.leaves_behind(roots))
+
+    def _use(self, pass_: Pass) -> Op | None:
+        """The first op that brings the shared tensor into a pass."""
+        in_pass = self.diagnosis.reached_from(root.node for root in pass_.roots if root.node is not None)
+        identity = self.diagnosis.identity(self.tensor or "")
+        takers = (op for op in self.diagnosis.takers.get(self.tensor or "", ()) if in_pass.intersection(op.nodes))
+        return next((op for op in takers if identity in map(self.diagnosis.identity, op.inputs)), None)
+
+    def _names_in(self, span: Span | None) -> list[ast.expr]:
+        """Where the shared tensor is written in an expression."""
+        code, name = self.diagnosis.code, self.diagnosis.name(self.tensor)
+        node = code.at(span)
+        found = [inner for inner in ast.walk(node) if isinstance(inner, ast.expr)] if node is not None else []
+        return [inner for inner in found if isinstance(inner, ast.Name | ast.Attribute) and dotted(inner) == name]
+
+    def detached(self, use: Op) -> Edits:
+        """The use of the tensor's values alone."""
+        written = self._names_in(use.span)
+        return (self.diagnosis.code.after(written[0], ".detach()"),) if len(written) == 1 else ()
+
+    def retained(self) -> Edits:
+        """Keeping the graph in the first pass, when no step has changed what it saved since."""
+        call = self.diagnosis.code.call_at(self.first.span)
+        if call is None or keyword(call, "retain_graph") is not None or self.first.span == self.failed.span:
+            return ()
+        return () if self._stepped_between() else (self.diagnosis.code.argument_added(call, "retain_graph=True"),)
+
+    def detaching(self) -> str:
+        """The statement that cuts the history of what goes from turn to turn: of a tensor, or of a tuple of them."""
+        name, bracket, _ = self.diagnosis.say(self.tensor).partition("[")
+        part = f"{name.rpartition('.')[2][:1]}"
+        whole = f"tuple({part}.detach() for {part} in {name})" if bracket else f"{name}.detach()"
+        return f"{name} = {whole}"
+
+    def cut_between_turns(self) -> Edits:
+        """That statement, behind the last one of the loop that gives the name a value, or behind the pass."""
+        code, cut = self.diagnosis.code, self.detaching()
+        name = cut.partition(" = ")[0]
+        backward = code.statement_at(self.failed.span)
+        made = [one for one in code.bindings if any(name == dotted(part) for part in _bound_by(one))]
+        if backward is None or not made:
+            return ()
+        last: ast.stmt = max(made, key=lambda one: one.lineno)
+        if not name.isidentifier():  # an attribute, which may be cut where it is set
+            return code.line_after(last, cut) if not code.loops(last) else ()
+        if code.function(last) is not code.function(backward) or not set(code.loops(backward)) & set(code.loops(last)):
+            return ()
+        return code.line_after(max(last, backward, key=lambda one: one.lineno), cut)
+
+
+def _bound_by(statement: ast.Assign) -> Iterator[ast.AST]:
+    """What an assignment writes to."""
+    for target in statement.targets:
+        yield from ast.walk(target)
 
 
 def _carried(diagnosis: Diagnosis, shared: Op) -> str | None:
@@ -100,15 +196,6 @@ def _shared(diagnosis: Diagnosis, first: Pass, reached: set[str]) -> Op | None:
         op for visit in first.visits if visit.node in reached and (op := diagnosis.op_of_node(visit.node)) is not None
     ]
     return max(ops, key=lambda op: diagnosis.op_at[op.id], default=None)
-
-
-def _retained(diagnosis: Diagnosis, first: Pass) -> tuple[Edit, ...]:
-    """Keeping the graph in the first pass; where memory matters, one pass over the sum is better."""
-    code = diagnosis.code
-    call = code.call_at(first.span)
-    if call is None or keyword(call, "retain_graph") is not None:
-        return ()
-    return (code.argument_added(call, "retain_graph=True"),)
 
 
 def _not_scalar(case: Case) -> Iterator[Finding]:

@@ -33,6 +33,7 @@ from engine.findings import (
     values,
 )
 from engine.findings.diagnosis import Diagnosis, Family
+from engine.findings.failing import stopped
 from engine.trace import Finding, Trace
 from engine.trace_index import TraceIndex
 
@@ -124,6 +125,16 @@ FAMILIES: tuple[Family, ...] = (
 )
 _log = logging.getLogger(__name__)
 _RANK = {"error": 0, "warning": 1, "note": 2}
+EXPLAIN_FAILURES: frozenset[Family] = frozenset(
+    (
+        errors.errors,
+        failed_passes.failed_passes,
+        cut_gradients.cut_gradients,
+        starved_leaves.lost_influence,
+        unrecorded.unrecorded,
+    )
+)
+"""Whose errors tell why the program failed; those of the others stood in it as well."""
 
 
 def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
@@ -131,12 +142,17 @@ def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
     if not trace.ops and trace.failure is None and trace.status != "ok":
         return ()
     diagnosis = Diagnosis(trace, known)
-    found = [finding for family in FAMILIES for finding in _asked(family, diagnosis)]
-    return tuple(
-        sorted(
-            found, key=lambda finding: (_RANK[finding.severity], finding.span.line if finding.span is not None else 0)
-        )
-    )
+    found = [(family, finding) for family in FAMILIES for finding in _asked(family, diagnosis)]
+    if not any(family in EXPLAIN_FAILURES and finding.severity == "error" for family, finding in found):
+        found += [(errors.errors, finding) for finding in _asked(stopped.stopped, diagnosis)]
+    return tuple(finding for _, finding in sorted(found, key=_place))
+
+
+def _place(found: tuple[Family, Finding]) -> tuple[int, bool, int]:
+    """The gravest first, among them what explains the failure, then by line."""
+    family, finding = found
+    line = finding.span.line if finding.span is not None else 0
+    return _RANK[finding.severity], family not in EXPLAIN_FAILURES, line
 
 
 def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:

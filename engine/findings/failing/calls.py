@@ -3,9 +3,9 @@
 import ast
 import re
 
-from engine.findings.diagnosis import line
 from engine.findings.failing.case import Case
-from engine.findings.failing.classes import forward_inside, function_forward
+from engine.findings.failing.classes import forward_inside, function_forward, renamed
+from engine.findings.failing.values import class_kept, made_with_data
 from engine.findings.leaves import asked_last, meant_as_leaves
 from engine.findings.plain_containers import plain_containers, said_of, wrapped
 from engine.program.names import dotted
@@ -13,23 +13,22 @@ from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding
 
-PROPERTIES = frozenset(
-    {"shape", "dtype", "device", "T", "H", "mT", "mH", "grad", "data", "ndim", "is_leaf", "grad_fn", "requires_grad"}
-)
+PROPERTIES = frozenset("shape dtype device T H mT mH grad data ndim is_leaf grad_fn requires_grad".split())
+OPTIMIZERS = ("torch.optim.", "optim.")
 NOT_MODULES = frozenset("int float bool complex type function method builtin_function_or_method".split())
 
 
 def module_called(case: Case) -> Finding | None:
     """`torch([1, 2])`: a module where a function of it is meant."""
     call = case.call
-    if call is None:
+    operand = case.operand(call.func) if call is not None else None
+    if call is None or operand is None:
         return None
     written = case.code.text(call.func)
-    operand = case.operand(ast.unparse(call.func))
-    if operand is not None and operand.type == "torch":
-        fix = (case.code.replace(call.func, f"{written}.tensor"),)
-        return case.finding(receiver=written, suggestion=f"{written}.tensor", fix=fix)
-    return case.finding("other_module_called", receiver=written)
+    if operand.type != "torch":
+        return case.finding("other_module_called", receiver=written)
+    right = f"{written}.tensor"
+    return case.finding(receiver=written, suggestion=right, fix=(case.code.replace(call.func, right),))
 
 
 def not_callable(case: Case) -> Finding | None:
@@ -44,127 +43,69 @@ def not_callable(case: Case) -> Finding | None:
         code = "size_not_callable" if case.groups["type"] == "torch.Size" else "attribute_called"
         return case.finding(code, name=func.attr, receiver=case.code.short(func.value), fix=fix)
     if isinstance(func, ast.Constant) and len(call.args) == 1:
-        first = case.code.span(call)
-        at = case.code.after(func, " * ")
-        return case.finding(
-            "product_sign", span=first, written=case.code.short(call), right=f"{case.code.short(func)} * (…)", fix=(at,)
-        )
+        said = {"written": case.code.short(call), "right": f"{case.code.short(func)} * (…)"}
+        return case.finding("product_sign", said, fix=(case.code.after(func, " * "),))
     return case.finding("value_called", name=case.code.short(func))
-
-
-def method_not_called(case: Case) -> Finding | None:
-    """A method used as if it were its result: `x.mean.backward()`, `SGD(model.parameters, …)`."""
-    node = case.node
-    if node is None:
-        return None
-    found = [
-        inner
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.Attribute)
-        and not (isinstance(call := case.code.parents.get(inner), ast.Call) and call.func is inner)
-        and inner is not node
-        and _is_method(case, inner)
-    ]
-    if len(found) != 1:
-        return None
-    (method,) = found
-    fix: tuple[Edit, ...] = (case.code.after(method, "()"),)
-    above = case.code.parents.get(method)
-    if isinstance(above, ast.Subscript):
-        if method.attr != "size":
-            return None
-        fix = (case.code.after(method, "()"),)
-    return case.finding("method_as_value", method=case.code.short(method), name=method.attr, fix=fix)
-
-
-def method_kept(case: Case) -> Finding | None:
-    """`h = h.detach`: the line that kept the method in place of its result."""
-    span = case.failure.span
-    kept = [
-        operand
-        for operand in case.failure.operands
-        if operand.type in ("method", "builtin_function_or_method") and operand.text.isidentifier()
-    ]
-    for operand in kept if span is not None else ():
-        made = [
-            assignment
-            for assignment in case.code.assignments(operand.text)
-            if isinstance(assignment.value, ast.Attribute)
-        ]
-        if len(made) == 1 and isinstance(value := made[0].value, ast.Attribute):
-            fix = (case.code.after(value, "()"),)
-            where = case.code.span(value)
-            return case.finding("method_as_value", span=where, method=case.code.short(value), name=value.attr, fix=fix)
-    return method_not_called(case)
 
 
 def divided(case: Case) -> Finding | None:
     """A division whose divisor is 0: often the length of something that is empty."""
-    node = case.node
-    if not isinstance(node, ast.BinOp):
-        return None
-    return case.finding(divisor=case.code.short(node.right))
-
-
-def _is_method(case: Case, node: ast.Attribute) -> bool:
-    operand = case.operand(ast.unparse(node))
-    if operand is None:
-        return node.attr in ("parameters", "mean", "sum", "named_parameters")
-    return operand.type in ("method", "method_descriptor", "builtin_function_or_method")
+    return case.finding(divisor=case.code.short(case.node.right)) if isinstance(case.node, ast.BinOp) else None
 
 
 def keyword(case: Case) -> Finding | None:
     """A keyword that the function does not take."""
     call, name = case.call, case.groups["name"]
     word = next((word for word in call.keywords if word.arg == name), None) if call is not None else None
-    if word is None or call is None:
+    if call is None:
         return None
-    suggestion = case.facts.get("suggestion", "")
-    function = case.code.short(call.func)
-    if suggestion:
-        fix: tuple[Edit, ...] = ()
-        taken = {keyword.arg for keyword in call.keywords}
-        if case.facts.get("only") == "yes" and suggestion not in taken:
-            fix = (case.code.replace(word, f"{suggestion}={case.code.text(word.value)}"),)
-        return case.finding(
-            "keyword_misspelt", span=case.code.span(word), function=function, suggestion=suggestion, fix=fix
-        )
-    return case.finding(span=case.code.span(word), function=function)
+    if word is None:  # handed on inside
+        return case.finding(function=case.code.short(call.func))
+    suggestion, span = case.facts.get("suggestion", ""), case.code.span(word)
+    said = {"function": case.code.short(call.func), "suggestion": suggestion}
+    if not suggestion:
+        return case.finding("", said, span=span)
+    free = case.facts.get("only") == "yes" and suggestion not in {one.arg for one in call.keywords}
+    fix = (case.code.replace(word, f"{suggestion}={case.code.text(word.value)}"),) if free else ()
+    return case.finding("keyword_misspelt", said, span=span, fix=fix)
 
 
 def arguments_missing(case: Case) -> Finding | None:
     """A call with fewer arguments than the function needs."""
-    if case.call is None:
+    call, function = case.call, case.groups["function"]
+    if call is None:
         return None
-    applied = function_forward(case)
-    if applied is not None:
-        return applied
-    missing = case.groups["names"].replace(" and ", ", ").replace("'", "").replace('"', "").replace(",,", ",")
-    function = case.groups["function"]
-    made = _class_of_forward(case, function)
-    return case.finding(
-        "arguments_missing" if made == "–" else "arguments_missing_own",
-        function=function.removesuffix(".__init__"),
-        missing=missing,
-        defined_line=made,
-        count=case.groups["count"],
-    )
+    receiver = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+    operand = case.operand(receiver)
+    known = function_forward(case) or class_kept(case, receiver, operand.type if operand is not None else "")
+    if known is not None:
+        return known
+    missing = ", ".join(re.findall(r"['\"](\w+)['\"]", case.groups["names"]))
+    made = _line_of_definition(case, function)
+    code = "arguments_missing_own" if made else ""
+    return case.finding(code, function=function.removesuffix(".__init__"), missing=missing, defined_line=made)
 
 
-def _class_of_forward(case: Case, function: str) -> str:
-    """Line of the user's own definition of that function; a dash for one of a library."""
+def _line_of_definition(case: Case, function: str) -> str:
+    """Line of the program's own definition of that function; empty for one of a library."""
     cls, _, method = function.rpartition(".")
-    scopes: list[ast.ClassDef] = case.code.classes(cls)
-    inside = [node for scope in scopes for node in scope.body]
-    for node in inside if cls else case.code.nodes:
+    inside = [node for scope in case.code.classes(cls) for node in scope.body]
+    for node in inside if cls else case.code.functions:
         is_own = bool(cls) or not isinstance(case.code.parents.get(node), ast.ClassDef)
         if isinstance(node, ast.FunctionDef) and node.name == method and is_own:
             return str(node.lineno)
-    return "–"
+    return ""
 
 
 def arguments_many(case: Case) -> Finding | None:
-    """More arguments than the function takes; most often its definition forgot `self`."""
+    """More arguments than the function takes: its definition forgot `self`, its class stands for an object, or a
+    library calls it with more than it was written for."""
+    call = case.call
+    if call is not None:
+        operand = case.operand(call.func)
+        known = class_kept(case, call.func, operand.type if operand else "") or made_with_data(case, call, "")
+        if known is not None:
+            return known
     function = case.groups["function"]
     cls, _, method = function.rpartition(".")
     for definition in case.code.classes(cls):
@@ -172,9 +113,11 @@ def arguments_many(case: Case) -> Finding | None:
             return _own_definition(case, definition, own)
         if method == "__init__":
             return init_misspelt(case, definition)
-    if case.call is None:
-        return None
-    return case.finding(function=function.removesuffix(".__init__"))
+    made = _line_of_definition(case, function)
+    by_library = bool(made) and call is not None and dotted(call.func).rpartition(".")[2] != function
+    if by_library:
+        return case.finding("called_back", function=function, defined_line=made)
+    return case.finding(function=function.removesuffix(".__init__")) if call is not None else None
 
 
 def _own_definition(case: Case, cls: ast.ClassDef, node: ast.FunctionDef) -> Finding:
@@ -193,18 +136,8 @@ def init_misspelt(case: Case, cls: ast.ClassDef) -> Finding | None:
     near = {"__int__", "__init_", "_init__", "_init_", "__Init__", "__inti__", "init", "__ini__", "__init"}
     for node in cls.body:
         if isinstance(node, ast.FunctionDef) and node.name in near:
-            return _renamed(case, "init_misspelt", node, "__init__", cls)
+            return renamed(case, "init_misspelt", node, "__init__", cls)
     return None
-
-
-def _renamed(case: Case, code: str, node: ast.FunctionDef, right: str, cls: ast.ClassDef) -> Finding | None:
-    text = case.code.lines[node.lineno - 1]
-    start = text.find(f"def {node.name}", case.code.span(node).column)
-    if start < 0:
-        return None
-    where = case.code.span(node)
-    name = type(where)(line=node.lineno, end_line=node.lineno, column=start + 4, end_column=start + 4 + len(node.name))
-    return case.finding(code, span=name, fix=(Edit(span=name, text=right),), name=node.name, cls=cls.name)
 
 
 def forward_missing(case: Case) -> Finding | None:
@@ -214,27 +147,21 @@ def forward_missing(case: Case) -> Finding | None:
         own = {node.name: node for node in cls.body if isinstance(node, ast.FunctionDef)}
         suggestion, _ = nearest("forward", own)
         if suggestion:
-            return _renamed(case, "forward_misspelt", own[suggestion], "forward", cls)
-        inside = forward_inside(case, cls)
-        if inside is not None:
-            return inside
-        return case.finding(type=name, defined_line=str(cls.lineno))
-    if name in ("ModuleList", "ModuleDict"):
-        return case.finding("list_called", type=name)
-    return None
+            return renamed(case, "forward_misspelt", own[suggestion], "forward", cls)
+        return forward_inside(case, cls) or case.finding(defined_line=str(cls.lineno))
+    return case.finding("list_called") if name in ("ModuleList", "ModuleDict") else None
 
 
 def super_init(case: Case) -> Finding | None:
     """A module whose `__init__` never called that of `nn.Module`."""
-    span = case.failure.span
-    inner = case.code.statement_on(span.line) if span is not None else None
+    inner = case.statement
     function = case.code.function(inner) if inner is not None else None
     cls = case.code.enclosing(inner, ast.ClassDef)
-    if function is None or function.name != "__init__":
+    if not isinstance(function, ast.FunctionDef) or function.name != "__init__":
         classes = case.code.classes(case.facts.get("owner", ""))
         cls = classes[0] if len(classes) == 1 else None
         function = defined_in(cls, "__init__") if cls is not None else None
-    if function is None or cls is None or inner is None or span is None:
+    if function is None or cls is None:
         return None
     for node in ast.walk(function):  # `super().__init__` without its brackets
         if isinstance(node, ast.Attribute) and node.attr == "__init__" and "super" in case.code.text(node.value):
@@ -243,108 +170,23 @@ def super_init(case: Case) -> Finding | None:
                 return case.finding("super_init_late", span=case.code.span(call), cls=cls.name)
             fix = (case.code.after(node, "()"),)
             return case.finding("super_init_not_called", span=case.code.span(node), cls=cls.name, fix=fix)
-    first = function.body[0]
-    fix = (case.code.line_above(first, "super().__init__()"),)
+    fix = (case.code.line_above(function.body[0], "super().__init__()"),)
     return case.finding(span=case.code.head(function), cls=cls.name, fix=fix)
 
 
-def is_floats(node: ast.expr) -> bool:
-    """A literal whose numbers all make one floating tensor."""
-    leaves = [inner for inner in ast.walk(node) if isinstance(inner, ast.Constant)]
-    plain = all(
-        isinstance(inner, ast.List | ast.Tuple | ast.Constant | ast.Load | ast.UnaryOp | ast.USub)
-        for inner in ast.walk(node)
-    )
-    return plain and any(isinstance(leaf.value, float) for leaf in leaves)
-
-
-def made_wrong(case: Case) -> Finding | None:
-    """Arguments that a function of PyTorch has no version for."""
-    return case.finding() if case.call is not None else None
-
-
-def operands(case: Case) -> Finding | None:
-    """A tensor and a list, a string or a function on two sides of an operator."""
-    node = case.node
-    if not isinstance(node, ast.BinOp):
-        return None
-    left, right = case.groups["left"], case.groups["right"]
-    if "Tensor" not in (left, right) or left == right:
-        return None
-    other = node.right if left == "Tensor" else node.left
-    got = right if left == "Tensor" else left
-    fix: tuple[Edit, ...] = ()
-    if got in ("list", "tuple") and is_floats(other) and case.code.is_bound("torch"):
-        fix = (case.code.replace(other, f"torch.tensor({case.code.text(other)})"),)
-    return case.finding(other=case.code.short(other), got=got, operator=case.groups["operator"], fix=fix)
-
-
-def pair_returned(case: Case) -> Finding | None:
-    """`max`, `min`, `sort` and `topk` along an axis give values and indices together."""
-    node = case.node
-    sides = (
-        [node.left, node.right]
-        if isinstance(node, ast.BinOp)
-        else [node.value]
-        if isinstance(node, ast.Attribute)
-        else []
-    )
-    for side in sides:
-        call = side
-        if isinstance(side, ast.Name):
-            made = case.code.assignments(side.id)
-            call = made[0].value if len(made) == 1 else side
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in PAIRS:
-            fix = case.code.method(side, ".values")
-            return case.finding(op=call.func.attr, name=case.code.short(side), fix=fix)
-    return None
-
-
-PAIRS = frozenset({"max", "min", "sort", "topk", "median", "mode", "kthvalue", "cummax", "cummin"})
-
-
-def device_name(case: Case) -> Finding | None:
-    """`torch.device("gpu")`."""
-    return case.finding(fix=_cuda_literal(case, case.groups["name"]))
-
-
-def _cuda_literal(case: Case, name: str) -> tuple[Edit, ...]:
-    """A device written as a literal, replaced by a choice that runs everywhere; nothing when it is written
-    elsewhere."""
-    if case.node is None or not case.code.is_bound("torch"):
-        return ()
-    found = [node for node in ast.walk(case.node) if isinstance(node, ast.Constant) and node.value == name]
-    if len(found) != 1:
-        return ()
-    return (case.code.replace(found[0], '"cuda" if torch.cuda.is_available() else "cpu"'),)
-
-
-def no_cuda(case: Case) -> Finding | None:
-    """A device that is not here."""
-    node = case.node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "cuda":
-        return case.finding(fix=(case.code.replace(node, case.code.text(node.func.value)),))
-    literals = [inner for inner in ast.walk(node) if isinstance(inner, ast.Constant)] if node is not None else []
-    for literal in literals:
-        if isinstance(literal.value, str) and literal.value.startswith("cuda"):
-            return case.finding(fix=_cuda_literal(case, literal.value))
-    return case.finding(fix=_cuda_assigned(case))
-
-
-def _cuda_assigned(case: Case) -> tuple[Edit, ...]:
-    """The device was chosen in a line of its own."""
-    for text in [operand.text for operand in case.failure.operands]:
-        made = case.code.assignments(text)
-        if len(made) == 1:
-            found = [
-                node
-                for node in ast.walk(made[0].value)
-                if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith("cuda")
-            ]
-            chosen = isinstance(made[0].value, ast.IfExp)
-            if len(found) == 1 and not chosen and case.code.is_bound("torch"):
-                return (case.code.replace(found[0], '"cuda" if torch.cuda.is_available() else "cpu"'),)
-    return ()
+def no_device(case: Case) -> Finding | None:
+    """A device that is not here, or that PyTorch calls otherwise; the line may have it from an assignment."""
+    match case.node:
+        case ast.Call(func=ast.Attribute(attr="cuda", value=value)) as call:
+            return case.finding(fix=(case.code.replace(call, case.code.text(value)),))
+    made = [one.value for operand in case.failure.operands for one in case.code.assignments(operand.text)]
+    places = [case.node, *(value for value in made if not isinstance(value, ast.IfExp))]
+    inside = [inner for place in places if place is not None for inner in ast.walk(place)]
+    name = case.groups.get("name", "cuda")
+    written = [one for one in inside if isinstance(one, ast.Constant) and str(one.value).startswith(name)]
+    choice = '"cuda" if torch.cuda.is_available() else "cpu"'
+    known = len(written) == 1 and case.code.is_bound("torch")
+    return case.finding(fix=(case.code.replace(written[0], choice),) if known else ())
 
 
 def optimizer_given(case: Case) -> Finding | None:
@@ -353,38 +195,46 @@ def optimizer_given(case: Case) -> Finding | None:
     if call is None or not call.args:
         return None
     first = call.args[0]
-    if case.groups.get("module"):
-        operand = case.operand(ast.unparse(first))
-        if operand is None or operand.type != case.groups["module"] or operand.type in NOT_MODULES:
-            return None
-        known = {module.path for module in case.diagnosis.trace.modules}
-        if operand.text not in known and not dotted(call.func).startswith(("torch.optim.", "optim.")):
-            return None
-        return case.finding(
-            "optimizer_of_module", name=case.code.short(first), fix=(case.code.after(first, ".parameters()"),)
-        )
-    return case.finding(name=case.code.short(first), fix=(case.code.before(first, "["), case.code.after(first, "]")))
+    name, operand = case.code.short(first), case.operand(first)
+    if not case.groups.get("module"):
+        return case.finding(name=name, fix=(case.code.before(first, "["), case.code.after(first, "]")))
+    if operand is None or operand.type != case.groups["module"] or operand.type in NOT_MODULES:
+        return None
+    known = {module.path for module in case.diagnosis.trace.modules}
+    if operand.text not in known and not dotted(call.func).startswith(OPTIMIZERS):
+        return None
+    return case.finding("optimizer_of_module", name=name, fix=(case.code.after(first, ".parameters()"),))
+
+
+def not_an_optimizer(case: Case) -> Finding | None:
+    """A scheduler that was given the model."""
+    call = case.call
+    if call is None or not call.args:
+        return None
+    values = [(one, dotted(one.value.func)) for one in case.code.bindings if isinstance(one.value, ast.Call)]
+    made = [one for one, name in values if name.startswith(OPTIMIZERS) and "lr_scheduler" not in name]
+    names = [*{dotted(one.targets[0]) for one in made}]
+    if len(names) != 1 or not names[0]:
+        return None
+    first = call.args[0]
+    return case.finding(name=case.code.short(first), right=names[0], fix=(case.code.replace(first, names[0]),))
 
 
 def optimizer_not_leaf(case: Case) -> Finding | None:
     """A computed tensor given to an optimizer: often `.to(…)`, `.double()` or `* 0.1` after creation."""
-    call = case.call
-    found = []
-    for node in ast.walk(call) if call is not None else ():
-        tensor = case.tensor_of(node) if isinstance(node, ast.Name | ast.Attribute) else None
-        if tensor is not None and not tensor.is_leaf:
-            found.append((node, tensor))
+    names = (node for node in ast.walk(case.call) if isinstance(node, ast.expr)) if case.call is not None else ()
+    given = [(node, case.tensor_of(node)) for node in names if isinstance(node, ast.Name | ast.Attribute)]
+    found = [(node, tensor) for node, tensor in given if tensor is not None and not tensor.is_leaf]
     if len(found) != 1:
         return None
     node, tensor = found[0]
     maker = case.diagnosis.maker.get(tensor.id)
+    if maker is None:
+        return None
     name = ast.unparse(node)
     meant = meant_as_leaves(case.diagnosis).get(name)
     fix = asked_last(case.diagnosis, meant[0], meant[1]) if meant is not None else ()
-    return case.finding(
-        span=maker.span if maker is not None else None, name=name, op=maker.name if maker is not None else "?",
-        used_line=line(case.failure.span), tensors=(tensor,), fix=fix,
-    )  # fmt: skip
+    return case.finding(span=maker.span, name=name, op=maker.name, tensors=(tensor,), fix=fix)
 
 
 def optimizer_empty(case: Case) -> Finding | None:
@@ -392,29 +242,33 @@ def optimizer_empty(case: Case) -> Finding | None:
     hidden = list(plain_containers(case.diagnosis))
     if len(hidden) != 1:
         return case.finding()
-    used = {"used_line": line(case.failure.span)}
     span, fix = case.code.span(hidden[0].value), wrapped(case.diagnosis, hidden[0])
-    return case.finding("optimizer_empty_list", {**said_of(hidden[0]), **used}, span=span, fix=fix)
+    return case.finding("optimizer_empty_list", said_of(hidden[0]), span=span, fix=fix)
 
 
 def state_dict(case: Case) -> Finding | None:
     """A state_dict whose names or shapes are not those of the model."""
-    message = case.failure.message[:4000]
-    missing = _quoted(re.search(r"Missing key\(s\) in state_dict: (.*?)\.\s", message + " "))
-    unexpected = _quoted(re.search(r"Unexpected key\(s\) in state_dict: (.*?)\.\s", message + " "))
+    message = case.failure.message[:4000] + " "
+    missing = _quoted(re.search(r"Missing key\(s\) in state_dict: (.*?)\.\s", message))
+    unexpected = _quoted(re.search(r"Unexpected key\(s\) in state_dict: (.*?)\.\s", message))
     sizes = re.findall(
         r"size mismatch for ([\w.]+): copying a param with shape torch\.Size\((\[[\d, ]*\])\) from checkpoint, "
         r"the shape in current model is torch\.Size\((\[[\d, ]*\])\)",
         message,
     )
-    common = {"type": case.groups["type"]}
     if unexpected and all(key.startswith("module.") for key in unexpected):
-        return case.finding("state_dict_prefix", common, first=unexpected[0])
+        return case.finding("state_dict_prefix", first=unexpected[0])
     if sizes:
         name, given, wanted = sizes[0]
-        return case.finding("state_dict_shape", common, name=name, given=given, wanted=wanted, count=str(len(sizes)))
+        return case.finding("state_dict_shape", name=name, given=given, wanted=wanted, count=str(len(sizes)))
+    inside = [key for key in unexpected if "model" in key or "state" in key or "net" in key]
+    call = case.call
+    if inside and missing and not any("." in key for key in unexpected) and call is not None and call.args:
+        given = case.code.short(call.args[0])
+        fix = (case.code.after(call.args[0], f"[{inside[0]!r}]"),) if len(inside) == 1 else ()
+        return case.finding("state_dict_inside", given=given, key=inside[0], found=_listed(unexpected), fix=fix)
     if missing or unexpected:
-        return case.finding("", common, missing=_listed(missing), unexpected=_listed(unexpected))
+        return case.finding(missing=_listed(missing), unexpected=_listed(unexpected))
     return None
 
 
@@ -424,3 +278,46 @@ def _quoted(found: re.Match[str] | None) -> list[str]:
 
 def _listed(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" (+{len(names) - 3})" if len(names) > 3 else "") if names else "–"
+
+
+def weights_only(case: Case) -> Finding | None:
+    """`torch.load` of a whole model, where today it reads tensors only."""
+    call = case.call
+    fix: tuple[Edit, ...] = ()
+    if call is not None and not any(word.arg == "weights_only" for word in call.keywords):
+        fix = (case.code.argument_added(call, "weights_only=False"),)
+    return case.finding(fix=fix) if call is not None else None
+
+
+def state_given(case: Case) -> Finding | None:
+    """`load_state_dict("model.pth")`: the name of the file in place of what is in it."""
+    call = case.call
+    if call is None or not call.args:
+        return None
+    given = call.args[0]
+    fix: tuple[Edit, ...] = ()
+    if case.groups["type"] == "str" and case.code.is_bound("torch"):
+        fix = (case.code.before(given, "torch.load("), case.code.after(given, ")"))
+    return case.finding(given=case.code.short(given), fix=fix)
+
+
+def next_called(case: Case) -> Finding | None:
+    """`loader_iterator.next()` of older versions."""
+    node = case.node
+    call = case.code.parents.get(node) if node is not None else None
+    if not isinstance(node, ast.Attribute) or not isinstance(call, ast.Call):
+        return None
+    right = f"next({case.code.text(node.value)})"
+    return case.finding(written=case.code.short(call), right=right, fix=(case.code.replace(call, right),))
+
+
+def parameter_groups(case: Case) -> Finding | None:
+    """`opt.param_groups.lr = …`: the groups are a list of dictionaries."""
+    statement = case.statement
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    node = next((one for one in targets if isinstance(one, ast.Attribute)), case.node)
+    if not isinstance(node, ast.Attribute) or not dotted(node.value).endswith(".param_groups"):
+        return None
+    groups = case.code.text(node.value)
+    right = f"{groups}[0][{node.attr!r}]"
+    return case.finding(groups=groups, right=right, fix=(case.code.replace(node, right),))

@@ -1,12 +1,18 @@
 """One failure and all that is known of it: what the rules for errors look at."""
 
 import ast
+import math
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.failing.origins import layer_call, shape_origin
+from engine.program.edits import Edits
 from engine.program.source import source_of
-from engine.trace import Edit, Failure, Finding, Op, Operand, Span, Tensor
+from engine.trace import Edit, Failure, Finding, Module, Op, Operand, Span, Tensor
+
+RAISED = frozenset({"exception", "memory", "forbidden"})
+"""Kinds of failures that are exceptions of the program."""
 
 
 class Case:
@@ -36,17 +42,30 @@ class Case:
         return self.node if isinstance(self.node, ast.Call) else None
 
     @cached_property
+    def statement(self) -> ast.stmt | None:
+        """The failing statement."""
+        return self.code.statement_at(self.failure.span)
+
+    @cached_property
     def op(self) -> Op | None:
         """The op that raised."""
         return self.diagnosis.ops.get(self.failure.op or "")
 
+    @cached_property
+    def layer(self) -> Module | None:
+        """The library's layer in which the op raised."""
+        module = self.diagnosis.modules.get(self.op.module or "") if self.op is not None else None
+        return module if module is not None and not self.code.classes(module.type) else None
+
+    @cached_property
+    def layer_made(self) -> ast.Call | None:
+        """Where the program made that layer."""
+        return layer_call(self.diagnosis, self.layer.id) if self.layer is not None else None
+
     def inputs(self) -> list[Tensor]:
         """The tensors given to the op that raised."""
-        return (
-            [self.diagnosis.tensors[input_] for input_ in self.op.inputs if input_ in self.diagnosis.tensors]
-            if self.op
-            else []
-        )
+        given = self.op.inputs if self.op is not None else ()
+        return [self.diagnosis.tensors[input_] for input_ in given if input_ in self.diagnosis.tensors]
 
     def argument(self, position: int, name: str = "") -> Tensor | None:
         """One argument of the op that raised, when it is a tensor."""
@@ -57,27 +76,23 @@ class Case:
             found = positional[position]
         return self.diagnosis.tensors.get(found.tensor) if found is not None and found.tensor is not None else None
 
-    def operand(self, text: str) -> Operand | None:
-        """What a name of the failing expression stood for."""
+    def operand(self, node: ast.AST | None) -> Operand | None:
+        """What a name in the failing expression stood for."""
+        text = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) else None
         return next((operand for operand in self.failure.operands if operand.text == text), None)
 
     def tensor_of(self, node: ast.AST | None) -> Tensor | None:
         """The tensor that a part of the failing expression gave."""
         if not isinstance(node, ast.expr):
             return None
-        operand = self.operand(ast.unparse(node))
+        operand = self.operand(node)
         if operand is not None:
             return self.diagnosis.tensors.get(operand.tensor or "")
-        span = self.code.span(node)
-        for op in reversed(self.diagnosis.trace.ops):
-            if op.span == span and not op.raised:
-                return self.diagnosis.tensors.get(op.outputs[0]) if len(op.outputs) == 1 else None
-        return None
+        made = [op for op in self.diagnosis.ops_at(self.code.span(node)) if not op.raised]
+        return self.diagnosis.tensors.get(made[-1].outputs[0]) if made and len(made[-1].outputs) == 1 else None
 
     def written(self, tensor: Tensor | None) -> ast.expr | None:
         """The part of the failing expression that gave a tensor; None when there is none or more than one."""
-        if tensor is None or self.node is None:
-            return None
         match self.node:
             case ast.Call(func=ast.Attribute(value=receiver)):
                 parts = [receiver, *self.node.args, *(word.value for word in self.node.keywords)]
@@ -89,13 +104,12 @@ class Case:
                 parts = [self.node.value]
             case _:
                 return None
-        identity = tensor.identity or tensor.id
-        found = [part for part in parts if self._is(part, identity)]
+        found = [part for part in parts if tensor is not None and self._is(part, tensor)]
         return found[0] if len(found) == 1 else None
 
-    def _is(self, part: ast.expr, identity: str) -> bool:
-        tensor = self.tensor_of(part)
-        return tensor is not None and (tensor.identity or tensor.id) == identity
+    def _is(self, part: ast.expr, tensor: Tensor) -> bool:
+        given = self.tensor_of(part)
+        return given is not None and (given.identity or given.id) == (tensor.identity or tensor.id)
 
     def say(self, tensor: Tensor | None) -> str:
         """What to call a tensor: as it is written here, else its name."""
@@ -103,6 +117,63 @@ class Case:
         if node is not None:
             return self.code.short(node)
         return self.diagnosis.say(tensor.id if tensor is not None else None)
+
+    def cast(self, tensor: Tensor | None, call: str) -> Edits:
+        """A method called on what gave a tensor here."""
+        node = self.written(tensor)
+        return self.code.method(node, call) if node is not None else ()
+
+    def made_last(self, node: ast.AST | None) -> ast.Assign | None:
+        """The last assignment above the failing line to the name written there."""
+        span = self.failure.span
+        if not isinstance(node, ast.Name) or span is None:
+            return None
+        scope = self.code.function(node)
+        made = [
+            assignment
+            for assignment in self.code.assignments(node.id)
+            if assignment.lineno <= span.line
+            and assignment is not self.statement
+            and self.code.function(assignment) is scope
+        ]
+        return made[-1] if made else None
+
+    def value_of(self, node: ast.expr) -> ast.expr:
+        """The expression that a name got its value from; the expression itself when it is no such name."""
+        statement = self.made_last(node)
+        return statement.value if statement is not None else node
+
+    def about(self, tensor: Tensor | None, other: Tensor | None = None) -> dict[str, str]:
+        """What a sentence may say of a tensor, and of another beside it."""
+        found: dict[str, str] = {}
+        for prefix, name, one in (("", "name", tensor), ("other_", "other", other)):
+            if one is not None:
+                found |= {
+                    name: self.say(one),
+                    f"{prefix}shape": sizes(one.shape),
+                    f"{prefix}axes": str(len(one.shape)),
+                    f"{prefix}count": str(math.prod(one.shape)),
+                    f"{prefix}dtype": one.dtype,
+                    f"{prefix}device": one.device,
+                }
+        return found
+
+    @cached_property
+    def _about_op(self) -> dict[str, str]:
+        if self.op is None:
+            return {}
+        layer, made = self.layer, self.layer_made
+        return {
+            "op": self.op.name,
+            "layer": layer.path if layer is not None else self.op.name,
+            "made_line": str(made.lineno) if made is not None else "–",
+            **self.about(*self.inputs()[:2] or (None,)),
+        }
+
+    def origin(self, tensor: Tensor, axis: int) -> dict[str, str]:
+        """The line that gave a tensor its size on an axis, for the sentence about it."""
+        found = shape_origin(self.diagnosis, tensor, axis, self.failure.span)
+        return {**found, "origin_name": self.say(tensor)} if found else {}
 
     def finding(
         self,
@@ -112,23 +183,25 @@ class Case:
         *,
         span: Span | None = None,
         fix: Iterable[Edit] = (),
-        tensors: Iterable[Tensor | None] = (),
-        nodes: Iterable[str] = (),
+        tensors: Iterable[Tensor | None] | None = None,
         **parameters: str,
     ) -> Finding:
-        """The diagnosis, at the failing place unless another is given. Parameters come as a mapping, by name, or
-        both."""
+        """The diagnosis, at the failing place unless another is given. What is known of the op that raised can be said
+        in any; more comes as a mapping, by name, or both."""
         where = span or self.failure.span
-        common = {"line": line(where), "code": self.diagnosis.code.excerpt(where)}
+        common = {"line": line(where), "used_line": line(self.failure.span), "code": self.code_excerpt(where)}
         return Finding(
             code=code or self.rule,
             severity="error",
             span=where,
-            tensors=tuple(tensor.id for tensor in tensors if tensor is not None),
-            nodes=tuple(nodes),
-            parameters={**common, **self.groups, **given, **parameters},
+            tensors=tuple(one.id for one in (self.inputs()[:2] if tensors is None else tensors) if one is not None),
+            parameters={**common, **self._about_op, **self.groups, **given, **parameters},
             fix=tuple(fix),
         )
+
+    def code_excerpt(self, span: Span | None) -> str:
+        """What is written at a place."""
+        return self.code.excerpt(span)
 
 
 def sizes(shape: Iterable[int]) -> str:

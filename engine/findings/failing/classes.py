@@ -4,7 +4,8 @@ module."""
 import ast
 
 from engine.findings.failing.case import Case
-from engine.program.names import dotted
+from engine.program.edits import in_line
+from engine.program.names import called, dotted
 from engine.program.spelling import nearest
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding, Span
@@ -26,12 +27,10 @@ def function_called(case: Case) -> Finding | None:
     """`Square()(x)` of today's static Functions, or methods that were left without `@staticmethod`."""
     call = case.call
     inner = call.func if call is not None else None
-    made = inner if isinstance(inner, ast.Call) else None
-    cls = _function_class(case, ast.unparse(made.func) if made is not None else "")
-    if cls is None and isinstance(inner, ast.Name):
-        assigned = case.code.assignments(inner.id)
-        value = assigned[0].value if len(assigned) == 1 else None
-        cls = _function_class(case, ast.unparse(value.func)) if isinstance(value, ast.Call) else None
+    made = [inner] if isinstance(inner, ast.Call) else []
+    if inner is not None and dotted(inner):
+        made = [one.value for one in case.code.assignments(dotted(inner)) if isinstance(one.value, ast.Call)]
+    cls = _function_class(case, dotted(made[0].func)) if len(made) == 1 else None
     if cls is None or call is None or inner is None:
         return None
     methods = (defined_in(cls, "forward"), defined_in(cls, "backward"))
@@ -55,58 +54,69 @@ def function_forward(case: Case) -> Finding | None:
     return None
 
 
-def custom_shape(case: Case) -> Finding | None:
-    """A custom backward whose gradient has another shape than the input it belongs to."""
+def custom_gradient(case: Case) -> Finding | None:
+    """A custom backward whose gradients are too many, too few, or of another shape than the input they belong to."""
     cls = _function_class(case, case.groups["function"].removesuffix("Backward"))
     backward = defined_in(cls, "backward") if cls is not None else None
     forward = defined_in(cls, "forward") if cls is not None else None
     returns = [node for node in ast.walk(backward) if isinstance(node, ast.Return)] if backward is not None else []
-    if cls is None or len(returns) != 1 or returns[0].value is None:
+    if cls is None or forward is None or not returns:
         return None
-    at, value = int(case.groups["at"]), returns[0].value
+    if "at" not in case.groups:
+        return case.finding(span=case.code.span(returns[-1]), cls=cls.name)
+    at, value = int(case.groups["at"]), returns[-1].value
+    if value is None:
+        return None
     if isinstance(value, ast.Tuple) and at < len(value.elts):
         value = value.elts[at]
-    names = [arg.arg for arg in forward.args.args[1:]] if forward is not None else []
-    return case.finding(
-        span=case.code.span(value),
-        cls=cls.name,
-        input=names[at] if at < len(names) else f"#{at}",
-        code=case.code.short(value),
-    )
+    names = [arg.arg for arg in forward.args.args[1:]]
+    where, name = case.code.span(value), names[at] if at < len(names) else f"#{at}"
+    return case.finding(span=where, cls=cls.name, input=name, code=case.code.short(value))
+
+
+def custom_backward_missing(case: Case) -> Finding | None:
+    """A custom Function that has no backward, or has it under another name."""
+    classes = [node for node in case.code.nodes if isinstance(node, ast.ClassDef) and is_function_class(node)]
+    found = [cls for cls in classes if not (defined_in(cls, "backward") or defined_in(cls, "vjp"))]
+    if len(found) != 1:
+        return None
+    own = [method for method in found[0].body if isinstance(method, ast.FunctionDef)]
+    near = next((method for method in own if method.name.startswith("back")), None)
+    if near is not None:
+        return renamed(case, "custom_backward_misspelt", near, "backward", found[0])
+    return case.finding(span=case.code.head(found[0]), cls=found[0].name)
+
+
+def renamed(case: Case, code: str, method: ast.FunctionDef, right: str, cls: ast.ClassDef) -> Finding:
+    """A method whose name is not the one that PyTorch looks for."""
+    start = case.code.lines[method.lineno - 1].find(method.name, case.code.span(method).column + len("def "))
+    span = Span(
+        line=method.lineno, end_line=method.lineno, column=start, end_column=start + len(method.name)
+    )  # fmt: skip
+    edit = (Edit(span=span, text=right),)
+    return case.finding(code, span=span, fix=edit, name=method.name, cls=cls.name, method=right)
 
 
 def saved_nothing(case: Case, statement: ast.stmt, value: ast.expr) -> Finding | None:
     """`ctx.saved_tensors` with another number of tensors than `forward` saved."""
-    if not isinstance(value, ast.Attribute) or value.attr != "saved_tensors":
-        return None
     cls = case.code.enclosing(statement, ast.ClassDef)
     forward = defined_in(cls, "forward") if cls is not None else None
-    if cls is None or forward is None or not forward.args.args:
+    is_saved = isinstance(value, ast.Attribute) and value.attr == "saved_tensors"
+    if not is_saved or cls is None or forward is None or not forward.args.args:
         return None
-    context = forward.args.args[0].arg
-    saving = [
-        node
-        for node in ast.walk(forward)
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".save_for_backward")
-    ]
+    context, *given = [arg.arg for arg in forward.args.args]
+    calls = [node for node in ast.walk(forward) if isinstance(node, ast.Call)]
+    saving = next((call for call in calls if called(call) == "save_for_backward"), None)
     target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    wanted = [ast.unparse(elt) for elt in target.elts] if isinstance(target, ast.Tuple | ast.List) else []
-    given = [arg.arg for arg in forward.args.args[1:]]
-    fix: tuple[Edit, ...] = ()
+    wanted = [ast.unparse(part) for part in target.elts] if isinstance(target, ast.Tuple | ast.List) else []
+    right = f"{context}.save_for_backward({', '.join(wanted)})"
     last = forward.body[-1]
-    if not saving and wanted and set(wanted) <= set(given) and isinstance(last, ast.Return):
-        fix = (case.code.line_above(last, f"{context}.save_for_backward({', '.join(wanted)})"),)
-    where = case.code.span(case.code.statement(saving[0]) or last) if saving else case.code.head(forward)
-    return case.finding(
-        "saved_count",
-        span=where,
-        cls=cls.name,
-        used_line=str(statement.lineno),
-        got=str(len(saving[0].args)) if saving else "0",
-        names=", ".join(wanted),
-        fix=fix,
-        right=f"{context}.save_for_backward({', '.join(wanted)})",
-    )
+    fix: tuple[Edit, ...] = ()
+    if saving is None and wanted and set(wanted) <= set(given) and isinstance(last, ast.Return):
+        fix = (case.code.line_above(last, right),)
+    where = case.code.span(case.code.statement(saving) or last) if saving is not None else case.code.head(forward)
+    said = {"cls": cls.name, "got": str(len(saving.args)) if saving is not None else "0"}
+    return case.finding("saved_count", said, span=where, names=", ".join(wanted), right=right, fix=fix)
 
 
 # Datasets
@@ -115,29 +125,54 @@ def saved_nothing(case: Case, statement: ast.stmt, value: ast.expr) -> Finding |
 def dataset_method(case: Case) -> Finding | None:
     """A dataset that lacks `__len__` or `__getitem__`, or has it under another name."""
     wanted = "__len__" if "len()" in case.failure.message else "__getitem__"
-    name = case.groups.get("type", "")
-    named = case.code.classes(name) if name else []
-    classes = named or [
-        node
-        for node in case.code.nodes
-        if isinstance(node, ast.ClassDef) and any("Dataset" in ast.unparse(base) for base in node.bases)
-        and defined_in(node, wanted) is None
-    ]  # fmt: skip
+    classes = case.code.classes(case.groups.get("type", "")) or [
+        cls for cls in _datasets(case) if defined_in(cls, wanted) is None
+    ]
     if len(classes) != 1:
         return None
     (cls,) = classes
     own = [method.name for method in cls.body if isinstance(method, ast.FunctionDef)]
     if wanted in own or not {"__getitem__", "__len__"} & {*own, *(_misspelt(own, "__getitem__"),)}:
         return None
-    near = _misspelt(own, wanted)
-    method = defined_in(cls, near) if near else None
+    method = defined_in(cls, _misspelt(own, wanted))
     if method is not None:
-        text = case.code.lines[method.lineno - 1]
-        start = text.find(near)
-        place = Span(line=method.lineno, end_line=method.lineno, column=start, end_column=start + len(near))
-        fix = (Edit(span=place, text=wanted),)
-        return case.finding("dataset_method_misspelt", span=place, cls=cls.name, name=near, method=wanted, fix=fix)
+        return renamed(case, "dataset_method_misspelt", method, wanted, cls)
     return case.finding("dataset_method_missing", span=case.code.head(cls), cls=cls.name, method=wanted)
+
+
+def _datasets(case: Case) -> list[ast.ClassDef]:
+    classes = [node for node in case.code.nodes if isinstance(node, ast.ClassDef)]
+    return [cls for cls in classes if any("Dataset" in ast.unparse(base) for base in cls.bases)]
+
+
+def sample_of_no_use(case: Case) -> Finding | None:
+    """A dataset whose `__getitem__` gives what no batch can be made of: None where a way through it has no
+    `return`."""
+    methods = [(cls, defined_in(cls, "__getitem__")) for cls in _datasets(case)]
+    known = [(cls, method) for cls, method in methods if method is not None]
+    if len(known) != 1 or case.groups["type"] != "NoneType":
+        return case.finding("sample_not_batched")
+    cls, method = known[0]
+    last = _unreturned(method.body)
+    where = case.code.span(last) if last is not None else case.code.head(method)
+    alone = isinstance(last, ast.Expr) and not isinstance(last.value, ast.Constant | ast.Call)
+    fix = (case.code.before(last, "return "),) if alone and last is not None else ()
+    return case.finding("sample_is_none", span=where, cls=cls.name, fix=fix)
+
+
+def _unreturned(block: list[ast.stmt]) -> ast.stmt | None:
+    """The last statement of a way through a block that ends without `return`."""
+    match block[-1]:
+        case ast.Return(value=value) as last:
+            return last if value is None else None
+        case ast.If(body=body, orelse=orelse) as last:
+            return _unreturned(body) or (_unreturned(orelse) if orelse else last)
+        case ast.With(body=body):
+            return _unreturned(body)
+        case ast.Raise():
+            return None
+        case last:
+            return last
 
 
 def _misspelt(own: list[str], wanted: str) -> str:
@@ -154,28 +189,25 @@ def not_a_module(case: Case) -> Finding | None:
     call, got = case.call, case.groups["got"]
     if call is None or not call.args:
         return None
-    container = case.code.short(call.func)
-    if got == "list" and len(call.args) == 1 and not isinstance(call.args[0], ast.Starred):
-        fix: tuple[Edit, ...] = (case.code.before(call.args[0], "*"),)
-        return case.finding("modules_in_list", container=container, written=case.code.short(call.args[0]), fix=fix)
+    container, first = case.code.short(call.func), call.args[0]
+    if got == "list" and len(call.args) == 1 and not isinstance(first, ast.Starred):
+        fix: tuple[Edit, ...] = (case.code.before(first, "*"),)
+        return case.finding("modules_in_list", container=container, written=case.code.short(first), fix=fix)
     last = got.rpartition(".")[2]
     parts = [inner for arg in call.args for inner in (arg.elts if isinstance(arg, ast.List | ast.Tuple) else [arg])]
-    named = [
-        part
-        for part in parts
-        if isinstance(part, ast.Attribute | ast.Name) and ast.unparse(part).rpartition(".")[2] == last
-    ]
+    lambdas = [part for part in parts if isinstance(part, ast.Lambda) and last == "<lambda>"]
+    named = [part for part in parts if last and dotted(part).rpartition(".")[2] == last] or lambdas
     if not named:
         return None
-    written, span = case.code.short(named[0]), case.code.span(named[0])
+    given = {"container": container, "written": case.code.short(named[0])}
+    span = case.code.span(named[0])
     if got.startswith("torch.nn.modules.") or case.code.classes(last):
-        return case.finding("layer_class_given", span=span, container=container, written=written)
+        return case.finding("layer_class_given", given, span=span)
     layer = _LAYERS.get(last, "")
-    fix = ()
-    if layer and case.code.is_bound("nn"):
-        fix = tuple(case.code.replace(part, f"nn.{layer}()") for part in named)
+    made = layer and case.code.is_bound("nn")
+    fix = tuple(case.code.replace(part, f"nn.{layer}()") for part in named) if made else ()
     right = f"nn.{layer}()" if layer else "nn.Module"
-    return case.finding("function_among_layers", span=span, container=container, written=written, right=right, fix=fix)
+    return case.finding("function_among_layers", given, span=span, right=right, fix=fix)
 
 
 _LAYERS = {
@@ -184,27 +216,23 @@ _LAYERS = {
 }  # fmt: skip
 
 
+_PARAMETER = {"nn": "nn.Parameter", "torch": "torch.nn.Parameter"}
+
+
 def assigned_to_module(case: Case) -> Finding | None:
     """`net.weight = tensor`, and `self.fc = self.fc(x)` in `forward`."""
-    statement = case.code.statement(case.node) if case.node is not None else None
-    if statement is None and case.failure.span is not None:
-        statement = case.code.statement_on(case.failure.span.line)
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+    statement = case.statement
+    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
         return None
-    target = statement.targets[0]
-    if not isinstance(target, ast.Attribute):
-        return None
-    written = case.code.short(target)
-    if case.rule == "parameter_overwritten":
-        value = statement.value
-        fix: tuple[Edit, ...] = ()
-        if case.code.is_bound("nn") and "Tensor" in case.groups["given"]:
-            fix = (case.code.before(value, "nn.Parameter("), case.code.after(value, ")"))
-        elif case.code.is_bound("torch") and "Tensor" in case.groups["given"]:
-            fix = (case.code.before(value, "torch.nn.Parameter("), case.code.after(value, ")"))
-        return case.finding(name=written, owner=case.code.short(target.value), attribute=target.attr, fix=fix)
-    called = isinstance(statement.value, ast.Call) and ast.unparse(statement.value.func) == ast.unparse(target)
-    return case.finding("layer_overwritten", name=written, attribute=target.attr, called="yes" if called else "")
+    target, value = statement.targets[0], statement.value
+    given = {"name": case.code.short(target), "owner": case.code.short(target.value), "attribute": target.attr}
+    if case.rule == "layer_overwritten":
+        return case.finding("", given)
+    prefix = next((text for name, text in _PARAMETER.items() if case.code.is_bound(name)), "")
+    fix: tuple[Edit, ...] = ()
+    if prefix and "Tensor" in case.groups["given"]:
+        fix = (case.code.before(value, f"{prefix}("), case.code.after(value, ")"))
+    return case.finding("", given, fix=fix)
 
 
 def forward_inside(case: Case, cls: ast.ClassDef) -> Finding | None:
@@ -214,13 +242,8 @@ def forward_inside(case: Case, cls: ast.ClassDef) -> Finding | None:
     if init is None or inner is None or inner.end_lineno is None:
         return None
     depth = case.code.span(inner).column - case.code.span(init).column
-    lines = range(inner.lineno, inner.end_lineno + 1)
     fix: tuple[Edit, ...] = ()
     if init.body[-1] is inner and init.body[0] is not inner and depth > 0 and not inner.decorator_list:
-        cut = [
-            Span(line=line_, end_line=line_, column=0, end_column=depth)
-            for line_ in lines
-            if case.code.lines[line_ - 1].strip()
-        ]
-        fix = tuple(Edit(span=span, text="") for span in cut)
+        lines = range(inner.lineno, inner.end_lineno + 1)
+        fix = tuple(in_line(number, 0, depth, "") for number in lines if case.code.lines[number - 1].strip())
     return case.finding("forward_inside_init", span=case.code.head(inner), cls=cls.name, fix=fix)

@@ -2,11 +2,12 @@
 
 import ast
 import re
+from typing import TypeGuard
 
 from engine.findings.failing.calls import PROPERTIES, init_misspelt
 from engine.findings.failing.case import Case
-from engine.findings.failing.not_a_tensor import made_with_data
 from engine.program import paste
+from engine.program.edits import Edits
 from engine.program.tree import defined_in
 from engine.trace import Edit, Finding
 
@@ -23,37 +24,36 @@ IMPORTS = {
 }  # fmt: skip
 """What programs call things, and the line that makes the name mean that."""
 
+METHODS = frozenset("unsqueeze squeeze view reshape transpose permute flatten detach clone expand".split())
+"""Names that people know as methods of a tensor rather than as functions to import."""
+PRINTED = frozenset({"tensor", "array", "Parameter"})
+"""What a printed value begins with."""
 REMOVED = {"is_mlc", "names", "is_volatile", "volatile", "creator"}
 """Attributes of tensors that older versions had."""
 
 
 def undefined(case: Case) -> Finding | None:
     """A name that nothing was bound to."""
-    name = case.groups["name"]
-    facts = case.facts
+    name, place = case.groups["name"], case.facts.get("place", "")
+    suggestion = case.facts.get("suggestion", "")
     pasted = _pasted(case, name)
     if pasted is not None:
         return pasted
-    imported = _missing_import(case, name)
-    if imported:
-        fix = (case.code.line_above(case.code.tree.body[0], imported),) if _can_lead(case) else ()
-        return case.finding("import_missing", statement=imported, fix=fix)
+    if name in IMPORTS and not case.code.is_bound(name):
+        return _import_missing(case, IMPORTS[name])
     later = _defined_later(case, name)
-    if later is not None and case.failure.span is not None and later == case.failure.span.line:
-        return case.finding("used_to_make_itself")
     if later is not None:
-        return case.finding("defined_later", defined_line=str(later))
-    place = facts.get("place", "")
-    if place.startswith("torch.Tensor") or (place and _is_method(name) and place == f"torch.{name}"):
+        itself = case.failure.span is not None and later == case.failure.span.line
+        return case.finding("used_to_make_itself" if itself else "defined_later", defined_line=str(later))
+    if place == "torch.Tensor" or (name in METHODS and place == f"torch.{name}"):
         return case.finding("method_without_tensor")
-    suggestion = facts.get("suggestion", "")
     if suggestion and not place:
-        return _misspelt(case, suggestion)
+        certain = case.facts.get("only") == "yes" and isinstance(case.node, ast.Name)
+        fix = (case.code.replace(case.node, suggestion),) if certain and isinstance(case.node, ast.Name) else ()
+        return case.finding("name_misspelt", suggestion=suggestion, fix=fix)
     if place:
         module, _, last = place.rpartition(".")
-        statement = f"from {module} import {last}"
-        fix = (case.code.line_above(case.code.tree.body[0], statement),) if _can_lead(case) else ()
-        return case.finding("import_missing", statement=statement, fix=fix)
+        return _import_missing(case, f"from {module} import {last}")
     if name == "self":
         return case.finding("self_undefined")
     if _is_attribute_of_self(case, name) and isinstance(case.node, ast.Name):
@@ -61,87 +61,57 @@ def undefined(case: Case) -> Finding | None:
     return case.finding("name_not_defined")
 
 
+def _import_missing(case: Case, statement: str) -> Finding:
+    """A name that an import gives; `from __future__` must stay first."""
+    first = case.code.tree.body[0]
+    can_lead = not (isinstance(first, ast.ImportFrom) and first.module == "__future__")
+    fix = (case.code.line_above(first, statement),) if can_lead else ()
+    return case.finding("import_missing", statement=statement, fix=fix)
+
+
 def _pasted(case: Case, name: str) -> Finding | None:
     """What was copied along from a notebook and is valid Python all the same: `In [3]: x = 1`, a printed tensor, a
     sentence."""
-    span = case.failure.span
-    statement = case.code.statement(case.node) if case.node is not None else None
+    span, statement = case.failure.span, case.statement
     if span is None or statement is None:
         return None
-    code = case.diagnosis.trace.program.code
-    text = case.code.lines[span.line - 1]
+    code, text = case.diagnosis.trace.program.code, case.code.lines[span.line - 1]
+    where = case.code.span(statement)
     if name in ("In", "Out") and paste.has_prompts(text):
         changes = paste.prompts(code)
-        return case.finding("notebook_prompt", span=case.code.span(statement), count=str(len(changes)), fix=changes)
-    alone = isinstance(statement, ast.Expr)
-    if (
-        alone
-        and name in ("tensor", "array", "Parameter")
-        and not case.code.is_bound(name)
-        and text.lstrip().startswith(name)
-    ):
+        return case.finding("notebook_prompt", span=where, count=str(len(changes)), fix=changes)
+    if not isinstance(statement, ast.Expr):
+        return None
+    if name in PRINTED and not case.code.is_bound(name) and text.lstrip().startswith(name):
         changes = paste.printed(code, span.line)
-        return case.finding("pasted_output", span=case.code.span(statement), fix=changes) if changes else None
-    if alone and paste.is_prose(text) and statement.lineno == statement.end_lineno:
-        fix = paste.prose(code, span.line)
-        return case.finding("prose_line", text=text.strip()[:24], fix=fix)
+        return case.finding("pasted_output", span=where, fix=changes) if changes else None
+    if paste.is_prose(text) and where.line == where.end_line:
+        return case.finding("prose_line", text=text.strip()[:24], fix=paste.prose(code, span.line))
     return None
-
-
-def _is_method(name: str) -> bool:
-    """Names that people know as methods of a tensor rather than as functions to import."""
-    return name in {
-        "unsqueeze",
-        "squeeze",
-        "view",
-        "reshape",
-        "transpose",
-        "permute",
-        "flatten",
-        "detach",
-        "clone",
-        "expand",
-    }
-
-
-def _missing_import(case: Case, name: str) -> str:
-    return IMPORTS.get(name, "") if not case.code.is_bound(name) else ""
-
-
-def _can_lead(case: Case) -> bool:
-    """Whether a line may stand above the first statement: `from __future__` must stay first."""
-    first = case.code.tree.body[0] if case.code.tree.body else None
-    return first is not None and not (isinstance(first, ast.ImportFrom) and first.module == "__future__")
 
 
 def _defined_later(case: Case, name: str) -> int | None:
     """The line below that gives the name its meaning; nothing for one inside another function."""
     span = case.failure.span
-    if span is None:
-        return None
-    for node in case.code.nodes:
-        match node:
-            case ast.Name(id=found, ctx=ast.Store()) | ast.FunctionDef(name=found) | ast.ClassDef(name=found):
-                if found == name and case.code.function(node) is None and node.lineno >= span.line:
-                    return node.lineno
-    return None
+    found = (node for node in case.code.nodes if _binds(node, name) and case.code.function(node) is None)
+    return next((node.lineno for node in found if span is not None and node.lineno >= span.line), None)
 
 
-def _misspelt(case: Case, suggestion: str) -> Finding:
-    certain = case.facts.get("only") == "yes" and isinstance(case.node, ast.Name)
-    fix = (case.code.replace(case.node, suggestion),) if certain and isinstance(case.node, ast.Name) else ()
-    return case.finding("name_misspelt", suggestion=suggestion, fix=fix)
+def _binds(node: ast.AST, name: str) -> TypeGuard[ast.Name | ast.FunctionDef | ast.ClassDef]:
+    """Whether a node gives the name a meaning."""
+    match node:
+        case ast.Name(id=found, ctx=ast.Store()) | ast.FunctionDef(name=found) | ast.ClassDef(name=found):
+            return found == name
+    return False
 
 
 def unbound_local(case: Case) -> Finding | None:
     """A name that the function assigns below, and so is its own everywhere in it."""
-    name = case.groups["name"]
     function = case.code.function(case.node) if case.node is not None else None
-    for node in ast.walk(function) if function is not None else ():
-        match node:
-            case ast.Name(id=found, ctx=ast.Store()) | ast.FunctionDef(name=found) | ast.ClassDef(name=found):
-                if found == name and node is not function and function is not None:
-                    return case.finding(function=function.name, assigned_line=str(node.lineno))
+    inside = ast.walk(function) if isinstance(function, ast.FunctionDef) else ()
+    for node in inside:
+        if node is not function and _binds(node, case.groups["name"]) and isinstance(function, ast.FunctionDef):
+            return case.finding(function=function.name, assigned_line=str(node.lineno))
     return None
 
 
@@ -155,11 +125,11 @@ def attribute(case: Case) -> Finding | None:
     if owner == "None" or not name or name.startswith("_") or not isinstance(node, ast.Attribute) or node.attr != name:
         return None
     common = {"name": name, "owner": owner, "receiver": case.code.short(node.value)}
-    unmade = _never_initialised(case, owner)
-    if unmade is not None:
-        return unmade
-    if place == "torch.Tensor" and not owner.startswith("torch"):
-        return made_with_data(case, node.value) or case.finding("layer_for_result", common)
+    classes = case.code.classes(owner)
+    if len(classes) == 1 and defined_in(classes[0], "__init__") is None:
+        unmade = init_misspelt(case, classes[0])
+        if unmade is not None:
+            return unmade
     if place == "torch.Tensor":
         return _method_on_module(case, node, common)
     if owner == "Tensor" and name in REMOVED:
@@ -173,14 +143,6 @@ def attribute(case: Case) -> Finding | None:
     if parts:
         return case.finding("layer_missing", common, parts=parts)
     return case.finding("attribute_missing", common)
-
-
-def _never_initialised(case: Case, owner: str) -> Finding | None:
-    """A module of the program whose constructor has another name, so that nothing of what it makes is there."""
-    classes = case.code.classes(owner)
-    if len(classes) != 1 or defined_in(classes[0], "__init__") is not None:
-        return None
-    return init_misspelt(case, classes[0])
 
 
 def _parts(case: Case, owner: str) -> str:
@@ -210,27 +172,15 @@ def _method_on_module(case: Case, node: ast.Attribute, common: dict[str, str]) -
     fix: tuple[Edit, ...] = ()
     if isinstance(call, ast.Call) and call.func is node and call.args:
         first, *rest = call.args
-        if _is_tensor_name(case, first):
-            words = [case.code.text(argument) for argument in rest] + [
-                case.code.text(keyword) for keyword in call.keywords
-            ]
+        if isinstance(first, ast.Name) and case.diagnosis.bound_to(first):
+            words = [*map(case.code.text, rest), *map(case.code.text, call.keywords)]
             arguments = "" if node.attr in PROPERTIES else f"({', '.join(words)})"
             fix = (case.code.replace(call, f"{case.code.text(first)}.{node.attr}{arguments}"),)
     return case.finding("tensor_method", common, fix=fix)
 
 
-def _is_tensor_name(case: Case, node: ast.expr) -> bool:
-    text = ast.unparse(node)
-    return isinstance(node, ast.Name) and any(
-        variable.name == text and variable.kind == "tensor" for variable in case.diagnosis.trace.variables
-    )
-
-
 _OF_SEVERAL = frozenset(
-    """
-    stack cat concat concatenate hstack vstack dstack column_stack row_stack meshgrid block_diag
-    broadcast_tensors cartesian_prod einsum
-""".split()
+    "stack cat concat concatenate hstack vstack dstack column_stack row_stack meshgrid block_diag einsum".split()
 )
 """Functions of a list of tensors, or of something else first."""
 
@@ -251,13 +201,11 @@ def _elsewhere(case: Case, node: ast.Attribute, place: str, common: dict[str, st
 
 def mangled(case: Case) -> Finding | None:
     """`super().__init()`: two underscores in front and none behind make a private name of the class."""
-    node = case.node
-    name = "__" + case.groups["short"]
-    if isinstance(node, ast.Call):
-        node = node.func
+    node, name = case.node, "__" + case.groups["short"]
+    node = node.func if isinstance(node, ast.Call) else node
     if not isinstance(node, ast.Attribute) or node.attr != name:
         return None
-    return case.finding(short=name, right=f"{name}__", mangled=_mangled(case), fix=(_end_of(case, node, f"{name}__"),))
+    return case.finding(short=name, right=f"{name}__", fix=(_end_of(case, node, f"{name}__"),))
 
 
 def _is_attribute_of_self(case: Case, name: str) -> bool:
@@ -271,80 +219,55 @@ def _is_attribute_of_self(case: Case, name: str) -> bool:
     )
 
 
-CALLED_OTHERWISE = {
-    "pytorch": "torch",
-    "Pytorch": "torch",
-    "PyTorch": "torch",
-    "Torch": "torch",
-    "Numpy": "numpy",
-    "NumPy": "numpy",
-}
+ABSENT = frozenset({"torchvision", "pandas", "matplotlib", "sklearn", "scipy", "tqdm"})
+CALLED_OTHERWISE = dict.fromkeys(("pytorch", "Pytorch", "PyTorch", "Torch"), "torch")
+CALLED_OTHERWISE |= dict.fromkeys(("Numpy", "NumPy"), "numpy")
 """What people call a library, and the name it is imported by."""
 
 
-def _mangled(case: Case) -> str:
-    """The name Python looked for, as its message has it."""
-    found = re.search(r"no attribute '(\w+)'", case.failure.message)
-    return found[1] if found else ""
-
-
 def no_module(case: Case) -> Finding | None:
-    """A library that is not here, or a misspelt one that is."""
-    name = case.groups["name"]
-    if name.partition(".")[0] in CALLED_OTHERWISE:
-        return _called_otherwise(case, name.partition(".")[0])
-    suggestion = case.facts.get("suggestion", "")
+    """A library that is not here, or one that is, misspelt or called by another name than it is imported by."""
+    name, suggestion = case.groups["name"], case.facts.get("suggestion", "")
+    package = name.partition(".")[0]
+    if package in CALLED_OTHERWISE:
+        right = CALLED_OTHERWISE[package]
+        return case.finding("module_misspelt", name=package, suggestion=right, fix=_imported_as(case, package, right))
+    is_near = suggestion and "." not in suggestion and case.facts.get("only") == "yes" and suggestion not in ABSENT
+    fix = _imported_as(case, name, suggestion) if is_near and isinstance(case.node, ast.Import) else ()
+    return case.finding("module_misspelt", suggestion=suggestion, fix=fix) if fix else case.finding(name=package)
+
+
+def _imported_as(case: Case, name: str, right: str) -> Edits:
+    """The import of the right module, under the name that the program uses."""
     statement = case.node
-    is_near = suggestion and "." not in suggestion and case.facts.get("only") == "yes"
-    if is_near and isinstance(statement, ast.Import) and len(statement.names) == 1 and suggestion not in ABSENT:
+    if not isinstance(statement, ast.Import | ast.ImportFrom):
+        return ()
+    text = re.sub(rf"\b{re.escape(name)}\b", right, case.code.text(statement), count=1)
+    if isinstance(statement, ast.Import):
         alias = statement.names[0]
-        as_name = alias.asname or alias.name
-        if alias.name == name:
-            fix = (case.code.replace(statement, f"import {suggestion} as {as_name}"),)
-            return case.finding("module_misspelt", suggestion=suggestion, fix=fix)
-    return case.finding(name=name.partition(".")[0])
-
-
-def _called_otherwise(case: Case, name: str) -> Finding:
-    right, statement = CALLED_OTHERWISE[name], case.node
-    fix: tuple[Edit, ...] = ()
-    if isinstance(statement, ast.Import) and len(statement.names) == 1:
-        alias = statement.names[0]
-        bound = alias.asname or (name if _uses(case, name) else "")
-        text = f"import {right}{alias.name.removeprefix(name)}"
-        if "." not in alias.name or alias.asname:
-            fix = (case.code.replace(statement, f"{text} as {bound}" if bound and bound != right else text),)
-    elif isinstance(statement, ast.ImportFrom) and statement.module is not None:
-        text = case.code.text(statement)
-        fix = (case.code.replace(statement, text.replace(f"from {name}", f"from {right}", 1)),)
-    return case.finding("module_misspelt", name=name, suggestion=right, fix=fix)
-
-
-ABSENT = frozenset({"torchvision", "pandas", "matplotlib", "sklearn", "scipy", "tqdm"})
+        if len(statement.names) > 1 or ("." in alias.name and alias.asname is None):
+            return ()
+        text += f" as {name}" if alias.asname is None and _uses(case, name) else ""
+    return (case.code.replace(statement, text),)
 
 
 def no_such_import(case: Case) -> Finding | None:
     """A module that has no such name."""
-    name, module = case.groups["name"], case.groups["module"]
+    name, module, statement = case.groups["name"], case.groups["module"], case.node
     suggestion, place = case.facts.get("suggestion", ""), case.facts.get("place", "")
-    statement = case.node
     if not isinstance(statement, ast.ImportFrom):
         return None
-    alias = next((imported for imported in statement.names if imported.name == name), None)
-    only = alias is not None and len(statement.names) == 1
-    bound = (alias.asname or alias.name) if alias is not None else name
+    alias = statement.names[0]
+    only = len(statement.names) == 1 and alias.name == name
     if suggestion and (not place or _is_only_case(name, suggestion)):
-        text = (
-            f"from {module} import {suggestion} as {bound}"
-            if _uses(case, bound)
-            else f"from {module} import {suggestion}"
-        )
+        bound = alias.asname or name
+        text = f"from {module} import {suggestion}" + (f" as {bound}" if _uses(case, bound) else "")
         fix = (case.code.replace(statement, text),) if only and case.facts.get("only") == "yes" else ()
         return case.finding("import_misspelt", suggestion=suggestion, fix=fix)
     if place:
-        home = place.rpartition(".")[0]
-        suffix = f" as {alias.asname}" if alias is not None and alias.asname else ""
-        fix = (case.code.replace(statement, f"from {home} import {name}{suffix}"),) if only else ()
+        suffix = f" as {alias.asname}" if alias.asname else ""
+        text = f"from {place.rpartition('.')[0]} import {name}{suffix}"
+        fix = (case.code.replace(statement, text),) if only else ()
         return case.finding("import_elsewhere", place=place, fix=fix)
     return case.finding()
 
@@ -355,14 +278,12 @@ def _uses(case: Case, name: str) -> bool:
 
 def key(case: Case) -> Finding | None:
     """A key that a dictionary does not have."""
-    node = case.node
-    suggestion = case.facts.get("suggestion", "")
+    node, suggestion = case.node, case.facts.get("suggestion", "")
     if not isinstance(node, ast.Subscript):
         return None
-    fix: tuple[Edit, ...] = ()
-    if suggestion and case.facts.get("only") == "yes" and isinstance(node.slice, ast.Constant):
-        fix = (case.code.replace(node.slice, repr(suggestion)),)
     receiver = case.code.short(node.value)
-    if suggestion:
-        return case.finding("key_misspelt", receiver=receiver, suggestion=suggestion, fix=fix)
-    return case.finding(receiver=receiver)
+    if not suggestion:
+        return case.finding(receiver=receiver)
+    certain = case.facts.get("only") == "yes" and isinstance(node.slice, ast.Constant)
+    fix = (case.code.replace(node.slice, repr(suggestion)),) if certain else ()
+    return case.finding("key_misspelt", receiver=receiver, suggestion=suggestion, fix=fix)

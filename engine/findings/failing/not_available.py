@@ -9,16 +9,6 @@ from engine.trace import Finding
 _PROCESSES = re.compile(r"\b(?:Process|fork|spawn|Pool|subprocess|Popen|run|system|DataLoader|start)\b")
 
 
-def no_file(case: Case) -> Finding | None:
-    """A file that is not here: nothing but what the program wrote itself is."""
-    return case.finding(path=case.groups["path"])
-
-
-def read_only(case: Case) -> Finding | None:
-    """A file outside the program's own folder; relative paths work."""
-    return case.finding(path=case.groups["path"])
-
-
 def forbidden(case: Case) -> Finding | None:
     """Network, other processes, or else the call itself."""
     if case.failure.kind != "forbidden" or case.node is None:
@@ -33,16 +23,9 @@ def forbidden(case: Case) -> Finding | None:
     return case.finding("not_allowed") if case.call is not None else None
 
 
-def no_network(case: Case) -> Finding | None:
-    """The name of another machine could not be looked up."""
-    return case.finding()
-
-
 def recursion(case: Case) -> Finding | None:
     """A function that calls itself without end: the one in the innermost frames."""
-    span = case.failure.span
-    statement = case.code.statement_on(span.line) if span is not None else None
-    function = case.code.function(statement) if statement is not None else None
+    function = case.code.function(case.statement) if case.statement is not None else None
     if function is None:
         return None
     calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]

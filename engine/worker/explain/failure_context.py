@@ -57,7 +57,7 @@ class FailureContext:
         found: dict[str, Operand] = {}
         for node in self.expressions:
             for inner in ast.walk(node):
-                if isinstance(inner, ast.Name | ast.Attribute) and len(found) < _MOST_OPERANDS:
+                if isinstance(inner, ast.Name | ast.Attribute | ast.Subscript) and len(found) < _MOST_OPERANDS:
                     value = self.value(inner)
                     if value is not _MISSING:
                         text = ast.unparse(inner)
@@ -81,6 +81,10 @@ class FailureContext:
             owner = self.value(node.value)
             if owner is not _MISSING:
                 return _stored(owner, node.attr)
+        elif isinstance(node, ast.Subscript):
+            return _element(self.value(node.value), self.value(node.slice))
+        elif isinstance(node, ast.Constant):
+            return node.value
         return _MISSING
 
     def facts(self, error: BaseException) -> dict[str, str]:
@@ -127,13 +131,9 @@ class FailureContext:
         if owner is None or not name:
             return {"name": name, "owner": "None"} if name else {}
         facts = _near(name, _type_of(owner), _names_of(owner))
-        if isinstance(owner, types.ModuleType):
-            facts["place"] = _home(name, owner.__name__)
-            if not facts["place"] and hasattr(torch.Tensor, name):
-                facts["place"] = "torch.Tensor"
-        elif isinstance(owner, torch.Tensor):
-            facts["place"] = _home(name, "")
-        elif isinstance(owner, torch.nn.Module) and hasattr(torch.Tensor, name):
+        if isinstance(owner, types.ModuleType | torch.Tensor):
+            facts["place"] = _home(name, owner.__name__ if isinstance(owner, types.ModuleType) else "")
+        if not facts.get("place") and hasattr(torch.Tensor, name):
             facts["place"] = "torch.Tensor"
         return facts
 
@@ -206,6 +206,15 @@ def _stored(owner: object, name: str) -> Any:
     if isinstance(found, types.FunctionType) and not isinstance(owner, types.ModuleType | type):
         return types.MethodType(found, owner)
     return _MISSING if isinstance(found, property) else found
+
+
+def _element(owner: object, key: object) -> Any:
+    """What a plain list, tuple or dictionary holds under a plain key."""
+    is_list = type(owner) in (list, tuple) and type(key) is int
+    if is_list or (type(owner) is dict and type(key) in (int, str)):
+        with contextlib.suppress(LookupError):
+            return owner[key]  # type: ignore[index]
+    return _MISSING
 
 
 def _scopes(owner: object, held: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

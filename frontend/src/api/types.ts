@@ -1511,7 +1511,7 @@ export interface Isolation {
  */
 export interface Failure {
   /**
-   * Code of the diagnosis: that of its finding when there is one, else the common error that the message belongs to.
+   * Code of what explains it: of its finding, which every exception in the program has, else its kind.
    */
   explanation?: string | null;
   /**

@@ -35,11 +35,13 @@ AUTOGRAD: dict[str, list[Row]] = {
         Row(
             W + "h = torch.zeros(2)\nfor i in range(2):\n    h = torch.tanh(h * w) #<\n    h.sum().backward()\n",
             {"shared": "h", "used_line": "9"},
+            True,
         ),
         Row(
             "cell = nn.RNNCell(2, 2)\nh = torch.zeros(1, 2)\nfor t in range(2):\n    h = cell(torch.ones(1, 2), h) #<\n"
             "    loss = h.sum()\n    loss.backward()\n",
             {"shared": "h", "used_line": "10"},
+            True,
         ),
     ],
     "non_scalar_backward": [
@@ -286,15 +288,22 @@ AUTOGRAD: dict[str, list[Row]] = {
 SHAPES: dict[str, list[Row]] = {
     "shape_mismatch_matmul": [
         Row(
+            "a = torch.ones(4, 3)\nv = torch.ones(2)\ntorch.mv(a, v) #<\n",
+            {"shape": "[4, 3]", "other_shape": "[2]"},
+        ),
+        Row("a = torch.ones(2, 3, 4)\nb = torch.ones(2, 5, 6)\na @ b #<\n", {"inner": "4", "outer": "5"}),
+    ],
+    "product_turned": [
+        Row(
             "a = torch.ones(4, 3)\nb = torch.ones(5, 3)\na @ b #<\n",
-            {"left": "a", "right": "b", "inner": "3", "outer": "5"},
+            {"name": "a", "other": "b", "inner": "3", "outer": "5"},
             True,
         ),
         Row(
-            "a = torch.ones(4, 3)\nv = torch.ones(2)\ntorch.mv(a, v) #<\n",
-            {"left_shape": "[4, 3]", "right_shape": "[2]"},
+            "q, k = torch.ones(2, 5, 8), torch.ones(2, 5, 8)\nscores = torch.bmm(q, k) / 8 #<\n",
+            {"name": "q", "other": "k", "inner": "8", "outer": "5"},
+            True,
         ),
-        Row("a = torch.ones(2, 3, 4)\nb = torch.ones(2, 5, 6)\na @ b #<\n", {"inner": "4", "outer": "5"}),
     ],
     "linear_shape": [
         Row(
@@ -329,33 +338,31 @@ SHAPES: dict[str, list[Row]] = {
         ),
     ],
     "product_axes": [
-        Row("m = torch.ones(2, 4)\nv = torch.ones(4)\ntorch.mm(m, v) #<\n", {"op": "mm", "right_shape": "[4]"}, True),
+        Row("m = torch.ones(2, 4)\nv = torch.ones(4)\ntorch.mm(m, v) #<\n", {"op": "mm", "other_shape": "[4]"}, True),
         Row(X + "torch.dot(x, x) #<\n", {"op": "dot"}),
         Row(X + "torch.bmm(x, x.T) #<\n", {"op": "bmm"}, True),
     ],
     "shape_mismatch_broadcast": [
         Row(
             X + "b = torch.ones(4)\ny = x + b #<\n",
-            {"left": "x", "right": "b", "axis": "1", "a": "3", "b": "4", "back": "1"},
+            {"name": "x", "other": "b", "axis": "1", "a": "3", "b": "4", "back": "1"},
         ),
         Row(
             "p = torch.ones(4, 2)\nt = torch.ones(3, 2)\nF.mse_loss(p, t) #<\n",
-            {"left": "p", "right": "t", "axis": "0"},
+            {"name": "p", "other": "t", "axis": "0"},
         ),
     ],
     "in_place_shape": [
         Row("a = torch.ones(3)\na += torch.ones(2, 3) #<\n", {"result": "[2, 3]"}),
-        Row("a = torch.zeros(1, 3)\na.add_(torch.ones(2, 3)) #<\n", {"name": "a", "left_shape": "[1, 3]"}),
+        Row("a = torch.zeros(1, 3)\na.add_(torch.ones(2, 3)) #<\n", {"name": "a", "shape": "[1, 3]"}),
     ],
     "cat_shapes": [
-        Row(
-            X + "y = torch.ones(2, 4)\ntorch.cat([x, y]) #<\n", {"first": "x", "other": "y", "axis": "1", "along": "0"}
-        ),
+        Row(X + "y = torch.ones(2, 4)\ntorch.cat([x, y]) #<\n", {"name": "x", "other": "y", "axis": "1", "along": "0"}),
         Row(X + "torch.cat((x, x, torch.ones(3, 3)), dim=1) #<\n", {"axis": "0", "at": "2"}),
     ],
     "cat_axes": [
-        Row(X + "torch.cat([x, torch.ones(3)]) #<\n", {"first": "x", "other_shape": "[3]"}),
-        Row(X + "torch.cat([torch.ones(2), x], 0) #<\n", {"first_shape": "[2]"}),
+        Row(X + "torch.cat([x, torch.ones(3)]) #<\n", {"name": "x", "other_shape": "[3]"}),
+        Row(X + "torch.cat([torch.ones(2), x], 0) #<\n", {"shape": "[2]"}),
     ],
     "stack_shapes": [
         Row(X + "torch.stack([x, torch.ones(3)]) #<\n", {"first_shape": "[2, 3]", "other_shape": "[3]"}),
@@ -394,7 +401,7 @@ SHAPES: dict[str, list[Row]] = {
     "target_out_of_range": [
         Row(
             X + "t = torch.tensor([0, 3])\nF.cross_entropy(x, t) #<\n",
-            {"value": "3", "classes": "3", "last": "2", "target": "t"},
+            {"value": "3", "classes": "3", "last": "2", "other": "t"},
         ),
         Row("loss = nn.NLLLoss()\nloss(torch.zeros(1, 2), torch.tensor([2])) #<\n", {"value": "2", "classes": "2"}),
     ],
@@ -424,9 +431,9 @@ SHAPES: dict[str, list[Row]] = {
     "mask_shape": [
         Row(
             X + "m = torch.tensor([True, False, True])\nx[m] #<\n",
-            {"mask_shape": "[3]", "shape": "[2, 3]", "axis": "0"},
+            {"mask": "[3]", "shape": "[2, 3]", "axis": "0"},
         ),
-        Row("v = torch.ones(4)\nv[torch.ones(3) > 0] #<\n", {"mask_shape": "[3]"}),
+        Row("v = torch.ones(4)\nv[torch.ones(3) > 0] #<\n", {"mask": "[3]"}),
     ],
     "iterate_scalar": [
         Row("for v in torch.tensor(1.): #<\n    pass\n", {"line": "5"}),
@@ -471,31 +478,31 @@ SHAPES: dict[str, list[Row]] = {
     "loss_batch": [
         Row(
             X + "t = torch.tensor([0, 1, 2])\nF.cross_entropy(x, t) #<\n",
-            {"samples": "2", "targets": "3", "target": "t"},
+            {"samples": "2", "targets": "3", "other": "t"},
         ),
         Row("loss = nn.NLLLoss()\nloss(torch.zeros(4, 2), torch.zeros(2, dtype=torch.long)) #<\n", {"samples": "4"}),
     ],
     "target_axes": [
         Row(
             X + "t = torch.tensor([[0], [1]])\nF.cross_entropy(x, t) #<\n",
-            {"target": "t", "target_shape": "[2, 1]"},
+            {"other": "t", "other_shape": "[2, 1]"},
             True,
         ),
         Row(
             X + "loss = nn.CrossEntropyLoss()\nloss(x, torch.zeros(2, 1, dtype=torch.long)) #<\n",
-            {"target_shape": "[2, 1]"},
+            {"other_shape": "[2, 1]"},
             True,
         ),
     ],
     "target_shape": [
         Row(
             "p = torch.full((2, 1), .5)\nt = torch.ones(2)\nF.binary_cross_entropy(p, t) #<\n",
-            {"scores": "p", "target": "t"},
+            {"name": "p", "other": "t"},
             True,
         ),
         Row(
             "p = torch.zeros(4)\nloss = nn.BCEWithLogitsLoss()\nloss(p, torch.ones(4, 1)) #<\n",
-            {"scores_shape": "[4]"},
+            {"shape": "[4]"},
             True,
         ),
     ],
@@ -509,15 +516,15 @@ TYPES: dict[str, list[Row]] = {
     "dtype_mismatch": [
         Row(
             X + "i = torch.ones(3, 2, dtype=torch.long)\nx @ i #<\n",
-            {"odd": "i", "odd_dtype": "int64", "cast": ".float()"},
+            {"name": "i", "dtype": "int64", "cast": ".float()"},
             True,
         ),
         Row(
             "net = nn.Linear(3, 1)\nd = torch.from_numpy(np.ones((2, 3)))\nnet(d) #<\n",
-            {"odd": "d", "odd_dtype": "float64", "op": "net"},
+            {"name": "d", "dtype": "float64", "layer": "net"},
             True,
         ),
-        Row("conv = nn.Conv1d(1, 1, 1)\nx = torch.ones(1, 1, 3).double()\nconv(x) #<\n", {"odd": "x"}, True),
+        Row("conv = nn.Conv1d(1, 1, 1)\nx = torch.ones(1, 1, 3).double()\nconv(x) #<\n", {"name": "x"}, True),
     ],
     "mean_of_integers": [
         Row("m = torch.arange(3).mean() #<\n", {"op": "mean", "dtype": "int64"}, True),
@@ -564,10 +571,8 @@ TYPES: dict[str, list[Row]] = {
         Row(X + "n = 2\nx[n / 2] #<\n", {"index": "n / 2"}, True),
     ],
     "device_mismatch": [
-        Row(
-            X + "y = torch.ones(2, 3, device='meta')\nx + y #<\n", {"first": "x", "other": "y", "other_device": "meta"}
-        ),
-        Row(X + "net = nn.Linear(3, 1, device='meta')\nnet(x) #<\n", {"first_device": "cpu", "other_device": "meta"}),
+        Row(X + "y = torch.ones(2, 3, device='meta')\nx + y #<\n", {"name": "x", "other": "y", "other_device": "meta"}),
+        Row(X + "net = nn.Linear(3, 1, device='meta')\nnet(x) #<\n", {"device": "cpu", "other_device": "meta"}),
     ],
     "tensor_of_tensors": [
         Row(X + "y = torch.tensor([x, x]) #<\n", {"line": "6"}, True),

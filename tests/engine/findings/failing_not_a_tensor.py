@@ -253,7 +253,7 @@ GIVEN: dict[str, list[Row]] = {
         Row("F.layer_norm(torch.randn(2, 8), (4,)) #<\n", {"wanted": "4"}),
     ],
     "gather_axes": [
-        Row("x = torch.randn(3, 4)\nbest = torch.tensor([0, 1, 2])\nx.gather(1, best) #<\n", {"index": "best", "axis": "1"}, True),
+        Row("x = torch.randn(3, 4)\nbest = torch.tensor([0, 1, 2])\nx.gather(1, best) #<\n", {"other": "best", "axis": "1"}, True),
         Row("x = torch.randn(4)\ntorch.gather(x, 0, torch.zeros(2, 2, dtype=torch.long)) #<\n", {"name": "x"}),
     ],
     "split_sizes": [
@@ -299,7 +299,7 @@ GIVEN: dict[str, list[Row]] = {
         Row(
             NET + INIT + "        self.rnn = nn.GRU(2, 4)\n        self.h = None\n    def forward(self, x):\n        y, self.h = self.rnn(x, self.h) #<\n        return y\n"
             "net = Net()\nfor i in range(2):\n    net(torch.ones(3, 1, 2)).sum().backward()\n",
-            {"shared": "self.h"},
+            {"shared": "self.h"}, True,
         ),
     ],
     "asked_too_late": [
@@ -308,7 +308,149 @@ GIVEN: dict[str, list[Row]] = {
     ],
 }  # fmt: skip
 
+TOLD_BY_VALUES: dict[str, list[Row]] = {
+    "class_not_made": [
+        Row(LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nmodel = Net #<\nopt = torch.optim.SGD(model.parameters(), lr=.1)\n", {"cls": "Net"}, True),
+        Row("crit = nn.MSELoss #<\nprint(crit(torch.ones(2), torch.zeros(2)))\n", {"name": "crit"}, True),
+        Row(LAYERS + "    def forward(self, x):\n        return self.fc1(x)\ndef run(model):\n    return model(torch.ones(1, 3))\nnet = Net #<\nrun(net)\n", {"name": "model", "cls": "Net"}, True),
+    ],
+    "loss_swapped": [
+        Row("y, p = torch.tensor([0, 1]), torch.ones(2, 3)\nF.cross_entropy(y, p) #<\n", {"name": "y", "other": "p"}, True),
+        Row("crit = nn.NLLLoss()\ny, p = torch.tensor([0, 1]), torch.ones(2, 3)\ncrit(y, p) #<\n", {"dtype": "int64"}, True),
+    ],
+    "joined_tensors": [
+        Row("a, b = torch.ones(3) > 0, torch.ones(3) > 1\nboth = (a and b).sum() #<\n", {"word": "and", "sign": "&"}, True),
+        Row("x = torch.ones(3)\nif x > 0 or x < -1: #<\n    pass\n", {"sign": "|", "shape": "[3]"}),
+    ],
+    "second_backward_detach": [
+        Row(
+            "G, D = nn.Linear(2, 2), nn.Linear(2, 1)\nd = torch.optim.SGD(D.parameters(), lr=.1)\nfake = G(torch.ones(3, 2))\n"
+            "D(fake).mean().backward() #<\nd.step()\nD(fake).sum().backward()\n",
+            {"shared": "fake", "line": "10"}, True,
+        ),
+        Row(
+            "actor, critic = nn.Linear(2, 1), nn.Linear(2, 1)\nc = torch.optim.SGD(critic.parameters(), lr=.1)\nx = torch.ones(3, 2)\n"
+            "gain = 1 - critic(x)\n(gain ** 2).mean().backward()\nc.step()\nloss = -(actor(x).exp() * gain).mean() #<\nloss.backward()\n",
+            {"shared": "gain", "use_line": "11"}, True,
+        ),
+    ],
+    "none_asked": [
+        Row("best = None\nfor loss in torch.ones(2):\n    print(best.item()) #<\n", {"receiver": "best", "made_line": "5"}),
+        Row("def f():\n    h = None\n    return h.detach() #<\nf()\n", {"name": "detach", "made_line": "6"}),
+    ],
+    "cat_scalars": [
+        Row("losses = [torch.ones(2).sum(), torch.ones(3).mean()]\ntorch.cat(losses).mean() #<\n", {"count": "2"}, True),
+        Row("a = torch.tensor(1.)\ntorch.cat([a, a, a]) #<\n", {"count": "3"}, True),
+    ],
+    "class_axis": [
+        Row("scores, tags = torch.ones(2, 5, 3), torch.zeros(2, 5).long()\nF.cross_entropy(scores, tags) #<\n", {"order": "0, 2, 1", "classes": "3"}, True),
+        Row("crit = nn.CrossEntropyLoss()\npixels = torch.ones(2, 4, 5, 3)\ncrit(pixels, torch.zeros(2, 4, 5).long()) #<\n", {"name": "pixels"}, True),
+    ],
+    "features_last": [
+        Row("conv = nn.Conv1d(16, 4, 3)\nwords = torch.ones(2, 9, 16)\nconv(words) #<\n", {"order": "0, 2, 1", "got": "9"}, True),
+        Row("x = torch.ones(2, 5, 6, 7, 3)\nnn.Conv3d(3, 4, 3)(x) #<\n", {"order": "0, 4, 1, 2, 3"}, True),
+    ],
+    "grad_none_made_untracked": [
+        Row("ws = [torch.ones(2, requires_grad=True)]\nws[0].sum().backward()\nwith torch.no_grad():\n    ws[0] = ws[0] - ws[0].grad #<\n    ws[0].grad.zero_()\n", {"name": "ws[0]"}),
+        Row(W + "w.sum().backward()\nwith torch.no_grad():\n    w = w * 2 #<\nprint(w.grad.sum())\n", {"op": "mul"}),
+    ],
+    "grad_not_a_tensor": [
+        Row(W + "w.sum().backward()\nw.grad = 0 #<\n", {"value": "0", "got": "int"}, True),
+        Row(W + "w.grad = [1., 1.] #<\n", {"got": "list"}),
+    ],
+    "sample_is_none": [
+        Row(DATA + "class DS(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        if i > 1:\n            return i\n        i + 1 #<\nfor b in DataLoader(DS()):\n    pass\n", {"cls": "DS"}, True),
+        Row(DATA + "class DS(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        print(i) #<\nnext(iter(DataLoader(DS())))\n", {"used_line": "11"}),
+    ],
+    "state_dict_inside": [
+        Row("net = nn.Linear(2, 1)\nsaved = {'epoch': 1, 'model': net.state_dict()}\nnet.load_state_dict(saved) #<\n", {"key": "model", "given": "saved"}, True),
+        Row("net = nn.Linear(2, 1)\nnet.load_state_dict({'state_dict': net.state_dict()}) #<\n", {"key": "state_dict"}, True),
+    ],
+    "pair_inside": [
+        Row("net = nn.Sequential(nn.GRU(2, 3), nn.Linear(3, 1))\nnet(torch.ones(4, 1, 2)) #<\n", {"layer": "net.0"}),
+        Row("seq = nn.Sequential(nn.LSTM(2, 3), nn.ReLU())\ny = seq(torch.ones(4, 1, 2)) #<\n", {"type": "LSTM"}),
+    ],
+    "operand_other": [
+        Row(X + "act = nn.ReLU()\ny = x + act #<\n", {"other": "act", "got": "ReLU"}),
+        Row(X + "y = x * {} #<\n", {"got": "dict"}),
+    ],
+    "tensor_method_asked": [
+        Row("xs = [1., 2.]\nxs.mean() #<\n", {"receiver": "xs", "owner": "list"}),
+        Row("names = ('cat', 'dog')\nnames.to('cpu') #<\n", {"name": "to", "owner": "tuple"}),
+    ],
+    "not_a_tensor_inside": [
+        Row("both = nn.Bilinear(2, 2, 1)\nboth(torch.ones(1, 2), 'b') #<\n", {"got": "str"}),
+        Row("both = nn.Bilinear(2, 2, 1)\nboth(3, torch.ones(1, 2)) #<\n", {"got": "int"}),
+    ],
+    "called_back": [
+        Row("def keep(module, output):\n    print(output)\nnet = nn.Linear(2, 1)\nnet.register_forward_hook(keep)\nnet(torch.ones(1, 2)) #<\n", {"function": "keep", "defined_line": "5"}),
+        Row(W + "def seen():\n    pass\nw.register_hook(seen)\nw.sum().backward() #<\n", {"takes": "0", "given": "1"}),
+    ],
+    "raised_by_program": [
+        Row("def check(n):\n    if n > 1:\n        raise ValueError('too many') #<\ncheck(2)\n", {"type": "ValueError"}),
+        Row("class Odd(Exception):\n    pass\nraise Odd() #<\n", {"type": "Odd"}),
+    ],
+    "assertion_failed": [
+        Row(X + "assert x.shape == (3, 2) #<\n", {"line": "6"}),
+        Row("def f(n):\n    assert n > 3, n #<\nf(1)\n", {"type": "AssertionError"}),
+    ],
+    "op_refused": [
+        Row(X + "torch.linalg.inv(x) #<\n", {"op": "linalg_inv"}),
+        Row("w = torch.ones(2)\nF.cross_entropy(torch.ones(4, 3), torch.zeros(4).long(), weight=w) #<\n", {"op": "cross_entropy"}),
+    ],
+    "call_refused": [
+        Row("memory = [1, 2]\nimport random\nrandom.sample(memory, 5) #<\n", {"values": "memory: list"}),
+        Row("text = 'three'\nint(text) #<\n", {"type": "ValueError"}),
+    ],
+    "line_stopped": [
+        Row("import json\njson.loads('{') #<\n", {"type": "JSONDecodeError"}),
+        Row("next(iter([])) #<\n", {"type": "StopIteration"}),
+    ],
+}  # fmt: skip
+
+TOLD_BY_MESSAGES: dict[str, list[Row]] = {
+    "lengths_unsorted": [
+        Row("from torch.nn.utils.rnn import pack_padded_sequence\npack_padded_sequence(torch.ones(3, 2, 1), torch.tensor([2, 3])) #<\n", {"line": "6"}, True),
+    ],
+    "text_and_value": [Row("print('loss: ' + torch.tensor(.5)) #<\n", {"got": "Tensor"})],
+    "einsum_sizes": [Row("a, b = torch.ones(2, 3), torch.ones(4, 5)\ntorch.einsum('ij,jk->ik', a, b) #<\n", {"letter": "j", "a": "3", "b": "4"})],
+    "parameter_invalid": [Row("s = torch.tensor(-1.)\ntorch.distributions.Normal(torch.tensor(0.), s) #<\n", {"parameter": "scale"})],
+    "probs_invalid": [Row("out = torch.tensor([[-1., 2.]])\ntorch.distributions.Categorical(out) #<\n", {"name": "out"}, True)],
+    "sample_not_batched": [Row(DATA + "next(iter(DataLoader([{1}, {2}]))) #<\n", {"type": "set"})],
+    "state_dict_of_path": [Row("net = nn.Linear(1, 1)\ntorch.save(net.state_dict(), 'n.pt')\nnet.load_state_dict('n.pt') #<\n", {"given": "'n.pt'"}, True)],
+    "weights_only": [Row("net = nn.Linear(1, 1)\ntorch.save(net, 'n.pt')\ntorch.load('n.pt') #<\n", {"line": "7"}, True)],
+    "not_an_optimizer": [Row("net = nn.Linear(1, 1)\nopt = torch.optim.SGD(net.parameters(), lr=.1)\ntorch.optim.lr_scheduler.StepLR(net, 2) #<\n", {"right": "opt"}, True)],
+    "iterator_next": [Row(DATA + "batches = iter(DataLoader([1, 2]))\nbatches.next() #<\n", {"right": "next(batches)"}, True)],
+    "groups_attribute": [Row(W + "opt = torch.optim.SGD([w], lr=.1)\nopt.param_groups.lr = 0.2 #<\n", {"groups": "opt.param_groups"}, True)],
+    "metric_missing": [Row(W + "opt = torch.optim.SGD([w], lr=.1)\nplateau = torch.optim.lr_scheduler.ReduceLROnPlateau(opt)\nplateau.step() #<\n", {"line": "8"})],
+    "anomaly_nan": [Row(W + "with torch.autograd.detect_anomaly(check_nan=True):\n    y = torch.sqrt(w * 0) * 0 #<\n    y.sum().backward()\n", {"op": "sqrt", "pass_line": "8"})],
+    "distributed": [Row("import torch.distributed as dist\ndist.init_process_group('gloo') #<\n", {"line": "6"})],
+}  # fmt: skip
+"""Errors whose message alone decides: one program each is enough."""
+
 NEAR_GIVEN: dict[str, str] = {
+    "class_not_made": LAYERS + "    def forward(self, x):\n        return self.fc1(x)\nkind = Net\nmodel = kind()\nmodel(torch.ones(3, 4))\n",
+    "loss_swapped": "F.cross_entropy(torch.ones(2, 3).long(), torch.tensor([0, 1]))\n",
+    "joined_tensors": "a, n = torch.ones(3), 2\nif a > 0 and n > 1:\n    pass\n",
+    "second_backward_detach": "trunk, p, v = nn.Linear(2, 2), nn.Linear(2, 1), nn.Linear(2, 1)\nopt = torch.optim.SGD([*trunk.parameters(), *p.parameters(), *v.parameters()], lr=.1)\nh = trunk(torch.ones(3, 2))\na, b = p(h).mean(), v(h).exp().mean()\na.backward()\nopt.step()\nb.backward()\nnet, head = nn.Linear(2, 2), nn.Linear(2, 1)\nh = net(torch.ones(3, 2))\nhead(h).mean().backward()\nh.exp().sum().backward()\n",
+    "none_asked": "best = torch.ones(1)\nbest.item()\nbest.items\n",
+    "cat_scalars": "torch.cat([torch.ones(1), torch.ones(1, 1)])\n",
+    "class_axis": "F.cross_entropy(torch.ones(2, 3, 5), torch.zeros(2, 4).long())\n",
+    "features_last": "nn.Conv1d(16, 4, 3)(torch.ones(2, 9, 8))\n",
+    "grad_none_made_untracked": "w = torch.ones(2)\nw.grad.zero_()\n",
+    "grad_not_a_tensor": W + "w.sum().backward()\nw.grad = None\n",
+    "sample_is_none": DATA + "next(iter(DataLoader([{1}, {2}])))\n",
+    "state_dict_inside": "net = nn.Linear(2, 1)\nnet.load_state_dict({'w': torch.ones(1)})\n",
+    "pair_inside": "net = nn.Sequential(nn.Linear(2, 3))\nnet((1, 2))\n",
+    "operand_other": X + "y = x + 'a'\n",
+    "tensor_method_asked": "xs = [1.]\nxs.apend(2.)\n",
+    "not_a_tensor_inside": "torch.exp('a')\n",
+    "called_back": "def f(a):\n    return a\nf(1, 2)\n",
+    "raised_by_program": "torch.ones(2) @ torch.ones(3)\n",
+    "assertion_failed": X + "assert x.shape == (2, 3)\n",
+    "op_refused": "torch.linalg.inv(torch.eye(2))\n",
+    "call_refused": "int('3')\n",
+    "line_stopped": "next(iter([1]))\n",
     "layer_not_called": "act = nn.Sigmoid()\ntorch.exp(act(torch.ones(2)))\n",
     "layer_not_made": X + "p = nn.Sigmoid()(x)\nd = nn.Dropout(0.5)\nprint(p.sum(), d)\n",
     "none_for_tensor": "F.mse_loss(torch.ones(2), torch.ones(2), weight=None)\n",

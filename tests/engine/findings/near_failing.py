@@ -49,6 +49,7 @@ NEAR_MISSES: dict[str, str] = {
     "return_missing": "class Box:\n    data = None\nbox = Box()\nprint(box.data.sum())\n",
     "pair_returned": X + "print(x.max(1).values.sum())\n",
     "shape_mismatch_matmul": "a = torch.ones(4, 3)\nb = torch.ones(3, 5)\na @ b\n",
+    "product_turned": "a, b = torch.ones(4, 3), torch.ones(5, 6)\na @ b\n",
     "linear_shape": "net = nn.Linear(3, 2)\nnet(torch.ones(5, 4, 3))\n",
     "flatten_missing": "net = nn.Linear(784, 10)\nnet(torch.ones(2, 1, 28, 27))\n",
     "product_axes": "m = torch.ones(2, 4)\ntorch.mm(m, m.T)\n",

@@ -1,6 +1,7 @@
 """Each diagnosis is made of programs that have the fault, names the right line, and is not made of near misses."""
 
 import importlib
+from typing import Literal
 
 import pytest
 
@@ -83,25 +84,18 @@ def test_errors_come_before_warnings_and_notes(engine: LocalEngine) -> None:
     assert [finding.severity for finding in find(run(engine, program))] == ["error", "warning"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "message", "code"),
-    [
-        ("RuntimeError", "Trying to backward through the graph a second time (or ...", "second_backward"),
-        ("IndexError", "Target 7 is out of bounds.", "target_out_of_range"),
-        ("IndexError", "index 5 is out of bounds for dimension 0 with size 3", "index_out_of_range"),
-        ("TypeError", "'module' object is not callable", "module_not_callable"),
-        ("AssertionError", "Torch not compiled with CUDA enabled", "no_cuda"),
-    ],
-)
-def test_a_common_error_is_explained_where_no_finding_is_sure(kind: str, message: str, code: str) -> None:
-    assert explanation(Failure(kind="exception", type=kind, message=message), ()) == code
+@pytest.mark.parametrize("kind", ["limit", "crash", "lost", "exit"])
+def test_an_end_that_is_no_exception_is_never_explained_by_a_finding(
+    kind: Literal["limit", "crash", "lost", "exit"],
+) -> None:
+    failure = Failure(kind=kind, type="SIGSEGV", message="")
+    assert explanation(failure, (Finding(code="elsewhere", severity="error"),)) == kind
 
 
-def test_an_error_nobody_knows_has_none() -> None:
-    assert explanation(Failure(kind="exception", type="ValueError", message="mine"), ()) is None
-    assert (
-        explanation(Failure(kind="exception", type="KeyError'", message="'module' object is not callable"), ()) is None
-    )
+def test_what_explains_the_failure_stands_above_other_errors(engine: LocalEngine) -> None:
+    program = "if torch.cuda.is_available:\n    pass\nx = torch.ones(2) @ torch.ones(3)\n"
+    found = [finding.code for finding in find(run(engine, program)) if finding.severity == "error"]
+    assert found == ["shape_mismatch_matmul", "test_without_call"]
 
 
 def test_the_finding_explains_the_failure() -> None:

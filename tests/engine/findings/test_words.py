@@ -71,13 +71,14 @@ def test_every_code_that_is_written_has_words(language: str) -> None:
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_every_common_error_has_words(language: str) -> None:
     texts = words(language)
-    assert [code for code in CODES if f"explain.{code}" not in texts and f"finding.{code}.title" not in texts] == []
+    leads_on = {"not_callable", "forbidden"}  # to one of several that say more
+    assert [code for code in CODES - leads_on if f"finding.{code}.title" not in texts] == []
 
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_every_end_that_is_no_exception_is_explained(language: str) -> None:
     texts = words(language)
-    assert all(texts[f"explain.{code}"] for code in ENDS.values())
+    assert all(texts[f"explain.{code}"] for code in ENDS)
     assert all(
         texts[f"limit.{name}"] for name in (*RunLimits.__struct_fields__, "files") if name not in ("ops", "nodes")
     )

@@ -12,16 +12,16 @@ const EXPONENT = /^-?\d(\.\d+)?e[-+]\d+$/
 export function findingWords(trace: Trace, at: number, part: 'title' | 'text' | 'fix', t: Words): string {
   const finding = trace.findings[at]
   const key = `finding.${finding?.code}.${part}`
-  return finding && t.has(key)
-    ? t(
-        key,
-        Object.fromEntries(
-          Object.entries(finding.parameters ?? {}).map(([name, value]) => [
-            name, EXPONENT.test(value) ? formatNumber(Number(value)) : value,
-          ]),
-        ),
-      )
-    : ''
+  if (!finding || !t.has(key)) return ''
+  const said = Object.fromEntries(
+    Object.entries(finding.parameters ?? {}).map(([name, value]) => [
+      name, EXPONENT.test(value) ? formatNumber(Number(value)) : value,
+    ]),
+  )
+  const sentence = t(key, said)
+  if (part !== 'text' || !('origin_line' in said)) return sentence
+  const origin = t('origin_given' in said ? 'finding.origin' : 'finding.origin_made', said)
+  return `${sentence}${/[。]$/.test(sentence) ? '' : ' '}${origin}`
 }
 
 function unmarked(sentence: string): string {

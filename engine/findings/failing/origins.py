@@ -1,0 +1,77 @@
+"""Where a wrong shape came from: the op that gave an axis its size, and the call that made a layer."""
+
+import ast
+
+from engine.findings.diagnosis import Diagnosis
+from engine.program.source import source_of
+from engine.trace import Op, Span, Tensor
+
+
+def shape_origin(diagnosis: Diagnosis, tensor: Tensor, axis: int, failing: Span | None) -> dict[str, str]:
+    """What a sentence says of the op that gave a tensor its size on an axis; nothing when that is the failing line's
+    own doing."""
+    op, made = _decided(diagnosis, tensor, axis)
+    if op is None or op.span is None or made is None:
+        return {}
+    module = diagnosis.modules.get(op.module or "")
+    code = diagnosis.code.excerpt(op.span)
+    if op.span == failing:
+        if module is None:
+            return {}
+        code = module.path
+    said = {"origin_line": str(op.span.line), "origin_code": code, "origin_shape": _sizes(made)}
+    given = next((one for one in _given(diagnosis, op)), None)
+    return {**said, "origin_given": _sizes(given)} if given is not None else said
+
+
+def _decided(diagnosis: Diagnosis, tensor: Tensor, axis: int) -> tuple[Op | None, Tensor | None]:
+    """Back through the ops that left the size as it was, to the one that made it."""
+    made: Tensor | None = tensor
+    size, behind = tensor.shape[axis], len(tensor.shape) - axis
+    op = diagnosis.maker.get(tensor.id)
+    while op is not None:
+        kept = next((one for one in _given(diagnosis, op) if _has(one, axis, behind, size)), None)
+        maker = diagnosis.maker.get(kept.id) if kept is not None else None
+        if kept is None or maker is None or maker is op:
+            return op, made
+        axis = axis if axis < len(kept.shape) and kept.shape[axis] == size else len(kept.shape) - behind
+        made, op, behind = kept, maker, len(kept.shape) - axis
+    return op, made
+
+
+def _has(tensor: Tensor, axis: int, behind: int, size: int) -> bool:
+    shape = tensor.shape
+    return (axis < len(shape) and shape[axis] == size) or (behind <= len(shape) and shape[-behind] == size)
+
+
+def _given(diagnosis: Diagnosis, op: Op) -> list[Tensor]:
+    """The tensors an op computed with, its weights left out."""
+    given = (diagnosis.tensors.get(input_) for input_ in op.inputs)
+    return [tensor for tensor in given if tensor is not None and tensor.role != "parameter"]
+
+
+def _sizes(tensor: Tensor) -> str:
+    return f"[{', '.join(map(str, tensor.shape))}]"
+
+
+def layer_call(diagnosis: Diagnosis, module: str) -> ast.Call | None:
+    """The call in the program that made a module, when there is exactly one."""
+    record = diagnosis.modules.get(module)
+    if record is None:
+        return None
+    code, name = source_of(diagnosis.trace.program.code), record.path.rpartition(".")[2]
+    parent = diagnosis.modules.get(record.parent or "")
+    if parent is None:
+        return _only_call([one.value for one in code.assignments(record.path)])
+    if parent.type == "Sequential" and name.isdigit():
+        around = layer_call(diagnosis, parent.id)
+        if around is None or any(isinstance(arg, ast.Starred) for arg in around.args):
+            return None
+        return _only_call(around.args[int(name) : int(name) + 1])
+    classes = code.classes(parent.type)
+    made = [one.value for one in code.assignments(f"self.{name}") if classes and classes[0] in code.around(one)]
+    return _only_call(made) if len(classes) == 1 else None
+
+
+def _only_call(nodes: list[ast.expr]) -> ast.Call | None:
+    return nodes[0] if len(nodes) == 1 and isinstance(nodes[0], ast.Call) else None

@@ -1,0 +1,45 @@
+"""The sentence for an error that no rule knows: the guilty line, what stood in it, and what refused it."""
+
+import ast
+from collections.abc import Iterator
+
+from engine.findings.diagnosis import Diagnosis
+from engine.findings.failing.case import RAISED, Case, sizes
+from engine.trace import Finding, Operand
+
+_MOST_VALUES = 6
+_NOT_VALUES = frozenset({"type", "function", "method", "builtin_function_or_method", "method_descriptor"})
+
+
+def stopped(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """What can be said of any exception."""
+    failure = diagnosis.trace.failure
+    if failure is None or failure.span is None or failure.kind not in RAISED:
+        return
+    case = Case(diagnosis, failure)
+    values = "; ".join(_said(case, operand) for operand in _values(case)[:_MOST_VALUES])
+    given = {"type": failure.type, "values": values}
+    if isinstance(case.statement, ast.Raise | ast.Assert):
+        asserted = isinstance(case.statement, ast.Assert)
+        yield case.finding("assertion_failed" if asserted else "raised_by_program", given)
+    elif not values:
+        yield case.finding("line_stopped", given)
+    elif case.op is not None:
+        yield case.finding("op_refused", given)
+    else:
+        yield case.finding("call_refused", given)
+
+
+def _values(case: Case) -> list[Operand]:
+    """The names of the line that stand for something of the program's own."""
+    return [
+        operand
+        for operand in case.failure.operands
+        if operand.type not in _NOT_VALUES and not operand.type.startswith("torch") and operand.text != operand.type
+    ]
+
+
+def _said(case: Case, operand: Operand) -> str:
+    tensor = case.diagnosis.tensors.get(operand.tensor or "")
+    kind = f"{tensor.dtype} {sizes(tensor.shape)}" if tensor is not None else operand.type
+    return f"{operand.text}: {kind}"

@@ -29,6 +29,7 @@ from engine.findings import (
     values,
 )
 from engine.findings.diagnosis import Diagnosis, Family
+from engine.findings.telling import in_order
 from engine.trace import Finding, Trace
 from engine.trace_index import TraceIndex
 
@@ -98,20 +99,14 @@ FAMILIES: tuple[Family, ...] = (
     gradient_flow.flat_ops,
 )
 _log = logging.getLogger(__name__)
-_RANK = {"error": 0, "warning": 1, "note": 2}
 
 
 def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
-    """Every diagnosis, the gravest first, then by line; `known` is as `TraceIndex` has it."""
+    """Every diagnosis, the gravest first, each with what follows from it; `known` is as `TraceIndex` has it."""
     if not trace.ops and trace.failure is None and trace.status != "ok":
         return ()
     diagnosis = Diagnosis(trace, known)
-    found = [finding for family in FAMILIES for finding in _asked(family, diagnosis)]
-    return tuple(
-        sorted(
-            found, key=lambda finding: (_RANK[finding.severity], finding.span.line if finding.span is not None else 0)
-        )
-    )
+    return in_order(diagnosis, [finding for family in FAMILIES for finding in _asked(family, diagnosis)])
 
 
 def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:

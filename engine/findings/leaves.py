@@ -184,18 +184,24 @@ def _asked_for(diagnosis: Diagnosis, name: str) -> Edits:
 
 def leaves_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`w = w - lr * w.grad`: the name now stands for a result, and the next pass leaves it without gradient."""
-    for name, (statement, op) in _rebound(diagnosis).items():
-        yield diagnosis.finding(
-            "leaf_rebound",
-            "warning",
-            diagnosis.code.span(statement.value),
-            tensors=op.outputs[:1],
-            nodes=op.nodes,
-            fix=_updated_in_place(diagnosis, statement),
-            name=name,
-            line=str(statement.lineno),
-            code=diagnosis.code.short(statement),
-        )
+    rebound = _rebound(diagnosis)
+    if not rebound:
+        return
+    code = diagnosis.code
+    name, (statement, _) = next(iter(rebound.items()))
+    fixes = [_updated_in_place(diagnosis, again) for again, _ in rebound.values()]
+    yield diagnosis.finding(
+        "leaf_rebound",
+        "warning",
+        code.span(statement.value),
+        tensors=[output for _, op in rebound.values() for output in op.outputs[:1]],
+        nodes=[node for _, op in rebound.values() for node in op.nodes],
+        fix=tuple(edit for fix in fixes for edit in fix) if all(fixes) else (),
+        name=name,
+        names=", ".join(rebound),
+        line=str(statement.lineno),
+        code=code.short(statement),
+    )
 
 
 def _rebound(diagnosis: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:

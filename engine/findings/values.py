@@ -254,18 +254,28 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
             written.add(op.inputs[0])
         if written.issuperset(read):
             continue
+        made = _viewed(diagnosis, read[0])
         yield diagnosis.finding(
             "uninitialised_read",
             "warning",
             op.span,
-            tensors=(read[0], *op.outputs[:1]),
+            tensors=(made, *op.outputs[:1]),
             nodes=op.nodes[:1],
-            fix=_filled(diagnosis, read[0]),
-            name=diagnosis.say(read[0]),
+            fix=_filled(diagnosis, made),
+            name=diagnosis.say(made),
             op=op.name,
-            **_origin(diagnosis, read[0]),
+            **_origin(diagnosis, made),
         )
         return
+
+
+def _viewed(diagnosis: Diagnosis, tensor: str) -> str:
+    """The tensor whose memory a view shows."""
+    maker = diagnosis.maker.get(tensor)
+    while maker is not None and maker.inputs and (maker.view or maker.name == "Parameter"):
+        tensor = maker.inputs[0]
+        maker = diagnosis.maker.get(tensor)
+    return tensor
 
 
 def _origin(diagnosis: Diagnosis, tensor: str) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """How gradient flows through layers: where it fades, grows, is blocked, or is the same for all."""
 
-import base64
 import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,6 +20,7 @@ FLAT = ("RoundBackward", "FloorBackward", "CeilBackward", "SignBackward", "Trunc
 RELUS = ("relu", "relu_", "relu6")
 SQUASHES = {"sigmoid": (0.02, 0.98), "tanh": (-0.98, 0.98), "sigmoid_": (0.02, 0.98), "tanh_": (-0.98, 0.98)}
 SATURATED = 0.95
+ROUNDING = 1e-5
 FEW = 8  # elements; a lesson about `relu(-2)` is no dead layer
 
 
@@ -91,8 +91,10 @@ def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pa
         layers: dict[str, list[_Product]] = {}
         for product in products:
             layers.setdefault(product.weight, []).append(product)
+        if len(layers) < LAYERS:
+            return
         (first, *_), *_, (final, *_) = layers.values()
-        if len(layers) < LAYERS or not (first.size > 0 and final.size > 0):
+        if not (first.size > 0 and final.size > 0):
             return
         ratios.append(first.size / final.size)
     code = _verdict(ratios, "gradient_vanishes", "gradient_explodes")
@@ -333,21 +335,16 @@ def _before(diagnosis: Diagnosis, pass_: Pass, leaf: str) -> Tensor | None:
 
 
 def _has_equal_units(tensor: Tensor, axis: int) -> bool:
-    numbers = numbers_of(tensor)
-    units = tensor.shape[axis]
-    if numbers:
-        width = len(numbers) // units
-        if axis == -1:
-            return all(len(set(numbers[at : at + units])) == 1 for at in range(0, len(numbers), units))
-        return all(numbers[at * width : (at + 1) * width] == numbers[:width] for at in range(1, units))
-    if tensor.summary is not None and float(tensor.summary.std) == 0.0:
-        return True
-    picture = tensor.thumbnail
-    if picture is None or len(tensor.shape) != 2 or picture.rows < 2 or picture.columns < 2:
-        return False
-    cells = base64.b64decode(picture.cells)
-    rows = [cells[at * picture.columns : (at + 1) * picture.columns] for at in range(picture.rows)]
-    return all(len(set(row)) == 1 for row in rows) if axis == -1 else all(row == rows[0] for row in rows)
+    """Equal but for rounding, which differs with the place in a vector instruction."""
+    numbers, units = numbers_of(tensor), tensor.shape[axis]
+    if not numbers:
+        return tensor.summary is not None and float(tensor.summary.std) == 0.0
+    width = len(numbers) // units
+    first, *others = (
+        numbers[at::units] if axis == -1 else numbers[at * width : (at + 1) * width] for at in range(units)
+    )
+    nearly = ROUNDING * max(map(abs, numbers))
+    return all(abs(one - other) <= nearly for unit in others for one, other in zip(first, unit, strict=True))
 
 
 def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -137,10 +137,15 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     if not diagnosis.steps or _switch(code, "train") is not None:
         return
     layers = [op for op in _layers(diagnosis) if op.module in diagnosis.modules and _is_training(op)]
-    trained = {(op.module, op.name) for op in layers if diagnosis.reaches_a_pass(op)}
+    trained = {(op.module, op.name): op for op in layers if diagnosis.reaches_a_pass(op)}
     unrecorded = [op for op in layers if op.grad_mode != "grad" and (op.module, op.name) in trained and _takes_part(op)]
     evaluated = in_eval(diagnosis) if unrecorded else set()
-    found = [op for op in unrecorded if diagnosis.op_at[op.id] not in evaluated and _is_judged(diagnosis, op)]
+    found = [
+        op
+        for op in unrecorded
+        if diagnosis.op_at[op.id] not in evaluated
+        and (_is_judged(diagnosis, op) or _predicts(diagnosis, op, trained[op.module, op.name]))
+    ]
     if not found:
         return
     first = found[0]
@@ -162,16 +167,34 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _is_judged(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether what was made of it is held against targets, unlike a sample that is only looked at, and nothing learns
-    from it."""
+    """Whether what a model made of it is held against targets, unlike a sample that is looked at or that another model
+    takes."""
+    own = _model(diagnosis, op)
 
     def through(tensor: str) -> Iterator[str]:
         for taker in diagnosis.takers.get(tensor, ()):
-            yield from taker.outputs
+            yield from taker.outputs if _model(diagnosis, taker) in (own, None) else ()
 
-    takers = [taker for tensor in walk(op.outputs, through) for taker in diagnosis.takers.get(tensor, ())]
-    learns = any(taker.grad_mode == "grad" and taker.nodes for taker in takers)
-    return not learns and any(taker.name in JUDGES or squares_differences(diagnosis, taker) for taker in takers)
+    takers = (taker for tensor in walk(op.outputs, through) for taker in diagnosis.takers.get(tensor, ()))
+    return any(taker.name in JUDGES or squares_differences(diagnosis, taker) for taker in takers)
+
+
+def _predicts(diagnosis: Diagnosis, op: Op, trained: Op) -> bool:
+    """Whether the whole model ran, and what it gives is what training holds against targets; nothing learns from it."""
+    calls = (call for call in diagnosis.trace.calls if call.parent is None and call.module == _model(diagnosis, op))
+    runs = any(op in _ops_of(diagnosis, call) for call in calls if call.grad_mode != "grad")
+    learns = any(taker.nodes for output in _ops_after(diagnosis, op) for taker in diagnosis.takers.get(output, ()))
+    return runs and not learns and _is_judged(diagnosis, trained)
+
+
+def _ops_after(diagnosis: Diagnosis, op: Op) -> Iterator[str]:
+    return walk(op.outputs, lambda tensor: [out for taker in diagnosis.takers.get(tensor, ()) for out in taker.outputs])
+
+
+def _model(diagnosis: Diagnosis, op: Op) -> str | None:
+    """The outermost module an op ran in."""
+    module = diagnosis.modules.get(op.module or "")
+    return diagnosis.outermost(module).id if module is not None else None
 
 
 def in_eval(diagnosis: Diagnosis) -> set[int]:

@@ -90,14 +90,13 @@ def _in_data(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[Fin
     maker, user = diagnosis.maker.get(source.id), next(iter(diagnosis.takers.get(source.id, ())), None)
     if source.id == start or (maker is not None and maker.inputs and maker.name not in MEANT):
         return
-    place = _where(source, "nan_in_data", math.isnan)
     yield diagnosis.finding(
         "nan_in_data",
         "error",
         maker.span if maker is not None else user.span if user is not None else None,
         tensors=(source.id, start),
         name=diagnosis.say(source.id),
-        place=place.place if place is not None else "",
+        place=_index(source, list(source.data).index("nan")) if source.data else "",
         root=diagnosis.say(start),
         used_line=line(user.span if user is not None else None),
     )
@@ -109,14 +108,17 @@ def _worst(troubled: dict[str, Trouble], tensors: Iterable[str | None]) -> Troub
 
 
 def _forward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
+    def made_from(tensor: str) -> list[str]:
+        return [given for given in diagnosis.made_from(tensor) if given in diagnosis.tensors]
+
     for op in diagnosis.trace.ops:
         made = _worst(troubled, op.outputs)
         if op.pass_id is not None or op.name in MEANT or not op.inputs or made is None:
             continue
         given = _worst(troubled, op.inputs)
-        if any(tensor.contents != "known" for tensor in map(diagnosis.tensors.get, op.inputs) if tensor is not None):
-            return  # what was never written may be anything
         if given is None and not (made == "inf" and _is_absorbed(diagnosis, troubled, op)):
+            if any(diagnosis.tensors[before].contents == "uninitialised" for before in walk(op.inputs, made_from)):
+                return  # what was never written may be anything
             goes_on = any(
                 (maker := diagnosis.maker.get(tensor)) is None or (maker is not op and maker.name not in MEANT)
                 for tensor in troubled

@@ -22,7 +22,13 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Parameters of a model that got gradients and never moved, though an optimizer trains the rest of it: it holds
     what they have replaced, or was given all that the model had when it was made."""
     fed = {leaf for pass_ in _passes_before_the_last_step(diagnosis) for leaf in fed_by(pass_)}
-    still = fed - diagnosis.held - diagnosis.stepped
+    registered = {
+        diagnosis.identity(member.tensor)
+        for module in diagnosis.trace.modules
+        if "(" not in module.path
+        for member in module.parameters
+    }
+    still = (fed & registered) - diagnosis.held - diagnosis.stepped
     for held, step in _optimizers(diagnosis).items():
         replaced = [leaf for leaf in held if leaf not in diagnosis.root_of and leaf not in diagnosis.fed]
         made = bound_once(diagnosis, receiver(diagnosis, step))

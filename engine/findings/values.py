@@ -280,13 +280,24 @@ def _viewed(diagnosis: Diagnosis, tensor: str) -> str:
 
 def _origin(diagnosis: Diagnosis, tensor: str) -> dict[str, str]:
     """What made a tensor without contents, and where: an op, or `torch.Tensor(3)`, which is none."""
-    maker, call = diagnosis.maker.get(tensor), _constructor(diagnosis, tensor)
+    maker, call = _blank_maker(diagnosis, tensor), _constructor(diagnosis, tensor)
     if maker is None and call is not None:
         return {"made_line": str(call.lineno), "maker": called(call)}
     return {
         "made_line": line(maker.span if maker is not None else None),
         "maker": maker.name if maker is not None else "?",
     }
+
+
+def _blank_maker(diagnosis: Diagnosis, tensor: str) -> Op | None:
+    """The op that gave the memory; a parameter was made of the only such result of its form that nothing else took."""
+    record, maker = diagnosis.tensors.get(tensor), diagnosis.maker.get(tensor)
+    if record is None or maker is not None:
+        return maker
+    blank = (other for other in diagnosis.trace.tensors if other.contents == "uninitialised")
+    alike = (other.id for other in blank if other.shape == record.shape and other.id not in diagnosis.takers)
+    makers = [diagnosis.maker[other] for other in alike if other in diagnosis.maker]
+    return makers[0] if len({made.span for made in makers}) == 1 else None
 
 
 def _constructor(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
@@ -299,7 +310,7 @@ def _constructor(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
 
 def _filled(diagnosis: Diagnosis, tensor: str) -> Edits:
     """`torch.zeros` in place of `torch.empty`, or of `torch.Tensor` with sizes."""
-    maker, constructor = diagnosis.maker.get(tensor), _constructor(diagnosis, tensor)
+    maker, constructor = _blank_maker(diagnosis, tensor), _constructor(diagnosis, tensor)
     sizes = constructor.args if constructor is not None else []
     is_float = constructor is not None and dotted(constructor.func) in ("torch.Tensor", "torch.FloatTensor")
     if maker is None and is_float and constructor is not None and all(isinstance(size, ast.Constant) for size in sizes):

@@ -650,10 +650,10 @@ w.grad = None
 g.backward()
 """),
     # Flow
-    Case("gradient_vanishes", 5, {"count": "12", "first": "net.0.weight"}, """net = nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(8, 8), nn.Sigmoid())])
+    Case("gradient_vanishes", 5, {"count": "11", "first": "net.0.weight"}, """net = nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(8, 8), nn.Sigmoid())])
 net(torch.randn(4, 8)).sum().backward()
 """),
-    Case("gradient_vanishes", 10, {"count": "9"}, """layers = nn.ModuleList([nn.Linear(6, 6, bias=False) for _ in range(9)])
+    Case("gradient_vanishes", 10, {"count": "8"}, """layers = nn.ModuleList([nn.Linear(6, 6, bias=False) for _ in range(9)])
 for layer in layers:
     nn.init.normal_(layer.weight, std=0.01)
 h = torch.randn(5, 6)
@@ -665,12 +665,12 @@ for i in range(3):
     layers.zero_grad()
     run(h).pow(2).sum().backward()
 """),
-    Case("gradient_explodes", 7, {"count": "10", "last": "net.9.weight"}, """net = nn.Sequential(*[nn.Linear(8, 8, bias=False) for _ in range(10)])
+    Case("gradient_explodes", 7, {"count": "9", "last": "net.9.weight"}, """net = nn.Sequential(*[nn.Linear(8, 8, bias=False) for _ in range(10)])
 for layer in net:
     nn.init.normal_(layer.weight, std=4.0)
 net(torch.randn(4, 8)).sum().backward()
 """),
-    Case("gradient_explodes", 8, {"count": "8"}, """ws = [torch.full((4, 4), 5.0, requires_grad=True) for _ in range(8)]
+    Case("gradient_explodes", 8, {"count": "7"}, """ws = [torch.full((4, 4), 5.0, requires_grad=True) for _ in range(8)]
 x = torch.randn(3, 4) / 1e9
 h = x
 for w in ws:

@@ -136,6 +136,11 @@ class Diagnosis(TraceIndex):
         return found
 
     @cached_property
+    def models(self) -> frozenset[str]:
+        """The outermost modules that hold parameters."""
+        return frozenset(root.id for root in self.root_of.values())
+
+    @cached_property
     def dtypes(self) -> frozenset[str]:
         """Every element type that occurs."""
         return frozenset([tensor.dtype for tensor in self.trace.tensors])

@@ -144,6 +144,7 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
         op
         for op in unrecorded
         if diagnosis.op_at[op.id] not in evaluated
+        and not _is_learnt_from(diagnosis, op)
         and (_is_judged(diagnosis, op) or _predicts(diagnosis, op, trained[op.module, op.name]))
     ]
     if not found:
@@ -166,35 +167,45 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     )
 
 
+def _is_learnt_from(diagnosis: Diagnosis, op: Op) -> bool:
+    def through(tensor: str) -> Iterator[str]:
+        for taker in diagnosis.takers.get(tensor, ()):
+            yield from taker.outputs
+
+    made = walk(op.outputs, through)
+    return any(taker.grad_mode == "grad" and taker.nodes for value in made for taker in diagnosis.takers.get(value, ()))
+
+
 def _is_judged(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether what a model made of it is held against targets, unlike a sample that is looked at or that another model
-    takes."""
+    """Whether what its model made of it is held against targets, unlike a sample that is only looked at."""
+    takers = (taker for value in _made_of(diagnosis, op) for taker in diagnosis.takers.get(value, ()))
+    return any(taker.name in JUDGES or squares_differences(diagnosis, taker) for taker in takers)
+
+
+def _predicts(diagnosis: Diagnosis, op: Op, trained: Op) -> bool:
+    """Whether the whole model ran, and training begins at what the model gives; a generator learns through another."""
+    calls = (call for call in diagnosis.trace.calls if call.parent is None and call.module == _model(diagnosis, op))
+    runs = any(op in _ops_of(diagnosis, call) for call in calls if call.grad_mode != "grad")
+    roots = {root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots}
+    return runs and not roots.isdisjoint(_made_of(diagnosis, trained))
+
+
+def _made_of(diagnosis: Diagnosis, op: Op) -> Iterator[str]:
+    """What was computed from the results of an op outside of other models."""
     own = _model(diagnosis, op)
 
     def through(tensor: str) -> Iterator[str]:
         for taker in diagnosis.takers.get(tensor, ()):
             yield from taker.outputs if _model(diagnosis, taker) in (own, None) else ()
 
-    takers = (taker for tensor in walk(op.outputs, through) for taker in diagnosis.takers.get(tensor, ()))
-    return any(taker.name in JUDGES or squares_differences(diagnosis, taker) for taker in takers)
-
-
-def _predicts(diagnosis: Diagnosis, op: Op, trained: Op) -> bool:
-    """Whether the whole model ran, and what it gives is what training holds against targets; nothing learns from it."""
-    calls = (call for call in diagnosis.trace.calls if call.parent is None and call.module == _model(diagnosis, op))
-    runs = any(op in _ops_of(diagnosis, call) for call in calls if call.grad_mode != "grad")
-    learns = any(taker.nodes for output in _ops_after(diagnosis, op) for taker in diagnosis.takers.get(output, ()))
-    return runs and not learns and _is_judged(diagnosis, trained)
-
-
-def _ops_after(diagnosis: Diagnosis, op: Op) -> Iterator[str]:
-    return walk(op.outputs, lambda tensor: [out for taker in diagnosis.takers.get(tensor, ()) for out in taker.outputs])
+    return walk(op.outputs, through)
 
 
 def _model(diagnosis: Diagnosis, op: Op) -> str | None:
-    """The outermost module an op ran in."""
+    """The outermost module with parameters that an op ran in."""
     module = diagnosis.modules.get(op.module or "")
-    return diagnosis.outermost(module).id if module is not None else None
+    root = diagnosis.outermost(module).id if module is not None else None
+    return root if root in diagnosis.models else None
 
 
 def in_eval(diagnosis: Diagnosis) -> set[int]:

@@ -207,7 +207,7 @@ def states_shared(diagnosis: Diagnosis) -> Iterator[Finding]:
         if (
             weight.storage != kept.storage
             or called(taken) != "state_dict"
-            or not _moved_since(diagnosis, weight, maker)
+            or not _moved_between(diagnosis, weight, maker, op)
         ):
             continue
         copied = f"{{name: value.clone() for name, value in {code.text(taken)}.items()}}"
@@ -224,10 +224,11 @@ def states_shared(diagnosis: Diagnosis) -> Iterator[Finding]:
         return
 
 
-def _moved_since(diagnosis: Diagnosis, weight: Tensor, op: Op) -> bool:
-    """Whether a step moved a weight after an op."""
+def _moved_between(diagnosis: Diagnosis, weight: Tensor, first: Op, last: Op) -> bool:
+    """Whether a step moved a weight after one op and before another."""
     steps = (step for step in diagnosis.steps if diagnosis.identity(weight.id) in diagnosis.changed_by(step))
-    return any(diagnosis.update_step.get(step.id, -1) > diagnosis.op_step[op.id] for step in steps)
+    moments = (diagnosis.update_step.get(step.id, -1) for step in steps)
+    return any(diagnosis.op_step[first.id] < moment < diagnosis.op_step[last.id] for moment in moments)
 
 
 def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:

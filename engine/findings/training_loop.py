@@ -42,7 +42,7 @@ def idle_steps(diagnosis: Diagnosis) -> Iterator[Finding]:
         since = _passes_since(diagnosis, idle[0])
         if idle[0].wasted is not None:
             yield _zeroed_too_early(diagnosis, idle[0].step, idle[0].wasted)
-        elif not since and not any(_passes_since(diagnosis, turn) for turn in idle):
+        elif not since and not any(_passes_since(diagnosis, turn) for turn in idle if turn.wasted is None):
             yield _no_backward(diagnosis, idle[0].step, always=always)
         elif always:
             yield _moves_nothing(diagnosis, idle[-1], _passes_since(diagnosis, idle[-1]) or since)
@@ -135,7 +135,7 @@ def _no_backward(diagnosis: Diagnosis, step: Update, *, always: bool) -> Finding
 def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> Finding:
     """The passes before it fed other tensors; where these are all that was used, the optimizer was given others."""
     step, held = turn.step, diagnosis.held_by(turn.step)
-    used = (op for leaf in held for op in diagnosis.uses.get(leaf, ()))
+    used = (op for leaf in held for op in diagnosis.uses.get(leaf, ()) if not op.in_place)  # initialisers only write
     is_used = any(diagnosis.op_step.get(op.id, -1) > turn.begin for op in used)
     fed = sorted({leaf for pass_ in since for leaf in fed_by(pass_)}, key=by_number)
     others = [leaf for leaf in fed if diagnosis.is_parameter(leaf)]

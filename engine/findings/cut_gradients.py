@@ -283,8 +283,7 @@ def _cut(diagnosis: Diagnosis, cut: _Cut, leaves: list[str], passes: list[Pass],
         value=diagnosis.say(given.id),
         op=cut.op.name,
         code=diagnosis.code.excerpt(span),
-        first_line=lines[0],
-        pass_line=lines[-1],
+        **({"first_line": lines[0], "pass_line": lines[-1]} if is_shared else {}),
     )
 
 

@@ -55,7 +55,7 @@ FAMILIES: tuple[Family, ...] = (
     training_loop.never_stepped,
     training_loop.methods_not_called,
     learning_rate.scheduler_before_step,
-    optimizer_parameters.frozen_and_stepped,
+    optimizer_parameters.frozen_but_moved,
     modes.trained_in_eval,
     modes.never_in_train_mode,
     modes.evaluated_in_train,

@@ -119,16 +119,8 @@ def _model_given(diagnosis: Diagnosis, made: ast.Assign | None, name: str) -> Ed
     return (code.replace(first, f"[*{code.text(first)}, *{name}.parameters()]"),)
 
 
-def frozen_and_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Frozen parameters: moved by a step all the same, or only handed to an optimizer that skips them."""
-    moved = next(_frozen_but_moved(diagnosis), None)
-    if moved is not None:
-        yield moved
-    else:
-        yield from _frozen_in_optimizer(diagnosis)
-
-
-def _frozen_but_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
+def frozen_but_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A frozen parameter that a step moved all the same."""
     for update, change in ((step, change) for step in diagnosis.steps for change in step.changes):
         before, after = diagnosis.tensors.get(change.before or ""), diagnosis.tensors.get(change.after or "")
         if before is None or after is None or before.requires_grad:
@@ -142,31 +134,4 @@ def _frozen_but_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
                 name=diagnosis.say(before.id),
                 optimizer=update.variable or update.optimizer or "",
             )
-
-
-def _frozen_in_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
-    code = diagnosis.code
-    for held, step in _optimizers(diagnosis).items():
-        made = bound_once(diagnosis, receiver(diagnosis, step))
-        calls = [node for node in ast.walk(made.value) if isinstance(node, ast.Call)] if made is not None else []
-        frozen = sorted((leaf for leaf in held if not _requires_grad(diagnosis, leaf)), key=by_number)
-        for call in calls if frozen and len(frozen) < len(held) else ():
-            around = code.parents[call]
-            if called(call) != "parameters" or not isinstance(around, ast.Call) or called(around) == "filter":
-                continue
-            yield diagnosis.finding(
-                "frozen_in_optimizer",
-                "note",
-                code.span(call),
-                tensors=frozen[:8],
-                fix=(code.before(call, "filter(lambda p: p.requires_grad, "), code.after(call, ")")),
-                optimizer=step.variable or step.optimizer or "",
-                names=diagnosis.say_all(frozen),
-                count=str(len(frozen)),
-            )
-            break
-
-
-def _requires_grad(diagnosis: Diagnosis, leaf: str) -> bool:
-    record = diagnosis.last_states.get(leaf)
-    return record is not None and record.requires_grad
+            return

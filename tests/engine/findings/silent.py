@@ -367,19 +367,6 @@ a.requires_grad = False
 (b * 2).sum().backward()
 opt.step()
 """),
-    Case("frozen_in_optimizer", 7, {"count": "2", "optimizer": "opt"}, """model = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
-for p in model[0].parameters():
-    p.requires_grad = False
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-model(torch.ones(4, 2)).pow(2).mean().backward()
-opt.step()
-"""),
-    Case("frozen_in_optimizer", 6, {"count": "1", "optimizer": "adam"}, """net = nn.Linear(2, 1)
-net.bias.requires_grad_(False)
-adam = torch.optim.Adam(net.parameters(), lr=0.1)
-net(torch.ones(4, 2)).pow(2).mean().backward()
-adam.step()
-"""),
     Case("step_without_zero_grad", 9, {"names": "model.0.weight, model.0.bias, model.2.weight (+1)"}, TRAIN + """for i in range(3):
     loss = F.mse_loss(model(x), y)
     loss.backward()
@@ -804,10 +791,6 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("method_not_called", TRAIN + LOOP + "step = opt.step\nstep()\n"),
     ("scheduler_before_step", TRAIN + "sched = torch.optim.lr_scheduler.StepLR(opt, 1)\n" + LOOP + "    sched.step()\n"),
     ("frozen_but_moved", TRAIN + "model[0].requires_grad_(False)\n" + LOOP),
-    ("frozen_in_optimizer", TRAIN.replace("opt =", "model[0].requires_grad_(False)\nopt =").replace(
-        "model.parameters()", "[p for p in model.parameters() if p.requires_grad]") + LOOP),
-    ("frozen_in_optimizer", TRAIN.replace("opt =", "model[0].requires_grad_(False)\nopt =").replace(
-        "model.parameters()", "filter(lambda p: p.requires_grad, model.parameters())") + LOOP),
     ("trained_in_eval", DROP + "for epoch in range(2):\n    model.train()\n    opt.zero_grad()\n    loss = F.mse_loss(model(x), y)\n"
      "    loss.backward()\n    opt.step()\n    model.eval()\n    with torch.no_grad():\n        model(x)\n"),
     ("trained_in_eval", DROP + LOOP + "model.eval()\nz = x.clone().requires_grad_()\nmodel(z).sum().backward()\nprint(z.grad)\n"),

@@ -108,16 +108,13 @@ def _worst(troubled: dict[str, Trouble], tensors: Iterable[str | None]) -> Troub
 
 
 def _forward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
-    def made_from(tensor: str) -> list[str]:
-        return [given for given in diagnosis.made_from(tensor) if given in diagnosis.tensors]
-
     for op in diagnosis.trace.ops:
         made = _worst(troubled, op.outputs)
         if op.pass_id is not None or op.name in MEANT or not op.inputs or made is None:
             continue
         given = _worst(troubled, op.inputs)
         if given is None and not (made == "inf" and _is_absorbed(diagnosis, troubled, op)):
-            if any(diagnosis.tensors[before].contents == "uninitialised" for before in walk(op.inputs, made_from)):
+            if _has_unwritten(diagnosis, op):
                 return  # what was never written may be anything
             goes_on = any(
                 (maker := diagnosis.maker.get(tensor)) is None or (maker is not op and maker.name not in MEANT)
@@ -131,6 +128,17 @@ def _forward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tup
         if given == "inf" and made == "nan" and op.name in SOFTMAXES:
             yield diagnosis.op_step.get(op.id, 0), _empty_row(diagnosis, op)
             return
+
+
+def _has_unwritten(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether memory that nothing was written into is behind an op; what wrote in place took none of what was there."""
+
+    def before(tensor: str) -> tuple[str, ...]:
+        maker = diagnosis.maker.get(tensor)
+        return maker.inputs if maker is not None and not maker.in_place else ()
+
+    behind = (diagnosis.tensors.get(tensor) for tensor in walk(op.inputs, before))
+    return any(tensor is not None and tensor.contents == "uninitialised" for tensor in behind)
 
 
 def _is_absorbed(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> bool:

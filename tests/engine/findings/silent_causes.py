@@ -89,6 +89,11 @@ w = torch.ones(2, requires_grad=True)
 loss = (table @ w).sum()
 loss.backward()
 """),
+    Case("log_of_zero", 6, {"operand": "p[:, 1]"}, """net = nn.Linear(2, 3)
+p = torch.softmax(net(torch.ones(2, 2)) * 0 + torch.tensor([300.0, 0.0, 0.0]), 1)
+loss = -torch.log(p[:, 1]).mean()
+loss.backward()
+"""),
     Case("dead_relu", 8, {"units": "4", "more": "1"}, """net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.Conv2d(4, 6, 1), nn.ReLU())
 for layer in (net[0], net[2]):
     nn.init.constant_(layer.bias, -50.0)
@@ -173,6 +178,10 @@ junk = [torch.full((64, 64), float('nan')) for _ in range(20)]; del junk
 out = x.data.new(64, 64)
 for i in range(64): out[i] = i
 (x * out).sum().backward()
+"""),
+    ("first_inf_forward", """w = nn.Parameter(torch.empty(2, 2))
+x = torch.full((2, 2), 1e38)
+((x @ w) * 0 + x @ w * 1e30).sum().backward()
 """),
     ("diverged", """net = nn.Linear(2, 2)
 net(torch.ones(1, 2)).sum().backward()

@@ -295,6 +295,8 @@ class Updated(_Event, frozen=True, tag="u"):
     raised: bool = False
     pass_id: int = 0
     hook: int = 0
+    without_gradient: tuple[int, ...] = ()
+    """First records of what an optimizer holds and passed over."""
 
 
 CheckedWord = tuple[tuple[int, ...], float | str, float | str]

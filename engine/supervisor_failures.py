@@ -21,7 +21,7 @@ def stopped_by(stopped: str, limits: RunLimits, span: Span | None) -> Failure:
         return Failure(kind="lost", type="cancelled", message=f"the run was cancelled{at}", span=span)
     kind = "memory" if stopped == "memory" else "limit"
     value = getattr(limits, limit)
-    message = f"the limit `{limit}` = {value:,} was reached{at}; make the program smaller or ask for a larger `{limit}`"
+    message = f"the limit `{limit}` = {value:,} was reached{at}; make the program smaller"
     return Failure(kind=kind, type=limit, message=message, span=span, limit=limit)  # type: ignore[arg-type]
 
 

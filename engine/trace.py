@@ -724,6 +724,8 @@ class Update(Record, frozen=True):
     """The call."""
     set_to_none: bool = False
     """For `zero_grad`: to None instead of zero."""
+    without_gradient: tuple[str, ...] = ()
+    """For an optimizer step: the parameters it holds (their identities) that had no gradient and did not change."""
     settings: tuple[dict[str, str], ...] = ()
     """For an optimizer step: the options of each parameter group (`lr`, `betas`), as Python prints them."""
     raised: bool = False
@@ -1219,6 +1221,10 @@ class Finding(Record, frozen=True):
     """Which diagnosis."""
     severity: Literal["error", "warning", "note"]
     """How much it matters."""
+    certainty: Literal["certain", "possible"] = "certain"
+    """`certain`: values or graph prove it; `possible`: it looks like one, and may be meant."""
+    follows: int | None = None
+    """Place in `findings` of the diagnosis that this one comes of: mending that one ends it too."""
     span: Span | None = None
     """The line to look at."""
     in_expression: Span | None = None

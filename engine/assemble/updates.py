@@ -31,6 +31,7 @@ def updates(
             op=ids.op.optional(event.op),
             span=span,
             set_to_none=event.set_to_none,
+            without_gradient=tuple(ids.tensor[first] for first in event.without_gradient if first in recorded.tensors),
             settings=event.settings,
             raised=event.raised,
             pass_id=ids.pass_.optional(event.pass_id),

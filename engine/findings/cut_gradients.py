@@ -16,6 +16,8 @@ from engine.program.names import called, keyword
 from engine.trace import Finding, Op, Pass, Span, Tensor
 from engine.unfollowed import CUTS, is_source
 
+REACHES_ALL = frozenset("getattr children named_children modules named_modules get_submodule vars".split())
+"""Calls through which a layer may run that is named nowhere."""
 PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
 NO_GRADIENT = "does not require grad and does not have a grad_fn"
 
@@ -36,14 +38,15 @@ def _all_cuts(diagnosis: Diagnosis, lost: Pass | None) -> Iterator[Finding]:
     starved -= set_aside(diagnosis, starved)
     if not (starved or lost is not None) or not any(_may_cut(diagnosis, op) for op in diagnosis.trace.ops):
         return
-    told: set[tuple[str, str]] = set()
+    found: dict[tuple[str, Span | None], tuple[_Cut, list[str], list[Pass]]] = {}
     for pass_ in [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None][-PASSES_LOOKED_AT:]:
         leaves = wanting_leaves(diagnosis) if pass_ is lost else starved
-        for finding in _cuts_of(diagnosis, pass_, leaves, is_error=pass_ is lost):
-            key = (finding.code, line(finding.span))
-            if key not in told and not _is_told_better(diagnosis, finding):
-                told.add(key)
-                yield finding
+        for cut, behind in _cuts_of(diagnosis, pass_, leaves):
+            found.setdefault((cut.reason, cut.op.span), (cut, behind, []))[2].append(pass_)
+    for cut, behind, passes in found.values():
+        finding = _cut(diagnosis, cut, behind, passes, is_error=lost in passes)
+        if not _is_told_better(diagnosis, finding):
+            yield finding
 
 
 def _is_told_better(diagnosis: Diagnosis, finding: Finding) -> bool:
@@ -183,7 +186,7 @@ class _Cut(NamedTuple):
     reason: str
 
 
-def _cuts_of(diagnosis: Diagnosis, pass_: Pass, starved: set[str], *, is_error: bool) -> Iterator[Finding]:
+def _cuts_of(diagnosis: Diagnosis, pass_: Pass, starved: set[str]) -> Iterator[tuple[_Cut, list[str]]]:
     """Cuts that a leaf without gradient lies behind, in the order their ops ran; of each place the first."""
     behind = _Values(diagnosis, pass_)
     ops = behind.made_from(root.tensor for root in pass_.roots if root.tensor is not None)
@@ -196,7 +199,7 @@ def _cuts_of(diagnosis: Diagnosis, pass_: Pass, starved: set[str], *, is_error: 
             leaves = sorted(behind.leaves(cut.given.id) & starved, key=by_number)
             if leaves:
                 told.add(place)
-                yield _cut(diagnosis, cut, leaves, is_error=is_error)
+                yield cut, leaves
 
 
 def _cuts_at(diagnosis: Diagnosis, op: Op) -> Iterator[_Cut]:
@@ -264,20 +267,23 @@ def _carries(record: Tensor) -> bool:
     return record.requires_grad or record.role != "buffer"
 
 
-def _cut(diagnosis: Diagnosis, cut: _Cut, leaves: list[str], *, is_error: bool) -> Finding:
+def _cut(diagnosis: Diagnosis, cut: _Cut, leaves: list[str], passes: list[Pass], *, is_error: bool) -> Finding:
     given, span = cut.given, cut.op.span
     identity = diagnosis.identity(given.id)
+    lines = sorted({line(pass_.span) for pass_ in passes}, key=by_number)
+    is_shared = len(lines) > 1 and cut.reason in ("detach", "data")
     return diagnosis.finding(
-        "cut_by_detach" if cut.reason == "data" else f"cut_by_{cut.reason}",
+        "cut_for_two_passes" if is_shared else "cut_by_detach" if cut.reason == "data" else f"cut_by_{cut.reason}",
         "error" if is_error else "warning",
         span,
         tensors=tuple(leaves),
         nodes=(given.grad_fn.node if given.grad_fn is not None else diagnosis.leaf_nodes.get(identity, identity),),
-        fix=_uncut(diagnosis, cut),
+        fix=() if is_shared else _uncut(diagnosis, cut),
         leaf=diagnosis.say_all(leaves),
         value=diagnosis.say(given.id),
         op=cut.op.name,
         code=diagnosis.code.excerpt(span),
+        **({"first_line": lines[0], "pass_line": lines[-1]} if is_shared else {}),
     )
 
 
@@ -308,44 +314,50 @@ def _makes_anew(node: ast.AST) -> bool:
 
 
 def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Parameters that no pass reached while others of the same model were trained."""
+    """Layers of a trained model that nothing in the program ever asks for; one that some other input would have used
+    is no mistake."""
     starved = starved_leaves(diagnosis)
-    reads = [op for op in diagnosis.trace.ops if not op.in_place] if starved else []  # initialisers write only
-    used = {diagnosis.identity(tensor) for op in reads for tensor in op.inputs}
-    roots = {module.id: diagnosis.outermost(module) for module in diagnosis.trace.modules}
-    tops = {module: root.path for module, root in roots.items()}
+    code = diagnosis.code
+    if not starved or any(called(call) in REACHES_ALL for call in code.calls):
+        return
+    reads = {tensor for op in diagnosis.trace.ops if not op.in_place for tensor in op.inputs}  # initialisers write only
+    used = {diagnosis.identity(tensor) for tensor in reads}
+    asked = {node.attr for node in code.attributes if isinstance(node.ctx, ast.Load)}
+    idle: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     trained: set[str] = set()
-    idle: dict[str, list[str]] = defaultdict(list)
-    attributes: dict[str, tuple[str, str]] = {}
     for module in diagnosis.trace.modules:
+        root = diagnosis.outermost(module)
         for member in module.parameters:
             leaf = diagnosis.identity(member.tensor)
+            below = f"{module.path}.{member.name}"[len(root.path) + 1 :].split(".")[0]
             if leaf in diagnosis.fed:
-                trained.add(tops[module.id])
-            elif leaf in starved and leaf not in used:
-                idle[tops[module.id]].append(leaf)
-                below = module.path[len(tops[module.id]) :].split(".")[1:]
-                attributes.setdefault(tops[module.id], (below[0] if below else member.name, roots[module.id].type))
-    for top, leaves in idle.items():
-        if top in trained:
-            yield Finding(
-                code="unused_parameters",
-                severity="warning",
-                span=_defined(diagnosis, *attributes[top]),
-                tensors=tuple(leaves),
-                parameters={"model": top, "names": diagnosis.say_all(leaves), "count": str(len(leaves))},
+                trained.add(root.path)
+            elif leaf in starved and leaf not in used and below not in asked:
+                idle[root.path, root.type, below].append(leaf)
+    for (top, kind, attribute), leaves in idle.items():
+        span = _defined(diagnosis, attribute, kind)
+        if top in trained and span is not None:
+            yield diagnosis.finding(
+                "unused_parameters",
+                "warning",
+                span,
+                tensors=leaves,
+                model=top,
+                names=diagnosis.say_all(leaves),
+                count=str(len(leaves)),
             )
 
 
 def _defined(diagnosis: Diagnosis, attribute: str, kind: str) -> Span | None:
-    """Where the program gives a module that attribute, best in the class of that name; None when that is not one
-    place."""
+    """Where the class of a module gives it that attribute."""
     code = diagnosis.code
-    found = [value for binding in code.bindings for target, value in _pairs(binding)
-             if isinstance(target, ast.Attribute) and target.attr == attribute]  # fmt: skip
-    inside = [(value, code.enclosing(value, ast.ClassDef)) for value in found]
-    chosen = [value for value, owner in inside if owner is not None and owner.name == kind] or found
-    return code.span(chosen[0]) if len(chosen) == 1 else None
+    for binding in code.bindings:
+        for target, value in _pairs(binding):
+            owner = code.enclosing(value, ast.ClassDef)
+            is_of_kind = isinstance(owner, ast.ClassDef) and owner.name == kind
+            if is_of_kind and isinstance(target, ast.Attribute) and target.attr == attribute:
+                return code.span(value)
+    return None
 
 
 def _pairs(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:

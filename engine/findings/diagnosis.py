@@ -55,6 +55,15 @@ class Diagnosis(TraceIndex):
         """What these changed."""
         return frozenset(leaf for move in self.moves for leaf in self.changed_by(move))
 
+    def held_by(self, step: Update) -> list[str]:
+        """The parameters of the optimizer of a step."""
+        return [*self.changed_by(step), *step.without_gradient]
+
+    @cached_property
+    def held(self) -> frozenset[str]:
+        """What optimizers that step hold."""
+        return frozenset(leaf for step in self.steps for leaf in self.held_by(step))
+
     def changed_by(self, update: Update) -> list[str]:
         """The tensors that an update changed."""
         return [self.identity(change.before) for change in update.changes if change.before is not None]
@@ -125,6 +134,11 @@ class Diagnosis(TraceIndex):
             for member in module.parameters:
                 found.setdefault(self.identity(member.tensor), root)
         return found
+
+    @cached_property
+    def models(self) -> frozenset[str]:
+        """The outermost modules that hold parameters."""
+        return frozenset(root.id for root in self.root_of.values())
 
     @cached_property
     def dtypes(self) -> frozenset[str]:

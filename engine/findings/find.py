@@ -34,6 +34,7 @@ from engine.findings import (
 )
 from engine.findings.diagnosis import Diagnosis, Family
 from engine.findings.failing import stopped
+from engine.findings.telling import in_order
 from engine.trace import Finding, Trace
 from engine.trace_index import TraceIndex
 
@@ -52,7 +53,6 @@ FAMILIES: tuple[Family, ...] = (
     leaves.gradients_not_kept,
     leaves.untracked_gradients,
     leaves.leaves_rebound,
-    leaves.compared_too_early,
     leaves.parameters_made_in_forward,
     plain_containers.modules_in_plain_containers,
     training_loop.idle_steps,
@@ -61,7 +61,7 @@ FAMILIES: tuple[Family, ...] = (
     training_loop.never_stepped,
     training_loop.methods_not_called,
     learning_rate.scheduler_before_step,
-    optimizer_parameters.frozen_and_stepped,
+    optimizer_parameters.frozen_but_moved,
     modes.trained_in_eval,
     modes.never_in_train_mode,
     modes.evaluated_in_train,
@@ -99,7 +99,6 @@ FAMILIES: tuple[Family, ...] = (
     learning_rate.steps_of_zero,
     uphill.uphill,
     values.values_cut,
-    values.promoted,
     values.squeezes_without_effect,
     values.uninitialised_reads,
     devices.tests_without_call,
@@ -124,7 +123,6 @@ FAMILIES: tuple[Family, ...] = (
     gradient_flow.flat_ops,
 )
 _log = logging.getLogger(__name__)
-_RANK = {"error": 0, "warning": 1, "note": 2}
 EXPLAIN_FAILURES: frozenset[Family] = frozenset(
     (
         errors.errors,
@@ -138,21 +136,16 @@ EXPLAIN_FAILURES: frozenset[Family] = frozenset(
 
 
 def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
-    """Every diagnosis, the gravest first, then by line; `known` is as `TraceIndex` has it."""
+    """Every diagnosis, the gravest first, each with what follows from it; `known` is as `TraceIndex` has it."""
     if not trace.ops and trace.failure is None and trace.status != "ok":
         return ()
     diagnosis = Diagnosis(trace, known)
     found = [(family, finding) for family in FAMILIES for finding in _asked(family, diagnosis)]
     if not any(family in EXPLAIN_FAILURES and finding.severity == "error" for family, finding in found):
         found += [(errors.errors, finding) for finding in _asked(stopped.stopped, diagnosis)]
-    return tuple(finding for _, finding in sorted(found, key=_place))
-
-
-def _place(found: tuple[Family, Finding]) -> tuple[int, bool, int]:
-    """The gravest first, among them what explains the failure, then by line."""
-    family, finding = found
-    line = finding.span.line if finding.span is not None else 0
-    return _RANK[finding.severity], family not in EXPLAIN_FAILURES, line
+    explaining = [finding for family, finding in found if family in EXPLAIN_FAILURES]
+    others = [finding for family, finding in found if family not in EXPLAIN_FAILURES]
+    return in_order(diagnosis, explaining, others)
 
 
 def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:

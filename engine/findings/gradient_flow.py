@@ -1,18 +1,17 @@
 """How gradient flows through layers: where it fades, grows, is blocked, or is the same for all."""
 
-import base64
 import math
 import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, line, numbers_of
-from engine.trace import Finding, Op, Pass, Tensor
+from engine.trace import Finding, Op, Pass, Span, Tensor
 
 LAYERS = 5
 """Fewer weights in a row say little about depth."""
 FADED = 1e-4
-"""Ratio of gradients between the first and the last third of the layers."""
+"""Ratio of gradients between the first and the last layer."""
 LOOKED_AT = 5
 ROUNDS = 10
 """Fewer runs of one weight say little about time."""
@@ -21,6 +20,7 @@ FLAT = ("RoundBackward", "FloorBackward", "CeilBackward", "SignBackward", "Trunc
 RELUS = ("relu", "relu_", "relu6")
 SQUASHES = {"sigmoid": (0.02, 0.98), "tanh": (-0.98, 0.98), "sigmoid_": (0.02, 0.98), "tanh_": (-0.98, 0.98)}
 SATURATED = 0.95
+ROUNDING = 1e-5
 FEW = 8  # elements; a lesson about `relu(-2)` is no dead layer
 
 
@@ -87,22 +87,18 @@ def _entering(diagnosis: Diagnosis, pass_: Pass) -> list[_Product]:
 
 def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pass) -> Iterator[Finding]:
     ratios: list[float] = []
-    layers: dict[str, list[_Product]] = {}
     for products in looked_at:
-        layers = {}
+        layers: dict[str, list[_Product]] = {}
         for product in products:
             layers.setdefault(product.weight, []).append(product)
-        third = len(layers) // 3
         if len(layers) < LAYERS:
             return
-        sizes = [statistics.median(product.size for product in layer) for layer in layers.values()]
-        early, late = statistics.median(sizes[:third]), statistics.median(sizes[-third:])
-        if not (early > 0 and late > 0):
+        (first, *_), *_, (final, *_) = layers.values()
+        if not (first.size > 0 and final.size > 0):
             return
-        ratios.append(early / late)
+        ratios.append(first.size / final.size)
     code = _verdict(ratios, "gradient_vanishes", "gradient_explodes")
     if code:
-        (first, *_), *_, (final, *_) = layers.values()
         yield diagnosis.finding(
             code,
             "warning",
@@ -116,7 +112,7 @@ def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pa
             ratio=_rounded(first.size / final.size),
             first_most=_most(diagnosis, last, first.weight),
             last_most=_most(diagnosis, last, final.weight),
-            count=str(len(layers)),
+            count=str(len(layers) - 1),
             line=line(last.span),
         )
 
@@ -194,22 +190,24 @@ def dead_relus(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A ReLU behind a layer that let nothing through in any pass."""
 
     def is_dead(op: Op, result: Tensor) -> bool:
-        return is_zero(result) and math.prod(result.shape) >= FEW and _is_behind_a_layer(diagnosis, op)
+        return is_zero(result) and math.prod(result.shape) >= FEW and bool(_layer(diagnosis, op))
 
-    for ops in _places_where_always(diagnosis, RELUS, is_dead):
-        result = diagnosis.output_of(ops[-1])
-        units = result.shape[-1] if result is not None and result.shape else 1
-        yield _blocked(diagnosis, "dead_relu", ops, units=str(units))
+    dead = _places_where_always(diagnosis, RELUS, is_dead)
+    if dead:  # nothing comes back through it, so the others may be dead because it is
+        first = min(dead, key=lambda ops: diagnosis.op_at[ops[0].id])
+        shape = diagnosis.tensors[first[-1].outputs[0]].shape
+        units = str(shape[1 if _layer(diagnosis, first[-1]).startswith("conv") and len(shape) > 2 else -1])
+        yield _blocked(diagnosis, "dead_relu", first, units=units, more=str(len(dead) - 1))
 
 
 def _places_where_always(
     diagnosis: Diagnosis, names: Iterable[str], is_so: Callable[[Op, Tensor], bool]
 ) -> list[list[Op]]:
     """The ops of each place of a module, where it was so each time that gradient came back through them."""
-    found: dict[tuple[str | None, str], list[Op]] = {}
-    others: set[tuple[str | None, str]] = set()
+    found: dict[tuple[str | None, Span | None], list[Op]] = {}
+    others: set[tuple[str | None, Span | None]] = set()
     for op in diagnosis.ops_named(names):
-        place, result = (op.module, line(op.span)), diagnosis.output_of(op)
+        place, result = (op.module, op.span), diagnosis.output_of(op)
         if place in others or result is None or not diagnosis.reaches_a_pass(op):
             continue
         if is_so(op, result):
@@ -228,21 +226,27 @@ def _blocked(diagnosis: Diagnosis, code: str, ops: list[Op], **parameters: str) 
         tensors=last.outputs[:1],
         nodes=last.nodes[:1],
         fix=(),
-        name=diagnosis.module_path(last) or diagnosis.say(last.outputs[0]),
+        name=_place(diagnosis, last),
         count=str(len(ops)),
         **parameters,
     )
 
 
-def _is_behind_a_layer(diagnosis: Diagnosis, op: Op) -> bool:
+def _place(diagnosis: Diagnosis, op: Op) -> str:
+    """The path of the layer that an op is, else what the op makes."""
+    module = diagnosis.modules.get(op.module or "")
+    is_layer = module is not None and module.type.lower().startswith(op.name.rstrip("_"))
+    return module.path if module is not None and is_layer else diagnosis.say(op.outputs[0])
+
+
+def _layer(diagnosis: Diagnosis, op: Op) -> str:
+    """The kind of layer an op lies behind; empty when it is behind none."""
     maker = diagnosis.maker.get(op.inputs[0]) if op.inputs else None
     for _ in range(3):
-        if maker is None:
-            return False
-        if maker.name in PRODUCTS:
-            return True
+        if maker is None or maker.name in PRODUCTS:
+            break
         maker = diagnosis.maker.get(maker.inputs[0]) if maker.inputs else None
-    return False
+    return maker.name if maker is not None and maker.name in PRODUCTS else ""
 
 
 def saturated_units(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -251,7 +255,7 @@ def saturated_units(diagnosis: Diagnosis) -> Iterator[Finding]:
 
     def is_saturated(op: Op, result: Tensor) -> bool:
         share = _share_at_the_ends(result, *SQUASHES[op.name])
-        return share >= SATURATED and result.id in fed and _is_behind_a_layer(diagnosis, op)
+        return share >= SATURATED and result.id in fed and bool(_layer(diagnosis, op))
 
     for ops in _places_where_always(diagnosis, SQUASHES, is_saturated):
         last = ops[-1]
@@ -321,21 +325,16 @@ def _before(diagnosis: Diagnosis, pass_: Pass, leaf: str) -> Tensor | None:
 
 
 def _has_equal_units(tensor: Tensor, axis: int) -> bool:
-    numbers = numbers_of(tensor)
-    units = tensor.shape[axis]
-    if numbers:
-        width = len(numbers) // units
-        if axis == -1:
-            return all(len(set(numbers[at : at + units])) == 1 for at in range(0, len(numbers), units))
-        return all(numbers[at * width : (at + 1) * width] == numbers[:width] for at in range(1, units))
-    if tensor.summary is not None and float(tensor.summary.std) == 0.0:
-        return True
-    picture = tensor.thumbnail
-    if picture is None or len(tensor.shape) != 2 or picture.rows < 2 or picture.columns < 2:
-        return False
-    cells = base64.b64decode(picture.cells)
-    rows = [cells[at * picture.columns : (at + 1) * picture.columns] for at in range(picture.rows)]
-    return all(len(set(row)) == 1 for row in rows) if axis == -1 else all(row == rows[0] for row in rows)
+    """Equal but for rounding, which differs with the place in a vector instruction."""
+    numbers, units = numbers_of(tensor), tensor.shape[axis]
+    if not numbers:
+        return tensor.summary is not None and float(tensor.summary.std) == 0.0
+    width = len(numbers) // units
+    first, *others = (
+        numbers[at::units] if axis == -1 else numbers[at * width : (at + 1) * width] for at in range(units)
+    )
+    nearly = ROUNDING * max(map(abs, numbers))
+    return all(abs(one - other) <= nearly for unit in others for one, other in zip(first, unit, strict=True))
 
 
 def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:

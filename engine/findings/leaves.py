@@ -184,18 +184,24 @@ def _asked_for(diagnosis: Diagnosis, name: str) -> Edits:
 
 def leaves_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`w = w - lr * w.grad`: the name now stands for a result, and the next pass leaves it without gradient."""
-    for name, (statement, op) in _rebound(diagnosis).items():
-        yield diagnosis.finding(
-            "leaf_rebound",
-            "warning",
-            diagnosis.code.span(statement.value),
-            tensors=op.outputs[:1],
-            nodes=op.nodes,
-            fix=_updated_in_place(diagnosis, statement),
-            name=name,
-            line=str(statement.lineno),
-            code=diagnosis.code.short(statement),
-        )
+    rebound = _rebound(diagnosis)
+    if not rebound:
+        return
+    code = diagnosis.code
+    name, (statement, _) = next(iter(rebound.items()))
+    fixes = [_updated_in_place(diagnosis, again) for again, _ in rebound.values()]
+    yield diagnosis.finding(
+        "leaf_rebound",
+        "warning",
+        code.span(statement.value),
+        tensors=[output for _, op in rebound.values() for output in op.outputs[:1]],
+        nodes=[node for _, op in rebound.values() for node in op.nodes],
+        fix=tuple(edit for fix in fixes for edit in fix) if all(fixes) else (),
+        name=name,
+        names=", ".join(rebound),
+        line=str(statement.lineno),
+        code=code.short(statement),
+    )
 
 
 def _rebound(diagnosis: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:
@@ -263,47 +269,3 @@ def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
                 code=code.short(call),
                 count=str(len(leaves)),
             )
-
-
-def compared_too_early(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`x.grad == ...` before any pass: the comparison is with None."""
-    code = diagnosis.code
-    firsts: dict[str, int] = {}
-    for pass_, added in diagnosis.accumulations:
-        if pass_.span is not None:
-            firsts.setdefault(added.tensor, pass_.span.line)
-    for comparison, side in _compared_gradients(diagnosis) if firsts else ():
-        alike = diagnosis.bound_to(side.value)
-        leaf = diagnosis.identity(alike[0].id) if len(alike) == 1 else ""
-        pass_line = firsts.get(leaf)
-        if pass_line is None or comparison.lineno >= pass_line or not _run_in_order(diagnosis, comparison, pass_line):
-            continue
-        yield diagnosis.finding(
-            "grad_compared_too_early",
-            "warning",
-            code.span(comparison),
-            tensors=(leaf,),
-            name=dotted(side.value),
-            pass_line=str(pass_line),
-        )
-
-
-def _compared_gradients(diagnosis: Diagnosis) -> Iterator[tuple[ast.Compare, ast.Attribute]]:
-    """Each `x.grad` that is compared with something other than None, in no loop."""
-    code = diagnosis.code
-    comparisons = (node for node in code.nodes if isinstance(node, ast.Compare))
-    for node in comparisons:
-        if not isinstance(node.ops[0], ast.Eq | ast.NotEq) or code.in_loop(node):
-            continue
-        for side, other in ((node.left, node.comparators[0]), (node.comparators[0], node.left)):
-            is_none = isinstance(other, ast.Constant) and other.value is None
-            if not isinstance(side, ast.Attribute) or side.attr != "grad" or is_none:
-                continue
-            if node.lineno not in diagnosis.trace.lines_not_run:
-                yield node, side
-
-
-def _run_in_order(diagnosis: Diagnosis, node: ast.AST, pass_line: int) -> bool:
-    """Whether a place and a pass below it belong to the same function, so that the place came first."""
-    statement = diagnosis.code.statement_on(pass_line)
-    return statement is not None and diagnosis.code.function(statement) is diagnosis.code.function(node)

@@ -19,6 +19,14 @@ AFTER_LAYERS = frozenset(
 DECIDES = frozenset("gt ge lt le round sign".split())
 """Ops that make a class out of a score."""
 LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
+LOSS_FUNCTIONS = frozenset(
+    (
+        *LOSSES,
+        *ELEMENTWISE_LOSSES,
+        *"kl_div poisson_nll_loss gaussian_nll_loss ctc_loss".split(),
+        *"soft_margin_loss multi_margin_loss multilabel_margin_loss".split(),
+    )
+)
 SOFTMAXES = ("softmax", "log_softmax", "softmin")
 SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
 """What PyTorch calls the layers that do the same."""

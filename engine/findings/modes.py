@@ -2,21 +2,18 @@
 
 import ast
 from collections.abc import Iterator
-from itertools import islice
 
 from engine.findings.diagnosis import Diagnosis, argument, line, walk
-from engine.findings.losses import LOSSES
+from engine.findings.losses import LOSS_FUNCTIONS
+from engine.findings.uphill import squares_differences
 from engine.program.names import called, dotted
 from engine.program.source import Source
-from engine.trace import Finding, ModuleCall, Op
+from engine.trace import Finding, ModuleCall, Op, Pass, Update
 
 DROPOUTS = frozenset("dropout dropout1d dropout2d dropout3d alpha_dropout feature_alpha_dropout".split())
 NORMS = frozenset(("batch_norm",))
+JUDGES = LOSS_FUNCTIONS | {"eq", "ne"}
 SWITCHES = frozenset("no_grad inference_mode enable_grad".split())
-JUDGES = frozenset((*LOSSES, *"mse_loss l1_loss smooth_l1_loss argmax max topk eq ne gt ge".split()))
-"""What is done with predictions to see how good they are."""
-MOST_VALUES = 60
-MOST_LOOKED_AT = 20
 MODULE_PREFIXES = ("torch.", "torch.autograd.")
 
 
@@ -34,27 +31,37 @@ def _last_step(diagnosis: Diagnosis) -> int:
 
 
 def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Steps after forward passes in eval mode, of layers that had been trained in train mode before."""
-    before: set[str | None] = set()
+    """Steps after forward passes in eval mode, of layers that had been trained in train mode before: by the same
+    `backward()`, or by another, which then trains on what it should only look at."""
+    before: dict[str | None, Pass] = {}
     for op in _layers(diagnosis) if diagnosis.steps else ():
         module = diagnosis.modules.get(op.module or "")
-        if op.grad_mode != "grad" or module is None:
+        pass_ = _trained_by(diagnosis, op)
+        if op.grad_mode != "grad" or module is None or pass_ is None:
             continue
-        if _is_training(op) and diagnosis.reaches_a_pass(op):
-            before.add(op.module)
-        if not _is_training(op) and op.module in before and _is_trained_through(diagnosis, op):
-            switch = _switch(diagnosis.code, "eval")
+        if _is_training(op):
+            before[op.module] = pass_
+        elif op.module in before:
+            switch, is_same = _switch(diagnosis.code, "eval"), before[op.module].span == pass_.span
+            step = _step_after(diagnosis, pass_)
             yield diagnosis.finding(
-                "trained_in_eval",
+                "trained_in_eval" if is_same else "trained_while_evaluating",
                 "warning",
-                op.span,
+                op.span if is_same else pass_.span,
                 tensors=op.outputs[:1],
                 nodes=op.nodes[:1],
                 module=module.path,
                 type=module.type,
                 eval_line=str(switch.lineno) if switch is not None else "?",
+                step_line=line(step.span if step is not None else None),
+                train_line=line(before[op.module].span),
             )
             return
+
+
+def _step_after(diagnosis: Diagnosis, pass_: Pass) -> Update | None:
+    at = diagnosis.pass_step[pass_.id]
+    return next((step for step in diagnosis.steps if diagnosis.update_step.get(step.id, -1) > at), None)
 
 
 def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -71,7 +78,7 @@ def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         top = diagnosis.outermost(module).path
         evals = [call for call in code.calls if dotted(call.func) == f"{top}.eval" and not call.args]
-        if len(evals) != 1 or not _moves(diagnosis, top) or not _is_trained_through(diagnosis, op):
+        if len(evals) != 1 or not _moves(diagnosis, top) or _trained_by(diagnosis, op) is None:
             continue
         evaluated = any(other.module == op.module and other.grad_mode != "grad" for other in layers)
         yield diagnosis.finding(
@@ -105,12 +112,13 @@ def _moves(diagnosis: Diagnosis, model: str) -> bool:
     )
 
 
-def _is_trained_through(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether a pass came back through what was made of its output, and a step followed."""
+def _trained_by(diagnosis: Diagnosis, op: Op) -> Pass | None:
+    """The pass that came back through what was made of its output, when a step followed."""
     output, last = diagnosis.output_of(op), _last_step(diagnosis)
     made = output.grad_fn if output is not None else None
     number = diagnosis.visited.get(made.node) if made is not None else None
-    return number is not None and diagnosis.pass_step.get(diagnosis.trace.passes[number].id, last) < last
+    pass_ = diagnosis.trace.passes[number] if number is not None else None
+    return pass_ if pass_ is not None and diagnosis.pass_step.get(pass_.id, last) < last else None
 
 
 def _switch(code: Source, method: str) -> ast.Call | None:
@@ -124,21 +132,27 @@ def _switch(code: Source, method: str) -> ast.Call | None:
 
 
 def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Dropout or batch norm in train mode under no_grad, after training, with results that nothing learns from; in a
-    program that calls `train()` somewhere those that are held against labels."""
+    """Dropout or batch norm in train mode under no_grad, of results that are held against targets; in a
+    program that calls `train()` somewhere only where nobody asked for it."""
     code = diagnosis.code
     if not diagnosis.steps:
         return
     layers = [op for op in _layers(diagnosis) if op.module in diagnosis.modules and _is_training(op)]
-    found = [op for op in layers if op.grad_mode != "grad" and _takes_part(op)]
-    if _switch(code, "train") is not None:
-        found = [op for op in found[:MOST_LOOKED_AT] if _is_judged(diagnosis, op) and not _is_asked_for(diagnosis, op)]
-    if not found or _feeds_training(diagnosis):
+    trained = {(op.module, op.name): op for op in layers if diagnosis.reaches_a_pass(op)}
+    unrecorded = [op for op in layers if op.grad_mode != "grad" and (op.module, op.name) in trained and _takes_part(op)]
+    switched = _switch(code, "train") is not None
+    evaluated = in_eval(diagnosis) if unrecorded else set()
+    found = [
+        op
+        for op in unrecorded
+        if diagnosis.op_at[op.id] not in evaluated
+        and not _is_learnt_from(diagnosis, op)
+        and (_is_judged(diagnosis, op) or (not switched and _predicts(diagnosis, op, trained[op.module, op.name])))
+        and not (switched and _is_asked_for(diagnosis, op))
+    ]
+    if not found:
         return
     first = found[0]
-    trained = any(op.module == first.module and op.name == first.name and diagnosis.reaches_a_pass(op) for op in layers)
-    if not trained:
-        return
     module = diagnosis.modules[first.module or ""]
     around = _top_call(diagnosis, first)
     span = around.span if around is not None and around.span is not None else first.span
@@ -187,19 +201,6 @@ def _top_call(diagnosis: Diagnosis, op: Op) -> ModuleCall | None:
     )
 
 
-def _is_judged(diagnosis: Diagnosis, op: Op) -> bool:
-    """Whether the result of the model around it is compared, or a class is chosen by it."""
-    top = _top_call(diagnosis, op)
-    last = diagnosis.ops.get(top.last_op or "") if top is not None else None
-    made = walk(
-        last.outputs if last is not None else (),
-        lambda tensor: (t for op in diagnosis.takers.get(tensor, ()) for t in op.outputs),
-    )
-    return any(
-        taker.name in JUDGES for tensor in islice(made, MOST_VALUES) for taker in diagnosis.takers.get(tensor, ())
-    )
-
-
 def _is_asked_for(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether `train()` was called for this very evaluation: above it, with no pass between."""
     code = diagnosis.code
@@ -215,10 +216,56 @@ def _is_asked_for(diagnosis: Diagnosis, op: Op) -> bool:
     return False
 
 
-def _feeds_training(diagnosis: Diagnosis) -> bool:
-    """Whether anything computed under no_grad is used where gradients flow."""
-    made = {tensor for op in diagnosis.trace.ops if op.grad_mode != "grad" and not op.in_place for tensor in op.outputs}
-    return any(op.grad_mode == "grad" and op.nodes and not made.isdisjoint(op.inputs) for op in diagnosis.trace.ops)
+def _is_learnt_from(diagnosis: Diagnosis, op: Op) -> bool:
+    def through(tensor: str) -> Iterator[str]:
+        for taker in diagnosis.takers.get(tensor, ()):
+            yield from taker.outputs
+
+    made = walk(op.outputs, through)
+    return any(taker.grad_mode == "grad" and taker.nodes for value in made for taker in diagnosis.takers.get(value, ()))
+
+
+def _is_judged(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether what its model made of it is held against targets, unlike a sample that is only looked at."""
+    takers = (taker for value in _made_of(diagnosis, op) for taker in diagnosis.takers.get(value, ()))
+    return any(taker.name in JUDGES or squares_differences(diagnosis, taker) for taker in takers)
+
+
+def _predicts(diagnosis: Diagnosis, op: Op, trained: Op) -> bool:
+    """Whether the whole model ran, and training begins at what the model gives; a generator learns through another."""
+    calls = (call for call in diagnosis.trace.calls if call.parent is None and call.module == _model(diagnosis, op))
+    runs = any(op in _ops_of(diagnosis, call) for call in calls if call.grad_mode != "grad")
+    roots = {root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots}
+    return runs and not roots.isdisjoint(_made_of(diagnosis, trained))
+
+
+def _made_of(diagnosis: Diagnosis, op: Op) -> Iterator[str]:
+    """What was computed from the results of an op outside of other models."""
+    own = _model(diagnosis, op)
+
+    def through(tensor: str) -> Iterator[str]:
+        for taker in diagnosis.takers.get(tensor, ()):
+            yield from taker.outputs if _model(diagnosis, taker) in (own, None) else ()
+
+    return walk(op.outputs, through)
+
+
+def _model(diagnosis: Diagnosis, op: Op) -> str | None:
+    """The outermost module with parameters that an op ran in."""
+    module = diagnosis.modules.get(op.module or "")
+    root = diagnosis.outermost(module).id if module is not None else None
+    return root if root in diagnosis.models else None
+
+
+def in_eval(diagnosis: Diagnosis) -> set[int]:
+    """Places of the ops whose innermost running module was in eval mode."""
+    found: set[int] = set()
+    for call in diagnosis.trace.calls:  # outer calls first
+        first, last = diagnosis.op_at.get(call.first_op or ""), diagnosis.op_at.get(call.last_op or "")
+        if first is not None and last is not None:
+            inside = range(first, last + 1)
+            (found.difference_update if call.training else found.update)(inside)
+    return found
 
 
 def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:

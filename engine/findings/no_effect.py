@@ -4,13 +4,14 @@ early or late."""
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, argument
+from engine.findings.diagnosis import Diagnosis, argument, line
 from engine.findings.leaves import subtraction
+from engine.findings.modes import in_eval
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
 from engine.program.source import Source
 from engine.program.spelling import nearest
-from engine.trace import Edit, Finding
+from engine.trace import Edit, Finding, Op, Tensor
 
 MAKES_NEW = frozenset(
     "add sub mul div clamp clip to float double half bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze"
@@ -129,19 +130,20 @@ def _is_tensor(diagnosis: Diagnosis, node: ast.expr) -> bool:
 
 
 def _is_module(diagnosis: Diagnosis, node: ast.expr) -> bool:
-    """Whether an expression names a module of the trace: `net`, `net.fc`, `net[0]`, or the layer of a loop over one."""
+    """Whether an expression names a module: `net.fc`, `net[0]`, `self.fc` in its class, or the layer of a loop."""
+    path = _path(node)
+    owner = diagnosis.code.enclosing(node, ast.ClassDef)
     paths = {module.path for module in diagnosis.trace.modules}
-    if _path(node) in paths:
-        return True
-    for above in diagnosis.code.around(node) if isinstance(node, ast.Name) else ():
-        if isinstance(above, ast.For) and dotted(above.target) == dotted(node):
-            iterated = above.iter
-            if isinstance(iterated, ast.Call) and called(iterated) in ("children", "modules") and not iterated.args:
-                return isinstance(iterated.func, ast.Attribute) and _path(iterated.func.value) in paths
-            return _path(iterated) in {
-                module.path for module in diagnosis.trace.modules if module.type in ("Sequential", "ModuleList")
-            }
-    return False
+    if isinstance(owner, ast.ClassDef) and path.startswith("self."):
+        holders = (module.path for module in diagnosis.trace.modules if module.type == owner.name)
+        return any(f"{holder}{path[4:]}" in paths for holder in holders)
+    loops = (above for above in diagnosis.code.around(node) if isinstance(above, ast.For))
+    walked = [loop.iter for loop in loops if dotted(loop.target) == dotted(node)]
+    inner = walked[0] if walked else None
+    if isinstance(inner, ast.Call) and called(inner) in ("children", "modules") and not inner.args:
+        return isinstance(inner.func, ast.Attribute) and _path(inner.func.value) in paths
+    holders = (module.path for module in diagnosis.trace.modules if module.type in ("Sequential", "ModuleList"))
+    return _path(inner) in holders if inner is not None else path in paths
 
 
 def _path(node: ast.expr) -> str:
@@ -193,34 +195,40 @@ def _calls(statement: ast.stmt, method: str) -> bool:
 
 
 def states_shared(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`best = net.state_dict()` in a loop, loaded afterwards: it holds the very tensors that went on being trained."""
+    """Weights copied onto themselves: what was kept of them in a `state_dict()` is the very memory that went on being
+    trained."""
     code = diagnosis.code
-    if not diagnosis.steps:
-        return
-    loads = [call for call in code.calls if called(call) == "load_state_dict" and call.args]
-    loaded = {(dotted(load.func).removesuffix(".load_state_dict"), dotted(load.args[0])): load for load in loads}
-    for statement in code.bindings:
-        call, name = statement.value, dotted(statement.targets[0])
-        if not isinstance(call, ast.Call) or called(call) != "state_dict" or call.args or not code.in_loop(statement):
+    for op in diagnosis.ops_named(("copy_",)) if diagnosis.steps else ():
+        weight, kept = diagnosis.input_of(op), diagnosis.input_of(op, 1)
+        maker = diagnosis.maker.get(diagnosis.identity(kept.id)) if kept is not None else None
+        load, taken = code.call_at(op.span), code.call_at(maker.span if maker is not None else None)
+        if weight is None or kept is None or maker is None or load is None or not load.args or taken is None:
             continue
-        model = dotted(call.func).removesuffix(".state_dict")
-        load = loaded.get((model, name))
-        if load is None or code.in_loop(load) or load.lineno < statement.lineno:
+        if (
+            weight.storage != kept.storage
+            or called(taken) != "state_dict"
+            or not _moved_between(diagnosis, weight, maker, op)
+        ):
             continue
-        if code.function(load) is not code.function(statement):
-            continue
-        if {load.lineno, statement.lineno} & set(diagnosis.trace.lines_not_run):
-            continue
-        copied = f"{{name: value.clone() for name, value in {code.text(call)}.items()}}"
+        copied = f"{{name: value.clone() for name, value in {code.text(taken)}.items()}}"
         yield diagnosis.finding(
             "state_dict_shared",
             "warning",
-            code.span(statement),
-            fix=(code.replace(call, copied),),
-            name=name,
-            code=code.short(call),
-            load_line=str(load.lineno),
+            maker.span,
+            tensors=(diagnosis.identity(weight.id),),
+            fix=(code.replace(taken, copied),),
+            name=code.short(load.args[0]),
+            code=code.short(taken),
+            load_line=line(op.span),
         )
+        return
+
+
+def _moved_between(diagnosis: Diagnosis, weight: Tensor, first: Op, last: Op) -> bool:
+    """Whether a step moved a weight after one op and before another."""
+    steps = (step for step in diagnosis.steps if diagnosis.identity(weight.id) in diagnosis.changed_by(step))
+    moments = (diagnosis.update_step.get(step.id, -1) for step in steps)
+    return any(diagnosis.op_step[first.id] < moment < diagnosis.op_step[last.id] for moment in moments)
 
 
 def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -254,8 +262,8 @@ def tensors_not_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
         if owner is None or owner.name not in types or not target.startswith("self."):
             continue
         made = (tensor for op in diagnosis.ops_at(code.span(statement.value)) for tensor in op.outputs)
-        leaves = list(dict.fromkeys(leaf for leaf in map(diagnosis.identity, made) if leaf in diagnosis.fed))
-        leaves = [leaf for leaf in leaves if not diagnosis.is_parameter(leaf)]
+        loose = (leaf for leaf in map(diagnosis.identity, made) if not diagnosis.is_parameter(leaf))
+        leaves = list(dict.fromkeys(leaf for leaf in loose if leaf in diagnosis.fed))
         if not leaves or not diagnosis.stepped.isdisjoint(leaves):
             continue
         yield diagnosis.finding(
@@ -289,7 +297,7 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if argument(op, "p", 1) in ("0", "0.0"):
             continue
-        evaluated = _in_eval(diagnosis) if evaluated is None else evaluated
+        evaluated = in_eval(diagnosis) if evaluated is None else evaluated
         if diagnosis.op_at[op.id] not in evaluated:
             continue
         function = code.function(call)
@@ -309,14 +317,3 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _asked_by_module(diagnosis: Diagnosis, call: ast.Call) -> tuple[Edit, ...]:
     return (diagnosis.code.argument_added(call, "training=self.training"),)
-
-
-def _in_eval(diagnosis: Diagnosis) -> set[int]:
-    """Places of the ops whose innermost running module was in eval mode."""
-    found: set[int] = set()
-    for call in diagnosis.trace.calls:  # outer calls first
-        first, last = diagnosis.op_at.get(call.first_op or ""), diagnosis.op_at.get(call.last_op or "")
-        if first is not None and last is not None:
-            inside = range(first, last + 1)
-            (found.difference_update if call.training else found.update)(inside)
-    return found

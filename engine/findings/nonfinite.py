@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of
+from engine.findings.diagnosis import Diagnosis, argument, by_number, line, numbers_of, walk
 from engine.findings.losses import SOFTMAXES
 from engine.ops import out_of_place
 from engine.program.edits import Edits
@@ -15,7 +15,7 @@ Trouble = Literal["nan", "inf"]
 
 _MEANT = (
     "masked_fill masked_fill_ full full_like new_full fill_ where triu tril tensor as_tensor empty empty_like"
-    " new_empty scatter scatter_ index_fill __setitem__ setitem"
+    " new_empty scatter scatter_ index_fill __setitem__ setitem fill_diagonal_ new"
 )
 MEANT = frozenset(_MEANT.split())
 """Ops that put an infinity into a tensor on purpose."""
@@ -59,7 +59,8 @@ def trouble(tensor: Tensor | None) -> Trouble | None:
 
 
 def first_nonfinite(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """The first op, or else the first visit of a pass, that made a non-finite number out of finite ones."""
+    """The first op, or else the first visit of a pass, that made a non-finite number out of finite ones; or the data
+    that had one from the start."""
     troubled = {tensor.id: made for tensor in diagnosis.trace.tensors if (made := trouble(tensor)) is not None}
     if troubled:
         forward = next(_forward(diagnosis, troubled), None)
@@ -70,6 +71,35 @@ def first_nonfinite(diagnosis: Diagnosis) -> Iterator[Finding]:
                 yield backward[1]
         elif backward is not None:  # what came later comes of it
             yield backward[1]
+        else:
+            yield from _in_data(diagnosis, troubled)
+
+
+def _in_data(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[Finding]:
+    """The tensor whose NaN came to the root of a pass, and that no computation made."""
+    roots = (root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots if root.tensor is not None)
+    start = next((root for root in roots if troubled.get(root) == "nan"), None)
+    if start is None:
+        return
+
+    def before(tensor: str) -> list[str]:
+        return [given for given in diagnosis.made_from(tensor) if troubled.get(given) == "nan"]
+
+    sources = [tensor for tensor in walk([start], before) if not before(tensor)]
+    source = diagnosis.tensors[min(sources, key=by_number)]
+    maker, user = diagnosis.maker.get(source.id), next(iter(diagnosis.takers.get(source.id, ())), None)
+    if source.id == start or (maker is not None and maker.inputs and maker.name not in MEANT):
+        return
+    yield diagnosis.finding(
+        "nan_in_data",
+        "error",
+        maker.span if maker is not None else user.span if user is not None else None,
+        tensors=(source.id, start),
+        name=diagnosis.say(source.id),
+        place=_index(source, list(source.data).index("nan")) if source.data else "",
+        root=diagnosis.say(start),
+        used_line=line(user.span if user is not None else None),
+    )
 
 
 def _worst(troubled: dict[str, Trouble], tensors: Iterable[str | None]) -> Trouble | None:
@@ -79,13 +109,13 @@ def _worst(troubled: dict[str, Trouble], tensors: Iterable[str | None]) -> Troub
 
 def _forward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tuple[int, Finding]]:
     for op in diagnosis.trace.ops:
-        if op.pass_id is not None or op.name in MEANT or not op.inputs:
-            continue
         made = _worst(troubled, op.outputs)
-        if made is None:
+        if op.pass_id is not None or op.name in MEANT or not op.inputs or made is None:
             continue
         given = _worst(troubled, op.inputs)
-        if given is None:
+        if given is None and not (made == "inf" and _is_absorbed(diagnosis, troubled, op)):
+            if _has_unwritten(diagnosis, op):
+                return  # what was never written may be anything
             goes_on = any(
                 (maker := diagnosis.maker.get(tensor)) is None or (maker is not op and maker.name not in MEANT)
                 for tensor in troubled
@@ -98,6 +128,29 @@ def _forward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tup
         if given == "inf" and made == "nan" and op.name in SOFTMAXES:
             yield diagnosis.op_step.get(op.id, 0), _empty_row(diagnosis, op)
             return
+
+
+def _has_unwritten(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether memory that nothing was written into is behind an op; what wrote in place took none of what was there."""
+
+    def before(tensor: str) -> tuple[str, ...]:
+        maker = diagnosis.maker.get(tensor)
+        return maker.inputs if maker is not None and not maker.in_place else ()
+
+    behind = (diagnosis.tensors.get(tensor) for tensor in walk(op.inputs, before))
+    return any(tensor is not None and tensor.contents == "uninitialised" for tensor in behind)
+
+
+def _is_absorbed(diagnosis: Diagnosis, troubled: dict[str, Trouble], op: Op) -> bool:
+    """Whether all that was computed from an infinity is finite in the end, as behind a softmax: then it is meant."""
+    values = list(walk(op.outputs, lambda tensor: _troubled_users(diagnosis, troubled, tensor)))
+    roots = {root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots}
+    return all(troubled[value] == "inf" and value not in roots and diagnosis.takers.get(value) for value in values)
+
+
+def _troubled_users(diagnosis: Diagnosis, troubled: dict[str, Trouble], tensor: str) -> Iterator[str]:
+    for taker in diagnosis.takers.get(tensor, ()):
+        yield from (output for output in taker.outputs if output in troubled)
 
 
 def _is_older(diagnosis: Diagnosis, backward: Finding, forward: Finding) -> bool:
@@ -206,22 +259,23 @@ def _index(tensor: Tensor, at: int) -> str:
 
 
 def _diverged(diagnosis: Diagnosis, op: Op) -> Cause | None:
-    """A parameter that steps had made ten thousand times its first size, when that is behind the op."""
+    """A parameter behind the op that its moves along gradients had made ten thousand times its first size."""
     now = diagnosis.op_step.get(op.id, 0)
     first: dict[str, Tensor] = {}
     last: dict[str, Tensor] = {}
     for update in diagnosis.moves:
-        if diagnosis.update_step.get(update.id, now) >= now:
-            continue
-        for change in update.changes:
+        at = diagnosis.update_step.get(update.id, now)
+        for change in update.changes if at < now else ():
             before, after = diagnosis.tensors.get(change.before or ""), diagnosis.tensors.get(change.after or "")
-            if before is not None and after is not None and before.requires_grad:
-                identity = diagnosis.identity(before.id)
+            identity = diagnosis.identity(before.id) if before is not None else ""
+            given = diagnosis.gradient_steps.get(identity, ())
+            if before is not None and after is not None and given and given[0][0] < at:
                 first.setdefault(identity, before)
                 last[identity] = after
+    behind = set(map(diagnosis.identity, walk(op.inputs, diagnosis.made_from))) if last else set()
     for identity, record in last.items():
         size, began = _size(record), _size(first[identity])
-        if size > GROWN * max(began, 1e-3) or not math.isfinite(size):
+        if identity in behind and (size > GROWN * max(began, 1e-3) or not math.isfinite(size)):
             return Cause("diverged", record, size, "")
     return None
 
@@ -275,6 +329,9 @@ def _backward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tu
         for visit in pass_.visits:
             made = _worst(troubled, visit.left)
             if made is not None and _worst(troubled, visit.entered) is None and visit.node in diagnosis.nodes:
+                op = diagnosis.op_of_node(visit.node)
+                if op is not None and _worst(troubled, (*op.inputs, *op.outputs)) == "nan":
+                    continue  # it was in the values already
                 yield diagnosis.pass_step.get(pass_.id, 0), _sent(diagnosis, pass_, visit, made)
                 return
 

@@ -42,18 +42,26 @@ def starved_leaves(diagnosis: Diagnosis) -> set[str]:
 
 
 def set_aside(diagnosis: Diagnosis, starved: set[str]) -> set[str]:
-    """The parameters of models that got no gradient at all while another was trained, and that the program never asks
-    for."""
-    by_model: dict[str, set[str]] = {}
-    for module in diagnosis.trace.modules:
-        leaves = by_model.setdefault(diagnosis.outermost(module).path, set())
-        leaves.update(diagnosis.identity(member.tensor) for member in module.parameters)
-    models = {model: leaves for model, leaves in by_model.items() if leaves}
-    idle = {model: leaves for model, leaves in models.items() if leaves <= starved}
-    if len(idle) == len(models):
-        return set()
+    """Those that are to stay without: the program moves them itself, as it does a target network, or others are trained
+    and no optimizer holds them. Not those whose `.grad` is read."""
+    moved = starved & diagnosis.stepped
+    if diagnosis.steps:
+        return (moved | (starved - diagnosis.held)) - _read_grads(diagnosis)
+    roots: dict[str, set[str]] = {}
+    for leaf, root in diagnosis.root_of.items():
+        roots.setdefault(root.id, set()).add(leaf)
+    idle = [leaves for leaves in roots.values() if leaves <= starved]
     asked = set(models_asked(diagnosis.code.calls))
-    return {leaf for model, leaves in idle.items() if not _is_among(model, asked) for leaf in leaves}
+    if len(idle) < len(roots):
+        moved.update(leaf for leaves in idle for leaf in leaves if not _is_among(diagnosis.root_of[leaf].path, asked))
+    return moved - _read_grads(diagnosis)
+
+
+def _read_grads(diagnosis: Diagnosis) -> set[str]:
+    """Leaves whose `.grad` the program reads."""
+    attributes = diagnosis.code.attributes
+    read = [node.value for node in attributes if node.attr == "grad" and isinstance(node.ctx, ast.Load)]
+    return {diagnosis.identity(tensor.id) for node in read for tensor in diagnosis.bound_to(node)}
 
 
 def _is_among(model: str, asked: Iterable[str]) -> bool:
@@ -107,9 +115,8 @@ def arrivals(diagnosis: Diagnosis, starved: set[str]) -> Iterator[Way]:
         if way is None or op.raised or op.in_place:
             continue
         cut = way._replace(cut=op)
-        if (way.cut is None and not any(map(diagnosis.is_followed, op.outputs))) or (
-            op.id in to_op and op.name in COPIES
-        ):
+        is_copied = op.id in to_op and op.name in COPIES and not way.array
+        if is_copied or (way.cut is None and not any(map(diagnosis.is_followed, op.outputs))):
             way = cut
         if op.name in READS:
             user = user_of(diagnosis.trace, at, op)

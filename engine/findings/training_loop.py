@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import RESETS, Diagnosis, fed_by, line
+from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, line
 from engine.findings.optimizers import bound_once, made_later, span_of
 from engine.trace import Finding, Pass, Update
 
@@ -20,100 +20,84 @@ class _Wasted(NamedTuple):
     of: Pass
 
 
-class _Idle(NamedTuple):
-    """A step that moved nothing, and why: its gradients were zeroed, others have some, or there are none."""
+class _Turn(NamedTuple):
+    """A step, what ran since the step of the same optimizer before it, and what it came too late for."""
 
     step: Update
-    zeroed: _Wasted | None = None
-    waiting: tuple[str, ...] = ()
-    """Parameters that have gradients which no step used."""
+    begin: int
+    """Place in the timeline of the step before it, or of the program's start."""
+    is_idle: bool
+    """It moved nothing: its parameters had no gradients, or zeroed ones."""
+    wasted: _Wasted | None = None
 
 
 def idle_steps(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Steps that moved nothing: before a backward, after a `zero_grad`, or of an optimizer that holds other tensors."""
+    """Steps that moved nothing: before a backward, after a `zero_grad`, or where no gradient came to what they hold."""
     is_whole = not any(omitted.what in ("passes", "updates") for omitted in diagnosis.trace.truncated)
-    for idle, always in _Loop(diagnosis).first_idle():
-        if not always and (idle.waiting or not is_whole):
+    for turns in _turns(diagnosis):
+        idle = [turn for turn in turns if turn.is_idle]
+        always = len(idle) == len(turns)
+        if not idle or not (always or is_whole):
             continue
-        if idle.zeroed is not None:
-            yield _zeroed_too_early(diagnosis, idle.step, idle.zeroed)
-        elif idle.waiting:
-            yield _holds_others(diagnosis, idle.step, idle.waiting)
-        elif not _ended_at_its_root(diagnosis, idle.step):
-            yield _no_backward(diagnosis, idle.step, always=always)
+        since = _passes_since(diagnosis, idle[0])
+        if idle[0].wasted is not None:
+            yield _zeroed_too_early(diagnosis, idle[0].step, idle[0].wasted)
+        elif not since and not any(_passes_since(diagnosis, turn) for turn in idle if turn.wasted is None):
+            yield _no_backward(diagnosis, idle[0].step, always=always)
+        elif always:
+            yield _moves_nothing(diagnosis, idle[-1], _passes_since(diagnosis, idle[-1]) or since)
 
 
-def _ended_at_its_root(diagnosis: Diagnosis, step: Update) -> bool:
-    """Whether a pass did run before the step, from a leaf that nothing led on from."""
-    now = diagnosis.update_step.get(step.id, 0)
-    before = [pass_ for pass_ in diagnosis.trace.passes if diagnosis.pass_step.get(pass_.id, now) < now]
-    return bool(before) and any(diagnosis.is_tracked_leaf(root.tensor or "") for root in before[-1].roots)
+def _turns(diagnosis: Diagnosis) -> list[list[_Turn]]:
+    """The steps of each optimizer: of what holds the same parameters."""
+    turns: dict[frozenset[str], list[_Turn]] = {}
+    waiting: dict[str, Pass] = {}
+    cleared: set[str] = set()
+    wasted: dict[str, _Wasted] = {}
+    for moment in _moments(diagnosis):
+        if isinstance(moment, Pass):
+            fed = fed_by(moment)
+            waiting.update((leaf, moment) for leaf in fed)
+            cleared.difference_update(fed)
+            for leaf in fed:
+                wasted.pop(leaf, None)
+        elif moment.kind == "step":
+            held, moved = frozenset(diagnosis.held_by(moment)), diagnosis.changed_by(moment)
+            own = turns.setdefault(held, [])
+            begin = diagnosis.update_step[own[-1].step.id] if own else -1
+            is_idle = cleared.issuperset(moved)
+            lost = next((wasted[leaf] for leaf in wasted if leaf in held), None) if is_idle else None
+            own.append(_Turn(moment, begin, is_idle, lost))
+            for leaf in () if is_idle else moved:
+                waiting.pop(leaf, None)
+                wasted.pop(leaf, None)
+        elif moment.kind != "grad_set":
+            owners = (diagnosis.gradient_owner.get(gradient) for gradient in diagnosis.changed_by(moment))
+            for owner in (owner for owner in owners if owner is not None):
+                cleared.add(owner)
+                if owner in waiting:
+                    wasted[owner] = _Wasted(moment, waiting.pop(owner))
+    return list(turns.values())
 
 
-class _Loop:
-    """Passes, steps and resets in the order they came, and what each left for the next."""
+def _moments(diagnosis: Diagnosis) -> list[Pass | Update]:
+    """Passes, steps and resets in the order they came."""
+    trace, pass_step, update_step = diagnosis.trace, diagnosis.pass_step, diagnosis.update_step
+    moments: list[tuple[int, Pass | Update]] = [
+        *((pass_step.get(pass_.id, 0), pass_) for pass_ in trace.passes if not pass_.failed),
+        *(
+            (update_step[update.id], update)
+            for update in trace.updates
+            if update.kind in ("step", *RESETS) and update.id in update_step
+        ),
+    ]
+    return [moment for _, moment in sorted(moments, key=lambda dated: dated[0])]
 
-    def __init__(self, diagnosis: Diagnosis) -> None:
-        self.diagnosis = diagnosis
-        self.waiting: dict[str, Pass] = {}
-        """Leaves whose gradient no step has used yet."""
-        self.cleared: set[str] = set()
-        self.wasted: dict[str, _Wasted] = {}
 
-    def first_idle(self) -> list[tuple[_Idle, bool]]:
-        """Of each optimizer the first step that moved nothing, and whether none moved anything."""
-        steps: dict[str, list[_Idle | None]] = {}
-        for moment in self._moments():
-            if isinstance(moment, Pass):
-                self._feed(moment)
-            elif moment.kind == "step":
-                steps.setdefault(moment.variable or moment.optimizer or "", []).append(self._step(moment))
-            elif moment.kind != "grad_set":
-                self._reset(moment)
-        idle = {name: [step for step in all_ if step is not None] for name, all_ in steps.items()}
-        return [(found[0], len(found) == len(steps[name])) for name, found in idle.items() if found]
-
-    def _moments(self) -> list[Pass | Update]:
-        trace, pass_step, update_step = self.diagnosis.trace, self.diagnosis.pass_step, self.diagnosis.update_step
-        moments: list[tuple[int, Pass | Update]] = [
-            *((pass_step.get(pass_.id, 0), pass_) for pass_ in trace.passes if not pass_.failed),
-            *(
-                (update_step[update.id], update)
-                for update in trace.updates
-                if update.kind in ("step", *RESETS) and update.id in update_step
-            ),
-        ]
-        return [moment for _, moment in sorted(moments, key=lambda dated: dated[0])]
-
-    def _feed(self, pass_: Pass) -> None:
-        for leaf in fed_by(pass_):
-            self.waiting[leaf] = pass_
-            self.cleared.discard(leaf)
-            self.wasted.pop(leaf, None)
-
-    def _step(self, step: Update) -> _Idle | None:
-        moved = self.diagnosis.changed_by(step)
-        if self.cleared.issuperset(moved):
-            return self._idle(step)
-        for leaf in moved:
-            self.waiting.pop(leaf, None)
-            self.wasted.pop(leaf, None)
-        return None
-
-    def _idle(self, step: Update) -> _Idle:
-        for wasted in self.wasted.values():
-            by = wasted.by
-            if by.kind == "zero_grad" and (by.owner == "module" or by.variable == step.variable):
-                return _Idle(step, zeroed=wasted)
-        return _Idle(step, waiting=tuple(leaf for leaf in self.waiting if self.diagnosis.is_parameter(leaf)))
-
-    def _reset(self, update: Update) -> None:
-        owners = self.diagnosis.gradient_owner
-        for leaf in (owners.get(gradient) for gradient in self.diagnosis.changed_by(update)):
-            if leaf is not None:
-                self.cleared.add(leaf)
-                if leaf in self.waiting:
-                    self.wasted[leaf] = _Wasted(update, self.waiting.pop(leaf))
+def _passes_since(diagnosis: Diagnosis, turn: _Turn) -> list[Pass]:
+    """The passes between a step and the one before it."""
+    end = diagnosis.update_step[turn.step.id]
+    return [pass_ for pass_ in diagnosis.trace.passes if turn.begin < diagnosis.pass_step.get(pass_.id, -1) < end]
 
 
 def _zeroed_too_early(diagnosis: Diagnosis, step: Update, wasted: _Wasted) -> Finding:
@@ -124,6 +108,7 @@ def _zeroed_too_early(diagnosis: Diagnosis, step: Update, wasted: _Wasted) -> Fi
         "zero_grad_before_step",
         "error",
         wasted.by.span,
+        tensors=diagnosis.held_by(step)[:8],
         fix=code.moved(zero, before=backward) if is_between else (),
         pass_line=line(wasted.of.span),
         step_line=line(step.span),
@@ -141,23 +126,31 @@ def _no_backward(diagnosis: Diagnosis, step: Update, *, always: bool) -> Finding
         "step_without_backward",
         "error" if always else "warning",
         step.span,
+        tensors=diagnosis.held_by(step)[:8],
         fix=code.moved(statement, after=code.statement_at(later)) if later is not None else (),
         optimizer=step.variable or step.optimizer or "",
-        pass_line=line(later),
     )
 
 
-def _holds_others(diagnosis: Diagnosis, step: Update, leaves: Sequence[str]) -> Finding:
+def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> Finding:
+    """The passes before it fed other tensors; where these are all that was used, the optimizer was given others."""
+    step, held = turn.step, diagnosis.held_by(turn.step)
+    used = (op for leaf in held for op in diagnosis.uses.get(leaf, ()) if not op.in_place)  # initialisers only write
+    is_used = any(diagnosis.op_step.get(op.id, -1) > turn.begin for op in used)
+    fed = sorted({leaf for pass_ in since for leaf in fed_by(pass_)}, key=by_number)
+    others = [leaf for leaf in fed if diagnosis.is_parameter(leaf)]
     made = bound_once(diagnosis, step.variable)
+    is_other = bool(others) and not is_used
     return diagnosis.finding(
-        "optimizer_holds_others",
+        "optimizer_holds_others" if is_other else "step_moves_nothing",
         "error",
         step.span,
-        tensors=leaves[:8],
-        fix=made_later(diagnosis, made),
+        tensors=others if is_other else held,
+        fix=made_later(diagnosis, made) if is_other else (),
         optimizer=step.variable or step.optimizer or "",
-        names=diagnosis.say_all(leaves),
-        made_line=line(span_of(diagnosis, made)),
+        names=diagnosis.say_all(others),
+        pass_line=line(since[-1].span if since else None),
+        made_line=line(span_of(diagnosis, made) or step.span),
     )
 
 

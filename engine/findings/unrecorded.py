@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.leaves import subtraction
-from engine.findings.optimizers import bound_once, models_given
-from engine.findings.starved_leaves import arrivals, starved_leaves, wanting_leaves
+from engine.findings.starved_leaves import arrivals, set_aside, starved_leaves, wanting_leaves
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword, names_read
+from engine.program.names import called, dotted, keyword
 from engine.program.tree import Function
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
@@ -24,7 +23,7 @@ def unrecorded(diagnosis: Diagnosis) -> Iterator[Finding]:
     failed = diagnosis.failed_pass() if failure is not None and NO_GRADIENT in failure.message else None
     starved = wanting_leaves(diagnosis) if failed is not None else starved_leaves(diagnosis)
     if failed is None and starved:
-        starved &= _given_to_optimizers(diagnosis) | _read_grads(diagnosis)
+        starved -= set_aside(diagnosis, starved)
     lost: dict[str, list[str]] = {}
     for way in arrivals(diagnosis, starved) if starved and diagnosis.trace.passes else ():
         if way.cut is not None and way.leaf not in lost.setdefault(way.cut.id, []):
@@ -148,29 +147,6 @@ def _asked_after(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> Span | Non
 
 def _is_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is True
-
-
-def _given_to_optimizers(diagnosis: Diagnosis) -> set[str]:
-    """The parameters of models named where an optimizer that steps is made, or in what it is made from."""
-    code = diagnosis.code
-    names = dict.fromkeys(step.variable for step in diagnosis.steps)
-    makers = [made.value for name in names if (made := bound_once(diagnosis, name)) is not None]
-    read = {name for maker in makers for name in names_read(maker)}
-    sources = [binding.value for binding in code.bindings if dotted(binding.targets[0]) in read]
-    given = {model for node in (*makers, *sources) for model in models_given(node)}
-    return {
-        diagnosis.identity(member.tensor)
-        for module in diagnosis.trace.modules
-        if module.path in given or diagnosis.outermost(module).path in given
-        for member in module.parameters
-    }
-
-
-def _read_grads(diagnosis: Diagnosis) -> set[str]:
-    """Leaves whose `.grad` the program reads."""
-    attributes = diagnosis.code.attributes
-    read = [node.value for node in attributes if node.attr == "grad" and isinstance(node.ctx, ast.Load)]
-    return {diagnosis.identity(tensor.id) for node in read for tensor in diagnosis.bound_to(node)}
 
 
 def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -7,20 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, numbers_of, once_a_line
-from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES, PASSING
+from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizers import made_by
 from engine.program.edits import Edits
 from engine.program.names import dotted, keyword
 from engine.trace import Finding, Op, Pass, Span, Update
 
-LOSS_FUNCTIONS = frozenset(
-    (
-        *LOSSES,
-        *ELEMENTWISE_LOSSES,
-        *"kl_div poisson_nll_loss gaussian_nll_loss ctc_loss".split(),
-        *"soft_margin_loss multi_margin_loss multilabel_margin_loss".split(),
-    )
-)
 KEEPS_SIGN = PASSING | frozenset("mean sum __getitem__ getitem sqrt detach".split())
 BY_NUMBERS = frozenset("add sub mul div neg rsub".split())
 """Ops of one tensor and a number; those that turn the sign among them."""
@@ -162,7 +154,7 @@ def _sign(diagnosis: Diagnosis, pass_: Pass) -> int:
         maker = diagnosis.maker.get(tensor or "")
         if maker is None:
             return 0
-        if maker.name in LOSS_FUNCTIONS or _squares_differences(diagnosis, maker):
+        if maker.name in LOSS_FUNCTIONS or squares_differences(diagnosis, maker):
             return sign
         if _negates(maker):
             sign = -sign
@@ -186,7 +178,7 @@ def _summand(diagnosis: Diagnosis, op: Op) -> str | None:
     return op.inputs[0] if op.inputs and op.name in KEEPS_SIGN else None
 
 
-def _squares_differences(diagnosis: Diagnosis, op: Op) -> bool:
+def squares_differences(diagnosis: Diagnosis, op: Op) -> bool:
     """`(y_hat - y) ** 2`, in any of its spellings, with a target that is not trained or a number."""
     is_square = (
         (op.name == "pow" and argument(op, "exponent", 1) in ("2", "2.0"))

@@ -48,24 +48,19 @@ def values_cut(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _cast(diagnosis: Diagnosis, op: Op) -> Finding | None:
-    result = diagnosis.output_of(op)
-    if result is None or result.dtype not in (*WHOLE, "int64") or op.name in ARITHMETIC:
+    given, result = diagnosis.input_of(op), diagnosis.output_of(op)
+    if given is None or result is None or result.dtype not in (*WHOLE, "int64") or given.dtype == result.dtype:
         return None
-    given = diagnosis.input_of(op)
-    numbers = numbers_of(given) if given is not None else _literals(diagnosis, op)
-    kept = numbers_of(result)
-    if given is not None and given.dtype == result.dtype:
-        return None
+    numbers, kept = numbers_of(given), numbers_of(result)
     if len(numbers) != len(kept):
         return None
     for before, after in zip(numbers, kept, strict=True):
-        if before != after:
-            is_fraction = math.trunc(before) == after
+        if math.trunc(before) != after:
             return Finding(
-                code="fraction_lost" if is_fraction else "number_wrapped",
-                severity="note" if is_fraction else "warning",
+                code="number_wrapped",
+                severity="warning",
                 span=op.span,
-                tensors=tuple(tensor.id for tensor in (given, result) if tensor is not None),
+                tensors=(given.id, result.id),
                 parameters=_parameters(diagnosis, op, result, before, after),
             )
     return None
@@ -83,40 +78,6 @@ def _parameters(diagnosis: Diagnosis, op: Op, result: Tensor, before: float, aft
         "low": str(low),
         "high": str(high),
     }
-
-
-def _literals(diagnosis: Diagnosis, op: Op) -> Sequence[float]:
-    """The numbers written in `torch.tensor([2.9], dtype=torch.int8)` or `torch.full((2,), 2.9, dtype=torch.int8)`."""
-    call = diagnosis.code.call_at(op.span)
-    if call is None or called(call) != op.name or not call.args:
-        return ()
-    if op.name == "full":
-        value = _number(call.args[1]) if len(call.args) > 1 else None
-        result = diagnosis.output_of(op)
-        return [value] * len(numbers_of(result)) if value is not None else ()
-    if op.name not in ("tensor", "as_tensor"):
-        return ()
-    found = [_number(leaf) for leaf in _leaves(call.args[0])]
-    return [number for number in found if number is not None] if None not in found else ()
-
-
-def _leaves(node: ast.expr) -> Iterator[ast.expr]:
-    pending = [node]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, ast.List | ast.Tuple):
-            pending.extend(reversed(part.elts))
-        else:
-            yield part
-
-
-def _number(node: ast.expr) -> float | None:
-    match node:
-        case ast.Constant(value=int() | float() as value):
-            return float(value)
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
-            return -float(value)
-    return None
 
 
 def _written_into(diagnosis: Diagnosis, op: Op) -> Finding | None:
@@ -181,31 +142,6 @@ def _operand(diagnosis: Diagnosis, op: Op, at: int) -> Sequence[float]:
         return ()
 
 
-def promoted(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """float32 that met a float64 tensor and became float64."""
-    if not diagnosis.dtypes >= {"float32", "float64"}:
-        return
-    for op in diagnosis.ops_named("add sub mul div matmul pow mse_loss cat".split()):
-        tensors = [diagnosis.tensors[input_] for input_ in op.inputs if input_ in diagnosis.tensors]
-        result = diagnosis.output_of(op)
-        if result is None or result.dtype != "float64":
-            continue
-        single = [tensor for tensor in tensors if tensor.dtype == "float32" and tensor.shape]
-        double = [tensor for tensor in tensors if tensor.dtype == "float64" and tensor.shape]
-        if single and double:
-            yield diagnosis.finding(
-                "promoted_to_float64",
-                "note",
-                op.span,
-                tensors=(double[0].id, single[0].id, result.id),
-                nodes=op.nodes[:1],
-                op=op.name,
-                single=diagnosis.say(single[0].id),
-                double=diagnosis.say(double[0].id),
-            )
-            return
-
-
 def squeezes_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A `squeeze` that never found an axis of size 1."""
     code = diagnosis.code
@@ -254,29 +190,50 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
             written.add(op.inputs[0])
         if written.issuperset(read):
             continue
+        made = _viewed(diagnosis, read[0])
         yield diagnosis.finding(
             "uninitialised_read",
             "warning",
             op.span,
-            tensors=(read[0], *op.outputs[:1]),
+            tensors=(made, *op.outputs[:1]),
             nodes=op.nodes[:1],
-            fix=_filled(diagnosis, read[0]),
-            name=diagnosis.say(read[0]),
+            fix=_filled(diagnosis, made),
+            name=diagnosis.say(made),
             op=op.name,
-            **_origin(diagnosis, read[0]),
+            **_origin(diagnosis, made),
         )
         return
 
 
+def _viewed(diagnosis: Diagnosis, tensor: str) -> str:
+    """The tensor whose memory a view shows."""
+    maker = diagnosis.maker.get(tensor)
+    while maker is not None and maker.inputs and (maker.view or maker.name == "Parameter"):
+        tensor = maker.inputs[0]
+        maker = diagnosis.maker.get(tensor)
+    return tensor
+
+
 def _origin(diagnosis: Diagnosis, tensor: str) -> dict[str, str]:
     """What made a tensor without contents, and where: an op, or `torch.Tensor(3)`, which is none."""
-    maker, call = diagnosis.maker.get(tensor), _constructor(diagnosis, tensor)
+    maker, call = _blank_maker(diagnosis, tensor), _constructor(diagnosis, tensor)
     if maker is None and call is not None:
         return {"made_line": str(call.lineno), "maker": called(call)}
     return {
         "made_line": line(maker.span if maker is not None else None),
         "maker": maker.name if maker is not None else "?",
     }
+
+
+def _blank_maker(diagnosis: Diagnosis, tensor: str) -> Op | None:
+    """The op that gave the memory; a parameter was made of the only such result of its form that nothing else took."""
+    record, maker = diagnosis.tensors.get(tensor), diagnosis.maker.get(tensor)
+    if record is None or maker is not None:
+        return maker
+    blank = (other for other in diagnosis.trace.tensors if other.contents == "uninitialised")
+    alike = (other.id for other in blank if other.shape == record.shape and other.id not in diagnosis.takers)
+    makers = [diagnosis.maker[other] for other in alike if other in diagnosis.maker]
+    return makers[0] if len({made.span for made in makers}) == 1 else None
 
 
 def _constructor(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
@@ -289,7 +246,7 @@ def _constructor(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
 
 def _filled(diagnosis: Diagnosis, tensor: str) -> Edits:
     """`torch.zeros` in place of `torch.empty`, or of `torch.Tensor` with sizes."""
-    maker, constructor = diagnosis.maker.get(tensor), _constructor(diagnosis, tensor)
+    maker, constructor = _blank_maker(diagnosis, tensor), _constructor(diagnosis, tensor)
     sizes = constructor.args if constructor is not None else []
     is_float = constructor is not None and dotted(constructor.func) in ("torch.Tensor", "torch.FloatTensor")
     if maker is None and is_float and constructor is not None and all(isinstance(size, ast.Constant) for size in sizes):

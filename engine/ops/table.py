@@ -130,7 +130,7 @@ ROWS = {
         randint_like new_zeros new_ones new_full: like
         empty empty_strided empty_permuted: uninitialised makes_leaf
         empty_like: like uninitialised makes_leaf
-        new_empty new_empty_strided: like uninitialised
+        new new_empty new_empty_strided: like uninitialised
         grad backward: passes
         _amp_foreach_non_finite_check_and_unscale_: writes_silently
     """,

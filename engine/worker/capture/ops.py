@@ -287,7 +287,7 @@ class Recording(TorchFunctionMode):
         known = len(nodes.numbers)
         changed = self._changes(call) if called.writes_silently or _wrote(taken) else []
         made = [result] if type(result) is _Tensor else tensors_in(result)
-        states = [self._output(called, tensor, taken) for tensor in made]
+        states = [self._output(call, tensor) for tensor in made]
         outputs = tuple([state.id for state in states])
         if result is None:
             outputs = tuple([state.id for _, state, _, _ in changed])
@@ -343,13 +343,14 @@ class Recording(TorchFunctionMode):
             self.recorder.nodes.number(base.grad_fn)
         return last
 
-    def _output(self, called: Called, tensor: torch.Tensor, taken: Taken) -> State:
-        tensors, storages = self.recorder.tensors, self.recorder.storages
+    def _output(self, call: _Call, tensor: torch.Tensor) -> State:
+        tensors, storages, taken = self.recorder.tensors, self.recorder.storages, call.taken
         state = tensors.state(tensor)
         if state is None:
-            undefined = called.uninitialised or storages.lies_in_undefined(tensor, taken)
+            uninitialised = call.called.uninitialised and not _gives_values(call)
+            undefined = uninitialised or storages.lies_in_undefined(tensor, taken)
             state = tensors.made(tensor, bool(taken), look(tensor, undefined, taken[0][1].look if taken else None))
-            if called.uninitialised:
+            if uninitialised:
                 storages.find(state)
             return state
         # one of the arguments itself, or a member read again
@@ -361,6 +362,12 @@ class Recording(TorchFunctionMode):
                 return tensors.renew(tensor, state, fresh=True)
             tensors.reconsider(tensor, state)
         return state
+
+
+def _gives_values(call: _Call) -> bool:
+    """Whether `x.new(…)` was given what is to be in it; numbers and a `torch.Size` are sizes."""
+    given = call.args[1:2] if call.called.name == "new" else ()
+    return any(not isinstance(value, int | torch.Size) for value in given)
 
 
 def _wrote(taken: Taken) -> bool:

@@ -179,7 +179,7 @@ class Optimizers:
 
     def _tell(self, step: _Step, raised: bool) -> None:
         silent = _writes_past_versions(step.optimizer)
-        changes, groups = [], []
+        changes, groups, passed_over = [], [], []
         for parameter, state, before, group in step.parameters:
             self._renewed(parameter, state, silent)
             gradient = step.fetched.get(state.first, 0)
@@ -187,10 +187,12 @@ class Optimizers:
                 changes.append(ChangeWord(before, state.id, gradient=gradient))
                 groups.append(group)
                 self._spread(state)
+            else:
+                passed_over.append(state.first)
         states = tuple(self._state_changes(step, silent))
         self.recorder.updates.add(Updated(
             0, "step", tuple(changes), states, step.site, 0, type(step.optimizer).__name__, self._name(step.optimizer),
-            groups=tuple(groups), settings=step.settings, raised=raised,
+            groups=tuple(groups), settings=step.settings, raised=raised, without_gradient=tuple(passed_over),
         ))  # fmt: skip
 
     def _renewed(self, tensor: torch.Tensor, state: State, silent: bool) -> State:

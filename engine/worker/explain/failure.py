@@ -1,6 +1,7 @@
 """The failure of a user's program: its place, its frames, and the text plain Python prints for it."""
 
 import errno
+import re
 import traceback
 from types import FrameType, TracebackType
 from typing import Literal

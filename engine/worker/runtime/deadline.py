@@ -82,9 +82,9 @@ class Deadline:
         line = line_of(self.thread)
         what = _TIMES[limit].format(self.limits.wall_s if limit == "wall_s" else self.limits.cpu_s)
         if line:
-            message = f"{what} reached at line {line}; make the loop shorter or ask for a larger `{limit}`"
+            message = f"{what} reached at line {line}; make the loop shorter or use less data"
         else:
-            message = f"{what} reached outside the program's own lines; let it do less or ask for a larger `{limit}`"
+            message = f"{what} reached outside the program's own lines; let it do less"
             faulthandler.dump_traceback(2)  # for the operator
         self._say(Failed("limit", limit, message, site, (), "", limit=limit))
         _end(0)

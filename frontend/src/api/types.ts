@@ -1621,6 +1621,10 @@ export interface Operand {
  */
 export interface Finding {
   /**
+   * `certain`: values or graph prove it; `possible`: it looks like one, and may be meant.
+   */
+  certainty?: "certain" | "possible";
+  /**
    * Which diagnosis.
    */
   code: string;
@@ -1628,6 +1632,10 @@ export interface Finding {
    * Edits that together are to mend it. Whether they do is told by running them (`gradgraph.fixes/1`).
    */
   fix?: Edit[];
+  /**
+   * Place in `findings` of the diagnosis that this one comes of: mending that one ends it too.
+   */
+  follows?: number | null;
   /**
    * For a run asked for by expression: that place in the expression as given, when it is in it.
    */
@@ -3293,6 +3301,10 @@ export interface Update {
    * The name it is bound to.
    */
   variable?: string | null;
+  /**
+   * For an optimizer step: the parameters it holds (their identities) that had no gradient and did not change.
+   */
+  without_gradient?: string[];
 }
 /**
  * One tensor before and after an update.

@@ -929,7 +929,7 @@ img = torch.randint(0, 256, (3, 4, 4), dtype=torch.uint8)
 x = img.float() / 255
 back = (x * 255).round().to(torch.uint8)
 idx = (torch.rand(5) * 10).long()
-""", frozenset({"fraction_lost"})),
+""", frozenset()),
     "running average": ("""
 # running average
 m = nn.BatchNorm1d(3)

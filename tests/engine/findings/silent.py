@@ -209,15 +209,6 @@ for i in range(1):
     (a * a).backward()
     a = a - lr * a.grad
 """),
-    Case("grad_compared_too_early", 6, {"name": "x", "pass_line": "7"}, """x = torch.ones(2, requires_grad=True)
-y = (x * 3).sum()
-print(x.grad == 3)
-y.backward()
-"""),
-    Case("grad_compared_too_early", 5, {"name": "w", "pass_line": "6"}, """w = torch.ones(2, requires_grad=True)
-same = torch.ones(2) != w.grad
-(w * 3).sum().backward()
-"""),
     Case("parameter_made_in_forward", 8, {"count": "1"}, """class Net(nn.Module):
     def __init__(self):
         super().__init__()
@@ -277,7 +268,7 @@ opt.step()
     loss = F.mse_loss(model(x), y)
     opt.step()
 """),
-    Case("step_without_backward", 10, {"optimizer": "opt", "pass_line": "11"}, TRAIN + """for i in range(3):
+    Case("step_without_backward", 10, {"optimizer": "opt"}, TRAIN + """for i in range(3):
     opt.zero_grad()
     loss = F.mse_loss(model(x), y)
     opt.step()
@@ -375,19 +366,6 @@ opt.step()
 a.requires_grad = False
 (b * 2).sum().backward()
 opt.step()
-"""),
-    Case("frozen_in_optimizer", 7, {"count": "2", "optimizer": "opt"}, """model = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))
-for p in model[0].parameters():
-    p.requires_grad = False
-opt = torch.optim.SGD(model.parameters(), lr=0.1)
-model(torch.ones(4, 2)).pow(2).mean().backward()
-opt.step()
-"""),
-    Case("frozen_in_optimizer", 6, {"count": "1", "optimizer": "adam"}, """net = nn.Linear(2, 1)
-net.bias.requires_grad_(False)
-adam = torch.optim.Adam(net.parameters(), lr=0.1)
-net(torch.ones(4, 2)).pow(2).mean().backward()
-adam.step()
 """),
     Case("step_without_zero_grad", 9, {"names": "model.0.weight, model.0.bias, model.2.weight (+1)"}, TRAIN + """for i in range(3):
     loss = F.mse_loss(model(x), y)
@@ -551,10 +529,6 @@ p[0, 0].backward()
 print(layer(torch.randn(3)))
 """),
     # Types
-    Case("fraction_lost", 4, {"before": "2.9", "after": "2", "dtype": "int8"}, "x = torch.tensor([2.9, 1.0], dtype=torch.int8)\n"),
-    Case("fraction_lost", 5, {"before": "-1.5", "after": "-1", "dtype": "int64", "op": "long"}, """x = torch.tensor([1.0, -1.5])
-labels = x.long()
-"""),
     Case("fraction_lost_in_place", 5, {"before": "0.5", "after": "0", "dtype": "int64"}, """t = torch.tensor([1, 2, 3])
 t[0] = 0.5
 """),
@@ -568,15 +542,6 @@ b = a.to(torch.int8)
     Case("number_wrapped", 6, {"before": "300", "after": "44", "dtype": "uint8"}, """a = torch.tensor([200, 10], dtype=torch.uint8)
 b = torch.tensor([100, 10], dtype=torch.uint8)
 c = a + b
-"""),
-    Case("promoted_to_float64", 6, {"double": "d", "single": "w"}, """d = torch.tensor([1.0, 2.0], dtype=torch.float64)
-w = torch.ones(2, requires_grad=True)
-y = (w * d).sum()
-y.backward()
-"""),
-    Case("promoted_to_float64", 6, {"op": "sub"}, """import numpy as np
-target = torch.from_numpy(np.array([1.0, 2.0]))
-print(torch.ones(2) - target)
 """),
     Case("squeeze_without_effect", 5, {"name": "x", "shape": "4×4"}, """x = torch.zeros(4, 4)
 y = x.squeeze()
@@ -650,10 +615,10 @@ w.grad = None
 g.backward()
 """),
     # Flow
-    Case("gradient_vanishes", 5, {"count": "12", "first": "net.0.weight"}, """net = nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(8, 8), nn.Sigmoid())])
+    Case("gradient_vanishes", 5, {"count": "11", "first": "net.0.weight"}, """net = nn.Sequential(*[layer for _ in range(12) for layer in (nn.Linear(8, 8), nn.Sigmoid())])
 net(torch.randn(4, 8)).sum().backward()
 """),
-    Case("gradient_vanishes", 10, {"count": "9"}, """layers = nn.ModuleList([nn.Linear(6, 6, bias=False) for _ in range(9)])
+    Case("gradient_vanishes", 10, {"count": "8"}, """layers = nn.ModuleList([nn.Linear(6, 6, bias=False) for _ in range(9)])
 for layer in layers:
     nn.init.normal_(layer.weight, std=0.01)
 h = torch.randn(5, 6)
@@ -665,12 +630,12 @@ for i in range(3):
     layers.zero_grad()
     run(h).pow(2).sum().backward()
 """),
-    Case("gradient_explodes", 7, {"count": "10", "last": "net.9.weight"}, """net = nn.Sequential(*[nn.Linear(8, 8, bias=False) for _ in range(10)])
+    Case("gradient_explodes", 7, {"count": "9", "last": "net.9.weight"}, """net = nn.Sequential(*[nn.Linear(8, 8, bias=False) for _ in range(10)])
 for layer in net:
     nn.init.normal_(layer.weight, std=4.0)
 net(torch.randn(4, 8)).sum().backward()
 """),
-    Case("gradient_explodes", 8, {"count": "8"}, """ws = [torch.full((4, 4), 5.0, requires_grad=True) for _ in range(8)]
+    Case("gradient_explodes", 8, {"count": "7"}, """ws = [torch.full((4, 4), 5.0, requires_grad=True) for _ in range(8)]
 x = torch.randn(3, 4) / 1e9
 h = x
 for w in ws:
@@ -789,7 +754,6 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("grad_of_untracked", "class Box:\n    grad = 3\nb = Box()\nx = torch.ones(2, requires_grad=True)\n(x * b.grad).sum().backward()\nprint(b.grad)\n"),
     ("leaf_rebound", "w = torch.tensor([1.0, 2.0], requires_grad=True)\n(w ** 2).sum().backward()\nw = (w - 0.1 * w.grad).detach().requires_grad_()\n"),
     ("leaf_rebound", "w = torch.tensor([1.0, 2.0], requires_grad=True)\n(w ** 2).sum().backward()\nnew = w.detach() - 0.1 * w.grad\ng = 0.5 * w.grad\n"),
-    ("grad_compared_too_early", "x = torch.ones(2, requires_grad=True)\nprint(x.grad == None)\n(x * 3).sum().backward()\nprint(x.grad == 3)\n"),
     ("parameter_made_in_forward", "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.w = None\n"
      "    def forward(self, x):\n        if self.w is None:\n            self.w = nn.Parameter(torch.ones(2))\n        return x * self.w\n"
      "net = Net()\nnet(torch.ones(2)).sum().backward()\nnet(torch.ones(2)).sum().backward()\n"),
@@ -827,10 +791,6 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("method_not_called", TRAIN + LOOP + "step = opt.step\nstep()\n"),
     ("scheduler_before_step", TRAIN + "sched = torch.optim.lr_scheduler.StepLR(opt, 1)\n" + LOOP + "    sched.step()\n"),
     ("frozen_but_moved", TRAIN + "model[0].requires_grad_(False)\n" + LOOP),
-    ("frozen_in_optimizer", TRAIN.replace("opt =", "model[0].requires_grad_(False)\nopt =").replace(
-        "model.parameters()", "[p for p in model.parameters() if p.requires_grad]") + LOOP),
-    ("frozen_in_optimizer", TRAIN.replace("opt =", "model[0].requires_grad_(False)\nopt =").replace(
-        "model.parameters()", "filter(lambda p: p.requires_grad, model.parameters())") + LOOP),
     ("trained_in_eval", DROP + "for epoch in range(2):\n    model.train()\n    opt.zero_grad()\n    loss = F.mse_loss(model(x), y)\n"
      "    loss.backward()\n    opt.step()\n    model.eval()\n    with torch.no_grad():\n        model(x)\n"),
     ("trained_in_eval", DROP + LOOP + "model.eval()\nz = x.clone().requires_grad_()\nmodel(z).sum().backward()\nprint(z.grad)\n"),
@@ -852,10 +812,8 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("nll_without_log_softmax", "z = torch.randn(4, 3, requires_grad=True)\nF.nll_loss(F.log_softmax(z, dim=1), torch.tensor([0, 1, 2, 0])).backward()\n"),
     ("bce_without_sigmoid", "model = nn.Linear(2, 1)\nF.binary_cross_entropy(torch.sigmoid(model(torch.ones(4, 2))), torch.ones(4, 1)).backward()\n"),
     ("softmax_without_dim", "z = torch.randn(4, 3)\nprint(F.softmax(z, dim=-1), nn.Softmax(1)(z))\n"),
-    ("fraction_lost", "x = torch.tensor([2.0, 1.0]).long()\nn = torch.tensor([2, 1], dtype=torch.int8)\nm = (torch.randn(3) > 0).long()\n"),
     ("fraction_lost_in_place", "t = torch.tensor([1., 2., 3.])\nt[0] = 0.5\nn = torch.zeros(2, dtype=torch.long)\nn[0] = 3\n"),
     ("number_wrapped", "a = torch.tensor([100, 27], dtype=torch.int8)\nb = a + 0\nc = a.int() * 100\n"),
-    ("promoted_to_float64", "w = torch.ones(2, requires_grad=True)\ny = w * 3.5 + torch.tensor(2.0, dtype=torch.float64)\n"),
     ("squeeze_without_effect", "for n in (1, 3):\n    y = torch.zeros(n, 2).squeeze(0)\n"),
     ("uninitialised_read", "e = torch.empty(3).uniform_()\nf = e + 1\nz = torch.zeros_like(torch.empty(2))\n"),
     ("uninitialised_read", "Y = torch.empty(2, 2)\nfor i in range(2):\n    for j in range(2):\n        Y[i, j] = i + j\nprint(Y.sum())\n"),

@@ -9,20 +9,28 @@ import msgspec
 import pytest
 
 from engine.findings import find
+from engine.findings.telling import POSSIBLE
 from engine.local import LocalEngine
 from engine.program.edits import applied
 from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
-from tests.engine.findings import healthy, silent, silent_no_effect, silent_training, silent_values
+from tests.engine.findings import healthy, silent, silent_causes, silent_no_effect, silent_training, silent_values
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.silent import HEAD, Case
 from tests.engine.findings.test_words import words
 
-TRIGGERS = (*silent.TRIGGERS, *silent_no_effect.TRIGGERS, *silent_training.TRIGGERS, *silent_values.TRIGGERS)
+TRIGGERS = (
+    *silent.TRIGGERS,
+    *silent_no_effect.TRIGGERS,
+    *silent_training.TRIGGERS,
+    *silent_causes.TRIGGERS,
+    *silent_values.TRIGGERS,
+)
 NEAR_MISSES = (
     *silent.NEAR_MISSES,
     *silent_no_effect.NEAR_MISSES,
     *silent_training.NEAR_MISSES,
+    *silent_causes.NEAR_MISSES,
     *silent_values.NEAR_MISSES,
 )
 CASES = first_quick((case.code, case) for case in TRIGGERS)
@@ -31,7 +39,7 @@ MENDED = {
     "leaf_recreated", "step_without_zero_grad", "log_of_zero", "log_of_negative", "root_of_negative", "root_at_zero", "leaf_made_non_leaf", "grad_of_non_leaf",
     "grad_of_untracked", "leaf_rebound", "modules_in_plain_list", "zero_grad_before_step", "step_without_backward",
     "optimizer_holds_others", "not_in_optimizer", "model_without_optimizer", "never_in_train_mode", "backward_without_step", "method_not_called", "scheduler_before_step",
-    "frozen_in_optimizer", "evaluated_in_train", "evaluated_with_grad", "loss_broadcast", "difference_broadcast",
+    "evaluated_in_train", "evaluated_with_grad", "loss_broadcast", "difference_broadcast",
     "softmax_before_cross_entropy", "sigmoid_before_logits_loss", "nll_without_log_softmax", "bce_without_sigmoid",
     "softmax_without_dim", "uninitialised_read", "test_without_call", "visible_devices_misspelt", "losses_kept",
     "total_kept", "retain_graph_needless", "create_graph_in_backward", "result_dropped", "requires_grad_misspelt",
@@ -43,7 +51,7 @@ MENDED = {
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {
     "create_graph_in_backward": {0}, "evaluated_in_train": {0, 1, 2, 3}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
-    "model_without_optimizer": {0}, "optimizer_holds_others": {0}, "result_dropped": {0}, "root_of_negative": {0},
+    "model_without_optimizer": {0}, "not_in_optimizer": {0, 1}, "optimizer_holds_others": {0}, "result_dropped": {0}, "root_of_negative": {0},
     "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},
 }  # fmt: skip
 """Which programs of a code have one."""
@@ -125,6 +133,33 @@ def test_a_trace_with_holes_is_read_all_the_same(engine: LocalEngine, traces: di
             holed = msgspec.structs.replace(trace, **kept)
             known = {one.id for part in (holed.tensors, holed.nodes, trace.tensors, trace.nodes) for one in part}
             assert all(known.issuperset((*finding.tensors, *finding.nodes)) for finding in find(holed))
+
+
+def test_a_graver_cause_stands_above_what_follows_from_it(engine: LocalEngine, traces: dict[str, Trace]) -> None:
+    trace = run(engine, HEAD + silent_causes.TRIGGERS[0].program, traces)
+    assert [(finding.code, finding.follows) for finding in trace.findings if finding.severity != "note"] == [
+        ("cut_for_two_passes", None),
+        ("step_moves_nothing", 0),
+    ]
+    assert trace.findings[0].severity == trace.findings[1].severity == "error"
+
+
+def test_a_note_on_what_a_warning_is_about_comes_of_it(engine: LocalEngine, traces: dict[str, Trace]) -> None:
+    case = next(case for case in silent_causes.TRIGGERS if case.code == "not_in_optimizer")
+    told = run(engine, HEAD + case.program, traces).findings
+    assert [(finding.code, finding.follows) for finding in told] == [
+        ("not_in_optimizer", None),
+        ("gradient_added_up", 0),
+    ]
+
+
+def test_what_is_not_proven_is_marked_and_worded_so(engine: LocalEngine, traces: dict[str, Trace]) -> None:
+    for code in POSSIBLE:
+        assert "seem" in words("en")[f"finding.{code}.title"]
+        assert "像" in words("zh")[f"finding.{code}.title"]
+    for case in TRIGGERS:
+        if case.code in POSSIBLE and (finding := found(run(engine, HEAD + case.program, traces), case.code)):
+            assert finding.certainty == "possible"
 
 
 def test_every_code_has_two_programs_and_a_near_miss() -> None:

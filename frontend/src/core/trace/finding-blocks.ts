@@ -24,6 +24,11 @@ export function findingWords(trace: Trace, at: number, part: 'title' | 'text' | 
   return `${sentence}${/[。]$/.test(sentence) ? '' : ' '}${origin}`
 }
 
+/** Places of the findings that follow from no other one. */
+export function causesAt(findings: Trace['findings']): number[] {
+  return findings.flatMap((finding, at) => (finding.follows == null ? [at] : []))
+}
+
 function unmarked(sentence: string): string {
   return pieces(sentence)
     .map((piece) => piece.text)
@@ -33,7 +38,7 @@ function unmarked(sentence: string): string {
 /** `mends`: whether the fix of a finding was tried and is offered. */
 export function findingBlocks(trace: Trace, t: Words, mends: (finding: number) => boolean): LineBlock[] {
   return trace.findings.flatMap((finding, index) => {
-    if (!finding.span || finding.severity === 'note') return []
+    if (!finding.span || finding.severity === 'note' || finding.follows != null) return []
     const title = unmarked(findingWords(trace, index, 'title', t)) || finding.code
     return [
       {

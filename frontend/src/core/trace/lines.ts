@@ -61,9 +61,10 @@ export function failedAt(index: TraceIndex, step: number): Span | null {
   return failure?.span && (step >= timeline.length || index.event(step)?.kind === 'failure') ? failure.span : null
 }
 
-/** The code of findings that are more than a note. */
+/** The code of findings that are more than a note and follow from no other one. */
 export function tellingFindings({ findings }: Trace): Span[] {
-  return findings.flatMap(({ span, severity }) => (span && severity !== 'note' ? [span] : []))
+  return findings.flatMap(({ span, severity, follows }) =>
+    span && severity !== 'note' && follows == null ? [span] : [])
 }
 
 /** Lines of the program that `no_grad` or `inference_mode` was about: no operation on them was recorded. */

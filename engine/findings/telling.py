@@ -1,0 +1,74 @@
+"""How diagnoses are told: the gravest first, what follows from another under it, and what is not proven as a
+possibility."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from engine.findings.diagnosis import Diagnosis
+from engine.trace import Finding
+
+RANK = {"error": 0, "warning": 1, "note": 2}
+CUTS = ("cut_", "leaf_", "asked_too_late", "recording_switched_off", "rebound_without_graph", "parameters_frozen")
+"""How codes begin that say why leaves get no gradient."""
+CAUSES = {
+    "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer", "model_made_anew"),
+    "step_without_backward": ("zero_grad_before_step",),
+    "first_nan_forward": ("uninitialised_read",),
+    "first_inf_forward": ("uninitialised_read",),
+    "dead_relu": ("diverged", "uphill"),
+    "saturated": ("diverged", "uphill"),
+    "gradient_": ("diverged", "nan_in_data"),
+    "evaluated_with_grad": ("trained_while_evaluating", "trained_in_eval"),
+}
+"""How codes begin, and how those of what they come of; both are about the same tensors, or the place is the same."""
+
+POSSIBLE = frozenset(("model_without_optimizer", "trained_while_evaluating", "evaluated_in_train"))
+"""Codes of what may be meant, or may come of something else; their sentences say so."""
+
+
+def in_order(
+    diagnosis: Diagnosis, explaining: Sequence[Finding], others: Sequence[Finding] = ()
+) -> tuple[Finding, ...]:
+    """The gravest cause first, among them what explains the failure, then by line; under each what follows from it, and
+    as grave as that."""
+    found = [*explaining, *others]
+    above = {at: cause for at in range(len(found)) if (cause := _cause(diagnosis, found, at)) is not None}
+    tops = [at for at in range(len(found)) if at not in above]
+    below = {top: [at for at in above if _top(above, at) == top] for top in tops}
+
+    def rank(at: int) -> tuple[int, bool, int]:
+        span = found[at].span
+        return RANK[found[at].severity], at >= len(explaining), span.line if span is not None else 0
+
+    grave = {top: min((rank(at)[0], found[at].severity) for at in (top, *below[top]))[1] for top in tops}
+    ordered: list[Finding] = []
+    for top in sorted(tops, key=lambda top: (RANK[grave[top]], *rank(top)[1:])):
+        main = len(ordered)
+        ordered.append(replace(found[top], severity=grave[top]))
+        ordered += [replace(found[at], follows=main) for at in sorted(below[top], key=rank)]
+    return tuple(replace(told, certainty="possible") if told.code in POSSIBLE else told for told in ordered)
+
+
+def _top(above: dict[int, int], at: int) -> int:
+    while at in above:
+        at = above[at]
+    return at
+
+
+def _cause(diagnosis: Diagnosis, found: Sequence[Finding], at: int) -> int | None:
+    """The first finding that one comes of. A note on tensors that a graver one is about comes of that."""
+    finding = found[at]
+    prefixes = next((causes for code, causes in CAUSES.items() if finding.code.startswith(code)), ())
+    mine = _concerned(diagnosis, finding)
+    for other, cause in enumerate(found):
+        is_same = not mine.isdisjoint(_concerned(diagnosis, cause))
+        if other == at or not (is_same or (finding.span is not None and finding.span == cause.span)):
+            continue
+        if cause.code.startswith(prefixes or ("\0",)) or (finding.severity == "note" != cause.severity and is_same):
+            return other
+    return None
+
+
+def _concerned(diagnosis: Diagnosis, finding: Finding) -> frozenset[str]:
+    return frozenset(map(diagnosis.identity, finding.tensors))

@@ -804,10 +804,6 @@ export interface OutputOf {
  */
 export interface Summary {
   /**
-   * Counts in equal bins from `min` to `max`.
-   */
-  histogram?: number[] | null;
-  /**
    * Infinite elements.
    */
   inf?: number;
@@ -2908,177 +2904,6 @@ export interface SurfaceAxis {
   values: number[];
 }
 /**
- * One state of one tensor object: an in-place write makes a new record with the same `identity`.
- *
- *     Wherever a trace names a tensor id, these are the values it had then.
- *
- * This interface was referenced by `Wire`'s JSON-Schema
- * via the `definition` "Tensor".
- */
-export interface Tensor {
-  /**
-   * The tensor this one is a view of (that tensor's identity).
-   */
-  base?: string | null;
-  /**
-   * `uninitialised` memory is never shown; `unreadable` says why in `reason`.
-   */
-  contents?: "known" | "uninitialised" | "unreadable";
-  /**
-   * All elements in row-major order (complex: real, imaginary, …) when there are at most 256.
-   */
-  data?: (boolean | number | string)[] | null;
-  /**
-   * Where it lives.
-   */
-  device?: string;
-  /**
-   * Element type without the `torch.` prefix.
-   */
-  dtype: string;
-  /**
-   * Tensor id of its `.grad` at the end of the run; only on the last record of an identity.
-   */
-  grad?: string | null;
-  /**
-   * The node and output it came from; absent for leaves.
-   */
-  grad_fn?: OutputOf | null;
-  /**
-   * Tensor id.
-   */
-  id: string;
-  /**
-   * Id of the first record of the same tensor object; absent on that first record.
-   */
-  identity?: string | null;
-  /**
-   * No grad_fn.
-   */
-  is_leaf?: boolean;
-  /**
-   * Memory layout.
-   */
-  layout?: string;
-  /**
-   * The user's names for it (`x`, `model.fc1.weight`), most telling first.
-   */
-  names?: string[];
-  /**
-   * Why the contents cannot be shown.
-   */
-  reason?: string;
-  /**
-   * Whether autograd tracks it.
-   */
-  requires_grad?: boolean;
-  /**
-   * `leaf`: made by the program; `parameter` / `buffer` of a module; `constant`: untracked operand seen first as an argument; `result` of an op; `gradient` that flowed or is kept in a `.grad`; `seed` put into a pass; `state` of an optimizer; `saved` by a node and not seen otherwise.
-   */
-  role: "buffer" | "constant" | "gradient" | "leaf" | "parameter" | "result" | "saved" | "seed" | "state";
-  /**
-   * Sizes, outermost axis first.
-   */
-  shape: number[];
-  /**
-   * Bytes the storage takes; less than elements × element size for a broadcast one.
-   */
-  size_bytes?: number;
-  /**
-   * Storage id: tensors with the same one share memory.
-   */
-  storage?: string | null;
-  /**
-   * Whether all elements of a larger one were kept and can be asked for by id.
-   */
-  stored?: boolean;
-  /**
-   * Steps between neighbours, in elements; absent when contiguous.
-   */
-  strides?: number[] | null;
-  /**
-   * Figures, for larger ones.
-   */
-  summary?: Summary | null;
-  /**
-   * A picture, for larger ones with at least one axis.
-   */
-  thumbnail?: Thumbnail | null;
-  /**
-   * Version counter: raised by every in-place write autograd knows of.
-   */
-  version?: number;
-}
-/**
- * Figures over all elements, or over a sample of more than 2**28; the non-finite ones are counted and left out of
- *     the others.
- *
- * This interface was referenced by `Wire`'s JSON-Schema
- * via the `definition` "Summary".
- */
-export interface Summary {
-  /**
-   * Infinite elements.
-   */
-  inf?: number;
-  /**
-   * Largest element.
-   */
-  max: number | string;
-  /**
-   * Arithmetic mean.
-   */
-  mean: number | string;
-  /**
-   * Smallest element.
-   */
-  min: number | string;
-  /**
-   * NaN elements.
-   */
-  nan?: number;
-  /**
-   * Euclidean norm.
-   */
-  norm: number | string;
-  /**
-   * How many elements were looked at, evenly spaced, when there are too many to look at all of them: the figures and counts are those of this sample.
-   */
-  over?: number | null;
-  /**
-   * Population standard deviation.
-   */
-  std: number | string;
-  /**
-   * Elements equal to zero.
-   */
-  zeros?: number;
-}
-/**
- * A small picture of the last two axes (the first slice of the others), mean-pooled.
- *
- * This interface was referenced by `Wire`'s JSON-Schema
- * via the `definition` "Thumbnail".
- */
-export interface Thumbnail {
-  /**
-   * Base64 of one signed byte a cell, row-major: −127…127 stands for −scale…scale, −128 for a non-finite cell.
-   */
-  cells: string;
-  /**
-   * Columns of cells, at most 16.
-   */
-  columns: number;
-  /**
-   * Rows of cells, at most 8.
-   */
-  rows: number;
-  /**
-   * Largest magnitude among the cells.
-   */
-  scale: number;
-}
-/**
  * One thing that happened; the fields say what it concerns. The index in `timeline` is its number.
  *
  * This interface was referenced by `Wire`'s JSON-Schema
@@ -3232,7 +3057,7 @@ export interface Truncation {
    */
   omitted?: number | null;
   /**
-   * What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`, `reads`, `python_calls`, `walks`, `variables`, `warnings`.
+   * What was left out: `ops`, `nodes`, `passes`, `visits`, `updates`, `output`, `values`, `steps`, `calls`, `hooks`, `reads`, `python_calls`, `walks`, `modules`, `variables`, `storages`, `warnings`; `texts` that were cut, `kept` of each being at most so many characters.
    */
   what: string;
 }

@@ -22,6 +22,8 @@ from tests.oracle.facts import (
 
 SHOWN = 120
 """Characters of a value in a sentence."""
+LIBRARIES = re.compile(r"/[^\s\"'()]*/(?:site-packages|dist-packages|python3\.\d+)/")
+"""Where they lie is not told."""
 RTOL = 1e-4
 """Figures are computed in different orders of summation; elements must be equal to the bit."""
 
@@ -94,6 +96,11 @@ class Reader:
         return module
 
 
+def engine_calls(trace: Trace) -> list[Pass]:
+    """The passes that reached the engine: the others were refused before."""
+    return [made for made in trace.passes if not made.failed or made.visits or made.failed_node]
+
+
 def _printed(trace: Trace, facts: Facts) -> Iterator[str]:
     for stream, expected in (("stdout", facts.stdout), ("stderr", facts.stderr)):
         got = "".join(piece.text for piece in trace.output if piece.stream == stream)
@@ -102,7 +109,8 @@ def _printed(trace: Trace, facts: Facts) -> Iterator[str]:
 
 
 def _plain_text(text: str) -> str:
-    """The text without addresses and thread numbers, and with one name for the program's file."""
+    """The text without addresses, thread numbers and folders of libraries, and with one name for the program's file."""
+    text = LIBRARIES.sub("", text)
     text = re.sub(r"( (?:started|stopped)(?: daemon)?) \d{15}\)>", r"\1)>", text)
     return re.sub(r"0x[0-9a-f]+|\d{15}", "0x", text.replace("<program>", FILE))
 
@@ -123,7 +131,7 @@ def _failed(got: Failure | None, expected: FailureFact | None) -> Iterator[str]:
 
 def _counts(trace: Trace, facts: Facts) -> Iterator[str]:
     for what, expected, got in (
-        ("engine calls", len(facts.passes), len(trace.passes)),
+        ("engine calls", len(facts.passes), len(engine_calls(trace))),
         ("optimizer steps", facts.steps, sum(not update.raised for update in trace.updates if update.kind == "step")),
         ("zero_grads", facts.zero_grads, _updates(trace, "zero_grad")),
     ):
@@ -225,7 +233,7 @@ def _graph(expected: GraphFact, got: GraphFact) -> Iterator[str]:
 
 
 def _passes(reader: Reader, facts: Sequence[PassFact], hooked: Sequence[PassFact]) -> Iterator[str]:
-    for number, (fact, seen, got) in enumerate(zip(facts, hooked, reader.trace.passes, strict=False)):
+    for number, (fact, seen, got) in enumerate(zip(facts, hooked, engine_calls(reader.trace), strict=False)):
         for difference in _pass(reader, fact, seen, got):
             yield f"pass {number}: {difference}"
 

@@ -240,7 +240,13 @@ def test_what_is_detached_has_no_history(name: str) -> None:
 
 @pytest.mark.parametrize("name", having("like"))
 def test_only_the_form_of_a_tensor_is_looked_at(name: str) -> None:
-    more = {"full_like": (3.0,), "randint_like": (9,), "new_full": ((2, 2), 1.0), "new_empty_strided": ((2, 2), (2, 1))}
+    more = {
+        "full_like": (3.0,),
+        "randint_like": (9,),
+        "new_full": ((2, 2), 1.0),
+        "new_empty_strided": ((2, 2), (2, 1)),
+        "new": (2, 2),
+    }
     arguments = more.get(name, ((2, 2),) if name.startswith("new") else ())
     made = []
     for value in (1.0, 2.0):

@@ -24,7 +24,7 @@ __all__ = ["SideFacts", "derive"]
 
 def derive(trace: Trace, facts: SideFacts) -> TraceIndex:
     """The trace with the parts that need all of it."""
-    trace = with_lines_outside(with_regrown_linked(trace), facts)
+    trace, facts = with_lines_outside(with_regrown_linked(trace), facts)
     index = TraceIndex(trace)
     sizes = StorageSizes(trace, facts.storage_sizes)
     shared = storages(index, facts, sizes)

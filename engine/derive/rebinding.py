@@ -1,11 +1,13 @@
 """Names that stood for memory and then for something else: an assignment binds the name anew, it does not write."""
 
 import ast
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from engine.derive.arrays import Name, lent
+from engine.derive.arrays import lent
 from engine.ops import LENDS
+from engine.program.names import plain_names
 from engine.program.source import Source, source_of
 from engine.trace import Parted, Span, Tensor
 from engine.trace_index import TraceIndex
@@ -27,18 +29,31 @@ def parted(
     return found
 
 
+class _Name(NamedTuple):
+    """A name of the program or of one of its functions."""
+
+    text: str
+    function: ast.AST | None
+
+
 class _Search:
     def __init__(self, index: TraceIndex, source: Source, not_run: frozenset[int]) -> None:
         self.index = index
         self.source = source
-        self.not_run = not_run
+        self.bound: dict[_Name, list[ast.Assign | ast.Delete]] = defaultdict(list)
+        """The statements that ran and bind or delete a name, by line."""
+        bindings = [node for node in source.nodes if isinstance(node, ast.Assign | ast.Delete)]
+        for binding in sorted(bindings, key=lambda binding: binding.lineno):
+            if binding.lineno not in not_run:
+                for name in plain_names(binding.targets):
+                    self.bound[_Name(name, source.function(binding))].append(binding)
 
     def of_tensors(self, sharing: Collection[str]) -> Iterator[tuple[str, Parted]]:
         """`x = x + 1` after `y = x.view(2)`: the result lies elsewhere, and `y` stays with the old `x`."""
         targets = {self.source.span(binding.value): binding for binding in self.source.bindings}
-        by_span: dict[int, tuple[Name, ast.Assign] | None] = {}
+        by_span: dict[int, tuple[_Name, ast.Assign] | None] = {}
         """By the identity of spans, which ops of one place share."""
-        stands: dict[Name, tuple[Tensor, int]] = {}
+        stands: dict[_Name, tuple[Tensor, int]] = {}
         tensors = self.index.tensors
         for op in self.index.trace.ops:
             span = op.span
@@ -57,10 +72,10 @@ class _Search:
                 yield old.storage or "", Parted(name=name.text, kind="tensor", span=self.source.span(statement))
             stands[name] = made, statement.lineno
 
-    def _named(self, statement: ast.Assign | None) -> tuple[Name, ast.Assign] | None:
+    def _named(self, statement: ast.Assign | None) -> "tuple[_Name, ast.Assign] | None":
         match statement:
             case ast.Assign(targets=[ast.Name(id=text)]):
-                return Name(text, self.source.function(statement)), statement
+                return _Name(text, self.source.function(statement)), statement
         return None
 
     def of_arrays(self, still: Mapping[str, Collection[str]]) -> Iterator[tuple[str, Parted]]:
@@ -71,8 +86,12 @@ class _Search:
                 record = self.index.tensors.get((*op.outputs, *op.inputs, "")[0])
                 if record is not None and record.storage is not None:
                     storages.setdefault(op.span, record.storage)
-        for name, call, ended in lent(self.source, self.not_run):
+        for name, call, statement in lent(self.source):
             storage = storages.get(self.source.span(call))
-            if storage is not None and ended is not None and name not in still.get(storage, ()):
-                how: Literal["rebound", "deleted"] = "deleted" if isinstance(ended, ast.Delete) else "rebound"
-                yield storage, Parted(name=name, kind="array", how=how, span=self.source.span(ended))
+            if storage is None or name in still.get(storage, ()):
+                continue
+            function = self.source.function(statement)
+            later = (each for each in self.bound.get(_Name(name, function), ()) if each.lineno > statement.lineno)
+            if (first := next(later, None)) is not None:
+                how: Literal["rebound", "deleted"] = "deleted" if isinstance(first, ast.Delete) else "rebound"
+                yield storage, Parted(name=name, kind="array", how=how, span=self.source.span(first))

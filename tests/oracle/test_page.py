@@ -22,7 +22,7 @@ import pytest
 import engine
 from build_frontend import npm_command
 from engine.trace import Trace
-from tests.oracle.compare import Reader, _values
+from tests.oracle.compare import Reader, _values, engine_calls
 from tests.oracle.facts import Facts, Moment, PassFact, Question, TensorFact, Values, VisitFact
 from tests.oracle.moments import simple_statements
 from tests.oracle.test_oracle import PROGRAMS, ROOT, Plain, _read

@@ -66,6 +66,21 @@ def test_the_line_that_wrote_through_another_name_is_found(code: str, places: li
     assert _places(record(START + code)) == places
 
 
+def _order(trace: Trace) -> list[str]:
+    kinds = {update.id: update.kind for update in trace.updates}
+    ops = {op.id: op.name for op in trace.ops}
+    names = (kinds.get(step.update or "") or ops.get(step.op or "", "") for step in trace.timeline)
+    return [name for name in names if name in ("outside", "exp", "sin", "mul")]
+
+
+def test_a_write_noticed_late_comes_before_what_ran_after_it() -> None:
+    trace = record(START + "a[0] = 5\nz = torch.ones(2).exp()\nz = z.sin()\n")
+    assert _places(trace) == [(1, 1, 0, 8)]
+    assert _order(trace) == ["mul", "outside", "exp", "sin"]
+    trace = record(START + "a[0] = 5\nz = torch.ones(2).exp()\ny = t * 2\na[1] = 5\nz = z.sin()\n")
+    assert _order(trace) == ["mul", "outside", "exp", "mul", "outside", "sin"]
+
+
 NOT_FOUND = {
     "in a condition": "if y.sum() > 0:\n    a += 1\ny = t * 2\n",
     "in another function": "def f(b): b += 1\nf(a)\ny = t * 2\n",

@@ -6,15 +6,11 @@ from engine.compare.types import (
     Difference,
     Named,
     OpPair,
-    OpsAt,
-    PassPair,
-    PassSide,
     Plain,
     Printed,
     SameLines,
     Side,
     Split,
-    TypeCount,
 )
 from engine.compare.view import compare
 
@@ -24,14 +20,10 @@ __all__ = [
     "Difference",
     "Named",
     "OpPair",
-    "OpsAt",
-    "PassPair",
-    "PassSide",
     "Plain",
     "Printed",
     "SameLines",
     "Side",
     "Split",
-    "TypeCount",
     "compare",
 ]

@@ -1,9 +1,8 @@
-"""Sizes of graphs: of a whole run, and of what one pass ran."""
+"""The depth of a graph, and the passes of a run with their losses."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from engine.compare.types import PassSide
 from engine.trace import Node, Pass, Tensor
 
 
@@ -24,12 +23,6 @@ def depth(nodes: Sequence[Node]) -> int:
                 if not open_edges[edge.to]:
                     ready.append(edge.to)
     return max(level.values(), default=0)
-
-
-def pass_side(pass_: Pass, nodes: Mapping[str, Node], tensors: Mapping[str, Tensor]) -> PassSide:
-    """One pass in a few numbers."""
-    ran = list({visit.node: nodes[visit.node] for visit in pass_.visits if visit.node in nodes}.values())
-    return PassSide(id=pass_.id, nodes=len(ran), depth=depth(ran), loss=loss_of(pass_, tensors))
 
 
 def loss_of(pass_: Pass, tensors: Mapping[str, Tensor]) -> float | str | None:

@@ -4,12 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
 from engine.compare.lines import Pairs
-from engine.compare.types import OpsAt, Split
+from engine.compare.types import Split
 from engine.compare.values import alike, difference
 from engine.trace import Edge, Node, Op
 from engine.trace_index import TraceIndex
-
-MOST_PLACES = 500
 
 OpPlace = tuple[int, int, str]
 """Line here and line there, 0 for none, and name of the op."""
@@ -32,25 +30,6 @@ class Ops:
         self.graph: Split | None = None
         self._match()
         self._compare()
-
-    def places(self) -> tuple[OpsAt, ...]:
-        """Lines where numbers or results differ."""
-        ours = Counter(self._place_here(op) for op in self.here.trace.ops)
-        theirs = Counter(self._place_there(op) for op in self.there.trace.ops)
-        differing = Counter(self._place_here(a) for a, _ in self.differing)
-        told = [place for place in {**ours, **theirs} if ours[place] != theirs[place] or differing[place]]
-        told.sort(key=lambda place: (place[0] or place[1], place[1]))
-        return tuple(
-            OpsAt(
-                name=name,
-                line=line or None,
-                line_there=line_there or None,
-                here=ours[line, line_there, name],
-                there=theirs[line, line_there, name],
-                differing=differing[line, line_there, name],
-            )
-            for line, line_there, name in told[:MOST_PLACES]
-        )
 
     def nodes(self) -> dict[str, str]:
         """For each node here the one there that the same op made, one after the other."""

@@ -43,28 +43,6 @@ class SameLines(Record, frozen=True):
     """They read differently."""
 
 
-class PassSide(Record, frozen=True):
-    """One call of the engine."""
-
-    id: str
-    """Pass id."""
-    nodes: int
-    """Nodes the engine ran."""
-    depth: int
-    """Nodes on the longest way from a root to a leaf, of those it ran."""
-    loss: float | str | None = None
-    """Value of the first root, when that has one element."""
-
-
-class PassPair(Record, frozen=True):
-    """Calls of the engine that correspond: the first ones, the second ones …"""
-
-    here: PassSide | None
-    """Here; null when only the other run has it."""
-    there: PassSide | None
-    """There."""
-
-
 class Side(Record, frozen=True):
     """One of the two runs in a few numbers."""
 
@@ -86,17 +64,6 @@ class Side(Record, frozen=True):
     """What stopped it, such as `RuntimeError`."""
     failure_line: int | None = None
     """The line that was running then."""
-
-
-class TypeCount(Record, frozen=True):
-    """How many nodes of one type there are."""
-
-    type: str
-    """`MulBackward0`, `AccumulateGrad` …"""
-    here: int
-    """Here."""
-    there: int
-    """There."""
 
 
 class Named(Record, frozen=True):
@@ -144,23 +111,6 @@ class Printed(Record, frozen=True):
     """The line there."""
 
 
-class OpsAt(Record, frozen=True):
-    """Ops of one name at one line, in all turns of a loop."""
-
-    name: str
-    """Name of the op."""
-    line: int | None
-    """The line here; null when no line here corresponds, or when no line led to them."""
-    line_there: int | None
-    """The line there."""
-    here: int
-    """How many there are here."""
-    there: int
-    """How many there."""
-    differing: int = 0
-    """Of those that correspond, how many results differ beyond rounding."""
-
-
 class OpPair(Record, frozen=True):
     """Two ops that correspond."""
 
@@ -204,10 +154,6 @@ class Comparison(Record, frozen=True, kw_only=True):
     """Whether anything but code, printed text and times differs beyond rounding."""
     lines: tuple[SameLines, ...]
     """Lines that correspond, in order; all others are in one program only."""
-    types: tuple[TypeCount, ...]
-    """Nodes by type; where the numbers differ most comes first."""
-    passes: tuple[PassPair, ...]
-    """Calls of the engine; of more than 200 the first and the last 100."""
     tensors: tuple[Named, ...]
     """Leaves, parameters and tensor variables by name, at most 1,000."""
     tensors_omitted: int = 0
@@ -216,8 +162,6 @@ class Comparison(Record, frozen=True, kw_only=True):
     """Numbers, strings and other values whose repr differs, at most 100."""
     printed: Printed | None = None
     """Where the printed text differs first."""
-    ops: tuple[OpsAt, ...] = ()
-    """Lines where numbers of ops or their results differ, at most 500."""
     matched: int = 0
     """Ops that correspond."""
     differing: tuple[OpPair, ...] = ()

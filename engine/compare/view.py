@@ -4,16 +4,15 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from engine.compare.graph import depth, loss_of, main_passes, pass_side
+from engine.compare.graph import depth, loss_of, main_passes
 from engine.compare.lines import corresponding, stretches
 from engine.compare.names import MOST_NAMES, Names, plain
 from engine.compare.ops import Ops
-from engine.compare.types import FORMAT, Comparison, Named, OpPair, PassPair, Printed, Side, Split, TypeCount
+from engine.compare.types import FORMAT, Comparison, Named, OpPair, Printed, Side, Split
 from engine.compare.values import alike, difference
 from engine.trace import Finding, Pass, Trace
 from engine.trace_index import TraceIndex
 
-MOST_PASSES = 200
 MOST_OPS = 1_000
 _PRINTED_CHARACTERS = 200
 
@@ -28,12 +27,10 @@ def compare(here: Trace, there: Trace) -> Comparison:
     names = Names(ours, theirs)
     rows = names.rows()
     passes = _paired(here, there)
-    types = _types(here, there)
     findings = _findings(here, there, ops)
     printed = _printed(here, there)
     loose = plain(here, there)
     gradient = _gradient(passes, ours, theirs, {**ops.nodes(), **_sinks(names, ours, theirs)})
-    told = [*passes[: MOST_PASSES // 2], *passes[-MOST_PASSES // 2 :]] if len(passes) > MOST_PASSES else passes
     return Comparison(
         format=FORMAT,
         here=_side(ours),
@@ -45,13 +42,10 @@ def compare(here: Trace, there: Trace) -> Comparison:
         or (len(here.passes), len(here.updates)) != (len(there.passes), len(there.updates))
         or not all(map(_agrees, rows)),
         lines=stretches(lines, here.program.code, there.program.code),
-        types=types,
-        passes=tuple(_pass_pair(a, b, ours, theirs) for a, b in told),
         tensors=tuple(rows[:MOST_NAMES]),
         tensors_omitted=max(0, len(rows) - MOST_NAMES),
         plain=loose,
         printed=printed,
-        ops=ops.places(),
         matched=len(ops.pairs),
         differing=tuple(OpPair(here=a.id, there=b.id) for a, b in ops.differing[:MOST_OPS]),
         only_here=tuple(op.id for op in ops.only_here[:MOST_OPS]),
@@ -88,12 +82,6 @@ def _agrees(row: Named) -> bool:
     return (row.gradient_here is None) == (row.gradient_there is None) and (row.gradient is None or alike(row.gradient))
 
 
-def _types(here: Trace, there: Trace) -> tuple[TypeCount, ...]:
-    ours, theirs = Counter(node.type for node in here.nodes), Counter(node.type for node in there.nodes)
-    counts = [TypeCount(type=type, here=ours[type], there=theirs[type]) for type in {**ours, **theirs}]
-    return tuple(sorted(counts, key=lambda count: -abs(count.there - count.here)))
-
-
 def _paired(here: Trace, there: Trace) -> Paired:
     """The first calls of the engine, the second ones …; of loops of which only a sample was kept, those with the same
     number."""
@@ -103,13 +91,6 @@ def _paired(here: Trace, there: Trace) -> Paired:
     by_number = {pass_.id: pass_ for pass_ in ours}, {pass_.id: pass_ for pass_ in theirs}
     ids = sorted({**by_number[0], **by_number[1]}, key=lambda id: int(id[1:]))
     return [(by_number[0].get(id), by_number[1].get(id)) for id in ids]
-
-
-def _pass_pair(a: Pass | None, b: Pass | None, here: TraceIndex, there: TraceIndex) -> PassPair:
-    return PassPair(
-        here=pass_side(a, here.nodes, here.tensors) if a else None,
-        there=pass_side(b, there.nodes, there.tensors) if b else None,
-    )
 
 
 def _sinks(names: Names, here: TraceIndex, there: TraceIndex) -> dict[str, str]:

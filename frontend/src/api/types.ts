@@ -60,14 +60,6 @@ export interface Comparison {
    */
   only_there?: string[];
   /**
-   * Lines where numbers of ops or their results differ, at most 500.
-   */
-  ops?: OpsAt[];
-  /**
-   * Calls of the engine; of more than 200 the first and the last 100.
-   */
-  passes: PassPair[];
-  /**
    * Numbers, strings and other values whose repr differs, at most 100.
    */
   plain?: Plain[];
@@ -84,10 +76,6 @@ export interface Comparison {
    */
   tensors_omitted?: number;
   there: Side1;
-  /**
-   * Nodes by type; where the numbers differ most comes first.
-   */
-  types: TypeCount[];
   /**
    * The first op, in the order here, whose results differ beyond rounding or that only one of the two could do.
    */
@@ -213,78 +201,6 @@ export interface SameLines {
    * First line there.
    */
   there: number;
-}
-/**
- * Ops of one name at one line, in all turns of a loop.
- *
- * This interface was referenced by `Wire`'s JSON-Schema
- * via the `definition` "OpsAt".
- */
-export interface OpsAt {
-  /**
-   * Of those that correspond, how many results differ beyond rounding.
-   */
-  differing?: number;
-  /**
-   * How many there are here.
-   */
-  here: number;
-  /**
-   * The line here; null when no line here corresponds, or when no line led to them.
-   */
-  line: number | null;
-  /**
-   * The line there.
-   */
-  line_there: number | null;
-  /**
-   * Name of the op.
-   */
-  name: string;
-  /**
-   * How many there.
-   */
-  there: number;
-}
-/**
- * Calls of the engine that correspond: the first ones, the second ones …
- *
- * This interface was referenced by `Wire`'s JSON-Schema
- * via the `definition` "PassPair".
- */
-export interface PassPair {
-  /**
-   * Here; null when only the other run has it.
-   */
-  here: PassSide | null;
-  /**
-   * There.
-   */
-  there: PassSide | null;
-}
-/**
- * One call of the engine.
- *
- * This interface was referenced by `Wire`'s JSON-Schema
- * via the `definition` "PassSide".
- */
-export interface PassSide {
-  /**
-   * Nodes on the longest way from a root to a leaf, of those it ran.
-   */
-  depth: number;
-  /**
-   * Pass id.
-   */
-  id: string;
-  /**
-   * Value of the first root, when that has one element.
-   */
-  loss?: number | string | null;
-  /**
-   * Nodes the engine ran.
-   */
-  nodes: number;
 }
 /**
  * A name bound to something that is no tensor, and whose values differ.
@@ -434,26 +350,6 @@ export interface Side1 {
    * How it ended.
    */
   status: "crashed" | "failed" | "limited" | "ok";
-}
-/**
- * How many nodes of one type there are.
- *
- * This interface was referenced by `Wire`'s JSON-Schema
- * via the `definition` "TypeCount".
- */
-export interface TypeCount {
-  /**
-   * Here.
-   */
-  here: number;
-  /**
-   * There.
-   */
-  there: number;
-  /**
-   * `MulBackward0`, `AccumulateGrad` …
-   */
-  type: string;
 }
 /**
  * The engine at work in one pass.

@@ -50,7 +50,8 @@ def test_detach_or_not() -> None:
     assert rows["y"].value.verdict == "same"
     assert [here.findings[at].code for at in told.findings_here] == ["cut_by_detach"]
     assert told.findings_there == ()
-    assert [(one.name, one.here, one.there) for one in told.ops] == [("detach", 1, 0)]
+    assert [op.name for op in here.ops if op.id in told.only_here] == ["detach"]
+    assert told.only_there == ()
     assert told.printed is not None
     assert (told.printed.here, told.printed.there) == ("None", "tensor([1., 1.])")
 
@@ -68,12 +69,8 @@ def test_other_data_other_graph() -> None:
         turns.append(count)
     for a, b in itertools.permutations(range(3), 2):
         told = compare(runs[a], runs[b])
-        multiplied = next(type_ for type_ in told.types if type_.type == "MulBackward0")
-        assert (multiplied.here, multiplied.there) == (turns[a], turns[b])
         # sum, the multiplications, AccumulateGrad
-        assert (told.passes[0].here.depth, told.passes[0].there.depth) == (turns[a] + 2, turns[b] + 2)  # type: ignore[union-attr]
-        looped = next(one for one in told.ops if one.name == "mul" and one.line == 5)
-        assert (looped.here, looped.there) == (turns[a] - 1, turns[b] - 1)
+        assert (told.here.depth, told.there.depth) == (turns[a] + 2, turns[b] + 2)
         assert told.value is not None
         assert told.value.line == 2
         assert len(told.only_here) == max(0, turns[a] - turns[b]) * 3  # norm, comparison, product
@@ -98,9 +95,7 @@ def test_another_learning_rate_is_told_at_the_parameter_it_changed() -> None:
     assert [
         row.name for row in told.tensors if row.here == told.value.tensor_here
     ] == []  # it was a state since written
-    losses = [(pass_.here.loss, pass_.there.loss) for pass_ in told.passes if pass_.here and pass_.there]
-    assert losses[0][0] == losses[0][1]
-    assert all(a != b for a, b in losses[1:])
+    assert told.here.loss != told.there.loss
 
 
 def test_another_seed_differs_where_it_is_drawn_first() -> None:
@@ -156,9 +151,6 @@ out.pow(2).sum().backward()
     assert out.value.verdict in ("same", "rounding")
     assert (out.value.largest or 0) == pytest.approx(float((ours - theirs).abs().max()), rel=1e-6)
     assert _verdicts(told)["w"][1] in ("same", "rounding")
-    counts = {type_.type: (type_.here, type_.there) for type_ in told.types}
-    assert counts["ConvolutionBackward0"] == (0, 1)
-    assert counts["MmBackward0"] == (1, 0)
     assert told.value is None
     assert told.graph is not None
     assert told.graph.line == 7
@@ -179,7 +171,7 @@ def test_a_run_does_not_differ_from_itself(path: Path) -> None:
     told = compare(trace, trace)
     assert not told.differs
     assert (told.value, told.graph, told.gradient, told.printed) == (None, None, None, None)
-    assert (told.ops, told.differing, told.only_here, told.only_there) == ((), (), (), ())
+    assert (told.differing, told.only_here, told.only_there) == ((), (), ())
     assert (told.findings_here, told.findings_there, told.plain) == ((), (), ())
     assert told.matched == len(trace.ops)
     assert told.here == told.there
@@ -196,11 +188,6 @@ def test_what_is_told_of_one_side_is_told_of_the_other(a: Path, b: Path) -> None
     assert told.matched == back.matched
     assert set(told.only_here) == set(back.only_there)
     assert set(told.findings_here) == set(back.findings_there)
-    assert {(type_.type, type_.here, type_.there) for type_ in told.types} == {
-        (type_.type, type_.there, type_.here) for type_ in back.types
-    }
-    ours = {(one.name, one.line, one.line_there, one.here, one.there, one.differing) for one in told.ops}
-    assert ours == {(one.name, one.line_there, one.line, one.there, one.here, one.differing) for one in back.ops}
     known = {tensor.id for tensor in here.tensors}, {tensor.id for tensor in there.tensors}
     for row in told.tensors:
         assert row.here is None or row.here in known[0]
@@ -237,7 +224,6 @@ def test_an_op_that_raises_in_one_run_only_is_where_they_part() -> None:
     _, _, told = _both(code.format(2), code.format(3))
     assert told.value is not None
     assert told.value.line == 3
-    assert ("add", 4) in {(one.name, one.line) for one in told.ops}
     assert (told.there.failure, told.there.failure_line) == ("RuntimeError", 4)
 
 

@@ -36,15 +36,18 @@ test('the factors along a path lead from the seed to the gradient', () => {
 test('parallel edges of one node are one factor', () => {
   const { trace } = load('scalar_expression')
   const [op] = trace.ops.filter(({ nodes }) => nodes.length > 0)
-  const text = (id: string, data: number) => ({ id, shape: [], dtype: 'float32', role: 'gradient' as const, data: [data] })
+  const text = (id: string, data: number) => ({
+    id, shape: [], dtype: 'float32', role: 'gradient' as const, data: [data],
+  })
   const index = new TraceIndex({
     ...trace,
     ops: [{ ...op!, id: 'o1', outputs: [], nodes: ['n1'] }],
     tensors: [{ ...text('t1', 3), names: ['x'] }, text('t2', 1), text('t3', 3), text('t4', 6)],
     nodes: [
-      { id: 'n1', type: 'MulBackward0', op: 'o1', edges: [{ to: 'n2', input_nr: 0 }, { to: 'n2', input_nr: 0 }], saved: [
-        { field: 'self', tensor: 't1' }, { field: 'other', tensor: 't1' },
-      ] },
+      {
+        id: 'n1', type: 'MulBackward0', op: 'o1', edges: [{ to: 'n2', input_nr: 0 }, { to: 'n2', input_nr: 0 }],
+        saved: [{ field: 'self', tensor: 't1' }, { field: 'other', tensor: 't1' }],
+      },
       { id: 'n2', type: 'AccumulateGrad', edges: [], variable: 't1' },
     ],
     passes: [{
@@ -61,7 +64,8 @@ test('parallel edges of one node are one factor', () => {
   const pass = index.trace.passes[0]!
   const [both, ...more] = contributions(index, pass, pass.accumulations[0]!)
   expect(more).toEqual([])
-  expect(pathsOf(index, pass, both!, 0).map(({ factors, value }) => [factors.map(({ text }) => text), value])).toEqual([[['2·3'], 6]])
+  const [path] = pathsOf(index, pass, both!, 0)
+  expect([path?.factors.map(({ text }) => text), path?.value]).toEqual([['2·3'], 6])
 })
 
 test('a factor that is not of one element alone is not told', () => {
@@ -92,8 +96,10 @@ test.each(Object.entries(lessons))('contributions and paths of %s make up its gr
           const sum = paths.reduce((all, path) => all + path.value, 0)
           const whole = paths.reduce((all, path) => all + Math.abs(path.value), 0)
           if (amounts[at] != null) expect(Math.abs(sum - amounts[at])).toBeLessThanOrEqual(ROUNDED * whole)
-          for (const { start, factors, value } of paths)
-            expect(isClose(factors.reduce((all, factor) => all * factor.value, start.value), value, 'float64')).toBe(true)
+          for (const { start, factors, value } of paths) {
+            const product = factors.reduce((all, factor) => all * factor.value, start.value)
+            expect(isClose(product, value, 'float64')).toBe(true)
+          }
         }
       }
     }

@@ -50,6 +50,7 @@ export function localAt(index: TraceIndex, visit: Visit, slot: number, cell: num
 }
 
 const KEEPS_ORDER = /^(View|UnsafeView|ReshapeAlias|Unsqueeze|Squeeze|Clone|ToCopy|Alias)Backward\d$/
+const PICKS = /^(Select|Slice)Backward\d$/
 const SPREADS = /^(Sum|Mean)Backward\d$/
 
 /** The element of what arrived that an element of what was sent was made of. */
@@ -66,8 +67,9 @@ function source({ node, entered }: Place, left: Tensor, cell: number): number | 
   }
   if (node.type === 'PermuteBackward0') {
     const axes = axesOf(node, 'dims', shape.length)
-    return axes && permuted(shape, cell, axes)
+    return axes ? permuted(shape, cell, axes) : null
   }
+  if (PICKS.test(node.type)) return picked(node, shape, cell)
   if (KEEPS_ORDER.test(node.type)) return elements(entered) === elements(left) ? cell : null
   return entered.shape.join() === shape.join() ? cell : null
 }
@@ -81,7 +83,8 @@ function axesOf(node: Node, field: string, rank: number): number[] | undefined {
   })
 }
 
-function positions(shape: readonly number[], cell: number): number[] {
+/** Where an element stands on each axis. */
+export function positions(shape: readonly number[], cell: number): number[] {
   const at: number[] = []
   for (const size of [...shape].reverse()) {
     at.unshift(cell % size)
@@ -99,6 +102,25 @@ function permuted(shape: readonly number[], cell: number, axes: readonly number[
   if (axes.length !== shape.length) return shape.length < 2 ? cell : null
   const at = positions(shape, cell)
   return flat(axes.map((axis) => shape[axis]!), axes.map((axis) => at[axis]!))
+}
+
+/** Where an element went in `x[i]` or `x[a:b:c]`; null for one that was not picked. */
+function picked(node: Node, shape: readonly number[], cell: number): number | null {
+  const field = (name: string): number | undefined => axesOf(node, name, 0)?.[0]
+  const axis = axesOf(node, 'dim', shape.length)?.[0]
+  const size = shape[axis ?? -1]
+  if (axis === undefined || size === undefined) return null
+  const at = positions(shape, cell)
+  const inside = (position: number): number => (position < 0 ? position + size : position)
+  const index = field('index')
+  if (index !== undefined && at[axis] !== inside(index)) return null
+  if (index !== undefined) return flat(shape.toSpliced(axis, 1), at.toSpliced(axis, 1))
+  const start = inside(field('start') ?? 0)
+  const end = Math.min(size, inside(field('end') ?? size))
+  const step = field('step') ?? 1
+  const nth = (at[axis]! - start) / step
+  if (at[axis]! < start || at[axis]! >= end || !Number.isInteger(nth)) return null
+  return flat(shape.with(axis, Math.ceil((end - start) / step)), at.with(axis, nth))
 }
 
 /** Where an element went in a sum over axes, over all of them when none is named. */
@@ -134,7 +156,7 @@ function power(exponent: number, base: number): Factor {
   return { value, text: `${formatNumber(exponent)}·${term(base)}${raised}` }
 }
 
-const SAME = /^(Neg|Add|View|UnsafeView|ReshapeAlias|Unsqueeze|Squeeze|Clone|ToCopy|Alias|T|Transpose|Permute|Sum)Backward\d$/
+const SAME = /^(Neg|T|Transpose|Permute|Sum)Backward\d$/
 /** Nodes that multiply each element by a slope that only that element decides. */
 const SLOPES =
   /^(Exp|Expm1|Log|Log1p|Log2|Log10|Sqrt|Rsqrt|Sin|Cos|Tan|Sinh|Cosh|Tanh|Asin|Acos|Atan|Sigmoid|LogSigmoid|Softplus|Relu|LeakyRelu|Elu|Celu|Gelu|Silu|Mish|Hardtanh|Hardsigmoid|Hardswish|Abs|Clamp|ClampMin|ClampMax|Reciprocal|Erf|Dropout|NativeDropout)Backward\d$/
@@ -166,7 +188,7 @@ function factorAt(place: Place, from: number, arrived: number, sent: number): Fa
       return n === null ? null : share(n / elements(place.entered))
     }
     default:
-      if (SAME.test(node.type)) return plain(sign)
+      if ([SAME, KEEPS_ORDER, PICKS].some((kind) => kind.test(node.type))) return plain(sign)
       return SLOPES.test(node.type) && slot === 0 && arrived !== 0 ? plain(sent / arrived) : null
   }
 }

@@ -181,10 +181,15 @@ async function open(page, hash = '') {
   await page.waitForSelector('.cm-content', { state: 'attached' })
 }
 
-async function run(page, code) {
+/** Puts a program in the place of the one that is there. */
+async function write(page, code) {
   await page.click('.cm-content')
   await page.keyboard.press('Control+A')
   await page.keyboard.insertText(code)
+}
+
+async function run(page, code) {
+  await write(page, code)
   await page.keyboard.press('Control+Enter')
   await page.locator('.graph .edited').waitFor({ state: 'detached' })
   await page.waitForSelector('.gg-scene .box', { state: 'attached' })
@@ -455,8 +460,7 @@ const stories = {
       }),
     )
     await until(async () => (await (await fetch(`${server}/api/v1/health`)).json()).running, (running) => running === workers, 'programs being run')
-    await page.click('.cm-content')
-    await page.keyboard.insertText(`${PROGRAM}\nprint(${Date.now()})`)
+    await write(page, `${PROGRAM}\nprint(${Date.now()})`)
     await page.keyboard.press('Control+Enter')
     await page.getByText(new RegExp(`${workers} ${workers === 1 ? 'program' : 'programs'} ahead of yours`)).waitFor()
     await box(page, 'MeanBackward0').waitFor()
@@ -641,8 +645,7 @@ const stories = {
 
   async 'a long run is stopped and keeps what it did'(page) {
     await open(page)
-    await page.click('.cm-content')
-    await page.keyboard.insertText(ENDLESS)
+    await write(page, ENDLESS)
     await page.keyboard.press('Control+Enter')
     await page.waitForTimeout(1500)
     await page.getByRole('button', { name: 'Stop', exact: true }).click()

@@ -181,11 +181,17 @@ async function open(page, hash = '') {
   await page.waitForSelector('.cm-content', { state: 'attached' })
 }
 
-async function run(page, code) {
+/** Puts a program in the place of the one that is there. */
+async function write(page, code) {
   await page.click('.cm-content')
   await page.keyboard.press('Control+A')
   await page.keyboard.insertText(code)
+}
+
+async function run(page, code) {
+  await write(page, code)
   await page.keyboard.press('Control+Enter')
+  await page.locator('.graph .edited').waitFor({ state: 'detached' })
   await page.waitForSelector('.gg-scene .box', { state: 'attached' })
 }
 
@@ -196,10 +202,52 @@ async function shoot(page, name) {
 }
 
 const stories = {
+  async 'a first visit finds an example that has run, with its text'(page) {
+    await open(page)
+    await until(() => page.locator('.player .value').textContent({ timeout: 20_000 }), (text) => text.includes('36 + 18 → 54'), 'the sum of the diamond')
+    const text = page.locator('.lesson p')
+    await until(() => text.textContent(), (all) => all.includes('They meet at x'), 'the text of the lesson')
+    await shoot(page, 'first-visit')
+    await page.getByRole('button', { name: 'Next', exact: true }).click()
+    await until(() => text.textContent(), (all) => all.includes('three components'), 'the text of the next lesson')
+    await page.getByRole('button', { name: 'Previous', exact: true }).click()
+    await until(() => text.textContent(), (all) => all.includes('They meet at x'), 'the text of the lesson before')
+  },
+
+  async 'a gradient is explained factor by factor, by mouse and by keys'(page) {
+    await open(page, '#lesson=mean_grad')
+    await box(page, 'leaf').click()
+    const why = page.locator('.inspector .why')
+    const path = await until(() => why.locator('.path').textContent(), (all) => all.includes('4.5'), 'the path to 4.5')
+    for (const part of ['¼', '3', '2·3']) check(path.includes(part), `the factor ${part} is missing in ${path}`)
+    await why.getByRole('radio').first().focus()
+    await page.keyboard.press('ArrowDown')
+    await until(() => why.textContent(), (all) => all.includes('x.grad[1, 0]'), 'the element below')
+    await why.getByRole('button', { name: '2·3' }).press('Enter')
+    await until(() => page.locator('.inspector h3').first().textContent(), (all) => all.includes('PowBackward0'), 'the node of a factor')
+    await page.locator('.inspector').getByRole('button', { name: '← x.grad' }).press('Enter')
+    await why.locator('.path').waitFor()
+    await shoot(page, 'why')
+  },
+
+  async 'the ledger shows at a glance what was added to a gradient not reset'(page) {
+    await open(page, '#lesson=accumulation&panel=ledger')
+    const row = page.locator('.dock tbody tr').first()
+    await until(() => row.locator('.over').textContent({ timeout: 20_000 }), (text) => text.includes('[2, −4] + 3 → [5, −1]'), 'the pass that was not reset')
+    same(await row.locator('.over').count(), 1, 'passes added to what was left')
+    await page.locator('.dock thead').getByRole('button', { name: '#1' }).press('Enter')
+    await until(() => row.textContent(), (text) => text.includes('·') && !text.includes('5'), 'the ledger at the first pass')
+    await shoot(page, 'ledger')
+  },
+
   async 'an empty page says how to begin'(page) {
     await open(page)
+    await page.locator('.lesson').waitFor()
+    await page.getByRole('button', { name: /One variable used twice/ }).first().click()
+    await page.getByRole('button', { name: 'Empty program' }).click()
     await page.getByText('Paste a PyTorch program and press Run').waitFor()
     await page.locator('.empty li button').first().waitFor()
+    await page.locator('.empty').getByText('Common mistakes').waitFor()
     check((await page.locator('.empty li button').count()) >= 16, 'fewer than 16 lessons are offered')
   },
 
@@ -328,7 +376,7 @@ const stories = {
     await open(page)
     await run(page, CUT)
     await page.locator('.cm-finding').getByText('detach').first().waitFor()
-    await page.getByRole('button', { name: '1 finding' }).waitFor()
+    await page.getByRole('button', { name: '1 diagnosis' }).waitFor()
     await page.locator('.inspector').getByText('How to fix it').waitFor()
     await page.locator('.ledger').getByText('no gradient arrived in backward() #1').waitFor()
     await shoot(page, 'finding')
@@ -412,8 +460,7 @@ const stories = {
       }),
     )
     await until(async () => (await (await fetch(`${server}/api/v1/health`)).json()).running, (running) => running === workers, 'programs being run')
-    await page.click('.cm-content')
-    await page.keyboard.insertText(`${PROGRAM}\nprint(${Date.now()})`)
+    await write(page, `${PROGRAM}\nprint(${Date.now()})`)
     await page.keyboard.press('Control+Enter')
     await page.getByText(new RegExp(`${workers} ${workers === 1 ? 'program' : 'programs'} ahead of yours`)).waitFor()
     await box(page, 'MeanBackward0').waitFor()
@@ -598,8 +645,7 @@ const stories = {
 
   async 'a long run is stopped and keeps what it did'(page) {
     await open(page)
-    await page.click('.cm-content')
-    await page.keyboard.insertText(ENDLESS)
+    await write(page, ENDLESS)
     await page.keyboard.press('Control+Enter')
     await page.waitForTimeout(1500)
     await page.getByRole('button', { name: 'Stop', exact: true }).click()

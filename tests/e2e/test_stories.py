@@ -19,6 +19,9 @@ START_S = 60
 STORIES_S = 600
 
 STORIES = (
+    "a first visit finds an example that has run, with its text",
+    "a gradient is explained factor by factor, by mouse and by keys",
+    "the ledger shows at a glance what was added to a gradient not reset",
     "an empty page says how to begin",
     "a program runs and its graph appears",
     "steps go back and forth by button, key and slider",

@@ -25,6 +25,8 @@ export interface Lesson {
   /** Its run, which may not have been made yet. */
   run: string
   code: string
+  /** What it is about, first of all the first. */
+  tags: string[]
   zh: LessonText
   en: LessonText
 }

@@ -3,7 +3,9 @@
 export type Lang = 'zh' | 'en'
 export type Theme = 'light' | 'dark' | 'auto'
 export type Level = 'autograd' | 'forward' | 'both'
-export const PANELS = ['memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls', 'compare'] as const
+export const PANELS = [
+  'ledger', 'memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls', 'compare',
+] as const
 export type Panel = (typeof PANELS)[number]
 /** Runs that can stand beside the one on screen. */
 export const MOST_BESIDE = 2

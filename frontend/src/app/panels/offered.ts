@@ -4,6 +4,7 @@ import type { Trace } from '../../api/types'
 import type { Panel } from '../../core/state'
 
 const has: Record<Panel, (trace: Trace) => boolean> = {
+  ledger: (trace) => trace.passes.some((pass) => pass.accumulations.length > 0),
   memory: (trace) => trace.memory.length > 1,
   training: (trace) => (trace.curve ?? []).length > 1 || trace.updates.some((update) => update.kind === 'step'),
   engine: (trace) => trace.passes.some((pass) => pass.visits.length > 0),

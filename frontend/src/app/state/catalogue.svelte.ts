@@ -1,6 +1,7 @@
 // What the server offers besides runs: lessons, devices, written rules.
 
 import * as api from '../../api/client'
+import { inGroups } from '../../core/lessons'
 import type { PageView } from './view.svelte'
 
 export class Catalogue {
@@ -35,7 +36,7 @@ export class Catalogue {
   async fetchLessons(): Promise<void> {
     if (this.lessons.length > 0) return
     try {
-      this.lessons = await api.gallery(this.view.state.lang)
+      this.lessons = inGroups(await api.gallery(this.view.state.lang))
       this.lessonsMissing = false
     } catch {
       this.lessonsMissing = true

@@ -12,6 +12,7 @@ import type { Playback } from './playback.svelte'
 import type { Run, Shown } from './run.svelte'
 import type { PageView } from './view.svelte'
 
+const FIRST_LESSON = 'diamond'
 const SHOW_RUNNING_MS = 300
 const LOOK_AGAIN_MS = 500
 const HALT_MS = 3000
@@ -66,7 +67,21 @@ export class Runner {
       await this.catalogue.fetchLessons()
       const { lesson } = this.catalogue
       if (lesson) await this.openLesson(lesson, step > 0)
-    } else if (!this.shown.trace) this.draft.recall()
+    } else if (!this.shown.trace) {
+      this.draft.recall()
+      if (!this.draft.code.trim()) await this.welcome()
+    }
+  }
+
+  /** A first visit finds an example that has run, at the step where its gradients meet. */
+  private async welcome(): Promise<void> {
+    await this.catalogue.fetchLessons()
+    const lesson = this.catalogue.lessons.find(({ name }) => name === FIRST_LESSON)
+    if (!lesson || this.draft.code.trim() || this.running !== 'no') return
+    await this.openLesson(lesson)
+    const { trace } = this.shown
+    const sum = trace?.timeline.findLastIndex(({ kind }) => kind === 'sum') ?? -1
+    if (trace?.program.code === lesson.code && sum >= 0) this.view.change({ step: sum + 1 })
   }
 
   async openLesson(lesson: api.Lesson, keepStep = false): Promise<void> {

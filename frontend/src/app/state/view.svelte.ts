@@ -30,6 +30,8 @@ export class PageView {
   findingOpen: number | null = $state(null)
   /** What the engine panel writes beside nodes of the graph. */
   nodeNotes: ReadonlyMap<string, string> = $state.raw(new Map())
+  /** Where to go back to from a node that was followed from elsewhere. */
+  returning: { id: string; name: string } | null = $state.raw(null)
   /** A line the editor is asked to show, and how often it was asked. */
   shownLine: { line: number; times: number } | null = $state.raw(null)
   /** A run with findings has come: from then on their sentences are fetched with the others. */
@@ -87,6 +89,7 @@ export class PageView {
 
   select(selection: Selection | null): void {
     this.findingOpen = null
+    this.returning = null
     this.change({ selection })
   }
 

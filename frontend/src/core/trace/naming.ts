@@ -45,6 +45,14 @@ export function tensorName(index: TraceIndex, tensor: Tensor | undefined): strin
   return tensor.role === 'constant' || tensor.role === 'seed' ? brief(tensor) : tensor.id
 }
 
+/** As `tensorName`; one that the program never named is told by what it is a view of, or by its shape. */
+export function memoryName(index: TraceIndex, tensor: Tensor | undefined): string {
+  const name = tensorName(index, tensor)
+  if (!tensor || name !== tensor.id) return name
+  const base = index.tensor(tensor.base)
+  return base && base !== tensor ? memoryName(index, base) : `${tensor.dtype} ${formatShape(tensor.shape)}`
+}
+
 export function opName(index: TraceIndex, op: Op): string {
   const result = index.tensor(op.outputs[0])
   return result?.names?.[0] ?? (codeAt(index.trace.program.code, op.span, 28) || op.name)

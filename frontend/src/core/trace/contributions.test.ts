@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest'
+import type { Trace } from '../../api/types'
+import { load } from '../fixtures/load'
+import { amount, contributions, isHooked, pathsOf } from './contributions'
+import { element, isClose } from './local'
+import { elements } from './naming'
+import { TraceIndex } from './trace-index'
+
+/** Their numbers are rounded to some four digits. */
+const ROUNDED = 2e-3
+const lessons = import.meta.glob<Trace>('../../../../gallery/*.json', { eager: true, import: 'default' })
+
+function lesson(name: string): TraceIndex {
+  return new TraceIndex(lessons[`../../../../gallery/${name}.json`]!)
+}
+
+/** Each path to an element of a leaf's gradient in its first pass, as one reads it. */
+function told(index: TraceIndex, leaf: string, cell = 0): string[] {
+  const pass = index.trace.passes[0]!
+  const added = pass.accumulations.find(({ tensor }) => index.tensor(tensor)?.names?.includes(leaf))!
+  return contributions(index, pass, added).flatMap((contribution) =>
+    pathsOf(index, pass, contribution, cell).map(({ start, factors, value }) => {
+      const steps = factors.map((factor) => `×${factor.text} (${factor.node.type.replace(/Backward\d/, '')})`)
+      return [`${start.kind} ${start.value}`, ...steps, value].join(' → ')
+    }),
+  )
+}
+
+test('the factors along a path lead from the seed to the gradient', () => {
+  expect(told(lesson('mean_grad'), 'x')).toEqual(['seed 1 → ×¼ (Mean) → ×3 (Mul) → ×2·3 (Pow) → ×1 (Add) → 4.5'])
+  expect(told(lesson('diamond'), 'x')).toEqual([
+    'seed 1 → ×6 (Mul) → ×2·3 (Pow) → 36', 'seed 1 → ×9 (Mul) → ×2 (Mul) → 18',
+  ])
+})
+
+test('parallel edges of one node are one factor', () => {
+  const { trace } = load('scalar_expression')
+  const [op] = trace.ops.filter(({ nodes }) => nodes.length > 0)
+  const text = (id: string, data: number) => ({
+    id, shape: [], dtype: 'float32', role: 'gradient' as const, data: [data],
+  })
+  const index = new TraceIndex({
+    ...trace,
+    ops: [{ ...op!, id: 'o1', outputs: [], nodes: ['n1'] }],
+    tensors: [{ ...text('t1', 3), names: ['x'] }, text('t2', 1), text('t3', 3), text('t4', 6)],
+    nodes: [
+      {
+        id: 'n1', type: 'MulBackward0', op: 'o1', edges: [{ to: 'n2', input_nr: 0 }, { to: 'n2', input_nr: 0 }],
+        saved: [{ field: 'self', tensor: 't1' }, { field: 'other', tensor: 't1' }],
+      },
+      { id: 'n2', type: 'AccumulateGrad', edges: [], variable: 't1' },
+    ],
+    passes: [{
+      ...trace.passes[0]!, roots: [{ node: 'n1', input_nr: 0, tensor: null, seed: 't2' }],
+      visits: [
+        { node: 'n1', entered: ['t2'], left: ['t3', 't3'] },
+        { node: 'n2', entered: ['t4'], left: [], sums: [{ input_nr: 0, total: 't4', entered: 't4', terms: [
+          { node: 'n1', slot: 0, tensor: 't3' }, { node: 'n1', slot: 1, tensor: 't3' },
+        ] }] },
+      ],
+      accumulations: [{ tensor: 't1', node: 'n2', visit: 1, before: null, delta: 't4', after: 't4' }],
+    }],
+  })
+  const pass = index.trace.passes[0]!
+  const [both, ...more] = contributions(index, pass, pass.accumulations[0]!)
+  expect(more).toEqual([])
+  const [path] = pathsOf(index, pass, both!, 0)
+  expect([path?.factors.map(({ text }) => text), path?.value]).toEqual([['2·3'], 6])
+})
+
+test('a factor that is not of one element alone is not told', () => {
+  const [path] = told(lesson('tensor_expression'), 'a')
+  expect(path).toMatch(/^node [\d.]+ → /)
+  expect(told(lesson('broadcasting'), 'discount')[0]).toMatch(/^node /)
+})
+
+test('a write that autograd could not see leaves the factor it used, not the one it saw', () => {
+  for (const path of told(lesson('data_edit'), 'x')) expect(path).not.toContain('2·1 ')
+})
+
+test.each(Object.entries(lessons))('contributions and paths of %s make up its gradients', (_, trace) => {
+  const index = new TraceIndex(trace)
+  for (const pass of trace.passes) {
+    for (const added of pass.accumulations) {
+      const delta = index.tensor(added.delta)
+      const parts = contributions(index, pass, added)
+      if (!delta?.data || delta.dtype.startsWith('complex')) continue
+      for (let cell = 0; cell < Math.min(elements(delta), 12); cell += 1) {
+        const amounts = parts.map((part) => amount(part, cell))
+        const size = amounts.reduce<number>((sum, value) => sum + Math.abs(value ?? 0), 0)
+        const total = amounts.reduce<number>((sum, value) => sum + (value ?? 0), 0)
+        if (!isHooked(pass, added) && !amounts.includes(null))
+          expect(Math.abs(total - element(delta, cell)!)).toBeLessThanOrEqual(ROUNDED * size)
+        for (const [at, part] of parts.entries()) {
+          const paths = pathsOf(index, pass, part, cell)
+          const sum = paths.reduce((all, path) => all + path.value, 0)
+          const whole = paths.reduce((all, path) => all + Math.abs(path.value), 0)
+          if (amounts[at] != null) expect(Math.abs(sum - amounts[at])).toBeLessThanOrEqual(ROUNDED * whole)
+          for (const { start, factors, value } of paths) {
+            const product = factors.reduce((all, factor) => all * factor.value, start.value)
+            expect(isClose(product, value, 'float64')).toBe(true)
+          }
+        }
+      }
+    }
+  }
+})

@@ -1,0 +1,142 @@
+// Why a leaf's gradient is what it is: the contributions that met there, and the factors along the paths they came by.
+
+import type { Accumulation, Node, Pass, Sum, Tensor, Term, Visit } from '../../api/types'
+import { element, localAt } from './local'
+import type { TraceIndex } from './trace-index'
+
+/** Where a path begins: the gradient put in, a node whose own factor is not known, or a number that arrived at one. */
+export interface Start {
+  kind: 'seed' | 'node' | 'arrived'
+  node: Node | undefined
+  value: number
+}
+
+export interface Factor {
+  node: Node
+  value: number
+  /** As one writes it; parallel edges one after the other: `2·3`, `3 + 4`. */
+  text: string
+}
+
+export interface Path {
+  start: Start
+  factors: Factor[]
+  /** The product of all. */
+  value: number
+}
+
+/** What one node sent to a leaf in one pass, by one edge or several. */
+export interface Contribution {
+  /** Null for the gradient that was put in at the leaf itself. */
+  node: Node | null
+  tensors: Tensor[]
+  /** Visit of the pass. */
+  visit: number
+  slots: number[]
+}
+
+const MOST_PATHS = 6
+const MOST_FACTORS = 40
+
+function sumAt(visit: Visit | undefined, inputNr: number): Sum | undefined {
+  return visit?.sums?.find((sum) => sum.input_nr === inputNr)
+}
+
+/** The terms that arrived at an input of a node, of a single one too. */
+function termsAt(index: TraceIndex, pass: Pass, at: number, inputNr: number): Term[] {
+  const visit = pass.visits[at]
+  const entered = visit?.entered[inputNr]
+  const sum = sumAt(visit, inputNr)
+  if (!visit || entered == null) return []
+  if (sum) return sum.terms
+  for (const earlier of pass.visits.slice(0, at)) {
+    const slot = index.node(earlier.node)?.edges.findIndex(
+      (edge, slot) => edge.to === visit.node && edge.input_nr === inputNr && earlier.left[slot] === entered,
+    ) ?? -1
+    if (slot >= 0) return [{ tensor: entered, node: earlier.node, slot }]
+  }
+  const isRoot = pass.roots.some((root) => root.node === visit.node && root.input_nr === inputNr)
+  return isRoot ? [{ tensor: entered }] : []
+}
+
+/** The terms by the nodes that sent them, in the order of arrival. */
+function gathered(index: TraceIndex, pass: Pass, at: number, inputNr: number): Contribution[] {
+  const found: Contribution[] = []
+  for (const { tensor: id, node, slot = 0 } of termsAt(index, pass, at, inputNr)) {
+    const tensor = index.tensor(id)
+    const visit = pass.visits.findLastIndex((visit, n) => n < at && visit.node === node && visit.left[slot] === id)
+    const same = node != null ? found.find((earlier) => earlier.visit === visit) : undefined
+    if (!tensor) continue
+    if (same) {
+      same.tensors.push(tensor)
+      same.slots.push(slot)
+    } else found.push({ node: index.node(node) ?? null, tensors: [tensor], visit, slots: [slot] })
+  }
+  return found
+}
+
+/** What came together at a leaf in a pass. */
+export function contributions(index: TraceIndex, pass: Pass, { visit }: Accumulation): Contribution[] {
+  return gathered(index, pass, visit, 0)
+}
+
+/** Whether a hook changed the gradient of a leaf after its sum. */
+export function isHooked(pass: Pass, { visit }: Accumulation): boolean {
+  return sumAt(pass.visits[visit], 0)?.hooked ?? false
+}
+
+/** One element of a contribution; null where its values were not kept. */
+export function amount({ tensors }: Contribution, cell: number): number | null {
+  const values = tensors.map((tensor) => element(tensor, cell))
+  return values.every((value) => value !== null) ? values.reduce((sum, value) => sum + value, 0) : null
+}
+
+/** The paths by which one element of a contribution came, each with the factors that are known. Where too many paths
+ *  meet, they begin at the sum of them. */
+export function pathsOf(index: TraceIndex, pass: Pass, contribution: Contribution, cell: number): Path[] {
+  let budget = MOST_PATHS
+
+  function back(sent: Contribution, cell: number, depth: number): Path[] {
+    const value = amount(sent, cell)
+    if (value === null) return []
+    const visit = pass.visits[sent.visit]
+    if (!sent.node || !visit) return [begin('seed', value, undefined)]
+    const locals = sent.slots.map((slot) => localAt(index, visit, slot, cell))
+    const [first] = locals
+    if (!first || !locals.every((local) => local?.from === first.from)) return [begin('node', value, sent.node)]
+    const factor: Factor = {
+      node: sent.node,
+      value: locals.reduce((sum, local) => sum + local!.value, 0),
+      text: together(locals.map((local) => local!.text)),
+    }
+    return arriving(sent, first.from, depth).map((path) => ({
+      ...path, factors: [...path.factors, factor], value: path.value * factor.value,
+    }))
+  }
+
+  /** The paths to the node that sent a contribution. */
+  function arriving({ visit: at, node }: Contribution, cell: number, depth: number): Path[] {
+    const visit = pass.visits[at]!
+    const sources = gathered(index, pass, at, 0)
+    const more = sources.length - 1
+    if (more < 0 || more > budget || depth >= MOST_FACTORS || sumAt(visit, 0)?.hooked) {
+      const value = element(index.tensor(visit.entered[0]), cell)
+      return value === null ? [] : [begin('arrived', value, node ?? undefined)]
+    }
+    budget -= more
+    return sources.flatMap((source) => back(source, cell, depth + 1))
+  }
+
+  return back(contribution, cell, 0)
+}
+
+/** The factors of parallel edges: `2·3` for twice the same. */
+function together(texts: readonly string[]): string {
+  const [first = ''] = texts
+  if (texts.length === 1 || texts.some((text) => text !== first)) return texts.join(' + ')
+  return first === '1' ? String(texts.length) : `${texts.length}·${first}`
+}
+
+function begin(kind: Start['kind'], value: number, node: Node | undefined): Path {
+  return { start: { kind, node, value }, factors: [], value }
+}

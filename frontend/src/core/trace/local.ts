@@ -1,0 +1,209 @@
+// The local derivative of a node at one element: by what it multiplied the one number that arrived there. Only where an
+// element of what it sent depends on a single element of what arrived, and the two recorded numbers agree with it.
+
+import type { Node, Tensor, Visit } from '../../api/types'
+import { formatNumber, MINUS, wireNumber } from '../words/format'
+import { elements } from './naming'
+import type { TraceIndex } from './trace-index'
+
+export interface Local {
+  value: number
+  /** As one writes it: `2·3`, `¼`. */
+  text: string
+  /** The element of the gradient that arrived. */
+  from: number
+}
+
+/** One visit and the slot that is asked about. */
+interface Place {
+  index: TraceIndex
+  node: Node
+  entered: Tensor
+  slot: number
+}
+
+/** How far a product may be from the recorded number, by the precision it was computed in. */
+const CLOSE: Readonly<Record<string, number>> = { float64: 1e-9, float32: 1e-4, float16: 4e-3, bfloat16: 3e-2 }
+
+/** One element of a recorded tensor; null where its values were not kept. */
+export function element(tensor: Tensor | undefined, at: number): number | null {
+  const value = tensor?.dtype.startsWith('complex') ? undefined : tensor?.data?.[at]
+  return value === undefined ? null : wireNumber(value)
+}
+
+/** Whether two numbers are the same but for rounding. */
+export function isClose(a: number, b: number, dtype: string): boolean {
+  return Math.abs(a - b) <= (CLOSE[dtype] ?? 0) * Math.max(Math.abs(a), Math.abs(b))
+}
+
+export function localAt(index: TraceIndex, visit: Visit, slot: number, cell: number): Local | null {
+  const node = index.node(visit.node)
+  const entered = visit.entered.length === 1 ? index.tensor(visit.entered[0]) : undefined
+  const left = index.tensor(visit.left[slot])
+  if (!node || !entered || !left || visit.reduced?.some((reduced) => reduced.slot === slot)) return null
+  const place = { index, node, entered, slot }
+  const from = source(place, left, cell)
+  const [arrived, sent] = [element(entered, from ?? -1), element(left, cell)]
+  if (from === null || arrived === null || sent === null) return null
+  const factor = factorAt(place, from, arrived, sent)
+  return factor && isClose(arrived * factor.value, sent, left.dtype) ? { ...factor, from } : null
+}
+
+const KEEPS_ORDER = /^(View|UnsafeView|ReshapeAlias|Unsqueeze|Squeeze|Clone|ToCopy|Alias)Backward\d$/
+const PICKS = /^(Select|Slice)Backward\d$/
+const SPREADS = /^(Sum|Mean)Backward\d$/
+
+/** The element of what arrived that an element of what was sent was made of. */
+function source({ node, entered }: Place, left: Tensor, cell: number): number | null {
+  const { shape } = left
+  if (SPREADS.test(node.type)) return kept(entered, shape, cell, axesOf(node, 'dim', shape.length))
+  if (node.type === 'TBackward0') return permuted(shape, cell, [1, 0])
+  if (node.type === 'TransposeBackward0') {
+    const axes = shape.map((_, axis) => axis)
+    const [a, b] = [axesOf(node, 'dim0', shape.length)?.[0], axesOf(node, 'dim1', shape.length)?.[0]]
+    if (a === undefined || b === undefined) return null
+    ;[axes[a], axes[b]] = [b, a]
+    return permuted(shape, cell, axes)
+  }
+  if (node.type === 'PermuteBackward0') {
+    const axes = axesOf(node, 'dims', shape.length)
+    return axes ? permuted(shape, cell, axes) : null
+  }
+  if (PICKS.test(node.type)) return picked(node, shape, cell)
+  if (KEEPS_ORDER.test(node.type)) return elements(entered) === elements(left) ? cell : null
+  return entered.shape.join() === shape.join() ? cell : null
+}
+
+/** The axes a field names; undefined where it names none. Negative ones are kept without their sign, as 2⁶⁴ − 1. */
+function axesOf(node: Node, field: string, rank: number): number[] | undefined {
+  const text = node.saved?.find((saved) => saved.field === field)?.text
+  return text?.match(/-?\d+/g)?.map((axis) => {
+    const number = Number(BigInt.asIntN(64, BigInt(axis)))
+    return number < 0 ? number + rank : number
+  })
+}
+
+/** Where an element stands on each axis. */
+export function positions(shape: readonly number[], cell: number): number[] {
+  const at: number[] = []
+  for (const size of [...shape].reverse()) {
+    at.unshift(cell % size)
+    cell = Math.floor(cell / size)
+  }
+  return at
+}
+
+function flat(shape: readonly number[], at: readonly number[]): number {
+  return shape.reduce((sum, size, axis) => sum * size + at[axis]!, 0)
+}
+
+/** Where an element of the gradient of `x` was in that of `x.permute(axes)`. */
+function permuted(shape: readonly number[], cell: number, axes: readonly number[]): number | null {
+  if (axes.length !== shape.length) return shape.length < 2 ? cell : null
+  const at = positions(shape, cell)
+  return flat(axes.map((axis) => shape[axis]!), axes.map((axis) => at[axis]!))
+}
+
+/** Where an element went in `x[i]` or `x[a:b:c]`; null for one that was not picked. */
+function picked(node: Node, shape: readonly number[], cell: number): number | null {
+  const field = (name: string): number | undefined => axesOf(node, name, 0)?.[0]
+  const axis = axesOf(node, 'dim', shape.length)?.[0]
+  const size = shape[axis ?? -1]
+  if (axis === undefined || size === undefined) return null
+  const at = positions(shape, cell)
+  const inside = (position: number): number => (position < 0 ? position + size : position)
+  const index = field('index')
+  if (index !== undefined && at[axis] !== inside(index)) return null
+  if (index !== undefined) return flat(shape.toSpliced(axis, 1), at.toSpliced(axis, 1))
+  const start = inside(field('start') ?? 0)
+  const end = Math.min(size, inside(field('end') ?? size))
+  const step = field('step') ?? 1
+  const nth = (at[axis]! - start) / step
+  if (at[axis]! < start || at[axis]! >= end || !Number.isInteger(nth)) return null
+  return flat(shape.with(axis, Math.ceil((end - start) / step)), at.with(axis, nth))
+}
+
+/** Where an element went in a sum over axes, over all of them when none is named. */
+function kept(entered: Tensor, shape: readonly number[], cell: number, axes: readonly number[] | undefined): number {
+  if (elements(entered) === 1) return 0
+  const at = positions(shape, cell)
+  const stays = shape.map((_, axis) => axis).filter((axis) => !axes?.includes(axis))
+  return flat(stays.map((axis) => shape[axis]!), stays.map((axis) => at[axis]!))
+}
+
+type Factor = Pick<Local, 'value' | 'text'>
+
+/** A number in a product: one below 0 in brackets. */
+function term(value: number): string {
+  return value < 0 ? `(${formatNumber(value)})` : formatNumber(value)
+}
+
+function plain(value: number): Factor {
+  return { value, text: formatNumber(value) }
+}
+
+const FRACTIONS: Readonly<Record<number, string>> = { 2: '½', 3: '⅓', 4: '¼', 5: '⅕', 6: '⅙', 8: '⅛' }
+
+function share(n: number): Factor {
+  return { value: 1 / n, text: n === 1 ? '1' : (FRACTIONS[n] ?? `1/${term(n)}`) }
+}
+
+/** `2·3` for the square at 3, `3·2²` for the cube at 2. */
+function power(exponent: number, base: number): Factor {
+  const value = exponent * base ** (exponent - 1)
+  const raised = { 2: '', 3: '²', 4: '³' }[exponent]
+  if (raised === undefined) return plain(value)
+  return { value, text: `${formatNumber(exponent)}·${term(base)}${raised}` }
+}
+
+const SAME = /^(Neg|T|Transpose|Permute|Sum)Backward\d$/
+/** Nodes that multiply each element by a slope that only that element decides. */
+const SLOPES =
+  /^(Exp|Expm1|Log|Log1p|Log2|Log10|Sqrt|Rsqrt|Sin|Cos|Tan|Sinh|Cosh|Tanh|Asin|Acos|Atan|Sigmoid|LogSigmoid|Softplus|Relu|LeakyRelu|Elu|Celu|Gelu|Silu|Mish|Hardtanh|Hardsigmoid|Hardswish|Abs|Clamp|ClampMin|ClampMax|Reciprocal|Erf|Dropout|NativeDropout)Backward\d$/
+
+/** What a node that works element by element multiplies by; null for one that is not known to. */
+function factorAt(place: Place, from: number, arrived: number, sent: number): Factor | null {
+  const { node, slot } = place
+  const other = (field: string): number | null => savedAt(place, field, from)
+  const kind = node.type.replace(/Backward\d+$/, '')
+  const of = (value: number | null, factor: (value: number) => Factor): Factor | null =>
+    value === null ? null : factor(value)
+  const sign = kind === 'Neg' || (kind === 'Sub' && slot === 1) || (kind === 'Rsub' && slot === 0) ? -1 : 1
+  switch (kind) {
+    case 'Add':
+    case 'Sub':
+    case 'Rsub':
+      return slot === (kind === 'Rsub' ? 0 : 1) ? of(other('alpha') ?? 1, (alpha) => plain(sign * alpha)) : plain(1)
+    case 'Mul':
+      return of(other(slot === 0 ? 'other' : 'self'), plain)
+    case 'Div':
+      return of(other('other'), (below) =>
+        slot === 0 ? share(below) : of(other('self'), (above) => quotient(above, below)) ?? plain(NaN))
+    case 'Pow':
+      return slot === 0
+        ? of(other('exponent'), (exponent) => of(other('self'), (base) => power(exponent, base)) ?? plain(NaN))
+        : null
+    case 'Mean': {
+      const n = other('self_sym_numel')
+      return n === null ? null : share(n / elements(place.entered))
+    }
+    default:
+      if ([SAME, KEEPS_ORDER, PICKS].some((kind) => kind.test(node.type))) return plain(sign)
+      return SLOPES.test(node.type) && slot === 0 && arrived !== 0 ? plain(sent / arrived) : null
+  }
+}
+
+/** The slope of `a / b` in b. */
+function quotient(above: number, below: number): Factor {
+  return { value: -above / below ** 2, text: `${MINUS}${term(above)}/${term(below)}²` }
+}
+
+/** A number the node kept, at the place that an element of the result had in it after broadcasting. */
+function savedAt({ index, node, entered }: Place, field: string, from: number): number | null {
+  const saved = node.saved?.find((kept) => kept.field === field)
+  const tensor = index.tensor(saved?.tensor)
+  if (!tensor) return saved?.text == null || !Number.isFinite(Number(saved.text)) ? null : Number(saved.text)
+  const at = positions(entered.shape, from).slice(entered.shape.length - tensor.shape.length)
+  const inside = flat(tensor.shape, at.map((position, axis) => (tensor.shape[axis] === 1 ? 0 : position)))
+  return element(tensor, inside)
+}

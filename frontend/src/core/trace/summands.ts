@@ -1,0 +1,31 @@
+// What the `.grad` of a leaf was put together from by a step: what each pass added since it was last reset.
+
+import type { Entry, History } from './history'
+
+export type Added = Extract<Entry, { kind: 'pass' }>
+
+export interface Summands {
+  /** Oldest first. */
+  added: Added[]
+  /** The reset they come after. */
+  reset: Entry | null
+  /** The next pass that will add to it. */
+  next: Added | null
+}
+
+/** A gradient counts as arrived once its terms are summed, which is told a step before the leaf takes it. */
+export function summandsAt(history: History, leaf: string, step: number): Summands {
+  const { index } = history
+  const entries = history.account(leaf)?.entries ?? []
+  const isHere = (entry: Entry): boolean => {
+    const sum = entry.kind === 'pass' ? index.sumStep(entry.pass.id, entry.accumulation.visit, 0) : 0
+    return (sum || entry.step) <= step
+  }
+  const here = entries.filter(isHere)
+  const last = here.findLastIndex((entry) => entry.kind === 'reset')
+  const isAdded = (entry: Entry): entry is Added => entry.kind === 'pass'
+  return {
+    added: here.slice(last + 1).filter(isAdded), reset: here[last] ?? null,
+    next: entries.filter(isAdded).find((entry) => !isHere(entry)) ?? null,
+  }
+}

@@ -12,8 +12,8 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 
 _COPY = dict(vars(builtins))
-_OURS = (f"{__package__}.", "torch.overrides")
-"""Modules that recording runs: the engine's, and the way that a call takes to a function mode."""
+_OURS = (f"{__package__}.", "torch.overrides", "torch.nn.parameter")
+"""Modules that recording runs: the engine's, the way of a call to a function mode, what makes a parameter one."""
 
 
 class _Loader(SourceFileLoader):

@@ -12,7 +12,8 @@ from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 
 _COPY = dict(vars(builtins))
-_PACKAGE = f"{__package__}."
+_OURS = (f"{__package__}.", "torch.overrides", "torch.nn.parameter")
+"""Modules that recording runs: the engine's, the way of a call to a function mode, what makes a parameter one."""
 
 
 class _Loader(SourceFileLoader):
@@ -26,14 +27,14 @@ class _Finder(PathFinder):
     def find_spec(
         cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        spec = super().find_spec(fullname, path, target) if fullname.startswith(_PACKAGE) else None
+        spec = super().find_spec(fullname, path, target) if fullname.startswith(_OURS) else None
         if spec is not None and isinstance(spec.loader, SourceFileLoader):
             spec.loader = _Loader(spec.loader.name, spec.loader.path)
         return spec
 
 
 def keep() -> None:
-    """From here on modules of this package are imported with a copy of their own."""
+    """From here on these modules are imported with a copy of their own."""
     sys.meta_path.insert(0, _Finder)
 
 

@@ -70,7 +70,8 @@ def ended_by_signal(outcome: Outcome, code: str) -> Failure:
             "machine ran out of memory; run it again"
         )
         return Failure(kind="crash", type=name, message=message, span=span)
-    message = f"the process crashed inside native code and was ended by {name}; what it said before is kept"
+    how = "crashed inside native code and was" if number in _CRASHES.values() else "was"
+    message = f"the process {how} ended by {name}; what it said before is kept"
     return Failure(kind="crash", type=name, message=message, span=span)
 
 

@@ -182,8 +182,8 @@ def no_device(case: Case) -> Finding | None:
     made = [one.value for operand in case.failure.operands for one in case.code.assignments(operand.text)]
     places = [case.node, *(value for value in made if not isinstance(value, ast.IfExp))]
     inside = [inner for place in places if place is not None for inner in ast.walk(place)]
-    name = case.groups.get("name", "cuda")
-    written = [one for one in inside if isinstance(one, ast.Constant) and str(one.value).startswith(name)]
+    name = case.groups.get("name", "cuda").lower()
+    written = [one for one in inside if isinstance(one, ast.Constant) and str(one.value).lower().startswith(name)]
     choice = '"cuda" if torch.cuda.is_available() else "cpu"'
     known = len(written) == 1 and case.code.is_bound("torch")
     return case.finding(fix=(case.code.replace(written[0], choice),) if known else ())

@@ -1,6 +1,11 @@
 """The numbers given to what was recorded so far, and how much of the run's limits they take."""
 
+from collections.abc import Sized
+
 from engine.trace import RunLimits
+
+MOST_VALUES = 1_200_000
+"""Elements of tensors that are said before no more operations are recorded: a trace of some 24 MB."""
 
 
 class Counts:
@@ -10,7 +15,7 @@ class Counts:
         self.tensors = self.ops = self.nodes = self.passes = self.updates = self.functions = 0
         self.ops_forgotten = self.nodes_forgotten = self.updates_forgotten = 0
         self.ops_omitted = self.updates_omitted = 0
-        self.sent_bytes = self.output_bytes = 0
+        self.values = self.output_bytes = 0
         self.begin(limits)
 
     def begin(self, limits: RunLimits) -> None:
@@ -69,13 +74,25 @@ class Counts:
         """The sampler lets go of an update."""
         self.updates_forgotten += 1
 
-    def add_sent(self, size_bytes: int) -> None:
-        """Events of so many bytes were sent."""
-        self.sent_bytes += size_bytes
+    def say_values(self, data: Sized | None) -> None:
+        """These elements of a tensor are said."""
+        if data is not None:
+            self.values += len(data)
+            if self.values >= MOST_VALUES:
+                self.attend(asks=True)
+
+    def forget_values(self, data: Sized | None) -> None:
+        """The sampler lets go of what was said of a tensor."""
+        self.values -= len(data or ())
 
     def attend(self, asks: bool) -> None:
         """Sets whether each op asks the sampler, or only those beyond the limit."""
         self.attention = -1 if asks else self.limits.ops + self.ops_forgotten
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether tensors have said all that they may."""
+        return self.values >= MOST_VALUES
 
     @property
     def ops_kept(self) -> int:

@@ -53,8 +53,7 @@ class FinalState:
         nodes = self.recorder.nodes
         nodes.begin(0, NEVER)
         for name, value in mine:
-            if isinstance(value, torch.nn.Module):
-                self._guard(name, partial(self._module, name, value))
+            self._guard(name, partial(self._module, name, value))
         for name, value in mine:
             self._guard(name, partial(self._variable, name, value))
         self._guard("arrays", self._arrays)
@@ -149,7 +148,9 @@ class FinalState:
         self.named[id(tensor)] = (tensor, state)
         return state.id
 
-    def _module(self, name: str, module: torch.nn.Module) -> None:
+    def _module(self, name: str, module: object) -> None:
+        if not isinstance(module, torch.nn.Module):  # which a metaclass of the program's may answer
+            return
         self.modules.tell(module, name, 0)
         for path, parameter in torch.nn.Module.named_parameters(module, prefix=name):
             self._last(parameter, path)

@@ -374,6 +374,7 @@ class Backward:
         node = output_nr = 0
         if grad.requires_grad and grad.grad_fn is not None:
             node, output_nr = recorder.nodes.number(grad.grad_fn), grad.output_nr
+        recorder.counts.say_values(seen.data)
         recorder.outbox.add(seen.said(number, "gradient", 0, 0, grad.requires_grad, node, output_nr, 0, 0))
         return number
 

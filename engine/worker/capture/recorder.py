@@ -4,6 +4,7 @@ Everything here runs between the user's own operations, so it must be quick, tou
 and never raise.
 """
 
+import contextlib
 import threading
 from collections.abc import Iterable
 
@@ -74,8 +75,10 @@ class Recorder:
         self._troubles += 1
         self.nodes.forget_op()
         if self._troubles <= _MOST_TROUBLES:
-            reason = f"{type(error).__name__}: {error}"[:300]
-            self.outbox.add(Found("not_recorded", "note", 0, {"what": what, "reason": reason}))
+            reason = type(error).__name__
+            with contextlib.suppress(Exception):  # the program's own may have no text
+                reason += f": {error}"
+            self.outbox.add(Found("not_recorded", "note", 0, {"what": what, "reason": reason[:300]}))
         self.outbox.publish()
 
     def op_raised(self, error: BaseException, op: int) -> None:

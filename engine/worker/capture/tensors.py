@@ -132,6 +132,7 @@ class Tensors:
         if is_view:
             state.base = self._base(tensor)
         storage = self._storages.enter(state, is_view).id if seen.address else 0
+        self._counts.say_values(seen.data)
         self._outbox.add(
             seen.said(number, state.role, storage, state.version, requires_grad, node, output_nr, 0, state.base)
         )
@@ -201,6 +202,7 @@ class Tensors:
         output_nr = 0 if not state.node or tensor is None else tensor.output_nr
         storage = 0 if state.storage is None else state.storage.id
         identity = 0 if state.first == state.id else state.first
+        self._counts.say_values(state.look.data)
         self._outbox.add(state.look.said(
             state.id, state.role, storage, state.version, state.requires_grad, state.node, output_nr,
             identity, state.base,

@@ -62,8 +62,8 @@ from engine.worker.pytorch.modes import unseen
 
 FULL = 16_000
 """Operations, tensors and nodes that are recorded before anything is left out: a trace of some 6 MB."""
-FULL_BYTES, OPS_BYTES = 12 << 20, 24 << 20
-"""Bytes of events after which loops are sampled, and after which no more operations are recorded."""
+FULL_VALUES = 600_000
+"""Elements of tensors that are said before loops are sampled: a trace of some 12 MB."""
 SAMPLE = 8_000
 """How many more the sample may take."""
 _CURVE = 2_000
@@ -174,7 +174,7 @@ class LoopSampler:
 
     def _at_limit(self) -> bool:
         counts, limits = self._counts, self._counts.limits
-        if counts.ops_kept < limits.ops and counts.nodes_kept < limits.nodes and counts.sent_bytes < OPS_BYTES:
+        if counts.ops_kept < limits.ops and counts.nodes_kept < limits.nodes and not counts.is_wide:
             return False
         if not counts.ops_omitted:
             self._outbox.say(Omitted("ops", "ops", counts.ops_kept, 0))  # should the run be killed
@@ -184,7 +184,7 @@ class LoopSampler:
     def _attend(self) -> None:
         """Sets from which op on the calls ask."""
         counts = self._counts
-        full = counts.nodes_kept >= counts.limits.nodes or counts.sent_bytes >= OPS_BYTES
+        full = counts.nodes_kept >= counts.limits.nodes or counts.is_wide
         counts.attend(full or self.muted or self.armed is not None)
 
     # Steps
@@ -215,7 +215,7 @@ class LoopSampler:
         calls.last = self.outermost
         calls.count += 1
         if self.full:
-            if self._counts.recorded < FULL and self._counts.sent_bytes < FULL_BYTES:
+            if self._counts.recorded < FULL and self._counts.values < FULL_VALUES:
                 return
             self.full = False
         self.anchor = self._anchor()
@@ -298,7 +298,7 @@ class LoopSampler:
         self._attend()
 
     def _may_keep(self) -> bool:
-        return self.spent < SAMPLE and self._counts.sent_bytes < OPS_BYTES
+        return self.spent < SAMPLE and not self._counts.is_wide
 
     def _fineness(self) -> int:
         """How many of each further doubling the sample can afford."""
@@ -442,6 +442,8 @@ class LoopSampler:
         """Whether what stays recorded needs an event."""
         match event:
             case TensorSeen():
+                if event.id not in needed:
+                    self._counts.forget_values(event.data)
                 return event.id in needed
             case TensorChanged():
                 stays = event.id in needed or (event.id <= floor and event.id not in carried)

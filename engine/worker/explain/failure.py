@@ -14,9 +14,11 @@ from engine.worker.capture.safe_repr import class_name
 from engine.worker.explain.failure_context import FailureContext, Operand
 from engine.worker.explain.syntax_errors import fault
 from engine.worker.pytorch.internals import array_bytes
-from engine.worker.pytorch.tracebacks import plain
+from engine.worker.pytorch.tracebacks import Entry, plain
 
 _MOST_FRAMES = 40
+_DEEPEST = 5_000
+"""Frames that are printed: a program may let Python go a million deep, and printing them takes a minute."""
 
 
 def _entries(trace: TracebackType | None) -> list[tuple[FrameType, tuple[int, int]]]:
@@ -31,16 +33,11 @@ def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | N
     """The event for an exception that ended the program; None for an exit with code 0."""
     if isinstance(error, SystemExit) and error.code in (None, 0):
         return None
-    frames = []
-    site = 0
-    innermost: tuple[FrameType, int] | None = None
-    for frame, (line, instruction) in plain(_entries(error.__traceback__)):
-        code = frame.f_code
-        here = 0
-        if recorder.sites.is_users(code):
-            site = here = recorder.sites.place(code, instruction)
-            innermost = frame, instruction
-        frames.append((code.co_name, here, "" if here else code.co_filename, 0 if here else line))
+    entries = plain(_entries(error.__traceback__))
+    frames = tuple([_frame(entry, recorder) for entry in entries[:_MOST_FRAMES]])
+    users = (entry for entry in reversed(entries) if recorder.sites.is_users(entry[0].f_code))
+    innermost = next(((frame, instruction) for frame, (_, instruction) in users), None)
+    site = 0 if innermost is None else recorder.sites.place(innermost[0].f_code, innermost[1])
     raised, op = recorder.raised
     failing, pass_id = recorder.raised_in_pass
     kind: Literal["exception", "exit", "memory", "forbidden"] = "exception"
@@ -50,7 +47,7 @@ def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | N
         printed = "" if isinstance(error.code, int) else f"{error.code}\n"
     else:
         try:
-            printed = "".join(traceback.format_exception(error))
+            printed = "".join(traceback.format_exception(error, limit=-_DEEPEST if len(entries) > _DEEPEST else None))
         except BaseException as trouble:
             printed = f"{name}: {message}\n({type(trouble).__name__} while printing the traceback)\n"
     asked: dict[str, str] = {}
@@ -65,9 +62,17 @@ def failure(error: BaseException, recorder: Recorder, source: str) -> Failed | N
         ((), asked) if kind == "memory" or innermost is None else _clues(error, recorder, source, *innermost)
     )
     return Failed(
-        kind, name, message, site, tuple(frames[:_MOST_FRAMES]), printed,
+        kind, name, message, site, frames, printed,
         op if raised is error else 0, pass_id if failing is error else 0, "", operands, facts,
     )  # fmt: skip
+
+
+def _frame(entry: Entry, recorder: Recorder) -> tuple[str, int, str, int]:
+    frame, (line, instruction) = entry
+    code = frame.f_code
+    if recorder.sites.is_users(code):
+        return code.co_name, recorder.sites.place(code, instruction), "", 0
+    return code.co_name, 0, code.co_filename, line
 
 
 def _clues(

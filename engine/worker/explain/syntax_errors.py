@@ -56,6 +56,8 @@ class _Wrong(NamedTuple):
 
 def fault(error: SyntaxError, source: str) -> Fault | None:
     """The diagnosis; None when nothing certain can be said."""
+    if "\0" in source:  # the compiler names no line
+        return _null_bytes(source)
     lines = lines_of(source)
     if not error.lineno or error.lineno > len(lines):
         return None
@@ -69,6 +71,19 @@ def fault(error: SyntaxError, source: str) -> Fault | None:
         if found is not None:
             return found
     return None
+
+
+def _null_bytes(source: str) -> Fault:
+    found = [
+        (line, column)
+        for line, text in enumerate(lines_of(source), 1)
+        for column, character in enumerate(text)
+        if character == "\0"
+    ]
+    line, column = found[0]
+    fix = tuple((line, line, column, column + 1, "") for line, column in found) if len(found) <= _TRIES else ()
+    parameters = {"character": "", "codepoint": "U+0000", "column": str(column + 1), "count": str(len(found))}
+    return Fault("invisible_character", (line, line, column, column + 1), parameters, fix)
 
 
 def _passes(source: str, wrong: _Wrong) -> bool:

@@ -10,6 +10,7 @@ for what their sentences say. PyTorch itself was not tried there.
 """
 
 import atexit
+import ctypes
 import dis
 import sys
 import threading
@@ -270,6 +271,11 @@ def be_no_daemon() -> None:
     """Threads that this one starts are waited for, although itself is not: a running thread's `daemon` cannot be set
     (Lib/threading.py)."""
     threading.current_thread()._daemonic = False  # type: ignore[attr-defined]
+
+
+def raise_in(thread: threading.Thread, error: type[BaseException]) -> None:
+    """Raises an exception where another thread is (`PyThreadState_SetAsyncExc` in Python/pystate.c)."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident or 0), ctypes.py_object(error))
 
 
 def forget_exit_functions() -> None:

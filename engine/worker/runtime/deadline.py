@@ -79,7 +79,7 @@ class Deadline:
             return
         call_off()
         site = self.recorder.sites.of(current_frames().get(self.thread.ident or 0))
-        line = line_of(self.thread)
+        line = line_of(self.thread) or max(map(line_of, threading.enumerate()))  # one that it waits for
         what = _TIMES[limit].format(self.limits.wall_s if limit == "wall_s" else self.limits.cpu_s)
         if line:
             message = f"{what} reached at line {line}; make the loop shorter or use less data"

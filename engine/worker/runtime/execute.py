@@ -6,6 +6,7 @@ import gc
 import io
 import linecache
 import random
+import signal
 import sys
 import threading
 import time
@@ -30,6 +31,7 @@ from engine.worker.pytorch.internals import (
     forget_exit_functions,
     function_mode_count,
     pop_function_mode,
+    raise_in,
     run_exit_functions,
 )
 from engine.worker.runtime.coverage import Lines
@@ -124,6 +126,8 @@ def run(request: RunRequest, emit: Callable[[bytes], None], job: "Job | None" = 
     thread = _thread(job, done)
     deadline = Deadline(job.recorder, thread, lambda: job.ended, say_last)
     deadline.begin(patience)
+    if threading.current_thread() is threading.main_thread():  # else signals come to somebody else
+        signal.signal(signal.SIGINT, lambda number, frame: raise_in(thread, KeyboardInterrupt))
     _start(thread)
     _attend(job, sender, thread, done, deadline)
     sender.flush()
@@ -263,7 +267,10 @@ class Job:
         forget_exit_functions()  # what this process would do at its end is not the program's
         raised = self.call(code)
         self._wind_up(raised)
-        self.tell()
+        try:
+            self.tell()
+        except Exception as error:  # nothing may cost the failure itself
+            self.recorder.trouble("end", error)
         if raised is not None:
             failed = failure(raised, self.recorder, source)
             if failed is not None:

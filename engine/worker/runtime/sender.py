@@ -27,14 +27,14 @@ from engine.events import (
 from engine.program.spans import Lines
 from engine.worker.capture.pictures import Pooled
 from engine.worker.capture.recorder import Recorder
-from engine.worker.compact.sampling import OPS_BYTES
 from engine.worker.pytorch.internals import Position, position_at, positions_of
 
 _RESERVE_BYTES = 1 << 20
 _LAST_WORDS = (Site, Printed, Warned, Failed, Ended, Omitted, PassEnded, LinesNotRun)
 """What is still said once the trace is full."""
 LONGEST_TEXT = 16_000
-"""Characters of any text of the program's: a message, a name, a traceback."""
+"""Characters of any text of the program's, so that a name of 20 MB does not fill the trace's bytes by being said again
+and again. Who assembles bounds texts too (`engine/assemble/texts.py`): a worker may say anything."""
 _WHOLE = (Printed, BlobSaid)
 """Their texts have limits of their own."""
 
@@ -66,7 +66,7 @@ class Sender:
         self.emit = emit
         self.lines = Lines(source)
         self.lock = threading.Lock()
-        self.sites_sent = 0
+        self.sites_sent = self.sent_bytes = 0
         self._positions: dict[int, list[Position]] = {}
         """By id of the code, which `sites` holds."""
         self.full = False
@@ -85,11 +85,8 @@ class Sender:
             if self.full:
                 chunk = _last_words(chunk)
             piece = _encode(chunk)
-            counts = self.recorder.counts
-            counts.add_sent(len(piece))
-            if counts.sent_bytes >= OPS_BYTES:
-                counts.attend(asks=True)
-            if not self.full and counts.sent_bytes > self.recorder.limits.trace_bytes - _RESERVE_BYTES:
+            self.sent_bytes += len(piece)
+            if not self.full and self.sent_bytes > self.recorder.limits.trace_bytes - _RESERVE_BYTES:
                 self.full = True
                 piece = _encode([Omitted("steps", "trace_bytes", 0, 0), *_last_words(chunk)])
             if piece:

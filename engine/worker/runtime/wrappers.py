@@ -123,15 +123,28 @@ def wrap_threads(mode: Recording, patches: Patches) -> None:
 
 def replace_compile(recorder: Recorder, patches: Patches) -> None:
     """`torch.compile` gives back what it got: there is no compiler in the sandbox, and the graph would not be the
-    user's."""
+    user's. What PyTorch itself compiles for `torch.cond` and its kin (torch/_higher_order_ops) it needs compiled, and
+    no compiler is asked: there its own way goes on, unseen, for tracing would run into the modes of recording."""
+    original = COMPILE.get()
 
     def compile(model: Any = None, **options: Any) -> Any:
         if model is None:
             return lambda function: compile(function, **options)
+        if _is_higher_order(get_frame(1)):
+            return lambda *args, **kwargs: _call_unseen(original(model, **options), args, kwargs)
         recorder.outbox.say(Found("compile_eager", "note", recorder.sites.of(get_frame(1)), {}))
         return model
 
     patches.replace(COMPILE, compile)
+
+
+def _is_higher_order(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).startswith("torch._higher_order_ops.")
+
+
+def _call_unseen(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    with unseen():
+        return function(*args, **kwargs)
 
 
 def replace_workers(recorder: Recorder, patches: Patches) -> None:

@@ -694,6 +694,10 @@ MODULES: dict[str, list[Row]] = {
         Row("device = torch.device('cuda')\nx = torch.ones(2, device=device) #<\n", {"line": "6"}, True),
         Row("net = nn.Linear(2, 1).to('cuda:0') #<\n", {"line": "5"}, True),
     ],
+    "device_absent": [
+        Row("x = torch.ones(2, device='mps') #<\n", {"name": "MPS"}, True),
+        Row("net = nn.Linear(2, 1).to('xpu') #<\n", {"name": "XPU"}, True),
+    ],
     "device_unknown": [
         Row("d = torch.device('gpu') #<\n", {"name": "gpu"}, True),
         Row("x = torch.ones(2).to('CUDA') #<\n", {"name": "CUDA"}, True),

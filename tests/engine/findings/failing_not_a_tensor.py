@@ -425,6 +425,8 @@ TOLD_BY_MESSAGES: dict[str, list[Row]] = {
     "metric_missing": [Row(W + "opt = torch.optim.SGD([w], lr=.1)\nplateau = torch.optim.lr_scheduler.ReduceLROnPlateau(opt)\nplateau.step() #<\n", {"line": "8"})],
     "anomaly_nan": [Row(W + "with torch.autograd.detect_anomaly(check_nan=True):\n    y = torch.sqrt(w * 0) * 0 #<\n    y.sum().backward()\n", {"op": "sqrt", "pass_line": "8"})],
     "distributed": [Row("import torch.distributed as dist\ndist.init_process_group('gloo') #<\n", {"line": "6"})],
+    "raised_no_exception": [Row("raise NotImplemented #<\n", {"line": "5"})],
+    "signal_handler": [Row("import signal\nsignal.signal(signal.SIGALRM, print) #<\n", {"line": "6"})],
 }  # fmt: skip
 """Errors whose message alone decides: one program each is enough."""
 

@@ -6,6 +6,7 @@ import platform
 import subprocess
 import sys
 import threading
+import time
 import traceback
 import warnings
 import weakref
@@ -606,6 +607,27 @@ def _() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50, check=True)
     assert done.stdout == "run once\n"
+
+
+@canary("an interrupt that a program sends itself would end the process", "raise_in")
+def _() -> None:
+    raised: list[BaseException] = []
+    begun = threading.Event()
+
+    def go_on() -> None:
+        try:
+            begun.set()
+            while True:
+                time.sleep(0.001)
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    begun.wait()
+    internals.raise_in(thread, KeyboardInterrupt)
+    thread.join(10)
+    assert [type(error) for error in raised] == [KeyboardInterrupt]
 
 
 @canary("a call that returns None would be told as one that raised", "is_leaving")

@@ -43,7 +43,7 @@ net(torch.ones(2)).sum().backward()""",
 def test_an_endless_text_is_cut(trace: TraceOf, name: str) -> None:
     said = msgspec.json.encode(trace(ENDLESS[name]))
     assert len(said) < 16 * LONGEST_TEXT + 262_144
-    assert b"[\xe2\x80\xa6 " in said
+    assert "…".encode() in said
 
 
 def test_a_cut_text_keeps_both_ends(trace: TraceOf) -> None:

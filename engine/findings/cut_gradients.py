@@ -39,7 +39,8 @@ def _all_cuts(diagnosis: Diagnosis, lost: Pass | None) -> Iterator[Finding]:
     if not (starved or lost is not None) or not any(_may_cut(diagnosis, op) for op in diagnosis.trace.ops):
         return
     found: dict[tuple[str, Span | None], tuple[_Cut, list[str], list[Pass]]] = {}
-    for pass_ in [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None][-PASSES_LOOKED_AT:]:
+    ended = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and (pass_ is lost or not pass_.failed)]
+    for pass_ in ended[-PASSES_LOOKED_AT:]:
         leaves = wanting_leaves(diagnosis) if pass_ is lost else starved
         for cut, behind in _cuts_of(diagnosis, pass_, leaves):
             found.setdefault((cut.reason, cut.op.span), (cut, behind, []))[2].append(pass_)

@@ -80,12 +80,28 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
         return
     name = diagnosis.say(tensors[0] if tensors else None)
     if frozen:
-        concerned, names = (*tensors, *frozen), diagnosis.say_all(frozen)
-        yield diagnosis.finding("parameters_frozen", "error", failed.span, tensors=concerned, name=name, names=names)
+        yield diagnosis.finding(
+            "parameters_frozen",
+            "error",
+            _frozen_at(diagnosis) or failed.span,
+            tensors=(*tensors, *frozen),
+            name=name,
+            names=diagnosis.say_all(frozen),
+            line=line(failed.span),
+        )
         return
     made = [call for source in sources if (call := _made(diagnosis, source)) is not None]
     fix = (diagnosis.code.argument_added(made[0], "requires_grad=True"),) if len(made) == 1 else ()
     yield diagnosis.finding("nothing_requires_grad", "error", failed.span, tensors=tensors, fix=fix, name=name)
+
+
+def _frozen_at(diagnosis: Diagnosis) -> Span | None:
+    """The only line that writes `requires_grad = False` or calls `requires_grad_(False)`."""
+    code = diagnosis.code
+    written = (node for node in code.attributes if isinstance(node.ctx, ast.Store) or node.attr.endswith("_"))
+    found = [code.statement(node) for node in written if node.attr.rstrip("_") == "requires_grad"]
+    only = found[0] if len(found) == 1 else None
+    return code.span(only) if only is not None else None
 
 
 def _pass_without_graph(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> Pass | None:

@@ -5,6 +5,7 @@ import re
 
 from engine.findings.failing.case import Case
 from engine.findings.failing.classes import forward_inside, function_forward, renamed
+from engine.findings.failing.dtypes import of_numpy
 from engine.findings.failing.values import class_kept, made_with_data
 from engine.findings.leaves import asked_last, meant_as_leaves
 from engine.findings.plain_containers import plain_containers, said_of, wrapped
@@ -78,7 +79,11 @@ def keyword(case: Case) -> Finding | None:
     said = {"function": case.code.short(call.func), "suggestion": suggestion}
     if not suggestion:
         known = case.facts.get("known", "")
-        return case.finding("keyword_other", {**said, "known": known}, span=span) if known else case.finding("", said)
+        if name in known.split(", "):  # something that it calls does not take it
+            return of_numpy(case, call)
+        if not known:
+            return case.finding("", said, span=span)
+        return case.finding("keyword_other", {**said, "known": known}, span=span)
     free = case.facts.get("only") == "yes" and suggestion not in {one.arg for one in call.keywords}
     fix = (case.code.replace(word, f"{suggestion}={case.code.text(word.value)}"),) if free else ()
     return case.finding("keyword_misspelt", said, span=span, fix=fix)

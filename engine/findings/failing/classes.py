@@ -161,6 +161,21 @@ def sample_of_no_use(case: Case) -> Finding | None:
     return case.finding("sample_is_none", span=where, cls=cls.name, fix=fix)
 
 
+def too_many_samples(case: Case) -> Finding | None:
+    """A DataLoader asked for no more than `__len__` promises, and `__getitem__` has not as many."""
+    function = case.code.function(case.statement) if case.statement is not None else None
+    cls = case.code.enclosing(function, ast.ClassDef) if function is not None else None
+    length = defined_in(cls, "__len__") if cls is not None else None
+    by_loader = any("data/_utils" in frame.file for frame in case.failure.frames)
+    if function is None or cls is None or length is None or function.name != "__getitem__" or not by_loader:
+        return None
+    inside = list(ast.walk(case.node.slice)) if isinstance(case.node, ast.Subscript) else []
+    by_number = {arg.arg for arg in function.args.args[1:]} & {one.id for one in inside if isinstance(one, ast.Name)}
+    if not by_number or any(isinstance(one, ast.Subscript) for one in inside):  # another number is beyond the end
+        return None
+    return case.finding("dataset_too_long", span=case.code.span(length.body[-1]), cls=cls.name)
+
+
 def _none_in_sample(case: Case, cls: ast.ClassDef, method: ast.FunctionDef) -> Finding | None:
     """Every way returns something: it is None, or a part of it is."""
     inside = [one for one in ast.walk(method) if isinstance(one, ast.Constant) and one.value is None]

@@ -28,7 +28,8 @@ def mixed(case: Case) -> Finding | None:
     fits = other if odd is given[0] else given[0]
     cast = _CASTS.get(fits.dtype, f".to(torch.{fits.dtype})")
     fix = case.cast(odd, cast) if fits.dtype in ("float32", "float64") else ()
-    return case.finding("", case.about(odd, fits), tensors=(given[0], other), cast=cast, fix=fix)
+    said = {**case.about(odd, fits), **case.dtype_origin(odd)}
+    return case.finding("", said, tensors=(given[0], other), cast=cast, fix=fix)
 
 
 def not_for_type(case: Case) -> Finding | None:
@@ -127,7 +128,8 @@ def indices(case: Case) -> Finding | None:
         return None
     name = case.code.short(place) if place is not None else case.say(tensor)
     fix = case.code.method(place, ".long()") if place is not None else ()
-    return case.finding(name=name, dtype=tensor.dtype, tensors=(tensor,), fix=fix)
+    said = {**case.dtype_origin(tensor), "name": name, "dtype": tensor.dtype}
+    return case.finding("", said, tensors=(tensor,), fix=fix)
 
 
 def index_not_whole(case: Case) -> Finding | None:
@@ -180,7 +182,7 @@ def numpy_of_tracked(case: Case) -> Finding | None:
         case ast.Call(args=arguments) as call:
             given = [(arg, case.tensor_of(arg)) for arg in arguments]
             tracked = [arg for arg, tensor in given if tensor is not None and tensor.requires_grad]
-            if (own := _of_numpy(case, call)) is not None:
+            if (own := of_numpy(case, call)) is not None:
                 return own
             if len(tracked) == 1:
                 fix = case.code.method(tracked[0], ".detach()")
@@ -196,10 +198,11 @@ _IN_BOTH = frozenset(
 """Functions that NumPy and PyTorch call by one name."""
 
 
-def _of_numpy(case: Case, call: ast.Call) -> Finding | None:
+def of_numpy(case: Case, call: ast.Call) -> Finding | None:
     """`np.exp(w)`: a computation that PyTorch has too."""
     module, _, function = dotted(call.func).rpartition(".")
-    if module not in ("np", "numpy") or function not in _IN_BOTH:
+    is_tensor = bool(call.args) and case.tensor_of(call.args[0]) is not None
+    if module not in ("np", "numpy") or function not in _IN_BOTH or not is_tensor:
         return None
     fix = (case.code.replace(call.func, f"torch.{function}"),) if case.code.is_bound("torch") else ()
     return case.finding("numpy_function", name=f"{module}.{function}", function=function, fix=fix)

@@ -25,6 +25,24 @@ def shape_origin(diagnosis: Diagnosis, tensor: Tensor, axis: int, failing: Span 
     return {**said, "origin_given": _sizes(given)} if given is not None else said
 
 
+def dtype_origin(diagnosis: Diagnosis, tensor: Tensor, failing: Span | None) -> dict[str, str]:
+    """The line that gave a tensor its type, when that is another than the failing one."""
+    op = diagnosis.maker.get(tensor.id)
+    while op is not None:
+        kept = next((one for one in _given(diagnosis, op) if one.dtype == tensor.dtype), None)
+        maker = diagnosis.maker.get(kept.id) if kept is not None else None
+        if kept is None or maker is op:
+            break
+        op = maker
+    if op is None or op.span is None or (failing is not None and op.span.line == failing.line):
+        return {}
+    return {
+        "origin_line": str(op.span.line),
+        "origin_code": diagnosis.code.excerpt(op.span),
+        "origin_dtype": tensor.dtype,
+    }
+
+
 def _decided(diagnosis: Diagnosis, tensor: Tensor, axis: int) -> tuple[Op | None, Tensor | None]:
     """Back through the ops that left the size as it was, to the one that made it."""
     made: Tensor | None = tensor

@@ -5,7 +5,7 @@ import math
 import re
 
 from engine.findings.failing.case import Case, sizes
-from engine.findings.failing.classes import saved_nothing
+from engine.findings.failing.classes import saved_nothing, too_many_samples
 from engine.findings.failing.dtypes import swapped
 from engine.findings.failing.origins import layer_call
 from engine.findings.losses import logits_loss
@@ -148,12 +148,32 @@ def broadcast(case: Case) -> Finding | None:
         back = max(len(left.shape), len(right.shape)) - axis
         if min(len(left.shape), len(right.shape)) < back or {left.shape[-back], right.shape[-back]} != wanted:
             continue
+        small, large = sorted((left, right), key=lambda one: one.shape[-back])
+        short = _cut_short(case, small, large, back)
+        if short is not None:
+            return short
         origins = [case.origin(one, len(one.shape) - back) for one in (left, right)]
         latest = max(origins, key=lambda origin: ("origin_given" in origin, int(origin.get("origin_line", "0"))))
         said = {**case.about(left, right), **latest, "back": str(back)}
         least = str(min(len(left.shape), len(right.shape)))
         return case.finding("", said, tensors=(left, right), least=least)
     return None
+
+
+def _cut_short(case: Case, small: Tensor, large: Tensor, back: int) -> Finding | None:
+    """`pe[:, :x.size(1)]`: a slice goes no further than the tensor, and says nothing of it."""
+    node = case.written(small)
+    base = case.tensor_of(node.value) if isinstance(node, ast.Subscript) else None
+    if not isinstance(node, ast.Subscript) or base is None or len(base.shape) != len(small.shape):
+        return None
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    axis = len(small.shape) - back
+    part = parts[axis] if axis < len(parts) else None
+    whole = isinstance(part, ast.Slice) and part.upper is not None and base.shape[axis] == small.shape[axis]
+    if not whole:
+        return None
+    said = {"base": case.code.short(node.value), "has": str(small.shape[axis]), "wanted": str(large.shape[-back])}
+    return case.finding("slice_too_short", {**case.about(small, large), **said}, tensors=(small, large), at=str(axis))
 
 
 def expanded(case: Case) -> Finding | None:
@@ -264,6 +284,9 @@ def index(case: Case) -> Finding | None:
         return _state_of_lstm(case, call)
     if given is None or axis >= len(given.shape) or given.shape[axis] != size:
         return None
+    promised = too_many_samples(case)
+    if promised is not None:
+        return promised
     node = case.node
     place = node.slice if isinstance(node, ast.Subscript) else None
     if isinstance(place, ast.Name | ast.Attribute) and case.tensor_of(place) is not None:
@@ -295,7 +318,8 @@ def index_of_list(case: Case) -> Finding | None:
     node = case.node
     if not isinstance(node, ast.Subscript):
         return None
-    return case.finding(name=case.code.short(node.value), index=case.code.short(node.slice))
+    promised = too_many_samples(case)
+    return promised or case.finding(name=case.code.short(node.value), index=case.code.short(node.slice))
 
 
 def index_of_scalar(case: Case) -> Finding | None:

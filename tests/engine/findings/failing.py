@@ -59,11 +59,11 @@ AUTOGRAD: dict[str, list[Row]] = {
     "parameters_frozen": [
         Row(
             X
-            + "net = nn.Linear(3, 1)\nfor p in net.parameters():\n    p.requires_grad = False\nnet(x).sum().backward() #<\n",
+            + "net = nn.Linear(3, 1)\nfor p in net.parameters():\n    p.requires_grad = False #<\nnet(x).sum().backward()\n",
             {"line": "9"},
         ),
         Row(
-            X + "net = nn.Linear(3, 1).requires_grad_(False)\nloss = net(x).mean()\nloss.backward() #<\n",
+            X + "net = nn.Linear(3, 1).requires_grad_(False) #<\nloss = net(x).mean()\nloss.backward()\n",
             {"name": "loss"},
         ),
     ],

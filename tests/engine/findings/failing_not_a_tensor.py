@@ -418,6 +418,10 @@ TOLD_BY_VALUES: dict[str, list[Row]] = {
         Row("x = torch.ones(1, 1, 4, requires_grad=True)\ns = x.squeeze() * 2 #<\nF.cross_entropy(s, torch.tensor([1])).backward()\n", {"name": "s", "given": "[1, 1, 4]"}, True),
         Row("x = torch.ones(1, 4, 1, requires_grad=True)\ns = x.squeeze() #<\nF.nll_loss(F.log_softmax(s, -1), torch.tensor([1])).backward()\n", {"classes": "4"}),
     ],
+    "slice_too_short": [
+        Row("pe, x = torch.zeros(1, 4, 2), torch.ones(3, 6, 2)\nx + pe[:, :x.size(1)] #<\n", {"base": "pe", "has": "4", "wanted": "6"}),
+        Row("pe, x = torch.zeros(4, 2), torch.ones(3, 6, 2)\ny = pe[:6] + x #<\n", {"at": "0"}),
+    ],
     "loss_lengths": [
         Row("scores, words = torch.ones(2, 4, 3), torch.zeros(2, 5).long()\nF.cross_entropy(scores.reshape(-1, 3), words.reshape(-1)) #<\n", {"here": "4", "there": "5", "axis": "1"}),
         Row("scores, words = torch.ones(2, 4, 3), torch.zeros(3, 4).long()\nF.cross_entropy(scores.flatten(0, 1), words.flatten()) #<\n", {"axis": "0"}),
@@ -455,6 +459,7 @@ TOLD_BY_MESSAGES: dict[str, list[Row]] = {
     "cat_sizes": [Row("torch.cat([torch.ones(1, 2, 4, 4), torch.ones(1, 2, 5, 5)], 1) #<\n", {"axis": "2"})],
     "result_meant": [Row("criterion = nn.MSELoss()\nw = torch.ones(2, requires_grad=True)\nloss = criterion(w, w * 2)\ncriterion.backward() #<\n", {"result": "loss"}, True)],
     "sample_holds_none": [Row(DATA + "class Data(Dataset):\n    def __len__(self):\n        return 2\n    def __getitem__(self, i):\n        return i, None #<\nnext(iter(DataLoader(Data())))\n", {"cls": "Data"})],
+    "dataset_too_long": [Row(DATA + "class Data(Dataset):\n    def __len__(self):\n        return 3 #<\n    def __getitem__(self, i):\n        return torch.ones(2)[i]\nfor x in DataLoader(Data()):\n    pass\n", {"cls": "Data"})],
     "deepcopy_of_holder": [Row(W + "import copy\nkept = [w * 2]\ncopy.deepcopy(kept) #<\n", {"name": "kept"})],
     "deepcopy_of_state": [Row("import copy\n" + NET + INIT + "        self.fc = nn.Linear(2, 2)\n    def forward(self, x):\n        self.h = self.fc(x) #<\n        return self.h\nnet = Net()\nnet(torch.ones(1, 2))\ncopy.deepcopy(net)\n", {"held": "self.h", "name": "net"})],
 }  # fmt: skip
@@ -549,6 +554,7 @@ NEAR_GIVEN: dict[str, str] = {
     "batch_first_missing": "rnn = nn.GRU(3, 4)\nrnn(torch.ones(5, 7, 3), torch.zeros(1, 6, 4))\n",
     "cat_rounded": "e = torch.ones(1, 2, 15, 15)\nd = F.max_pool2d(torch.ones(1, 2, 14, 14), 2)\ntorch.cat([F.interpolate(d, scale_factor=2), e], 1)\n",
     "batch_squeezed": "s = torch.ones(3, requires_grad=True)\nF.cross_entropy(s, torch.tensor([1])).backward()\n",
+    "slice_too_short": "pe, x = torch.zeros(9, 2), torch.ones(3, 6, 2)\nx + pe[:4]\n",
     "loss_lengths": "F.cross_entropy(torch.ones(8, 3), torch.zeros(10).long())\n",
     "asked_too_late": "x = torch.ones(3)\nprint(x.sum())\nx.requires_grad_()\n(x * 2).sum().backward()\n",
 }  # fmt: skip

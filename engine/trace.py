@@ -171,8 +171,8 @@ class Failure(Record, frozen=True):
     """The names in the failing expression."""
     facts: dict[str, str] = {}
     """What only the running program could tell: `name` not found, `owner` it was looked for in, `suggestion` (the
-    nearest real name) and whether it is the `only` one as near, `place` where that very name does exist; `asked_bytes`
-    of memory there was not."""
+    nearest real name) and whether it is the `only` one as near, the keywords that are `known`, `place` where that very
+    name does exist; `asked_bytes` of memory there was not."""
     traceback: str = ""
     """The text plain Python prints to stderr for it, library files shortened to the package."""
 

@@ -39,7 +39,8 @@ def _all_cuts(diagnosis: Diagnosis, lost: Pass | None) -> Iterator[Finding]:
     if not (starved or lost is not None) or not any(_may_cut(diagnosis, op) for op in diagnosis.trace.ops):
         return
     found: dict[tuple[str, Span | None], tuple[_Cut, list[str], list[Pass]]] = {}
-    for pass_ in [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None][-PASSES_LOOKED_AT:]:
+    ended = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and (pass_ is lost or not pass_.failed)]
+    for pass_ in ended[-PASSES_LOOKED_AT:]:
         leaves = wanting_leaves(diagnosis) if pass_ is lost else starved
         for cut, behind in _cuts_of(diagnosis, pass_, leaves):
             found.setdefault((cut.reason, cut.op.span), (cut, behind, []))[2].append(pass_)
@@ -79,12 +80,28 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
         return
     name = diagnosis.say(tensors[0] if tensors else None)
     if frozen:
-        concerned, names = (*tensors, *frozen), diagnosis.say_all(frozen)
-        yield diagnosis.finding("parameters_frozen", "error", failed.span, tensors=concerned, name=name, names=names)
+        yield diagnosis.finding(
+            "parameters_frozen",
+            "error",
+            _frozen_at(diagnosis) or failed.span,
+            tensors=(*tensors, *frozen),
+            name=name,
+            names=diagnosis.say_all(frozen),
+            line=line(failed.span),
+        )
         return
     made = [call for source in sources if (call := _made(diagnosis, source)) is not None]
     fix = (diagnosis.code.argument_added(made[0], "requires_grad=True"),) if len(made) == 1 else ()
     yield diagnosis.finding("nothing_requires_grad", "error", failed.span, tensors=tensors, fix=fix, name=name)
+
+
+def _frozen_at(diagnosis: Diagnosis) -> Span | None:
+    """The only line that writes `requires_grad = False` or calls `requires_grad_(False)`."""
+    code = diagnosis.code
+    written = (node for node in code.attributes if isinstance(node.ctx, ast.Store) or node.attr.endswith("_"))
+    found = [code.statement(node) for node in written if node.attr.rstrip("_") == "requires_grad"]
+    only = found[0] if len(found) == 1 else None
+    return code.span(only) if only is not None else None
 
 
 def _pass_without_graph(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> Pass | None:

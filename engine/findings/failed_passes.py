@@ -55,16 +55,16 @@ def _second_time(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
     statement = diagnosis.code.statement_at(failed.span)
     in_loop = statement is None or diagnosis.code.in_loop(statement)
     use = found.use_to_cut()
-    said = {"shared": diagnosis.say(found.tensor), "shared_line": line(shared.span if shared is not None else None)}
+    said = {"shared": found.name, "shared_line": line(found.place)}
     if first.span == failed.span and shared is not None and (in_loop or not again):
         carried = _in_loop_of(diagnosis, shared, failed)
-        code, where = "second_backward_in_loop" if carried else "made_before_loop", shared.span or failed.span
+        code, where = "second_backward_in_loop" if carried else "made_before_loop", found.place or failed.span
         fix = found.cut_between_turns() if carried else ()
         said["cut"] = found.detaching()
     elif use is not None:
-        code, where = "second_backward_detach", use.span
+        code, where = "second_backward_detach", found.outside(use)
         fix = found.detached(use)
-        said |= {"use": diagnosis.code.excerpt(use.span), "use_line": line(use.span)}
+        said |= {"use": diagnosis.code.excerpt(where), "use_line": line(where)}
     yield diagnosis.finding(
         code,
         "error",
@@ -88,6 +88,46 @@ class _Shared(NamedTuple):
     op: Op | None
     tensor: str | None
     """What the op gave that the second pass comes from."""
+
+    @property
+    def place(self) -> Span | None:
+        """Where the shared tensor was made, seen from beside the pass."""
+        last = self.diagnosis.op_of_node(self.failed.roots[0].node) if self.failed.roots else None
+        return self._called_at(self.op, last if self._named_here else self.op)
+
+    @property
+    def name(self) -> str:
+        """What the shared tensor is called in the function that runs the pass, or anywhere."""
+        return self._named_here or self.diagnosis.say(self.tensor)
+
+    @property
+    def _named_here(self) -> str:
+        """What the function that runs the pass calls what the op gives, in whatever turn."""
+        diagnosis, code = self.diagnosis, self.diagnosis.code
+        if self.op is None or self.tensor not in self.op.outputs:
+            return ""
+        at = self.op.outputs.index(self.tensor)
+        turns = [op.outputs[at] for op in diagnosis.ops_at(self.op.span) if at < len(op.outputs)]
+        names = [name for turn in turns if turn in diagnosis.tensors for name in diagnosis.tensors[turn].names]
+        statement = code.statement_at(self.failed.span)
+        function = code.function(statement) if statement is not None else None
+        bound = {dotted(part) for one in code.bindings if code.function(one) is function for part in _bound_by(one)}
+        return next((name for name in names if name in bound), "")
+
+    def outside(self, use: Op) -> Span | None:
+        """Where the tensor goes into what uses it, seen from where it was made."""
+        return self._called_at(use, self.op)
+
+    def _called_at(self, op: Op | None, beside: Op | None) -> Span | None:
+        """The outermost call of a module that ran an op and not the one beside it; else the op's own place."""
+        if op is None:
+            return None
+        at = self.diagnosis.op_at
+        for call in self.diagnosis.trace.calls:
+            first, last = at.get(call.first_op or "", 0), at.get(call.last_op or "", -1)
+            if first <= at[op.id] <= last and not (beside is not None and first <= at[beside.id] <= last):
+                return call.span or op.span
+        return op.span
 
     def use_to_cut(self) -> Op | None:
         """The op that should have taken the shared tensor without its history: the step after the first pass tells
@@ -120,14 +160,14 @@ class _Shared(NamedTuple):
 
     def _names_in(self, span: Span | None) -> list[ast.expr]:
         """Where the shared tensor is written in an expression."""
-        code, name = self.diagnosis.code, self.diagnosis.name(self.tensor)
+        code, name = self.diagnosis.code, self.name
         node = code.at(span)
         found = [inner for inner in ast.walk(node) if isinstance(inner, ast.expr)] if node is not None else []
         return [inner for inner in found if isinstance(inner, ast.Name | ast.Attribute) and dotted(inner) == name]
 
     def detached(self, use: Op) -> Edits:
         """The use of the tensor's values alone."""
-        written = self._names_in(use.span)
+        written = self._names_in(self.outside(use))
         return (self.diagnosis.code.after(written[0], ".detach()"),) if len(written) == 1 else ()
 
     def retained(self) -> Edits:
@@ -139,7 +179,7 @@ class _Shared(NamedTuple):
 
     def detaching(self) -> str:
         """The statement that cuts the history of what goes from turn to turn: of a tensor, or of a tuple of them."""
-        name, bracket, _ = self.diagnosis.say(self.tensor).partition("[")
+        name, bracket, _ = self.name.partition("[")
         part = f"{name.rpartition('.')[2][:1]}"
         whole = f"tuple({part}.detach() for {part} in {name})" if bracket else f"{name}.detach()"
         return f"{name} = {whole}"

@@ -40,6 +40,7 @@ from engine.trace_index import TraceIndex
 
 FAMILIES: tuple[Family, ...] = (
     errors.errors,
+    stopped.unfinished,
     failed_passes.failed_passes,
     cut_gradients.cut_gradients,
     cut_gradients.unused_parameters,

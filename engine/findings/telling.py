@@ -19,6 +19,8 @@ CAUSES = {
     "dead_relu": ("diverged", "uphill"),
     "saturated": ("diverged", "uphill"),
     "gradient_": ("diverged", "nan_in_data"),
+    "grad_of_non_leaf": ("grad_none_non_leaf",),
+    "root_at_zero": ("anomaly_nan",),
     "evaluated_with_grad": ("trained_while_evaluating", "trained_in_eval"),
 }
 """How codes begin, and how those of what they come of; both are about the same tensors, or the place is the same."""

@@ -60,6 +60,8 @@ def _unrecorded(diagnosis: Diagnosis, cut: Op, leaves: list[str], failed: Pass |
             parameters["decorator"] = diagnosis.code.short(decorator)
         elif switch is not None:
             code, span = "recording_switched_off", diagnosis.code.span(switch)
+            roots = [root.tensor for root in failed.roots] if failed is not None else []
+            parameters["name"] = diagnosis.say(next(iter(roots), leaves[0]))
         elif any(map(diagnosis.is_parameter, leaves)):  # of other leaves the graph's own cuts tell
             code = "cut_by_no_grad"
     elif cut.name not in DETACHES | COPIES | READS:

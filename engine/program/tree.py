@@ -129,8 +129,11 @@ class Tree(Lines):
     @cached_property
     def _by_span(self) -> dict[Span, ast.expr | ast.stmt]:
         found: dict[Span, ast.expr | ast.stmt] = {}
-        for node in self.nodes:  # outer nodes first; an expression wins over the statement it is alone in
-            if isinstance(node, ast.expr) or (isinstance(node, ast.stmt) and self.span(node) not in found):
+        for node in self.nodes:  # outer nodes first; an inner one wins, but parts of an f-string claim its place
+            if not isinstance(node, ast.expr | ast.stmt):
+                continue
+            above = found.get(self.span(node))
+            if above is None or (isinstance(node, ast.expr) and not isinstance(above, ast.JoinedStr)):
                 found[self.span(node)] = node
         for node in [*found.values()]:
             if isinstance(node, ast.expr) and (span := self.span_from_name(node)) is not None:

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from engine.findings.diagnosis import by_number, line
 from engine.findings.failing.case import Case
 from engine.findings.nonfinite import trouble
-from engine.program.edits import Edits
-from engine.program.names import called, dotted, keyword
-from engine.trace import Finding
+from engine.program.names import called, dotted
+from engine.trace import Finding, Tensor
 
 
 def leaf_written(case: Case) -> Finding | None:
@@ -70,18 +69,32 @@ def unused_in_grad(case: Case) -> Finding | None:
     call = case.call
     if call is None or called(call) != "grad":
         return None
-    word = keyword(call, "inputs")
-    wanted = call.args[1] if len(call.args) > 1 else word.value if word is not None else None
-    if isinstance(wanted, ast.Tuple | ast.List):
-        at = int(case.groups.get("at") or 0)
-        wanted = wanted.elts[at] if at < len(wanted.elts) else None
-    if wanted is None:
-        return None
     output = case.code.short(call.args[0]) if call.args else "outputs"
-    fix: Edits = ()
-    if case.rule == "unused_in_grad" and keyword(call, "allow_unused") is None:
-        fix = (case.code.argument_added(call, "allow_unused=True"),)
-    return case.finding(name=case.code.short(wanted), output=output, tensors=(case.tensor_of(wanted),), fix=fix)
+    tensor = _asked_in_vain(case)
+    if tensor is None:
+        return None
+    maker = case.diagnosis.maker.get(tensor.id)
+    made = maker.span if case.rule == "grad_asked_untracked" and maker is not None else None
+    return case.finding(span=made, name=_written_in(case, tensor), output=output, tensors=(tensor,))
+
+
+def _asked_in_vain(case: Case) -> Tensor | None:
+    """The input of the failed pass that took no part, or that is not tracked."""
+    failed = case.diagnosis.failed_pass()
+    asked = [case.diagnosis.tensors.get(one or "") for one in (failed.inputs or () if failed is not None else ())]
+    if "at" not in case.groups:
+        return next((one for one in asked if one is not None and not one.requires_grad), None)
+    at = int(case.groups["at"])
+    return asked[at] if at < len(asked) else None
+
+
+def _written_in(case: Case, tensor: Tensor) -> str:
+    """What a tensor is called in a call, or else anywhere."""
+    identity = case.diagnosis.identity(tensor.id)
+    for operand in case.failure.operands:
+        if operand.tensor is not None and case.diagnosis.identity(operand.tensor) == identity:
+            return operand.text
+    return case.diagnosis.say(tensor.id)
 
 
 def of_receiver(case: Case) -> Finding | None:
@@ -102,6 +115,12 @@ def inference(case: Case) -> Finding | None:
     return None
 
 
+def hook_result(case: Case) -> Finding | None:
+    """A hook that returns something that cannot take the gradient's place: at the only line that registers one."""
+    made = [one for one in case.code.calls if called(one) in ("register_hook", "register_prehook")]
+    return case.finding(span=case.code.span(made[0]) if len(made) == 1 else None)
+
+
 def clip_of_nothing(case: Case) -> Finding | None:
     """`clip_grad_value_` before any backward: its message says nothing of gradients."""
     return case.finding() if case.call is not None and called(case.call) == "clip_grad_value_" else None
@@ -113,11 +132,26 @@ def deepcopied(case: Case) -> Finding | None:
     if call is None or not call.args:
         return None
     copied, tensor = call.args[0], case.tensor_of(call.args[0])
+    if tensor is None:
+        return _holds_result(case, copied)
     given = case.code.text(copied)
     plain = isinstance(copied, ast.Name | ast.Attribute | ast.Call)
     right = f"{given if plain else f'({given})'}.detach().clone()"
-    fix = (case.code.replace(call, right),) if tensor is not None else ()
+    fix = (case.code.replace(call, right),)
     return case.finding(name=case.code.short(copied), tensors=(tensor,), fix=fix)
+
+
+def _holds_result(case: Case, copied: ast.expr) -> Finding:
+    """An object that keeps a computed tensor in an attribute of its own."""
+    computed = [one for one in case.diagnosis.trace.tensors if one.grad_fn is not None and one.requires_grad]
+    kept = {name: one for one in computed for name in one.names if name.startswith("self.")}
+    name = case.code.short(copied)
+    if len(kept) != 1:
+        return case.finding("deepcopy_of_holder", name=name)
+    (held, tensor), *_ = kept.items()
+    stores = case.code.assignments(held)
+    where = case.code.span(stores[-1]) if stores else None
+    return case.finding("deepcopy_of_state", span=where, name=name, held=held, tensors=(tensor,))
 
 
 def anomaly(case: Case) -> Finding | None:

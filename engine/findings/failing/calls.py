@@ -5,6 +5,7 @@ import re
 
 from engine.findings.failing.case import Case
 from engine.findings.failing.classes import forward_inside, function_forward, renamed
+from engine.findings.failing.dtypes import of_numpy
 from engine.findings.failing.values import class_kept, made_with_data
 from engine.findings.leaves import asked_last, meant_as_leaves
 from engine.findings.plain_containers import plain_containers, said_of, wrapped
@@ -48,6 +49,19 @@ def not_callable(case: Case) -> Finding | None:
     return case.finding("value_called", name=case.code.short(func))
 
 
+def not_indexable(case: Case) -> Finding | None:
+    """Square brackets after what has no items: a DataLoader, a function, an object of a class."""
+    node = case.node
+    if not isinstance(node, ast.Subscript):
+        return None
+    name = case.code.short(node.value)
+    if case.groups["type"] != "DataLoader":
+        return case.finding(name=name)
+    is_first = isinstance(node.slice, ast.Constant) and node.slice.value == 0
+    fix = (case.code.replace(node, f"next(iter({case.code.text(node.value)}))"),) if is_first else ()
+    return case.finding("loader_indexed", name=name, fix=fix)
+
+
 def divided(case: Case) -> Finding | None:
     """A division whose divisor is 0: often the length of something that is empty."""
     return case.finding(divisor=case.code.short(case.node.right)) if isinstance(case.node, ast.BinOp) else None
@@ -64,7 +78,12 @@ def keyword(case: Case) -> Finding | None:
     suggestion, span = case.facts.get("suggestion", ""), case.code.span(word)
     said = {"function": case.code.short(call.func), "suggestion": suggestion}
     if not suggestion:
-        return case.finding("", said, span=span)
+        known = case.facts.get("known", "")
+        if name in known.split(", "):  # something that it calls does not take it
+            return of_numpy(case, call)
+        if not known:
+            return case.finding("", said, span=span)
+        return case.finding("keyword_other", {**said, "known": known}, span=span)
     free = case.facts.get("only") == "yes" and suggestion not in {one.arg for one in call.keywords}
     fix = (case.code.replace(word, f"{suggestion}={case.code.text(word.value)}"),) if free else ()
     return case.finding("keyword_misspelt", said, span=span, fix=fix)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from engine.findings.diagnosis import Diagnosis, line
-from engine.findings.failing.origins import layer_call, shape_origin
+from engine.findings.failing.origins import dtype_origin, layer_call, made_inside, shape_origin
 from engine.program.edits import Edits
+from engine.program.names import called
 from engine.program.source import source_of
 from engine.trace import Edit, Failure, Finding, Module, Op, Operand, Span, Tensor
 
@@ -105,6 +106,8 @@ class Case:
             case _:
                 return None
         found = [part for part in parts if tensor is not None and self._is(part, tensor)]
+        if not found and isinstance(self.node, ast.BinOp):  # a call without an op of its own hands its argument on
+            found = [part for part in parts if self.tensor_of(part) is None]
         return found[0] if len(found) == 1 else None
 
     def _is(self, part: ast.expr, tensor: Tensor) -> bool:
@@ -158,21 +161,39 @@ class Case:
                 }
         return found
 
+    @property
+    def made_at(self) -> dict[str, str]:
+        """Line where the program made the layer, or else the part of the model that it is in."""
+        made = self.layer_made
+        if made is None and self.layer is not None:
+            made = made_inside(self.diagnosis, self.layer.id) or self._only_maker(self.layer.type)
+        return {"made_line": str(made.lineno) if made is not None else line(self.failure.span)}
+
+    def _only_maker(self, type_: str) -> ast.Call | None:
+        """The only call in the program that makes a layer of a class."""
+        found = [call for call in self.code.calls if called(call) == type_]
+        return found[0] if len(found) == 1 else None
+
     @cached_property
     def _about_op(self) -> dict[str, str]:
         if self.op is None:
             return {}
-        layer, made = self.layer, self.layer_made
+        layer = self.layer
         return {
             "op": self.op.name,
             "layer": layer.path if layer is not None else self.op.name,
-            "made_line": str(made.lineno) if made is not None else "–",
+            **self.made_at,
             **self.about(*self.inputs()[:2] or (None,)),
         }
 
     def origin(self, tensor: Tensor, axis: int) -> dict[str, str]:
         """The line that gave a tensor its size on an axis, for the sentence about it."""
         found = shape_origin(self.diagnosis, tensor, axis, self.failure.span)
+        return {**found, "origin_name": self.say(tensor)} if found else {}
+
+    def dtype_origin(self, tensor: Tensor) -> dict[str, str]:
+        """The line that gave a tensor its type, for the sentence about it."""
+        found = dtype_origin(self.diagnosis, tensor, self.failure.span)
         return {**found, "origin_name": self.say(tensor)} if found else {}
 
     def finding(

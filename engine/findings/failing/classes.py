@@ -149,15 +149,38 @@ def sample_of_no_use(case: Case) -> Finding | None:
     """A dataset whose `__getitem__` gives what no batch can be made of: None where a way through it has no
     `return`."""
     methods = [(cls, defined_in(cls, "__getitem__")) for cls in _datasets(case)]
-    known = [(cls, method) for cls, method in methods if method is not None]
+    known = [(cls, method, _unreturned(method.body)) for cls, method in methods if method is not None]
     if len(known) != 1 or case.groups["type"] != "NoneType":
         return case.finding("sample_not_batched")
-    cls, method = known[0]
-    last = _unreturned(method.body)
-    where = case.code.span(last) if last is not None else case.code.head(method)
+    cls, method, last = known[0]
+    if last is None:
+        return _none_in_sample(case, cls, method)
+    where = case.code.span(last)
     alone = isinstance(last, ast.Expr) and not isinstance(last.value, ast.Constant | ast.Call)
-    fix = (case.code.before(last, "return "),) if alone and last is not None else ()
+    fix = (case.code.before(last, "return "),) if alone else ()
     return case.finding("sample_is_none", span=where, cls=cls.name, fix=fix)
+
+
+def too_many_samples(case: Case) -> Finding | None:
+    """A DataLoader asked for no more than `__len__` promises, and `__getitem__` has not as many."""
+    function = case.code.function(case.statement) if case.statement is not None else None
+    cls = case.code.enclosing(function, ast.ClassDef) if function is not None else None
+    length = defined_in(cls, "__len__") if cls is not None else None
+    by_loader = any("data/_utils" in frame.file for frame in case.failure.frames)
+    if function is None or cls is None or length is None or function.name != "__getitem__" or not by_loader:
+        return None
+    inside = list(ast.walk(case.node.slice)) if isinstance(case.node, ast.Subscript) else []
+    by_number = {arg.arg for arg in function.args.args[1:]} & {one.id for one in inside if isinstance(one, ast.Name)}
+    if not by_number or any(isinstance(one, ast.Subscript) for one in inside):  # another number is beyond the end
+        return None
+    return case.finding("dataset_too_long", span=case.code.span(length.body[-1]), cls=cls.name)
+
+
+def _none_in_sample(case: Case, cls: ast.ClassDef, method: ast.FunctionDef) -> Finding | None:
+    """Every way returns something: it is None, or a part of it is."""
+    inside = [one for one in ast.walk(method) if isinstance(one, ast.Constant) and one.value is None]
+    where = case.code.span(case.code.statement(inside[0]) or method) if len(inside) == 1 else case.code.head(method)
+    return case.finding("sample_holds_none", span=where, cls=cls.name)
 
 
 def _unreturned(block: list[ast.stmt]) -> ast.stmt | None:
@@ -216,9 +239,6 @@ _LAYERS = {
 }  # fmt: skip
 
 
-_PARAMETER = {"nn": "nn.Parameter", "torch": "torch.nn.Parameter"}
-
-
 def assigned_to_module(case: Case) -> Finding | None:
     """`net.weight = tensor`, and `self.fc = self.fc(x)` in `forward`."""
     statement = case.statement
@@ -228,10 +248,10 @@ def assigned_to_module(case: Case) -> Finding | None:
     given = {"name": case.code.short(target), "owner": case.code.short(target.value), "attribute": target.attr}
     if case.rule == "layer_overwritten":
         return case.finding("", given)
-    prefix = next((text for name, text in _PARAMETER.items() if case.code.is_bound(name)), "")
     fix: tuple[Edit, ...] = ()
-    if prefix and "Tensor" in case.groups["given"]:
-        fix = (case.code.before(value, f"{prefix}("), case.code.after(value, ")"))
+    if case.code.is_bound("torch") and "Tensor" in case.groups["given"]:
+        copied = f"with torch.no_grad(): {case.code.text(target)}.copy_({case.code.text(value)})"
+        fix = (case.code.replace(statement, copied),) if case.code.stands_alone(statement) else ()
     return case.finding("", given, fix=fix)
 
 

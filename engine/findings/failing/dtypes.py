@@ -4,7 +4,7 @@ import ast
 
 from engine.findings.failing.case import Case, sizes
 from engine.program.edits import Edits
-from engine.program.names import keyword
+from engine.program.names import dotted, keyword
 from engine.trace import Finding, Tensor
 
 FLOATS = ("float32", "float64", "float16", "bfloat16")
@@ -28,7 +28,8 @@ def mixed(case: Case) -> Finding | None:
     fits = other if odd is given[0] else given[0]
     cast = _CASTS.get(fits.dtype, f".to(torch.{fits.dtype})")
     fix = case.cast(odd, cast) if fits.dtype in ("float32", "float64") else ()
-    return case.finding("", case.about(odd, fits), tensors=(given[0], other), cast=cast, fix=fix)
+    said = {**case.about(odd, fits), **case.dtype_origin(odd)}
+    return case.finding("", said, tensors=(given[0], other), cast=cast, fix=fix)
 
 
 def not_for_type(case: Case) -> Finding | None:
@@ -127,7 +128,8 @@ def indices(case: Case) -> Finding | None:
         return None
     name = case.code.short(place) if place is not None else case.say(tensor)
     fix = case.code.method(place, ".long()") if place is not None else ()
-    return case.finding(name=name, dtype=tensor.dtype, tensors=(tensor,), fix=fix)
+    said = {**case.dtype_origin(tensor), "name": name, "dtype": tensor.dtype}
+    return case.finding("", said, tensors=(tensor,), fix=fix)
 
 
 def index_not_whole(case: Case) -> Finding | None:
@@ -177,14 +179,33 @@ def numpy_of_tracked(case: Case) -> Finding | None:
     match case.call:
         case ast.Call(func=ast.Attribute(attr="numpy", value=value), args=[]):
             return case.finding(name=case.code.short(value), fix=case.code.method(value, ".detach()"))
-        case ast.Call(args=arguments):
+        case ast.Call(args=arguments) as call:
             given = [(arg, case.tensor_of(arg)) for arg in arguments]
             tracked = [arg for arg, tensor in given if tensor is not None and tensor.requires_grad]
+            if (own := of_numpy(case, call)) is not None:
+                return own
             if len(tracked) == 1:
                 fix = case.code.method(tracked[0], ".detach()")
                 return case.finding(name=case.code.short(tracked[0]), fix=fix)
             return case.finding(name=case.code.short(arguments[0])) if arguments else None
     return None
+
+
+_IN_BOTH = frozenset(
+    "exp log log2 log10 log1p expm1 sqrt sin cos tan sinh cosh tanh abs square maximum minimum sum mean sign floor ceil"
+    " clip matmul where".split()
+)
+"""Functions that NumPy and PyTorch call by one name."""
+
+
+def of_numpy(case: Case, call: ast.Call) -> Finding | None:
+    """`np.exp(w)`: a computation that PyTorch has too."""
+    module, _, function = dotted(call.func).rpartition(".")
+    is_tensor = bool(call.args) and case.tensor_of(call.args[0]) is not None
+    if module not in ("np", "numpy") or function not in _IN_BOTH or not is_tensor:
+        return None
+    fix = (case.code.replace(call.func, f"torch.{function}"),) if case.code.is_bound("torch") else ()
+    return case.finding("numpy_function", name=f"{module}.{function}", function=function, fix=fix)
 
 
 def tensors_in_list(case: Case) -> Finding | None:

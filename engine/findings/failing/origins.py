@@ -3,6 +3,7 @@
 import ast
 
 from engine.findings.diagnosis import Diagnosis
+from engine.program.names import called
 from engine.program.source import source_of
 from engine.trace import Op, Span, Tensor
 
@@ -22,6 +23,24 @@ def shape_origin(diagnosis: Diagnosis, tensor: Tensor, axis: int, failing: Span 
     said = {"origin_line": str(op.span.line), "origin_code": code, "origin_shape": _sizes(made)}
     given = next((one for one in _given(diagnosis, op)), None)
     return {**said, "origin_given": _sizes(given)} if given is not None else said
+
+
+def dtype_origin(diagnosis: Diagnosis, tensor: Tensor, failing: Span | None) -> dict[str, str]:
+    """The line that gave a tensor its type, when that is another than the failing one."""
+    op = diagnosis.maker.get(tensor.id)
+    while op is not None:
+        kept = next((one for one in _given(diagnosis, op) if one.dtype == tensor.dtype), None)
+        maker = diagnosis.maker.get(kept.id) if kept is not None else None
+        if kept is None or maker is op:
+            break
+        op = maker
+    if op is None or op.span is None or (failing is not None and op.span.line == failing.line):
+        return {}
+    return {
+        "origin_line": str(op.span.line),
+        "origin_code": diagnosis.code.excerpt(op.span),
+        "origin_dtype": tensor.dtype,
+    }
 
 
 def _decided(diagnosis: Diagnosis, tensor: Tensor, axis: int) -> tuple[Op | None, Tensor | None]:
@@ -65,12 +84,24 @@ def layer_call(diagnosis: Diagnosis, module: str) -> ast.Call | None:
         return _only_call([one.value for one in code.assignments(record.path)])
     if parent.type == "Sequential" and name.isdigit():
         around = layer_call(diagnosis, parent.id)
-        if around is None or any(isinstance(arg, ast.Starred) for arg in around.args):
+        if around is None or called(around) != "Sequential" or any(isinstance(arg, ast.Starred) for arg in around.args):
             return None
         return _only_call(around.args[int(name) : int(name) + 1])
     classes = code.classes(parent.type)
     made = [one.value for one in code.assignments(f"self.{name}") if classes and classes[0] in code.around(one)]
     return _only_call(made) if len(classes) == 1 else None
+
+
+def made_inside(diagnosis: Diagnosis, module: str) -> ast.Call | None:
+    """The call that made a module, or else the nearest part of the model around it, as a function that builds layers
+    does."""
+    record = diagnosis.modules.get(module)
+    while record is not None:
+        made = layer_call(diagnosis, record.id)
+        if made is not None:
+            return made
+        record = diagnosis.modules.get(record.parent or "")
+    return None
 
 
 def _only_call(nodes: list[ast.expr]) -> ast.Call | None:

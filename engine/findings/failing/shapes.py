@@ -5,14 +5,17 @@ import math
 import re
 
 from engine.findings.failing.case import Case, sizes
-from engine.findings.failing.classes import saved_nothing
+from engine.findings.failing.classes import saved_nothing, too_many_samples
 from engine.findings.failing.dtypes import swapped
 from engine.findings.failing.origins import layer_call
 from engine.findings.losses import logits_loss
 from engine.ops import BROADCASTING, VIEWS
 from engine.program.edits import Edits
 from engine.program.names import keyword
-from engine.trace import Finding, Tensor
+from engine.trace import Finding, Op, Tensor
+
+_FAR = 200
+"""Ops that are looked back over."""
 
 
 def of_one(case: Case) -> Finding | None:
@@ -26,6 +29,11 @@ def of_one(case: Case) -> Finding | None:
 def of_two(case: Case) -> Finding | None:
     """All that is to be said is the shapes of the first two tensors."""
     return case.finding() if len(case.inputs()) > 1 else None
+
+
+def one_value(case: Case) -> Finding | None:
+    """A batch norm given one sample: its variance is not defined."""
+    return case.finding() if case.inputs() else None
 
 
 # Products
@@ -140,12 +148,43 @@ def broadcast(case: Case) -> Finding | None:
         back = max(len(left.shape), len(right.shape)) - axis
         if min(len(left.shape), len(right.shape)) < back or {left.shape[-back], right.shape[-back]} != wanted:
             continue
+        small, large = sorted((left, right), key=lambda one: one.shape[-back])
+        short = _cut_short(case, small, large, back)
+        if short is not None:
+            return short
         origins = [case.origin(one, len(one.shape) - back) for one in (left, right)]
         latest = max(origins, key=lambda origin: ("origin_given" in origin, int(origin.get("origin_line", "0"))))
         said = {**case.about(left, right), **latest, "back": str(back)}
         least = str(min(len(left.shape), len(right.shape)))
         return case.finding("", said, tensors=(left, right), least=least)
     return None
+
+
+def _cut_short(case: Case, small: Tensor, large: Tensor, back: int) -> Finding | None:
+    """`pe[:, :x.size(1)]`: a slice goes no further than the tensor, and says nothing of it."""
+    node = case.written(small)
+    base = case.tensor_of(node.value) if isinstance(node, ast.Subscript) else None
+    if not isinstance(node, ast.Subscript) or base is None or len(base.shape) != len(small.shape):
+        return None
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    axis = len(small.shape) - back
+    part = parts[axis] if axis < len(parts) else None
+    whole = isinstance(part, ast.Slice) and part.upper is not None and base.shape[axis] == small.shape[axis]
+    if not whole:
+        return None
+    said = {"base": case.code.short(node.value), "has": str(small.shape[axis]), "wanted": str(large.shape[-back])}
+    return case.finding("slice_too_short", {**case.about(small, large), **said}, tensors=(small, large), at=str(axis))
+
+
+def expanded(case: Case) -> Finding | None:
+    """`expand` to sizes that do not go with those there are; or what is written into a part of a tensor."""
+    match case.statement:
+        case ast.Assign(targets=[ast.Subscript() as target], value=value) if (
+            case.call is None or case.call is not value
+        ):
+            said = {"target_name": case.code.short(target), "value": case.code.short(value)}
+            return case.finding("written_shape", said)
+    return of_one(case)
 
 
 def joined(case: Case) -> Finding | None:
@@ -157,8 +196,30 @@ def joined(case: Case) -> Finding | None:
     clash = [i for i, (x, y) in enumerate(zip(first.shape, other.shape, strict=False)) if x != y and i != along]
     if not clash:
         return None
-    said = {**case.about(first, other), **case.origin(other, clash[0])}
-    return case.finding("", said, tensors=(first, other), axis=str(clash[0]))
+    said = {**case.about(first, other), "axis": str(clash[0])}
+    small, large = sorted((first, other), key=lambda tensor: tensor.shape[clash[0]])
+    rounded = _rounded(case, small, large.shape[clash[0]])
+    if rounded is not None:
+        halved = {"op": rounded.name, "size": str(large.shape[clash[0]]), "small": case.say(small)}
+        halved |= {"large": case.say(large), "large_shape": sizes(large.shape), "back": str(small.shape[clash[0]])}
+        return case.finding("cat_rounded", {**said, **halved}, span=rounded.span, tensors=(first, other))
+    code = "" if len(clash) == 1 and len(first.shape) == len(other.shape) else "cat_sizes"
+    return case.finding(code, {**said, **case.origin(other, clash[0])}, tensors=(first, other))
+
+
+def _rounded(case: Case, tensor: Tensor, size: int) -> Op | None:
+    """The pooling or convolution with a step that a tensor comes from and that did not divide a size evenly."""
+    op = case.diagnosis.maker.get(tensor.id)
+    for _ in range(_FAR):
+        given = case.diagnosis.input_of(op) if op is not None else None
+        made = case.diagnosis.output_of(op) if op is not None else None
+        if op is None or given is None or made is None:
+            return None
+        before, after = given.shape[-1], made.shape[-1]
+        if op.window is not None and before == size and 0 < after <= before // 2 and before % after:
+            return op
+        op = case.diagnosis.maker.get(given.id)
+    return None
 
 
 def joined_axes(case: Case) -> Finding | None:
@@ -223,7 +284,21 @@ def index(case: Case) -> Finding | None:
         return _state_of_lstm(case, call)
     if given is None or axis >= len(given.shape) or given.shape[axis] != size:
         return None
+    promised = too_many_samples(case)
+    if promised is not None:
+        return promised
+    node = case.node
+    place = node.slice if isinstance(node, ast.Subscript) else None
+    if isinstance(place, ast.Name | ast.Attribute) and case.tensor_of(place) is not None:
+        said = {"place": case.code.short(place), "last": str(size - 1)}
+        return case.finding("index_tensor_out_of_range", said, tensors=(given, case.tensor_of(place)))
     return case.finding(last=str(size - 1), tensors=(given,))
+
+
+def lstm_state(case: Case) -> Finding | None:
+    """One tensor for the pair of states."""
+    call = case.call
+    return _state_of_lstm(case, call) if call is not None and len(call.args) == 2 else None
 
 
 def _state_of_lstm(case: Case, call: ast.Call) -> Finding | None:
@@ -243,7 +318,8 @@ def index_of_list(case: Case) -> Finding | None:
     node = case.node
     if not isinstance(node, ast.Subscript):
         return None
-    return case.finding(name=case.code.short(node.value), index=case.code.short(node.slice))
+    promised = too_many_samples(case)
+    return promised or case.finding(name=case.code.short(node.value), index=case.code.short(node.slice))
 
 
 def index_of_scalar(case: Case) -> Finding | None:
@@ -375,24 +451,52 @@ def recurrent_input(case: Case) -> Finding | None:
     wanted, got = int(case.groups["wanted"]), int(case.groups["got"])
     if call is None or given is None or given.shape[-1:] != (got,):
         return None
-    name = ast.unparse(call.func)
-    found = [one for one in case.diagnosis.trace.modules if one.path in (name, name.removeprefix("self."))]
-    case.layer_made = layer_call(case.diagnosis, found[0].id) if len(found) == 1 else None
-    made = str(case.layer_made.lineno) if case.layer_made is not None else "–"
-    said = {**case.about(given), **case.origin(given, len(given.shape) - 1), "layer": name, "made_line": made}
-    return case.finding("", said, tensors=(given,), fix=_first_number(case, "input_size", wanted, got))
+    case.layer_made = _made_of_path(case, call.func)
+    said = {**case.about(given), **case.origin(given, len(given.shape) - 1), "layer": ast.unparse(call.func)}
+    fix = _first_number(case, "input_size", wanted, got)
+    return case.finding("", {**said, **case.made_at}, tensors=(given,), fix=fix)
+
+
+def _made_of_path(case: Case, function: ast.expr) -> ast.Call | None:
+    """Where a layer was made that failed before any op ran in it."""
+    name = ast.unparse(function).removeprefix("self.")
+    found = [one for one in case.diagnosis.trace.modules if f".{one.path}".endswith(f".{name}")]
+    return layer_call(case.diagnosis, found[0].id) if len(found) == 1 else None
 
 
 def hidden_size(case: Case) -> Finding | None:
-    """A first state whose shape does not go with the input."""
+    """A first state whose shape does not go with the input; when its batch is the input's other axis, the layer takes
+    that axis for time."""
     match case.call:
         case ast.Call(func=function, args=[first, state, *_]) if (given := case.tensor_of(first)) is not None:
             said = {"layer": case.code.short(function), "name": case.code.short(state)}
-            return case.finding("", said, input_shape=sizes(given.shape))
+            said["input_shape"] = sizes(given.shape)
+            wanted, got = (tuple(map(int, case.groups[name].split(","))) for name in ("wanted", "got"))
+            made = case.layer_made = _made_of_path(case, function)
+            only_batch = len(got) == len(wanted) == len(given.shape) == 3 and (got[0], got[2]) == (wanted[0], wanted[2])
+            if made is None or not only_batch or (wanted[1], got[1]) != (given.shape[1], given.shape[0]):
+                return case.finding("", said)
+            fix = (case.code.argument_added(made, "batch_first=True"),) if not keyword(made, "batch_first") else ()
+            more = {"input": case.code.short(first), "samples": str(got[1]), **case.made_at}
+            return case.finding("batch_first_missing", {**said, **more}, span=case.code.span(made), fix=fix)
     return None
 
 
 # Losses
+
+
+def heads(case: Case) -> Finding | None:
+    """Attention whose features cannot be shared out among its heads: the two numbers, when the call gives them."""
+    call = case.call
+    if call is None:
+        return None
+    named = {word.arg or "": word.value for word in call.keywords}
+    given = dict(zip((("embed_dim", "d_model"), ("num_heads", "nhead")), call.args, strict=False))
+    sides: list[str] = []
+    for names in (("embed_dim", "d_model"), ("num_heads", "nhead")):
+        node = given.get(names) or next((named[name] for name in names if name in named), None)
+        sides.append(case.code.short(node) if node is not None else names[0])
+    return case.finding(features=sides[0], heads=sides[1])
 
 
 def loss_batch(case: Case) -> Finding | None:
@@ -400,7 +504,51 @@ def loss_batch(case: Case) -> Finding | None:
     pair = case.inputs()[:2]
     if len(pair) != 2 or not pair[0].shape:
         return None
+    before = [_before_flattening(case, one) for one in pair]
+    if before[0] is not None and before[1] is not None:
+        left, right = (one.shape[: len(before[1].shape)] for one in before if one is not None)
+        clash = [axis for axis, (here, there) in enumerate(zip(left, right, strict=False)) if here != there]
+        if len(left) == len(right) > 1 and len(clash) == 1:
+            said = {"axis": str(clash[0]), "given": sizes(before[0].shape), "other_given": sizes(before[1].shape)}
+            counts = {"here": str(left[clash[0]]), "there": str(right[clash[0]])}
+            return case.finding("loss_lengths", {**said, **counts})
     return case.finding("", case.origin(pair[0], 0))
+
+
+def _before_flattening(case: Case, tensor: Tensor) -> Tensor | None:
+    """What a tensor was before its first axes were put into one."""
+    maker = case.diagnosis.maker.get(tensor.id)
+    return (
+        case.diagnosis.input_of(maker) if maker is not None and maker.name in ("view", "reshape", "flatten") else None
+    )
+
+
+def batch_squeezed(case: Case) -> Finding | None:
+    """Scores without a batch axis, beside a batch of targets: a `squeeze()` without an axis took the batch of one
+    sample away."""
+    failed = case.diagnosis.failed_pass()
+    root = failed.roots[0].node if failed is not None and failed.roots else None
+    op = case.op or case.diagnosis.op_of_node(root)
+    scores = case.diagnosis.input_of(op) if op is not None else None
+    if scores is None:
+        return None
+    said = {**case.about(scores), "name": case.diagnosis.say(scores.id)}
+    maker = case.diagnosis.maker.get(scores.id)
+    for _ in range(_FAR):
+        given = case.diagnosis.input_of(maker) if maker is not None else None
+        if maker is None or given is None:
+            return None
+        if maker.name == "squeeze" and len(given.shape) > 1:
+            call = case.code.call_at(maker.span)
+            fix = (case.code.argument_added(call, "1"),) if call is not None and _squeezes_all(call, given) else ()
+            return case.finding("", said, span=maker.span, given=sizes(given.shape), fix=fix)
+        maker = case.diagnosis.maker.get(given.id)
+    return None
+
+
+def _squeezes_all(call: ast.Call, given: Tensor) -> bool:
+    """Whether it is `x.squeeze()` of a tensor whose other axis of size 1 comes right after the batch."""
+    return not call.args and not call.keywords and given.shape[1:2] == (1,)
 
 
 def class_axis(case: Case) -> Finding | None:

@@ -30,6 +30,18 @@ def stopped(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield case.finding("call_refused", given)
 
 
+def unfinished(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The `while` that a program was in when its time was up."""
+    failure = diagnosis.trace.failure
+    if failure is None or failure.span is None or failure.kind != "limit" or failure.limit not in ("wall_s", "cpu_s"):
+        return
+    case = Case(diagnosis, failure)
+    around = case.code.around(case.statement) if case.statement is not None else ()
+    loop = next((node for node in around if isinstance(node, ast.While)), None)
+    if loop is not None and not isinstance(loop.test, ast.Constant):
+        yield case.finding("loop_unfinished", span=case.code.span(loop.test), condition=case.code.short(loop.test))
+
+
 def _values(case: Case) -> list[Operand]:
     """The names of the line that stand for something of the program's own."""
     return [

@@ -50,7 +50,8 @@ def _complained_of(kind: str, message: str) -> bool:
     if kind in _METHODS:
         return any(f"'{method}'" in message for method in _METHODS)
     named = re.search(rf"(?<!\w){re.escape(kind)}(?!\w)", message) is not None
-    return named or kind == "type" or ("tuple" in message and kind.rpartition(".")[2] in PAIRS)
+    several = "tuple" in message or "sequence" in message
+    return named or kind == "type" or (several and kind.rpartition(".")[2] in {*PAIRS, "tuple"})
 
 
 # Nothing
@@ -217,7 +218,8 @@ def layer_not_called(case: Case, node: ast.expr, kind: str) -> Finding | None:
 def _several(case: Case, node: ast.expr, kind: str) -> Finding | None:
     """What a recurrent layer, or a function of the program, gives together, kept under one name."""
     call = case.value_of(node)
-    if kind not in ("", "tuple") or "tuple" not in case.failure.message or not isinstance(call, ast.Call):
+    is_pair = "tuple" in case.failure.message or "sequence" in case.failure.message
+    if kind not in ("", "tuple") or not is_pair or not isinstance(call, ast.Call):
         return None
     parts: tuple[str, ...] = _RECURRENT.get(_module_type(case, call.func), ())
     function = _definition(case, call)
@@ -248,7 +250,7 @@ def _module_type(case: Case, function: ast.expr) -> str:
 def _values_and_indices(case: Case, node: ast.expr, kind: str) -> Finding | None:
     """`x.max(1)` used as if it were a tensor."""
     message, op = case.failure.message, _pair_of(case, node)
-    if not op or ("return_types" not in message and "tuple" not in message):
+    if not op or not any(word in message for word in ("return_types", "tuple", "sequence")):
         return None
     return case.finding("pair_returned", op=op, name=case.code.short(node), fix=case.code.method(node, ".values"))
 
@@ -323,6 +325,18 @@ def _backward_of_number(case: Case, node: ast.expr, given: dict[str, str]) -> Fi
         fix = (case.code.replace(value, case.code.text(inner)),) if inner is not value else ()
         return case.finding("number_taken_out", given, span=case.code.span(value), fix=fix)
     statement = case.made_last(node)
+    names = [part for part in ast.walk(value) if isinstance(part, ast.Name)]
+    taken: dict[str, tuple[ast.expr, ast.expr]] = {}
+    for name in names:
+        match case.value_of(name):
+            case ast.Call(func=ast.Attribute(attr="item", value=inner)) as call:
+                taken[name.id] = call, inner
+    if taken:
+        first = next(iter(taken))
+        edits = tuple(case.code.replace(call, case.code.text(inner)) for call, inner in taken.values())
+        return case.finding(
+            "number_taken_out", {**given, "name": first}, span=case.code.span(taken[first][0]), fix=edits
+        )
     made = str(statement.lineno) if statement is not None else line(case.failure.span)
     return case.finding("backward_of_number", {**given, "made_line": made})
 
@@ -330,14 +344,24 @@ def _backward_of_number(case: Case, node: ast.expr, given: dict[str, str]) -> Fi
 def _other_kind(case: Case, node: ast.expr, kind: str) -> Finding | None:
     """A layer, a list, a text or an array that was asked for what only tensors have."""
     asked, owner = case.node, case.facts.get("owner", "")
-    is_asked = isinstance(asked, ast.Attribute) and asked.value is node and case.facts.get("place") == "torch.Tensor"
-    if not is_asked or owner in ("Tensor", "None") or dotted(node).partition(".")[0] in case.code.imported:
+    if not isinstance(asked, ast.Attribute) or asked.value is not node or case.facts.get("place") != "torch.Tensor":
+        return None
+    if owner in ("Tensor", "None") or dotted(node).partition(".")[0] in case.code.imported:
         return None
     made, modules = case.value_of(node), {module.type for module in case.diagnosis.trace.modules}
     is_made = isinstance(made, ast.Call) and called(made) == owner and not case.code.classes(owner)
+    results = {dotted(one.targets[0]) for one in case.code.bindings if _calls(one.value, dotted(node))}
+    if len(results) == 1 and "" not in results:
+        (result,) = results
+        given = {"receiver": case.code.short(node), "result": result, "name": asked.attr}
+        return case.finding("result_meant", given, fix=(case.code.replace(node, result),))
     code = "layer_for_result" if owner in modules or is_made else "tensor_method_asked"
     given = {"receiver": case.code.short(node), "owner": owner, "name": case.facts.get("name", "")}
     return case.finding(code, given)
+
+
+def _calls(value: ast.expr, name: str) -> bool:
+    return isinstance(value, ast.Call) and dotted(value.func) == name != ""
 
 
 def _none_asked(case: Case, node: ast.expr, kind: str) -> Finding | None:
@@ -422,6 +446,47 @@ def operands(case: Case) -> Finding | None:
         fix = (case.code.replace(other, f"torch.tensor({case.code.text(other)})"),)
     code = "operand_types" if got in ("list", "tuple", "str", "ndarray") else "operand_other"
     return case.finding(code, other=case.code.short(other), got=got, fix=fix)
+
+
+def element_not_tensor(case: Case) -> Finding | None:
+    """`torch.stack` of a list in which something is no tensor: where it was put in, when one line does that."""
+    call = case.call
+    if call is None or not call.args:
+        return None
+    given = call.args[0]
+    said = {"function": case.code.short(call.func), "given": case.code.short(given)}
+    name = dotted(given).rpartition(".")[2]
+    put = [one for one in case.code.calls if called(one) == "append" and len(one.args) == 1]
+    put = [one for one in put if isinstance(one.func, ast.Attribute) and _last_part(one.func.value) == name]
+    if len(put) != 1 or not name:
+        return case.finding("", said)
+    value = put[0].args[0]
+    fix: tuple[Edit, ...] = ()
+    if isinstance(value, ast.Call) and called(value) == "item" and isinstance(value.func, ast.Attribute):
+        fix = (case.code.replace(value, case.code.text(value.func.value)),)
+    said["value"] = case.code.short(value)
+    return case.finding("element_put_in", said, span=case.code.span(put[0]), fix=fix)
+
+
+def _last_part(node: ast.expr) -> str:
+    return dotted(node).rpartition(".")[2]
+
+
+def format_refused(case: Case) -> Finding | None:
+    """A format for one number, given a tensor of several, a list or nothing."""
+    formatted = ast.walk(case.statement) if case.statement is not None else ()
+    for part in formatted:
+        if not isinstance(part, ast.FormattedValue) or part.format_spec is None:
+            continue
+        operand, tensor = case.operand(part.value), case.tensor_of(part.value)
+        if operand is None or operand.type != case.groups["type"] or (tensor is not None and not tensor.shape):
+            continue
+        spec = "".join(str(one.value) for one in ast.walk(part.format_spec) if isinstance(one, ast.Constant))
+        said = {"name": case.code.short(part.value), "spec": spec}
+        if tensor is None:
+            return case.finding("", said)
+        return case.finding("format_of_many", said, shape=sizes(tensor.shape), tensors=(tensor,))
+    return None
 
 
 def tensors_not_listed(case: Case) -> Finding | None:

@@ -25,6 +25,7 @@ from engine.worker.pytorch.internals import MODULE_TABLES, position_at, position
 from engine.worker.pytorch.modes import unseen
 
 _MOST_OPERANDS = 24
+_MOST_KEYWORDS = 8
 _MISSING = object()
 
 Operand = tuple[str, str, int]
@@ -144,7 +145,8 @@ class FailureContext:
         for node in self.expressions:
             called = self.value(node.func) if isinstance(node, ast.Call) else _MISSING
             if called is not _MISSING:
-                return _near(said[1], _type_of(called), _keywords_of(called))
+                known = _keywords_of(called)
+                return {**_near(said[1], _type_of(called), known), "known": ", ".join(known[:_MOST_KEYWORDS])}
         return {"name": said[1]}
 
     def _key(self, error: KeyError) -> dict[str, str]:

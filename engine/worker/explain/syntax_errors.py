@@ -433,7 +433,21 @@ def _except(wrong: _Wrong, source: str) -> Fault | None:
     return Fault("except_comma", _whole(wrong), {"name": said[2]}, fix) if fix else None
 
 
+def _fstring(wrong: _Wrong, source: str) -> Fault | None:
+    """A brace of an f-string that is not closed, or a quote inside that ends it."""
+    if not wrong.message.startswith("f-string"):
+        return None
+    ends = [found.start() for found in re.finditer(r"[\"']", wrong.text)]
+    tries = [[insertion(wrong.line, at, "}")] for at in reversed(ends)]
+    return Fault("fstring_brace", _whole(wrong), {}, _tried(wrong, source, *tries))
+
+
+def _unknown(wrong: _Wrong, source: str) -> Fault | None:
+    return Fault("syntax_unknown", _whole(wrong), {"column": str(wrong.column + 1)})
+
+
 _QUESTIONS: tuple[Callable[[_Wrong, str], Fault | None], ...] = (
     _pasted_prompts, _commands, _strange, _outputs, _sentence, _print, _except, _brackets, _colon, _indentation,
     _equals, _names, _operators, _strings, _comma, _outside,
+    _fstring, _unknown,
 )  # fmt: skip

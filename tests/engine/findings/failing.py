@@ -59,11 +59,11 @@ AUTOGRAD: dict[str, list[Row]] = {
     "parameters_frozen": [
         Row(
             X
-            + "net = nn.Linear(3, 1)\nfor p in net.parameters():\n    p.requires_grad = False\nnet(x).sum().backward() #<\n",
+            + "net = nn.Linear(3, 1)\nfor p in net.parameters():\n    p.requires_grad = False #<\nnet(x).sum().backward()\n",
             {"line": "9"},
         ),
         Row(
-            X + "net = nn.Linear(3, 1).requires_grad_(False)\nloss = net(x).mean()\nloss.backward() #<\n",
+            X + "net = nn.Linear(3, 1).requires_grad_(False) #<\nloss = net(x).mean()\nloss.backward()\n",
             {"name": "loss"},
         ),
     ],
@@ -141,17 +141,16 @@ AUTOGRAD: dict[str, list[Row]] = {
             W
             + "v = torch.ones(2, requires_grad=True)\nloss = (w * w).sum()\ng = torch.autograd.grad(loss, [w, v]) #<\n",
             {"name": "v", "output": "loss"},
-            True,
         ),
         Row(
-            W + "v = torch.ones(2, requires_grad=True)\ng = torch.autograd.grad(w.sum(), v, retain_graph=True) #<\n",
-            {"name": "v"},
-            True,
+            "net = nn.ModuleList([nn.Linear(2, 1), nn.Linear(2, 1)])\nloss = net[0](torch.ones(1, 2)).sum()\n"
+            "ws = list(net.parameters())\ntorch.autograd.grad(loss, ws) #<\n",
+            {"name": "net.1.weight"},
         ),
     ],
     "grad_asked_untracked": [
-        Row(W + "v = torch.ones(2)\ntorch.autograd.grad((w * v).sum(), v) #<\n", {"name": "v"}),
-        Row(W + "c = w.detach()\ntorch.autograd.grad(w.sum(), inputs=c) #<\n", {"name": "c"}),
+        Row(W + "v = torch.ones(2) #<\ntorch.autograd.grad((w * v).sum(), v)\n", {"name": "v"}),
+        Row(W + "c = w.detach() #<\ntorch.autograd.grad(w.sum(), inputs=c)\n", {"name": "c", "used_line": "7"}),
     ],
     "cannot_stop_tracking": [
         Row(W + "v = w * 2\nv.requires_grad = False #<\n", {"name": "v"}, True),
@@ -814,8 +813,12 @@ CALLS: dict[str, list[Row]] = {
         ),
     ],
     "keyword_unknown": [
+        Row("make = {'a': nn.Linear}\nmake['a'](2, 3, **{'activation': 1}) #<\n", {"name": "activation"}),
+        Row("make = [nn.Linear][0:1]\n[m(2, 3, **{'act': 1}) for m in make] #<\n", {"name": "act"}),
+    ],
+    "keyword_other": [
         Row(W + "opt = torch.optim.Adam([w], momentum=.9) #<\n", {"name": "momentum"}),
-        Row("nn.Linear(2, 3, activation='relu') #<\n", {"name": "activation"}),
+        Row("nn.Linear(2, 3, activation='relu') #<\n", {"known": "in_features, out_features, bias, device, dtype"}),
     ],
     "arguments_invalid": [
         Row("torch.rand(2.0, 3) #<\n", {"function": "rand", "got": "float, int"}),

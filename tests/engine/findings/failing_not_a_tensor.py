@@ -214,7 +214,7 @@ GIVEN: dict[str, list[Row]] = {
     ],
     "recording_switched_off": [
         Row("net = nn.Linear(2, 1)\ndef evaluate():\n    torch.set_grad_enabled(False) #<\n    return net(torch.ones(1, 2)).item()\nevaluate()\nnet(torch.ones(1, 2)).sum().backward()\n", {"used_line": "10"}),
-        Row(W + "torch.set_grad_enabled(False) #<\n(w * w).sum().backward()\n", {"name": "w"}),
+        Row(W + "torch.set_grad_enabled(False) #<\nloss = (w * w).sum()\nloss.backward()\n", {"name": "loss"}),
     ],
     "rebound_without_graph": [
         Row(W + "for i in range(2):\n    (w * w).sum().backward()\n    with torch.no_grad():\n        w = w - 0.1 * w.grad #<\n", {"name": "w"}, True),
@@ -406,6 +406,26 @@ TOLD_BY_VALUES: dict[str, list[Row]] = {
         Row("import json\njson.loads('{') #<\n", {"type": "JSONDecodeError"}),
         Row("next(iter([])) #<\n", {"type": "StopIteration"}),
     ],
+    "batch_first_missing": [
+        Row("x = torch.ones(5, 7, 3)\nrnn = nn.GRU(3, 4) #<\nrnn(x, torch.zeros(1, 5, 4))\n", {"samples": "5", "used_line": "7"}, True),
+        Row(NET + INIT + "        self.rnn = nn.LSTM(3, 4) #<\n    def forward(self, x):\n        h = torch.zeros(1, x.size(0), 4)\n        return self.rnn(x, (h, h))\nNet()(torch.ones(5, 7, 3))\n", {"input": "x"}, True),
+    ],
+    "cat_rounded": [
+        Row("e = torch.ones(1, 2, 15, 15)\nd = F.max_pool2d(e, 2) #<\nu = F.interpolate(d, scale_factor=2)\ntorch.cat([u, e], 1)\n", {"size": "15", "back": "14", "small": "u"}),
+        Row("e = torch.ones(1, 2, 9)\nd = nn.Conv1d(2, 2, 3, stride=2, padding=0)(e[:, :, :-1]) #<\nu = nn.ConvTranspose1d(2, 2, 2, stride=2)(d)\ntorch.cat([u, e[:, :, :-1]], 1)\n", {"size": "8", "back": "6"}),
+    ],
+    "batch_squeezed": [
+        Row("x = torch.ones(1, 1, 4, requires_grad=True)\ns = x.squeeze() * 2 #<\nF.cross_entropy(s, torch.tensor([1])).backward()\n", {"name": "s", "given": "[1, 1, 4]"}, True),
+        Row("x = torch.ones(1, 4, 1, requires_grad=True)\ns = x.squeeze() #<\nF.nll_loss(F.log_softmax(s, -1), torch.tensor([1])).backward()\n", {"classes": "4"}),
+    ],
+    "slice_too_short": [
+        Row("pe, x = torch.zeros(1, 4, 2), torch.ones(3, 6, 2)\nx + pe[:, :x.size(1)] #<\n", {"base": "pe", "has": "4", "wanted": "6"}),
+        Row("pe, x = torch.zeros(4, 2), torch.ones(3, 6, 2)\ny = pe[:6] + x #<\n", {"at": "0"}),
+    ],
+    "loss_lengths": [
+        Row("scores, words = torch.ones(2, 4, 3), torch.zeros(2, 5).long()\nF.cross_entropy(scores.reshape(-1, 3), words.reshape(-1)) #<\n", {"here": "4", "there": "5", "axis": "1"}),
+        Row("scores, words = torch.ones(2, 4, 3), torch.zeros(3, 4).long()\nF.cross_entropy(scores.flatten(0, 1), words.flatten()) #<\n", {"axis": "0"}),
+    ],
 }  # fmt: skip
 
 TOLD_BY_MESSAGES: dict[str, list[Row]] = {
@@ -427,6 +447,23 @@ TOLD_BY_MESSAGES: dict[str, list[Row]] = {
     "distributed": [Row("import torch.distributed as dist\ndist.init_process_group('gloo') #<\n", {"line": "6"})],
     "raised_no_exception": [Row("raise NotImplemented #<\n", {"line": "5"})],
     "signal_handler": [Row("import signal\nsignal.signal(signal.SIGALRM, print) #<\n", {"line": "6"})],
+    "element_not_tensor": [Row("torch.stack([torch.ones(2), 3.0]) #<\n", {"at": "1", "got": "float"})],
+    "element_put_in": [Row("xs = []\nfor i in range(2):\n    xs.append(torch.ones(1).item()) #<\ntorch.stack(xs)\n", {"used_line": "8"}, True)],
+    "format_refused": [Row("losses = [1., 2.]\nprint(f'{losses:.3f}') #<\n", {"name": "losses", "spec": ".3f"})],
+    "format_of_many": [Row(X + "print(f'sum {x.sum():.1f}', f'{x:.3f}') #<\n", {"name": "x", "shape": "[2, 3]"})],
+    "not_indexable": [Row("def scores(): return [1]\nscores[0] #<\n", {"type": "function", "name": "scores"})],
+    "loader_indexed": [Row(DATA + "loader = DataLoader([1, 2])\nloader[0] #<\n", {"name": "loader"}, True)],
+    "scheduler_steps": [Row(W + "opt = torch.optim.SGD([w], lr=.1)\nplan = torch.optim.lr_scheduler.OneCycleLR(opt, .1, total_steps=1)\nfor i in range(3):\n    plan.step() #<\n", {"total": "1"})],
+    "hook_result": [Row(W + "h = w * 2\nh.register_hook(lambda g: g.sum()) #<\nh.sum().backward()\n", {"what": "size"})],
+    "numpy_function": [Row(W + "np.exp(w) #<\n", {"name": "np.exp"}, True)],
+    "written_shape": [Row("x = torch.zeros(4, 3)\nx[:, 1:] = torch.ones(4, 3) #<\n", {"target_name": "x[:, 1:]", "value": "torch.ones(4, 3)"})],
+    "index_tensor_out_of_range": [Row(X + "rows = torch.tensor([0, 2])\nx[rows] #<\n", {"place": "rows", "index": "2"})],
+    "cat_sizes": [Row("torch.cat([torch.ones(1, 2, 4, 4), torch.ones(1, 2, 5, 5)], 1) #<\n", {"axis": "2"})],
+    "result_meant": [Row("criterion = nn.MSELoss()\nw = torch.ones(2, requires_grad=True)\nloss = criterion(w, w * 2)\ncriterion.backward() #<\n", {"result": "loss"}, True)],
+    "sample_holds_none": [Row(DATA + "class Data(Dataset):\n    def __len__(self):\n        return 2\n    def __getitem__(self, i):\n        return i, None #<\nnext(iter(DataLoader(Data())))\n", {"cls": "Data"})],
+    "dataset_too_long": [Row(DATA + "class Data(Dataset):\n    def __len__(self):\n        return 3 #<\n    def __getitem__(self, i):\n        return torch.ones(2)[i]\nfor x in DataLoader(Data()):\n    pass\n", {"cls": "Data"})],
+    "deepcopy_of_holder": [Row(W + "import copy\nkept = [w * 2]\ncopy.deepcopy(kept) #<\n", {"name": "kept"})],
+    "deepcopy_of_state": [Row("import copy\n" + NET + INIT + "        self.fc = nn.Linear(2, 2)\n    def forward(self, x):\n        self.h = self.fc(x) #<\n        return self.h\nnet = Net()\nnet(torch.ones(1, 2))\ncopy.deepcopy(net)\n", {"held": "self.h", "name": "net"})],
 }  # fmt: skip
 """Errors whose message alone decides: one program each is enough."""
 
@@ -515,5 +552,11 @@ NEAR_GIVEN: dict[str, str] = {
     "already_number": "class Mean:\n    pass\nMean().item()\n",
     "mask_dtype": "torch.ones(2).masked_fill(torch.tensor([True, False]), 0.)\n",
     "arguments_missing_own": "def area(a, b=1):\n    return a * b\narea(3)\nnn.Linear(3)\n",
+    "keyword_other": "nn.Linear(2, 3, dtyp=torch.float32)\n",
+    "batch_first_missing": "rnn = nn.GRU(3, 4)\nrnn(torch.ones(5, 7, 3), torch.zeros(1, 6, 4))\n",
+    "cat_rounded": "e = torch.ones(1, 2, 15, 15)\nd = F.max_pool2d(torch.ones(1, 2, 14, 14), 2)\ntorch.cat([F.interpolate(d, scale_factor=2), e], 1)\n",
+    "batch_squeezed": "s = torch.ones(3, requires_grad=True)\nF.cross_entropy(s, torch.tensor([1])).backward()\n",
+    "slice_too_short": "pe, x = torch.zeros(9, 2), torch.ones(3, 6, 2)\nx + pe[:4]\n",
+    "loss_lengths": "F.cross_entropy(torch.ones(8, 3), torch.zeros(10).long())\n",
     "asked_too_late": "x = torch.ones(3)\nprint(x.sum())\nx.requires_grad_()\n(x * 2).sum().backward()\n",
 }  # fmt: skip

@@ -20,7 +20,8 @@ export function findingWords(trace: Trace, at: number, part: 'title' | 'text' | 
   )
   const sentence = t(key, said)
   if (part !== 'text' || !('origin_line' in said)) return sentence
-  const origin = t('origin_given' in said ? 'finding.origin' : 'finding.origin_made', said)
+  const kind = 'origin_dtype' in said ? 'origin_dtype' : 'origin_given' in said ? 'origin' : 'origin_made'
+  const origin = t(`finding.${kind}`, said)
   return `${sentence}${/[。]$/.test(sentence) ? '' : ' '}${origin}`
 }
 

@@ -196,7 +196,9 @@ def _left_out(diagnosis: Diagnosis, maker: Op) -> Edits:
     code = diagnosis.code
     call = code.call_at(maker.span)
     if call is not None and called(call) == maker.name:
-        kept = code.receiver(call) or (call.args[0] if call.args else None)
+        layer = diagnosis.modules.get(maker.module or "")
+        is_layer = layer is not None and layer.type.lower() == maker.name  # then `self.softmax(x)` is no method of `x`
+        kept = (None if is_layer else code.receiver(call)) or (call.args[0] if call.args else None)
         return (code.replace(call, code.text(kept)),) if kept is not None else ()
     return _out_of_sequential(diagnosis, {"softmax": "Softmax", "relu": "ReLU"}.get(maker.name, "Sigmoid"))
 

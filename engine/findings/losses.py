@@ -58,7 +58,7 @@ def differences_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
 def comparisons_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """(n, 1) predictions compared with (n,) targets: an accuracy over n × n pairs."""
     for op, column, row in _columns_against_rows(diagnosis, ("eq", "ne")):
-        maker = _maker(diagnosis, column)
+        maker = last_maker(diagnosis, column)
         if maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES:
             yield _stretched(diagnosis, op, "comparison_broadcast", column, row)
 
@@ -121,7 +121,7 @@ def _squeezed(diagnosis: Diagnosis, op: Op, first: Tensor, second: Tensor) -> Ed
     return code.method(parts[place], ".squeeze(-1)")
 
 
-def _maker(diagnosis: Diagnosis, tensor: Tensor | None) -> Op | None:
+def last_maker(diagnosis: Diagnosis, tensor: Tensor | None) -> Op | None:
     """The op a value comes from, seen through ops that hand values on."""
     for _ in range(4):
         maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
@@ -138,7 +138,7 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
         wrong = _wrong(diagnosis, op)
         if wrong is None:
             continue
-        maker = _maker(diagnosis, diagnosis.input_of(op))
+        maker = last_maker(diagnosis, diagnosis.input_of(op))
         yield diagnosis.finding(
             wrong,
             "warning",
@@ -155,7 +155,7 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
     given = diagnosis.input_of(op)
-    maker = _maker(diagnosis, given)
+    maker = last_maker(diagnosis, given)
     name = maker.name if maker is not None else ""
     if op.name in ("cross_entropy", "binary_cross_entropy_with_logits") and name == "relu":
         return "relu_before_logits_loss"

@@ -1,4 +1,4 @@
-"""Masks of attention that hide what should be seen: the past instead of the future, the words instead of the padding."""
+"""Masks of attention that hide what should be seen: the past in place of the future, words in place of padding."""
 
 import ast
 from collections.abc import Iterator, Sequence

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times, walk
+from engine.findings.diagnosis import Diagnosis, argument, by_number, line, numbers_of, once_a_line, times, walk
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker
 from engine.findings.uphill import squares_differences
 from engine.ops import PASSES
@@ -383,32 +383,27 @@ def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
         return
     for op in diagnosis.ops_named(("normal",)):
         call = code.call_at(op.span)
-        passes = {diagnosis.visited.get(node) for taker in _takers(diagnosis, op) for node in taker.nodes} - {None}
-        behind = islice(walk(op.inputs, diagnosis.made_from), MOST_BEHIND)
+        if call is None or called(call) != "sample" or not isinstance(call.func, ast.Attribute) or op.nodes:
+            continue
+        behind = list(islice(walk(op.inputs, diagnosis.made_from), MOST_BEHIND))
+        found = {diagnosis.identity(tensor) for tensor in behind if diagnosis.is_parameter(tensor)}
+        leaves = sorted(found, key=by_number)
         made = (tensor.grad_fn for tensor in map(diagnosis.tensors.get, behind) if tensor is not None)
-        nodes = [fn.node for fn in made if fn is not None]
-        if call is None or called(call) != "sample" or op.grad_mode == "grad":
+        passes = {diagnosis.visited.get(fn.node) for fn in made if fn is not None}
+        takers = (taker for output in op.outputs for taker in diagnosis.takers.get(output, ()))
+        used = {diagnosis.visited.get(node) for taker in takers for node in taker.nodes}
+        if not leaves or not passes & used - {None}:
             continue
-        if passes.isdisjoint(diagnosis.visited.get(node, -1) for node in nodes):
-            continue
-        function = call.func
         yield diagnosis.finding(
             "sample_without_gradient",
             "warning",
             op.span,
             tensors=op.outputs[:1],
-            fix=(code.replace(function, f"{code.text(function.value)}.rsample"),)
-            if isinstance(function, ast.Attribute)
-            else (),
+            fix=(code.replace(call.func, f"{code.text(call.func.value)}.rsample"),),
             code=code.short(call),
-            leaves=diagnosis.say_all(diagnosis.leaves_behind(op.inputs)),
+            leaves=diagnosis.say_all(leaves),
         )
         return
-
-
-def _takers(diagnosis: Diagnosis, op: Op) -> Iterator[Op]:
-    """The ops that its results go into."""
-    yield from (taker for output in op.outputs for taker in diagnosis.takers.get(output, ()))
 
 
 def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -32,6 +32,7 @@ from engine.findings import (
     unheld,
     unrecorded,
     uphill,
+    value_learning,
     values,
 )
 from engine.findings.diagnosis import Diagnosis, Family
@@ -88,7 +89,10 @@ FAMILIES: tuple[Family, ...] = (
     constant.one_class_alone,
     constant.losses_that_stay,
     constant.first_batch_again,
+    constant.samples_never_drawn,
     constant.settings_without_effect,
+    value_learning.targets_that_learn,
+    value_learning.advantages_that_learn,
     constant.shuffled_apart,
     constant.zeroed_in_every_part,
     constant.scheduled_per_batch,

@@ -23,7 +23,7 @@ CAUSES = {
 }
 """How codes begin, and how those of what they come of; both are about the same tensors, or the place is the same."""
 
-POSSIBLE = frozenset(("model_without_optimizer", "trained_while_evaluating", "evaluated_in_train"))
+POSSIBLE = frozenset(("model_without_optimizer", "trained_while_evaluating", "evaluated_in_train", "target_learns"))
 """Codes of what may be meant, or may come of something else; their sentences say so."""
 
 

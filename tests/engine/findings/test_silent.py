@@ -58,9 +58,11 @@ MENDED = {
     "softmax_over_batch", "argmax_over_batch", "argmax_over_all", "classes_on_the_last_axis", "last_of_the_pair",
     "learning_rate_zero", "uphill_by_hand", "maximize_of_loss", "setting_without_effect", "batch_taken_for_time",
     "product_of_unnormalised", "sample_without_gradient", "closure_adds_up", "optimizer_of_another_model",
+    "target_learns",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {
+    "target_learns": {0},
     "create_graph_in_backward": {0}, "evaluated_in_train": {0, 1, 2, 3}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
     "model_without_optimizer": {0}, "not_in_optimizer": {0, 1}, "optimizer_holds_others": {0}, "result_dropped": {0}, "root_of_negative": {0},
     "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},

@@ -276,13 +276,12 @@ def sums_of_other_weights(diagnosis: Diagnosis) -> Iterator[Finding]:
     for op in diagnosis.ops_named(SOFTMAXES[:1]):
         made = diagnosis.output_of(op)
         dim = argument(op, "dim", 1)
-        if made is None or len(made.shape) != 3 or made.shape[-1] != 1 or dim not in ("0", "1", "-3", "-2"):
+        if made is None or not re.fullmatch(r"-?\d+", dim) or min(made.shape[:2], default=0) < 2:
             continue
-        ran, other = int(dim) % 3, 1 - int(dim) % 3
-        products = (taker for taker in diagnosis.takers.get(made.id, ()) if taker.name == "mul")
-        sums = (taker for product in products for taker in diagnosis.takers.get(product.outputs[0], ()))
-        summed = next((taker for taker in sums if taker.name == "sum" and _gone(taker, 3) == [other]), None)
-        if summed is None or min(made.shape[:2]) < 2:
+        ran = int(dim) % len(made.shape)
+        other = 1 - ran
+        summed = _summed(diagnosis, made, other)
+        if summed is None:
             continue
         yield diagnosis.finding(
             "sum_of_other_weights",
@@ -296,6 +295,24 @@ def sums_of_other_weights(diagnosis: Diagnosis) -> Iterator[Finding]:
             other=str(other),
             sum_line=line(summed.span),
         )
+
+
+def _summed(diagnosis: Diagnosis, made: Tensor, axis: int) -> Op | None:
+    """The sum along an axis that weights of two axes are used in: `(w * x).sum(1)`, or `w.unsqueeze(1) @ x`."""
+
+    def takers(tensor: str, *names: str) -> Iterator[Op]:
+        return (
+            taker for taker in diagnosis.takers.get(tensor, ()) if taker.name in names and taker.inputs[0] == tensor
+        )
+
+    if len(made.shape) == 3 and made.shape[-1] == 1:
+        products = (product for product in diagnosis.takers.get(made.id, ()) if product.name == "mul")
+        sums = (taker for product in products for taker in takers(product.outputs[0], "sum"))
+        return next((taker for taker in sums if _gone(taker, 3) == [axis]), None)
+    if len(made.shape) != 2 or axis != 1:
+        return None
+    rows = (taker.outputs[0] for taker in takers(made.id, "unsqueeze") if argument(taker, "dim", 1) == "1")
+    return next((taker for row in rows for taker in takers(row, *PRODUCTS)), None)
 
 
 @once_a_line

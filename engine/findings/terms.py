@@ -352,7 +352,7 @@ def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=(pair[0].id, pair[1].id),
             nodes=maker.nodes[:1],
             op=maker.name,
-            name=diagnosis.say(pair[1].id),
+            name=_written(diagnosis, op, pair[1]),
             least=f"{min(wanted):.4g}",
             most=f"{max(wanted):.4g}",
             outside=str(len(outside)),
@@ -361,6 +361,17 @@ def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
             high="∞" if math.isinf(high) else f"{high:g}",
             loss_line=line(op.span),
         )
+
+
+def _written(diagnosis: Diagnosis, op: Op, target: Tensor) -> str:
+    """What a loss calls its target: a batch of a loader is made in the head of a loop."""
+    call = diagnosis.code.call_at(op.span)
+    at = op.inputs.index(target.id) if target.id in op.inputs else 0
+    return (
+        diagnosis.code.short(call.args[at])
+        if call is not None and 0 < at < len(call.args)
+        else diagnosis.say(target.id)
+    )
 
 
 def _compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor, Tensor] | None:

@@ -9,6 +9,7 @@ from engine.trace import Finding, Op, Tensor
 
 KEY_MASKS = ("src_key_padding_mask", "tgt_key_padding_mask", "memory_key_padding_mask", "key_padding_mask")
 """Arguments that are True where attention is not to look."""
+ATTENTIONS = ("multi_head_attention_forward", "scaled_dot_product_attention")
 HIDES = -1e3
 """A score below it has no weight after a softmax."""
 
@@ -16,19 +17,31 @@ HIDES = -1e3
 @once_a_line
 def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Scores whose mask hides each place and all before it, and shows what comes after."""
-    for op in diagnosis.ops_named(("masked_fill",)):
-        mask, value = diagnosis.input_of(op, 1), argument(op, "value", 2)
-        if mask is None or not _is_low(value) or not _goes_into_softmax(diagnosis, op) or not _hides_the_past(mask):
+    for op, mask, hides in _masks(diagnosis):
+        if not _hides_the_past(mask, hides=hides):
             continue
         yield diagnosis.finding(
             "past_hidden",
             "warning",
             op.span,
-            tensors=(mask.id,),
+            tensors=(mask.id, *op.outputs[:1]),
             nodes=op.nodes[:1],
             code=diagnosis.code.excerpt(op.span),
             shape=times(mask),
         )
+
+
+def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:
+    """Masks of attention, with what True means in them: that a place is hidden, or shown."""
+    for op in diagnosis.ops_named(("masked_fill", *ATTENTIONS)):
+        if op.name == "masked_fill":
+            is_mask = _is_low(argument(op, "value", 2)) and _goes_into_softmax(diagnosis, op)
+            mask = diagnosis.input_of(op, 1) if is_mask else None
+        else:
+            given = next((written.tensor for written in op.arguments if written.name == "attn_mask"), None)
+            mask = diagnosis.tensors.get(given or "")
+        if mask is not None:  # one of floats is added to the scores: what is not 0 hides
+            yield op, mask, op.name != ATTENTIONS[1] or mask.dtype != "bool"
 
 
 def _is_low(value: str) -> bool:
@@ -43,12 +56,12 @@ def _goes_into_softmax(diagnosis: Diagnosis, op: Op) -> bool:
     return any(taker.name == "softmax" and argument(taker, "dim", 1) in ("-1", "3") for taker in takers)
 
 
-def _hides_the_past(mask: Tensor) -> bool:
-    """Whether it is True on the diagonal and below, and nowhere else."""
+def _hides_the_past(mask: Tensor, *, hides: bool) -> bool:
+    """Whether the diagonal and what is below it is hidden, and nothing else."""
     if len(mask.shape) < 2 or mask.shape[-1] != mask.shape[-2] or mask.shape[-1] < 3 or not mask.data:
         return False
     size = mask.shape[-1]
-    return all(bool(number) == (at % size <= at // size % size) for at, number in enumerate(mask.data))
+    return all((bool(number) == hides) == (at % size <= at // size % size) for at, number in enumerate(mask.data))
 
 
 def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:

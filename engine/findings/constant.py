@@ -339,8 +339,8 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             times=str(stepped),
             batch_line=str(loops[0].lineno),
             epoch_line=str(loops[1].lineno),
-            first=diagnosis.steps[0].settings[0].get("lr", "?") if diagnosis.steps[0].settings else "?",
-            last=diagnosis.steps[-1].settings[0].get("lr", "?") if diagnosis.steps[-1].settings else "?",
+            first=_rate(diagnosis.steps[0]),
+            last=_rate(diagnosis.steps[-1]),
         )
 
 
@@ -367,6 +367,12 @@ def _number(diagnosis: Diagnosis, node: ast.expr | None) -> int | None:
             bound = [each.value for each in diagnosis.code.bindings if dotted(each.targets[0]) == name]
             return _number(diagnosis, bound[0]) if len(bound) == 1 else None
     return None
+
+
+def _rate(step: Update) -> str:
+    """The learning rate of a step, for a sentence."""
+    rate = step.settings[0].get("lr", "") if step.settings else ""
+    return f"{float(rate):.3g}" if re.fullmatch(r"[\d.e+-]+", rate) else rate or "?"
 
 
 def samples_never_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -52,6 +52,7 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
                 nodes=op.nodes[:1],
                 module=module.path,
                 type=module.type,
+                model=root if (root := diagnosis.outermost(module).path).isidentifier() else "model",
                 eval_line=str(switch.lineno) if switch is not None else "?",
                 step_line=line(step.span if step is not None else None),
                 train_line=line(before[op.module].span),

@@ -143,6 +143,16 @@ for i in range(3):
         return F.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1) @ x
 Head()(torch.randn(2, 4, 3))[:, :3].sum().backward()
 """),
+    Case("past_hidden", 6, {"shape": "5×5"}, """att, x = nn.MultiheadAttention(4, 2), torch.randn(5, 2, 4)
+seen = torch.tril(torch.ones(5, 5)).bool()
+out, _ = att(x, x, x, attn_mask=seen)
+out[:4].sum().backward()
+"""),
+    Case("past_hidden", 6, {}, """proj, T = nn.Linear(4, 4), 6
+q, future = proj(torch.randn(2, T, 4)), torch.ones(T, T).triu(1).bool()
+out = F.scaled_dot_product_attention(q, q, q, attn_mask=future)
+out[:, :-1].sum().backward()
+"""),
     Case("words_hidden", 7, {"mask": "key_padding_mask", "pad": "PAD"}, """PAD = 0
 tokens, words = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]]), nn.Embedding(6, 4)
 h, att = words(tokens), nn.MultiheadAttention(4, 2, batch_first=True)
@@ -265,6 +275,10 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("copied_onto_itself", "import copy\n" + LINEAR + "import copy\n" f"target = copy.deepcopy(model)\n{STEP}target.load_state_dict(model.state_dict())\n"),
     ("copied_onto_itself", LINEAR + STEP + "with torch.no_grad():\n    for p in model.parameters(): p.add_(p, alpha=-0.01)\n"),
     ("past_hidden", CAUSAL.replace("SIGN", "0")),
+    ("past_hidden", """proj, T = nn.Linear(4, 4), 6
+q, seen = proj(torch.randn(2, T, 4)), torch.ones(T, T).tril().bool()
+F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()
+"""),
     ("words_hidden", PADDED.replace("SIGN", "==")),
     ("words_hidden", PADDED.replace("tokens SIGN 0", "(tokens != 0).long() != 1")),
     ("words_hidden", PADDED.replace("tokens SIGN 0", "tokens != 0").replace("=hidden", "=~hidden")),

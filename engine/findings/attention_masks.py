@@ -40,7 +40,7 @@ def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:
         else:
             given = next((written.tensor for written in op.arguments if written.name == "attn_mask"), None)
             mask = diagnosis.tensors.get(given or "")
-        if mask is not None:  # one of floats is added to the scores: what is not 0 hides
+        if mask is not None:  # one of floats is added to the scores
             yield op, mask, op.name != ATTENTIONS[1] or mask.dtype != "bool"
 
 
@@ -61,7 +61,9 @@ def _hides_the_past(mask: Tensor, *, hides: bool) -> bool:
     if len(mask.shape) < 2 or mask.shape[-1] != mask.shape[-2] or mask.shape[-1] < 3 or not mask.data:
         return False
     size = mask.shape[-1]
-    return all((bool(number) == hides) == (at % size <= at // size % size) for at, number in enumerate(mask.data))
+    is_added = mask.dtype.startswith(("float", "bfloat"))
+    hidden = (float(number) < HIDES if is_added else bool(number) == hides for number in mask.data)
+    return all(is_so == (at % size <= at // size % size) for at, is_so in enumerate(hidden))
 
 
 def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -3,6 +3,7 @@
 import ast
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from engine.program.names import called, is_reference
@@ -11,6 +12,10 @@ from engine.program.spans import holds
 from engine.trace import Argument, Op, Span
 
 _MOST_CHARACTERS = 40
+_TURNED = ("rsub", "rdiv", "rpow")
+"""Ops that were given the right side first."""
+_EITHER_WAY = ("mul", "add")
+"""Ops that are the same whichever side a number stands on."""
 
 _Names = tuple[str, tuple[str, ...]]
 """What an expression is called, and each item of a list or tuple; empty for what has no name."""
@@ -131,7 +136,7 @@ class SourceNames:
         assigned = list(self._assigned(target, outputs)) if target is not None else []
         if isinstance(expression, ast.AugAssign):
             assigned += self._assigned(expression.target, outputs)
-        names = [self._names_in(node) for node in self._arguments(expression, op.name)]
+        names = [self._names_in(node) for node in self._arguments(expression, op)]
         return _Plan(
             tuple(assigned),
             call is not None,
@@ -151,25 +156,53 @@ class SourceNames:
             else:
                 yield from ((tensor, f"{text}[{number}]") for number, tensor in enumerate(outputs))
 
-    def _arguments(self, expression: ast.AST | None, op: str) -> list[ast.expr]:
+    def _arguments(self, expression: ast.AST | None, op: Op) -> list[ast.expr]:
         """The positional arguments of the op as the code writes them; none when the code calls something around the
         op."""
         match expression:
             case ast.BinOp():
-                sides = [expression.left, expression.right]
-                return sides[::-1] if op in ("rsub", "rdiv", "rpow") else sides
+                return self._sides(op, expression.left, expression.right, is_turned=op.name in _TURNED)
             case ast.AugAssign():
                 return [expression.target, expression.value]
             case ast.UnaryOp():
                 return [expression.operand]
             case ast.Subscript():
                 return [expression.value]
-            case ast.Compare() if len(expression.comparators) == 1:
-                return [expression.left, expression.comparators[0]]
-            case ast.Call() if called(expression) in (op, f"{op}_"):
+            case ast.Compare(ops=[ast.Lt() | ast.LtE()], comparators=[right]) if op.name in ("gt", "ge"):
+                return [right, expression.left]
+            case ast.Compare(ops=[ast.Gt() | ast.GtE()], comparators=[right]) if op.name in ("lt", "le"):
+                return [right, expression.left]
+            case ast.Compare(comparators=[right]):
+                return [expression.left, right]
+            case ast.Call() if called(expression) in (op.name, f"{op.name}_"):
                 receiver = self._source.receiver(expression)
                 return [*expression.args] if receiver is None else [receiver, *expression.args]
         return []
+
+    def _sides(self, op: Op, left: ast.expr, right: ast.expr, *, is_turned: bool) -> list[ast.expr]:
+        """Both sides in the order in which the op was given them. Of `gamma * q` Python gives `q` the number, as of
+        `q * gamma`; which name is the number's, the code tells where it binds one. Otherwise neither is told."""
+        is_by_number = op.name in _EITHER_WAY and len(op.arguments) > 1 and op.arguments[1].tensor is None
+        if is_turned or (is_by_number and self._is_number(left)):
+            return [right, left]
+        return [left, right] if not is_by_number or self._is_number(right) else []
+
+    def _is_number(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Constant) or self._text(node) in self._numbers
+
+    @cached_property
+    def _numbers(self) -> frozenset[str]:
+        """The names that only ever stand for a number that is written out: constants and defaults."""
+        bound = {(self._text(node.targets[0]), _is_constant(node.value)) for node in self._source.bindings}
+        for function in self._source.functions:
+            arguments = function.args
+            named = [*arguments.posonlyargs, *arguments.args][::-1]
+            bound.update(
+                (arg.arg, _is_constant(value)) for arg, value in zip(named, arguments.defaults[::-1], strict=False)
+            )
+        return frozenset(
+            {name for name, is_number in bound if is_number} - {name for name, is_number in bound if not is_number}
+        )
 
     def _names_in(self, node: ast.expr) -> "_Names":
         items = node.elts if isinstance(node, ast.List | ast.Tuple) else []
@@ -182,6 +215,10 @@ class SourceNames:
             known = ast.unparse(node) if is_reference(node) else ""
             known = self._texts[node] = known if len(known) <= _MOST_CHARACTERS else ""
         return known
+
+
+def _is_constant(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
 
 
 def _results(op: Op, plan: _Plan) -> Iterator[tuple[str, str]]:

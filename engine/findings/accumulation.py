@@ -67,12 +67,13 @@ def _is_used(now: int, steps: list[int], resets: list[int]) -> bool:
 
 
 def _added(diagnosis: Diagnosis, now: Pass, before: Pass, leaves: list[str], *, is_mistake: bool) -> Finding:
+    is_closure = any(move.optimizer == "LBFGS" and leaves[0] in diagnosis.changed_by(move) for move in diagnosis.steps)
     return diagnosis.finding(
-        "step_without_zero_grad" if is_mistake else "gradient_added_up",
-        "warning" if is_mistake else "note",
+        "closure_adds_up" if is_closure else "step_without_zero_grad" if is_mistake else "gradient_added_up",
+        "warning" if is_mistake or is_closure else "note",
         now.span,
         tensors=tuple(leaves),
-        fix=_zeroed(diagnosis, now, leaves) if is_mistake else (),
+        fix=_zeroed(diagnosis, now, leaves) if is_mistake or is_closure else (),
         names=diagnosis.say_all(leaves),
         first_line=line(before.span),
         count=str(len({pass_.id for pass_, added in diagnosis.accumulations if added.tensor == leaves[0]})),

@@ -268,3 +268,104 @@ def _weighs(diagnosis: Diagnosis, made: Tensor) -> Iterator[Op]:
 
     for tensor in walk([made.id], kept):
         yield from (taker for taker in diagnosis.takers.get(tensor, ()) if taker.inputs[0] == tensor)
+
+
+@once_a_line
+def sums_of_other_weights(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """One weight for each place, which add up to 1 along one axis, in a sum along another."""
+    for op in diagnosis.ops_named(SOFTMAXES[:1]):
+        made = diagnosis.output_of(op)
+        dim = argument(op, "dim", 1)
+        if made is None or not re.fullmatch(r"-?\d+", dim) or min(made.shape[:2], default=0) < 2:
+            continue
+        ran = int(dim) % len(made.shape)
+        other = 1 - ran
+        summed = _summed(diagnosis, made, other)
+        if summed is None:
+            continue
+        yield diagnosis.finding(
+            "sum_of_other_weights",
+            "warning",
+            op.span,
+            tensors=(made.id,),
+            nodes=op.nodes[:1],
+            op=op.name,
+            shape=times(made),
+            dim=str(ran),
+            other=str(other),
+            sum_line=line(summed.span),
+        )
+
+
+def _summed(diagnosis: Diagnosis, made: Tensor, axis: int) -> Op | None:
+    """The sum along an axis that weights of two axes are used in: `(w * x).sum(1)`, or `w.unsqueeze(1) @ x`."""
+
+    def takers(tensor: str, *names: str) -> Iterator[Op]:
+        return (
+            taker for taker in diagnosis.takers.get(tensor, ()) if taker.name in names and taker.inputs[0] == tensor
+        )
+
+    if len(made.shape) == 3 and made.shape[-1] == 1:
+        products = (product for product in diagnosis.takers.get(made.id, ()) if product.name == "mul")
+        sums = (taker for product in products for taker in takers(product.outputs[0], "sum"))
+        return next((taker for taker in sums if _gone(taker, 3) == [axis]), None)
+    if len(made.shape) != 2 or axis != 1:
+        return None
+    rows = (taker.outputs[0] for taker in takers(made.id, "unsqueeze") if argument(taker, "dim", 1) == "1")
+    return next((taker for row in rows for taker in takers(row, *PRODUCTS)), None)
+
+
+@once_a_line
+def products_of_unnormalised(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Similarities `z @ z.T` of rows, where it is the columns that were brought to length 1."""
+    for op in diagnosis.ops_named(("normalize",)):
+        made = diagnosis.output_of(op)
+        if made is None or len(made.shape) != 2 or argument(op, "dim", 2) not in ("0", "-2"):
+            continue
+        product = next((t for t in diagnosis.takers.get(made.id, ()) if t.name in ("matmul", "mm")), None)
+        if product is None or product.inputs[0] != made.id or made.id not in diagnosis.made_from(product.inputs[-1]):
+            continue
+        call = diagnosis.code.call_at(op.span)
+        word = keyword(call, "dim") if call is not None else None
+        yield diagnosis.finding(
+            "product_of_unnormalised",
+            "warning",
+            op.span,
+            tensors=(made.id,),
+            nodes=op.nodes[:1],
+            fix=(diagnosis.code.replace(word.value, "1"),) if word is not None else (),
+            shape=times(made),
+            rows=str(made.shape[0]),
+            code=diagnosis.code.excerpt(op.span),
+            product=diagnosis.code.excerpt(product.span),
+            product_line=line(product.span),
+        )
+
+
+@once_a_line
+def rows_in_another_order(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Scores flattened from (time, batch) against targets flattened from (batch, time)."""
+    for op in diagnosis.ops_named(CLASS_LOSSES):
+        scores, targets = (_unflattened(diagnosis, diagnosis.input_of(op, at)) for at in (0, 1))
+        if scores is None or targets is None or len(scores.shape) != 3 or len(targets.shape) != 2:
+            continue
+        if scores.shape[:2] != targets.shape[::-1] or scores.shape[0] == scores.shape[1] or 1 in scores.shape[:2]:
+            continue
+        yield diagnosis.finding(
+            "rows_in_another_order",
+            "error",
+            op.span,
+            tensors=(scores.id, targets.id),
+            nodes=op.nodes[-1:],
+            loss=op.name,
+            scores=diagnosis.say(scores.id),
+            targets=diagnosis.say(targets.id),
+            shape=times(scores),
+            target_shape=times(targets),
+        )
+
+
+def _unflattened(diagnosis: Diagnosis, tensor: Tensor | None) -> Tensor | None:
+    """What a tensor was before it was flattened."""
+    maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
+    return diagnosis.input_of(maker) if maker is not None and maker.name in (*RESHAPES, "flatten") else None

@@ -339,8 +339,8 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             times=str(stepped),
             batch_line=str(loops[0].lineno),
             epoch_line=str(loops[1].lineno),
-            first=diagnosis.steps[0].settings[0].get("lr", "?") if diagnosis.steps[0].settings else "?",
-            last=diagnosis.steps[-1].settings[0].get("lr", "?") if diagnosis.steps[-1].settings else "?",
+            first=_rate(diagnosis.steps[0]),
+            last=_rate(diagnosis.steps[-1]),
         )
 
 
@@ -367,3 +367,32 @@ def _number(diagnosis: Diagnosis, node: ast.expr | None) -> int | None:
             bound = [each.value for each in diagnosis.code.bindings if dotted(each.targets[0]) == name]
             return _number(diagnosis, bound[0]) if len(bound) == 1 else None
     return None
+
+
+def _rate(step: Update) -> str:
+    """The learning rate of a step, for a sentence."""
+    rate = step.settings[0].get("lr", "") if step.settings else ""
+    return f"{float(rate):.3g}" if re.fullmatch(r"[\d.e+-]+", rate) else rate or "?"
+
+
+def samples_never_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A sampler given a weight for each class: it draws only among as many samples."""
+    code = diagnosis.code
+    makers = [call for call in code.calls if called(call) == "WeightedRandomSampler" and call.args]
+    data = [part for call in code.calls if called(call) == "TensorDataset" for part in call.args]
+    sizes = [tensor.shape[0] for part in data for tensor in diagnosis.bound_to(part) if tensor.shape]
+    for call in makers:
+        weights = [tensor for tensor in diagnosis.bound_to(call.args[0]) if len(tensor.shape) == 1]
+        drawn = [op for op in diagnosis.ops_named(("multinomial",)) if diagnosis.is_inside_library(op)]
+        if len(makers) > 1 or not weights or not drawn or not sizes or min(sizes) <= weights[0].shape[0]:
+            continue
+        yield diagnosis.finding(
+            "samples_never_drawn",
+            "error",
+            code.span(call),
+            tensors=(weights[0].id,),
+            name=code.short(call.args[0]),
+            weights=str(weights[0].shape[0]),
+            last=str(weights[0].shape[0] - 1),
+            samples=str(min(sizes)),
+        )

@@ -187,10 +187,11 @@ def _weights(diagnosis: Diagnosis, op: Op) -> Iterator[str]:
 
 
 def dead_relus(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A ReLU behind a layer that let nothing through in any pass."""
+    """A ReLU behind a layer that let nothing through in any pass, though not for want of anything to let through."""
 
     def is_dead(op: Op, result: Tensor) -> bool:
-        return is_zero(result) and math.prod(result.shape) >= FEW and bool(_layer(diagnosis, op))
+        is_large = math.prod(result.shape) >= FEW
+        return is_zero(result) and is_large and bool(_layer(diagnosis, op)) and not is_zero(diagnosis.input_of(op))
 
     dead = _places_where_always(diagnosis, RELUS, is_dead)
     if dead:  # nothing comes back through it, so the others may be dead because it is

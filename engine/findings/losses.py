@@ -58,7 +58,7 @@ def differences_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
 def comparisons_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
     """(n, 1) predictions compared with (n,) targets: an accuracy over n × n pairs."""
     for op, column, row in _columns_against_rows(diagnosis, ("eq", "ne")):
-        maker = _maker(diagnosis, column)
+        maker = last_maker(diagnosis, column)
         if maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES:
             yield _stretched(diagnosis, op, "comparison_broadcast", column, row)
 
@@ -121,7 +121,7 @@ def _squeezed(diagnosis: Diagnosis, op: Op, first: Tensor, second: Tensor) -> Ed
     return code.method(parts[place], ".squeeze(-1)")
 
 
-def _maker(diagnosis: Diagnosis, tensor: Tensor | None) -> Op | None:
+def last_maker(diagnosis: Diagnosis, tensor: Tensor | None) -> Op | None:
     """The op a value comes from, seen through ops that hand values on."""
     for _ in range(4):
         maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
@@ -138,7 +138,7 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
         wrong = _wrong(diagnosis, op)
         if wrong is None:
             continue
-        maker = _maker(diagnosis, diagnosis.input_of(op))
+        maker = last_maker(diagnosis, diagnosis.input_of(op))
         yield diagnosis.finding(
             wrong,
             "warning",
@@ -155,7 +155,7 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
     given = diagnosis.input_of(op)
-    maker = _maker(diagnosis, given)
+    maker = last_maker(diagnosis, given)
     name = maker.name if maker is not None else ""
     if op.name in ("cross_entropy", "binary_cross_entropy_with_logits") and name == "relu":
         return "relu_before_logits_loss"
@@ -196,7 +196,9 @@ def _left_out(diagnosis: Diagnosis, maker: Op) -> Edits:
     code = diagnosis.code
     call = code.call_at(maker.span)
     if call is not None and called(call) == maker.name:
-        kept = code.receiver(call) or (call.args[0] if call.args else None)
+        layer = diagnosis.modules.get(maker.module or "")
+        is_layer = layer is not None and layer.type.lower() == maker.name  # then `self.softmax(x)` is no method of `x`
+        kept = (None if is_layer else code.receiver(call)) or (call.args[0] if call.args else None)
         return (code.replace(call, code.text(kept)),) if kept is not None else ()
     return _out_of_sequential(diagnosis, {"softmax": "Softmax", "relu": "ReLU"}.get(maker.name, "Sigmoid"))
 

@@ -52,6 +52,7 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
                 nodes=op.nodes[:1],
                 module=module.path,
                 type=module.type,
+                model=root if (root := diagnosis.outermost(module).path).isidentifier() else "model",
                 eval_line=str(switch.lineno) if switch is not None else "?",
                 step_line=line(step.span if step is not None else None),
                 train_line=line(before[op.module].span),
@@ -232,11 +233,15 @@ def _is_judged(diagnosis: Diagnosis, op: Op) -> bool:
 
 
 def _predicts(diagnosis: Diagnosis, op: Op, trained: Op) -> bool:
-    """Whether the whole model ran, and training begins at what the model gives; a generator learns through another."""
+    """Whether the whole model ran, and training begins at what the model gives alone; a generator learns through
+    another, and its samples are drawn as it was trained."""
     calls = (call for call in diagnosis.trace.calls if call.parent is None and call.module == _model(diagnosis, op))
     runs = any(op in _ops_of(diagnosis, call) for call in calls if call.grad_mode != "grad")
     roots = {root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots}
-    return runs and not roots.isdisjoint(_made_of(diagnosis, trained))
+    made = set(_made_of(diagnosis, trained))
+    takers = (taker for value in made for taker in diagnosis.takers.get(value, ()))
+    is_judged_by_another = any(_model(diagnosis, taker) not in (_model(diagnosis, op), None) for taker in takers)
+    return runs and not roots.isdisjoint(made) and not is_judged_by_another
 
 
 def _made_of(diagnosis: Diagnosis, op: Op) -> Iterator[str]:

@@ -59,25 +59,34 @@ def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
     trained = [model for model, leaves in models.items() if leaves & diagnosis.stepped]
     handed_out = [call.func for call in diagnosis.code.calls if called(call) in (*PARAMETERS, "state_dict")]
     passes = _passes_before_the_last_step(diagnosis)
-    optimizers = _optimizers(diagnosis)
+    optimizers = {step.variable: step for step in steps}
     for model, leaves in models.items():
         fed = [pass_ for pass_ in passes if not leaves.isdisjoint(fed_by(pass_))]
         if not trained or len(fed) < 2 or leaves & (diagnosis.stepped | diagnosis.held):
             continue
         if _was_evaluated(diagnosis, model) or any(is_part_of(function, model) for function in handed_out):
             continue
-        made = bound_once(diagnosis, steps[0].variable)
+        step = next(step for step in steps if diagnosis.update_step[step.id] > diagnosis.pass_step[fed[0].id])
+        held = set(diagnosis.held_by(step))
+        made = bound_once(diagnosis, step.variable)
+        twin = next((name for name, other in optimizers.items() if set(diagnosis.held_by(other)) == held), None)
+        is_twin = twin not in (None, step.variable)
         yield diagnosis.finding(
-            "model_without_optimizer",
+            "optimizer_of_another_model" if is_twin else "model_without_optimizer",
             "warning",
-            span_of(diagnosis, made) or steps[0].span,
+            span_of(diagnosis, made) or step.span,
             tensors=tuple(sorted(leaves, key=by_number)),
-            fix=_model_given(diagnosis, made, model) if len(optimizers) == 1 else (),
+            fix=_other_model_given(diagnosis, made, model)
+            if is_twin
+            else _model_given(diagnosis, made, model)
+            if len(optimizers) == 1
+            else (),
             model=model,
             count=str(len(leaves)),
             passes=str(len(fed)),
-            optimizer=steps[0].variable or steps[0].optimizer or "",
-            trained=trained[0],
+            optimizer=step.variable or step.optimizer or "",
+            other=twin or "",
+            trained=next((name for name in trained if models[name] & held), trained[0]),
             line=line(fed[0].span),
         )
 
@@ -117,6 +126,14 @@ def _model_given(diagnosis: Diagnosis, made: ast.Assign | None, name: str) -> Ed
     if not exists or first is None or len(models_given(first)) != 1 or not code.text(first).endswith(".parameters()"):
         return ()
     return (code.replace(first, f"[*{code.text(first)}, *{name}.parameters()]"),)
+
+
+def _other_model_given(diagnosis: Diagnosis, made: ast.Assign | None, name: str) -> Edits:
+    """The optimizer made of this model's parameters in place of another's."""
+    functions = (call.func for call in ast.walk(made) if isinstance(call, ast.Call)) if made is not None else ()
+    given = [function.value for function in functions if isinstance(function, ast.Attribute) and dotted(function.value)]
+    asked = [model for model in given if dotted(model) in models_given(made)]
+    return (diagnosis.code.replace(asked[0], name),) if len(asked) == 1 else ()
 
 
 def frozen_but_moved(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -62,16 +62,17 @@ def models_asked(calls: Iterable[ast.Call]) -> list[str]:
 
 def made_later(diagnosis: Diagnosis, made: ast.Assign | None) -> Edits:
     """The optimizer made after the last change of the model it is made of."""
-    models = models_given(made)
+    changed = changed_after(diagnosis, made)
+    return diagnosis.code.moved(made, after=changed[-1]) if made is not None and changed else ()
+
+
+def changed_after(diagnosis: Diagnosis, made: ast.Assign | None) -> list[ast.Assign]:
+    """The statements that bind the one model of an optimizer, or a part of it, anew after the optimizer was made."""
+    models, code = models_given(made), diagnosis.code
     if made is None or len(models) != 1:
-        return ()
-    code = diagnosis.code
-    changed = [
-        binding
-        for binding in code.bindings
-        if code.follows(made, binding) and is_part_of(binding.targets[0], models[0])
-    ]
-    return code.moved(made, after=changed[-1]) if changed else ()
+        return []
+    later = (binding for binding in code.bindings if code.follows(made, binding))
+    return [binding for binding in later if is_part_of(binding.targets[0], models[0])]
 
 
 def is_part_of(node: ast.expr, model: str) -> bool:

@@ -3,9 +3,10 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, times
+from engine.findings.diagnosis import Diagnosis, line, times
+from engine.ops import DETACHES
 from engine.program.names import dotted
-from engine.trace import Finding
+from engine.trace import Finding, Op
 
 
 def last_of_the_pair(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -66,3 +67,38 @@ def _pair(diagnosis: Diagnosis, node: ast.expr) -> ast.Call | None:
 def _binds(statement: ast.Assign, name: str) -> bool:
     stored = (node for target in statement.targets for node in ast.walk(target))
     return any(isinstance(node, ast.Name | ast.Attribute) and dotted(node) == name for node in stored)
+
+
+CELLS = ("gru_cell", "lstm_cell", "rnn_tanh_cell", "rnn_relu_cell")
+FEW_STEPS = 3
+
+
+def state_detached_each_step(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A cell that gets its own last state cut off, at every step that one pass goes back through."""
+    steps: dict[tuple[int, str | None], list[Op | None]] = {}
+    for op in diagnosis.ops_named(CELLS):
+        passes = {diagnosis.visited[node] for node in op.nodes if node in diagnosis.visited}
+        for pass_ in passes:
+            steps.setdefault((pass_, op.module), []).append(_cut_state(diagnosis, op))
+    for (pass_, _), cuts in steps.items():
+        later = [cut for cut in cuts[1:] if cut is not None]
+        if len(cuts) <= FEW_STEPS or len(later) < len(cuts) - 1:
+            continue
+        yield diagnosis.finding(
+            "state_detached_each_step",
+            "warning",
+            later[0].span,
+            tensors=later[0].inputs[:1],
+            code=diagnosis.code.excerpt(later[0].span),
+            count=str(len(cuts)),
+            pass_line=line(diagnosis.trace.passes[pass_].span),
+        )
+        return
+
+
+def _cut_state(diagnosis: Diagnosis, op: Op) -> Op | None:
+    """The `detach` between the last run of a cell and this one."""
+    maker = diagnosis.maker.get(op.inputs[1]) if len(op.inputs) > 1 else None
+    before = diagnosis.maker.get(maker.inputs[0]) if maker is not None and maker.inputs else None
+    is_own = before is not None and (before.name, before.module) == (op.name, op.module)
+    return maker if maker is not None and maker.name in DETACHES and is_own else None

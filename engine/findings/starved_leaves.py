@@ -36,9 +36,10 @@ def _is_view_of_tracked(diagnosis: Diagnosis, tensor: Tensor) -> bool:
 
 
 def starved_leaves(diagnosis: Diagnosis) -> set[str]:
-    """Those of them that got none in any pass, neither kept nor handed out."""
+    """Those of them that got none in any pass, nor handed out, unless an optimizer waits for it in `.grad`."""
     asked = {tensor for pass_ in diagnosis.trace.passes for tensor in pass_.inputs or () if tensor is not None}
-    return wanting_leaves(diagnosis) - diagnosis.fed - {diagnosis.identity(tensor) for tensor in asked}
+    handed_out = {diagnosis.identity(tensor) for tensor in asked} - (diagnosis.held - diagnosis.moved)
+    return wanting_leaves(diagnosis) - diagnosis.fed - handed_out
 
 
 def set_aside(diagnosis: Diagnosis, starved: set[str]) -> set[str]:

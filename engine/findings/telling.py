@@ -14,7 +14,7 @@ CUTS = ("cut_", "leaf_", "asked_too_late", "recording_switched_off", "rebound_wi
 CAUSES = {
     "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer", "model_made_anew"),
     "step_without_backward": ("zero_grad_before_step",),
-    "first_nan_forward": ("uninitialised_read",),
+    "first_nan_forward": ("uninitialised_read", "past_hidden"),
     "first_inf_forward": ("uninitialised_read",),
     "dead_relu": ("diverged", "uphill"),
     "saturated": ("diverged", "uphill"),
@@ -25,7 +25,7 @@ CAUSES = {
 }
 """How codes begin, and how those of what they come of; both are about the same tensors, or the place is the same."""
 
-POSSIBLE = frozenset(("model_without_optimizer", "trained_while_evaluating", "evaluated_in_train"))
+POSSIBLE = frozenset(("model_without_optimizer", "trained_while_evaluating", "evaluated_in_train", "target_learns"))
 """Codes of what may be meant, or may come of something else; their sentences say so."""
 
 

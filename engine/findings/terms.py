@@ -1,26 +1,34 @@
 """Terms of a loss that are not what they are taken for: without a gradient, of the wrong kind of number, masked at the
 wrong moment, a log-variance in place of a deviation."""
 
+import ast
+import math
 from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times, walk
+from engine.findings.diagnosis import Diagnosis, argument, by_number, line, numbers_of, once_a_line, times, walk
+from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker
+from engine.findings.uphill import squares_differences
 from engine.ops import PASSES
+from engine.program.names import called, names_read
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
 SUMS = frozenset("add sub rsub".split())
+CHOICES = frozenset("gt ge lt le eq ne argmax".split())
+"""Ops that make a yes, a no or a place of numbers."""
 SCALES = frozenset("mul div neg mean sum squeeze".split())
 NOISES = frozenset("randn randn_like normal normal_".split())
 PRODUCTS = ("matmul", "bmm")
 LOGITS = "binary_cross_entropy_with_logits"
 MOST_BEHIND = 300
+NEARLY = 1e-3
 HIDDEN = -1000.0
 """Scores below it were masked before the softmax."""
 
 
 class _Cut(NamedTuple):
-    """Where the way from a parameter to a term was cut."""
+    """Where the way from a parameter, or from scores, to a term was cut."""
 
     name: str
     leaf: str
@@ -39,7 +47,11 @@ def terms_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
             if cut is None:
                 continue
             yield diagnosis.finding(
-                "penalty_without_graph" if cut.name == "grad" else "term_without_gradient",
+                "term_of_choices"
+                if cut.name in CHOICES
+                else "penalty_without_graph"
+                if cut.name == "grad"
+                else "term_without_gradient",
                 "warning",
                 cut.span,
                 tensors=(term or root, cut.leaf),
@@ -93,6 +105,9 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
             return _Cut("grad", fed[0], pass_.span) if fed else None
         if maker is None or maker.name in PASSES or diagnosis.is_followed(tensor) or maker.in_place:
             continue
+        scores = next((given for given in maker.inputs if diagnosis.is_tracked(given)), None)
+        if maker.name in CHOICES and scores is not None and maker.grad_mode == "grad":
+            return _Cut(maker.name, scores, maker.span)
         leaf = next((given for given in maker.inputs if diagnosis.is_tracked_leaf(given)), None)
         if (
             leaf is not None
@@ -311,3 +326,116 @@ def _hands_on(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether the values that come out are those that went in."""
     given, made = diagnosis.input_of(op), diagnosis.output_of(op)
     return given is not None and made is not None and (given.data, given.summary) == (made.data, made.summary)
+
+
+REACH = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf)}
+"""What the values of an op lie between."""
+
+
+@once_a_line
+def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A prediction whose last op cannot give most of the numbers that it is held against."""
+    for op in diagnosis.trace.ops:
+        pair = _compared(diagnosis, op) if diagnosis.reaches_a_pass(op) else None
+        maker = last_maker(diagnosis, pair[0]) if pair is not None else None
+        if pair is None or maker is None or maker.name.rstrip("_") not in REACH:
+            continue
+        low, high = REACH[maker.name.rstrip("_")]
+        wanted = numbers_of(pair[1])
+        outside = [number for number in wanted if not low - NEARLY <= number <= high + NEARLY]
+        if len(outside) * 2 <= len(wanted):
+            continue
+        yield diagnosis.finding(
+            "targets_out_of_reach",
+            "warning",
+            maker.span,
+            tensors=(pair[0].id, pair[1].id),
+            nodes=maker.nodes[:1],
+            op=maker.name,
+            name=_written(diagnosis, op, pair[1]),
+            least=f"{min(wanted):.4g}",
+            most=f"{max(wanted):.4g}",
+            outside=str(len(outside)),
+            count=str(len(wanted)),
+            low=f"{low:g}",
+            high="∞" if math.isinf(high) else f"{high:g}",
+            loss_line=line(op.span),
+        )
+
+
+def _written(diagnosis: Diagnosis, op: Op, target: Tensor) -> str:
+    """What a loss calls its target: a batch of a loader is made in the head of a loop."""
+    call = diagnosis.code.call_at(op.span)
+    at = op.inputs.index(target.id) if target.id in op.inputs else 0
+    return (
+        diagnosis.code.short(call.args[at])
+        if call is not None and 0 < at < len(call.args)
+        else diagnosis.say(target.id)
+    )
+
+
+def _compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor, Tensor] | None:
+    """A prediction and what a loss that measures distances holds it against."""
+    if squares_differences(diagnosis, op):
+        op = diagnosis.maker[op.inputs[0]]
+    elif op.name not in ELEMENTWISE_LOSSES:
+        return None
+    pair = [tensor for tensor in (diagnosis.input_of(op), diagnosis.input_of(op, 1)) if tensor is not None]
+    pair.sort(key=lambda tensor: not diagnosis.is_tracked(tensor.id))
+    is_pair = len(pair) == 2 and diagnosis.is_tracked(pair[0].id) and not diagnosis.is_tracked(pair[1].id)
+    return (pair[0], pair[1]) if is_pair else None
+
+
+def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`sample()` of a distribution whose mean is trained, where the loss is computed from the sample: the way through
+    it is missing. What is scored with `log_prob` needs none."""
+    code = diagnosis.code
+    if any(called(call) == "log_prob" for call in code.calls):
+        return
+    for op in diagnosis.ops_named(("normal",)):
+        call = code.call_at(op.span)
+        if call is None or called(call) != "sample" or not isinstance(call.func, ast.Attribute) or op.nodes:
+            continue
+        behind = list(islice(walk(op.inputs, diagnosis.made_from), MOST_BEHIND))
+        found = {diagnosis.identity(tensor) for tensor in behind if diagnosis.is_parameter(tensor)}
+        leaves = sorted(found, key=by_number)
+        made = (tensor.grad_fn for tensor in map(diagnosis.tensors.get, behind) if tensor is not None)
+        passes = {diagnosis.visited.get(fn.node) for fn in made if fn is not None}
+        takers = (taker for output in op.outputs for taker in diagnosis.takers.get(output, ()))
+        used = {diagnosis.visited.get(node) for taker in takers for node in taker.nodes}
+        if not leaves or not passes & used - {None}:
+            continue
+        yield diagnosis.finding(
+            "sample_without_gradient",
+            "warning",
+            op.span,
+            tensors=op.outputs[:1],
+            fix=(code.replace(call.func, f"{code.text(call.func.value)}.rsample"),),
+            code=code.short(call),
+            leaves=diagnosis.say_all(leaves),
+        )
+        return
+
+
+def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A custom backward that never reads the gradient it is given, in the middle of a graph."""
+    roots = {root.node for pass_ in diagnosis.trace.passes for root in pass_.roots}
+    inner = [node for node in diagnosis.trace.nodes if node.id in diagnosis.visited and node.id not in roots]
+    used = {node.type: node for node in inner}
+    for owner in (node for node in diagnosis.code.nodes if isinstance(node, ast.ClassDef)):
+        node = used.get(f"{owner.name}Backward")
+        backward = next((part for part in owner.body if getattr(part, "name", "") == "backward"), None)
+        if node is None or not isinstance(backward, ast.FunctionDef) or len(backward.args.args) != 2:
+            continue
+        given = backward.args.args[1].arg
+        returns = [part.value for part in ast.walk(backward) if isinstance(part, ast.Return)]
+        if given in names_read(backward) or any(value is None or isinstance(value, ast.Constant) for value in returns):
+            continue
+        yield diagnosis.finding(
+            "backward_ignores_gradient",
+            "warning",
+            diagnosis.code.span(returns[0]) if returns and returns[0] is not None else node.code,
+            nodes=(node.id,),
+            function=owner.name,
+            given=given,
+        )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, line
-from engine.findings.optimizers import bound_once, made_later, span_of
+from engine.findings.optimizers import bound_once, changed_after, made_later, span_of
 from engine.trace import Finding, Pass, Update
 
 METHODS = frozenset("step zero_grad backward eval train requires_grad_ retain_grad detach_ zero_".split())
@@ -141,10 +141,11 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
     others = [leaf for leaf in fed if diagnosis.is_parameter(leaf)]
     made = bound_once(diagnosis, step.variable)
     is_other = bool(others) and not is_used
+    replaced = changed_after(diagnosis, made) if is_other else []
     return diagnosis.finding(
         "optimizer_holds_others" if is_other else "step_moves_nothing",
         "error",
-        step.span,
+        diagnosis.code.span(replaced[-1]) if replaced else step.span,
         tensors=others if is_other else held,
         fix=made_later(diagnosis, made) if is_other else (),
         optimizer=step.variable or step.optimizer or "",

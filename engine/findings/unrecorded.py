@@ -163,12 +163,13 @@ def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
             if inner is None:
                 continue
             told.add(name)
+            leaves = diagnosis.leaves_behind(inner.inputs)
             yield diagnosis.finding(
                 "leaf_recreated",
                 "warning",
                 code.span(statement.value),
-                tensors=(record.id,),
-                leaf=diagnosis.say_all(diagnosis.leaves_behind(inner.inputs)),
+                tensors=(record.id, *leaves),
+                leaf=diagnosis.say_all(leaves),
                 name=name,
                 line=str(statement.lineno),
                 code=code.short(statement.value),

@@ -274,7 +274,7 @@ opt.step()
     opt.step()
     loss.backward()
 """),
-    Case("optimizer_holds_others", 12, {"optimizer": "opt", "made_line": "6"}, TRAIN + """model = nn.Linear(2, 1)
+    Case("optimizer_holds_others", 7, {"optimizer": "opt", "made_line": "6"}, TRAIN + """model = nn.Linear(2, 1)
 for i in range(3):
     opt.zero_grad()
     loss = F.mse_loss(model(x), y)

@@ -14,7 +14,15 @@ from engine.local import LocalEngine
 from engine.program.edits import applied
 from engine.request import RunRequest
 from engine.trace import Finding, Program, Trace
-from tests.engine.findings import healthy, silent, silent_causes, silent_no_effect, silent_training, silent_values
+from tests.engine.findings import (
+    healthy,
+    silent,
+    silent_causes,
+    silent_meant,
+    silent_no_effect,
+    silent_training,
+    silent_values,
+)
 from tests.engine.findings.quick import first_quick
 from tests.engine.findings.silent import HEAD, Case
 from tests.engine.findings.test_words import words
@@ -24,6 +32,7 @@ TRIGGERS = (
     *silent_no_effect.TRIGGERS,
     *silent_training.TRIGGERS,
     *silent_causes.TRIGGERS,
+    *silent_meant.TRIGGERS,
     *silent_values.TRIGGERS,
 )
 NEAR_MISSES = (
@@ -31,6 +40,7 @@ NEAR_MISSES = (
     *silent_no_effect.NEAR_MISSES,
     *silent_training.NEAR_MISSES,
     *silent_causes.NEAR_MISSES,
+    *silent_meant.NEAR_MISSES,
     *silent_values.NEAR_MISSES,
 )
 CASES = first_quick((case.code, case) for case in TRIGGERS)
@@ -47,9 +57,12 @@ MENDED = {
     "dropout_ignores_eval", "comparison_broadcast", "relu_before_logits_loss", "update_lost",
     "softmax_over_batch", "argmax_over_batch", "argmax_over_all", "classes_on_the_last_axis", "last_of_the_pair",
     "learning_rate_zero", "uphill_by_hand", "maximize_of_loss", "setting_without_effect", "batch_taken_for_time",
+    "product_of_unnormalised", "sample_without_gradient", "closure_adds_up", "optimizer_of_another_model",
+    "target_learns",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {
+    "target_learns": {0},
     "create_graph_in_backward": {0}, "evaluated_in_train": {0, 1, 2, 3}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
     "model_without_optimizer": {0}, "not_in_optimizer": {0, 1}, "optimizer_holds_others": {0}, "result_dropped": {0}, "root_of_negative": {0},
     "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},

@@ -1,0 +1,101 @@
+"""Masks of attention that hide what should be seen: the past in place of the future, words in place of padding."""
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times
+from engine.program.names import dotted
+from engine.trace import Finding, Op, Tensor
+
+KEY_MASKS = ("src_key_padding_mask", "tgt_key_padding_mask", "memory_key_padding_mask", "key_padding_mask")
+"""Arguments that are True where attention is not to look."""
+ATTENTIONS = ("multi_head_attention_forward", "scaled_dot_product_attention")
+HIDES = -1e3
+"""A score below it has no weight after a softmax."""
+
+
+@once_a_line
+def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Scores whose mask hides each place and all before it, and shows what comes after."""
+    for op, mask, hides in _masks(diagnosis):
+        if not _hides_the_past(mask, hides=hides):
+            continue
+        yield diagnosis.finding(
+            "past_hidden",
+            "warning",
+            op.span,
+            tensors=(mask.id, *op.outputs[:1]),
+            nodes=op.nodes[:1],
+            code=diagnosis.code.excerpt(op.span),
+            shape=times(mask),
+        )
+
+
+def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:
+    """Masks of attention, with what True means in them: that a place is hidden, or shown."""
+    for op in diagnosis.ops_named(("masked_fill", *ATTENTIONS)):
+        if op.name == "masked_fill":
+            is_mask = _is_low(argument(op, "value", 2)) and _goes_into_softmax(diagnosis, op)
+            mask = diagnosis.input_of(op, 1) if is_mask else None
+        else:
+            given = next((written.tensor for written in op.arguments if written.name == "attn_mask"), None)
+            mask = diagnosis.tensors.get(given or "")
+        if mask is not None:  # one of floats is added to the scores
+            yield op, mask, op.name != ATTENTIONS[1] or mask.dtype != "bool"
+
+
+def _is_low(value: str) -> bool:
+    try:
+        return float(value) < HIDES
+    except ValueError:
+        return False
+
+
+def _goes_into_softmax(diagnosis: Diagnosis, op: Op) -> bool:
+    takers = (taker for output in op.outputs for taker in diagnosis.takers.get(output, ()))
+    return any(taker.name == "softmax" and argument(taker, "dim", 1) in ("-1", "3") for taker in takers)
+
+
+def _hides_the_past(mask: Tensor, *, hides: bool) -> bool:
+    """Whether the diagonal and what is below it is hidden, and nothing else."""
+    if len(mask.shape) < 2 or mask.shape[-1] != mask.shape[-2] or mask.shape[-1] < 3 or not mask.data:
+        return False
+    size = mask.shape[-1]
+    is_added = mask.dtype.startswith(("float", "bfloat"))
+    hidden = (float(number) < HIDES if is_added else bool(number) == hides for number in mask.data)
+    return all(is_so == (at % size <= at // size % size) for at, is_so in enumerate(hidden))
+
+
+def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`tokens != PAD` given as a padding mask, which is True where nothing is to be seen."""
+    code = diagnosis.code
+    for word in (word for call in code.calls for word in call.keywords if word.arg in KEY_MASKS):
+        compared = _written(diagnosis, word.value)
+        op = next((op for op in diagnosis.ops_at(code.span(compared)) if op.name == "ne"), None) if compared else None
+        tokens = numbers_of(diagnosis.input_of(op)) if op is not None else ()
+        if op is None or compared is None or len(op.inputs) != 1 or not _are_tokens(tokens):
+            continue
+        yield diagnosis.finding(
+            "words_hidden",
+            "warning",
+            code.span(compared),
+            tensors=op.outputs[:1],
+            mask=word.arg or "",
+            code=code.short(compared),
+            tokens=code.short(compared.left),
+            pad=code.short(compared.comparators[0]),
+            call_line=line(code.span(word.value)),
+        )
+        return
+
+
+def _written(diagnosis: Diagnosis, node: ast.expr) -> ast.Compare | None:
+    """The comparison that a mask is, or that the one statement binding its name gives it."""
+    bound = [binding for binding in diagnosis.code.bindings if dotted(binding.targets[0]) == dotted(node) != ""]
+    value = bound[0].value if len(bound) == 1 else node
+    return value if isinstance(value, ast.Compare) and isinstance(value.ops[0], ast.NotEq) else None
+
+
+def _are_tokens(numbers: Sequence[float]) -> bool:
+    """Whether they are numbers of words, not a mask of zeros and ones."""
+    return len(set(numbers)) > 2 and all(number.is_integer() for number in numbers)

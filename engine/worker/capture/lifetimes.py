@@ -1,6 +1,8 @@
 """When tensors, and what else holds some for backward, cease to exist."""
 
 import weakref
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from engine.events import Gone, Held
@@ -13,6 +15,9 @@ class Reference(weakref.ref[Any]):
 
     __slots__ = ("first",)
     first: int
+
+
+_first_of: Callable[[Reference], int] = attrgetter("first")
 
 
 class Lifetimes:
@@ -37,7 +42,7 @@ class Lifetimes:
         dead = self.dead
         taken = dead[: len(dead)]  # another thread may add to it meanwhile
         del dead[: len(taken)]
-        return tuple([reference.first for reference in taken])
+        return tuple(map(_first_of, taken))
 
     def flush(self) -> None:
         """Says what ceased to exist, where no op says it."""

@@ -30,6 +30,7 @@ KEY = "gradgraph"
 NO_SEQUENCE = 2**64 - 1  # AccumulateGrad
 NEVER = 2**64
 _NEAREST = 1_000
+_PREFIX = len(SAVED_PREFIX)
 _ENCLOSING = 8
 """Stretches that are looked at for one that holds a node."""
 _ROOTS = 4
@@ -48,16 +49,24 @@ class _Type:
         self.code = 0
         """Site of the user's own `backward`."""
         self.accumulates = self.name == "AccumulateGrad"
-        self.single = _SINGLE.fullmatch(self.name) is not None
-        self.saved = tuple(field for field in dir(cls) if field.startswith(SAVED_PREFIX))
+        fixed = not (self.custom or self.shared or _SEVERAL.search(self.name))
+        self.single = fixed and _outputs_of(node) == 1
+        """Its op has one output, always."""
+        self.saved = tuple((field, field[_PREFIX:]) for field in dir(cls) if field.startswith(SAVED_PREFIX))
+        """Attributes that say what is kept for backward, and the name of each."""
 
 
-_SINGLE = re.compile(
-    r"(Add|Sub|Rsub|Mul|Div|Pow|Neg|Exp|Log|Sin|Cos|Tanh|Sigmoid|Relu|Sum|Mean|Mm|Bmm|Mv|Dot|Addmm|Sqrt|View|T"
-    r"|Transpose|Permute|Unsqueeze|Squeeze|Expand|Clone|Select|Slice|Abs|Where|Maximum|Minimum|Softmax|LogSoftmax"
-    r"|ReshapeAlias)Backward\d*"
-)
-"""Nodes whose op has one output, always."""
+_SEVERAL = re.compile("Split|Unbind|Chunk|Foreach|Dequantize")
+"""Ops that give as many outputs as they are asked for."""
+
+
+def _outputs_of(node: Node) -> int:
+    """How many outputs its op has; 0 when that cannot be read, as of nested tensors."""
+    try:
+        return len(node._input_metadata)
+    except Exception:
+        return 0
+
 
 _devices: dict[torch.device, str] = {}
 
@@ -209,7 +218,7 @@ class Nodes:
 
     def end(self) -> None:
         """The op is recorded: lets go of its outputs. Nodes that are met from here on are not its own."""
-        self.begin(0, NEVER)
+        self.op, self.since, self.made_by = 0, NEVER, 0
         if self.recomputed:
             self.keep_recomputed()
         if self.results:
@@ -246,9 +255,8 @@ class Nodes:
         if storage is not None and (storage.kept is None or storage.kept() is None):
             storage.kept = weakref.ref(kept.untyped_storage())
 
-    def _assign(self, node: Node) -> int:
+    def _assign(self, node: Node, sequence: int) -> int:
         number = self._counts.new_node()
-        sequence = node._sequence_nr()
         if sequence == NO_SEQUENCE and hasattr(node, "variable"):
             leaf = self.tensors.meet(node.variable, "leaf")
             self.sinks[leaf.first] = number
@@ -264,27 +272,30 @@ class Nodes:
     def number(self, root: Node, result: TensorFacts | None = None) -> int:
         """The node's number; it and all new nodes behind it are recorded first. `result`: its first output, just
         made."""
-        known = self.known(root)
+        sequence = root._sequence_nr()
+        sought = self.threaded or sequence == NO_SEQUENCE
+        known = self.known(root) if sought else self.numbers.get(sequence)
         if known is not None:
-            self._renewed(root)
+            if sequence == NO_SEQUENCE:
+                self._rehook(root)
             return known
-        number = self._assign(root)
-        todo = [(root, number)]
+        number = self._assign(root, sequence)
+        todo = [(root, number, sequence)]
         rows = []
         room = self._room()
         while todo:
-            node, here = todo.pop()
+            node, here, sequence = todo.pop()
             waiting = len(todo)
-            self.edges[here] = self._targets(node, todo, room)
+            edges = self.edges[here] = self._targets(node, todo, room)
             room -= len(todo) - waiting
-            rows.append(self._row(node, here, result if node is root else None))
+            rows.append(self._row(node, here, sequence, edges, result if node is root else None))
         rows.reverse()  # targets before the nodes that lead to them
         self._outbox.pending.extend(rows)
         if room <= _NEAREST:
             self._counts.attend(asks=True)
         return number
 
-    def _targets(self, node: Node, todo: list[tuple[Node, int]], room: int) -> tuple[int, ...]:
+    def _targets(self, node: Node, todo: list[tuple[Node, int, int]], room: int) -> tuple[int, ...]:
         """The edges of a node; new nodes they lead to, at most `room`, get numbers and are added to `todo`."""
         edges: list[int] = []
         for target, input_nr in node.next_functions:
@@ -296,11 +307,11 @@ class Nodes:
             number = self.known(target) if sought else self.numbers.get(sequence)
             if number is not None:
                 if sequence == NO_SEQUENCE:
-                    self._renewed(target)
+                    self._rehook(target)
             elif room > 0:
                 room -= 1
-                number = self._assign(target)
-                todo.append((target, number))
+                number = self._assign(target, sequence)
+                todo.append((target, number, sequence))
             else:
                 number = OMITTED
             edges += (number, input_nr)
@@ -308,20 +319,22 @@ class Nodes:
 
     def _room(self) -> int:
         """How many nodes behind a new one may be numbered: up to the limit, then the nearest ones of a few roots."""
-        left = self._counts.limits.nodes - self._counts.nodes_kept
-        return max(left, min(_NEAREST, left + _ROOTS * _NEAREST))
+        counts = self._counts
+        left = counts.limits.nodes - counts.nodes + counts.nodes_forgotten
+        return left if left >= _NEAREST else min(_NEAREST, left + _ROOTS * _NEAREST)
 
-    def _renewed(self, node: Node) -> None:
+    def _rehook(self, node: Node) -> None:
         """Hooks an AccumulateGrad that PyTorch may have made anew."""
-        if self.hook is not None and node._sequence_nr() == NO_SEQUENCE:
+        if self.hook is not None:
             node.register_hook(self.hook)
 
-    def _row(self, node: Node, number: int, result: TensorFacts | None) -> NodeBrief:
+    def _row(
+        self, node: Node, number: int, sequence: int, edges: tuple[int, ...], result: TensorFacts | None
+    ) -> NodeBrief:
         facts = self.types.get(type(node)) or self._learn(node)
         if facts.shared:
             name = node.name()
             facts = self.types.get(name) or self.types.setdefault(name, _Type(node))
-        edges = self.edges[number]
         reason = ""
         outputs: tuple[tuple[tuple[int, ...], str, str], ...]
         if result is not None and facts.single and result.rest is None:
@@ -342,10 +355,10 @@ class Nodes:
                 saved = read_saved(node, facts.saved, facts.custom, self)
             except Exception as error:
                 reason = f"{type(error).__name__}: {error}"[:200]
-        sequence = node._sequence_nr()
         said = "" if sequence == NO_SEQUENCE else str(sequence)
         if sequence >= self.since:
-            op, made_by, pass_id = self.op, self.made_by, self._thread.running_pass
+            passes = self._thread.passes
+            op, made_by, pass_id = self.op, self.made_by, passes[-1] if passes else 0
         else:
             made_by = 0
             op, pass_id = self._made_by_what(sequence) if self._aside and not self.threaded else (0, 0)

@@ -41,6 +41,7 @@ _Parameter = torch.nn.Parameter
 _grad_enabled = torch.is_grad_enabled
 _EXACT = frozenset((_Tensor, _Parameter))
 """Types whose attributes are PyTorch's own: a method without arguments gives them as if they were overloaded."""
+_NUMBERS = frozenset((int, float))
 _PLAIN = frozenset((int, float, bool, type(None), str))
 
 
@@ -215,23 +216,15 @@ class Recording(TorchFunctionMode):
         words: list[Word] = []
         states = self.recorder.tensors.states
         for arg in call.args:
-            kind = type(arg)
-            if kind is _Tensor or kind is _Parameter:
-                tensor: torch.Tensor = arg
-                state = states.get(id(arg))
-                if state is not None and state.ref() is tensor and not state.watched:  # as `meet` does
-                    try:
-                        version = tensor._version
-                    except RuntimeError:  # an inference tensor has none
-                        version = 0
-                    if version == state.version:
-                        taken.append((tensor, state, state.id, version))
-                        words.append(state.id)
-                        continue
-            elif kind is float or kind is int:
-                words.append(repr(arg))
-                continue
-            words.append(self._word(arg, taken))
+            state = states.get(id(arg))
+            tensor = None if state is None else state.ref()
+            if state is not None and tensor is not None and tensor is arg and not state.watched:  # as `meet` does
+                version = version_of(tensor)
+                if version == state.version:
+                    taken.append((tensor, state, state.id, version))
+                    words.append(state.id)
+                    continue
+            words.append(repr(arg) if type(arg) in _NUMBERS else self._word(arg, taken))
         call.words = tuple(words)
         if call.kwargs:
             call.keywords = {name: self._word(arg, taken) for name, arg in call.kwargs.items()}
@@ -270,11 +263,13 @@ class Recording(TorchFunctionMode):
         """Numbers an op and tells of it."""
         recorder, thread = self.recorder, self.thread
         op = recorder.counts.new_op()
+        passes, modules = thread.passes, thread.modules
         if not _grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
         recorder.outbox.add(OpRan(
             op, call.called.id, call.words, call.keywords, outputs, recorder.sites.of(call.frame),
-            thread.running_module, flags, thread.running_pass, (call.ended_ns - call.started_ns) / 1000, thread.number,
+            modules[-1] if modules else 0, flags, passes[-1] if passes else 0,
+            (call.ended_ns - call.started_ns) / 1000, thread.number,
             recorder.lifetimes.take() if recorder.lifetimes.dead else (),
         ))  # fmt: skip
         return op
@@ -287,11 +282,14 @@ class Recording(TorchFunctionMode):
         known = len(nodes.numbers)
         changed = self._changes(call) if called.writes_silently or _wrote(taken) else []
         made = [result] if type(result) is _Tensor else tensors_in(result)
-        states = [self._output(call, tensor) for tensor in made]
-        outputs = tuple([state.id for state in states])
-        if result is None:
-            outputs = tuple([state.id for _, state, _, _ in changed])
-        flags = IN_PLACE if changed else VIEW if states and _shares(made[0], states[0], taken) else 0
+        told: list[int] = []
+        flags = IN_PLACE if changed else 0
+        for tensor in made:
+            state = self._output(call, tensor)
+            if not (told or changed) and _shares(tensor, state, taken):
+                flags = VIEW
+            told.append(state.id)
+        outputs = tuple(told) if result is not None else tuple([state.id for _, state, _, _ in changed])
         nodes.end()
         if called.lends:
             recorder.tensors.lend(taken, made)

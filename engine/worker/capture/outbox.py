@@ -1,5 +1,7 @@
 """Events between the moment they are made and the moment they are sent."""
 
+from collections.abc import Callable
+
 from engine.events import Said
 
 
@@ -8,15 +10,13 @@ class Outbox:
 
     def __init__(self) -> None:
         self.pending: list[Said] = []
-        """Events of the moment that is being recorded."""
+        """Events of the moment that is being recorded; always the same list."""
+        self.add: Callable[[Said], None] = self.pending.append
+        """Adds an event of this moment."""
         self.queue: list[Said] = []
         """Events to be sent."""
         self.rows = self.queue
         """Where events go; while a turn of a long loop is held back, another list."""
-
-    def add(self, event: Said) -> None:
-        """Adds an event of this moment."""
-        self.pending.append(event)
 
     def publish(self) -> None:
         """The moment is over."""

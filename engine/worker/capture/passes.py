@@ -372,10 +372,11 @@ class Backward:
         recorder = self.recorder
         number = recorder.counts.new_tensor()
         node = output_nr = 0
-        if grad.requires_grad and grad.grad_fn is not None:
-            node, output_nr = recorder.nodes.number(grad.grad_fn), grad.output_nr
+        requires_grad = grad.requires_grad
+        if requires_grad and (made_by := grad.grad_fn) is not None:
+            node, output_nr = recorder.nodes.number(made_by), grad.output_nr
         recorder.counts.say_values(seen.data)
-        recorder.outbox.add(seen.said(number, "gradient", 0, 0, grad.requires_grad, node, output_nr, 0, 0))
+        recorder.outbox.add(seen.said(number, "gradient", 0, 0, requires_grad, node, output_nr, 0, 0))
         return number
 
     def visit(self, left: tuple[Any, ...], entered: tuple[Any, ...]) -> None:

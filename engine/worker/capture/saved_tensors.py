@@ -13,17 +13,18 @@ from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.tensor_facts import extent, version_of
 from engine.worker.capture.tensors import Tensors
 from engine.worker.pytorch.internals import (
-    SAVED_PREFIX,
     CheckpointHolder,
     raw_saved,
     raw_saved_of_custom,
-    saved_hooks_in_force,
 )
 
 Node: TypeAlias = Any  # PyTorch's nodes have no static type
 
-_PREFIX = len(SAVED_PREFIX)
+Fields: TypeAlias = tuple[tuple[str, str], ...]
+"""A node's attributes that say what it keeps, with the name of each."""
+
 _EXPECTED = re.compile(r"expected version (\d+)")
+_NUMBERS = frozenset((int, float, bool))
 _PLAIN = (str, bytes, int, float, complex, type(None))
 _DEEPEST, _MOST_LOOKED_AT = 4, 256
 
@@ -33,7 +34,7 @@ class SavedHooks:
 
     def __init__(self) -> None:
         self.met = False
-        """There were some, or hooks on a single saved tensor."""
+        """There were some, or hooks on a single saved tensor: one may have packed what a node keeps."""
 
     def meet(self) -> None:
         """Some are in force, or a single saved tensor has hooks."""
@@ -50,26 +51,25 @@ class Keeper(Protocol):
         """The record of a tensor that is kept."""
 
 
-def read_saved(node: Node, fields: tuple[str, ...], custom: bool, keeper: Keeper) -> tuple[SavedWord, ...]:
+def read_saved(node: Node, fields: Fields, custom: bool, keeper: Keeper) -> tuple[SavedWord, ...]:
     """One row for each field; a list of tensors gives one for each item."""
     if custom:
         return _custom(node, keeper)
-    if not fields:
-        return ()
-    if _hooked(keeper) and (packed := _packed(node, fields)):
+    if keeper.saved_hooks.met and (packed := _packed(node, fields)):
         return tuple(_of_hooks(node, fields, packed, keeper))
     rows: list[SavedWord] = []
-    for field in fields:
-        name = field[_PREFIX:]
+    for field, name in fields:
         try:
             value = getattr(node, field)
         except Exception as error:
             rows.append((name, 0, _expected_version(error), "", 0, _first_sentence(error)))
             continue
-        if value is None:
-            continue
         if isinstance(value, torch.Tensor):
             rows.append(_tensor(name, value, keeper))
+        elif type(value) in _NUMBERS:
+            rows.append((name, 0, -1, repr(value), 0, ""))
+        elif value is None:
+            continue
         elif type(value) is tuple and value and isinstance(value[0], torch.Tensor):
             rows.extend(_tensor(f"{name}[{i}]", item, keeper) for i, item in enumerate(value) if item is not None)
         else:
@@ -78,7 +78,7 @@ def read_saved(node: Node, fields: tuple[str, ...], custom: bool, keeper: Keeper
 
 
 def _custom(node: Node, keeper: Keeper) -> tuple[SavedWord, ...]:
-    if _hooked(keeper):
+    if keeper.saved_hooks.met:
         packed = _each("saved_tensors", raw_saved_of_custom(node))
         if any(raw.unpack_hook is not None for _, raw in packed):
             return tuple(row for name, raw in packed for row in _kept(name, raw, keeper))
@@ -97,14 +97,9 @@ Raw: TypeAlias = Any
 """PyTorch's `SavedTensor`: what a pack hook gave is its `data`."""
 
 
-def _hooked(keeper: Keeper) -> bool:
-    """Whether a hook may have packed what a node keeps: one in force now, or before, when the node is met late."""
-    return keeper.saved_hooks.met or saved_hooks_in_force()
-
-
-def _packed(node: Node, fields: tuple[str, ...]) -> dict[str, list[tuple[str, Raw]]]:
+def _packed(node: Node, fields: Fields) -> dict[str, list[tuple[str, Raw]]]:
     """Fields whose tensors a hook packed: reading those as usual would run the user's unpack hook."""
-    found = {field: _each(field[_PREFIX:], raw_saved(node, field)) for field in fields}
+    found = {field: _each(name, raw_saved(node, field)) for field, name in fields}
     if any(raw.unpack_hook is not None for parts in found.values() for _, raw in parts):
         return found
     return {}
@@ -117,14 +112,14 @@ def _each(name: str, raw: Any) -> list[tuple[str, Raw]]:
 
 
 def _of_hooks(
-    node: Node, fields: tuple[str, ...], packed: dict[str, list[tuple[str, Raw]]], keeper: Keeper
+    node: Node, fields: Fields, packed: dict[str, list[tuple[str, Raw]]], keeper: Keeper
 ) -> Iterator[SavedWord]:
-    for field in fields:
+    for field, name in fields:
         if packed[field]:
-            for name, raw in packed[field]:
-                yield from _kept(name, raw, keeper)
+            for place, raw in packed[field]:
+                yield from _kept(place, raw, keeper)
         elif raw_saved(node, field) is None and (value := getattr(node, field)) is not None:
-            yield field[_PREFIX:], 0, -1, plain_text(value), 0, ""
+            yield name, 0, -1, plain_text(value), 0, ""
 
 
 def _kept(name: str, raw: Raw, keeper: Keeper) -> Iterator[SavedWord]:
@@ -183,10 +178,13 @@ def _first_sentence(error: Exception) -> str:
 def _tensor(name: str, value: torch.Tensor, keeper: Keeper) -> SavedWord:
     state = keeper.tensors.states.get(id(value))
     if state is not None and state.ref() is value:
+        seen = state.look
+        if seen.address and seen.rest is None:
+            return (name, state.id, version_of(value), "", seen.size_bytes, "")
         number = state.id
     else:
         if value.dim() == 0 and not value.requires_grad and value.is_cpu:
-            return (name, 0, -1, plain_text(value.item()), value.element_size(), "")
+            return (name, 0, -1, repr(value.item()), value.element_size(), "")
         # bytes that a kernel, such as that of an LSTM, notes for itself have gaps that nothing was written into
         number = keeper.record_of(value, scratch=value.dtype is torch.uint8 and name.startswith("result"))
     return (name, number, version_of(value), "", extent(value) * value.element_size(), "")

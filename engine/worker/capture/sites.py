@@ -25,11 +25,8 @@ class Sites:
         """Number of the place in the user's source that led to `frame`, 0 when none did."""
         while frame is not None:
             code = frame.f_code
-            number = self.numbers.get((id(code), frame.f_lasti))
-            if number is not None:
-                return number
             if code.co_filename in self.files:
-                return self.place(code, frame.f_lasti)
+                return self.numbers.get((id(code), frame.f_lasti)) or self.place(code, frame.f_lasti)
             frame = frame.f_back
         return 0
 

@@ -30,28 +30,24 @@ class Storages:
         self._outbox = outbox
         self.count = 0
         self.by_address: dict[int, Storage] = {}
+        self.any_undefined = False
+        """Whether a tensor was met whose memory is as it was found."""
 
     def of(self, tensor: torch.Tensor) -> Storage | None:
         """The storage a tensor lies in, if some tensor in it was met."""
         return self.by_address.get(start_of(tensor))
 
-    def start(self, state: State) -> Storage:
-        """The storage of a state in fresh memory; what lay there before has ended."""
-        address = state.look.address
-        before = self.by_address.get(address)
-        if before is not None:
-            before.members.clear()
-        self.count += 1
-        storage = state.storage = self.by_address[address] = Storage(self.count, [state])
-        return storage
-
     def enter(self, state: State, partial: bool = False) -> Storage:
         """Enters a state with memory in its storage; `partial`: it may be less than all of it."""
-        storage = self.by_address.get(state.look.address)
-        if storage is not None and storage.is_alive():
-            storage.add(state)
-            return storage
-        storage = self.start(state)
+        address = state.look.address
+        storage = self.by_address.get(address)
+        if storage is not None:
+            if storage.is_alive():
+                storage.add(state)
+                return storage
+            storage.members.clear()
+        self.count += 1
+        storage = state.storage = self.by_address[address] = Storage(self.count, [state])
         if partial and (tensor := state.ref()) is not None:
             size_bytes = tensor.untyped_storage().nbytes()
             if size_bytes != state.look.size_bytes:
@@ -105,11 +101,10 @@ class Storages:
 
     # Memory as it was found
 
-    @staticmethod
-    def find(state: State) -> None:
+    def find(self, state: State) -> None:
         """Notes that nothing was written into the memory of a new tensor."""
         if state.storage is not None:
-            state.storage.undefined = True
+            self.any_undefined = state.storage.undefined = True
 
     @staticmethod
     def write(state: State, name: str, kwargs: dict[str, Any], source: State | None) -> None:
@@ -118,7 +113,8 @@ class Storages:
         if state.storage is not None and not reads and not (source is not None and source.is_undefined):
             state.storage.undefined = False
 
-    @staticmethod
-    def lies_in_undefined(made: torch.Tensor, taken: Taken) -> bool:
+    def lies_in_undefined(self, made: torch.Tensor, taken: Taken) -> bool:
         """Whether a result is a view of memory that nothing was written into."""
-        return any(state.is_undefined and state.look.address == start_of(made) for _, state, _, _ in taken)
+        return self.any_undefined and any(
+            state.is_undefined and state.look.address == start_of(made) for _, state, _, _ in taken
+        )

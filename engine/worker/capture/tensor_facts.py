@@ -74,9 +74,6 @@ def _reader(code: str, count: int) -> _Reader:
 def _spoken(data: Data, kind: DtypeKind) -> Data:
     """Non-finite floats and whole numbers beyond 2**53 as the strings a trace has for them."""
     if kind.floating:
-        total = sum(data)  # type: ignore[arg-type]
-        if total - total == 0:
-            return data
         return tuple(value if math.isfinite(value) else spoken(value) for value in data)  # type: ignore[arg-type]
     if kind.wide and data and (max(data) > _EXACT_INTEGER or min(data) < -_EXACT_INTEGER):  # type: ignore[operator]
         return tuple(str(value) if abs(value) > _EXACT_INTEGER else value for value in data)  # type: ignore[arg-type]
@@ -161,7 +158,7 @@ def _read(address: int, kind: DtypeKind, items: int) -> Data:
     """So many numbers that lie side by side; nothing there is read for none."""
     unpack, at = _readers.get((kind.code, items)) or _reader(kind.code, items)
     data = unpack(at(address)) if items else ()
-    if items == 1 and kind.floating and data[0] - data[0] == 0:  # type: ignore[operator]
+    if kind.floating and (total := sum(data)) - total == 0:  # type: ignore[arg-type]
         return data
     return _spoken(data, kind)
 

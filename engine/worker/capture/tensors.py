@@ -112,30 +112,28 @@ class Tensors:
 
     def made(self, tensor: torch.Tensor, of_tensors: bool, seen: TensorFacts) -> State:
         """The recorded state of the fresh result of an op: `record` without its questions."""
-        state = self.create(tensor, "result", seen)
+        role: Role = "result" if of_tensors else "leaf"
+        requires_grad, is_view = tensor.requires_grad, tensor._is_view()
+        state = self.create(tensor, role, seen)
         number = state.id
-        state.version = version_of(tensor)
-        requires_grad = state.requires_grad = tensor.requires_grad
-        node = output_nr = 0
+        version = state.version = version_of(tensor)
+        state.requires_grad = requires_grad
+        node = output_nr = base = storage = 0
         if requires_grad:
             grad_fn = tensor.grad_fn
             if grad_fn is not None:
                 if seen.address:
                     self.nodes.made(tensor, number)
                 output_nr = tensor.output_nr
-                node = state.node = self.nodes.number(grad_fn, seen if output_nr == 0 else None)
+                node = state.node = self.nodes.number(grad_fn, None if output_nr else seen)
             else:
-                state.role = leaf_role(tensor)
-        if not (of_tensors or (requires_grad and not node)):
-            state.role = "leaf"
-        is_view = tensor._is_view()
+                role = state.role = leaf_role(tensor)
         if is_view:
-            state.base = self._base(tensor)
-        storage = self._storages.enter(state, is_view).id if seen.address else 0
+            base = state.base = self._base(tensor)
+        if seen.address:
+            storage = self._storages.enter(state, is_view).id
         self._counts.say_values(seen.data)
-        self._outbox.add(
-            seen.said(number, state.role, storage, state.version, requires_grad, node, output_nr, 0, state.base)
-        )
+        self._outbox.add(seen.said(number, role, storage, version, requires_grad, node, output_nr, 0, base))
         return state
 
     def adopt(self, tensor: torch.Tensor, role: Role, number: int, seen: TensorFacts) -> State:
@@ -170,8 +168,7 @@ class Tensors:
         number = number or self._counts.new_tensor()
         if len(self.states) >= self.next_purge:
             self.purge()
-        state = State(self._lifetimes.reference(tensor, number), number, number, role, seen)
-        self.states[id(tensor)] = state
+        state = self.states[id(tensor)] = State(self._lifetimes.reference(tensor, number), number, number, role, seen)
         return state
 
     def describe(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> None:

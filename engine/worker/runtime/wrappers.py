@@ -42,6 +42,7 @@ from engine.worker.pytorch.internals import (
     get_frame,
     pop_function_mode,
     push_function_mode,
+    saved_hooks_in_force,
     tracing_state,
 )
 from engine.worker.pytorch.modes import unseen
@@ -171,6 +172,8 @@ def wrap_saved_hooks(recorder: Recorder, patches: Patches) -> None:
     """Hooks on what nodes save run the program's code in forward and in backward; PyTorch hands them on by these
     names."""
     push, register = PUSH_SAVED_HOOKS.get(), REGISTER_SAVED_HOOKS.get()
+    if saved_hooks_in_force():
+        recorder.saved_hooks.meet()
 
     def _push_saved_tensors_default_hooks(pack: Any, unpack: Any) -> None:
         push(pack, unpack)

@@ -18,7 +18,7 @@ describe('what follows from a diagnosis', () => {
 
   test('marks no line', () => {
     const trace = { findings } as Trace
-    expect(findingBlocks(trace, words as never).map((block) => block.line)).toEqual([7, 11])
+    expect(findingBlocks(trace, words as never, () => false).map((block) => block.line)).toEqual([7, 11])
     expect(tellingFindings(trace).map(({ line }) => line)).toEqual([7, 11])
   })
 })

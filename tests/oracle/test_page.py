@@ -106,11 +106,19 @@ class RuleShown(msgspec.Struct):
     slots: list[SlotShown]
 
 
+class EvidenceShown(msgspec.Struct):
+    """A row that proves a diagnosis."""
+
+    code: str
+    shown: str = msgspec.field(name="is")
+
+
 class Equations(msgspec.Struct):
-    """Every equation of a run."""
+    """Every equation of a run, and the evidence of its diagnoses."""
 
     rules: list[RuleShown]
     cells: list[str]
+    evidence: list[EvidenceShown]
 
 
 class Answer(msgspec.Struct):

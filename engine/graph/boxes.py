@@ -79,9 +79,9 @@ class Drawing:
 
     def source_of(self, tensor: Tensor) -> str | None:
         """The box a tensor comes from."""
-        if tensor.grad_fn is not None:
-            return self.box_of_node.get(tensor.grad_fn.node)
-        if tensor.requires_grad:
+        if tensor.grad_fn is not None and tensor.grad_fn.node in self.box_of_node:
+            return self.box_of_node[tensor.grad_fn.node]
+        if tensor.requires_grad and tensor.grad_fn is None:
             return self.box_of_leaf.get(tensor.identity or tensor.id)
         maker = self.index.maker.get(tensor.id)
         return self.box_of_op.get(maker.id) if maker is not None else None

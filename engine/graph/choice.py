@@ -68,9 +68,9 @@ def _from_root(roots: tuple[RootChoice, ...], passes: dict[str, Pass], root: str
 
 
 def _loose_ends(index: TraceIndex) -> dict[str, str]:
-    """Named tensors whose node no other node leads to, by node, in the order they were made."""
+    """Tensors at the end whose node no other node leads to, by node, in the order they were made."""
     ends: list[tuple[int, str, str]] = []
-    for tensor in _last_tensors(index.trace):
+    for tensor in (*_last_tensors(index.trace), *_given_to_the_failed(index)):
         record = index.tensors.get(tensor)
         made = record.grad_fn if record is not None else None
         if record is None or made is None or made.node in index.led_to or made.node not in index.nodes:
@@ -86,6 +86,13 @@ def _last_tensors(trace: Trace) -> Iterable[str]:
     if trace.variables:
         return [tensor for held in trace.variables for tensor in (held.tensor, *held.tensors) if tensor is not None]
     return {name: tensor.id for tensor in trace.tensors for name in tensor.names}.values()
+
+
+def _given_to_the_failed(index: TraceIndex) -> tuple[str, ...]:
+    """What the call that failed was given: inside a model no name holds it."""
+    failure = index.trace.failure
+    op = index.ops.get(failure.op) if failure is not None and failure.op is not None else None
+    return op.inputs if op is not None else ()
 
 
 def _root_name(index: TraceIndex, tensor: str | None, node: str) -> str:

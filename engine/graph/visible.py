@@ -174,13 +174,23 @@ class _Search:
 
 
 def _without_roots(index: TraceIndex) -> Visible:
-    """All there is of a run that recorded nothing: its leaves that wait for a graph, and its ops."""
+    """All there is of a run that recorded nothing: its leaves that wait for a graph, and its ops; those that filled
+    the parameters of modules only where there is nothing else."""
     ops = _everything(index)
     leaves = [op for op in ops if is_source(op) and all(index.is_tracked_leaf(tensor) for tensor in op.outputs)]
     hidden = {op.id for op in leaves}
     identities = dict.fromkeys(index.identity(tensor) for op in leaves for tensor in op.outputs)
     ghosts = tuple(op for op in ops if op.id not in hidden)
-    return Visible(frozenset(), frozenset(), ghosts, tuple(identities))
+    computed = tuple(op for op in ghosts if not _is_initialisation(index, op))
+    return Visible(frozenset(), frozenset(), computed or ghosts, tuple(identities))
+
+
+def _is_initialisation(index: TraceIndex, op: Op) -> bool:
+    """Whether it took memory that no name holds, or filled a parameter."""
+    if op.in_place:
+        return all(map(index.is_parameter, op.outputs))
+    blank = (tensor for tensor in map(index.tensors.get, op.outputs) if tensor is not None)
+    return is_source(op) and all(tensor.contents == "uninitialised" and not tensor.names for tensor in blank)
 
 
 def _everything(index: TraceIndex) -> tuple[Op, ...]:

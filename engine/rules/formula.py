@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
+from typing import TypeAlias
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ Letters = Mapping[str, str]
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(1, 6)
 _LEVEL = {
     "add": _SUM, "sub": _SUM, "mul": _PRODUCT, "div": _PRODUCT, "matmul": _PRODUCT, "neg": _SIGN, "pow": _POWER,
-    "transpose": _POWER, "inverse": _POWER, "exp": _POWER, "total": _PRODUCT,
+    "transpose": _POWER, "inverse": _POWER, "total": _PRODUCT,
     "gt": 0, "ge": 0, "lt": 0, "le": 0, "eq": 0, "and": 0,
 }  # fmt: skip
 _SIGNS = {
@@ -114,9 +115,27 @@ SUBSCRIPTED = frozenset({
 """Functions whose last argument says along which axis or at which index."""
 
 
-def mathml(expr: Expr, letters: Letters, *, slots: bool = False) -> str:
-    """Presentation MathML without the outer `<math>`; with `slots`, each symbol is a place to put numbers into."""
-    return _Writer(letters, slots=slots).write(expr)
+Terms: TypeAlias = "str | float | list[Terms]"
+"""A formula to compute with: a symbol's name, a number, or a function's name followed by its arguments."""
+
+
+def mathml(expr: Expr, letters: Letters) -> str:
+    """Presentation MathML without the outer `<math>`; each symbol is a place for another letter or for numbers."""
+    return _Writer(letters).write(expr)
+
+
+def terms(expr: Expr) -> Terms:
+    """The formula itself, for whoever computes with it."""
+    match expr:
+        case Symbol(name):
+            return name
+        case Number(value):
+            return value
+        case Apply("count", _):
+            return "n"
+        case Apply(function, arguments):
+            return [function, *map(terms, arguments)]
+    raise TypeError(f"not a formula: {expr!r}")
 
 
 def equation(left: str, right: str) -> str:
@@ -124,22 +143,21 @@ def equation(left: str, right: str) -> str:
     return f"<mrow>{left}<mo>=</mo>{right}</mrow>"
 
 
-def symbol(letter: str) -> str:
-    """A letter as MathML, `x̂` or `W` alike; more than one character is written upright."""
+def symbol(letter: str, name: str = "") -> str:
+    """A letter as MathML, `x̂` or `W` alike; more than one character is written upright. With a name it is a place."""
     upright = ' mathvariant="normal"' if len(letter) > 1 and letter.isascii() else ""
-    return f"<mi{upright}>{escape(letter)}</mi>"
+    place = f' data-slot="{escape(name)}"' if name else ""
+    return f"<mi{place}{upright}>{escape(letter)}</mi>"
 
 
 class _Writer:
-    def __init__(self, letters: Letters, *, slots: bool) -> None:
+    def __init__(self, letters: Letters) -> None:
         self._letters = letters
-        self._slots = slots
 
     def write(self, expr: Expr) -> str:
         match expr:
             case Symbol(name):
-                letter = self._letters.get(name, name)
-                return f'<mi data-slot="{escape(name)}">{escape(letter)}</mi>' if self._slots else symbol(letter)
+                return symbol(self._letters.get(name, name), name)
             case Number(value):
                 return f"<mn>{_number(value)}</mn>"
             case Apply(function, arguments):
@@ -199,7 +217,6 @@ _SPECIAL: dict[str, Callable[[_Writer, tuple[Expr, ...]], str]] = {
     "where": _Writer.cases,
     "total": _Writer.total,
     "neg": lambda writer, arguments: f"<mrow><mo>−</mo>{writer.inside(arguments[0], _SIGN)}</mrow>",
-    "exp": lambda writer, arguments: f"<msup><mi>e</mi>{writer.write(arguments[0])}</msup>",
     "sqrt": lambda writer, arguments: f"<msqrt>{writer.write(arguments[0])}</msqrt>",
     "transpose": lambda writer, arguments: f"<msup>{writer.inside(arguments[0], _ATOM)}<mo>⊤</mo></msup>",
     "abs": lambda writer, arguments: writer.fenced("|", arguments, "|"),
@@ -207,7 +224,7 @@ _SPECIAL: dict[str, Callable[[_Writer, tuple[Expr, ...]], str]] = {
     "indicator": lambda writer, arguments: writer.fenced("[", arguments, "]"),
     "ones": lambda _writer, _arguments: "<mn>𝟏</mn>",
     "zeros": lambda _writer, _arguments: "<mn>𝟎</mn>",
-    "identity": lambda _writer, _arguments: "<mi>I</mi>",
+    "identity": lambda _writer, _arguments: "<mi>𝐈</mi>",
     "inverse": lambda writer, arguments: (
         f"<msup>{writer.inside(arguments[0], _ATOM)}<mrow><mo>−</mo><mn>1</mn></mrow></msup>"
     ),

@@ -5,7 +5,7 @@ from functools import cache
 
 from engine.rules.activations import ACTIVATIONS
 from engine.rules.elementwise import ELEMENTWISE
-from engine.rules.formula import equation, mathml, symbol
+from engine.rules.formula import Terms, equation, mathml, symbol, terms
 from engine.rules.layers import LAYERS
 from engine.rules.losses import LOSSES
 from engine.rules.matrices import MATRICES
@@ -20,10 +20,13 @@ class RuleSlot(Record, frozen=True):
 
     name: str
     """Slot name: `self`, `other`, `weight`."""
+    letter: str
+    """How the rule writes this input."""
     mathml: str
-    """The formula in letters."""
-    substituted: str
-    """The same with `<mi data-slot>` in place of each letter, for the numbers of a node."""
+    """The gradient for it: each letter is a `<mi data-slot>`, a place for another letter or for the numbers of a
+    node."""
+    terms: Terms
+    """The same to compute with: a symbol's name, a number, or a function's name and its arguments."""
 
 
 class RuleText(Record, frozen=True):
@@ -32,7 +35,7 @@ class RuleText(Record, frozen=True):
     id: str
     """Rule id, as in a node's `rule`."""
     forward_mathml: str
-    """What the op computed."""
+    """What the op computed, with the same places."""
     slots: tuple[RuleSlot, ...]
     """One for each input that gets a gradient."""
     words: dict[str, str]
@@ -76,23 +79,16 @@ def texts() -> tuple[RuleText, ...]:
 
 
 def _text(rule: Rule) -> RuleText:
-    result = symbol(rule.letters.get("result", "y"))
+    result = symbol(rule.letters.get("result", "y"), "result")
     return RuleText(
         id=rule.id,
         forward_mathml=equation(result, mathml(rule.forward, rule.letters)),
         slots=tuple(
             RuleSlot(
-                name=name,
-                mathml=equation(_partial(rule.letters.get(name, name)), mathml(expr, rule.letters)),
-                substituted=mathml(expr, rule.letters, slots=True),
+                name=name, letter=rule.letters.get(name, name), mathml=mathml(expr, rule.letters), terms=terms(expr)
             )
             for name, expr in rule.slots.items()
         ),
         words={"zh": rule.zh, "en": rule.en},
         source=rule.source,
     )
-
-
-def _partial(letter: str) -> str:
-    """∂L over ∂ of one input, where L is what backward was called on."""
-    return f"<mfrac><mrow><mo>∂</mo><mi>L</mi></mrow><mrow><mo>∂</mo>{symbol(letter)}</mrow></mfrac>"

@@ -141,6 +141,17 @@ model.register_forward_hook(halve)
 out = model(torch.ones(4, 2)).sum()
 out.backward()`
 
+const MASKED = `import torch
+x = torch.randn(3, 3, requires_grad=True)
+hidden = torch.triu(torch.ones(3, 3), diagonal=1).bool()
+scores = x.masked_fill(hidden, float('-inf'))
+torch.softmax(scores, dim=-1)[2, 0].backward()`
+
+const INSIDE = `import torch
+from torch import nn
+net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(9, 2))
+out = net(torch.ones(3, 4))`
+
 const MANY = `import torch
 ${Array.from('abcdefghij', (name) => `${name} = torch.arange(4.)`).join('\n')}`
 
@@ -194,6 +205,13 @@ async function run(page, code) {
   await page.locator('.graph .edited').waitFor({ state: 'detached' })
   await page.waitForSelector('.gg-scene .box', { state: 'attached' })
 }
+
+const boxesInView = (page) =>
+  page.locator('.gg-scene').evaluate((svg) => {
+    const window = svg.getBoundingClientRect()
+    const boxes = [...svg.querySelectorAll('[data-id]')].map((box) => box.getBoundingClientRect())
+    return boxes.filter((box) => box.right > window.left && box.left < window.right && box.bottom > window.top && box.top < window.bottom).length
+  })
 
 async function shoot(page, name) {
   if (!shots) return
@@ -400,15 +418,9 @@ const stories = {
   async 'a second run keeps nothing of the first'(page) {
     const refused = []
     page.on('response', (answer) => answer.status() === 422 && refused.push(answer.url()))
-    const inView = () =>
-      page.locator('.gg-scene').evaluate((svg) => {
-        const window = svg.getBoundingClientRect()
-        const boxes = [...svg.querySelectorAll('[data-id]')].map((box) => box.getBoundingClientRect())
-        return boxes.filter((box) => box.right > window.left && box.left < window.right && box.bottom > window.top && box.top < window.bottom).length
-      })
     for (const [lesson, program] of [['small_transformer', TRAINING], ['accumulation', LOOP], ['while_loop', MODEL]]) {
       await open(page, `#lesson=${lesson}&lang=en`)
-      await until(inView, (count) => count > 0, `boxes of ${lesson}`)
+      await until(() => boxesInView(page), (count) => count > 0, `boxes of ${lesson}`)
       await page.locator('.gg-scene').hover()
       await page.mouse.wheel(-4000, -4000)
       await page.locator('.player .count').click()
@@ -418,11 +430,47 @@ const stories = {
       await run(page, program)
       await until(() => page.url(), (url) => !/lesson=|pass=|root=/.test(url), 'an address without what was chosen before')
       await page.waitForTimeout(500)
-      check((await inView()) > 0, `no box is in view after ${lesson}`)
+      check((await boxesInView(page)) > 0, `no box is in view after ${lesson}`)
       check(!(await page.title()).includes('·'), `the title keeps the lesson: ${await page.title()}`)
       same(await page.locator('.notices [role=alert]').count(), 0, 'problems')
     }
     same(refused.length, 0, `requests that were refused: ${refused}`)
+  },
+
+  async 'any program after any other is in view, and red only where a diagnosis stands'(page) {
+    const programs = { PROGRAM, FAILING, MODEL, LOOP, CUT, TWICE, TRAINING, CHANGED, SILENT, PICKS, HOOKED, MASKED, INSIDE }
+    const names = Object.keys(programs)
+    let found
+    page.on('response', async (answer) => {
+      if (answer.status() === 422) found = 'refused'
+    })
+    let seed = new Date().getDate()
+    const next = (last) => {
+      const others = names.filter((name) => name !== last)
+      return others[(seed = (seed * 16807) % 2147483647) % others.length]
+    }
+    await open(page, '#lang=en')
+    const until_ms = Date.now() + 15_000
+    const told = []
+    for (let n = 0; n < 12 && Date.now() < until_ms; n += 1) {
+      const name = next(told.at(-1))
+      told.push(name)
+      const order = told.join(', ')
+      const answer = page.waitForResponse((sent) => sent.request().method() === 'POST' && /\/api\/v1\/runs(\?|$)/.test(sent.url()))
+      await run(page, programs[name])
+      const body = await (await answer).json()
+      const { findings } = body.trace ?? body
+      await until(() => boxesInView(page), (count) => count > 0, `boxes in view after ${order}`)
+      const passes = page.locator('select[title=Pass]')
+      check(!/pass=|root=/.test(page.url()), `the address keeps a choice after ${order}: ${page.url()}`)
+      check(found !== 'refused', `a request was refused after ${order}`)
+      const red = await page.locator('.gg-scene .o-trouble, .gg-scene .scissors').count()
+      if (!findings.some(({ severity }) => severity !== 'note')) same(red, 0, `red without a diagnosis after ${order}`)
+      if ((await passes.count()) > 0) await passes.selectOption({ index: 1 })
+      await page.locator('.gg-scene').hover()
+      await page.mouse.wheel(-3000, -3000)
+    }
+    check(told.length > 3, `only ${told.length} programs in 15 s`)
   },
 
   async 'an edit marks the graph as from before it'(page) {
@@ -538,6 +586,8 @@ const stories = {
     same(await page.getByRole('button', { name: 'Apply the fix' }).count(), 0, 'buttons before the fix was tried')
     letTry()
     await inspector.locator('.diff .new').waitFor()
+    const cut = await inspector.locator('.diff code').evaluateAll((lines) => lines.filter((line) => line.scrollWidth > line.clientWidth).length)
+    same(cut, 0, 'lines of the diff that are cut')
     await until(() => inspector.locator('.proof').textContent(), (text) => text.includes('x.grad') && text.includes('None'), 'what the fix changes')
     await shoot(page, 'fix')
     await page.locator('.cm-finding').getByRole('button', { name: 'Apply the fix' }).first().click()

@@ -35,6 +35,7 @@ STORIES = (
     "a cut graph is found and told at its line",
     "the graph follows the pass the step belongs to",
     "a second run keeps nothing of the first",
+    "any program after any other is in view, and red only where a diagnosis stands",
     "an edit marks the graph as from before it",
     "an edit that was not run survives a reload",
     "a run that waits says how many are ahead",

@@ -11,6 +11,7 @@ program; steps of a run whose loops are a sample; leaves that nothing holds any 
 """
 
 import random
+import re
 import subprocess
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,8 +22,10 @@ import pytest
 
 import engine
 from build_frontend import npm_command
+from engine.rules import texts
 from engine.trace import Trace
 from tests.oracle.compare import Reader, _values, engine_calls
+from tests.oracle.equations import holds, letters, terms_hold
 from tests.oracle.facts import Facts, Moment, PassFact, Question, TensorFact, Values, VisitFact
 from tests.oracle.moments import simple_statements
 from tests.oracle.test_oracle import PROGRAMS, ROOT, Plain, _read
@@ -88,6 +91,43 @@ class Numbers(msgspec.Struct):
     nodes: list[NodeShown]
 
 
+class SlotShown(msgspec.Struct):
+    """What a rule says of one slot; MathML."""
+
+    formula: str
+    numbers: Shown
+
+
+class RuleShown(msgspec.Struct):
+    """What the inspector says of a visited node by its rule."""
+
+    node: str
+    forward: str
+    slots: list[SlotShown]
+
+
+class EvidenceShown(msgspec.Struct):
+    """A row that proves a diagnosis."""
+
+    code: str
+    shown: str = msgspec.field(name="is")
+
+
+class Equations(msgspec.Struct):
+    """Every equation of a run, and the evidence of its diagnoses."""
+
+    rules: list[RuleShown]
+    cells: list[str]
+    evidence: list[EvidenceShown]
+
+
+class Answer(msgspec.Struct):
+    """All that the page shows."""
+
+    numbers: list[Numbers]
+    equations: Equations
+
+
 class Page:
     """The page's own code in a process of Node."""
 
@@ -97,13 +137,13 @@ class Page:
         command = [str(node), str(Path(__file__).with_name("page.mjs")), str(ROOT / "frontend")]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
-    def numbers(self, trace: Trace, questions: Sequence[tuple[int, Sequence[str]]]) -> list[Numbers]:
-        """What it shows at each step, with these nodes selected."""
+    def shows(self, trace: Trace, questions: Sequence[tuple[int, Sequence[str]]]) -> Answer:
+        """What it shows at each step, with these nodes selected, and its equations."""
         asked = [{"step": step, "nodes": nodes} for step, nodes in questions]
         assert self.process.stdin and self.process.stdout
-        self.process.stdin.write(msgspec.json.encode({"trace": trace, "questions": asked}) + b"\n")
+        self.process.stdin.write(msgspec.json.encode({"trace": trace, "questions": asked, "rules": texts()}) + b"\n")
         self.process.stdin.flush()
-        return msgspec.json.decode(self.process.stdout.readline(), type=list[Numbers])
+        return msgspec.json.decode(self.process.stdout.readline(), type=Answer)
 
     def close(self) -> None:
         """End the process and its pipes."""
@@ -142,7 +182,9 @@ def differences(trace: Trace, code: str, plain: Plain, page: Page, chance: rando
     seen = [(step, fact) for (_, step), fact in zip(chosen, facts.moments, strict=True) if fact is not None][:STEPS]
     visited = list(dict.fromkeys(visit.node for made in trace.passes for visit in made.visits))
     nodes = [chance.sample(visited, min(len(visited), NODES)) for _ in range(len(seen) + 1)]
-    numbers = page.numbers(trace, list(zip([*(step for step, _ in seen), len(trace.timeline)], nodes, strict=True)))
+    answer = page.shows(trace, list(zip([*(step for step, _ in seen), len(trace.timeline)], nodes, strict=True)))
+    yield from untrue(answer.equations, code)
+    numbers = answer.numbers
     look = Look(trace, facts)
     for (step, fact), shown in zip(seen, numbers, strict=False):
         for difference in look.differences(shown, fact.variables, fact.leaves):
@@ -153,6 +195,18 @@ def differences(trace: Trace, code: str, plain: Plain, page: Page, chance: rando
         yield f"end: {difference}"
     missing = variables.keys() - {item.name for item in numbers[-1].variables}
     yield from (f"end: variable {name} is not shown" for name in sorted(missing))
+
+
+def untrue(equations: Equations, code: str) -> Iterator[str]:
+    """Equations that don't equal their numbers, and letters that mean something else in the program."""
+    names = set(re.findall(r"[^\W\d]\w*", code))
+    for rule in equations.rules:
+        for slot in rule.slots:
+            if slot.numbers is not None and not holds(slot.numbers):
+                yield f"{rule.node}: not so: {slot.numbers}"
+            taken = {letter for letter in letters(slot.formula) | letters(rule.forward) if len(letter) == 1} & names
+            yield from (f"{rule.node}: {letter} is the program's own" for letter in sorted(taken))
+    yield from (f"not so: {cell}" for cell in equations.cells if not terms_hold(cell))
 
 
 def statement_ends(trace: Trace, code: str) -> Iterator[tuple[Moment, int]]:

@@ -37,11 +37,15 @@ export interface Health {
   cuda: boolean
 }
 
+/** A formula to compute with: a symbol's name, a number, or a function's name and its arguments. */
+export type Terms = string | number | readonly Terms[]
+
 export interface RuleSlot {
   name: string
+  letter: string
+  /** MathML whose letters are `<mi data-slot>`: places for other letters or the numbers of a node. */
   mathml: string
-  /** MathML with `<mi data-slot>` places for the numbers of a node. */
-  substituted: string
+  terms: Terms
 }
 
 export interface Rule {

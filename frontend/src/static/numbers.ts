@@ -1,8 +1,12 @@
 // Which records the page shows the numbers of at a step, for a test that compares them with plain PyTorch.
 
+import type { Rule } from '../api/client'
 import type { Trace } from '../api/types'
+import { isProduct, productOf, termsOf } from '../core/ops/product'
+import { evidenceOf } from '../core/trace/evidence'
 import { History } from '../core/trace/history'
 import { arrivals, departures, visitAt } from '../core/trace/inspect'
+import { ruleShown, type RuleShown } from '../core/trace/rule'
 import { TraceIndex } from '../core/trace/trace-index'
 
 export interface Question {
@@ -66,4 +70,37 @@ function visited(index: TraceIndex, id: string, step: number): Numbers['nodes'] 
       left: departures(index, node, at).map(({ tensor }) => tensor?.id ?? null),
     },
   ]
+}
+
+export interface Equations {
+  /** What the inspector says of each visited node by its rule. */
+  rules: ({ node: string } & RuleShown)[]
+  /** How the cells of a matrix product came about. */
+  cells: string[]
+  /** What proves each diagnosis. */
+  evidence: { code: string; is: string }[]
+}
+
+const MOST_CELLS = 12
+
+/** Every equation the inspector shows at the end of a run, and the evidence of its diagnoses. */
+export function equationsOf(trace: Trace, table: readonly Rule[]): Equations {
+  const index = new TraceIndex(trace)
+  const rules = [...index.visitsOfNode].flatMap(([id, visits]) => {
+    const node = index.node(id)
+    const rule = table.find(({ id }) => id === node?.rule)
+    if (!node || !rule || node.variable) return []
+    return visits.map((at) => ({ node: `${node.type} ${id}`, ...ruleShown(index, rule, node, at, true) }))
+  })
+  const cells = trace.ops.filter(isProduct).flatMap((op) => {
+    const product = productOf(op, (id) => index.tensor(id))
+    const { rows = 0, columns = 0 } = product?.result ?? {}
+    return Array.from({ length: Math.min(rows * columns, MOST_CELLS) }, (_, at) =>
+      termsOf(product!, Math.floor(at / columns), at % columns),
+    ).flatMap((terms) => terms ?? [])
+  })
+  const evidence = trace.findings.flatMap((finding) =>
+    evidenceOf(index, finding).map(({ is }) => ({ code: finding.code, is })),
+  )
+  return { rules, cells, evidence }
 }

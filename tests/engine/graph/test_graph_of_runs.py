@@ -316,3 +316,27 @@ def test_a_layer_holds_the_nodes_that_its_pass_made_and_no_others(name: str) -> 
                 group = groups.get(group.parent or "")
             maker = made_in.get(box.node or "") if box.kind == "op" else None
             assert around == ([maker] if maker in recorded else [])
+
+
+SEQUENTIAL = "import torch\nfrom torch import nn\nnet = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(9, 2))\n"
+
+
+def test_a_model_that_fails_inside_is_drawn_up_to_there_in_forward_order() -> None:
+    graph = graph_of(SEQUENTIAL + "out = net(torch.ones(3, 4))\n")
+    linear, relu = (
+        next(box for box in graph.boxes if box.title == title) for title in ("AddmmBackward0", "ReluBackward0")
+    )
+    assert linear.order < relu.order
+    assert [(link.source, link.target) for link in graph.links] == [(linear.id, relu.id)]
+
+
+def test_initialisation_is_drawn_only_where_there_is_nothing_else() -> None:
+    def titles(code: str) -> set[str]:
+        return {box.title for box in graph_of(code).boxes}
+
+    assert titles(SEQUENTIAL + "with torch.no_grad():\n    y = net[:2](torch.ones(3, 4))\n") == {
+        "ones",
+        "linear",
+        "relu",
+    }
+    assert "kaiming_uniform_" in titles(SEQUENTIAL)

@@ -397,16 +397,19 @@ def test_texts_are_well_formed_mathml_with_places_for_numbers() -> None:
     for rule in texts():
         for piece in (rule.forward_mathml, *(slot.mathml for slot in rule.slots)):
             ET.fromstring(piece)
-        for slot in rule.slots:
-            ET.fromstring(slot.substituted)
         assert set(rule.words) == {"zh", "en"}
         assert all(rule.words.values())
     mul = next(rule for rule in texts() if rule.id == "mul")
-    assert re.findall(r'data-slot="(\w+)"', mul.slots[0].substituted) == ["g", "other"]
-    assert mul.slots[0].mathml == (
-        "<mrow><mfrac><mrow><mo>∂</mo><mi>L</mi></mrow><mrow><mo>∂</mo><mi>a</mi></mrow></mfrac>"
-        "<mo>=</mo><mrow><mi>g</mi><mo>⊙</mo><mi>b</mi></mrow></mrow>"
-    )
+    (first, _) = mul.slots
+    assert (first.name, first.letter, first.terms) == ("self", "a", ["mul", "g", "other"])
+    assert first.mathml == '<mrow><mi data-slot="g">g</mi><mo>⊙</mo><mi data-slot="other">b</mi></mrow>'
+
+
+def test_the_sentences_name_no_letter() -> None:
+    """The page chooses letters that the program leaves free; a sentence cannot follow it."""
+    for rule in texts():
+        for words in rule.words.values():
+            assert not re.findall(r"(?<![A-Za-z0-9'’])(?!a |A |to |of )[A-Za-zα-ωΑ-Ω](?![A-Za-z0-9'’])", words), words
 
 
 @pytest.mark.parametrize(
@@ -428,5 +431,5 @@ def test_brackets_stand_where_they_matter(formula: Expr, expected: str) -> None:
 
 
 def test_letters_are_escaped() -> None:
-    assert mathml(Symbol("a"), {"a": "<"}) == "<mi>&lt;</mi>"
+    assert mathml(Symbol("a"), {"a": "<"}) == '<mi data-slot="a">&lt;</mi>'
     assert equation("<mi>a</mi>", "<mn>1</mn>") == "<mrow><mi>a</mi><mo>=</mo><mn>1</mn></mrow>"

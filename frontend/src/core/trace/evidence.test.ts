@@ -61,3 +61,22 @@ test('a value that was changed is shown before and after', () => {
   const found = { ...finding('saved_value_edited'), tensors: [edited.identity(changed.id), changed.id] }
   expect(evidenceOf(edited, found).map((row) => row.is)).toEqual([expect.stringMatching(/ · .+ → .+/)])
 })
+
+test('a missing zero_grad is shown by the sum in .grad, not by the values of the leaf', () => {
+  const trained = new TraceIndex(load('accumulation').trace)
+  const { pass, accumulation } = trained.trace.passes
+    .flatMap((pass) => pass.accumulations.map((accumulation) => ({ pass, accumulation })))
+    .find(({ accumulation }) => accumulation.before !== null)!
+  const found: Finding = {
+    code: 'step_without_zero_grad', severity: 'warning', span: pass.span!, tensors: [accumulation.tensor],
+  }
+  expect(evidenceOf(trained, found)).toEqual([{ what: 'w.grad', is: '‖4.47‖ + 3 → ‖5.1‖', wrong: true }])
+})
+
+test('memory that nothing was written to yet has no number', () => {
+  const named = index.trace.tensors.find((tensor) => tensor.names?.includes('y'))!
+  const blank = { ...named, contents: 'uninitialised' as const, data: null, summary: null }
+  const tensors = index.trace.tensors.map((tensor) => (tensor.id === named.id ? blank : tensor))
+  const rows = evidenceOf(new TraceIndex({ ...index.trace, tensors }), finding('overflow', 'y'))
+  expect(rows.map(({ is }) => is)).toEqual(['() float32 · empty()'])
+})

@@ -1,6 +1,6 @@
 // What proves a finding: what the tensors are to autograd, their shapes under each other, their values.
 
-import type { Finding } from '../../api/types'
+import type { Finding, Tensor } from '../../api/types'
 import { brief } from '../words/display'
 import { formatShape } from '../words/format'
 import type { TraceIndex } from './trace-index'
@@ -17,14 +17,18 @@ const MOST_TENSORS = 6
 /** Findings about who gets a gradient; what the tensors are to autograd proves them. */
 const ABOUT_TRACKING =
   /^cut_by_|^grad_(none|of|asked)|^nothing_requires_grad|^leaf_|untracked|^(unused|frozen|parameters)_|requires_grad|^not_a_leaf|^not_in_optimizer|^optimizer_|^number_wrapped|^tensor_of_tensors/
-const ABOUT_VALUES = /^saved_|nan|inf|zero|negative|dead|overflow|fraction|saturated/
+const ABOUT_VALUES =
+  /^saved_(changed|tensor|value)|nan|^first_inf|^(log|root|division)_|^masked_by_zero|dead|overflow|fraction|saturated/
+/** Findings about gradients that were added to those of an earlier pass. */
+const ABOUT_SUMS: ReadonlySet<string> = new Set(['step_without_zero_grad', 'gradient_added_up'])
 
-/** What the named tensors of a finding are to autograd, or their shape and type. */
+/** What the named tensors of a finding are to autograd, what their gradients came to, or their shape and type. */
 export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
   const tensors = (finding.tensors ?? []).flatMap((id) => index.tensor(id) ?? [])
   const named = tensors.filter((tensor) => (tensor.names ?? []).length > 0).slice(0, MOST_TENSORS)
   const rows = named.flatMap((tensor): Evidence[] => {
     const name = tensorName(index, tensor)
+    if (ABOUT_SUMS.has(finding.code)) return addedTo(index, tensor, finding)
     if (ABOUT_TRACKING.test(finding.code)) {
       const type = tensor.grad_fn ? (index.node(tensor.grad_fn.node)?.type ?? '') : 'None'
       return [
@@ -43,6 +47,18 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
     ]
   })
   return rows.filter((row, at) => rows.findIndex((other) => other.what === row.what && other.is === row.is) === at)
+}
+
+/** The sum in a leaf's `.grad` at the pass that the finding is about. */
+function addedTo(index: TraceIndex, leaf: Tensor, { span }: Finding): Evidence[] {
+  const at = index.accumulationsOf
+    .get(index.identity(leaf.id))
+    ?.find(({ pass, accumulation }) => pass.span?.line === span?.line && accumulation.before !== null)
+  const { before, delta, after } = at?.accumulation ?? {}
+  const [old, added, sum] = [before, delta, after].map((id) => index.tensor(id))
+  if (!old || !added || !sum) return []
+  const is = `${brief(old)} + ${brief(added)} → ${brief(sum)}`
+  return [{ what: `${tensorName(index, leaf)}.grad`, is, wrong: true }]
 }
 
 /** Shapes written under each other from the right, as broadcasting reads them. */

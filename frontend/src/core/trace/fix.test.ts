@@ -49,6 +49,26 @@ describe('changed lines', () => {
     expect(lines.map(({ kind, line }) => `${kind} ${line}`)).toEqual(['new 1', 'old 4', 'new 5'])
   })
 
+  test('make the one program of the other, whatever changed, down to the last letter', () => {
+    const applied = (before: string, after: string): string => {
+      const rows = changedLines(before, after)
+      const gone = new Set(rows.flatMap(({ kind, line }) => (kind === 'old' ? [line] : [])))
+      const lines = before.split('\n').filter((_, at) => !gone.has(at + 1))
+      for (const { kind, line, head, changed, tail } of rows)
+        if (kind === 'new') lines.splice(line - 1, 0, head + changed + tail)
+      return lines.join('\n')
+    }
+    const long = `loss = ${'x + '.repeat(80)}y.detach()`
+    const lines = ['a', 'b', long, long.replace('.detach()', ''), 'if x:', '    y']
+    let seed = 7
+    const drawn = (): string =>
+      Array.from({ length: 6 }, () => lines[(seed = (seed * 16807) % 2147483647) % lines.length]!).join('\n')
+    for (let round = 0; round < 200; round++) {
+      const [before, after] = [drawn(), drawn()]
+      expect(applied(before, after)).toBe(after)
+    }
+  })
+
   test('nothing changed, nothing shown; everything changed, everything shown', () => {
     expect(changedLines('a\nb', 'a\nb')).toEqual([])
     const many = (letter: string) => Array.from({ length: 500 }, (_, at) => `${letter}${at}`).join('\n')

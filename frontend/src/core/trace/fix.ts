@@ -66,7 +66,7 @@ export function proofRows(trial: Trial, t: Words): ProofRow[] {
 function named({ what, name = '' }: Shift, t: Words): string {
   if (what === 'gradient') return `${name}.grad`
   if (what === 'value') return name
-  return t({ loss: 'compare.loss', memory: 'memory.at_most', printed: 'fix.printed' }[what])
+  return t({ loss: 'compare.loss', memory: 'fix.memory', printed: 'fix.printed' }[what])
 }
 
 function both({ what, before, after }: Shift, t: Words): [string, string] {

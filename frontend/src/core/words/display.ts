@@ -135,12 +135,19 @@ export function uniform(tensor: Tensor): number | null {
   return summary.min === summary.max ? wireNumber(summary.min) : null
 }
 
-/** One term of a sum: the number all elements are, a small matrix's norm otherwise, with `‖ ‖`. */
+/** One term of a sum: the number all elements are, a small matrix's norm otherwise, with `‖ ‖`; a word for contents
+ *  that are no numbers. */
 export function brief(tensor: Tensor): string {
+  if (tensor.contents && tensor.contents !== 'known') return textOf(decide(tensor))
   const value = uniform(tensor)
   if (value !== null) return formatNumber(value)
   const norm = normOf(tensor)
+  if (Number.isNaN(norm) && nonFinite(tensor).nan === 0) return textOf(UNKNOWN)
   return Number.isFinite(norm) ? `‖${formatNorm(norm)}‖` : formatNumber(norm)
+}
+
+function textOf(shown: Display): string {
+  return shown.kind === 'word' ? shown.text : '—'
 }
 
 export interface Cells {

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import type { Terms } from '../../api/client'
+import { evaluate, sum, type Grid } from './formula'
+
+const matrix: Grid = { shape: [2, 3], values: [1, 2, 3, 4, 5, 6] }
+const row: Grid = { shape: [3], values: [10, 20, 30] }
+const column: Grid = { shape: [2, 1], values: [1, 2] }
+const axis = (value: number): Grid => ({ shape: [], values: [value] })
+const names: Readonly<Record<string, Grid>> = { matrix, row, column, first: axis(0), last: axis(-1), five: axis(5) }
+
+function value(terms: Terms, into: readonly number[] = [2, 3]): Grid | null {
+  return evaluate(terms, (name) => names[name] ?? null, into)
+}
+
+test('operands are stretched as broadcasting does', () => {
+  expect(value(['add', 'matrix', 'row'])!.values).toEqual([11, 22, 33, 14, 25, 36])
+  expect(value(['mul', 'column', 'row'])).toEqual({ shape: [2, 3], values: [10, 20, 30, 20, 40, 60] })
+  expect(value(['add', ['outer', 'row', 'row'], 'matrix'])).toBeNull()
+})
+
+test('matrices are multiplied and turned', () => {
+  expect(value(['matmul', 'matrix', ['transpose', 'matrix']])).toEqual({ shape: [2, 2], values: [14, 32, 32, 77] })
+  expect(value(['matmul', 'matrix', 'row'])).toEqual({ shape: [2], values: [140, 320] })
+  expect(value(['matmul', 'row', 'row'])).toEqual({ shape: [], values: [1400] })
+  expect(value(['matmul', 'matrix', 'matrix'])).toBeNull()
+})
+
+test('sums keep the axes they went along', () => {
+  expect(sum(matrix, [-1])).toEqual({ shape: [2, 1], values: [6, 15] })
+  expect(sum(matrix, [2])).toBeNull()
+  expect(value(['div', ['total', 'matrix', 'first'], ['size', 'matrix', 'first']])!.values).toEqual([2.5, 3.5, 4.5])
+  expect(value(['mean', 'matrix', 'last'])!.values).toEqual([2, 5])
+})
+
+test('some functions take the shape of the input', () => {
+  expect(value(['mul', 'five', ['ones', 'matrix']])!.values).toEqual([5, 5, 5, 5, 5, 5])
+  expect(value(['expand', 'row', 'first'])!.values).toEqual([10, 20, 30, 10, 20, 30])
+  expect(value(['put', 'row', 'first', 'last'])!.values).toEqual([0, 0, 0, 10, 20, 30])
+  expect(value(['reshape', 'matrix'], [6])!.shape).toEqual([6])
+  expect(value(['reshape', 'matrix'], [5])).toBeNull()
+})
+
+test('what is not known has no value', () => {
+  expect(value(['conv', 'matrix', 'row'])).toBeNull()
+  expect(value(['add', 'matrix', 'nobody'])).toBeNull()
+})

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest'
+import type { Rule } from '../../api/client'
+import type { Trace } from '../../api/types'
+import { load } from '../fixtures/load'
+import { gradientLetter, ruleShown } from './rule'
+import { TraceIndex } from './trace-index'
+
+const place = (name: string, letter: string): string => `<mi data-slot="${name}">${letter}</mi>`
+const rule: Rule = {
+  id: 'mul',
+  forward_mathml: `<mrow>${place('result', 'c')}<mo>=</mo>${place('self', 'a')}<mo>⊙</mo>${place('other', 'b')}</mrow>`,
+  slots: [
+    {
+      name: 'self', letter: 'a', mathml: `<mrow>${place('g', 'g')}<mo>⊙</mo>${place('other', 'b')}</mrow>`,
+      terms: ['mul', 'g', 'other'],
+    },
+    {
+      name: 'other', letter: 'b', mathml: `<mrow>${place('g', 'g')}<mo>⊙</mo>${place('self', 'a')}</mrow>`,
+      terms: ['mul', 'g', 'self'],
+    },
+  ],
+  words: { zh: '', en: '' },
+  source: '',
+}
+
+function shown(trace: Trace) {
+  const index = new TraceIndex(trace)
+  const node = trace.nodes.find(({ type }) => type === 'MulBackward0')!
+  return ruleShown(index, rule, node, index.visitsOfNode.get(node.id)![0]!, true)
+}
+
+const text = (mathml: string | null): string => mathml!.replace(/<\/mt[rd]>/g, ' ').replace(/<[^>]*>/g, '')
+
+test('a rule is filled with the numbers of the visit and what they came to', () => {
+  const { slots, stands } = shown(load('accumulation').trace)
+  expect(slots.map(({ numbers }) => text(numbers))).toEqual(['1 1  ⊙3=3 3  '])
+  expect(stands).toEqual([
+    { letter: 'a', name: 'w' }, { letter: 'b', name: '3' }, { letter: 'c', name: '3 * w' },
+    { letter: 'L', name: 'second' },
+  ])
+})
+
+test('the sum over broadcast axes stands in the equation', () => {
+  const [slot] = shown(load('broadcasting').trace).slots
+  expect(text(slot!.formula)).toBe('∂L∂b=∑0(g⊙a)')
+  expect(text(slot!.numbers)).toBe('∑0(1 1 1  1 1 1  ⊙1 2 3  4 5 6  )=5 7 9  ')
+})
+
+test('letters that the program uses are left to it', () => {
+  const { trace } = load('accumulation')
+  const code = `${trace.program.code}\na = b = g = L = 0`
+  const used = { ...trace, program: { ...trace.program, code } }
+  expect(text(shown(used).slots[0]!.formula)).toBe('∂J∂d=u⊙h')
+  expect(gradientLetter(new TraceIndex(used))).toBe('u')
+})
+
+test('numbers that do not make the equation true are not shown', () => {
+  const { trace } = load('accumulation')
+  const node = trace.nodes.find(({ type }) => type === 'MulBackward0')!
+  const left = trace.passes.flatMap(({ visits }) => visits).find((visit) => visit.node === node.id)!.left[0]
+  const tensors = trace.tensors.map((tensor) => (tensor.id === left ? { ...tensor, data: [3, 4] } : tensor))
+  expect(shown({ ...trace, tensors }).slots[0]!.numbers).toBeNull()
+})
+
+test('what rounding alone keeps apart is nearly equal', () => {
+  const { trace } = load('accumulation')
+  const node = trace.nodes.find(({ type }) => type === 'MulBackward0')!
+  const left = trace.passes.flatMap(({ visits }) => visits).find((visit) => visit.node === node.id)!.left[0]
+  const tensors = trace.tensors.map((tensor) => (tensor.id === left ? { ...tensor, data: [3.001, 3] } : tensor))
+  expect(text(shown({ ...trace, tensors }).slots[0]!.numbers)).toContain('≈')
+})

@@ -106,19 +106,11 @@ class RuleShown(msgspec.Struct):
     slots: list[SlotShown]
 
 
-class EvidenceShown(msgspec.Struct):
-    """A row that proves a diagnosis."""
-
-    code: str
-    shown: str = msgspec.field(name="is")
-
-
 class Equations(msgspec.Struct):
-    """Every equation of a run, and the evidence of its diagnoses."""
+    """Every equation of a run."""
 
     rules: list[RuleShown]
     cells: list[str]
-    evidence: list[EvidenceShown]
 
 
 class Answer(msgspec.Struct):

@@ -3,7 +3,6 @@
 import type { Rule } from '../api/client'
 import type { Trace } from '../api/types'
 import { isProduct, productOf, termsOf } from '../core/ops/product'
-import { evidenceOf } from '../core/trace/evidence'
 import { History } from '../core/trace/history'
 import { arrivals, departures, visitAt } from '../core/trace/inspect'
 import { ruleShown, type RuleShown } from '../core/trace/rule'
@@ -77,13 +76,11 @@ export interface Equations {
   rules: ({ node: string } & RuleShown)[]
   /** How the cells of a matrix product came about. */
   cells: string[]
-  /** What proves each diagnosis. */
-  evidence: { code: string; is: string }[]
 }
 
 const MOST_CELLS = 12
 
-/** Every equation the inspector shows at the end of a run, and the evidence of its diagnoses. */
+/** Every equation the inspector shows at the end of a run. */
 export function equationsOf(trace: Trace, table: readonly Rule[]): Equations {
   const index = new TraceIndex(trace)
   const rules = [...index.visitsOfNode].flatMap(([id, visits]) => {
@@ -99,8 +96,5 @@ export function equationsOf(trace: Trace, table: readonly Rule[]): Equations {
       termsOf(product!, Math.floor(at / columns), at % columns),
     ).flatMap((terms) => terms ?? [])
   })
-  const evidence = trace.findings.flatMap((finding) =>
-    evidenceOf(index, finding).map(({ is }) => ({ code: finding.code, is })),
-  )
-  return { rules, cells, evidence }
+  return { rules, cells }
 }

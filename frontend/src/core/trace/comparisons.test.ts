@@ -19,8 +19,6 @@ function told(part: Partial<Comparison> = {}): Comparison {
     there: side(),
     differs: true,
     lines: [],
-    types: [],
-    passes: [],
     tensors: [],
     matched: 4,
     ...part,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True)
@@ -115,8 +115,9 @@ SUBSCRIPTED = frozenset({
 """Functions whose last argument says along which axis or at which index."""
 
 
-Terms: TypeAlias = "str | float | list[Terms]"
-"""A formula to compute with: a symbol's name, a number, or a function's name followed by its arguments."""
+Terms: TypeAlias = str | float | list[Any]
+"""A formula to compute with: a symbol's name, a number, or a function's name followed by its arguments, which are such
+formulas; a schema knows no type that holds itself."""
 
 
 def mathml(expr: Expr, letters: Letters) -> str:

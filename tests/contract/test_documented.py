@@ -131,7 +131,7 @@ def test_every_file_that_the_documents_name_is_there() -> None:
 
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_every_panel_has_a_title(language: str) -> None:
-    panels = re.search(r"PANELS = \[(.*?)\]", (ROOT / "frontend/src/core/state.ts").read_text("utf-8"))
+    panels = re.search(r"PANELS = \[(.*?)\]", (ROOT / "frontend/src/core/state.ts").read_text("utf-8"), re.DOTALL)
     assert panels is not None
     words = json.loads((ROOT / "frontend" / "words" / f"{language}.json").read_text("utf-8"))
     assert [name for name in re.findall(r"'(\w+)'", panels[1]) if not words.get(f"dock.{name}")] == []

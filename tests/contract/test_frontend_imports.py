@@ -14,8 +14,8 @@ APP = ("app/elements", "app/state")
 ROOMS: dict[str, tuple[str, ...]] = {
     "core": (),
     "core/words": ("core",),
-    "core/trace": ("core", "core/words"),
-    "core/ops": ("core/words",),
+    "core/trace": ("core", "core/words", "core/ops"),
+    "core/ops": ("core", "core/words"),
     "core/layout": ("core", "core/words", "core/trace"),
     "core/paint": ("core", "core/words", "core/trace", "core/ops", "core/layout"),
     "api": ("core", "core/layout"),

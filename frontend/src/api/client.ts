@@ -1,6 +1,7 @@
 // The server's routes: the only file that knows URLs.
 
 import type { Layout } from '../core/layout/geometry'
+import type { Rule } from '../core/rules'
 import type { Lang, Level } from '../core/state'
 import type { Comparison, Engine, Fixes, Graph, Trace } from './types'
 
@@ -35,25 +36,6 @@ export interface Health {
   torch: string
   devices: string[]
   cuda: boolean
-}
-
-/** A formula to compute with: a symbol's name, a number, or a function's name and its arguments. */
-export type Terms = string | number | readonly Terms[]
-
-export interface RuleSlot {
-  name: string
-  letter: string
-  /** MathML whose letters are `<mi data-slot>`: places for other letters or the numbers of a node. */
-  mathml: string
-  terms: Terms
-}
-
-export interface Rule {
-  id: string
-  forward_mathml: string
-  slots: RuleSlot[]
-  words: Record<Lang, string>
-  source: string
 }
 
 export interface GraphChoice {

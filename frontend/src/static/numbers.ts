@@ -1,6 +1,6 @@
 // Which records the page shows the numbers of at a step, for a test that compares them with plain PyTorch.
 
-import type { Rule } from '../api/client'
+import type { Rule } from '../core/rules'
 import type { Trace } from '../api/types'
 import { isProduct, productOf, termsOf } from '../core/ops/product'
 import { History } from '../core/trace/history'

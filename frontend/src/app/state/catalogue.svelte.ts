@@ -1,6 +1,7 @@
 // What the server offers besides runs: lessons, devices, written rules.
 
 import * as api from '../../api/client'
+import type { Rule } from '../../core/rules'
 import { inGroups } from '../../core/lessons'
 import type { PageView } from './view.svelte'
 
@@ -9,7 +10,7 @@ export class Catalogue {
   lessons: api.Lesson[] = $state.raw([])
   lessonsMissing = $state(false)
   health: api.Health | null = $state.raw(null)
-  rules: ReadonlyMap<string, api.Rule> = $state.raw(new Map())
+  rules: ReadonlyMap<string, Rule> = $state.raw(new Map())
   readonly lesson: api.Lesson | null = $derived.by(
     () => this.lessons.find((lesson) => lesson.name === this.view.state.lesson) ?? null,
   )

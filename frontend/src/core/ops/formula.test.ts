@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Terms } from '../../api/client'
+import type { Terms } from '../rules'
 import { evaluate, sum, type Grid } from './formula'
 
 const matrix: Grid = { shape: [2, 3], values: [1, 2, 3, 4, 5, 6] }

@@ -1,6 +1,6 @@
 // Formulas of derivative rules, computed from the numbers that stand in them: what is shown is checked with it.
 
-import type { Terms } from '../../api/client'
+import type { Terms } from '../rules'
 
 /** Numbers in row-major order; one number has no axes. */
 export interface Grid {

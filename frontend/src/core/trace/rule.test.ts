@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Rule } from '../../api/client'
+import type { Rule } from '../rules'
 import type { Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import { gradientLetter, ruleShown } from './rule'

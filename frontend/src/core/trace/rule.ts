@@ -1,8 +1,8 @@
 // A derivative rule beside one visit: in letters that the program leaves free, and with the numbers that were there.
 
-import type { Rule, RuleSlot } from '../../api/client'
 import type { Node, Reduction, Tensor } from '../../api/types'
 import { count, evaluate, sum, type Grid } from '../ops/formula'
+import type { Rule, RuleSlot } from '../rules'
 import { display } from '../words/display'
 import { formatNumber, MINUS } from '../words/format'
 import { elements, nodeName, tensorName } from './naming'

@@ -239,7 +239,7 @@ class Look:
     def __init__(self, trace: Trace, facts: Facts) -> None:
         self.reader = Reader(trace)
         self.passes: dict[str, PassFact] = {
-            made.id: fact for made, fact in zip(engine_calls(trace), facts.passes, strict=False)
+            made.id: fact for made, fact in zip(engine_calls(trace, len(facts.passes)), facts.passes, strict=False)
         }
 
     def differences(

@@ -23,6 +23,8 @@ from engine.worker.capture.tensor_state import State
 _T = TypeVar("_T")
 _MOST_TENSORS = 64  # of one list or dict
 MOST_NAMES = 2_000
+_PLAIN = (int, float, complex, str, bytes)
+"""Values whose names are left out first."""
 _BLOB_BYTES = 1 << 20
 _BLOBS_BYTES = 16 << 20
 
@@ -49,7 +51,10 @@ class FinalState:
         mine = [(name, value) for name, value in names.items() if name not in self.before]
         if len(mine) > MOST_NAMES:
             self.recorder.outbox.say(Omitted("variables", "variables", MOST_NAMES, len(mine) - MOST_NAMES))
-            del mine[MOST_NAMES:]
+            room = MOST_NAMES - sum(not isinstance(value, _PLAIN) for _, value in mine)
+            plain = [name for name, value in mine if isinstance(value, _PLAIN)]
+            left_out = set(plain[max(0, room) :])
+            mine = [(name, value) for name, value in mine if name not in left_out][:MOST_NAMES]
         nodes = self.recorder.nodes
         nodes.begin(0, NEVER)
         for name, value in mine:

@@ -157,6 +157,7 @@ NEAR_MISSES: dict[str, str] = {
     "no_network": "import socket\nprint(socket.gethostname.__name__)\n",
     "no_processes": "import os\nprint(os.getpid() > 0)\n",
     "not_allowed": "raise PermissionError('not today')\n",
+    "device_absent": "x = torch.ones(2, device='cpu')\n",
     "out_of_memory": "x = torch.ones(1000, 1000)\n",
     "input_not_available": "raise EOFError('my file has ended')\n",
     "recursion": "def f(n):\n    return 0 if n == 0 else f(n - 1)\nf(100)\n",

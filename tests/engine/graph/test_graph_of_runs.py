@@ -336,6 +336,7 @@ def test_initialisation_is_drawn_only_where_there_is_nothing_else() -> None:
 
     assert titles(SEQUENTIAL + "with torch.no_grad():\n    y = net[:2](torch.ones(3, 4))\n") == {
         "ones",
+        "Linear",
         "linear",
         "relu",
     }

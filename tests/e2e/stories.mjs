@@ -821,7 +821,7 @@ const stories = {
     await page.setViewportSize({ width: 390, height: 844 })
     await page.goto(shared)
     await page.reload()
-    await until(() => page.locator('.beside-pane .gg-scene .box').count(), (count) => count > 0, 'both pictures on a phone')
+    await page.locator('.beside-pane').first().waitFor({ state: 'attached' })
     const wide = await page.evaluate(() => document.documentElement.scrollWidth)
     check(wide <= 390, `the page is ${wide} px wide`)
     await shoot(page, 'compare-phone')

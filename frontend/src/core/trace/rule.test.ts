@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import type { Rule } from '../rules'
 import type { Trace } from '../../api/types'
 import { load } from '../fixtures/load'
-import { gradientLetter, ruleShown } from './rule'
+import { ruleShown } from './rule'
+import { gradientLetter } from './rule-letters'
 import { TraceIndex } from './trace-index'
 
 const place = (name: string, letter: string): string => `<mi data-slot="${name}">${letter}</mi>`

@@ -1,0 +1,125 @@
+// What stands in the places of a derivative rule at one visit, and how it is written.
+
+import type { Node, Reduction, Tensor } from '../../api/types'
+import type { Grid } from '../ops/formula'
+import type { Rule, RuleSlot } from '../rules'
+import { display } from '../words/display'
+import { formatNumber, MINUS } from '../words/format'
+import { elements, nodeName, tensorName } from './naming'
+import { CONSTANT, escape } from './rule-letters'
+import { reductionOf } from './story'
+import type { TraceIndex, VisitAt } from './trace-index'
+
+/** A value in a rule: a tensor of the trace, or a number or axes as the node keeps them. */
+type Value = Tensor | string
+
+/** What stands in the places of a node's rule. */
+export class Values {
+  constructor(
+    private readonly index: TraceIndex,
+    readonly node: Node,
+    readonly at: VisitAt,
+  ) {}
+
+  /** The gradient, an input by its slot, a saved field or the result. */
+  of(name: string, into?: Tensor): Value | undefined {
+    const { index, node, at } = this
+    if (name === CONSTANT) return String(Math.PI)
+    if (name === 'g') return index.tensor(at.visit.entered.find((id) => id !== null))
+    if (name === 'n') return into && String(elements(into))
+    const saved = node.saved?.find((kept) => kept.field === name)
+    if (saved?.tensor) return index.tensor(saved.tensor)
+    const kept = saved?.text
+    if (kept != null) return axes(kept) ? kept : undefined
+    const op = index.op(node.op)
+    if (name === 'result') return index.tensor(op?.outputs[0])
+    const slot = node.edges.findIndex((edge) => edge.name === name)
+    const next = index.node(node.edges[slot]?.to)
+    if (next?.variable) return index.tensor(next.variable)
+    if (next && next.op !== node.op)
+      return index.tensor(index.op(next.op)?.outputs[node.edges[slot]?.input_nr ?? 0])
+    // Without an edge, the call's own arguments say it, as long as the call is the operation: `x * 3`, but not a layer.
+    const given =
+      op && op.nodes.length === 1 && op.arguments.length === node.edges.length ? op.arguments[slot] : undefined
+    if (given?.tensor) return index.tensor(given.tensor)
+    return given?.text != null && axes(given.text) ? given.text : undefined
+  }
+
+  name(place: string): string {
+    const own = nodeName(this.index, this.node)
+    if (place === 'result') return own === this.node.type ? '' : own
+    const value = this.of(place)
+    if (value === undefined) return ''
+    if (typeof value === 'string') return axes(value)!.map(formatNumber).join(', ')
+    const name = tensorName(this.index, value)
+    return name === value.id || name === own ? '' : name
+  }
+
+  left(slot: RuleSlot, rule: Rule): Tensor | undefined {
+    return this.index.tensor(this.at.visit.left[this.number(slot, rule)])
+  }
+
+  reduction(slot: RuleSlot, rule: Rule): Reduction | undefined {
+    return reductionOf(this.at.visit, this.number(slot, rule))
+  }
+
+  private number(slot: RuleSlot, rule: Rule): number {
+    const number = this.node.edges.findIndex((edge) => edge.name === slot.name)
+    return number >= 0 ? number : rule.slots.indexOf(slot)
+  }
+}
+
+/** How PyTorch prints an axis −1 that it keeps without sign. */
+const UNSIGNED_MINUS_ONE = '18446744073709551615'
+
+/** The numbers of `2.5`, `-1` or `(0, 1)`; null of other texts. */
+function axes(text: string): number[] | null {
+  const parts = text.replace(/^[([]|[)\]]$/g, '').replace(/,$/, '').split(',')
+  const numbers = parts.map((part) => (part.trim() === UNSIGNED_MINUS_ONE ? -1 : Number(part.trim() || NaN)))
+  return numbers.every(Number.isFinite) ? numbers : null
+}
+
+/** A value as it is written, and the same to compute with; an ellipsis is NaN, so that nothing is made of it. */
+export interface Written {
+  mathml: string
+  texts: readonly string[]
+  grid: Grid
+}
+
+function grid(shape: readonly number[], texts: readonly string[]): Grid {
+  return { shape, values: texts.map(readNumber) }
+}
+
+function readNumber(text: string): number {
+  if (text === 'True' || text === 'False') return Number(text === 'True')
+  return Number(text.replaceAll(MINUS, '-').replace('Inf', 'Infinity'))
+}
+
+/** A small tensor or a few numbers; null for a tensor too large to write out. */
+export function written(value: Value, gradient: boolean): Written | null {
+  const colour = gradient ? ' class="gradient"' : ''
+  const number = (text: string): string => `<mn${colour}>${escape(text)}</mn>`
+  if (typeof value === 'string') {
+    const texts = axes(value)!.map(formatNumber)
+    return { mathml: number(texts.join(', ')), texts, grid: grid(texts.length === 1 ? [] : [texts.length], texts) }
+  }
+  const shown = display(value)
+  if (shown.kind === 'number' || (shown.kind === 'word' && value.shape.length === 0))
+    return { mathml: number(shown.text), texts: [shown.text], grid: grid([], [shown.text]) }
+  if (shown.kind !== 'matrix' || shown.stacked) return null
+  const rows = shown.rows.map(
+    (row) => `<mtr>${row.map((cell) => `<mtd><mn>${escape(cell)}</mn></mtd>`).join('')}</mtr>`,
+  )
+  const texts = shown.rows.flat()
+  return {
+    mathml: `<mtable class="${gradient ? 'gradient ' : ''}matrix">${rows.join('')}</mtable>`,
+    texts,
+    grid: grid([...value.shape.slice(0, -1), shown.rows[0]!.length], texts),
+  }
+}
+
+/** A negative or very small number among others stands in brackets. */
+export function bracketed({ mathml, texts: [text = ''], grid }: Written, name: string): string {
+  const bare = name === 'dim' || grid.shape.length > 0 || !(text.startsWith(MINUS) || /\de/.test(text))
+  return bare ? mathml : `<mrow><mo>(</mo>${mathml}<mo>)</mo></mrow>`
+}

@@ -6,7 +6,7 @@ by how many passes, optimizer steps and `zero_grad`s came before; what its tenso
 
 Compared are: each variable's value and the `.grad` beside it; each leaf that a running function, module or object holds, with its
 `.grad` (found again by its value, not by a name); each gradient the ledger says was added; the gradients that enter and leave nodes
-selected by chance. Not compared are: moments inside a statement or within a pass; statements that call another function of the
+selected by chance, also those in the sentence of the visit's step. Not compared are: moments inside a statement or within a pass; statements that call another function of the
 program; steps of a run whose loops are a sample; leaves that nothing holds any more; how numbers are rounded for the eye.
 """
 
@@ -74,13 +74,21 @@ class LeafShown(msgspec.Struct):
     added: list[Added]
 
 
+class Told(msgspec.Struct):
+    """The numbers in the sentence of a visit's step: what it received, and what it sent by slot."""
+
+    received: list[str]
+    sent: list[tuple[int, str]]
+
+
 class NodeShown(msgspec.Struct):
-    """A node in the inspector."""
+    """A node in the inspector, and in the sentence of its visit."""
 
     pass_id: str = msgspec.field(name="pass")
     visit: int
     entered: list[Shown]
     left: list[Shown]
+    told: Told | None
 
 
 class Numbers(msgspec.Struct):
@@ -262,6 +270,15 @@ class Look:
             for way, expected, got in (("entered", visit.entered, node.entered), ("left", visit.left, node.left)):
                 for value, tensor in zip(expected, got, strict=True):
                     yield from (f"node {visit.node} {way}: {wrong}" for wrong in self._wrong(value, tensor))
+            if node.told:
+                yield from (f"sentence of {visit.node}: {wrong}" for wrong in self._told(node.told, visit))
+
+    def _told(self, told: Told, visit: VisitFact) -> Iterator[str]:
+        arrived = [value for value in visit.entered if value is not None]
+        for value, tensor in zip(arrived, told.received, strict=True):
+            yield from self._wrong(value, tensor)
+        for slot, tensor in told.sent:
+            yield from self._wrong(visit.left[slot], tensor)
 
     def _variable(self, row: VariableShown, fact: TensorFact | None) -> Iterator[str]:
         if fact is None:
@@ -289,6 +306,12 @@ def test_the_comparison_can_fail(plain: Plain, page: Page) -> None:
     code = "import torch\nx = torch.ones(2, requires_grad=True)\ny = (x * 2).sum()\ny.backward()\n"
     trace = engine.run(code)
     found = list(differences(trace, code.replace("2).sum", "3).sum"), plain, page, random.Random(0)))
-    for start in ("end: variable x: grad", "end: ledger of x", "end: variable y", "end: node MulBackward0 left"):
+    for start in (
+        "end: variable x: grad",
+        "end: ledger of x",
+        "end: variable y",
+        "end: node MulBackward0 left",
+        "end: sentence of MulBackward0",
+    ):
         assert any(item.startswith(start) for item in found), start
     assert any(item.startswith("step") for item in found)

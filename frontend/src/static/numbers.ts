@@ -6,6 +6,7 @@ import { isProduct, productOf, termsOf } from '../core/ops/product'
 import { History } from '../core/trace/history'
 import { arrivals, departures, visitAt } from '../core/trace/inspect'
 import { ruleShown, type RuleShown } from '../core/trace/rule'
+import { exchangeOf } from '../core/trace/story'
 import { TraceIndex } from '../core/trace/trace-index'
 
 export interface Question {
@@ -22,7 +23,13 @@ export interface Numbers {
   /** One for each leaf with an account: what the ledger and the inspector say of it. */
   leaves: { name: string; value: Shown; grad: Shown; added: { pass: string; visit: number; delta: Shown }[] }[]
   /** What the inspector says of a selected node once it was visited. */
-  nodes: { pass: string; visit: number; entered: Shown[]; left: Shown[] }[]
+  nodes: { pass: string; visit: number; entered: Shown[]; left: Shown[]; told: Told | null }[]
+}
+
+/** The records in the sentence of a visit's step: what it received, and by slot what it sent. */
+interface Told {
+  received: string[]
+  sent: [slot: number, tensor: string][]
 }
 
 /** The numbers at each of several steps. */
@@ -67,8 +74,16 @@ function visited(index: TraceIndex, id: string, step: number): Numbers['nodes'] 
       pass: at.pass.id, visit: at.index,
       entered: arrivals(index, at).map(({ tensor }) => tensor?.id ?? null),
       left: departures(index, node, at).map(({ tensor }) => tensor?.id ?? null),
+      told: toldAt(index, at.step),
     },
   ]
+}
+
+function toldAt(index: TraceIndex, step: number): Told | null {
+  const event = index.event(step)
+  if (event?.kind !== 'visit') return null
+  const { received, sent } = exchangeOf(index, index.passes.get(event.pass!)?.visits[event.visit!])
+  return { received: received.map(({ id }) => id), sent: sent.map(({ slot, tensor }) => [slot, tensor.id]) }
 }
 
 export interface Equations {

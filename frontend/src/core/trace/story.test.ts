@@ -32,6 +32,18 @@ describe.each(NAMES)('%s', (name) => {
   })
 })
 
+test('a visit says what it received and what it sends to whom', () => {
+  const of = index('scalar_expression')
+  const told = of.trace.timeline.flatMap(({ kind }, at) => (kind === 'visit' ? [tell(of, at + 1, words('en'))] : []))
+  expect(told.map(({ text, value }) => `${text} ${value}`)).toEqual([
+    'Visit y, receives: 1, sends 1 → x ** 2 + 3 * x',
+    'Visit x ** 2 + 3 * x, receives: 1, sends 1 → x ** 2, 1 → 3 * x',
+    'Visit 3 * x, receives: 1, sends 3 → x',
+    'Visit x ** 2, receives: 1, sends 4 → x',
+    'Visit x, receives: 7',
+  ])
+})
+
 test('a hook says its name, its place and what it made of the gradient', () => {
   const of = index('hooks')
   const told = tell(of, stepOf(of, 'hook'), words('en'))

@@ -1,6 +1,6 @@
 // The timeline in words: what happened at a step, which line it was, which node it concerns.
 
-import type { Gap, HookCall, Node, Op, Reduction, Step, Update, Visit } from '../../api/types'
+import type { Gap, HookCall, Node, Op, Reduction, Step, Tensor, Update, Visit } from '../../api/types'
 import { brief as briefTerm } from '../words/display'
 import { formatShape } from '../words/format'
 import type { TraceIndex } from './trace-index'
@@ -141,10 +141,7 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
   }
   const visit = pass.visits[step.visit ?? 0]
   const name = nodeName(index, index.node(visit?.node))
-  if (step.kind === 'visit') {
-    const arrived = visit?.entered.find((id) => id !== null)
-    return arrived ? told(t('step.visit', { name }), value(arrived), 'gradient') : told(t('step.visit_none', { name }))
-  }
+  if (step.kind === 'visit') return tellVisit(index, visit, name, t)
   if (step.kind === 'reduce') {
     const reduction = visit && reductionOf(visit, step.slot)
     const target = index.node(index.node(visit?.node)?.edges[reduction?.slot ?? -1]?.to)
@@ -169,6 +166,31 @@ function tellBackward(index: TraceIndex, step: Step, t: Words): Told {
     ),
     'gradient',
   )
+}
+
+function tellVisit(index: TraceIndex, visit: Visit | undefined, name: string, t: Words): Told {
+  const { received, sent } = exchangeOf(index, visit)
+  if (received.length === 0) return told(t('step.visit_none', { name }))
+  const arrived = received.map(briefTerm).join(', ')
+  const left = sent.map(({ tensor, to }) => `${briefTerm(tensor)} → ${nodeName(index, to)}`)
+  if (left.length > MOST_SENT) left.splice(MOST_SENT, Infinity, t('graph.more', { n: left.length - MOST_SENT }))
+  const value = left.length === 0 ? arrived : t('step.visit_sends', { received: arrived, sent: left.join(', ') })
+  return told(t('step.visit', { name }), value, 'gradient')
+}
+
+const MOST_SENT = 3
+
+/** What the sentence of a visit speaks of; a gradient still to be summed over broadcast axes is told at that step. */
+export function exchangeOf(
+  index: TraceIndex, visit: Visit | undefined,
+): { received: Tensor[]; sent: { tensor: Tensor; slot: number; to: Node | undefined }[] } {
+  const tensors = (ids: readonly (string | null)[]): Tensor[] => ids.flatMap((id) => index.tensor(id) ?? [])
+  const edges = index.node(visit?.node)?.edges ?? []
+  const sent = edges.flatMap((edge, slot) => {
+    const tensor = index.tensor(visit?.left[slot])
+    return tensor && edge.to && !reductionOf(visit!, slot) ? [{ tensor, slot, to: index.node(edge.to) }] : []
+  })
+  return { received: tensors(visit?.entered ?? []), sent }
 }
 
 export function reductionOf(visit: Visit, slot: number | null | undefined): Reduction | undefined {

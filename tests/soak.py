@@ -39,7 +39,9 @@ PROGRAMS: dict[str, tuple[str, tuple[str, ...]]] = {
 """What people and attackers send, and how it may end."""
 
 MIX = ("lesson",) * 10 + ("loop", "raises", "raises", "exits", "crashes", "hoards", "floods", "never ends")
-LIMITS = {"wall_s": 1.0, "memory_bytes": 256 * 1024**2}
+MEMORY_BYTES = 256 * 1024**2
+SHORT_S = 1.0
+"""For the programs that only a limit ends; the others have the time that a server gives, however busy the machine."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,10 @@ def _send(at: Server, until: float, numbers: Iterator[int], seed: int, outcomes:
         while time.monotonic() < until:
             name = choose.choice(MIX)
             code, ends = PROGRAMS[name]
-            body: dict[str, Any] = {"code": code.format(n=next(numbers)), "limits": LIMITS}
+            limits: dict[str, float] = {"memory_bytes": MEMORY_BYTES}
+            if "limited" in ends:
+                limits["wall_s"] = SHORT_S
+            body: dict[str, Any] = {"code": code.format(n=next(numbers)), "limits": limits}
             if choose.random() < 1 / 8:
                 with suppress(httpx.TimeoutException):
                     http.post("/api/v1/runs", json=body, timeout=0.02)

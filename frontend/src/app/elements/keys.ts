@@ -3,6 +3,10 @@
 export interface PageKeys {
   run(): void
   step(by: number): void
+  /** Over a call or pass, or the other way. */
+  over?(back: boolean): void
+  /** Out of a call, pass or loop. */
+  out?(): void
   end(last: boolean): void
   play(): void
   search(): void
@@ -23,6 +27,11 @@ export function pageKey(event: KeyboardEvent, keys: PageKeys): void {
   }
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
   if (event.key === ' ' && event.target instanceof HTMLElement && event.target.closest('button, a, summary')) return
+  const strides: Record<string, () => void> = {
+    ArrowLeft: () => keys.over?.(true),
+    ArrowRight: () => keys.over?.(false),
+    ArrowDown: () => keys.out?.(),
+  }
   const actions: Record<string, () => void> = {
     ArrowLeft: () => keys.step(-1),
     ArrowRight: () => keys.step(1),
@@ -35,7 +44,7 @@ export function pageKey(event: KeyboardEvent, keys: PageKeys): void {
     '?': () => keys.help(),
     Escape: () => keys.escape(),
   }
-  const action = actions[event.key]
+  const action = (event.shiftKey && strides[event.key]) || actions[event.key]
   if (!action) return
   action()
   event.preventDefault()

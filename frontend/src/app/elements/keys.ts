@@ -11,6 +11,7 @@ export interface PageKeys {
   play(): void
   search(): void
   help(): void
+  present?(): void
   escape(): void
 }
 
@@ -42,6 +43,7 @@ export function pageKey(event: KeyboardEvent, keys: PageKeys): void {
     ' ': () => keys.play(),
     '/': () => keys.search(),
     '?': () => keys.help(),
+    p: () => keys.present?.(),
     Escape: () => keys.escape(),
   }
   const action = (event.shiftKey && strides[event.key]) || actions[event.key]

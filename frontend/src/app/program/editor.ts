@@ -235,15 +235,15 @@ const ink = HighlightStyle.define([
 ])
 
 const look = EditorView.theme({
-  '&': { height: '100%', fontSize: '12.5px', backgroundColor: 'var(--panel)', color: 'var(--ink)' },
+  '&': { height: '100%', fontSize: 'var(--code, 12.5px)', backgroundColor: 'var(--panel)', color: 'var(--ink)' },
   '&.cm-focused': { outline: 'none' },
-  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '22px', overflow: 'auto' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: 'var(--code-line, 22px)', overflow: 'auto' },
   '.cm-content': { padding: '6px 0', caretColor: 'var(--ink)' },
   '.cm-line': { padding: '0 12px 0 2px', position: 'relative' },
   '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--ink3)', border: 'none', fontSize: '11px' },
   '.cm-lineNumbers .cm-gutterElement': { minWidth: '26px', padding: '0 4px 0 6px' },
-  '.cm-signs .cm-gutterElement': { width: '17px', display: 'flex', justifyContent: 'center', height: '22px' },
-  '.cm-sign': { marginTop: '5.5px', flex: 'none' },
+  '.cm-signs .cm-gutterElement': { width: '17px', display: 'flex', justifyContent: 'center' },
+  '.cm-sign': { marginTop: 'calc((var(--code-line, 22px) - 11px) / 2)', flex: 'none' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--line) !important' },
   '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': {

@@ -66,10 +66,11 @@ export class Playback {
     remember('speed', String(this.speed))
   }
 
-  /** Halts at a line from now on, or no longer. */
+  /** Halts at a line that runs from now on, or no longer. */
   toggleHalt(line: number): void {
-    const code = this.run.trace?.program.code
-    if (code === undefined) return
+    const { index } = this.run
+    if (!index || stepsOn(index, new Set([line])).length === 0) return
+    const { code } = index.trace.program
     const lines = new Set(this.haltLines)
     if (!lines.delete(line)) lines.add(line)
     this.halts = { code, lines }

@@ -258,6 +258,61 @@ const stories = {
     await shoot(page, 'ledger')
   },
 
+  async 'playing halts at a line whose number was clicked, and strides go over a pass'(page) {
+    await open(page, '#lesson=accumulation&step=0')
+    const count = page.locator('.player .count')
+    await page.locator('.cm-lineNumbers .cm-gutterElement', { hasText: /^9$/ }).click()
+    await page.locator('.timeline .halt').waitFor({ state: 'attached' })
+    await page.getByRole('button', { name: 'Speed: 1×' }).click()
+    await page.getByRole('button', { name: 'Speed: 2×' }).click()
+    await page.getByRole('button', { name: 'Play', exact: true }).click()
+    await page.getByRole('button', { name: 'Play', exact: true }).waitFor({ timeout: 20_000 })
+    await until(() => page.locator('.cm-line-running').textContent(), (line) => line.startsWith('second ='), 'the line it halts at')
+    check(!(await count.textContent()).includes('Step 31'), 'it played on to the end')
+    for (let step = 0; step < 8 && !(await page.locator('.player .text').textContent()).includes('is done'); step += 1)
+      await page.keyboard.press('Shift+ArrowRight')
+    await until(() => page.locator('.player .text').textContent(), (text) => text.includes('backward() #2 is done'), 'the end of the pass')
+    await page.keyboard.press('Shift+ArrowLeft')
+    await until(() => page.locator('.cm-line-running').textContent(), (line) => line.startsWith('second ='), 'the line before the pass')
+  },
+
+  async 'the tour is offered once, can be left, and walks through what is on the page'(page) {
+    await open(page)
+    await page.getByRole('button', { name: 'Take the 20-second tour' }).press('Enter')
+    const card = page.getByRole('dialog', { name: 'Tour' })
+    for (const [at, words] of ['This is the program', 'Each box is an operation', 'Walk step by step', 'Click a box', 'The lessons are here'].entries()) {
+      await card.getByText(words).waitFor()
+      await card.getByText(`${at + 1} / 5`).waitFor()
+      await page.keyboard.press('Enter')
+    }
+    await card.waitFor({ state: 'detached' })
+    await page.reload()
+    await page.locator('.gg-scene .box').first().waitFor()
+    same(await page.getByRole('button', { name: 'Take the 20-second tour' }).count(), 0, 'offers after the first')
+    await page.keyboard.press('?')
+    await page.getByRole('button', { name: 'Take the 20-second tour' }).click()
+    await card.waitFor()
+    await page.keyboard.press('Escape')
+    await card.waitFor({ state: 'detached' })
+  },
+
+  async 'a projector gets large type and nothing to press; the same run reads as text'(page) {
+    await open(page, '#lesson=diamond')
+    await page.locator('.gg-scene .box').first().waitFor()
+    const size = () => page.locator('.cm-content').evaluate((code) => parseFloat(getComputedStyle(code).fontSize))
+    const before = await size()
+    await page.keyboard.press('p')
+    await page.locator('header').waitFor({ state: 'detached' })
+    check((await size()) > before, 'the program is no larger')
+    await shoot(page, 'presenting')
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'In words' }).click()
+    const walk = page.locator('.walk')
+    await walk.getByRole('heading', { name: 'backward() #1' }).waitFor()
+    await walk.getByRole('button', { name: 'Visit y, receives: 1, sends 9 → left, 6 → right' }).click()
+    await until(() => page.locator('.player .value').textContent(), (value) => value.includes('9 → left'), 'the step that was chosen')
+  },
+
   async 'an empty page says how to begin'(page) {
     await open(page)
     await page.locator('.lesson').waitFor()

@@ -4,7 +4,7 @@ export type Lang = 'zh' | 'en'
 export type Theme = 'light' | 'dark' | 'auto'
 export type Level = 'autograd' | 'forward' | 'both'
 export const PANELS = [
-  'ledger', 'memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls', 'compare',
+  'ledger', 'memory', 'training', 'engine', 'storage', 'checks', 'jacobian', 'calls', 'text', 'compare',
 ] as const
 export type Panel = (typeof PANELS)[number]
 /** Runs that can stand beside the one on screen. */

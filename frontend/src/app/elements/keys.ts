@@ -3,10 +3,15 @@
 export interface PageKeys {
   run(): void
   step(by: number): void
+  /** Over a call or pass, or the other way. */
+  over?(back: boolean): void
+  /** Out of a call, pass or loop. */
+  out?(): void
   end(last: boolean): void
   play(): void
   search(): void
   help(): void
+  present?(): void
   escape(): void
 }
 
@@ -23,6 +28,11 @@ export function pageKey(event: KeyboardEvent, keys: PageKeys): void {
   }
   if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
   if (event.key === ' ' && event.target instanceof HTMLElement && event.target.closest('button, a, summary')) return
+  const strides: Record<string, () => void> = {
+    ArrowLeft: () => keys.over?.(true),
+    ArrowRight: () => keys.over?.(false),
+    ArrowDown: () => keys.out?.(),
+  }
   const actions: Record<string, () => void> = {
     ArrowLeft: () => keys.step(-1),
     ArrowRight: () => keys.step(1),
@@ -33,9 +43,10 @@ export function pageKey(event: KeyboardEvent, keys: PageKeys): void {
     ' ': () => keys.play(),
     '/': () => keys.search(),
     '?': () => keys.help(),
+    p: () => keys.present?.(),
     Escape: () => keys.escape(),
   }
-  const action = actions[event.key]
+  const action = (event.shiftKey && strides[event.key]) || actions[event.key]
   if (!action) return
   action()
   event.preventDefault()

@@ -12,6 +12,7 @@ const has: Record<Panel, (trace: Trace) => boolean> = {
   checks: (trace) => trace.passes.some((pass) => pass.visits.length > 0),
   jacobian: (trace) => trace.passes.some((pass) => pass.visits.length > 0),
   compare: () => true,
+  text: (trace) => trace.timeline.length > 0,
   calls: (trace) => /^\s*(async def|def|class)\s|\blambda\b/m.test(trace.program.code),
 }
 

@@ -9,8 +9,8 @@ import {
   Compartment, EditorState, RangeSet, StateEffect, StateField, type Extension, type Range, type Text,
 } from '@codemirror/state'
 import {
-  Decoration, EditorView, GutterMarker, WidgetType, drawSelection, gutter, gutters, keymap, lineNumbers,
-  type DecorationSet,
+  Decoration, EditorView, GutterMarker, WidgetType, drawSelection, gutter, gutters, keymap,
+  lineNumberMarkers, lineNumbers, type BlockInfo, type DecorationSet,
 } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Span } from '../../api/types'
@@ -20,6 +20,10 @@ export interface EditorEvents {
   change(code: string): void
   hover(line: number | null): void
   click(line: number): void
+  /** The number of a line was clicked. */
+  number(line: number): void
+  /** The sign beside a line was clicked. */
+  sign(line: number): void
   run(): void
   block(index: number): void
   /** Applies the fix of a finding. */
@@ -29,6 +33,8 @@ export interface EditorEvents {
 export interface EditorHandle {
   setCode(code: string): void
   setMarks(marks: Marks | null): void
+  /** Marks the numbers of lines at which playing halts. */
+  setHalts(lines: ReadonlySet<number>): void
   setLabel(label: string): void
   showLine(line: number): void
   focus(): void
@@ -120,6 +126,10 @@ const signPath: Record<Sign, string> = {
   failed: 'M3 3l6 6M9 3 3 9',
   found: 'M6 1.6 11.2 10.6H.8ZM6 5v2.4M6 9v.1',
 }
+
+const HALT = new (class extends GutterMarker {
+  override elementClass = 'cm-halt'
+})()
 
 class SignMarker extends GutterMarker {
   constructor(
@@ -225,15 +235,15 @@ const ink = HighlightStyle.define([
 ])
 
 const look = EditorView.theme({
-  '&': { height: '100%', fontSize: '12.5px', backgroundColor: 'var(--panel)', color: 'var(--ink)' },
+  '&': { height: '100%', fontSize: 'var(--code, 12.5px)', backgroundColor: 'var(--panel)', color: 'var(--ink)' },
   '&.cm-focused': { outline: 'none' },
-  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '22px', overflow: 'auto' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: 'var(--code-line, 22px)', overflow: 'auto' },
   '.cm-content': { padding: '6px 0', caretColor: 'var(--ink)' },
   '.cm-line': { padding: '0 12px 0 2px', position: 'relative' },
   '.cm-gutters': { backgroundColor: 'transparent', color: 'var(--ink3)', border: 'none', fontSize: '11px' },
   '.cm-lineNumbers .cm-gutterElement': { minWidth: '26px', padding: '0 4px 0 6px' },
-  '.cm-signs .cm-gutterElement': { width: '17px', display: 'flex', justifyContent: 'center', height: '22px' },
-  '.cm-sign': { marginTop: '5.5px', flex: 'none' },
+  '.cm-signs .cm-gutterElement': { width: '17px', display: 'flex', justifyContent: 'center' },
+  '.cm-sign': { marginTop: 'calc((var(--code-line, 22px) - 11px) / 2)', flex: 'none' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--line) !important' },
   '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': {
@@ -252,10 +262,16 @@ function difference(before: string, after: string): { from: number; to: number; 
   return { from, to: before.length - tail, insert: after.slice(from, after.length - tail) }
 }
 
+/** What a gutter does with a click on a line. */
+function clicked(act: (line: number) => void): (view: EditorView, block: BlockInfo) => boolean {
+  return (view, block) => (act(view.state.doc.lineAt(block.from).number), true)
+}
+
 /** Opens the editor inside `parent`. Marks are dropped by the caller when the program no longer is the one that ran. */
 export function openEditor(parent: HTMLElement, code: string, label: string, events: EditorEvents): EditorHandle {
   const field = marksField(events)
   const labels = new Compartment()
+  const halts = new Compartment()
   let quiet = false
   const labelled = (text: string): Extension =>
     EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': text, spellcheck: 'false', autocapitalize: 'off' })
@@ -292,9 +308,11 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
         syntaxHighlighting(ink),
         EditorView.lineWrapping,
         gutters({ fixed: true }),
-        lineNumbers(),
+        lineNumbers({ domEventHandlers: { mousedown: clicked((line) => events.number(line)) } }),
+        halts.of([]),
         gutter({
-          class: 'cm-signs', markers: (of) => of.state.field(field).signs,
+          class: 'cm-signs', domEventHandlers: { mousedown: clicked((line) => events.sign(line)) },
+          markers: (of) => of.state.field(field).signs,
           initialSpacer: () => new SignMarker('done', ''),
         }),
         field,
@@ -330,6 +348,12 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
       quiet = false
     },
     setMarks: (marks) => view.dispatch({ effects: showMarks.of(marks) }),
+    setHalts(lines) {
+      const { doc } = view.state
+      const marked = [...lines].filter((line) => line <= doc.lines).sort((a, b) => a - b)
+      const marks = RangeSet.of(marked.map((line) => HALT.range(doc.line(line).from)))
+      view.dispatch({ effects: halts.reconfigure(lineNumberMarkers.of(marks)) })
+    },
     setLabel: (next) => view.dispatch({ effects: labels.reconfigure(labelled(next)) }),
     showLine(line) {
       if (line < 1 || line > view.state.doc.lines) return

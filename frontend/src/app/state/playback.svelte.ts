@@ -1,5 +1,7 @@
 // Which step of the run is shown, and the walk through all of them.
 
+import { stepsOn } from '../../core/trace/strides'
+import { remember, remembered } from './browser-storage'
 import type { PageView } from './view.svelte'
 import type { Run } from './run.svelte'
 
@@ -8,11 +10,26 @@ const WHOLE_MS = 12000
 const SLOWEST_MS = 700
 const FRAME_MS = 16
 
+export const SPEEDS = [0.5, 1, 2, 4] as const
+export type Speed = (typeof SPEEDS)[number]
+
 export class Playback {
   private readonly run: Run
   private readonly view: PageView
   private timer: ReturnType<typeof setTimeout> | undefined
   playing = $state(false)
+  /** How many times as fast as it would be. */
+  speed: Speed = $state(SPEEDS.find((speed) => String(speed) === remembered('speed')) ?? 1)
+  /** Lines at which playing halts; they belong to the program that ran. */
+  private halts: { code: string; lines: ReadonlySet<number> } = $state.raw({ code: '', lines: new Set() })
+
+  readonly haltLines: ReadonlySet<number> = $derived.by(() =>
+    this.halts.code === this.run.trace?.program.code ? this.halts.lines : new Set(),
+  )
+  /** Steps at which playing halts. */
+  readonly haltSteps: readonly number[] = $derived.by(() =>
+    this.run.index ? stepsOn(this.run.index, this.haltLines) : [],
+  )
 
   constructor(run: Run, view: PageView) {
     this.run = run
@@ -36,20 +53,44 @@ export class Playback {
     this.goTo(step)
   }
 
+  /** Goes to where a line runs next, or for the first time after it ran for the last. */
+  jumpToLine(line: number): void {
+    const steps = this.run.index ? stepsOn(this.run.index, new Set([line])) : []
+    const next = steps.find((step) => step > this.step) ?? steps[0]
+    if (next !== undefined) this.jump(next)
+  }
+
+  /** Takes the next speed, after the fastest the slowest. */
+  changeSpeed(): void {
+    this.speed = SPEEDS[(SPEEDS.indexOf(this.speed) + 1) % SPEEDS.length]!
+    remember('speed', String(this.speed))
+  }
+
+  /** Halts at a line that runs from now on, or no longer. */
+  toggleHalt(line: number): void {
+    const { index } = this.run
+    if (!index || stepsOn(index, new Set([line])).length === 0) return
+    const { code } = index.trace.program
+    const lines = new Set(this.haltLines)
+    if (!lines.delete(line)) lines.add(line)
+    this.halts = { code, lines }
+  }
+
   play(on: boolean): void {
     clearTimeout(this.timer)
     const { total } = this.run
     this.playing = on && total > 0
     if (!this.playing) return
     if (this.step >= total) this.goTo(0)
-    const eachMs = Math.min(SLOWEST_MS, WHOLE_MS / total)
-    const stride = Math.max(1, Math.ceil(FRAME_MS / eachMs))
     const tick = (): void => {
       if (!this.playing) return
-      this.goTo(this.step + stride)
-      if (this.step >= this.run.total) this.playing = false
+      const eachMs = Math.min(SLOWEST_MS, WHOLE_MS / total) / this.speed
+      const stride = Math.max(1, Math.ceil(FRAME_MS / eachMs))
+      const halt = this.haltSteps.find((step) => step > this.step && step <= this.step + stride)
+      this.goTo(halt ?? this.step + stride)
+      if (halt !== undefined || this.step >= this.run.total) this.playing = false
       else this.timer = setTimeout(tick, Math.max(eachMs * stride, FRAME_MS))
     }
-    this.timer = setTimeout(tick, Math.min(eachMs, 200))
+    this.timer = setTimeout(tick, 200 / this.speed)
   }
 }

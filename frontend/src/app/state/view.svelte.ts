@@ -24,6 +24,8 @@ export class PageView {
   state: ViewState = $state.raw(firstView())
   tab: Tab = $state('program')
   phone: PhoneView = $state('graph')
+  /** Large type and nothing to press, for a projector. */
+  presenting = $state(false)
   hoveredLine: number | null = $state(null)
   litLines: ReadonlySet<number> = $state.raw(new Set())
   /** Which finding the inspector shows; null for none. */

@@ -81,7 +81,7 @@ function unrecordedLines(trace: Trace): Set<number> {
 }
 
 /** The line that runs at a step; while a pass runs, the line that called it. */
-function lineOf(index: TraceIndex, step: number): number | null {
+export function lineOf(index: TraceIndex, step: number): number | null {
   const event = index.event(step)
   const span = event?.span ?? (event?.pass ? index.passes.get(event.pass)?.span : undefined)
   return span?.line ?? null

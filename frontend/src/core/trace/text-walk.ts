@@ -1,0 +1,39 @@
+// A run as text: every step a sentence, under a heading for each pass and for what happens between passes.
+
+import type { Words } from '../words/sentences'
+import { passName } from './naming'
+import { tell } from './story'
+import type { TraceIndex } from './trace-index'
+
+export interface Chapter {
+  title: string
+  /** Its first and last step. */
+  first: number
+  last: number
+}
+
+/** Where each pass begins and ends, and what is between them. */
+export function chapters(index: TraceIndex, t: Words): Chapter[] {
+  const found: Chapter[] = []
+  const begin = (title: string, first: number): void => {
+    const before = found.at(-1)
+    if (before) before.last = first - 1
+    if (before && before.last < before.first) found.pop()
+    found.push({ title, first, last: index.trace.timeline.length })
+  }
+  begin(t(index.passes.size > 0 ? 'walk.forward' : 'walk.whole'), 1)
+  let depth = 0
+  index.trace.timeline.forEach(({ kind, pass }, at) => {
+    const begun = kind === 'pass' ? index.passes.get(pass ?? '') : undefined
+    if (begun && depth++ === 0) begin(passName(begun, t), at + 1)
+    if (kind === 'pass_end' && --depth === 0) begin(t('walk.after'), at + 2)
+  })
+  const last = found.at(-1)!
+  return last.first > last.last ? found.slice(0, -1) : found
+}
+
+/** The sentence of a step with its numbers. */
+export function sentenceOf(index: TraceIndex, step: number, t: Words): string {
+  const { text, value } = tell(index, step, t)
+  return text.endsWith('：') ? text + value : `${text} ${value}`.trim()
+}

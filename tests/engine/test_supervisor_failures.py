@@ -58,7 +58,14 @@ ENDS: dict[str, tuple[str, End]] = {
     ),
     "processor time": (
         "while True: pass",
-        End("limited", "limit", "cpu_s", LINE, f"1 s of processor time reached at line {LINE}", {"cpu_s": 1.0}),
+        End(
+            "limited",
+            "limit",
+            "cpu_s",
+            LINE,
+            f"1 s of processor time reached at line {LINE}",
+            {"cpu_s": 1.0, "wall_s": 30.0},
+        ),
     ),
     "output": (
         "while True: print('x' * 1000)",

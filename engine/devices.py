@@ -1,6 +1,7 @@
-"""The kinds of devices a program can ask for: one row each, with all that sandbox and server need to know of it.
+"""The kinds of devices a program can ask for: one row each, with all that the sandbox needs to know of it.
 
-A new kind is a new row. What needs torch to ask a device is in `engine/worker/runtime/warm.py`, the same for all kinds.
+A new kind is a new row, and an entry in `KINDS`.
+What needs torch to ask a device is in `engine/worker/runtime/warm.py`, the same for all kinds.
 """
 
 import re

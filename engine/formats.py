@@ -1,6 +1,6 @@
 """Traces of older formats made current: one step from each version to the next.
 
-A new version is a new literal in `engine/trace.py` and, here, the step that leads to it from the one before.
+A new version replaces the literal in `engine/trace.py`; here stands the step that leads to it from the one before.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""HttpPolicy every request: the longest body that is read, security headers, who may read the answer, and counting."""
+"""What holds for every request: the longest body that is read, security headers, who may read it, and counting."""
 
 from collections.abc import Sequence
 

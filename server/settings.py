@@ -49,7 +49,7 @@ class Settings:
     memory_cache_bytes: int = 64 * 1024**2
     """Bytes of finished traces held in memory, compressed."""
     wall_s: float = DEFAULT_LIMITS.wall_s
-    """Longest time one run may take, in seconds by the clock."""
+    """Longest time one run may have, in seconds; what it waited for a processor counts only beyond 3 times that."""
     cpu_s: float = DEFAULT_LIMITS.cpu_s
     """Most processor time one run may take, in seconds over all its threads."""
     memory_bytes: int = DEFAULT_LIMITS.memory_bytes

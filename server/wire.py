@@ -25,7 +25,7 @@ class LimitsBody(Body):
     """Limits for this run; each may only be lower than the operator's."""
 
     wall_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """Seconds by the clock."""
+    """Seconds that the run has, without what it waits for a processor; by the clock at most 3 times that."""
     cpu_s: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     """Seconds of processor time, all threads together."""
     memory_bytes: Annotated[int, Field(gt=0)] | None = None

@@ -25,7 +25,7 @@ const ASK_FIXES_AGAIN_MS = 1000
 const UNPAINTED_MS = 100
 
 /** What a check is shown by, where no panel is open. */
-const PANELS = {
+const PANEL_OF_CHECK = {
   surface: 'training', calls: 'calls', 'finite-difference': 'checks', jacobian: 'checks',
 } as const satisfies Record<api.CheckKind, ViewState['panel']>
 
@@ -158,7 +158,7 @@ export class Runner {
       if (graph) this.graphs.keep(trace.id, choice, graph)
       await this.show(trace, keepView, signal)
       const [check] = order.check
-      if (check && this.view.state.panel === null) this.view.change({ panel: PANELS[check] })
+      if (check && this.view.state.panel === null) this.view.change({ panel: PANEL_OF_CHECK[check] })
     })
   }
 

@@ -101,10 +101,10 @@ function ghostSentence(index: TraceIndex, box: Box, t: Words): string {
   return t(t.has(`say.ghost.${reason}`) ? `say.ghost.${reason}` : 'say.ghost.untracked')
 }
 
-/** One sentence in plain words. The rule's own sentence is used when there is one. */
 /** Beside a module with a full backward hook; a custom Function only by its making. */
 const BACKWARD_HOOK = 'BackwardHookFunctionBackward'
 
+/** One sentence in plain words. The rule's own sentence is used when there is one. */
 export function sentence(index: TraceIndex, box: Box, ruleWords: string | null, t: Words): string {
   const name = box.name || box.title
   if (box.kind === 'ghost') return ghostSentence(index, box, t)

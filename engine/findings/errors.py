@@ -200,6 +200,7 @@ _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
     ("out_of_memory", "", r"can't allocate memory|[Oo]ut of memory|Unable to allocate", not_available.memory),
     ("signal_handler", "ValueError", r"^signal only works in main thread", plain),
     ("input_not_available", "EOFError", r"EOF when reading a line", plain),
+    ("interrupted", "KeyboardInterrupt", r"", plain),
     ("recursion", "RecursionError", r"", not_available.recursion),
 )  # fmt: skip
 
@@ -241,8 +242,9 @@ def _matches(row: Row, failure: Failure) -> re.Match[str] | None:
 
 def explanation(failure: Failure, findings: tuple[Finding, ...]) -> str | None:
     """Code of what explains the failure: the first error of an exception, else the sentence about its kind."""
-    if failure.kind in RAISED or failure.kind == "syntax":
-        told = next((finding.code for finding in findings if finding.severity == "error"), None)
-        if told is not None:
-            return told
+    told = [finding.code for finding in findings if finding.severity == "error"]
+    if told and (failure.kind in RAISED or failure.kind == "syntax"):
+        return told[0]
+    if failure.kind == "exit" and "ended_itself" in told:
+        return "ended_itself"
     return failure.kind if failure.kind in ENDS else None

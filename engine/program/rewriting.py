@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from engine.program.edits import Edits
 from engine.program.source import Source
+from engine.program.tree import Tree
 
 _ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.Constant, ast.List, ast.Tuple, ast.Dict)
 _PLACES = (ast.Name, ast.Attribute, ast.Subscript)
@@ -50,8 +51,8 @@ class Written(NamedTuple):
         return _WORD.sub(self._filled, shape)
 
     def instead(self, shape: str) -> Edits:
-        """That text in place of the code; nothing for a result where something is written to, for a statement that shares
-        its line, or when it would need a library by a name that the program lacks."""
+        """That text in place of the code; nothing where a result cannot be written to, for a statement that shares its
+        line, or when it would need a library by a name that the program lacks."""
         is_known = all(self.code.is_bound(name) for name in _LIBRARY.findall(shape))
         is_read = isinstance(getattr(self.node, "ctx", ast.Load()), ast.Load) or isinstance(_tree(shape), _PLACES)
         is_alone = isinstance(self.node, ast.expr) or self.code.stands_alone(self.node)
@@ -77,7 +78,7 @@ def written(code: Source, node: ast.AST | None, shape: str) -> Written | None:
 
 @lru_cache(maxsize=256)
 def _tree(shape: str) -> ast.AST:
-    (statement,) = ast.parse(shape).body
+    (statement,) = Tree(shape).tree.body
     return statement.value if isinstance(statement, ast.Expr) else statement
 
 

@@ -291,6 +291,7 @@ def _strings(wrong: _Wrong) -> Fault | None:
         quote = wrong.text[wrong.column :].lstrip("rbfuRBFU")[:3]
         below = enumerate(wrong.lines[wrong.line - 1 :], wrong.line)
         ends = [[insertion(number, len(text.rstrip()), quote)] for number, text in below if text.strip()]
+        wrong.end_line = len(wrong.lines)  # all of them are in the text
         return wrong.fault("string_open", wrong.whole(), ends, quote=quote)
     if not wrong.message.startswith("unterminated string literal"):
         return None

@@ -17,6 +17,7 @@ from engine.findings.failing import (
     layers,
     names,
     not_available,
+    passes,
     shapes,
     values,
 )
@@ -37,11 +38,11 @@ class Row(NamedTuple):
 
 
 _TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
-    # Told from the trace by the family of passes and cuts
-    ("second_backward", "RuntimeError", r"backward through the graph a second time"),
-    ("non_scalar_backward", "RuntimeError", r"grad can be implicitly created only for scalar outputs"),
+    # Passes; why nothing requires a gradient is told from the trace by the family of cuts
+    ("second_backward", "RuntimeError", r"backward through the graph a second time", passes.second_time),
+    ("non_scalar_backward", "RuntimeError", r"grad can be implicitly created only for scalar outputs", passes.not_scalar),
     ("nothing_requires_grad", "RuntimeError", r"does not require grad and does not have a grad_fn"),
-    ("saved_tensor_changed", "RuntimeError", r"modified by an inplace operation"),
+    ("saved_tensor_changed", "RuntimeError", r"modified by an inplace operation", passes.saved_changed),
     # A value of another kind than was meant, whatever was asked of it
     ("", "AttributeError", r"object has no attribute", values.odd_value),
     ("", "TypeError", r"must be (?:a )?(?:Tensor|tuple of Tensors|integers)|unsupported operand|can only concatenate|can't multiply sequence|indices must be|not callable|not iterable|not subscriptable|(?P<nothing>NoneType)|'(?:\w+_)?method", values.odd_value),

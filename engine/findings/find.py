@@ -14,7 +14,6 @@ from engine.findings import (
     cut_gradients,
     devices,
     errors,
-    failed_passes,
     gradient_flow,
     graphs_kept,
     learning_rate,
@@ -47,7 +46,6 @@ FAMILIES: tuple[Family, ...] = (
     errors.errors,
     stopped.unfinished,
     stopped.ended,
-    failed_passes.failed_passes,
     cut_gradients.cut_gradients,
     cut_gradients.unused_parameters,
     saved_values.data_edits,
@@ -148,7 +146,6 @@ _log = logging.getLogger(__name__)
 EXPLAIN_FAILURES: frozenset[Family] = frozenset(
     (
         errors.errors,
-        failed_passes.failed_passes,
         cut_gradients.cut_gradients,
         starved_leaves.lost_influence,
         unrecorded.unrecorded,

@@ -2,7 +2,8 @@
 
 A program may say `builtins.len = mine`, and all code of its process then calls that, as in plain Python. What records
 it runs in the same process, and must go on. A function looks its builtins up where its module's `__builtins__` pointed
-when the function was made (`func.__builtins__`, CPython 3.10), so the engine's modules get a copy before they run.
+when the function was made (`func.__builtins__`, CPython 3.10), so the modules that are imported after this one get a
+copy before they run.
 """
 
 import builtins
@@ -33,9 +34,7 @@ class _Finder(PathFinder):
         return spec
 
 
-def keep() -> None:
-    """From here on these modules are imported with a copy of their own."""
-    sys.meta_path.insert(0, _Finder)
+sys.meta_path.insert(0, _Finder)
 
 
 def restore() -> None:

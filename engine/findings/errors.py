@@ -4,16 +4,28 @@ A rule that cannot be sure of line and cause makes no finding. Its code is then 
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis
-from engine.findings.failing import autograd, calls, classes, dtypes, names, not_available, shapes, values
-from engine.findings.failing.case import RAISED, Case
+from engine.findings.failing import (
+    arguments,
+    autograd,
+    calls,
+    classes,
+    dtypes,
+    layers,
+    names,
+    not_available,
+    passes,
+    shapes,
+    values,
+)
+from engine.findings.failing.case import RAISED, Case, Rule, first_told, instead, of_call, of_one, of_two, plain
 from engine.trace import Failure, Finding
 
 
-class Rule(NamedTuple):
+class Row(NamedTuple):
     """An error and what explains it."""
 
     code: str
@@ -21,26 +33,16 @@ class Rule(NamedTuple):
     """Exception class; empty for any."""
     pattern: re.Pattern[str]
     """Found in the message; its named groups become parameters."""
-    explain: Callable[[Case], Finding | None] | None
-    """None for errors that another family tells from the trace."""
+    rules: tuple[Rule, ...]
+    """Asked in turn; none for errors that another family tells from the trace."""
 
 
-def _plain(case: Case) -> Finding | None:
-    """The message says it all."""
-    return case.finding()
-
-
-def _of_call(case: Case) -> Finding | None:
-    """The message and the call say it all."""
-    return case.finding() if case.call is not None else None
-
-
-_TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...] = (
-    # Told from the trace by the family of passes and cuts
-    ("second_backward", "RuntimeError", r"backward through the graph a second time", None),
-    ("non_scalar_backward", "RuntimeError", r"grad can be implicitly created only for scalar outputs", None),
-    ("nothing_requires_grad", "RuntimeError", r"does not require grad and does not have a grad_fn", None),
-    ("saved_tensor_changed", "RuntimeError", r"modified by an inplace operation", None),
+_TABLE: tuple[tuple[str, str, str, *tuple[Rule, ...]], ...] = (
+    # Passes; why nothing requires a gradient is told from the trace by the family of cuts
+    ("second_backward", "RuntimeError", r"backward through the graph a second time", passes.second_time),
+    ("non_scalar_backward", "RuntimeError", r"grad can be implicitly created only for scalar outputs", passes.not_scalar),
+    ("nothing_requires_grad", "RuntimeError", r"does not require grad and does not have a grad_fn"),
+    ("saved_tensor_changed", "RuntimeError", r"modified by an inplace operation", passes.saved_changed),
     # A value of another kind than was meant, whatever was asked of it
     ("", "AttributeError", r"object has no attribute", values.odd_value),
     ("", "TypeError", r"must be (?:a )?(?:Tensor|tuple of Tensors|integers)|unsupported operand|can only concatenate|can't multiply sequence|indices must be|not callable|not iterable|not subscriptable|(?P<nothing>NoneType)|'(?:\w+_)?method", values.odd_value),
@@ -48,14 +50,14 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("leaf_view_in_place", "RuntimeError", r"a view of a leaf Variable that requires grad", autograd.leaf_written),
     ("leaf_in_place", "RuntimeError", r"a leaf Variable that requires grad is being used in an in-place", autograd.leaf_written),
     ("only_floats_require_grad", "RuntimeError", r"[Oo]nly Tensors of floating point", dtypes.cannot_require),
-    ("numpy_of_tracked", "RuntimeError", r"Can't call numpy\(\) on Tensor that requires grad", dtypes.numpy_of_tracked),
+    ("numpy_of_tracked", "RuntimeError", r"Can't call numpy\(\) on Tensor that requires grad", dtypes.of_numpy, instead("NAME.numpy()", "NAME.detach().numpy()"), dtypes.numpy_of_tracked),
     ("seed_shape", "RuntimeError", r"Mismatch in shape: grad_output\[\d+\] has a shape of torch\.Size\(\[(?P<given>.*?)\]\) and output\[\d+\] has a shape of torch\.Size\(\[(?P<wanted>.*?)\]\)", autograd.seed_shape),
     ("unused_in_grad", "RuntimeError", r"differentiated Tensor at index (?P<at>\d+) appears to not have been used", autograd.unused_in_grad),
     ("grad_asked_untracked", "RuntimeError", r"One of the differentiated Tensors does not require grad", autograd.unused_in_grad),
-    ("cannot_stop_tracking", "RuntimeError", r"you can only change requires_grad flags of leaf variables", autograd.cannot_stop),
-    ("untracked_asked", "RuntimeError", r"can't retain_grad on Tensor|cannot register a hook on a tensor that doesn't require", autograd.of_receiver),
+    ("cannot_stop_tracking", "RuntimeError", r"you can only change requires_grad flags of leaf variables", instead("NAME.requires_grad = False", "NAME = NAME.detach()"), instead("NAME.requires_grad = VALUE"), instead("NAME.requires_grad_(...)")),
+    ("untracked_asked", "RuntimeError", r"can't retain_grad on Tensor|cannot register a hook on a tensor that doesn't require", instead("NAME.METHOD(...)")),
     ("inference_tensor", "RuntimeError", r"Inference tensors cannot be saved for backward", autograd.inference),
-    ("deepcopy_of_result", "RuntimeError", r"Only Tensors created explicitly by the user .* support the deepcopy", autograd.deepcopied),
+    ("deepcopy_of_result", "RuntimeError", r"Only Tensors created explicitly by the user .* support the deepcopy", autograd.deepcopied, autograd.holder_copied),
     ("grad_shape", "RuntimeError", r"attempting to assign a gradient of size '(?P<given>\[.*?\])' to a tensor of size '(?P<wanted>\[.*?\])'", autograd.grad_assigned),
     ("custom_backward_count", "RuntimeError", r"function (?P<function>\w+) returned an incorrect number of gradients \(expected (?P<expected>\d+), got (?P<got>\d+)\)", classes.custom_gradient),
     ("custom_backward_missing", "NotImplementedError", r"must implement either the backward or vjp method", classes.custom_backward_missing),
@@ -63,142 +65,148 @@ _TABLE: tuple[tuple[str, str, str, Callable[[Case], Finding | None] | None], ...
     ("custom_backward_shape", "RuntimeError", r"Function (?P<function>\w+) returned an invalid gradient at index (?P<at>\d+) - got (?P<got>\[.*?\]) but expected shape compatible with (?P<wanted>\[.*?\])", classes.custom_gradient),
     ("grad_not_a_tensor", "TypeError", r"assigned grad expected to be a Tensor or None but got grad of type (?P<got>\w+)", autograd.grad_assigned),
     ("anomaly_nan", "RuntimeError", r"Function '(?P<node>\w+)' returned nan values in its", autograd.anomaly),
-    ("clip_of_nothing", "RuntimeError", r"Expected !nested_tensorlist\[0\]\.empty\(\)", autograd.clip_of_nothing),
+    ("clip_of_nothing", "RuntimeError", r"Expected !nested_tensorlist\[0\]\.empty\(\)", instead("MODULE.clip_grad_value_(...)"), instead("clip_grad_value_(...)")),
     # Shapes
-    ("shape_mismatch_matmul", "RuntimeError", r"mat1 and mat2 shapes cannot be multiplied|size mismatch, got|inconsistent tensor size, expected tensor|Expected size for first two dimensions of batch2", shapes.product),
+    ("shape_mismatch_matmul", "RuntimeError", r"mat1 and mat2 shapes cannot be multiplied|size mismatch, got|inconsistent tensor size, expected tensor|Expected size for first two dimensions of batch2", layers.not_flattened, layers.batch_flattened, layers.linear, shapes.product),
     ("product_axes", "RuntimeError", r"(?:self|mat2|mat1|batch1|batch2) must be a (?:matrix|3D tensor)|1D tensors expected|vector \+ matrix|at least 1D", shapes.product_of_batches),
-    ("shape_mismatch_broadcast", "RuntimeError", r"The size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\) at non-singleton dimension (?P<axis>\d+)", shapes.broadcast),
-    ("in_place_shape", "RuntimeError", r"output with shape \[.*\] doesn't match the broadcast shape (?P<result>\[.*\])", shapes.of_two),
-    ("cat_shapes", "RuntimeError", r"Sizes of tensors must match except in dimension (?P<along>\d+)\. Expected size (?P<expected>\d+) but got size (?P<got>\d+) for tensor number (?P<at>\d+)", shapes.joined),
-    ("cat_axes", "RuntimeError", r"Tensors must have same number of dimensions", shapes.joined_axes),
-    ("cat_scalars", "RuntimeError", r"zero-dimensional tensor \(at position \d+\) cannot be concatenated", shapes.joined_axes),
+    ("shape_mismatch_broadcast", "RuntimeError", r"The size of tensor a \((?P<a>\d+)\) must match the size of tensor b \((?P<b>\d+)\) at non-singleton dimension (?P<axis>\d+)", shapes.cut_short, shapes.broadcast),
+    ("in_place_shape", "RuntimeError", r"output with shape \[.*\] doesn't match the broadcast shape (?P<result>\[.*\])", of_two),
+    ("cat_shapes", "RuntimeError", r"Sizes of tensors must match except in dimension (?P<along>\d+)\. Expected size (?P<expected>\d+) but got size (?P<got>\d+) for tensor number (?P<at>\d+)", shapes.rounded, shapes.joined),
+    ("cat_axes", "RuntimeError", r"Tensors must have same number of dimensions", shapes.joined_scalars, shapes.joined_axes),
+    ("cat_scalars", "RuntimeError", r"zero-dimensional tensor \(at position \d+\) cannot be concatenated", shapes.joined_scalars, shapes.joined_axes),
     ("stack_shapes", "RuntimeError", r"stack expects each tensor to be equal size, but got (?P<first_shape>\[.*?\]) at entry (?P<first>\d+) and (?P<other_shape>\[.*?\]) at entry (?P<other>\d+)", shapes.stacked),
     ("shape_invalid", "RuntimeError", r"shape '(?P<shape>\[.*\])' is invalid for input of size (?P<count>\d+)", shapes.reshaped),
     ("view_not_contiguous", "RuntimeError", r"view size is not compatible", shapes.not_contiguous),
     ("expand_size", "RuntimeError", r"The expanded size of the tensor \((?P<wanted>\d+)\) must match the existing size \((?P<got>\d+)\) at non-singleton dimension (?P<axis>\d+)\.\s+Target sizes: (?P<target>\[.*?\])\.\s+Tensor sizes: (?P<shape>\[.*?\])", shapes.expanded),
     ("axis_out_of_range", "IndexError", r"Dimension out of range \(expected to be in range of \[(?P<low>-?\d+), (?P<high>-?\d+)\], but got (?P<axis>-?\d+)\)", shapes.axis_out_of_range),
-    ("target_out_of_range", "IndexError", r"Target (?P<value>-?\d+) is out of bounds", shapes.target_range),
-    ("index_out_of_range", "IndexError", r"index (?P<index>-?\d+) is out of bounds for dimension (?P<axis>\d+) with size (?P<size>\d+)", shapes.index),
+    ("target_out_of_range", "IndexError", r"Target (?P<value>-?\d+) is out of bounds", layers.target_range),
+    ("index_out_of_range", "IndexError", r"index (?P<index>-?\d+) is out of bounds for dimension (?P<axis>\d+) with size (?P<size>\d+)", layers.lstm_state, classes.too_many_samples, shapes.index),
     ("embedding_index", "IndexError", r"index out of range in self", shapes.embedding),
-    ("list_index", "IndexError", r"(?:list|tuple) index out of range|^index -?\d+ is out of range", shapes.index_of_list),
-    ("indices_many", "IndexError", r"too many indices for tensor of dimension \d+", shapes.of_one),
-    ("index_of_scalar", "IndexError", r"invalid index of a 0-dim tensor", shapes.index_of_scalar),
-    ("mask_shape", "IndexError", r"The shape of the mask (?P<mask>\[.*?\]) at index (?P<axis>\d+) does not match the shape of the indexed tensor (?P<shape>\[.*?\])", _plain),
-    ("iterate_scalar", "TypeError", r"iteration over a 0-d tensor|len\(\) of a 0-d tensor", _plain),
-    ("unpack_count", "ValueError", r"(?:too many|not enough) values to unpack \(expected (?P<expected>\d+)", shapes.unpacked),
-    ("conv_channels", "RuntimeError", r"to have (?P<wanted>\d+) channels, but got (?P<got>\d+) channels instead", shapes.channels),
-    ("conv_axes", "RuntimeError", r"Expected \dD \(unbatched\) or \dD \(batched\) input to (?P<op>\w+)", shapes.of_one),
-    ("kernel_too_large", "RuntimeError", r"padded input size per channel: \((?P<size>.*?)\)\. Kernel size: \((?P<kernel>.*?)\)", shapes.of_one),
-    ("batch_norm_one_value", "ValueError", r"Expected more than 1 value per channel when training", shapes.one_value),
-    ("recurrent_input", "RuntimeError", r"input\.size\(-1\) must be equal to input_size\. Expected (?P<wanted>\d+), got (?P<got>\d+)", shapes.recurrent_input),
-    ("recurrent_input", "AssertionError", r"was expecting embedding dimension of (?P<wanted>\d+), but got (?P<got>\d+)", shapes.recurrent_input),
-    ("hidden_size", "RuntimeError", r"Expected hidden(?:\[\d\])? size \((?P<wanted>.*?)\), got \[(?P<got>.*?)\]", shapes.hidden_size),
-    ("lstm_state", "RuntimeError", r"hx and cx should also be \d-D but got", shapes.lstm_state),
-    ("norm_features", "RuntimeError", r"running_mean should contain (?P<got>\d+) elements not (?P<wanted>\d+)", shapes.norm_features),
-    ("norm_shape", "RuntimeError", r"Given normalized_shape=\[(?P<wanted>.*?)\], expected input with shape .*?, but got input of size ?\[(?P<got>.*?)\]", _plain),
+    ("list_index", "IndexError", r"(?:list|tuple) index out of range|^index -?\d+ is out of range", classes.too_many_samples, instead("NAME[INDEX]")),
+    ("indices_many", "IndexError", r"too many indices for tensor of dimension \d+", of_one),
+    ("index_of_scalar", "IndexError", r"invalid index of a 0-dim tensor", instead("NAME.data[0]", "NAME.item()"), instead("NAME[0]", "NAME.item()"), instead("NAME.data[PLACE]"), instead("NAME[PLACE]")),
+    ("mask_shape", "IndexError", r"The shape of the mask (?P<mask>\[.*?\]) at index (?P<axis>\d+) does not match the shape of the indexed tensor (?P<shape>\[.*?\])", plain),
+    ("iterate_scalar", "TypeError", r"iteration over a 0-d tensor|len\(\) of a 0-d tensor", plain),
+    ("unpack_count", "ValueError", r"(?:too many|not enough) values to unpack \(expected (?P<expected>\d+)", classes.saved_nothing, shapes.parts_of_turn, shapes.unpacked),
+    ("conv_channels", "RuntimeError", r"to have (?P<wanted>\d+) channels, but got (?P<got>\d+) channels instead", layers.channels),
+    ("conv_axes", "RuntimeError", r"Expected \dD \(unbatched\) or \dD \(batched\) input to (?P<op>\w+)", of_one),
+    ("kernel_too_large", "RuntimeError", r"padded input size per channel: \((?P<size>.*?)\)\. Kernel size: \((?P<kernel>.*?)\)", of_one),
+    ("batch_norm_one_value", "ValueError", r"Expected more than 1 value per channel when training", layers.one_value),
+    ("recurrent_input", "RuntimeError", r"input\.size\(-1\) must be equal to input_size\. Expected (?P<wanted>\d+), got (?P<got>\d+)", layers.recurrent_input),
+    ("recurrent_input", "AssertionError", r"was expecting embedding dimension of (?P<wanted>\d+), but got (?P<got>\d+)", layers.recurrent_input),
+    ("hidden_size", "RuntimeError", r"Expected hidden(?:\[\d\])? size \((?P<wanted>.*?)\), got \[(?P<got>.*?)\]", layers.batch_first_missing, layers.hidden_size),
+    ("lstm_state", "RuntimeError", r"hx and cx should also be \d-D but got", layers.lstm_state),
+    ("norm_features", "RuntimeError", r"running_mean should contain (?P<got>\d+) elements not (?P<wanted>\d+)", layers.norm_features),
+    ("norm_shape", "RuntimeError", r"Given normalized_shape=\[(?P<wanted>.*?)\], expected input with shape .*?, but got input of size ?\[(?P<got>.*?)\]", plain),
     ("gather_axes", "RuntimeError", r"Index tensor must have the same number of dimensions as (?:input|self) tensor", shapes.gathered),
-    ("split_sizes", "ValueError", r"Sum of input lengths does not equal the length of the input dataset", _plain),
-    ("dataset_sizes", "AssertionError", r"^Size mismatch between tensors", _plain),
-    ("lengths_unsorted", "RuntimeError", r"`lengths` array must be sorted in decreasing order", shapes.lengths),
-    ("einsum_sizes", "RuntimeError", r"einsum\(\): subscript (?P<letter>\w) has size (?P<b>\d+) for operand (?P<at>\d+) which does not broadcast with previously seen size (?P<a>\d+)", _of_call),
-    ("batch_squeezed", "RuntimeError", r"size mismatch \(got input: \[(?P<classes>\d+)\], target: \[(?P<targets>\d+)\]\)", shapes.batch_squeezed),
-    ("class_axis", "RuntimeError", r"Expected target size \[|size mismatch \(got input|only batches of spatial targets supported \(3D tensors\)", shapes.class_axis),
-    ("target_axes", "RuntimeError", r"only batches of spatial targets supported \(3D tensors\)", shapes.target_axes),
-    ("loss_batch", "ValueError", r"Expected input batch_size \((?P<samples>\d+)\) to match target batch_size \((?P<targets>\d+)\)", shapes.loss_batch),
-    ("target_axes", "RuntimeError", r"0D or 1D target tensor expected, multi-target not supported", shapes.target_axes),
-    ("target_shape", "ValueError", r"[Tt]arget size \(torch\.Size\(.*?\)\) (?:that is different to|must be the same as)", shapes.target_shape),
-    ("t_of_batch", "RuntimeError", r"t\(\) expects a tensor with <= 2 dimensions, but self is (?P<axes>\d+)D", shapes.transposed_batch),
-    ("two_inferred", "RuntimeError", r"only one dimension can be inferred", shapes.of_one),
+    ("split_sizes", "ValueError", r"Sum of input lengths does not equal the length of the input dataset", plain),
+    ("dataset_sizes", "AssertionError", r"^Size mismatch between tensors", plain),
+    ("lengths_unsorted", "RuntimeError", r"`lengths` array must be sorted in decreasing order", calls.argument_to_add("enforce_sorted=False")),
+    ("einsum_sizes", "RuntimeError", r"einsum\(\): subscript (?P<letter>\w) has size (?P<b>\d+) for operand (?P<at>\d+) which does not broadcast with previously seen size (?P<a>\d+)", of_call),
+    ("batch_squeezed", "RuntimeError", r"size mismatch \(got input: \[(?P<classes>\d+)\], target: \[(?P<targets>\d+)\]\)", layers.batch_squeezed),
+    ("class_axis", "RuntimeError", r"Expected target size \[|size mismatch \(got input|only batches of spatial targets supported \(3D tensors\)", layers.class_axis),
+    ("target_axes", "RuntimeError", r"only batches of spatial targets supported \(3D tensors\)", dtypes.swapped, layers.target_axes),
+    ("loss_batch", "ValueError", r"Expected input batch_size \((?P<samples>\d+)\) to match target batch_size \((?P<targets>\d+)\)", layers.loss_lengths, layers.loss_batch),
+    ("target_axes", "RuntimeError", r"0D or 1D target tensor expected, multi-target not supported", dtypes.swapped, layers.target_axes),
+    ("target_shape", "ValueError", r"[Tt]arget size \(torch\.Size\(.*?\)\) (?:that is different to|must be the same as)", layers.target_shape),
+    ("t_of_batch", "RuntimeError", r"t\(\) expects a tensor with <= 2 dimensions, but self is (?P<axes>\d+)D", instead("NAME.t()", "NAME.transpose(-2, -1)")),
+    ("two_inferred", "RuntimeError", r"only one dimension can be inferred", of_one),
     ("expanded_written", "RuntimeError", r"more than one element of the written-to tensor refers to a single memory location", shapes.expanded_written),
-    ("heads_do_not_divide", "AssertionError", r"embed_dim must be divisible by num_heads", shapes.heads),
-    ("bce_out_of_range", "RuntimeError", r"all elements of (?P<which>input|target) should be between 0 and 1", shapes.probability_range),
-    ("ragged_list", "ValueError", r"expected sequence of length (?P<expected>\d+) at dim (?P<axis>\d+) \(got (?P<got>\d+)\)", _plain),
+    ("heads_do_not_divide", "AssertionError", r"embed_dim must be divisible by num_heads", layers.heads),
+    ("bce_out_of_range", "RuntimeError", r"all elements of (?P<which>input|target) should be between 0 and 1", layers.probability_range),
+    ("ragged_list", "ValueError", r"expected sequence of length (?P<expected>\d+) at dim (?P<axis>\d+) \(got (?P<got>\d+)\)", plain),
     # Types and devices
     ("dtype_mismatch", "RuntimeError", r"must have the same dtype|expected m1 and m2|expected scalar type (?P<expected>\w+) but found|Input type \(.*\) and (?:weight|bias) type", dtypes.mixed),
-    ("mean_of_integers", "RuntimeError", r"could not infer output dtype|Input dtype must be either a floating point", dtypes.not_for_type),
-    ("dtype_not_supported", "NotImplementedError", r"\"(?P<kernel>\w+)\" not implemented for '(?P<dtype>\w+)'", dtypes.not_for_type),
-    ("in_place_dtype", "RuntimeError", r"result type (?P<result>\w+) can't be cast to the desired output type (?P<own>\w+)", dtypes.cannot_store),
-    ("target_not_long", "RuntimeError", r"expected target dtype to be Long", dtypes.target_whole),
+    ("mean_of_integers", "RuntimeError", r"could not infer output dtype|Input dtype must be either a floating point", dtypes.swapped, dtypes.not_for_type),
+    ("dtype_not_supported", "NotImplementedError", r"\"(?P<kernel>\w+)\" not implemented for '(?P<dtype>\w+)'", dtypes.swapped, dtypes.not_for_type),
+    ("in_place_dtype", "RuntimeError", r"result type (?P<result>\w+) can't be cast to the desired output type (?P<own>\w+)", dtypes.target_float, dtypes.cannot_store),
+    ("target_not_long", "RuntimeError", r"expected target dtype to be Long", dtypes.swapped, dtypes.target_whole),
     ("target_not_float", "RuntimeError", r"Found dtype \w+ but expected Float|Expected floating point type for target", dtypes.target_float),
     ("mask_dtype", "RuntimeError", r"masked_fill_? only supports boolean masks, but got mask with dtype (?P<dtype>\w+)", dtypes.mask),
     ("index_dtype", "", r"tensors used as indices must be long|Expected tensor for argument #\d+ 'indices'|one_hot is only applicable to index tensor|Expected dtype int(?:32|64)", dtypes.indices),
-    ("index_not_whole", "IndexError", r"only integers, slices .* are valid indices \(got (?P<type>\w+)\)", dtypes.index_not_whole),
-    ("parameter_invalid", "ValueError", r"^Expected (?:parameter|value argument) (?P<parameter>\w*) ?\(?.*of distribution (?P<type>\w+)\(.*to satisfy the constraint (?P<constraint>\w+)\(", dtypes.distribution),
+    ("index_not_whole", "IndexError", r"only integers, slices .* are valid indices \(got (?P<type>\w+)\)", instead("NAME[LEFT / RIGHT]", "NAME[LEFT // RIGHT]", index="LEFT / RIGHT"), instead("NAME[INDEX]")),
+    ("probs_invalid", "ValueError", r"^Expected (?:parameter|value argument) probs ?\(?.*of distribution \w+\(.*to satisfy the constraint (?P<constraint>\w+)\(", instead("WRITTEN(NAME, ...)", "WRITTEN(logits=NAME, ...)")),
+    ("parameter_invalid", "ValueError", r"^Expected (?:parameter|value argument) (?P<parameter>\w*) ?\(?.*of distribution (?P<type>\w+)\(.*to satisfy the constraint (?P<constraint>\w+)\(", instead("WRITTEN(NAME, ...)")),
     ("device_mismatch", "RuntimeError", r"Expected all tensors to be on the same device|is not on the expected device", dtypes.devices),
     ("tensor_of_tensors", "ValueError", r"only one element tensors can be converted to Python scalars", dtypes.tensors_in_list),
-    ("scalar_of_many", "RuntimeError", r"a Tensor with (?P<count>\d+) elements cannot be converted to Scalar", values.many_values),
-    ("bool_of_many", "RuntimeError", r"Boolean value of Tensor with more than one value is ambiguous", values.many_values),
+    ("scalar_of_many", "RuntimeError", r"a Tensor with (?P<count>\d+) elements cannot be converted to Scalar", values.class_called, values.maker_called, arguments.joined_tensors, arguments.many_values),
+    ("bool_of_many", "RuntimeError", r"Boolean value of Tensor with more than one value is ambiguous", values.class_called, values.maker_called, arguments.joined_tensors, arguments.many_values),
     # Modules, optimizers, calls
     ("super_init_missing", "AttributeError", r"cannot assign \w+ before Module\.__init__\(\) call|object has no attribute '(?:_backward_hooks|_parameters|_modules|_forward_hooks|training)'", calls.super_init),
     ("super_underscores", "AttributeError", r"'super' object has no attribute '(?P<mangled>_\w+?__(?P<short>\w+?))'$", names.mangled),
     ("forward_missing", "NotImplementedError", r"Module \[(?P<type>\w+)\] is missing the required \"forward\" function", calls.forward_missing),
     ("dataset_method_missing", "", r"object of type '(?P<type>\w+)' has no len\(\)|Subclasses of Dataset should implement __getitem__|'(?P<owner>\w+)' object is not subscriptable", classes.dataset_method),
-    ("not_indexable", "TypeError", r"'(?P<type>\w+)' object is not subscriptable", calls.not_indexable),
-    ("sample_not_batched", "TypeError", r"batch must contain tensors, numpy arrays, numbers, dicts or lists; found <class '(?P<type>[\w.]+)'>", classes.sample_of_no_use),
-    ("modules_in_list", "TypeError", r"^(?P<got>[\w.<>]+) is not a Module subclass", classes.not_a_module),
-    ("parameter_overwritten", "TypeError", r"cannot assign '(?P<given>[\w.]+)' as parameter '(?P<attribute>\w+)'", classes.assigned_to_module),
-    ("layer_overwritten", "TypeError", r"cannot assign '(?P<given>[\w.]+)' as child module '(?P<attribute>\w+)'", classes.assigned_to_module),
-    ("no_cuda", "", r"Torch not compiled with CUDA enabled|No CUDA GPUs|Found no NVIDIA driver", calls.no_device),
-    ("device_absent", "", r"(?:Torch not compiled with |with arguments from the '|No module named 'torch\.)(?P<name>XPU|MPS|HPU|MTIA|MAIA|xpu|mps|hpu|mtia|maia)\b", calls.no_device),
-    ("device_unknown", "RuntimeError", r"device type at start of device string: (?P<name>\w+)", calls.no_device),
-    ("pin_memory", "RuntimeError", r"pin_memory=True requires a CUDA", _plain),
-    ("weights_only", "UnpicklingError", r"[Ww]eights only load failed", calls.weights_only),
-    ("state_dict_of_path", "TypeError", r"Expected state_dict to be dict-like, got <class '(?P<type>\w+)'>", calls.state_given),
+    ("loader_indexed", "TypeError", r"'DataLoader' object is not subscriptable", instead("NAME[0]", "next(iter(NAME))"), instead("NAME[PLACE]")),
+    ("not_indexable", "TypeError", r"'(?P<type>\w+)' object is not subscriptable", instead("NAME[PLACE]")),
+    ("sample_not_batched", "TypeError", r"batch must contain tensors, numpy arrays, numbers, dicts or lists; found <class '(?P<type>[\w.]+)'>", classes.sample_of_none, plain),
+    ("modules_in_list", "TypeError", r"^list is not a Module subclass", instead("CONTAINER(WRITTEN)", "CONTAINER(*WRITTEN)")),
+    ("function_among_layers", "TypeError", r"^(?P<got>[\w.<>]+) is not a Module subclass", classes.not_a_module),
+    ("parameter_overwritten", "TypeError", r"cannot assign '(?P<given>torch[\w.]*Tensor)' as parameter '(?P<attribute>\w+)'", instead("OWNER.ATTRIBUTE = VALUE", "with torch.no_grad(): OWNER.ATTRIBUTE.copy_(VALUE)", name="OWNER.ATTRIBUTE")),
+    ("parameter_overwritten", "TypeError", r"cannot assign '(?P<given>[\w.]+)' as parameter '(?P<attribute>\w+)'", instead("OWNER.ATTRIBUTE = VALUE", name="OWNER.ATTRIBUTE")),
+    ("layer_overwritten", "TypeError", r"cannot assign '(?P<given>[\w.]+)' as child module '(?P<attribute>\w+)'", instead("OWNER.ATTRIBUTE = VALUE", name="OWNER.ATTRIBUTE")),
+    ("no_cuda", "", r"Torch not compiled with CUDA enabled|No CUDA GPUs|Found no NVIDIA driver", instead("VALUE.cuda(...)", "VALUE"), calls.no_device),
+    ("device_absent", "", r"(?:Torch not compiled with |with arguments from the '|No module named 'torch\.)(?P<name>XPU|MPS|HPU|MTIA|MAIA|xpu|mps|hpu|mtia|maia)\b", instead("VALUE.cuda(...)", "VALUE"), calls.no_device),
+    ("device_unknown", "RuntimeError", r"device type at start of device string: (?P<name>\w+)", instead("VALUE.cuda(...)", "VALUE"), calls.no_device),
+    ("pin_memory", "RuntimeError", r"pin_memory=True requires a CUDA", plain),
+    ("weights_only", "UnpicklingError", r"[Ww]eights only load failed", calls.argument_to_add("weights_only=False")),
+    ("state_dict_of_path", "TypeError", r"Expected state_dict to be dict-like, got <class 'str'>", instead("FUNCTION(GIVEN, ...)", "FUNCTION(torch.load(GIVEN), ...)")),
+    ("state_dict_of_path", "TypeError", r"Expected state_dict to be dict-like, got <class '(?P<type>\w+)'>", instead("FUNCTION(GIVEN, ...)")),
     ("state_dict_keys", "RuntimeError", r"Error\(s\) in loading state_dict for (?P<type>\w+):", calls.state_dict),
     ("optimizer_empty", "ValueError", r"optimizer got an empty parameter list", calls.optimizer_empty),
     ("not_a_leaf_in_optimizer", "ValueError", r"can't optimize a non-leaf Tensor", calls.optimizer_not_leaf),
-    ("optimizer_of_tensor", "TypeError", r"params argument given to the optimizer should be an iterable", calls.optimizer_given),
+    ("optimizer_of_tensor", "TypeError", r"params argument given to the optimizer should be an iterable", instead("FUNCTION(NAME, ...)", "FUNCTION([NAME], ...)")),
     ("not_an_optimizer", "TypeError", r"^(?P<got>[\w.]+) is not an Optimizer", calls.not_an_optimizer),
-    ("optimizer_of_module", "TypeError", r"'(?P<module>\w+)' object is not iterable", calls.optimizer_given),
+    ("optimizer_of_module", "TypeError", r"'(?P<module>\w+)' object is not iterable", calls.module_for_parameters),
     ("module_not_callable", "TypeError", r"'module' object is not callable", calls.module_called),
-    ("raised_no_exception", "TypeError", r"^exceptions must derive from BaseException", _plain),
-    ("not_callable", "TypeError", r"'(?P<type>torch\.Size|Tensor|int|float|bool|torch\.dtype|torch\.device|NoneType)' object is not callable", calls.not_callable),
-    ("iterator_next", "AttributeError", r"'_\w+DataLoaderIter' object has no attribute 'next'", calls.next_called),
-    ("groups_attribute", "AttributeError", r"'list' object has no attribute '(?P<name>lr|momentum|weight_decay|params|betas|eps)'", calls.parameter_groups),
-    ("scheduler_steps", "ValueError", r"Tried to step (?P<steps>\d+) times\. The specified number of total steps is (?P<total>\d+)", _plain),
+    ("raised_no_exception", "TypeError", r"^exceptions must derive from BaseException", plain),
+    ("not_callable", "TypeError", r"'(?P<type>torch\.Size|Tensor|int|float|bool|torch\.dtype|torch\.device|NoneType)' object is not callable", calls.property_called, calls.value_called),
+    ("iterator_next", "AttributeError", r"'_\w+DataLoaderIter' object has no attribute 'next'", instead("RECEIVER.next()", "next(RECEIVER)", written="RECEIVER.next()", right="next(RECEIVER)")),
+    ("groups_attribute", "AttributeError", r"'list' object has no attribute '(?P<name>lr|momentum|weight_decay|params|betas|eps)'", instead("GROUPS.NAME", "GROUPS[0]['NAME']", right="GROUPS[0]['NAME']")),
+    ("scheduler_steps", "ValueError", r"Tried to step (?P<steps>\d+) times\. The specified number of total steps is (?P<total>\d+)", plain),
     ("hook_result", "RuntimeError", r"hook '(?P<hook>.*)' has changed the (?P<what>\w+) of value", autograd.hook_result),
-    ("metric_missing", "TypeError", r"^ReduceLROnPlateau\.step\(\) missing 1 required positional argument: 'metrics'", _plain),
-    ("method_without_tensor", "TypeError", r"^(?P<name>\w+)\(\) missing 1 required positional arguments: \"input\"", _plain),
-    ("format_refused", "TypeError", r"unsupported format string passed to (?P<type>\w+)\.__format__", values.format_refused),
-    ("text_and_value", "TypeError", r"can only concatenate str \(not \"(?P<got>\w+)\"\) to str", _plain),
-    ("operand_types", "TypeError", r"unsupported operand type\(s\) for (?P<operator>.+?): '(?P<left>\w+)' and '(?P<right>\w+)'", values.operands),
-    ("arguments_invalid", "TypeError", r"^(?P<function>\w+)\(\) received an invalid combination of arguments - got \((?P<got>.*?)\), but expected", _of_call),
-    ("keyword_unknown", "TypeError", r"got an unexpected keyword argument '(?P<name>\w+)'", calls.keyword),
-    ("closure_missing", "TypeError", r"^LBFGS\.step\(\) missing 1 required positional argument: 'closure'", _plain),
-    ("learning_rate_invalid", "ValueError", r"^Invalid learning rate: (?P<value>.+)", _plain),
-    ("tensor_of_text", "ValueError", r"too many dimensions 'str'", _plain),
-    ("arguments_missing", "TypeError", r"^(?P<function>[\w.]+)\(\) missing (?P<count>\d+) required positional arguments?: (?P<names>['\"].*)", calls.arguments_missing),
-    ("size_not_whole", "TypeError", r"^(?:zeros|ones|rand|randn|empty|full|view|reshape|repeat|expand)\(\) (?:takes \d+ positional argument|received an invalid combination)", values.size_not_whole),
-    ("arguments_many", "TypeError", r"^(?P<function>[\w.]+)\(\) takes (?:from \d+ to )?(?P<takes>\d+) positional arguments? but (?P<given>\d+) (?:was|were) given", calls.arguments_many),
-    ("not_a_tensor", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)' \(position (?P<position>\d+)\) must be Tensor, not (?P<got>[\w.]+)", values.not_a_tensor),
-    ("element_not_tensor", "TypeError", r"^expected Tensor as element (?P<at>\d+) in argument 0, but got (?P<got>\w+)", values.element_not_tensor),
-    ("tensors_not_listed", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>tensors)' \(position \d+\) must be tuple of Tensors, not (?P<got>\w+)", values.tensors_not_listed),
-    ("size_not_whole", "TypeError", r"must be tuple of ints,? ?(?:not float|but found element of type float|but ?got float)|'float' object cannot be interpreted as an integer|slice indices must be integers", values.size_not_whole),
-    ("argument_type", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)'(?: \(position \d+\))? must be (?P<wanted>[\w. ]+), not (?P<got>[\w.]+)", _of_call),
+    ("metric_missing", "TypeError", r"^ReduceLROnPlateau\.step\(\) missing 1 required positional argument: 'metrics'", plain),
+    ("method_without_tensor", "TypeError", r"^(?P<name>\w+)\(\) missing 1 required positional arguments: \"input\"", plain),
+    ("format_refused", "TypeError", r"unsupported format string passed to (?P<type>\w+)\.__format__", arguments.format_refused),
+    ("text_and_value", "TypeError", r"can only concatenate str \(not \"(?P<got>\w+)\"\) to str", plain),
+    ("operand_types", "TypeError", r"unsupported operand type\(s\) for (?P<operator>.+?): '(?P<left>\w+)' and '(?P<right>\w+)'", arguments.operands),
+    ("arguments_invalid", "TypeError", r"^(?P<function>\w+)\(\) received an invalid combination of arguments - got \((?P<got>.*?)\), but expected", of_call),
+    ("keyword_unknown", "TypeError", r"got an unexpected keyword argument '(?P<name>\w+)'", calls.keyword, dtypes.of_numpy),
+    ("closure_missing", "TypeError", r"^LBFGS\.step\(\) missing 1 required positional argument: 'closure'", plain),
+    ("learning_rate_invalid", "ValueError", r"^Invalid learning rate: (?P<value>.+)", plain),
+    ("tensor_of_text", "ValueError", r"too many dimensions 'str'", plain),
+    ("arguments_missing", "TypeError", r"^(?P<function>[\w.]+)\(\) missing (?P<count>\d+) required positional arguments?: (?P<names>['\"].*)", classes.function_forward, values.class_called, calls.arguments_missing),
+    ("size_not_whole", "TypeError", r"^(?:zeros|ones|rand|randn|empty|full|view|reshape|repeat|expand)\(\) (?:takes \d+ positional argument|received an invalid combination)", arguments.size_not_whole),
+    ("arguments_many", "TypeError", r"^(?P<function>[\w.]+)\(\) takes (?:from \d+ to )?(?P<takes>\d+) positional arguments? but (?P<given>\d+) (?:was|were) given", values.class_called, values.maker_called, calls.method_takes_less, calls.arguments_many),
+    ("not_a_tensor", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)' \(position (?P<position>\d+)\) must be Tensor, not (?P<got>[\w.]+)", arguments.not_a_tensor),
+    ("element_not_tensor", "TypeError", r"^expected Tensor as element (?P<at>\d+) in argument 0, but got (?P<got>\w+)", arguments.element_not_tensor),
+    ("tensors_not_listed", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>tensors)' \(position \d+\) must be tuple of Tensors, not (?P<got>\w+)", arguments.tensors_not_listed),
+    ("size_not_whole", "TypeError", r"must be tuple of ints,? ?(?:not float|but found element of type float|but ?got float)|'float' object cannot be interpreted as an integer|slice indices must be integers", arguments.size_not_whole),
+    ("argument_type", "TypeError", r"^(?P<function>\w+)\(\): argument '(?P<argument>\w+)'(?: \(position \d+\))? must be (?P<wanted>[\w. ]+), not (?P<got>[\w.]+)", of_call),
     # Names
     ("unbound_local", "UnboundLocalError", r"local variable '(?P<name>\w+)'", names.unbound_local),
-    ("name_not_defined", "NameError", r"name '(?P<name>\w+)' is not defined", names.undefined),
+    ("name_not_defined", "NameError", r"name '(?P<name>\w+)' is not defined", names.pasted, names.undefined),
     ("no_module", "ModuleNotFoundError", r"No module named '(?P<name>[\w.]+)'", names.no_module),
     ("no_such_import", "ImportError", r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'", names.no_such_import),
-    ("tensor_append", "AttributeError", r"'Tensor' object has no attribute '(?P<name>append|extend)'", _plain),
-    ("attribute_missing", "AttributeError", r"has no attribute '", names.attribute),
+    ("tensor_append", "AttributeError", r"'Tensor' object has no attribute '(?P<name>append|extend)'", plain),
+    ("attribute_missing", "AttributeError", r"has no attribute '", names.unmade, names.attribute),
     ("key_missing", "KeyError", r"(?P<key>.*)", names.key),
     # The world outside
-    ("division_of_nothing", "ZeroDivisionError", r"division by zero|modulo by zero", calls.divided),
-    ("distributed", "", r"(?s)torch\.distributed|init_process_group|[Pp]rocess group|server socket has failed", _plain),
-    ("no_processes", "", r"shared memory|torch_shm_manager|Operation not permitted.*(?:fork|clone)|semaphore|/dev/shm|torch_\d+_\d+", _plain),
-    ("no_file", "FileNotFoundError", r"No such file or directory: '(?P<path>[^']*)'", _plain),
-    ("read_only_file", "OSError", r"Read-only file system: '(?P<path>[^']*)'", _plain),
-    ("no_network", "", r"Temporary failure in name resolution|urlopen error|Network is unreachable|no internet connection", _plain),
+    ("division_of_nothing", "ZeroDivisionError", r"division by zero|modulo by zero", instead("LEFT / DIVISOR"), instead("LEFT // DIVISOR"), instead("LEFT % DIVISOR")),
+    ("distributed", "", r"(?s)torch\.distributed|init_process_group|[Pp]rocess group|server socket has failed", plain),
+    ("no_processes", "", r"shared memory|torch_shm_manager|Operation not permitted.*(?:fork|clone)|semaphore|/dev/shm|torch_\d+_\d+", plain),
+    ("no_file", "FileNotFoundError", r"No such file or directory: '(?P<path>[^']*)'", plain),
+    ("read_only_file", "OSError", r"Read-only file system: '(?P<path>[^']*)'", plain),
+    ("no_network", "", r"Temporary failure in name resolution|urlopen error|Network is unreachable|no internet connection", plain),
     ("forbidden", "", r"Operation not permitted|Permission denied", not_available.forbidden),
     ("out_of_memory", "", r"can't allocate memory|[Oo]ut of memory|Unable to allocate", not_available.memory),
-    ("signal_handler", "ValueError", r"^signal only works in main thread", _plain),
-    ("input_not_available", "EOFError", r"EOF when reading a line", _plain),
+    ("signal_handler", "ValueError", r"^signal only works in main thread", plain),
+    ("input_not_available", "EOFError", r"EOF when reading a line", plain),
+    ("interrupted", "KeyboardInterrupt", r"", plain),
     ("recursion", "RecursionError", r"", not_available.recursion),
 )  # fmt: skip
 
-RULES = tuple(Rule(code, kind, re.compile(pattern), explain) for code, kind, pattern, explain in _TABLE)
-CODES = frozenset(rule.code for rule in RULES if rule.code)
+ROWS = tuple(Row(code, kind, re.compile(pattern), tuple(rules)) for code, kind, pattern, *rules in _TABLE)
+CODES = frozenset(row.code for row in ROWS if row.code)
 _LONGEST = 4000  # a program may raise a message of any length
 ENDS = frozenset({"limit", "memory", "forbidden", "crash", "lost", "exit"})
 
@@ -208,18 +216,18 @@ def errors(diagnosis: Diagnosis) -> Iterator[Finding]:
     failure = diagnosis.trace.failure
     if failure is None or failure.span is None or failure.kind not in RAISED:
         return
-    for rule in RULES:
-        found = _matches(rule, failure)
+    case = Case(diagnosis, failure)
+    for row in ROWS:
+        found = _matches(row, failure)
         if found is None:
             continue
-        if rule.explain is None:
+        if not row.rules:
             return
-        case = Case(diagnosis, failure)
-        case.rule = rule.code
+        case.rule = row.code
         case.groups = {name: text for name, text in found.groupdict().items() if text is not None}
-        finding = rule.explain(case)
-        if finding is not None:
-            yield finding
+        told = first_told(row.rules, case)
+        if told is not None:
+            yield told
             return
 
 
@@ -227,16 +235,17 @@ _WHERE_DEFINED = re.compile(r"\b(?:\w+\.)+<locals>\.")
 """What Python writes before the name of a function or class that another function defines."""
 
 
-def _matches(rule: Rule, failure: Failure) -> re.Match[str] | None:
-    if rule.type not in ("", failure.type):
+def _matches(row: Row, failure: Failure) -> re.Match[str] | None:
+    if row.type not in ("", failure.type):
         return None
-    return rule.pattern.search(_WHERE_DEFINED.sub("", failure.message[:_LONGEST]))
+    return row.pattern.search(_WHERE_DEFINED.sub("", failure.message[:_LONGEST]))
 
 
 def explanation(failure: Failure, findings: tuple[Finding, ...]) -> str | None:
     """Code of what explains the failure: the first error of an exception, else the sentence about its kind."""
-    if failure.kind in RAISED or failure.kind == "syntax":
-        told = next((finding.code for finding in findings if finding.severity == "error"), None)
-        if told is not None:
-            return told
+    told = [finding.code for finding in findings if finding.severity == "error"]
+    if told and (failure.kind in RAISED or failure.kind == "syntax"):
+        return told[0]
+    if failure.kind == "exit" and "ended_itself" in told:
+        return "ended_itself"
     return failure.kind if failure.kind in ENDS else None

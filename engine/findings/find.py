@@ -2,6 +2,8 @@
 
 import logging
 
+from msgspec.structs import replace
+
 from engine.findings import (
     accumulation,
     aliases,
@@ -12,7 +14,6 @@ from engine.findings import (
     cut_gradients,
     devices,
     errors,
-    failed_passes,
     gradient_flow,
     graphs_kept,
     learning_rate,
@@ -44,7 +45,7 @@ from engine.trace_index import TraceIndex
 FAMILIES: tuple[Family, ...] = (
     errors.errors,
     stopped.unfinished,
-    failed_passes.failed_passes,
+    stopped.ended,
     cut_gradients.cut_gradients,
     cut_gradients.unused_parameters,
     saved_values.data_edits,
@@ -139,11 +140,12 @@ FAMILIES: tuple[Family, ...] = (
     gradient_flow.symmetric_units,
     gradient_flow.flat_ops,
 )
+MOST_QUOTED = 160
+"""Characters of one thing that a sentence names."""
 _log = logging.getLogger(__name__)
 EXPLAIN_FAILURES: frozenset[Family] = frozenset(
     (
         errors.errors,
-        failed_passes.failed_passes,
         cut_gradients.cut_gradients,
         starved_leaves.lost_influence,
         unrecorded.unrecorded,
@@ -168,7 +170,19 @@ def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
 def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:
     """What one family finds; a bug in it, or a program too deep for it, costs no more than its findings."""
     try:
-        return tuple(family(diagnosis))
+        return tuple(map(_quoted, family(diagnosis)))
     except Exception:
         _log.exception("%s failed on run %s", family.__name__, diagnosis.trace.id)
         return ()
+
+
+def _quoted(finding: Finding) -> Finding:
+    """The finding with what its sentences quote cut short: the name of a class may have any length."""
+    if all(len(text) <= MOST_QUOTED for text in finding.parameters.values()):
+        return finding
+    texts = finding.parameters.items()
+    return replace(finding, parameters={name: _cut(text) for name, text in texts})
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MOST_QUOTED else text[: MOST_QUOTED - 1] + "…"

@@ -4,7 +4,6 @@ import ast
 from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line, once_a_line
-from engine.findings.failed_passes import NOT_LEAF
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
@@ -24,7 +23,7 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`.grad` read from a tensor that keeps none; PyTorch warns of it."""
     meant = meant_as_leaves(diagnosis)
     for warning in diagnosis.trace.warnings:
-        if NOT_LEAF not in warning.message:
+        if "that is not a leaf Tensor is being accessed" not in warning.message:
             continue
         node = diagnosis.code.at(warning.span)
         name = dotted(node.value) if isinstance(node, ast.Attribute) else ""

@@ -2,18 +2,48 @@
 
 import ast
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
+from typing import TypeAlias, TypeVar
 
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.failing.origins import dtype_origin, layer_call, made_inside, shape_origin
 from engine.program.edits import Edits
 from engine.program.names import called
+from engine.program.rewriting import Written, written
 from engine.program.source import source_of
 from engine.trace import Edit, Failure, Finding, Module, Op, Operand, Span, Tensor
 
 RAISED = frozenset({"exception", "memory", "forbidden"})
 """Kinds of failures that are exceptions of the program."""
+_FAR = 200
+"""Ops that are looked back over."""
+_Some = TypeVar("_Some")
+
+
+class Unsure(Exception):
+    """A rule lacks what it would have to know: it says nothing, and the next one is asked."""
+
+
+def known(value: _Some | None) -> _Some:
+    """What a rule cannot do without."""
+    if value is None:
+        raise Unsure
+    return value
+
+
+def a(kind: type[_Some], value: object) -> _Some:
+    """The same, when it must be of a class."""
+    if not isinstance(value, kind):
+        raise Unsure
+    return value
+
+
+def only_if(condition: object) -> None:
+    """What must hold for a rule to say anything."""
+    if not condition:
+        raise Unsure
 
 
 class Case:
@@ -32,10 +62,49 @@ class Case:
         """What the running program told."""
         return self.failure.facts
 
+    @property
+    def suggestion(self) -> str:
+        """The real name nearest to the one that does not exist."""
+        return self.facts.get("suggestion", "")
+
+    @property
+    def is_only(self) -> bool:
+        """Whether no other is as near."""
+        return self.facts.get("only") == "yes"
+
+    @property
+    def is_other_case(self) -> bool:
+        """`nn.linear`: whether capitals are all that tells the two apart."""
+        return bool(self.suggestion) and self.facts.get("name", "").lower() == self.suggestion.lower()
+
+    @property
+    def place(self) -> str:
+        """Where else in PyTorch that very name does exist."""
+        return self.facts.get("place", "")
+
+    @cached_property
+    def has_torch(self) -> bool:
+        """Whether the program calls the library `torch`."""
+        return self.code.is_bound("torch")
+
+    @property
+    def is_in_loader(self) -> bool:
+        """Whether a DataLoader was fetching a batch."""
+        return any("data/_utils" in frame.file for frame in self.failure.frames)
+
     @cached_property
     def node(self) -> ast.expr | ast.stmt | None:
         """The failing expression."""
         return self.code.at(self.failure.span)
+
+    def written_as(self, *shapes: str) -> Written | None:
+        """The parts of the failing expression that has one of some shapes; or of a call of it, its statement or what
+        that assigns to."""
+        targets = self.statement.targets if isinstance(self.statement, ast.Assign) else []
+        above = self.code.parents.get(self.node) if self.node is not None else None
+        call = above if isinstance(above, ast.Call) and above.func is self.node else None
+        places = ((node, shape) for node in (self.node, call, self.statement, *targets) for shape in shapes)
+        return next((found for node, shape in places if (found := written(self.code, node, shape))), None)
 
     @cached_property
     def call(self) -> ast.Call | None:
@@ -68,14 +137,23 @@ class Case:
         given = self.op.inputs if self.op is not None else ()
         return [self.diagnosis.tensors[input_] for input_ in given if input_ in self.diagnosis.tensors]
 
-    def argument(self, position: int, name: str = "") -> Tensor | None:
-        """One argument of the op that raised, when it is a tensor."""
+    @property
+    def first(self) -> Tensor:
+        """The first of them."""
+        return known(next(iter(self.inputs()), None))
+
+    @property
+    def pair(self) -> tuple[Tensor, Tensor]:
+        """The first two."""
+        return self.first, known(next(iter(self.inputs()[1:]), None))
+
+    def argument(self, position: int, name: str = "") -> Tensor:
+        """One argument of the op that raised, which must be a tensor."""
         given = self.op.arguments if self.op is not None else ()
         positional = [argument for argument in given if not argument.name]
-        found = next((argument for argument in given if name and argument.name == name), None)
-        if found is None and position < len(positional):
-            found = positional[position]
-        return self.diagnosis.tensors.get(found.tensor) if found is not None and found.tensor is not None else None
+        named = [argument for argument in given if name and argument.name == name]
+        found = next(iter([*named, *positional[position : position + 1]]), None)
+        return known(self.diagnosis.tensors.get(known(found).tensor or ""))
 
     def operand(self, node: ast.AST | None) -> Operand | None:
         """What a name in the failing expression stood for."""
@@ -94,17 +172,15 @@ class Case:
 
     def written(self, tensor: Tensor | None) -> ast.expr | None:
         """The part of the failing expression that gave a tensor; None when there is none or more than one."""
+        parts: list[ast.expr] = []
         match self.node:
-            case ast.Call(func=ast.Attribute(value=receiver)):
-                parts = [receiver, *self.node.args, *(word.value for word in self.node.keywords)]
-            case ast.Call():
-                parts = [*self.node.args, *(word.value for word in self.node.keywords)]
-            case ast.BinOp():
-                parts = [self.node.left, self.node.right]
-            case ast.AugAssign():
-                parts = [self.node.value]
-            case _:
-                return None
+            case ast.Call(func=function, args=args, keywords=words):
+                receiver = [function.value] if isinstance(function, ast.Attribute) else []
+                parts = [*receiver, *args, *(word.value for word in words)]
+            case ast.BinOp(left=left, right=right):
+                parts = [left, right]
+            case ast.AugAssign(value=value):
+                parts = [value]
         found = [part for part in parts if tensor is not None and self._is(part, tensor)]
         if not found and isinstance(self.node, ast.BinOp):  # a call without an op of its own hands its argument on
             found = [part for part in parts if self.tensor_of(part) is None]
@@ -160,6 +236,23 @@ class Case:
                     f"{prefix}device": one.device,
                 }
         return found
+
+    def take_layer(self, function: ast.expr) -> ast.Call | None:
+        """The layer that is called, where it failed before any op ran in it: where it was made."""
+        name = ast.unparse(function).removeprefix("self.")
+        found = [one for one in self.diagnosis.trace.modules if f".{one.path}".endswith(f".{name}")]
+        self.layer_made = layer_call(self.diagnosis, found[0].id) if len(found) == 1 else None
+        return self.layer_made
+
+    def makers(self, tensor: Tensor) -> Iterator[Op]:
+        """The ops that a tensor comes from, each by the first input of the one before."""
+        at: Tensor | None = tensor
+        for _ in range(_FAR):
+            op = self.diagnosis.maker.get(at.id) if at is not None else None
+            if op is None:
+                return
+            yield op
+            at = self.diagnosis.input_of(op)
 
     @property
     def made_at(self) -> dict[str, str]:
@@ -228,3 +321,50 @@ class Case:
 def sizes(shape: Iterable[int]) -> str:
     """A shape for a sentence."""
     return f"[{', '.join(map(str, shape))}]"
+
+
+Rule: TypeAlias = "Callable[[Case], Finding | None]"
+"""Says what is known of a case; nothing, or `Unsure`, when that is not enough."""
+
+
+def first_told(rules: Iterable[Rule], case: Case) -> Finding | None:
+    """What the first of some rules says that is sure."""
+    for rule in rules:
+        with suppress(Unsure):
+            if (told := rule(case)) is not None:
+                return told
+    return None
+
+
+def plain(case: Case) -> Finding:
+    """The message says it all."""
+    return case.finding()
+
+
+def of_call(case: Case) -> Finding:
+    """The message and the call say it all."""
+    known(case.call)
+    return case.finding()
+
+
+def of_one(case: Case) -> Finding:
+    """All that is to be said is the shape of the first tensor, and where it came from."""
+    return case.finding("", case.origin(case.first, len(case.first.shape) - 1) if case.first.shape else {})
+
+
+def of_two(case: Case) -> Finding:
+    """All that is to be said is the shapes of the first two tensors."""
+    return case.finding(tensors=case.pair)
+
+
+def instead(before: str, after: str = "", code: str = "", **said: str) -> Rule:
+    """Says the parts of an expression of a shape, and writes them in another."""
+
+    def rule(case: Case) -> Finding:
+        found = known(case.written_as(before))
+        right = {name: found.as_(shape) for name, shape in said.items()}
+        tensors = case.inputs()[:2] or map(case.tensor_of, found.expressions)
+        fix = found.instead(after) if after else ()
+        return case.finding(code, {**found.said, **right}, tensors=tensors, fix=fix)
+
+    return rule

@@ -3,7 +3,7 @@ module."""
 
 import ast
 
-from engine.findings.failing.case import Case
+from engine.findings.failing.case import Case, a, known, only_if
 from engine.program.edits import in_line
 from engine.program.names import called, dotted
 from engine.program.spelling import nearest
@@ -18,69 +18,57 @@ def is_function_class(cls: ast.ClassDef) -> bool:
     return any(dotted(base).rpartition(".")[2] == "Function" for base in cls.bases)
 
 
-def _function_class(case: Case, name: str) -> ast.ClassDef | None:
+def _function_class(case: Case, name: str) -> ast.ClassDef:
     found = [class_ for class_ in case.code.classes(name) if is_function_class(class_)]
-    return found[0] if len(found) == 1 else None
+    only_if(len(found) == 1)
+    return found[0]
 
 
-def function_called(case: Case) -> Finding | None:
+def function_called(case: Case) -> Finding:
     """`Square()(x)` of today's static Functions, or methods that were left without `@staticmethod`."""
-    call = case.call
-    inner = call.func if call is not None else None
-    made = [inner] if isinstance(inner, ast.Call) else []
-    if inner is not None and dotted(inner):
-        made = [one.value for one in case.code.assignments(dotted(inner)) if isinstance(one.value, ast.Call)]
-    cls = _function_class(case, dotted(made[0].func)) if len(made) == 1 else None
-    if cls is None or call is None or inner is None:
-        return None
+    call = known(case.call)
+    made = [call.func, *(one.value for one in case.code.assignments(dotted(call.func)))]
+    calls = [one for one in made if isinstance(one, ast.Call)]
+    only_if(len(calls) == 1)
+    cls = _function_class(case, dotted(calls[0].func))
     methods = (defined_in(cls, "forward"), defined_in(cls, "backward"))
     plain = [method for method in methods if method is not None and not method.decorator_list]
     fix: tuple[Edit, ...] = tuple(case.code.line_above(method, "@staticmethod") for method in plain)
-    fix += (case.code.replace(inner, f"{cls.name}.apply"),)
+    fix += (case.code.replace(call.func, f"{cls.name}.apply"),)
     if plain:
         return case.finding("function_not_static", span=case.code.head(plain[0]), cls=cls.name, fix=fix)
     return case.finding("function_not_applied", cls=cls.name, written=case.code.short(call), fix=fix)
 
 
-def function_forward(case: Case) -> Finding | None:
+def function_forward(case: Case) -> Finding:
     """`Square.forward(x)`: the engine must make the `ctx`, so the call goes through `apply`."""
-    call = case.call
-    match call:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="forward") as function):
-            cls = _function_class(case, name)
-            if cls is not None and call is not None:
-                fix = (case.code.replace(function, f"{name}.apply"),)
-                return case.finding("function_not_applied", cls=name, written=case.code.short(call), fix=fix)
-    return None
+    found = known(case.written_as("CLS.forward(...)"))
+    _function_class(case, found.said["cls"])
+    written = case.code.short(found.node)
+    return case.finding("function_not_applied", found.said, written=written, fix=found.instead("CLS.apply(...)"))
 
 
-def custom_gradient(case: Case) -> Finding | None:
+def custom_gradient(case: Case) -> Finding:
     """A custom backward whose gradients are too many, too few, or of another shape than the input they belong to."""
     cls = _function_class(case, case.groups["function"].removesuffix("Backward"))
-    backward = defined_in(cls, "backward") if cls is not None else None
-    forward = defined_in(cls, "forward") if cls is not None else None
-    returns = [node for node in ast.walk(backward) if isinstance(node, ast.Return)] if backward is not None else []
-    if cls is None or forward is None or not returns:
-        return None
+    forward, backward = known(defined_in(cls, "forward")), known(defined_in(cls, "backward"))
+    last = known(next((node for node in reversed([*ast.walk(backward)]) if isinstance(node, ast.Return)), None))
     if "at" not in case.groups:
-        return case.finding(span=case.code.span(returns[-1]), cls=cls.name)
-    at, value = int(case.groups["at"]), returns[-1].value
-    if value is None:
-        return None
+        return case.finding(span=case.code.span(last), cls=cls.name)
+    at, value = int(case.groups["at"]), known(last.value)
     if isinstance(value, ast.Tuple) and at < len(value.elts):
         value = value.elts[at]
     names = [arg.arg for arg in forward.args.args[1:]]
-    where, name = case.code.span(value), names[at] if at < len(names) else f"#{at}"
-    return case.finding(span=where, cls=cls.name, input=name, code=case.code.short(value))
+    said = {"cls": cls.name, "input": names[at] if at < len(names) else f"#{at}"}
+    return case.finding("", said, span=case.code.span(value), code=case.code.short(value))
 
 
-def custom_backward_missing(case: Case) -> Finding | None:
+def custom_backward_missing(case: Case) -> Finding:
     """A custom Function that has no backward, or has it under another name."""
     classes = [node for node in case.code.nodes if isinstance(node, ast.ClassDef) and is_function_class(node)]
     found = [cls for cls in classes if not (defined_in(cls, "backward") or defined_in(cls, "vjp"))]
-    if len(found) != 1:
-        return None
-    own = [method for method in found[0].body if isinstance(method, ast.FunctionDef)]
+    only_if(len(found) == 1)
+    own = (method for method in found[0].body if isinstance(method, ast.FunctionDef))
     near = next((method for method in own if method.name.startswith("back")), None)
     if near is not None:
         return renamed(case, "custom_backward_misspelt", near, "backward", found[0])
@@ -97,47 +85,49 @@ def renamed(case: Case, code: str, method: ast.FunctionDef, right: str, cls: ast
     return case.finding(code, span=span, fix=edit, name=method.name, cls=cls.name, method=right)
 
 
-def saved_nothing(case: Case, statement: ast.stmt, value: ast.expr) -> Finding | None:
+def saved_nothing(case: Case) -> Finding:
     """`ctx.saved_tensors` with another number of tensors than `forward` saved."""
-    cls = case.code.enclosing(statement, ast.ClassDef)
-    forward = defined_in(cls, "forward") if cls is not None else None
-    is_saved = isinstance(value, ast.Attribute) and value.attr == "saved_tensors"
-    if not is_saved or cls is None or forward is None or not forward.args.args:
-        return None
+    taken = known(case.written_as("NAMES = CONTEXT.saved_tensors"))
+    cls = a(ast.ClassDef, case.code.enclosing(taken.node, ast.ClassDef))
+    forward, names = known(defined_in(cls, "forward")), taken.part("NAMES")
+    only_if(forward.args.args)
     context, *given = [arg.arg for arg in forward.args.args]
-    calls = [node for node in ast.walk(forward) if isinstance(node, ast.Call)]
+    calls = (node for node in ast.walk(forward) if isinstance(node, ast.Call))
     saving = next((call for call in calls if called(call) == "save_for_backward"), None)
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    wanted = [ast.unparse(part) for part in target.elts] if isinstance(target, ast.Tuple | ast.List) else []
+    wanted = [ast.unparse(part) for part in names.elts] if isinstance(names, ast.Tuple | ast.List) else []
     right = f"{context}.save_for_backward({', '.join(wanted)})"
+    said = {"cls": cls.name, "names": ", ".join(wanted), "right": right}
+    if saving is not None:
+        where = case.code.span(case.code.statement(saving) or saving)
+        return case.finding("saved_count", said, span=where, got=str(len(saving.args)))
     last = forward.body[-1]
-    fix: tuple[Edit, ...] = ()
-    if saving is None and wanted and set(wanted) <= set(given) and isinstance(last, ast.Return):
-        fix = (case.code.line_above(last, right),)
-    where = case.code.span(case.code.statement(saving) or last) if saving is not None else case.code.head(forward)
-    said = {"cls": cls.name, "got": str(len(saving.args)) if saving is not None else "0"}
-    return case.finding("saved_count", said, span=where, names=", ".join(wanted), right=right, fix=fix)
+    is_certain = wanted and set(wanted) <= set(given) and isinstance(last, ast.Return)
+    fix = (case.code.line_above(last, right),) if is_certain else ()
+    return case.finding("saved_count", said, span=case.code.head(forward), got="0", fix=fix)
 
 
 # Datasets
 
 
-def dataset_method(case: Case) -> Finding | None:
+def dataset_method(case: Case) -> Finding:
     """A dataset that lacks `__len__` or `__getitem__`, or has it under another name."""
     wanted = "__len__" if "len()" in case.failure.message else "__getitem__"
-    classes = case.code.classes(case.groups.get("type", "")) or [
-        cls for cls in _datasets(case) if defined_in(cls, wanted) is None
-    ]
-    if len(classes) != 1:
-        return None
+    without = [cls for cls in _datasets(case) if defined_in(cls, wanted) is None]
+    classes = case.code.classes(case.groups.get("type", "")) or without
+    only_if(len(classes) == 1)
     (cls,) = classes
     own = [method.name for method in cls.body if isinstance(method, ast.FunctionDef)]
-    if wanted in own or not {"__getitem__", "__len__"} & {*own, *(_misspelt(own, "__getitem__"),)}:
-        return None
+    only_if(wanted not in own and {"__getitem__", "__len__"} & {*own, _misspelt(own, "__getitem__")})
     method = defined_in(cls, _misspelt(own, wanted))
     if method is not None:
         return renamed(case, "dataset_method_misspelt", method, wanted, cls)
     return case.finding("dataset_method_missing", span=case.code.head(cls), cls=cls.name, method=wanted)
+
+
+def _misspelt(own: list[str], wanted: str) -> str:
+    others = [method for method in own if not (method.startswith("__") and method.endswith("__"))]
+    bare = next((other for other in others if other.strip("_").lower() == wanted.strip("_")), "")
+    return bare or nearest(wanted, others)[0]
 
 
 def _datasets(case: Case) -> list[ast.ClassDef]:
@@ -145,39 +135,17 @@ def _datasets(case: Case) -> list[ast.ClassDef]:
     return [cls for cls in classes if any("Dataset" in ast.unparse(base) for base in cls.bases)]
 
 
-def sample_of_no_use(case: Case) -> Finding | None:
-    """A dataset whose `__getitem__` gives what no batch can be made of: None where a way through it has no
-    `return`."""
+def sample_of_none(case: Case) -> Finding:
+    """A dataset whose `__getitem__` gives None where a way through it has no `return`; or something that holds it."""
     methods = [(cls, defined_in(cls, "__getitem__")) for cls in _datasets(case)]
-    known = [(cls, method, _unreturned(method.body)) for cls, method in methods if method is not None]
-    if len(known) != 1 or case.groups["type"] != "NoneType":
-        return case.finding("sample_not_batched")
-    cls, method, last = known[0]
-    if last is None:
-        return _none_in_sample(case, cls, method)
-    where = case.code.span(last)
-    alone = isinstance(last, ast.Expr) and not isinstance(last.value, ast.Constant | ast.Call)
-    fix = (case.code.before(last, "return "),) if alone else ()
-    return case.finding("sample_is_none", span=where, cls=cls.name, fix=fix)
-
-
-def too_many_samples(case: Case) -> Finding | None:
-    """A DataLoader asked for no more than `__len__` promises, and `__getitem__` has not as many."""
-    function = case.code.function(case.statement) if case.statement is not None else None
-    cls = case.code.enclosing(function, ast.ClassDef) if function is not None else None
-    length = defined_in(cls, "__len__") if cls is not None else None
-    by_loader = any("data/_utils" in frame.file for frame in case.failure.frames)
-    if function is None or cls is None or length is None or function.name != "__getitem__" or not by_loader:
-        return None
-    inside = list(ast.walk(case.node.slice)) if isinstance(case.node, ast.Subscript) else []
-    by_number = {arg.arg for arg in function.args.args[1:]} & {one.id for one in inside if isinstance(one, ast.Name)}
-    if not by_number or any(isinstance(one, ast.Subscript) for one in inside):  # another number is beyond the end
-        return None
-    return case.finding("dataset_too_long", span=case.code.span(length.body[-1]), cls=cls.name)
-
-
-def _none_in_sample(case: Case, cls: ast.ClassDef, method: ast.FunctionDef) -> Finding | None:
-    """Every way returns something: it is None, or a part of it is."""
+    found = [(cls, method) for cls, method in methods if method is not None]
+    only_if(len(found) == 1 and case.groups["type"] == "NoneType")
+    ((cls, method),) = found
+    last = _unreturned(method.body)
+    if last is not None:
+        is_value = isinstance(last, ast.Expr) and not isinstance(last.value, ast.Constant | ast.Call)
+        fix = (case.code.before(last, "return "),) if is_value else ()
+        return case.finding("sample_is_none", span=case.code.span(last), cls=cls.name, fix=fix)
     inside = [one for one in ast.walk(method) if isinstance(one, ast.Constant) and one.value is None]
     where = case.code.span(case.code.statement(inside[0]) or method) if len(inside) == 1 else case.code.head(method)
     return case.finding("sample_holds_none", span=where, cls=cls.name)
@@ -198,40 +166,19 @@ def _unreturned(block: list[ast.stmt]) -> ast.stmt | None:
             return last
 
 
-def _misspelt(own: list[str], wanted: str) -> str:
-    others = [method for method in own if not (method.startswith("__") and method.endswith("__"))]
-    bare = next((other for other in others if other.strip("_").lower() == wanted.strip("_")), "")
-    return bare or nearest(wanted, others)[0]
+def too_many_samples(case: Case) -> Finding:
+    """A DataLoader asked for no more than `__len__` promises, and `__getitem__` has not as many."""
+    function = a(ast.FunctionDef, case.code.function(known(case.statement)))
+    cls = a(ast.ClassDef, case.code.enclosing(function, ast.ClassDef))
+    length = known(defined_in(cls, "__len__"))
+    only_if(function.name == "__getitem__" and case.is_in_loader)
+    inside = list(ast.walk(a(ast.Subscript, case.node).slice))
+    by_number = {arg.arg for arg in function.args.args[1:]} & {one.id for one in inside if isinstance(one, ast.Name)}
+    only_if(by_number and not any(isinstance(one, ast.Subscript) for one in inside))  # else another number is too large
+    return case.finding("dataset_too_long", span=case.code.span(length.body[-1]), cls=cls.name)
 
 
 # What is put into a module
-
-
-def not_a_module(case: Case) -> Finding | None:
-    """A list, a class or a function where `nn.Sequential` or `nn.ModuleList` takes layers."""
-    call, got = case.call, case.groups["got"]
-    if call is None or not call.args:
-        return None
-    container, first = case.code.short(call.func), call.args[0]
-    if got == "list" and len(call.args) == 1 and not isinstance(first, ast.Starred):
-        fix: tuple[Edit, ...] = (case.code.before(first, "*"),)
-        return case.finding("modules_in_list", container=container, written=case.code.short(first), fix=fix)
-    last = got.rpartition(".")[2]
-    parts = [inner for arg in call.args for inner in (arg.elts if isinstance(arg, ast.List | ast.Tuple) else [arg])]
-    lambdas = [part for part in parts if isinstance(part, ast.Lambda) and last == "<lambda>"]
-    named = [part for part in parts if last and dotted(part).rpartition(".")[2] == last] or lambdas
-    if not named:
-        return None
-    given = {"container": container, "written": case.code.short(named[0])}
-    span = case.code.span(named[0])
-    if got.startswith("torch.nn.modules.") or case.code.classes(last):
-        return case.finding("layer_class_given", given, span=span)
-    layer = _LAYERS.get(last, "")
-    made = layer and case.code.is_bound("nn")
-    fix = tuple(case.code.replace(part, f"nn.{layer}()") for part in named) if made else ()
-    right = f"nn.{layer}()" if layer else "nn.Module"
-    return case.finding("function_among_layers", given, span=span, right=right, fix=fix)
-
 
 _LAYERS = {
     "relu": "ReLU", "sigmoid": "Sigmoid", "tanh": "Tanh", "gelu": "GELU", "leaky_relu": "LeakyReLU", "elu": "ELU",
@@ -239,20 +186,22 @@ _LAYERS = {
 }  # fmt: skip
 
 
-def assigned_to_module(case: Case) -> Finding | None:
-    """`net.weight = tensor`, and `self.fc = self.fc(x)` in `forward`."""
-    statement = case.statement
-    if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
-        return None
-    target, value = statement.targets[0], statement.value
-    given = {"name": case.code.short(target), "owner": case.code.short(target.value), "attribute": target.attr}
-    if case.rule == "layer_overwritten":
-        return case.finding("", given)
-    fix: tuple[Edit, ...] = ()
-    if case.code.is_bound("torch") and "Tensor" in case.groups["given"]:
-        copied = f"with torch.no_grad(): {case.code.text(target)}.copy_({case.code.text(value)})"
-        fix = (case.code.replace(statement, copied),) if case.code.stands_alone(statement) else ()
-    return case.finding("", given, fix=fix)
+def not_a_module(case: Case) -> Finding:
+    """A class or a function where `nn.Sequential` or `nn.ModuleList` takes layers."""
+    call, got = known(case.call), case.groups["got"]
+    last = got.rpartition(".")[2]
+    parts = [inner for arg in call.args for inner in (arg.elts if isinstance(arg, ast.List | ast.Tuple) else [arg])]
+    lambdas = [part for part in parts if isinstance(part, ast.Lambda) and last == "<lambda>"]
+    named = [part for part in parts if last and dotted(part).rpartition(".")[2] == last] or lambdas
+    only_if(named)
+    given = {"container": case.code.short(call.func), "written": case.code.short(named[0])}
+    span = case.code.span(named[0])
+    if got.startswith("torch.nn.modules.") or case.code.classes(last):
+        return case.finding("layer_class_given", given, span=span)
+    right = f"nn.{_LAYERS[last]}()" if last in _LAYERS else "nn.Module"
+    is_known = last in _LAYERS and case.code.is_bound("nn")
+    fix = tuple(case.code.replace(part, right) for part in named) if is_known else ()
+    return case.finding("function_among_layers", given, span=span, right=right, fix=fix)
 
 
 def forward_inside(case: Case, cls: ast.ClassDef) -> Finding | None:

@@ -5,11 +5,11 @@ import re
 from typing import TypeGuard
 
 from engine.findings.failing.calls import PROPERTIES, init_misspelt
-from engine.findings.failing.case import Case
+from engine.findings.failing.case import Case, a, known, only_if
 from engine.program import paste
 from engine.program.edits import Edits
 from engine.program.tree import defined_in
-from engine.trace import Edit, Finding
+from engine.trace import Finding
 
 IMPORTS = {
     "torch": "import torch",
@@ -32,32 +32,44 @@ REMOVED = {"is_mlc", "names", "is_volatile", "volatile", "creator"}
 """Attributes of tensors that older versions had."""
 
 
-def undefined(case: Case) -> Finding | None:
+def pasted(case: Case) -> Finding:
+    """What was copied along from a notebook and is valid Python all the same: `In [3]: x = 1`, a printed tensor, a
+    sentence."""
+    name, statement, where = case.groups["name"], known(case.statement), case.code.span(known(case.statement))
+    code, text = case.diagnosis.trace.program.code, case.code.lines[where.line - 1]
+    if name in ("In", "Out") and paste.has_prompts(text):
+        changes = paste.prompts(code)
+        return case.finding("notebook_prompt", span=where, count=str(len(changes)), fix=changes)
+    only_if(isinstance(statement, ast.Expr))
+    if name in PRINTED and not case.code.is_bound(name) and text.lstrip().startswith(name):
+        changes = paste.printed(code, where.line)
+        only_if(changes)
+        return case.finding("pasted_output", span=where, fix=changes)
+    only_if(paste.is_prose(text) and where.line == where.end_line)
+    return case.finding("prose_line", text=text.strip()[:24], fix=paste.prose(code, where.line))
+
+
+def undefined(case: Case) -> Finding:
     """A name that nothing was bound to."""
-    name, place = case.groups["name"], case.facts.get("place", "")
-    suggestion = case.facts.get("suggestion", "")
-    pasted = _pasted(case, name)
-    if pasted is not None:
-        return pasted
+    name, node = case.groups["name"], case.node
     if name in IMPORTS and not case.code.is_bound(name):
         return _import_missing(case, IMPORTS[name])
     later = _defined_later(case, name)
     if later is not None:
         itself = case.failure.span is not None and later == case.failure.span.line
         return case.finding("used_to_make_itself" if itself else "defined_later", defined_line=str(later))
-    if place == "torch.Tensor" or (name in METHODS and place == f"torch.{name}"):
+    if case.place == "torch.Tensor" or (name in METHODS and case.place == f"torch.{name}"):
         return case.finding("method_without_tensor")
-    if suggestion and not place:
-        certain = case.facts.get("only") == "yes" and isinstance(case.node, ast.Name)
-        fix = (case.code.replace(case.node, suggestion),) if certain and isinstance(case.node, ast.Name) else ()
-        return case.finding("name_misspelt", suggestion=suggestion, fix=fix)
-    if place:
-        module, _, last = place.rpartition(".")
+    if case.suggestion and not case.place:
+        fix = (case.code.replace(node, case.suggestion),) if case.is_only and isinstance(node, ast.Name) else ()
+        return case.finding("name_misspelt", suggestion=case.suggestion, fix=fix)
+    if case.place:
+        module, _, last = case.place.rpartition(".")
         return _import_missing(case, f"from {module} import {last}")
     if name == "self":
         return case.finding("self_undefined")
-    if _is_attribute_of_self(case, name) and isinstance(case.node, ast.Name):
-        return case.finding("self_left_out", fix=(case.code.before(case.node, "self."),))
+    if isinstance(node, ast.Name) and _is_attribute_of_self(case, node):
+        return case.finding("self_left_out", fix=(case.code.before(node, "self."),))
     return case.finding("name_not_defined")
 
 
@@ -67,27 +79,6 @@ def _import_missing(case: Case, statement: str) -> Finding:
     can_lead = not (isinstance(first, ast.ImportFrom) and first.module == "__future__")
     fix = (case.code.line_above(first, statement),) if can_lead else ()
     return case.finding("import_missing", statement=statement, fix=fix)
-
-
-def _pasted(case: Case, name: str) -> Finding | None:
-    """What was copied along from a notebook and is valid Python all the same: `In [3]: x = 1`, a printed tensor, a
-    sentence."""
-    span, statement = case.failure.span, case.statement
-    if span is None or statement is None:
-        return None
-    code, text = case.diagnosis.trace.program.code, case.code.lines[span.line - 1]
-    where = case.code.span(statement)
-    if name in ("In", "Out") and paste.has_prompts(text):
-        changes = paste.prompts(code)
-        return case.finding("notebook_prompt", span=where, count=str(len(changes)), fix=changes)
-    if not isinstance(statement, ast.Expr):
-        return None
-    if name in PRINTED and not case.code.is_bound(name) and text.lstrip().startswith(name):
-        changes = paste.printed(code, span.line)
-        return case.finding("pasted_output", span=where, fix=changes) if changes else None
-    if paste.is_prose(text) and where.line == where.end_line:
-        return case.finding("prose_line", text=text.strip()[:24], fix=paste.prose(code, span.line))
-    return None
 
 
 def _defined_later(case: Case, name: str) -> int | None:
@@ -105,77 +96,76 @@ def _binds(node: ast.AST, name: str) -> TypeGuard[ast.Name | ast.FunctionDef | a
     return False
 
 
-def unbound_local(case: Case) -> Finding | None:
+def _is_attribute_of_self(case: Case, node: ast.Name) -> bool:
+    """Whether the class around the failing line assigns `self.name`, in a method that has `self` too."""
+    function = case.code.function(node)
+    if function is None or not function.args.args or function.args.args[0].arg != "self":
+        return False
+    cls = case.code.enclosing(function, ast.ClassDef)
+    return cls is not None and any(
+        cls in case.code.around(assignment) for assignment in case.code.assignments(f"self.{node.id}")
+    )
+
+
+def unbound_local(case: Case) -> Finding:
     """A name that the function assigns below, and so is its own everywhere in it."""
-    function = case.code.function(case.node) if case.node is not None else None
-    inside = ast.walk(function) if isinstance(function, ast.FunctionDef) else ()
-    for node in inside:
-        if node is not function and _binds(node, case.groups["name"]) and isinstance(function, ast.FunctionDef):
-            return case.finding(function=function.name, assigned_line=str(node.lineno))
-    return None
+    function = a(ast.FunctionDef, case.code.function(known(case.node)))
+    inside = (node for node in ast.walk(function) if node is not function)
+    lines = (node.lineno for node in inside if _binds(node, case.groups["name"]))
+    return case.finding(function=function.name, assigned_line=str(known(next(lines, None))))
 
 
-def attribute(case: Case) -> Finding | None:
+def attribute(case: Case) -> Finding:
     """An attribute that a module, a tensor or the user's own object does not have."""
     name, owner = case.facts.get("name", ""), case.facts.get("owner", "")
-    suggestion, place = case.facts.get("suggestion", ""), case.facts.get("place", "")
-    node = case.node
-    if isinstance(node, ast.Subscript) and owner == "ParameterDict":
-        return case.finding("key_missing", key=repr(name), receiver=case.code.short(node.value))
-    if owner == "None" or not name or name.startswith("_") or not isinstance(node, ast.Attribute) or node.attr != name:
-        return None
+    if isinstance(case.node, ast.Subscript) and owner == "ParameterDict":
+        return case.finding("key_missing", key=repr(name), receiver=case.code.short(case.node.value))
+    node = a(ast.Attribute, case.node)
+    only_if(owner != "None" and name and not name.startswith("_") and node.attr == name)
     common = {"name": name, "owner": owner, "receiver": case.code.short(node.value)}
-    classes = case.code.classes(owner)
-    if len(classes) == 1 and defined_in(classes[0], "__init__") is None:
-        unmade = init_misspelt(case, classes[0])
-        if unmade is not None:
-            return unmade
-    if place == "torch.Tensor":
+    if case.place == "torch.Tensor":
         return _method_on_module(case, node, common)
     if owner == "Tensor" and name in REMOVED:
         return case.finding("attribute_removed", common)
-    if place and not _is_only_case(name, suggestion):
-        return _elsewhere(case, node, place, common)
-    if suggestion:
-        fix = (_end_of(case, node, suggestion),) if case.facts.get("only") == "yes" or owner == "torch" else ()
-        return case.finding("attribute_misspelt", common, suggestion=suggestion, fix=fix)
-    parts = _parts(case, owner)
-    if parts:
+    if case.place and not case.is_other_case:
+        return _elsewhere(case, node, common)
+    if case.suggestion:
+        fix = _end_of(case, node, case.suggestion) if case.is_only or owner == "torch" else ()
+        return case.finding("attribute_misspelt", common, suggestion=case.suggestion, fix=fix)
+    if parts := _parts(case, owner):
         return case.finding("layer_missing", common, parts=parts)
     return case.finding("attribute_missing", common)
 
 
+def unmade(case: Case) -> Finding:
+    """An attribute that a misspelt constructor would have set."""
+    only_if(not case.facts.get("name", "_").startswith("_"))
+    classes = case.code.classes(case.facts.get("owner", ""))
+    only_if(len(classes) == 1 and defined_in(classes[0], "__init__") is None)
+    return init_misspelt(case, classes[0])
+
+
 def _parts(case: Case, owner: str) -> str:
     """The layers and parameters that the program's module of that class has, for a sentence."""
-    modules = [module for module in case.diagnosis.trace.modules if module.type == owner]
-    if not modules or not case.code.classes(owner):
+    module = next((module for module in case.diagnosis.trace.modules if module.type == owner), None)
+    if module is None or not case.code.classes(owner):
         return ""
-    inner = [
-        module.path.rpartition(".")[2] for module in case.diagnosis.trace.modules if module.parent == modules[0].id
-    ]
-    return ", ".join([*inner, *(parameter.name for parameter in modules[0].parameters)][:8])
+    inner = [one.path.rpartition(".")[2] for one in case.diagnosis.trace.modules if one.parent == module.id]
+    return ", ".join([*inner, *(parameter.name for parameter in module.parameters)][:8])
 
 
-def _is_only_case(name: str, suggestion: str) -> bool:
-    """`nn.linear`: the class in the same place is meant rather than the function elsewhere."""
-    return bool(suggestion) and name.lower() == suggestion.lower()
-
-
-def _end_of(case: Case, node: ast.Attribute, name: str) -> Edit:
+def _end_of(case: Case, node: ast.Attribute, name: str) -> Edits:
     """Writes another attribute behind the same receiver."""
-    return case.code.replace(node, f"{case.code.text(node.value)}.{name}")
+    return (case.code.replace(node, f"{case.code.text(node.value)}.{name}"),)
 
 
 def _method_on_module(case: Case, node: ast.Attribute, common: dict[str, str]) -> Finding:
     """`torch.view(x, 6)` can only mean `x.view(6)`; `torch.new_ones(5)` does not say which tensor."""
-    call = case.code.parents.get(node)
-    fix: tuple[Edit, ...] = ()
-    if isinstance(call, ast.Call) and call.func is node and call.args:
-        first, *rest = call.args
-        if isinstance(first, ast.Name) and case.diagnosis.bound_to(first):
-            words = [*map(case.code.text, rest), *map(case.code.text, call.keywords)]
-            arguments = "" if node.attr in PROPERTIES else f"({', '.join(words)})"
-            fix = (case.code.replace(call, f"{case.code.text(first)}.{node.attr}{arguments}"),)
+    found = case.written_as("MODULE.METHOD(FIRST, ...)")
+    first = found.part("FIRST") if found is not None else None
+    fix: Edits = ()
+    if found is not None and isinstance(first, ast.Name) and case.diagnosis.bound_to(first):
+        fix = found.instead("FIRST.METHOD" if node.attr in PROPERTIES else "FIRST.METHOD(...)")
     return case.finding("tensor_method", common, fix=fix)
 
 
@@ -185,38 +175,22 @@ _OF_SEVERAL = frozenset(
 """Functions of a list of tensors, or of something else first."""
 
 
-def _elsewhere(case: Case, node: ast.Attribute, place: str, common: dict[str, str]) -> Finding:
+def _elsewhere(case: Case, node: ast.Attribute, common: dict[str, str]) -> Finding:
     """The name exists, in another module of PyTorch."""
-    if common["owner"] == "Tensor":
-        call = case.code.parents.get(node)
-        fix: tuple[Edit, ...] = ()
-        takes_one = node.attr not in _OF_SEVERAL
-        if isinstance(call, ast.Call) and call.func is node and takes_one and case.code.is_bound("torch"):
-            words = [case.code.text(node.value), *map(case.code.text, call.args), *map(case.code.text, call.keywords)]
-            fix = (case.code.replace(call, f"{place}({', '.join(words)})"),)
-        return case.finding("function_not_method", common, place=place, fix=fix)
-    fix = (case.code.replace(node, place),) if case.code.is_bound("torch") else ()
-    return case.finding("name_elsewhere", common, place=place, fix=fix)
+    if common["owner"] != "Tensor":
+        there = (case.code.replace(node, case.place),) if case.has_torch else ()
+        return case.finding("name_elsewhere", common, place=case.place, fix=there)
+    found = case.written_as("RECEIVER.METHOD(...)") if node.attr not in _OF_SEVERAL else None
+    fix = found.instead(f"{case.place}(RECEIVER, ...)") if found is not None else ()
+    return case.finding("function_not_method", common, place=case.place, fix=fix)
 
 
-def mangled(case: Case) -> Finding | None:
+def mangled(case: Case) -> Finding:
     """`super().__init()`: two underscores in front and none behind make a private name of the class."""
     node, name = case.node, "__" + case.groups["short"]
-    node = node.func if isinstance(node, ast.Call) else node
-    if not isinstance(node, ast.Attribute) or node.attr != name:
-        return None
-    return case.finding(short=name, right=f"{name}__", fix=(_end_of(case, node, f"{name}__"),))
-
-
-def _is_attribute_of_self(case: Case, name: str) -> bool:
-    """Whether the class around the failing line assigns `self.name`, in a method that has `self` too."""
-    function = case.code.function(case.node) if case.node is not None else None
-    if function is None or not function.args.args or function.args.args[0].arg != "self":
-        return False
-    cls = case.code.enclosing(function, ast.ClassDef)
-    return cls is not None and any(
-        cls in case.code.around(assignment) for assignment in case.code.assignments(f"self.{name}")
-    )
+    node = a(ast.Attribute, node.func if isinstance(node, ast.Call) else node)
+    only_if(node.attr == name)
+    return case.finding(short=name, right=f"{name}__", fix=_end_of(case, node, f"{name}__"))
 
 
 ABSENT = frozenset({"torchvision", "pandas", "matplotlib", "sklearn", "scipy", "tqdm"})
@@ -225,14 +199,14 @@ CALLED_OTHERWISE |= dict.fromkeys(("Numpy", "NumPy"), "numpy")
 """What people call a library, and the name it is imported by."""
 
 
-def no_module(case: Case) -> Finding | None:
+def no_module(case: Case) -> Finding:
     """A library that is not here, or one that is, misspelt or called by another name than it is imported by."""
-    name, suggestion = case.groups["name"], case.facts.get("suggestion", "")
+    name, suggestion = case.groups["name"], case.suggestion
     package = name.partition(".")[0]
     if package in CALLED_OTHERWISE:
         right = CALLED_OTHERWISE[package]
         return case.finding("module_misspelt", name=package, suggestion=right, fix=_imported_as(case, package, right))
-    is_near = suggestion and "." not in suggestion and case.facts.get("only") == "yes" and suggestion not in ABSENT
+    is_near = suggestion and "." not in suggestion and case.is_only and suggestion not in ABSENT
     fix = _imported_as(case, name, suggestion) if is_near and isinstance(case.node, ast.Import) else ()
     return case.finding("module_misspelt", suggestion=suggestion, fix=fix) if fix else case.finding(name=package)
 
@@ -247,43 +221,38 @@ def _imported_as(case: Case, name: str, right: str) -> Edits:
         alias = statement.names[0]
         if len(statement.names) > 1 or ("." in alias.name and alias.asname is None):
             return ()
-        text += f" as {name}" if alias.asname is None and _uses(case, name) else ""
+        text += _as(case, name) if alias.asname is None else ""
     return (case.code.replace(statement, text),)
 
 
-def no_such_import(case: Case) -> Finding | None:
+def _as(case: Case, name: str) -> str:
+    """The end of an import of something else, for a program that goes on calling it so."""
+    is_used = any(isinstance(node, ast.Name) and node.id == name for node in case.code.nodes)
+    return f" as {name}" if is_used else ""
+
+
+def no_such_import(case: Case) -> Finding:
     """A module that has no such name."""
-    name, module, statement = case.groups["name"], case.groups["module"], case.node
-    suggestion, place = case.facts.get("suggestion", ""), case.facts.get("place", "")
-    if not isinstance(statement, ast.ImportFrom):
-        return None
+    name, module, statement = case.groups["name"], case.groups["module"], a(ast.ImportFrom, case.node)
     alias = statement.names[0]
-    only = len(statement.names) == 1 and alias.name == name
-    if suggestion and (not place or _is_only_case(name, suggestion)):
-        bound = alias.asname or name
-        text = f"from {module} import {suggestion}" + (f" as {bound}" if _uses(case, bound) else "")
-        fix = (case.code.replace(statement, text),) if only and case.facts.get("only") == "yes" else ()
-        return case.finding("import_misspelt", suggestion=suggestion, fix=fix)
-    if place:
-        suffix = f" as {alias.asname}" if alias.asname else ""
-        text = f"from {place.rpartition('.')[0]} import {name}{suffix}"
-        fix = (case.code.replace(statement, text),) if only else ()
-        return case.finding("import_elsewhere", place=place, fix=fix)
+    is_alone = len(statement.names) == 1 and alias.name == name
+    if case.suggestion and (not case.place or case.is_other_case):
+        text = f"from {module} import {case.suggestion}{_as(case, alias.asname or name)}"
+        fix = (case.code.replace(statement, text),) if is_alone and case.is_only else ()
+        return case.finding("import_misspelt", suggestion=case.suggestion, fix=fix)
+    if case.place:
+        text = f"from {case.place.rpartition('.')[0]} import {name}" + (f" as {alias.asname}" if alias.asname else "")
+        fix = (case.code.replace(statement, text),) if is_alone else ()
+        return case.finding("import_elsewhere", place=case.place, fix=fix)
     return case.finding()
 
 
-def _uses(case: Case, name: str) -> bool:
-    return any(isinstance(node, ast.Name) and node.id == name for node in case.code.nodes)
-
-
-def key(case: Case) -> Finding | None:
+def key(case: Case) -> Finding:
     """A key that a dictionary does not have."""
-    node, suggestion = case.node, case.facts.get("suggestion", "")
-    if not isinstance(node, ast.Subscript):
-        return None
+    node = a(ast.Subscript, case.node)
     receiver = case.code.short(node.value)
-    if not suggestion:
+    if not case.suggestion:
         return case.finding(receiver=receiver)
-    certain = case.facts.get("only") == "yes" and isinstance(node.slice, ast.Constant)
-    fix = (case.code.replace(node.slice, repr(suggestion)),) if certain else ()
-    return case.finding("key_misspelt", receiver=receiver, suggestion=suggestion, fix=fix)
+    is_certain = case.is_only and isinstance(node.slice, ast.Constant)
+    fix = (case.code.replace(node.slice, repr(case.suggestion)),) if is_certain else ()
+    return case.finding("key_misspelt", receiver=receiver, suggestion=case.suggestion, fix=fix)

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from engine.findings.failing.case import Case
+from engine.findings.failing.case import Case, a, known, only_if
 from engine.trace import Finding
 
 _PROCESSES = re.compile(r"\b(?:Process|fork|spawn|Pool|subprocess|Popen|run|system|DataLoader|start)\b")
@@ -25,9 +25,7 @@ def forbidden(case: Case) -> Finding | None:
 
 def recursion(case: Case) -> Finding | None:
     """A function that calls itself without end: the one in the innermost frames."""
-    function = case.code.function(case.statement) if case.statement is not None else None
-    if function is None:
-        return None
+    function = a(ast.FunctionDef, case.code.function(known(case.statement)))
     calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
     own = any(ast.unparse(call.func).rpartition(".")[2] == function.name for call in calls)
     name = function.name
@@ -36,13 +34,10 @@ def recursion(case: Case) -> Finding | None:
     return case.finding(function=name, defined_line=str(function.lineno)) if own else None
 
 
-def memory(case: Case) -> Finding | None:
+def memory(case: Case) -> Finding:
     """More memory than there is; the line and, when PyTorch or NumPy says so, how many bytes it asked for."""
-    if case.failure.kind != "memory" or case.failure.span is None:
-        return None
     asked = case.facts.get("asked_bytes", "")
-    if not asked.isdecimal():
-        return None
+    only_if(case.failure.kind == "memory" and asked.isdecimal())
     given = int(asked)
     amount = f"{given / 1e9:,.1f} GB" if given >= 1e9 else f"{given / 1e6:,.1f} MB"
     return case.finding(amount=amount)

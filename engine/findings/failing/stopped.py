@@ -42,6 +42,15 @@ def unfinished(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield case.finding("loop_unfinished", span=case.code.span(loop.test), condition=case.code.short(loop.test))
 
 
+def ended(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`sys.exit("no data")`: the program said why it ends."""
+    failure = diagnosis.trace.failure
+    if failure is None or failure.kind != "exit" or failure.type != "SystemExit" or failure.span is None:
+        return
+    if failure.message and not failure.message.lstrip("-").isdecimal():
+        yield Case(diagnosis, failure).finding("ended_itself", said=" ".join(failure.message.split()))
+
+
 def _values(case: Case) -> list[Operand]:
     """The names of the line that stand for something of the program's own."""
     return [

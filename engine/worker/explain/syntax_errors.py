@@ -7,7 +7,8 @@ import contextlib
 import keyword
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cached_property
 from typing import NamedTuple
 
 import msgspec
@@ -30,174 +31,189 @@ from engine.trace import Edit
 
 _TRIES = 12
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
+_OPENING = {right: left for left, right in _CLOSING.items()}
+
+Place = tuple[int, int, int, int]
+"""Line, end line, column and end column in code points."""
 
 
 class Fault(NamedTuple):
-    """A diagnosis: its place is line, end line, column and end column in code points."""
+    """A diagnosis."""
 
     code: str
-    place: tuple[int, int, int, int]
+    place: Place
     parameters: dict[str, str]
     fix: tuple[tuple[int, int, int, int, str], ...] = ()
 
 
-class _Wrong(NamedTuple):
-    """A SyntaxError, with its column from 0."""
+class _Wrong:
+    """A SyntaxError, with its column from 0, and the program that has it."""
 
-    message: str
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    text: str
-    """The line it is on."""
-    is_tab: bool
+    def __init__(self, error: SyntaxError, source: str) -> None:
+        self.source = source
+        self.lines = lines_of(source)
+        self.message = error.msg
+        self.line = error.lineno or 0
+        self.column = max((error.offset or 1) - 1, 0)
+        self.end_line = error.end_lineno or self.line
+        self.end_column = max((error.end_offset or 0) - 1, self.column)
+        self.is_tab = isinstance(error, TabError)
+
+    @cached_property
+    def text(self) -> str:
+        """The line it is on."""
+        return self.lines[self.line - 1]
+
+    @cached_property
+    def code(self) -> str:
+        """The line without its comment and the space before it."""
+        return _code(self.text)
+
+    @property
+    def here(self) -> Place:
+        """What Python points at."""
+        least = 0 if self.end_line > self.line else self.column + 1
+        return self.line, self.end_line, self.column, max(self.end_column, least)
+
+    def whole(self, line: int = 0) -> Place:
+        """A line without its margin."""
+        number = line or self.line
+        text = self.lines[number - 1]
+        return number, number, len(margin_of(text)), len(text.rstrip())
+
+    def part(self, start: int, end: int) -> Place:
+        """A part of the line."""
+        return self.line, self.line, start, end
+
+    def everywhere(self, find: Callable[[str, int], list[Edit]]) -> list[Edit]:
+        """What the same mistake on all lines needs."""
+        return [change for line in range(1, len(self.lines) + 1) for change in find(self.source, line)]
+
+    def inserted(self, column: int, text: str) -> list[Edit]:
+        """Something put into the line."""
+        return [insertion(self.line, column, text)]
+
+    def written(self, start: int, end: int, text: str) -> list[Edit]:
+        """A part of the line written otherwise."""
+        return [in_line(self.line, start, end, text)]
+
+    def fault(self, code: str, place: Place, tries: Iterable[list[Edit]] = (), /, **parameters: str) -> Fault:
+        """The diagnosis, with the first of some changes that get past the error; without when none does."""
+        for changes in [*tries][:_TRIES]:
+            if changes and self._is_passed(applied(self.source, changes)):
+                fix = tuple((*msgspec.structs.astuple(edit.span), edit.text) for edit in changes)
+                return Fault(code, place, parameters, fix)
+        return Fault(code, place, parameters)
+
+    def _is_passed(self, source: str) -> bool:
+        """Whether the compiler gets past the line of the error."""
+        with warnings.catch_warnings(), contextlib.suppress(ValueError, RecursionError, MemoryError):
+            warnings.simplefilter("ignore")
+            try:
+                compile(source, "<program>", "exec", dont_inherit=True)
+            except SyntaxError as error:
+                return (error.lineno or 0) > max(self.line, self.end_line)
+            return True
+        return False
 
 
 def fault(error: SyntaxError, source: str) -> Fault | None:
     """The diagnosis; None when nothing certain can be said."""
     if "\0" in source:  # the compiler names no line
         return _null_bytes(source)
-    lines = lines_of(source)
-    if not error.lineno or error.lineno > len(lines):
+    wrong = _Wrong(error, source)
+    if not 0 < wrong.line <= len(wrong.lines):
         return None
-    column = max((error.offset or 1) - 1, 0)
-    wrong = _Wrong(
-        error.msg, error.lineno, column, error.end_lineno or error.lineno, max((error.end_offset or 0) - 1, column),
-        lines[error.lineno - 1], isinstance(error, TabError),
-    )  # fmt: skip
-    for ask in _QUESTIONS:
-        found = ask(wrong, source)
-        if found is not None:
-            return found
-    return None
+    return next((found for ask in _QUESTIONS if (found := ask(wrong)) is not None), None)
+
+
+def _mended(found: Fault) -> Fault | None:
+    """What is certain only because the change gets past the error."""
+    return found if found.fix else None
 
 
 def _null_bytes(source: str) -> Fault:
-    found = [
-        (line, column)
-        for line, text in enumerate(lines_of(source), 1)
-        for column, character in enumerate(text)
-        if character == "\0"
-    ]
+    lines = enumerate(lines_of(source), 1)
+    found = [(line, at) for line, text in lines for at, character in enumerate(text) if character == "\0"]
     line, column = found[0]
-    fix = tuple((line, line, column, column + 1, "") for line, column in found) if len(found) <= _TRIES else ()
+    fix = tuple((line, line, at, at + 1, "") for line, at in found) if len(found) <= _TRIES else ()
     parameters = {"character": "", "codepoint": "U+0000", "column": str(column + 1), "count": str(len(found))}
     return Fault("invisible_character", (line, line, column, column + 1), parameters, fix)
 
 
-def _passes(source: str, wrong: _Wrong) -> bool:
-    """Whether the compiler gets past the line of the error."""
-    with warnings.catch_warnings(), contextlib.suppress(ValueError, RecursionError, MemoryError):
-        warnings.simplefilter("ignore")
-        try:
-            compile(source, "<program>", "exec", dont_inherit=True)
-        except SyntaxError as error:
-            return (error.lineno or 0) > max(wrong.line, wrong.end_line)
-        return True
-    return False
+# What came along with copied text
 
 
-def _tried(wrong: _Wrong, source: str, *tries: list[Edit]) -> tuple[tuple[int, int, int, int, str], ...]:
-    """The first of some changes that get past the error, as edits; none when none does."""
-    for changes in tries[:_TRIES]:
-        if changes and _passes(applied(source, changes), wrong):
-            return tuple((*msgspec.structs.astuple(edit.span), edit.text) for edit in changes)
-    return ()
-
-
-def _whole(wrong: _Wrong) -> tuple[int, int, int, int]:
-    """The line without its margin."""
-    return wrong.line, wrong.line, len(margin_of(wrong.text)), len(wrong.text.rstrip())
-
-
-def _here(wrong: _Wrong) -> tuple[int, int, int, int]:
-    if wrong.end_line > wrong.line:
-        return wrong.line, wrong.end_line, wrong.column, wrong.end_column
-    return wrong.line, wrong.line, wrong.column, max(wrong.end_column, wrong.column + 1)
-
-
-def _pasted_prompts(wrong: _Wrong, source: str) -> Fault | None:
-    if not has_prompts(source):
+def _pasted_prompts(wrong: _Wrong) -> Fault | None:
+    if not has_prompts(wrong.source):
         return None
-    changes = prompts(source)
-    fix = _tried(wrong, source, changes, changes + characters(source))
+    changes = prompts(wrong.source)
     first = next((edit.span.line for edit in changes), wrong.line)
-    return Fault("notebook_prompt", _line(source, first), {"count": str(len(changes))}, fix) if fix else None
+    tries = (changes, changes + characters(wrong.source))
+    return _mended(wrong.fault("notebook_prompt", wrong.whole(first), tries, count=str(len(changes))))
 
 
-def _line(source: str, line: int) -> tuple[int, int, int, int]:
-    text = lines_of(source)[line - 1]
-    return line, line, len(margin_of(text)), max(len(text.rstrip()), 1)
-
-
-def _commands(wrong: _Wrong, source: str) -> Fault | None:
-    changes = terminal(source, wrong.line)
+def _commands(wrong: _Wrong) -> Fault | None:
+    changes = terminal(wrong.source, wrong.line)
     if not changes:
         return None
-    visible = VISIBLE.match(wrong.text)
-    fix = _tried(wrong, source, _everywhere(source, terminal), changes)
+    tries, visible = (wrong.everywhere(terminal), changes), VISIBLE.match(wrong.text)
     if visible is not None:
         right = "CUDA_VISIBLE_DEVICES"
-        return Fault("cuda_visible_shell", _whole(wrong), {"name": visible["name"], "right": right}, fix)
-    word = wrong.text.split()[0]
-    return Fault("shell_line", _whole(wrong), {"word": word, "command": wrong.text.strip()[:48]}, fix)
+        return wrong.fault("cuda_visible_shell", wrong.whole(), tries, name=visible["name"], right=right)
+    text = wrong.text.strip()
+    return wrong.fault("shell_line", wrong.whole(), tries, word=text.split()[0], command=text[:48])
 
 
-def _everywhere(source: str, find: Callable[[str, int], list[Edit]]) -> list[Edit]:
-    return [change for line in range(1, len(lines_of(source)) + 1) for change in find(source, line)]
-
-
-def _outputs(wrong: _Wrong, source: str) -> Fault | None:
+def _outputs(wrong: _Wrong) -> Fault | None:
     """A printed value may take several lines, of which the parser names a later one."""
     for line in range(wrong.line, max(wrong.line - 8, 0), -1):
-        changes = printed(source, line)
+        changes = printed(wrong.source, line)
         if changes and changes[-1].span.line >= wrong.line:
-            fix = _tried(wrong, source, changes)
-            return Fault("pasted_output", _line(source, line), {}, fix) if fix else None
+            return _mended(wrong.fault("pasted_output", wrong.whole(line), [changes]))
     return None
 
 
-def _strange(wrong: _Wrong, source: str) -> Fault | None:
+def _strange(wrong: _Wrong) -> Fault | None:
     """A full-width, curly or invisible character, named with its column and its half-width form."""
-    found = characters(source)
+    found = characters(wrong.source)
     here = [edit for edit in found if edit.span.line == wrong.line]
     if not here:
         return None
-    named = re.search(r"character '?(.)?'? ?\(?U\+([0-9A-F]+)", wrong.message)
-    exact = [edit for edit in here if edit.span.column == wrong.column] if named else []
-    first = (exact or here)[0].span
-    character = wrong.text[first.column]
-    fix = _tried(wrong, source, found, here)
-    if not fix and not exact:
-        return None
-    right = half_width(character) or ""
-    kind = "invisible_character" if character in BLANK | NOTHING else "full_width"
-    place = (wrong.line, wrong.line, first.column, first.column + 1)
-    parameters = {
-        "character": character, "codepoint": f"U+{ord(character):04X}", "column": str(first.column + 1), "right": right,
-        "count": str(len(found)),
-    }  # fmt: skip
-    return Fault(kind, place, parameters, fix)
+    is_named = re.search(r"character '?(.)?'? ?\(?U\+([0-9A-F]+)", wrong.message)
+    exact = [edit for edit in here if edit.span.column == wrong.column] if is_named else []
+    first = (exact or here)[0].span.column
+    character = wrong.text[first]
+    told = wrong.fault(
+        "invisible_character" if character in BLANK | NOTHING else "full_width",
+        wrong.part(first, first + 1),
+        (found, here),
+        character=character,
+        codepoint=f"U+{ord(character):04X}",
+        column=str(first + 1),
+        right=half_width(character) or "",
+        count=str(len(found)),
+    )
+    return told if exact else _mended(told)
 
 
-def _sentence(wrong: _Wrong, source: str) -> Fault | None:
-    changes = prose(source, wrong.line)
+def _sentence(wrong: _Wrong) -> Fault | None:
+    changes = prose(wrong.source, wrong.line)
     if not changes:
         return None
-    fix = _tried(wrong, source, _everywhere(source, prose), changes)
-    return Fault("prose_line", _whole(wrong), {"text": wrong.text.strip()[:24]}, fix)
+    tries = (wrong.everywhere(prose), changes)
+    return wrong.fault("prose_line", wrong.whole(), tries, text=wrong.text.strip()[:24])
 
 
 _PRINT = re.compile(r"^(\s*)print\s+(?!\()(.+?)(,?)\s*(#.*)?$")
 
 
-def _print(wrong: _Wrong, source: str) -> Fault | None:
+def _print(wrong: _Wrong) -> Fault | None:
     if not wrong.message.startswith("Missing parentheses in call to 'print'"):
         return None
-    changes = [change for number, text in enumerate(lines_of(source), 1) for change in _printing(number, text)]
-    fix = _tried(wrong, source, changes, [change for change in changes if change.span.line == wrong.line])
-    return Fault("print_statement", _whole(wrong), {}, fix)
+    changes = [change for number, text in enumerate(wrong.lines, 1) for change in _printing(number, text)]
+    here = [change for change in changes if change.span.line == wrong.line]
+    return wrong.fault("print_statement", wrong.whole(), (changes, here))
 
 
 def _printing(number: int, text: str) -> list[Edit]:
@@ -209,55 +225,48 @@ def _printing(number: int, text: str) -> list[Edit]:
     return [in_line(number, len(match[1]) + 5, start, "("), in_line(number, match.end(2), end, tail)]
 
 
-def _brackets(wrong: _Wrong, source: str) -> Fault | None:
-    never = re.match(r"'([(\[{])' was never closed", wrong.message)
-    if never:
-        missing = _unclosed(wrong.text)
-        end = len(_code(wrong.text))
-        last = lines_of(source)
-        fix = _tried(wrong, source, [insertion(wrong.line, end, missing)] if missing else [])
-        if not fix and missing:  # a call over several lines: before the next line that begins further left
-            for number in range(wrong.line + 1, min(wrong.line + 12, len(last)) + 1):
-                here = len(_code(last[number - 1]))
-                fix = _tried(wrong, source, [in_line(number, here, here, missing[-1])]) if here else ()
-                if fix:
-                    break
-        return Fault("bracket_open", _here(wrong), {"bracket": never[1], "right": _CLOSING[never[1]]}, fix)
-    if wrong.message.startswith("invalid syntax. Perhaps you forgot a comma"):
-        return _run_on(wrong, source)
-    unmatched = re.match(r"unmatched '(.)'", wrong.message)
-    if unmatched:
-        fix = _tried(wrong, source, [in_line(wrong.line, wrong.column, wrong.column + 1, "")])
-        return Fault("bracket_extra", _here(wrong), {"bracket": unmatched[1]}, fix)
-    other = re.match(r"closing parenthesis '(.)' does not match opening parenthesis '(.)'", wrong.message)
-    if other:
+# Brackets and quotes
+
+
+def _brackets(wrong: _Wrong) -> Fault | None:
+    at, message = wrong.column, wrong.message
+    if never := re.match(r"'([(\[{])' was never closed", message):
+        return wrong.fault("bracket_open", wrong.here, _closings(wrong), bracket=never[1], right=_CLOSING[never[1]])
+    if message.startswith("invalid syntax. Perhaps you forgot a comma"):
+        return _run_on(wrong)
+    if unmatched := re.match(r"unmatched '(.)'", message):
+        return wrong.fault("bracket_extra", wrong.here, [wrong.written(at, at + 1, "")], bracket=unmatched[1])
+    if other := re.match(r"closing parenthesis '(.)' does not match opening parenthesis '(.)'", message):
         right = _CLOSING[other[2]]
-        at = wrong.column
-        fix = _tried(wrong, source, [insertion(wrong.line, at, right)], [in_line(wrong.line, at, at + 1, right)])
-        return Fault("bracket_mismatch", _here(wrong), {"bracket": other[1], "open": other[2], "right": right}, fix)
+        tries = (wrong.inserted(at, right), wrong.written(at, at + 1, right))
+        return wrong.fault("bracket_mismatch", wrong.here, tries, bracket=other[1], open=other[2], right=right)
     return None
 
 
-def _run_on(wrong: _Wrong, source: str) -> Fault | None:
+def _closings(wrong: _Wrong) -> list[list[Edit]]:
+    """The brackets that are missing, at the end of the line; or the outermost at that of one of the next lines."""
+    missing = _unclosed(wrong.code)
+    if not missing:
+        return []
+    below = enumerate(wrong.lines[wrong.line : wrong.line + 11], wrong.line + 1)
+    ends = [(number, len(code)) for number, text in below if (code := _code(text))]
+    return [wrong.inserted(len(wrong.code), missing), *([insertion(*end, missing[-1])] for end in ends)]
+
+
+def _run_on(wrong: _Wrong) -> Fault | None:
     """A call whose bracket is open at the end of its line, and a next line that cannot go on with it."""
-    missing, end = _unclosed(wrong.text), len(_code(wrong.text))
+    missing = _unclosed(wrong.code)
     if not missing or wrong.end_line == wrong.line:
         return None
-    here = wrong._replace(end_line=wrong.line)
-    fix = _tried(here, source, [insertion(wrong.line, end, missing)])
-    opened = {right: left for left, right in _CLOSING.items()}[missing[-1]]
-    at = wrong.text.find(opened)
-    return (
-        Fault("bracket_open", (wrong.line, wrong.line, at, at + 1), {"bracket": opened, "right": missing[-1]}, fix)
-        if fix
-        else None
-    )
+    wrong.end_line, bracket = wrong.line, _OPENING[missing[-1]]
+    at, tries = wrong.text.find(bracket), [wrong.inserted(len(wrong.code), missing)]
+    return _mended(wrong.fault("bracket_open", wrong.part(at, at + 1), tries, bracket=bracket, right=missing[-1]))
 
 
-def _unclosed(text: str) -> str:
+def _unclosed(code: str) -> str:
     """The closing brackets a line lacks, innermost first."""
     stack: list[str] = []
-    for character in _code(text):
+    for character in code:
         if character in _CLOSING:
             stack.append(_CLOSING[character])
         elif stack and character == stack[-1]:
@@ -266,7 +275,6 @@ def _unclosed(text: str) -> str:
 
 
 def _code(text: str) -> str:
-    """A line without its comment and the space before it."""
     quote = ""
     for at, character in enumerate(text):
         if quote:
@@ -278,48 +286,64 @@ def _code(text: str) -> str:
     return text.rstrip()
 
 
-def _colon(wrong: _Wrong, source: str) -> Fault | None:
-    other = re.match(r"^(\s*)else\s+if\b", wrong.text)
-    if other:
-        start = len(other[1])
-        fix = _tried(wrong, source, [in_line(wrong.line, start, other.end(), "elif")])
-        return Fault("else_if", (wrong.line, wrong.line, start, other.end()), {}, fix)
+def _strings(wrong: _Wrong) -> Fault | None:
+    if wrong.message.startswith("unterminated triple-quoted string literal"):
+        quote = wrong.text[wrong.column :].lstrip("rbfuRBFU")[:3]
+        below = enumerate(wrong.lines[wrong.line - 1 :], wrong.line)
+        ends = [[insertion(number, len(text.rstrip()), quote)] for number, text in below if text.strip()]
+        wrong.end_line = len(wrong.lines)  # all of them are in the text
+        return wrong.fault("string_open", wrong.whole(), ends, quote=quote)
+    if not wrong.message.startswith("unterminated string literal"):
+        return None
+    quote = wrong.text[wrong.column : wrong.column + 1]
+    end = len(wrong.text.rstrip())
+    brackets = len(wrong.text) - len(wrong.text.rstrip(")]}: "))
+    ends = [wrong.inserted(at, quote) for at in range(end, end - brackets - 1, -1)]
+    return wrong.fault("string_open", wrong.here, ends, quote=quote)
+
+
+def _fstring(wrong: _Wrong) -> Fault | None:
+    """A brace of an f-string that is not closed, or a quote inside that ends it."""
+    if not wrong.message.startswith("f-string"):
+        return None
+    ends = [found.start() for found in re.finditer(r"[\"']", wrong.text)]
+    return wrong.fault("fstring_brace", wrong.whole(), [wrong.inserted(at, "}") for at in reversed(ends)])
+
+
+# Blocks
+
+
+def _colon(wrong: _Wrong) -> Fault | None:
+    if other := re.match(r"^(\s*)else\s+if\b", wrong.text):
+        start, end = other.end(1), other.end()
+        return wrong.fault("else_if", wrong.part(start, end), [wrong.written(start, end, "elif")])
     if wrong.message != "expected ':'":
         return None
-    end = len(_code(wrong.text))
-    fix = _tried(wrong, source, [insertion(wrong.line, end, ":")])
     word = (wrong.text.split() or [""])[0].rstrip(":")
-    return Fault("colon_missing", _whole(wrong), {"word": word}, fix)
+    return wrong.fault("colon_missing", wrong.whole(), [wrong.inserted(len(wrong.code), ":")], word=word)
 
 
-def _indentation(wrong: _Wrong, source: str) -> Fault | None:
-    lines = lines_of(source)
+def _indentation(wrong: _Wrong) -> Fault | None:
+    own = len(margin_of(wrong.text))
+    tries: list[list[Edit]] = []
     if wrong.is_tab or ("\t" in margin_of(wrong.text) and "indent" in wrong.message):
-        tries = [
-            [change for at, text in enumerate(lines, 1) for change in _untabbed(at, text, width)] for width in (4, 8)
-        ]
-        return Fault("tabs_and_spaces", _whole(wrong), {}, _tried(wrong, source, *tries))
-    block = re.match(r"expected an indented block after (.+?) on line (\d+)", wrong.message)
-    if block:
-        margin = len(margin_of(lines[int(block[2]) - 1]))
-        is_last = not any(text.strip() for text in lines[wrong.line :])
-        change = [in_line(wrong.line, 0, len(margin_of(wrong.text)), " " * (margin + 4))]
-        fix = _tried(wrong, source, change) if is_last and wrong.text.strip() else ()
+        lines = [*enumerate(wrong.lines, 1)]
+        tries = [[change for at, text in lines for change in _untabbed(at, text, width)] for width in (4, 8)]
+        return wrong.fault("tabs_and_spaces", wrong.whole(), tries)
+    if block := re.match(r"expected an indented block after (.+?) on line (\d+)", wrong.message):
         head = re.sub(r" (?:statement|definition)$", "", block[1]).replace("'", "")
-        return Fault("block_missing", _whole(wrong), {"head": head, "head_line": block[2]}, fix)
+        inside = " " * (len(margin_of(wrong.lines[int(block[2]) - 1])) + 4)
+        is_last = wrong.text.strip() and not any(text.strip() for text in wrong.lines[wrong.line :])
+        tries = [wrong.written(0, own, inside)] if is_last else []
+        return wrong.fault("block_missing", wrong.whole(), tries, head=head, head_line=block[2])
     if wrong.message == "unexpected indent":
-        above = next((text for text in reversed(lines[: wrong.line - 1]) if text.strip()), "")
-        margin = len(margin_of(above))
-        own = len(margin_of(wrong.text))
-        fix = _tried(wrong, source, _dedented(lines), [in_line(wrong.line, 0, own, " " * margin)])
-        return Fault("indent_unexpected", _whole(wrong), {"spaces": str(own)}, fix)
+        above = next((text for text in reversed(wrong.lines[: wrong.line - 1]) if text.strip()), "")
+        tries = [_dedented(wrong.lines), wrong.written(0, own, margin_of(above))]
+        return wrong.fault("indent_unexpected", wrong.whole(), tries, spaces=str(own))
     if wrong.message.startswith("unindent does not match"):
-        return Fault(
-            "indent_mismatch",
-            _whole(wrong),
-            {"spaces": str(len(margin_of(wrong.text)))},
-            _unindented(wrong, source),
-        )
+        near = _nearest_margin(wrong, own)
+        tries = [wrong.written(0, own, " " * near)] if near is not None else []
+        return wrong.fault("indent_mismatch", wrong.whole(), tries, spaces=str(own))
     return None
 
 
@@ -335,119 +359,88 @@ def _dedented(lines: list[str]) -> list[Edit]:
     return [in_line(at, 0, least, "") for at, text in enumerate(lines, 1) if text.strip()] if least else []
 
 
-def _unindented(wrong: _Wrong, source: str) -> tuple[tuple[int, int, int, int, str], ...]:
-    """Only for a line that is one space off a margin in use above, and far from all others."""
-    lines = lines_of(source)
-    own = len(margin_of(wrong.text))
-    used = {len(margin_of(text)) for text in lines[: wrong.line - 1] if text.strip()}
-    near = sorted(used, key=lambda margin: abs(margin - own))
-    if not near or abs(near[0] - own) > 1 or (len(near) > 1 and abs(near[1] - own) < 3):
-        return ()
-    return _tried(wrong, source, [in_line(wrong.line, 0, own, " " * near[0])])
+def _nearest_margin(wrong: _Wrong, own: int) -> int | None:
+    """The margin in use above that a line is one space off, when it is far from all others."""
+    used = {len(margin_of(text)) for text in wrong.lines[: wrong.line - 1] if text.strip()}
+    near, *others = sorted((abs(margin - own), margin) for margin in used) or [(own, 0)]
+    return near[1] if near[0] <= 1 and not any(far < 3 for far, _ in others) else None
 
 
-def _equals(wrong: _Wrong, source: str) -> Fault | None:
+# Words and signs of other languages
+
+
+def _equals(wrong: _Wrong) -> Fault | None:
     if "Maybe you meant '=='" not in wrong.message or wrong.end_line != wrong.line:
         return None
-    places = [
-        match.start() for match in re.finditer(r"(?<![=!<>:+\-*/%])=(?!=)", wrong.text) if match.start() >= wrong.column
-    ]
-    fix = _tried(wrong, source, *[[in_line(wrong.line, at, at + 1, "==")] for at in places])
-    return Fault("equals_in_condition", _here(wrong), {}, fix)
+    signs = [found.start() for found in re.finditer(r"(?<![=!<>:+\-*/%])=(?!=)", wrong.text)]
+    tries = [wrong.written(at, at + 1, "==") for at in signs if at >= wrong.column]
+    return wrong.fault("equals_in_condition", wrong.here, tries)
 
 
-def _names(wrong: _Wrong, source: str) -> Fault | None:
+def _names(wrong: _Wrong) -> Fault | None:
     named = re.match(r"^\s*(?:self\.)?(\w+)\s*=(?!=)", wrong.text) or re.search(r"[(,]\s*(\w+)\s*=(?!=)", wrong.text)
-    if named and keyword.iskeyword(named[1]) and named[1] not in ("None", "True", "False"):
-        place = (wrong.line, wrong.line, named.start(1), named.end(1))
-        if wrong.line == wrong.end_line and wrong.column <= named.end(0):
-            return Fault("keyword_as_name", place, {"name": named[1], "suggestion": f"{named[1]}_"})
-    return None
+    if named is None or not keyword.iskeyword(named[1]) or named[1] in ("None", "True", "False"):
+        return None
+    if wrong.line != wrong.end_line or wrong.column > named.end(0):
+        return None
+    return wrong.fault("keyword_as_name", wrong.part(*named.span(1)), name=named[1], suggestion=f"{named[1]}_")
 
 
-def _operators(wrong: _Wrong, source: str) -> Fault | None:
-    step = re.match(r"^(\s*)([\w.]+)(\+\+|--)\s*;?\s*$", _code(wrong.text))
-    if step:
-        start = len(step[1])
+def _operators(wrong: _Wrong) -> Fault | None:
+    if step := re.match(r"^(\s*)([\w.]+)(\+\+|--)\s*;?\s*$", wrong.code):
         right = f"{step[2]} {step[3][0]}= 1"
-        fix = _tried(wrong, source, [in_line(wrong.line, start, len(_code(wrong.text)), right)])
-        return Fault("increment", _whole(wrong), {"operator": step[3], "right": right}, fix)
+        tries = [wrong.written(step.end(1), len(wrong.code), right)]
+        return wrong.fault("increment", wrong.whole(), tries, operator=step[3], right=right)
     for mark, word in (("&&", "and"), ("||", "or")):
-        at = wrong.text.find(mark)
-        if at >= 0:
-            changes = [
-                in_line(wrong.line, found.start(), found.end(), word)
-                for found in re.finditer(re.escape(mark), wrong.text)
-            ]
-            fix = _tried(wrong, source, changes)
-            if fix:
-                return Fault(
-                    "other_operator", (wrong.line, wrong.line, at, at + 2), {"operator": mark, "right": word}, fix
-                )
-    product = re.search(r"\b(\d+(?:\.\d*)?)([A-Za-z_]\w*)", wrong.text[max(wrong.column - 8, 0) :])
-    if "decimal literal" in wrong.message and product:
-        at = max(wrong.column - 8, 0) + product.start(2)
-        fix = _tried(wrong, source, [insertion(wrong.line, at, " * ")])
-        if fix:
-            place = (wrong.line, wrong.line, at - len(product[1]), at + len(product[2]))
-            return Fault("product_sign", place, {"written": product[0], "right": f"{product[1]} * {product[2]}"}, fix)
-    return None
+        found = [at.span() for at in re.finditer(re.escape(mark), wrong.text)]
+        changes = [change for at in found for change in wrong.written(*at, word)]
+        told = wrong.fault("other_operator", wrong.part(*(found or [(0, 0)])[0]), [changes], operator=mark, right=word)
+        if told.fix:
+            return told
+    return _product(wrong)
 
 
-def _comma(wrong: _Wrong, source: str) -> Fault | None:
+def _product(wrong: _Wrong) -> Fault | None:
+    """`2x` of mathematics."""
+    start = max(wrong.column - 8, 0)
+    product = re.compile(r"\b(\d+(?:\.\d*)?)([A-Za-z_]\w*)").search(wrong.text, start)
+    if "decimal literal" not in wrong.message or product is None:
+        return None
+    place, tries = wrong.part(*product.span()), [wrong.inserted(product.start(2), " * ")]
+    right = f"{product[1]} * {product[2]}"
+    return _mended(wrong.fault("product_sign", place, tries, written=product[0], right=right))
+
+
+def _comma(wrong: _Wrong) -> Fault | None:
     if "Perhaps you forgot a comma" not in wrong.message or wrong.end_line != wrong.line:
         return None
-    gaps = [
-        found.start() for found in re.finditer(r"\s+", wrong.text) if wrong.column < found.start() < wrong.end_column
-    ]
-    tries = [fix for at in gaps[:_TRIES] if (fix := _tried(wrong, source, [insertion(wrong.line, at, ",")]))]
-    return Fault("comma_missing", _here(wrong), {}, tries[0] if len(tries) == 1 else ())
+    gaps = [found.start() for found in re.finditer(r"\s+", wrong.text)]
+    inside = [at for at in gaps if wrong.column < at < wrong.end_column][:_TRIES]
+    told = [wrong.fault("comma_missing", wrong.here, [wrong.inserted(at, ",")]) for at in inside]
+    mended = [one for one in told if one.fix]
+    return mended[0] if len(mended) == 1 else wrong.fault("comma_missing", wrong.here)
 
 
-def _strings(wrong: _Wrong, source: str) -> Fault | None:
-    if not wrong.message.startswith("unterminated string literal"):
-        return None
-    quote = wrong.text[wrong.column : wrong.column + 1]
-    end = len(wrong.text.rstrip())
-    tries = [[insertion(wrong.line, end, quote)]]
-    brackets = len(wrong.text) - len(wrong.text.rstrip(")]}: "))
-    tries += [[insertion(wrong.line, at, quote)] for at in range(end - 1, end - brackets - 1, -1)]
-    return Fault("string_open", _here(wrong), {"quote": quote}, _tried(wrong, source, *tries))
-
-
-def _outside(wrong: _Wrong, source: str) -> Fault | None:
-    said = re.match(
-        r"'(return|yield|await|break|continue)' (?:outside|not properly in) (function|loop|async function)",
-        wrong.message,
-    )
+def _outside(wrong: _Wrong) -> Fault | None:
+    said = re.match(r"'(\w+)' (?:outside|not properly in) (function|loop|async function)", wrong.message)
     if said is None:
         return None
-    return Fault("outside_loop" if said[2] == "loop" else "outside_function", _here(wrong), {"word": said[1]})
+    return wrong.fault("outside_loop" if said[2] == "loop" else "outside_function", wrong.here, word=said[1])
 
 
-def _except(wrong: _Wrong, source: str) -> Fault | None:
+def _except(wrong: _Wrong) -> Fault | None:
     said = re.match(r"^(\s*except\s+[\w.]+)\s*,\s*(\w+)\s*:", wrong.text)
     if said is None:
         return None
-    fix = _tried(wrong, source, [in_line(wrong.line, said.end(1), said.end(2), f" as {said[2]}")])
-    return Fault("except_comma", _whole(wrong), {"name": said[2]}, fix) if fix else None
+    tries = [wrong.written(said.end(1), said.end(2), f" as {said[2]}")]
+    return _mended(wrong.fault("except_comma", wrong.whole(), tries, name=said[2]))
 
 
-def _fstring(wrong: _Wrong, source: str) -> Fault | None:
-    """A brace of an f-string that is not closed, or a quote inside that ends it."""
-    if not wrong.message.startswith("f-string"):
-        return None
-    ends = [found.start() for found in re.finditer(r"[\"']", wrong.text)]
-    tries = [[insertion(wrong.line, at, "}")] for at in reversed(ends)]
-    return Fault("fstring_brace", _whole(wrong), {}, _tried(wrong, source, *tries))
+def _unknown(wrong: _Wrong) -> Fault | None:
+    return wrong.fault("syntax_unknown", wrong.whole(), column=str(wrong.column + 1))
 
 
-def _unknown(wrong: _Wrong, source: str) -> Fault | None:
-    return Fault("syntax_unknown", _whole(wrong), {"column": str(wrong.column + 1)})
-
-
-_QUESTIONS: tuple[Callable[[_Wrong, str], Fault | None], ...] = (
+_QUESTIONS: tuple[Callable[[_Wrong], Fault | None], ...] = (
     _pasted_prompts, _commands, _strange, _outputs, _sentence, _print, _except, _brackets, _colon, _indentation,
-    _equals, _names, _operators, _strings, _comma, _outside,
-    _fstring, _unknown,
+    _equals, _names, _operators, _strings, _comma, _outside, _fstring, _unknown,
 )  # fmt: skip

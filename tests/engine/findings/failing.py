@@ -1091,6 +1091,8 @@ SYNTAX: dict[str, list[Row]] = {
     "string_open": [
         Row('print("abc) #<\n', {"quote": '"'}),
         Row("name = 'abc\n#<", {"quote": "'"}, True),
+        Row('x = torch.ones(2)\n"""A note on it. #<\ny = x + 1\nprint(y)\n', {"quote": '"""'}, True),
+        Row('def area(x):\n    """The area, #<\n    of a square.\n    return x * x\narea(2)\n', {"quote": '"""'}, True),
     ],
     "comma_missing": [
         Row("x = torch.tensor([1 2]) #<\n", {}, True),

@@ -429,6 +429,14 @@ TOLD_BY_VALUES: dict[str, list[Row]] = {
 }  # fmt: skip
 
 TOLD_BY_MESSAGES: dict[str, list[Row]] = {
+    "interrupted": [
+        Row("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nwhile True: pass #<\n", {}),
+        Row("raise KeyboardInterrupt #<\n", {"line": "5"}),
+    ],
+    "ended_itself": [
+        Row("import sys\nsys.exit('no data\\nfound') #<\n", {"said": "no data found", "code": "sys.exit('no data\\nfound')"}),
+        Row("raise SystemExit('x' * 10_000) #<\n", {"said": "x" * 159 + "…"}),
+    ],
     "lengths_unsorted": [
         Row("from torch.nn.utils.rnn import pack_padded_sequence\npack_padded_sequence(torch.ones(3, 2, 1), torch.tensor([2, 3])) #<\n", {"line": "6"}, True),
     ],

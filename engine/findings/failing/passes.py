@@ -1,4 +1,4 @@
-"""Passes that could not run, and gradients that were asked for where none is kept."""
+"""Passes that could not run: over a graph that is gone, of no scalar, over saved values that were changed since."""
 
 import ast
 import math
@@ -6,77 +6,47 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, line, walk
-from engine.findings.failing.case import Case
+from msgspec.structs import replace
+
+from engine.findings.diagnosis import Diagnosis, line, times, walk
+from engine.findings.failing.case import Case, known, only_if
 from engine.program.edits import Edits
 from engine.program.names import dotted, keyword
 from engine.program.source import Source
-from engine.trace import Edit, Finding, Node, Op, Pass, Saved, Span, Tensor
+from engine.trace import Finding, Node, Op, Pass, Saved, Span, Tensor
 
-SECOND_TIME = "backward through the graph a second time"
-NOT_SCALAR = "grad can be implicitly created only for scalar outputs"
-CHANGED = "modified by an inplace operation"
-NOT_LEAF = "that is not a leaf Tensor is being accessed"
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
-def failed_passes(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Why the last pass raised."""
-    failed, failure = diagnosis.failed_pass(), diagnosis.trace.failure
-    if failure is None:
-        return
-    if NOT_SCALAR in failure.message:
-        yield from _not_scalar(Case(diagnosis, failure))
-    elif failed is None:
-        return
-    elif SECOND_TIME in failure.message:
-        yield from _second_time(diagnosis, failed)
-    elif CHANGED in failure.message:
-        yield from _saved_changed(diagnosis, failed, failure.message)
-
-
-def _second_time(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
-    reached = diagnosis.reached_from(root.node for root in failed.roots if root.node is not None)
-    before = [
-        pass_
-        for pass_ in diagnosis.trace.passes
-        if pass_.id != failed.id
-        and not pass_.failed
-        and not pass_.retain_graph
-        and _ran_any_of(diagnosis, pass_, reached)
-    ]
-    if not before:
-        return
+def second_time(case: Case) -> Finding:
+    """A pass over a part of the graph that an earlier one has freed."""
+    diagnosis, failed = case.diagnosis, known(case.diagnosis.failed_pass())
+    reached = diagnosis.reached_from(_nodes(failed))
+    before = [pass_ for pass_ in diagnosis.trace.passes if _has_freed(diagnosis, pass_, reached)]
+    only_if(before)
     first = before[-1]
     shared = _shared(diagnosis, first, reached)
     found = _Shared(diagnosis, first, failed, shared, _carried(diagnosis, shared) if shared is not None else None)
-    code, where, fix = "second_backward", failed.span, found.retained() if len(before) == 1 else ()
-    again = {root.node for root in failed.roots} <= {root.node for root in first.roots}
-    statement = diagnosis.code.statement_at(failed.span)
-    in_loop = statement is None or diagnosis.code.in_loop(statement)
+    is_again = {root.node for root in failed.roots} <= {root.node for root in first.roots}
+    is_in_loop = case.statement is None or case.code.in_loop(case.statement)
     use = found.use_to_cut()
-    said = {"shared": found.name, "shared_line": line(found.place)}
-    if first.span == failed.span and shared is not None and (in_loop or not again):
-        carried = _in_loop_of(diagnosis, shared, failed)
-        code, where = "second_backward_in_loop" if carried else "made_before_loop", found.place or failed.span
-        fix = found.cut_between_turns() if carried else ()
+    code, where, fix = "", failed.span, found.retained() if len(before) == 1 else ()
+    said = {"shared": found.name, "shared_line": line(found.place), "first_line": line(first.span)}
+    if first.span == failed.span and shared is not None and (is_in_loop or not is_again):
+        is_carried = _in_loop_of(diagnosis, shared, failed)
+        code, where = "second_backward_in_loop" if is_carried else "made_before_loop", found.place or failed.span
+        fix = found.cut_between_turns() if is_carried else ()
         said["cut"] = found.detaching()
     elif use is not None:
-        code, where = "second_backward_detach", found.outside(use)
-        fix = found.detached(use)
-        said |= {"use": diagnosis.code.excerpt(where), "use_line": line(where)}
-    yield diagnosis.finding(
-        code,
-        "error",
-        where,
-        tensors=tuple(root.tensor for root in failed.roots if root.tensor is not None),
-        nodes=tuple(root.node for root in failed.roots if root.node is not None),
-        fix=fix,
-        first_line=line(first.span),
-        line=line(failed.span),
-        used_line=line(failed.span),
-        **said,
-    )
+        code, where, fix = "second_backward_detach", found.outside(use), found.detached(use)
+        said |= {"use": case.code.excerpt(where), "use_line": line(where)}
+    tensors = [diagnosis.tensors.get(root.tensor or "") for root in failed.roots]
+    told = case.finding(code, said, span=where, tensors=tensors, fix=fix, line=line(failed.span))
+    return replace(told, nodes=_nodes(failed))
+
+
+def _nodes(pass_: Pass) -> tuple[str, ...]:
+    return tuple(root.node for root in pass_.roots if root.node is not None)
 
 
 class _Shared(NamedTuple):
@@ -226,8 +196,10 @@ def _in_loop_of(diagnosis: Diagnosis, op: Op, failed: Pass) -> bool:
     return not loops or loops[0] in code.around(here) or code.function(here) is not code.function(there)
 
 
-def _ran_any_of(diagnosis: Diagnosis, pass_: Pass, nodes: set[str]) -> bool:
-    return any(visit.node in nodes and diagnosis.nodes[visit.node].variable is None for visit in pass_.visits)
+def _has_freed(diagnosis: Diagnosis, pass_: Pass, nodes: set[str]) -> bool:
+    """Whether a pass went through some of the nodes and kept nothing of them."""
+    visited = (visit.node for visit in pass_.visits if not pass_.failed and not pass_.retain_graph)
+    return any(node in nodes and diagnosis.nodes[node].variable is None for node in visited)
 
 
 def _shared(diagnosis: Diagnosis, first: Pass, reached: set[str]) -> Op | None:
@@ -238,31 +210,15 @@ def _shared(diagnosis: Diagnosis, first: Pass, reached: set[str]) -> Op | None:
     return max(ops, key=lambda op: diagnosis.op_at[op.id], default=None)
 
 
-def _not_scalar(case: Case) -> Iterator[Finding]:
+def not_scalar(case: Case) -> Finding:
     """PyTorch refuses before the engine starts, so the tensor is found by what was written before `.backward`."""
-    call = case.call
-    receiver = None
-    if call is not None:
-        is_method = isinstance(call.func, ast.Attribute) and call.func.attr == "backward" and not call.args
-        first = call.args[0] if call.args else None
-        receiver = call.func.value if is_method and isinstance(call.func, ast.Attribute) else first
-    tensor = case.tensor_of(receiver)
-    if receiver is None or tensor is None or math.prod(tensor.shape) == 1:
-        return
-    yield Finding(
-        code="non_scalar_backward",
-        severity="error",
-        span=case.failure.span,
-        tensors=(tensor.id,),
-        nodes=(tensor.grad_fn.node,) if tensor.grad_fn is not None else (),
-        parameters={
-            "name": case.code.short(receiver),
-            "shape": "×".join(map(str, tensor.shape)),
-            "count": str(math.prod(tensor.shape)),
-            "line": line(case.failure.span),
-        },
-        fix=case.code.method(receiver, ".sum()"),
-    )
+    found = known(case.written_as("NAME.backward(...)", "MODULE.GRAD(NAME, ...)", "GRAD(NAME, ...)"))
+    tensor = known(case.tensor_of(found.part("NAME")))
+    count = math.prod(tensor.shape)
+    only_if(count != 1)
+    said = {"name": found.said["name"], "shape": times(tensor), "count": str(count)}
+    told = case.finding("", said, tensors=(tensor,), fix=case.code.method(found.part("NAME"), ".sum()"))
+    return replace(told, nodes=(tensor.grad_fn.node,) if tensor.grad_fn is not None else ())
 
 
 class _Writer(NamedTuple):
@@ -274,32 +230,32 @@ class _Writer(NamedTuple):
     op: Op | None = None
 
 
-def _saved_changed(diagnosis: Diagnosis, failed: Pass, message: str) -> Iterator[Finding]:
-    versions = _VERSIONS.search(message)
+def saved_changed(case: Case) -> Finding | None:
+    """A saved tensor that something wrote to before the pass came to it."""
+    diagnosis, failed = case.diagnosis, known(case.diagnosis.failed_pass())
+    versions = _VERSIONS.search(case.failure.message)
+    version, expected = (versions[1], versions[2]) if versions is not None else ("", "")
     for node, saved, changer in _stale(diagnosis, failed):
-        if versions is not None and saved.version is not None and int(versions[2]) != saved.version:
+        if expected not in ("", str(saved.version)) and saved.version is not None:
             continue
         saver = diagnosis.op_of_node(node.id)
         layers = _layers(diagnosis, saver, changer.op)
-        yield diagnosis.finding(
-            "saved_changed_by_step" if changer.op is None else "changed_by_layer" if layers else "saved_tensor_changed",
-            "error",
-            changer.span,
-            tensors=(saved.tensor,) if saved.tensor is not None else (),
-            nodes=(node.id,),
-            fix=_elsewhere(diagnosis, changer.op) if changer.op is not None else (),
-            name=_named(diagnosis, saved.tensor),
+        code = "saved_changed_by_step" if changer.op is None else "changed_by_layer" if layers else ""
+        said = {
             **layers,
-            op=saver.name if saver is not None else node.type,
-            saved_line=line(saver.span if saver is not None else None),
-            change=changer.name,
-            code=diagnosis.code.excerpt(changer.span),
-            changed_line=line(changer.span),
-            line=line(failed.span),
-            saved_version=versions[2] if versions is not None else str(saved.version),
-            version=versions[1] if versions is not None else "",
-        )
-        return
+            "name": _named(diagnosis, saved.tensor),
+            "op": saver.name if saver is not None else node.type,
+            "saved_line": line(saver.span if saver is not None else None),
+            "change": changer.name,
+            "changed_line": line(changer.span),
+            "line": line(failed.span),
+            "saved_version": expected or str(saved.version),
+            "version": version,
+        }
+        fix = _elsewhere(case.code, changer.op.span) if changer.op is not None else ()
+        tensors = (diagnosis.tensors.get(saved.tensor or ""),)
+        return replace(case.finding(code, said, span=changer.span, tensors=tensors, fix=fix), nodes=(node.id,))
+    return None
 
 
 def _named(diagnosis: Diagnosis, tensor: str | None) -> str:
@@ -318,44 +274,27 @@ def _layers(diagnosis: Diagnosis, saver: Op | None, changer: Op | None) -> dict[
     return {"saver": first.path, "layer": second.path} if first is not None and second is not None else {}
 
 
-def _elsewhere(diagnosis: Diagnosis, changer: Op) -> tuple[Edit, ...]:
-    """The same change written into a new tensor, so that the saved one stays."""
-    code = diagnosis.code
-    node = code.at(changer.span)
-    statement = code.statement(node) if node is not None else None
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        return (code.line_above(node, f"{node.target.id} = {node.target.id}.clone()"),) if _alone(code, node) else ()
-    if isinstance(node, ast.Call) and isinstance(statement, ast.Expr) and statement.value is node:
-        func = node.func
-        method = isinstance(func, ast.Attribute) and func.attr.endswith("_") and _alone(code, statement)
-        if method and isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
-            return (code.line_above(statement, f"{func.value.id} = {func.value.id}.clone()"),)
-    if (
-        isinstance(statement, ast.Assign)
-        and isinstance(statement.targets[0], ast.Subscript)
-        and _alone(code, statement)
-    ):
-        owner = statement.targets[0].value
-        if isinstance(owner, ast.Name):
-            return (code.line_above(statement, f"{owner.id} = {owner.id}.clone()"),)
-    return _not_in_place(diagnosis, code, node)
-
-
-def _alone(code: Source, statement: ast.stmt) -> bool:
-    """Whether nothing but its margin stands before it."""
-    span = code.span(statement)
-    return not code.lines[span.line - 1][: span.column].strip()
-
-
-def _not_in_place(diagnosis: Diagnosis, code: Source, node: ast.AST | None) -> tuple[Edit, ...]:
-    """A module or function asked to work in place: there is one `inplace=True` in the whole program."""
-    asked = [
-        word
-        for call in code.calls
-        for word in call.keywords
-        if word.arg == "inplace" and isinstance(word.value, ast.Constant) and word.value.value is True
-    ]
+def _elsewhere(code: Source, span: Span | None) -> Edits:
+    """The same change written into a new tensor, so that the saved one stays; or a layer's `inplace=True` taken
+    back."""
+    node, statement = code.at(span), code.statement_at(span)
+    name = _name_changed(node, statement)
+    if name and statement is not None and code.stands_alone(statement):
+        return (code.line_above(statement, f"{name} = {name}.clone()"),)
+    asked = [word for call in code.calls for word in call.keywords if code.text(word) == "inplace=True"]
     return (code.replace(asked[0], "inplace=False"),) if isinstance(node, ast.Call) and len(asked) == 1 else ()
+
+
+def _name_changed(node: ast.AST | None, statement: ast.stmt | None) -> str:
+    """The name whose tensor a whole statement changes."""
+    match statement:
+        case ast.AugAssign(target=ast.Name(id=name)) if node is statement:
+            return name
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) as call):
+            return name if call is node and method.endswith("_") else ""
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name)), *_]):
+            return name
+    return ""
 
 
 def _stale(diagnosis: Diagnosis, failed: Pass) -> Iterator[tuple[Node, Saved, _Writer]]:

@@ -1,0 +1,146 @@
+"""An argument that must be something else than what was given: what was given, and why it is that."""
+
+import ast
+
+from engine.findings.failing.case import Case, a, known, only_if, sizes
+from engine.findings.failing.values import METHODS, RECURRENT, is_tensor
+from engine.program.names import dotted
+from engine.program.rewriting import written
+from engine.trace import Edit, Finding, Tensor
+
+
+def not_a_tensor(case: Case) -> Finding:
+    """An argument that must be a tensor, by what was given."""
+    call, got = known(case.call), case.groups["got"]
+    if got == "NoneType":
+        return case.finding("none_for_tensor")
+    operand, node = case.operand(call.func), _given(case, call)
+    outer = dotted(call.func).removeprefix("self.") or "?"
+    recurrent = [one for one in case.diagnosis.trace.modules if one.type in RECURRENT]
+    inside = [one for one in recurrent if one.path.rpartition(".")[0].endswith(outer)]
+    if got == "tuple" and inside and operand is not None and operand.type == "Sequential":
+        parts = ", ".join(RECURRENT[inside[-1].type])
+        return case.finding("pair_inside", layer=inside[-1].path, type=inside[-1].type, parts=parts)
+    if node is None:
+        return case.finding("not_a_tensor_inside")
+    return case.finding(given=case.code.short(node), fix=_as_tensor(case, node))
+
+
+def _given(case: Case, call: ast.Call) -> ast.expr | None:
+    """The argument the message means; a layer hands its only one on."""
+    position = int(case.groups["position"]) - 1
+    operand = case.operand(call.func)
+    is_layer = operand is not None and operand.type not in (*METHODS, "function") and not operand.type.endswith("Loss")
+    if (is_layer and len(call.args) != 1) or position >= len(call.args):
+        return None
+    return call.args[position]
+
+
+def _as_tensor(case: Case, node: ast.expr) -> tuple[Edit, ...]:
+    """A literal made a tensor, when its numbers all make one floating tensor."""
+    inside = list(ast.walk(node))
+    literal = ast.List | ast.Tuple | ast.Constant | ast.Load | ast.UnaryOp | ast.USub
+    has_floats = any(isinstance(inner, ast.Constant) and isinstance(inner.value, float) for inner in inside)
+    is_floats = has_floats and all(isinstance(inner, literal) for inner in inside)
+    return (case.code.replace(node, f"torch.tensor({case.code.text(node)})"),) if is_floats and case.has_torch else ()
+
+
+def operands(case: Case) -> Finding:
+    """A tensor and a list, a string or a layer on two sides of an operator."""
+    node, left, right = a(ast.BinOp, case.node), case.groups["left"], case.groups["right"]
+    only_if("Tensor" in (left, right) and left != right)
+    other, got = (node.right, right) if left == "Tensor" else (node.left, left)
+    code = "operand_types" if got in ("list", "tuple", "str", "ndarray") else "operand_other"
+    return case.finding(code, other=case.code.short(other), got=got, fix=_as_tensor(case, other))
+
+
+def element_not_tensor(case: Case) -> Finding:
+    """`torch.stack` of a list in which something is no tensor: where it was put in, when one line does that."""
+    found = known(case.written_as("FUNCTION(GIVEN, ...)"))
+    name = dotted(found.part("GIVEN")).rpartition(".")[2]
+    calls = [put for one in case.code.calls if (put := written(case.code, one, "LIST.append(VALUE)"))]
+    here = [put for put in calls if name and dotted(put.part("LIST")).rpartition(".")[2] == name]
+    if len(here) != 1:
+        return case.finding("", found.said)
+    number = written(case.code, here[0].part("VALUE"), "TENSOR.item()")
+    said = {**found.said, "value": here[0].said["value"]}
+    fix = number.instead("TENSOR") if number is not None else ()
+    return case.finding("element_put_in", said, span=case.code.span(here[0].node), fix=fix)
+
+
+def format_refused(case: Case) -> Finding | None:
+    """A format for one number, given a tensor of several, a list or nothing."""
+    for part in ast.walk(known(case.statement)):
+        if not isinstance(part, ast.FormattedValue) or part.format_spec is None:
+            continue
+        operand, tensor = case.operand(part.value), case.tensor_of(part.value)
+        if operand is None or operand.type != case.groups["type"] or (tensor is not None and not tensor.shape):
+            continue
+        spec = "".join(str(one.value) for one in ast.walk(part.format_spec) if isinstance(one, ast.Constant))
+        said = {"name": case.code.short(part.value), "spec": spec}
+        if tensor is None:
+            return case.finding("", said)
+        return case.finding("format_of_many", said, shape=sizes(tensor.shape), tensors=(tensor,))
+    return None
+
+
+def tensors_not_listed(case: Case) -> Finding:
+    """`torch.cat(a, b)`: the tensors belong into one list."""
+    call = known(case.call)
+    tensors = [arg for arg in call.args if case.tensor_of(arg) is not None]
+    only_if(case.groups["got"] == "Tensor" and tensors and tensors == call.args[: len(tensors)])
+    fix = (case.code.before(tensors[0], "["), case.code.after(tensors[-1], "]"))
+    return case.finding(names=", ".join(map(case.code.short, tensors)), fix=fix)
+
+
+def size_not_whole(case: Case) -> Finding | None:
+    """A size that came from a division: `/` always gives a float."""
+    call = known(case.call)
+    parts = [inner for arg in call.args for inner in (arg.elts if isinstance(arg, ast.Tuple | ast.List) else [arg])]
+    for part in [*parts, *(word.value for word in call.keywords)]:
+        operand, name = case.operand(part), case.code.short(part)
+        divided = written(case.code, case.value_of(part), "LEFT / RIGHT")
+        if divided is not None and (operand is None or operand.type == "float"):
+            statement = case.made_last(part)
+            span = case.code.span(statement) if statement is not None else None
+            return case.finding("size_not_whole", span=span, name=name, fix=divided.instead("LEFT // RIGHT"))
+        if operand is not None and operand.type == "float":
+            fix = (case.code.before(part, "int("), case.code.after(part, ")"))
+            return case.finding("size_not_whole", name=name, fix=fix)
+    return None
+
+
+def many_values(case: Case) -> Finding:
+    """A tensor of several elements where one truth value or one number is needed."""
+    node = case.node.test if isinstance(case.node, ast.While | ast.If) else case.node
+    tested = node.operand if isinstance(node, ast.UnaryOp) else node
+    given = known(next(iter(case.inputs()), None) or case.tensor_of(tested))
+    is_test = tested is not node or isinstance(tested, ast.Compare | ast.Name | ast.Attribute | ast.BinOp)
+    shown = tested if is_test and isinstance(tested, ast.expr) else None
+    name = case.code.short(shown) if shown is not None else case.say(given)
+    span = case.code.span(shown) if shown is not None else None
+    return case.finding(span=span, name=name, shape=sizes(given.shape), tensors=(given,))
+
+
+def joined_tensors(case: Case) -> Finding:
+    """`a > 0 and b > 0` of tensors."""
+    node = known(case.node)
+    node = node.test if isinstance(node, ast.While | ast.If) else node
+    near = (one for one in (*ast.walk(node), *case.code.around(node)) if isinstance(one, ast.BoolOp))
+    joined = known(next(near, None))
+    only_if(all(_holds_tensor(case, one) for one in joined.values))
+    tensors = [*case.inputs(), *(case.tensor_of(one) for one in joined.values)]
+    tensor: Tensor = known(next((one for one in tensors if one is not None), None))
+    sign, word = ("&", "and") if isinstance(joined.op, ast.And) else ("|", "or")
+    parts = [(one, case.code.text(one)) for one in joined.values]
+    right = f" {sign} ".join(text if isinstance(one, ast.Name) else f"({text})" for one, text in parts)
+    is_value = isinstance(case.code.parents.get(joined), ast.Assign | ast.Attribute | ast.Return | ast.Call)
+    is_known = is_value and all(isinstance(one, ast.Name | ast.Compare) for one in joined.values)
+    said = {"sign": sign, "word": word, "shape": sizes(tensor.shape), "code": case.code.short(joined)}
+    fix = (case.code.replace(joined, right),) if is_known else ()
+    return case.finding("joined_tensors", said, tensors=(tensor,), fix=fix)
+
+
+def _holds_tensor(case: Case, node: ast.expr) -> bool:
+    """Whether a part of a condition names a tensor."""
+    return any(is_tensor(case, name) for name in ast.walk(node) if isinstance(name, ast.Name))

@@ -1,0 +1,258 @@
+"""Layers and losses given tensors of another shape than they were made for."""
+
+import ast
+import math
+
+from engine.findings.failing.case import Case, known, only_if, sizes
+from engine.findings.failing.shapes import numbers
+from engine.findings.losses import logits_loss
+from engine.program.edits import Edits
+from engine.program.names import dotted, keyword
+from engine.program.rewriting import written
+from engine.trace import Finding, Tensor
+
+_FLATTENED = ("view", "reshape", "flatten")
+
+# Layers
+
+
+def _of_other_size(case: Case, given: Tensor, axis: int, size: str, code: str = "", **said: str) -> Finding:
+    """A layer made for another size of an axis than its input has: the number in the call that made it, and the line
+    that made the input."""
+    wanted, got = (said.get(name) or case.groups[name] for name in ("wanted", "got"))
+    about = {**case.about(given), **case.origin(given, axis), **said, **case.made_at}
+    tensors = case.inputs()[:2] if given in case.inputs() else [given]
+    return case.finding(code, about, tensors=tensors, fix=_number_corrected(case, given, size, int(wanted), got))
+
+
+def _number_corrected(case: Case, given: Tensor, size: str, wrong: int, right: str) -> Edits:
+    """Another number in the call that made the layer."""
+    made = case.layer_made
+    if made is None or wrong in given.shape:  # then the axes may be in the wrong order
+        return ()
+    named = [word.value for word in made.keywords if word.arg == size]
+    node = next(iter([*named, *made.args]), None)
+    is_wrong = isinstance(node, ast.Constant) and node.value == wrong
+    return (case.code.replace(node, right),) if node is not None and is_wrong else ()
+
+
+def linear(case: Case) -> Finding:
+    """A linear layer given vectors of another length than it was made for."""
+    given, said = _given_to_linear(case)
+    return _of_other_size(case, given, len(given.shape) - 1, "in_features", "linear_shape", **said)
+
+
+def _given_to_linear(case: Case) -> tuple[Tensor, dict[str, str]]:
+    only_if(known(case.op).name == "linear")
+    given, weight = case.argument(0, "input"), case.argument(1, "weight")
+    only_if(len(weight.shape) == 2 and given.shape and given.shape[-1] != weight.shape[1])
+    return given, {"got": str(given.shape[-1]), "wanted": str(weight.shape[1])}
+
+
+def not_flattened(case: Case) -> Finding:
+    """Images where one long row for each is wanted."""
+    given, said = _given_to_linear(case)
+    only_if(len(given.shape) > 2 and math.prod(given.shape[1:]) == int(said["wanted"]))
+    found = case.written_as("LAYER(GIVEN)")
+    operand = case.operand(found.part("LAYER")) if found is not None else None
+    is_here = found is not None and case.written(given) is found.part("GIVEN")
+    if found is not None and is_here and operand is not None and operand.type == "Linear":
+        fix = case.code.method(found.part("GIVEN"), ".flatten(1)")
+    else:
+        fix = _flattened_before(case)
+    said |= case.origin(given, len(given.shape) - 1)
+    return case.finding("flatten_missing", said, tensors=(given,), fix=fix)
+
+
+def _flattened_before(case: Case) -> Edits:
+    """One more layer in front, in the `nn.Sequential` that the layer was made in."""
+    made = case.layer_made
+    above = case.code.parents.get(made) if made is not None else None
+    if made is None or not isinstance(above, ast.Call) or not case.code.text(above.func).endswith("Sequential"):
+        return ()
+    prefix = case.code.text(made.func).rpartition(".")[0]
+    return (case.code.before(made, f"{prefix}.Flatten(), "),) if prefix else ()
+
+
+def batch_flattened(case: Case) -> Finding:
+    """`x.view(-1)`: all samples in one long row."""
+    given, said = _given_to_linear(case)
+    got, wanted = int(said["got"]), int(said["wanted"])
+    only_if(len(given.shape) == 1 and wanted > 1 and got % wanted == 0)
+    maker = case.diagnosis.maker.get(given.id)
+    made = case.code.at(maker.span) if maker is not None else None
+    shapes = ("GIVEN.view(-1)", "GIVEN.reshape(-1)", "GIVEN.flatten()")
+    found = next((found for shape in shapes if (found := written(case.code, made, shape))), None)
+    fix = found.instead("GIVEN.flatten(1)") if found is not None else ()
+    where = maker.span if maker is not None and maker.name in _FLATTENED else None
+    said |= {**case.origin(given, 0), "samples": str(got // wanted)}
+    return case.finding("batch_flattened", said, span=where, tensors=(given,), fix=fix)
+
+
+def one_value(case: Case) -> Finding:
+    """A batch norm given one sample: its variance is not defined."""
+    known(case.first)
+    return case.finding()
+
+
+def channels(case: Case) -> Finding:
+    """A convolution given another number of channels than it was made for."""
+    given, op = case.argument(0, "input"), known(case.op).name
+    wanted = int(case.groups["wanted"])
+    axes, is_image = len(given.shape), op == "conv2d"
+    batch = axes - int(op[4:5]) - 1 if op[4:5].isdecimal() else axes
+    if batch in (0, 1) and given.shape[-1] == wanted:
+        order = ", ".join(map(str, (*range(batch), axes - 1, *range(batch, axes - 1))))
+        code = "channels_last" if is_image else "features_last"
+        return case.finding(code, order=order, fix=case.cast(given, f".permute({order})"))
+    if is_image and axes == 3 and wanted == 1:
+        return case.finding("channel_axis_missing", fix=case.cast(given, ".unsqueeze(1)"))
+    return _of_other_size(case, given, axes - 3 if is_image else 1, "in_channels")
+
+
+def norm_features(case: Case) -> Finding:
+    """A batch norm made for another number of channels."""
+    given = case.argument(0, "input")
+    only_if(len(given.shape) > 1)
+    return _of_other_size(case, given, 1, "num_features")
+
+
+def recurrent_input(case: Case) -> Finding:
+    """A recurrent layer given vectors of another length than it was made for."""
+    found = known(case.written_as("LAYER(GIVEN, ...)"))
+    given = known(case.tensor_of(found.part("GIVEN")))
+    only_if(given.shape[-1:] == (int(case.groups["got"]),))
+    case.take_layer(found.part("LAYER"))
+    layer = ast.unparse(found.part("LAYER"))
+    return _of_other_size(case, given, len(given.shape) - 1, "input_size", layer=layer)
+
+
+def hidden_size(case: Case) -> Finding:
+    """A first state whose shape does not go with the input."""
+    found = known(case.written_as("LAYER(INPUT, NAME, ...)"))
+    given = known(case.tensor_of(found.part("INPUT")))
+    said = {"layer": found.said["layer"], "name": found.said["name"], "input_shape": sizes(given.shape)}
+    return case.finding("", said)
+
+
+def batch_first_missing(case: Case) -> Finding:
+    """The same, when its batch is the input's other axis: the layer takes that axis for time."""
+    found = known(case.written_as("LAYER(INPUT, NAME, ...)"))
+    given = known(case.tensor_of(found.part("INPUT")))
+    wanted, got = (tuple(map(int, case.groups[name].split(","))) for name in ("wanted", "got"))
+    only_if(len(got) == len(wanted) == len(given.shape) == 3 and (got[0], got[2]) == (wanted[0], wanted[2]))
+    only_if((wanted[1], got[1]) == (given.shape[1], given.shape[0]))
+    made = known(case.take_layer(found.part("LAYER")))
+    fix = (case.code.argument_added(made, "batch_first=True"),) if not keyword(made, "batch_first") else ()
+    said = {**found.said, "input_shape": sizes(given.shape), "samples": str(got[1]), **case.made_at}
+    return case.finding("batch_first_missing", said, span=case.code.span(made), fix=fix)
+
+
+def lstm_state(case: Case) -> Finding:
+    """An LSTM given one tensor for its pair of states."""
+    found = known(case.written_as("LAYER(INPUT, NAME)"))
+    operand, given = case.operand(found.part("LAYER")), found.part("NAME")
+    only_if(case.rule == "lstm_state" or (operand is not None and operand.type == "LSTM"))
+    known(case.tensor_of(given))
+    text = case.code.text(given)
+    is_certain = isinstance(given, ast.Name) and case.has_torch
+    fix = (case.code.replace(given, f"({text}, torch.zeros_like({text}))"),) if is_certain else ()
+    said = {name: found.said[name] for name in ("layer", "name")}
+    return case.finding("lstm_state", said, span=case.code.span(given), fix=fix)
+
+
+def heads(case: Case) -> Finding:
+    """Attention whose features cannot be shared out among its heads: the two numbers, when the call gives them."""
+    call = known(case.call)
+    said: dict[str, str] = {}
+    for at, (part, *names) in enumerate((("features", "embed_dim", "d_model"), ("heads", "num_heads", "nhead"))):
+        named = [word.value for word in call.keywords if word.arg in names]
+        node = next(iter([*call.args[at : at + 1], *named]), None)
+        said[part] = case.code.short(node) if node is not None else names[0]
+    return case.finding("", said)
+
+
+# Losses
+
+
+def loss_lengths(case: Case) -> Finding:
+    """Scores and targets that differ in an axis which an earlier line has joined with the batch."""
+    scores, targets = (_before_flattening(case, one) for one in case.pair)
+    left, right = scores.shape[: len(targets.shape)], targets.shape
+    clash = [axis for axis, (here, there) in enumerate(zip(left, right, strict=False)) if here != there]
+    only_if(len(left) == len(right) > 1 and len(clash) == 1)
+    said = {"axis": str(clash[0]), "given": sizes(scores.shape), "other_given": sizes(targets.shape)}
+    return case.finding("loss_lengths", said, here=str(left[clash[0]]), there=str(right[clash[0]]))
+
+
+def _before_flattening(case: Case, tensor: Tensor) -> Tensor:
+    """What a tensor was before its first axes were put into one."""
+    maker = known(case.diagnosis.maker.get(tensor.id))
+    only_if(maker.name in _FLATTENED)
+    return known(case.diagnosis.input_of(maker))
+
+
+def loss_batch(case: Case) -> Finding:
+    """Scores and targets of different numbers of samples."""
+    only_if(case.pair[0].shape)
+    return case.finding("", case.origin(case.pair[0], 0))
+
+
+def batch_squeezed(case: Case) -> Finding:
+    """Scores without a batch axis, beside a batch of targets: a `squeeze()` without an axis took the batch of one
+    sample away."""
+    failed = case.diagnosis.failed_pass()
+    root = failed.roots[0].node if failed is not None and failed.roots else None
+    scores = known(case.diagnosis.input_of(known(case.op or case.diagnosis.op_of_node(root))))
+    for maker in case.makers(scores):
+        given = known(case.diagnosis.input_of(maker))
+        if maker.name == "squeeze" and len(given.shape) > 1:
+            call = written(case.code, case.code.call_at(maker.span), "SCORES.squeeze()")
+            is_second = given.shape[1:2] == (1,)  # the other axis of size 1 comes right after the batch
+            fix = call.instead("SCORES.squeeze(1)") if call is not None and is_second else ()
+            said = {**case.about(scores), "name": case.diagnosis.say(scores.id), "given": sizes(given.shape)}
+            return case.finding("", said, span=maker.span, fix=fix)
+    return known(None)
+
+
+def class_axis(case: Case) -> Finding:
+    """Scores with the classes on the last axis, beside targets for each place in a sequence or an image."""
+    scores, target = case.pair
+    only_if(scores.shape[:-1] == target.shape)
+    axes = len(scores.shape)
+    order = ", ".join(map(str, (0, axes - 1, *range(1, axes - 1))))
+    return case.finding(order=order, classes=str(scores.shape[-1]), fix=case.cast(scores, f".permute({order})"))
+
+
+def target_axes(case: Case) -> Finding:
+    """Class numbers with an axis too many."""
+    _, target = case.pair
+    extra = [axis for axis, size in enumerate(target.shape) if axis and size == 1]
+    fix = case.cast(target, f".squeeze({extra[0]})") if extra else ()
+    return case.finding(tensors=(target,), fix=fix)
+
+
+def target_shape(case: Case) -> Finding:
+    """A loss of two tensors that must have the same shape."""
+    given, target = case.pair
+    name = dotted(case.written(given))
+    is_same = math.prod(given.shape) == math.prod(target.shape) and given.shape != target.shape
+    return case.finding(fix=case.cast(target, f".view_as({name})") if is_same and name else ())
+
+
+def target_range(case: Case) -> Finding:
+    """A class number that the scores have no column for."""
+    scores, _ = case.pair
+    only_if(scores.shape)
+    classes = scores.shape[1] if len(scores.shape) > 1 else scores.shape[0]
+    return case.finding(classes=str(classes), last=str(classes - 1))
+
+
+def probability_range(case: Case) -> Finding:
+    """`binary_cross_entropy` takes probabilities; scores of a last layer are none."""
+    op, is_target = known(case.op), case.groups["which"] == "target"
+    wrong = case.argument(1, "target") if is_target else case.argument(0, "input")
+    farthest = max(numbers(wrong), key=lambda number: abs(number - 0.5), default=math.nan)
+    said = {"name": case.say(wrong), "value": f"{farthest:.4g}", "loss": op.name}
+    fix = () if is_target else logits_loss(case.diagnosis, op)
+    return case.finding("bce_target_range" if is_target else "", said, tensors=(wrong,), fix=fix)

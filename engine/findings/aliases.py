@@ -20,9 +20,8 @@ def copied_onto_itself(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         bound = ((binding, dotted(binding.targets[0]), dotted(binding.value)) for binding in code.bindings)
         alias = next((binding for binding, *names in bound if sorted(names) == sorted((first, second))), None)
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "copied_onto_itself",
-            "warning",
             code.span(alias) if alias is not None else op.span,
             tensors=(diagnosis.identity(target.id),),
             first=first,

@@ -20,12 +20,10 @@ def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
     for op, mask, hides in _masks(diagnosis):
         if not _hides_the_past(mask, hides=hides):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "past_hidden",
-            "warning",
-            op.span,
+            op,
             tensors=(mask.id, *op.outputs[:1]),
-            nodes=op.nodes[:1],
             code=diagnosis.code.excerpt(op.span),
             shape=times(mask),
         )
@@ -75,9 +73,8 @@ def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
         tokens = numbers_of(diagnosis.input_of(op)) if op is not None else ()
         if op is None or compared is None or len(op.inputs) != 1 or not _are_tokens(tokens):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "words_hidden",
-            "warning",
             code.span(compared),
             tensors=op.outputs[:1],
             mask=word.arg or "",

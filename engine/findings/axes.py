@@ -47,12 +47,10 @@ def views_for_permutes(diagnosis: Diagnosis) -> Iterator[Finding]:
         if not as_rows and not _is_permuted(old, new):
             continue
         told.add((given.shape, made.shape))
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "view_for_permute",
-            "warning",
-            op.span,
+            op,
             tensors=(given.id, made.id),
-            nodes=op.nodes[:1],
             op=op.name,
             name=diagnosis.say(given.id),
             shape=times(given),
@@ -134,9 +132,8 @@ def batch_taken_for_time(diagnosis: Diagnosis) -> Iterator[Finding]:
         batch = 0 if first else 1
         chain = (diagnosis.modules[module].type for module in diagnosis.module_chain(op.module))
         kind = next((each for each in chain if each in BATCH_FIRST), op.name)
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "sample_picked_for_step" if first else "batch_taken_for_time",
-            "warning",
             lost.span if first else op.span,
             tensors=(given.id, made.id),
             nodes=op.nodes[:1],
@@ -234,12 +231,10 @@ def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
         weighed = next((t for t in _weighs(diagnosis, made) if t.name in PRODUCTS), None)
         if scores is None or weighed is None:
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "weights_along_the_wrong_axis",
-            "warning",
-            op.span,
+            op,
             tensors=(given.id, made.id),
-            nodes=op.nodes[:1],
             op=op.name,
             name=diagnosis.say(given.id),
             shape=times(given),
@@ -283,12 +278,10 @@ def sums_of_other_weights(diagnosis: Diagnosis) -> Iterator[Finding]:
         summed = _summed(diagnosis, made, other)
         if summed is None:
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "sum_of_other_weights",
-            "warning",
-            op.span,
+            op,
             tensors=(made.id,),
-            nodes=op.nodes[:1],
             op=op.name,
             shape=times(made),
             dim=str(ran),
@@ -327,12 +320,10 @@ def products_of_unnormalised(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         call = diagnosis.code.call_at(op.span)
         word = keyword(call, "dim") if call is not None else None
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "product_of_unnormalised",
-            "warning",
-            op.span,
+            op,
             tensors=(made.id,),
-            nodes=op.nodes[:1],
             fix=(diagnosis.code.replace(word.value, "1"),) if word is not None else (),
             shape=times(made),
             rows=str(made.shape[0]),

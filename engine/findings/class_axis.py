@@ -44,9 +44,8 @@ def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         call, axis = _written(diagnosis, op), _class_axis(diagnosis, given)
         span = diagnosis.code.span(call) if call is not None else op.span
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "softmax_over_batch",
-            "warning",
             span,
             tensors=(given.id, *op.outputs[:1]),
             nodes=op.nodes[:1],
@@ -77,9 +76,8 @@ def argmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if over_all and not _is_compared(diagnosis, op):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "argmax_over_all" if over_all else "argmax_over_batch",
-            "warning",
             op.span,
             tensors=(given.id, *op.outputs[-1:]),
             fix=_other_axis(diagnosis, _written(diagnosis, op), axis),
@@ -106,9 +104,8 @@ def classes_on_the_last_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
         call = diagnosis.code.call_at(op.span)
         moved = ".transpose(1, 2)" if len(given.shape) == 3 else ".movedim(-1, 1)"
         as_probabilities = target.shape == given.shape
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "classes_on_the_last_axis",
-            "warning",
             op.span,
             tensors=(given.id, target.id),
             nodes=op.nodes[-1:],

@@ -41,9 +41,8 @@ def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield diagnosis.finding(
             "one_class_loss" if is_loss else "one_class_choice" if is_choice else "one_class_softmax",
             "error",
-            op.span,
+            op,
             tensors=(given.id, *op.outputs[-1:]),
-            nodes=op.nodes[:1],
             op=op.name,
             name=diagnosis.say(given.id),
             shape=times(given),
@@ -86,9 +85,8 @@ def losses_that_stay(diagnosis: Diagnosis) -> Iterator[Finding]:
         given = [diagnosis.tensors.get(added.delta or "") for pass_ in passes for added in pass_.accumulations]
         if len(passes) < LEAST_STEPS or len(values) != 1 or not given or not all(map(_is_zero, given)):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "loss_stays",
-            "warning",
             span,
             tensors=tuple(root.tensor for root in passes[0].roots if root.tensor is not None),
             name=diagnosis.say(passes[0].roots[0].tensor),
@@ -114,9 +112,8 @@ def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         for node in inside:
             if code.loops(node)[:1] == [loop] and (_restarts(diagnosis, node) or _stays(diagnosis, loop, node)):
-                yield diagnosis.finding(
+                yield diagnosis.warning(
                     "first_batch_again",
-                    "warning",
                     code.span(node),
                     code=code.short(node),
                     loop_line=str(loop.lineno),
@@ -279,9 +276,8 @@ def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:
             or not all(moved.issuperset(fed_by(p)) for p in backward)
         ):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "zeroed_in_every_part",
-            "warning",
             zero.span,
             code=code.excerpt(zero.span),
             step_line=line(step.span),
@@ -327,9 +323,8 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         stepped = len(diagnosis.steps)
         if epochs is None or count is None or count > epochs or stepped < 2 * epochs:
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "scheduled_per_batch",
-            "warning",
             code.span(steps[0]),
             name=name,
             type=called(call),

@@ -354,9 +354,8 @@ def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
     for (top, kind, attribute), leaves in idle.items():
         span = _defined(diagnosis, attribute, kind)
         if top in trained and span is not None:
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "unused_parameters",
-                "warning",
                 span,
                 tensors=leaves,
                 model=top,

@@ -58,9 +58,8 @@ def visible_devices(diagnosis: Diagnosis) -> Iterator[Finding]:
         elif name == VISIBLE and not code.in_loop(statement):
             asked = _asked_before(code, statement)
             if asked is not None:
-                yield diagnosis.finding(
+                yield diagnosis.warning(
                     "visible_devices_too_late",
-                    "warning",
                     code.span(statement),
                     asked_line=str(asked.lineno),
                     asked=code.short(asked),

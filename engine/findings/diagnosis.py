@@ -200,15 +200,19 @@ class Diagnosis(TraceIndex):
         self,
         code: str,
         severity: Literal["error", "warning", "note"],
-        span: Span | None,
+        place: Op | Span | None,
         /,
         *,
         tensors: Iterable[str] = (),
-        nodes: Iterable[str] = (),
+        nodes: Iterable[str] | None = None,
         fix: Edits = (),
         **parameters: str,
     ) -> Finding:
-        """What its sentences ask for comes by name; the line is that of the place unless it is given."""
+        """What its sentences ask for comes by name. An op stands for its line and its first node, unless others are
+        given."""
+        span = place.span if isinstance(place, Op) else place
+        if nodes is None:
+            nodes = place.nodes[:1] if isinstance(place, Op) else ()
         return Finding(
             code=code,
             severity=severity,
@@ -218,6 +222,20 @@ class Diagnosis(TraceIndex):
             parameters={"line": line(span), **parameters},
             fix=fix,
         )
+
+    def warning(
+        self,
+        code: str,
+        place: Op | Span | None,
+        /,
+        *,
+        tensors: Iterable[str] = (),
+        nodes: Iterable[str] | None = None,
+        fix: Edits = (),
+        **parameters: str,
+    ) -> Finding:
+        """A finding of a mistake that the program does not fail of."""
+        return self.finding(code, "warning", place, tensors=tensors, nodes=nodes, fix=fix, **parameters)
 
     def say(self, tensor: str | None) -> str:
         """What to call a tensor in a sentence: its name, else the expression that made it."""

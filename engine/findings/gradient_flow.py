@@ -99,9 +99,8 @@ def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pa
         ratios.append(first.size / final.size)
     code = _verdict(ratios, "gradient_vanishes", "gradient_explodes")
     if code:
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             code,
-            "warning",
             first.op.span,
             tensors=(first.weight, final.weight),
             nodes=first.op.nodes[-1:],
@@ -147,9 +146,8 @@ def _over_time(diagnosis: Diagnosis, looked_at: list[list[_Product]]) -> Iterato
         code = _verdict(found, "gradient_vanishes_in_time", "gradient_explodes_in_time")
         if code:
             first = rounds[weight][0].op
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 code,
-                "warning",
                 first.span,
                 tensors=(weight,),
                 nodes=first.nodes[-1:],
@@ -220,12 +218,10 @@ def _places_where_always(
 
 def _blocked(diagnosis: Diagnosis, code: str, ops: list[Op], **parameters: str) -> Finding:
     last = ops[-1]
-    return diagnosis.finding(
+    return diagnosis.warning(
         code,
-        "warning",
-        last.span,
+        last,
         tensors=last.outputs[:1],
-        nodes=last.nodes[:1],
         fix=(),
         name=_place(diagnosis, last),
         count=str(len(ops)),
@@ -287,9 +283,8 @@ def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     ]
     if told:
         op = diagnosis.trace.ops[use[told[0]]]
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "symmetric_units",
-            "warning",
             op.span,
             tensors=tuple(told),
             nodes=op.nodes[-1:],
@@ -351,9 +346,8 @@ def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
         if not starved:
             continue
         told.add(line(op.span))
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "flat_op",
-            "warning",
             op.span,
             tensors=starved[:8],
             nodes=(node.id,),

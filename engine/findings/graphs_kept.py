@@ -69,9 +69,8 @@ def _with_graph(diagnosis: Diagnosis, tensors: Iterable[str]) -> list[Tensor]:
 
 def _kept(diagnosis: Diagnosis, call: ast.Call, owner: str, kept: list[Tensor]) -> Finding:
     code = diagnosis.code
-    return diagnosis.finding(
+    return diagnosis.warning(
         "losses_kept",
-        "warning",
         code.span(call),
         tensors=tuple(tensor.id for tensor in kept[:8]),
         nodes=tuple(tensor.grad_fn.node for tensor in kept[:8] if tensor.grad_fn is not None),
@@ -95,12 +94,10 @@ def totals_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
         if added is None or not _adds_to_itself(diagnosis, op) or not _adds_a_root(diagnosis, op):
             continue
         told.add(line(op.span))
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "total_kept",
-            "warning",
-            op.span,
+            op,
             tensors=op.outputs[:1],
-            nodes=op.nodes[:1],
             fix=code.method(added, ".detach()") if statement is not None else (),
             name=target,
             added=code.short(added),
@@ -178,9 +175,8 @@ def graphs_of_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
         if CREATES not in warning.message or "backward()" not in warning.message:
             continue
         pass_ = next((pass_ for pass_ in diagnosis.trace.passes if pass_.span == warning.span), None)
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "create_graph_in_backward",
-            "warning",
             warning.span,
             nodes=tuple(root.node for root in pass_.roots if root.node is not None) if pass_ is not None else (),
             fix=_not_created(diagnosis, pass_),

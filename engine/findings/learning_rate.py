@@ -93,9 +93,8 @@ def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
         statement = code.statement_at(warning.span)
         step = next((update for update in diagnosis.trace.updates if update.kind == "step"), None)
         other = code.statement_at(step.span) if step is not None else None
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "scheduler_before_step",
-            "warning",
             warning.span,
             fix=code.moved(statement, after=other) if code.follows(statement, other) else (),
             step_line=line(step.span if step is not None else None),

@@ -37,9 +37,8 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
             return  # told by `leaves_rebound`
         made = _last_result(diagnosis, node.value) if isinstance(node, ast.Attribute) else None
         maker = diagnosis.maker.get(made.id) if made is not None else None
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "grad_of_non_leaf",
-            "warning",
             warning.span,
             tensors=(made.id,) if made is not None else (),
             nodes=(made.grad_fn.node,) if made is not None and made.grad_fn is not None else (),
@@ -106,9 +105,8 @@ def _starts_at_a_nameless_leaf(diagnosis: Diagnosis, op: Op) -> bool:
 
 def _one_step_too_far(diagnosis: Diagnosis, name: str, statement: ast.Assign, call: ast.Call, op: Op) -> Finding:
     code = diagnosis.code
-    return diagnosis.finding(
+    return diagnosis.warning(
         "leaf_made_non_leaf",
-        "warning",
         code.span(statement.value),
         tensors=op.outputs[:1],
         nodes=op.nodes,
@@ -145,9 +143,8 @@ def untracked_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
         if not alike or not all(_could_have_had_one(diagnosis, tensor) for tensor in alike):
             continue
         record = alike[-1]
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "grad_of_untracked",
-            "warning",
             code.span(node),
             tensors=(record.id,),
             fix=_asked_for(diagnosis, name),
@@ -190,9 +187,8 @@ def leaves_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     name, (statement, _) = next(iter(rebound.items()))
     fixes = [_updated_in_place(diagnosis, again) for again, _ in rebound.values()]
-    yield diagnosis.finding(
+    yield diagnosis.warning(
         "leaf_rebound",
-        "warning",
         code.span(statement.value),
         tensors=[output for _, op in rebound.values() for output in op.outputs[:1]],
         nodes=[node for _, op in rebound.values() for node in op.nodes],
@@ -261,9 +257,8 @@ def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue  # made at the first call and kept
         leaves = [tensor.id for tensor in loose if tensor.id in diagnosis.fed]
         if leaves:
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "parameter_made_in_forward",
-                "warning",
                 code.span(call),
                 tensors=leaves[:8],
                 code=code.short(call),

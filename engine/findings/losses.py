@@ -77,9 +77,8 @@ def _columns_against_rows(diagnosis: Diagnosis, names: tuple[str, str]) -> Itera
 
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
     shape = tuple(_broadcast(first.shape, second.shape))
-    return diagnosis.finding(
+    return diagnosis.warning(
         code,
-        "warning",
         op.span,
         tensors=(first.id, second.id),
         nodes=op.nodes[-1:],
@@ -139,9 +138,8 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
         if wrong is None:
             continue
         maker = last_maker(diagnosis, diagnosis.input_of(op))
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             wrong,
-            "warning",
             op.span,
             tensors=op.inputs[:1],
             nodes=op.nodes[-1:],
@@ -244,9 +242,8 @@ def softmax_without_dim(diagnosis: Diagnosis) -> Iterator[Finding]:
         if op is None or given is None:
             continue
         dim = 0 if len(given.shape) in (0, 1, 3) else 1
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "softmax_without_dim",
-            "warning",
             warning.span,
             tensors=(given.id,),
             nodes=op.nodes,

@@ -132,9 +132,8 @@ def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
         made = _optimizer_maker(diagnosis, name, kind)
         if len(fresh) < 2 or made is None or not _is_same_beginning(diagnosis, fresh):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "optimizer_made_anew",
-            "warning",
             diagnosis.code.span(made),
             name=dotted(made.targets[0]),
             type=kind,

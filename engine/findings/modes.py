@@ -44,9 +44,8 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
         elif op.module in before:
             switch, is_same = _switch(diagnosis.code, "eval"), before[op.module].span == pass_.span
             step = _step_after(diagnosis, pass_)
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "trained_in_eval" if is_same else "trained_while_evaluating",
-                "warning",
                 op.span if is_same else pass_.span,
                 tensors=op.outputs[:1],
                 nodes=op.nodes[:1],
@@ -82,9 +81,8 @@ def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
         if len(evals) != 1 or not _moves(diagnosis, top) or _trained_by(diagnosis, op) is None:
             continue
         evaluated = any(other.module == op.module and other.grad_mode != "grad" for other in layers)
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "never_in_train_mode",
-            "warning",
             code.span(evals[0]),
             tensors=op.outputs[:1],
             nodes=op.nodes[:1],
@@ -162,9 +160,8 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
     above = code.enclosing(statement, ast.With)
     is_safe = above is not None and (code.runs_once(above) or _comes_back(code, above, top))
     known = any(variable.name == top and variable.module is not None for variable in diagnosis.trace.variables)
-    yield diagnosis.finding(
+    yield diagnosis.warning(
         "evaluated_in_train",
-        "warning",
         span,
         tensors=first.outputs[:1],
         fix=code.line_before(above, f"{top}.eval()") if above is not None and known and is_safe else (),

@@ -178,9 +178,8 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
         elif at > max(steps) > max(passes):
             found = "clip_after_step", min(steps), code.moved(statement, before=block[max(steps)])
         if found is not None:
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 found[0],
-                "warning",
                 code.span(call),
                 fix=found[2],
                 op=called(call),
@@ -211,9 +210,8 @@ def states_shared(diagnosis: Diagnosis) -> Iterator[Finding]:
         ):
             continue
         copied = f"{{name: value.clone() for name, value in {code.text(taken)}.items()}}"
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "state_dict_shared",
-            "warning",
             maker.span,
             tensors=(diagnosis.identity(weight.id),),
             fix=(code.replace(taken, copied),),
@@ -266,9 +264,8 @@ def tensors_not_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
         leaves = list(dict.fromkeys(leaf for leaf in loose if leaf in diagnosis.fed))
         if not leaves or not diagnosis.stepped.isdisjoint(leaves):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "tensor_not_parameter",
-            "warning",
             code.span(statement),
             tensors=tuple(leaves),
             fix=_as_parameter(diagnosis, statement.value),
@@ -302,12 +299,10 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         function = code.function(call)
         is_method = function is not None and bool(function.args.args) and function.args.args[0].arg == "self"
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "dropout_ignores_eval",
-            "warning",
-            op.span,
+            op,
             tensors=op.outputs[:1],
-            nodes=op.nodes[:1],
             fix=_asked_by_module(diagnosis, call) if is_method and len(call.args) < 3 else (),
             code=code.short(call),
             model=diagnosis.module_path(op),

@@ -312,9 +312,8 @@ def _kept_away(diagnosis: Diagnosis, op: Op) -> Edits:
 
 
 def _empty_row(diagnosis: Diagnosis, op: Op) -> Finding:
-    return diagnosis.finding(
+    return diagnosis.warning(
         "softmax_of_masked_row",
-        "warning",
         op.span,
         tensors=(*op.inputs[:1], *op.outputs),
         nodes=op.nodes,

@@ -36,9 +36,8 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
             left = sorted((leaf for leaf in still if diagnosis.root_of.get(leaf) is root), key=by_number)
             if not left or not (replaced or root.path in models_given(made)):
                 continue
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "not_in_optimizer",
-                "warning",
                 span_of(diagnosis, made) or step.span,
                 tensors=left,
                 fix=made_later(diagnosis, made),
@@ -71,9 +70,8 @@ def models_without_optimizer(diagnosis: Diagnosis) -> Iterator[Finding]:
         made = bound_once(diagnosis, step.variable)
         twin = next((name for name, other in optimizers.items() if set(diagnosis.held_by(other)) == held), None)
         is_twin = twin not in (None, step.variable)
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "optimizer_of_another_model" if is_twin else "model_without_optimizer",
-            "warning",
             span_of(diagnosis, made) or step.span,
             tensors=tuple(sorted(leaves, key=by_number)),
             fix=_other_model_given(diagnosis, made, model)
@@ -143,9 +141,8 @@ def frozen_but_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
         if before is None or after is None or before.requires_grad:
             continue
         if (before.data, before.summary) != (after.data, after.summary):
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "frozen_but_moved",
-                "warning",
                 update.span,
                 tensors=(before.id, after.id),
                 name=diagnosis.say(before.id),

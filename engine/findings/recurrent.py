@@ -24,9 +24,8 @@ def last_of_the_pair(diagnosis: Diagnosis) -> Iterator[Finding]:
         cell = shapes.get(code.span(call)) if call is not None else None
         if call is None or cell is None:
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "last_of_the_pair",
-            "warning",
             code.span(node),
             tensors=(cell.id,),
             fix=(code.after(node.value, "[0]"),),
@@ -84,9 +83,8 @@ def state_detached_each_step(diagnosis: Diagnosis) -> Iterator[Finding]:
         later = [cut for cut in cuts[1:] if cut is not None]
         if len(cuts) <= FEW_STEPS or len(later) < len(cuts) - 1:
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "state_detached_each_step",
-            "warning",
             later[0].span,
             tensors=later[0].inputs[:1],
             code=diagnosis.code.excerpt(later[0].span),

@@ -46,13 +46,12 @@ def terms_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
             cut = _cut(diagnosis, op, term)
             if cut is None:
                 continue
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "term_of_choices"
                 if cut.name in CHOICES
                 else "penalty_without_graph"
                 if cut.name == "grad"
                 else "term_without_gradient",
-                "warning",
                 cut.span,
                 tensors=(term or root, cut.leaf),
                 nodes=op.nodes[:1],
@@ -146,9 +145,8 @@ def wrong_kinds_of_numbers(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         shown = target if code in ("kl_target_logarithms", "bce_target_outside") else given
         low, high = _range(shown) or (0.0, 0.0)
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             code,
-            "warning",
             op.span,
             tensors=(given.id, target.id),
             nodes=op.nodes[-1:],
@@ -205,12 +203,10 @@ def masks_at_the_wrong_moment(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _masked(diagnosis: Diagnosis, op: Op, mask: Op, code: str, made: Tensor) -> Finding:
-    return diagnosis.finding(
+    return diagnosis.warning(
         code,
-        "warning",
-        mask.span,
+        mask,
         tensors=(made.id, *mask.outputs[:1]),
-        nodes=mask.nodes[:1],
         code=diagnosis.code.excerpt(mask.span),
         name=diagnosis.say(made.id),
         shape=times(made),
@@ -261,12 +257,10 @@ def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
         log = maker.inputs[0] if maker is not None and maker.name == "exp" else scale
         if not _is_log_variance(diagnosis, log, op):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "log_variance_as_deviation" if log == scale else "variance_as_deviation",
-            "warning",
-            op.span,
+            op,
             tensors=(scale, noise[0]),
-            nodes=op.nodes[:1],
             name=diagnosis.say(scale),
             log=diagnosis.say(log),
             code=diagnosis.code.excerpt(op.span),
@@ -308,9 +302,8 @@ def backward_does_not_fit(diagnosis: Diagnosis) -> Iterator[Finding]:
         if _hands_on(diagnosis, op):
             continue
         element = max(check.elements, key=lambda each: abs(float(each.autograd) - float(each.difference)))
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "backward_does_not_fit",
-            "warning",
             node.code,
             tensors=(check.tensor,),
             nodes=(node.id,),
@@ -345,12 +338,10 @@ def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
         outside = [number for number in wanted if not low - NEARLY <= number <= high + NEARLY]
         if len(outside) * 2 <= len(wanted):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "targets_out_of_reach",
-            "warning",
-            maker.span,
+            maker,
             tensors=(pair[0].id, pair[1].id),
-            nodes=maker.nodes[:1],
             op=maker.name,
             name=_written(diagnosis, op, pair[1]),
             least=f"{min(wanted):.4g}",
@@ -405,9 +396,8 @@ def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
         used = {diagnosis.visited.get(node) for taker in takers for node in taker.nodes}
         if not leaves or not passes & used - {None}:
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "sample_without_gradient",
-            "warning",
             op.span,
             tensors=op.outputs[:1],
             fix=(code.replace(call.func, f"{code.text(call.func.value)}.rsample"),),
@@ -431,9 +421,8 @@ def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
         returns = [part.value for part in ast.walk(backward) if isinstance(part, ast.Return)]
         if given in names_read(backward) or any(value is None or isinstance(value, ast.Constant) for value in returns):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "backward_ignores_gradient",
-            "warning",
             diagnosis.code.span(returns[0]) if returns and returns[0] is not None else node.code,
             nodes=(node.id,),
             function=owner.name,

@@ -169,9 +169,8 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
     fed = [pass_ for pass_ in trace.passes if fed_by(pass_)]
     for variable, count in zeroed.items():
         if count >= 2 and len(fed) >= 2:
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "backward_without_step",
-                "warning",
                 fed[-1].span,
                 fix=code.line_after(code.statement_at(fed[-1].span), f"{variable}.step()"),
                 optimizer=variable,

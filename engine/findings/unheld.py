@@ -31,9 +31,8 @@ def layers_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if not leaves and not _is_deaf(diagnosis, layers):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "layer_made_in_forward" if leaves else "mode_layer_made_in_forward",
-            "warning",
             birth,
             tensors=untrained[:8],
             layer=kind,
@@ -81,9 +80,8 @@ def parameters_behind_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
         lost = [diagnosis.identity(given) for op in ops if op.nodes for given in op.inputs]
         lost = [leaf for leaf in lost if leaf in diagnosis.fed and not diagnosis.has_names(leaf)]
         if lost and diagnosis.stepped.isdisjoint(lost):
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "parameter_behind_op",
-                "warning",
                 code.span(statement),
                 tensors=lost[:1],
                 nodes=ops[0].nodes[:1],
@@ -112,9 +110,8 @@ def layers_repeated(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         alike = [module for module in diagnosis.trace.modules if module.type == layer and often.get(module.id, 0) > 1]
         if len(alike) == 1:
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "layer_repeated",
-                "warning",
                 code.span(node),
                 layer=alike[0].path,
                 type=layer,
@@ -176,9 +173,8 @@ def tied_by_copy(diagnosis: Diagnosis) -> Iterator[Finding]:
             ):
                 continue
             copy = _copied_at(diagnosis, {leaf, identity})
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "tied_by_copy",
-                "warning",
                 copy,
                 tensors=(leaf, identity),
                 first=f"{other.path}.weight",
@@ -233,9 +229,8 @@ def untrained_evaluated(diagnosis: Diagnosis) -> Iterator[Finding]:
         twin = next((diagnosis.modules[root] for root in trained if _are_alike(diagnosis, root, module, leaves)), None)
         if twin is None or call.training or not _is_fresh(diagnosis, module, own):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "untrained_evaluated",
-            "warning",
             call.span,
             type=module.type,
             model=module.path,

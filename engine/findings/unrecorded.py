@@ -164,9 +164,8 @@ def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
                 continue
             told.add(name)
             leaves = diagnosis.leaves_behind(inner.inputs)
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "leaf_recreated",
-                "warning",
                 code.span(statement.value),
                 tensors=(record.id, *leaves),
                 leaf=diagnosis.say_all(leaves),

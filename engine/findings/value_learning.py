@@ -26,12 +26,10 @@ def targets_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
             call = _call(diagnosis, future) if future is not None else None
             if call is None or value is None or call.module != value.module or call.id == value.id:
                 continue
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "target_learns",
-                "warning",
-                op.span,
+                op,
                 tensors=(target, other),
-                nodes=op.nodes[:1],
                 fix=_detached(diagnosis, op, target),
                 target=diagnosis.say(target),
                 value=diagnosis.say(other),
@@ -106,12 +104,10 @@ def advantages_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
             own = sorted(behind - set(diagnosis.leaves_behind([probability])), key=by_number)
             if not own:
                 continue
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "advantage_learns",
-                "warning",
-                op.span,
+                op,
                 tensors=(advantage, *own),
-                nodes=op.nodes[:1],
                 advantage=diagnosis.say(advantage),
                 code=diagnosis.code.excerpt(op.span),
                 leaves=diagnosis.say_all(own),

@@ -191,12 +191,10 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
         if written.issuperset(read):
             continue
         made = _viewed(diagnosis, read[0])
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "uninitialised_read",
-            "warning",
-            op.span,
+            op,
             tensors=(made, *op.outputs[:1]),
-            nodes=op.nodes[:1],
             fix=_filled(diagnosis, made),
             name=diagnosis.say(made),
             op=op.name,

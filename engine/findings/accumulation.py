@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, line
-from engine.findings.gradient_flow import is_zero
+from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, is_zero, line
 from engine.program.edits import Edits
 from engine.trace import Finding, Pass
 

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, line, numbers_of, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, extent, line, once_a_line, times
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
@@ -18,7 +18,8 @@ AFTER_LAYERS = frozenset(
 )
 DECIDES = frozenset("gt ge lt le round sign".split())
 """Ops that make a class out of a score."""
-LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
+CLASS_LOSSES = ("cross_entropy", "nll_loss")
+LOSSES = (*CLASS_LOSSES, "binary_cross_entropy", "binary_cross_entropy_with_logits")
 LOSS_FUNCTIONS = frozenset(
     (
         *LOSSES,
@@ -163,14 +164,8 @@ def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
         return "sigmoid_before_logits_loss" if name in ("sigmoid", "softmax") else None
     if op.name == "binary_cross_entropy":
         return "bce_without_sigmoid" if name in (*MADE_BY_LAYERS, "relu") else None
-    return "nll_without_log_softmax" if _has_a_positive(given) else None
-
-
-def _has_a_positive(tensor: Tensor | None) -> bool:
-    """A logarithm of a probability is never above 0."""
-    if tensor is not None and tensor.summary is not None:
-        return float(tensor.summary.max) > 1e-6
-    return any(number > 1e-6 for number in numbers_of(tensor))
+    ends = extent(given)  # a logarithm of a probability is never above 0
+    return "nll_without_log_softmax" if ends is not None and ends[1] > 1e-6 else None
 
 
 def _mended(diagnosis: Diagnosis, op: Op, maker: Op | None, wrong: str) -> Edits:

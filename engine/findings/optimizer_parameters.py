@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, by_number, fed_by, line
+from engine.findings.diagnosis import Diagnosis, by_number, fed_by, is_alike, line
 from engine.findings.optimizers import (
     PARAMETERS,
     bound_once,
@@ -104,7 +104,7 @@ def _models(diagnosis: Diagnosis) -> dict[str, set[str]]:
 
 
 def _passes_before_the_last_step(diagnosis: Diagnosis) -> list[Pass]:
-    last = max((diagnosis.update_step.get(step.id, 0) for step in diagnosis.steps), default=0)
+    last = max(diagnosis.trained_until, 0)
     return [pass_ for pass_ in diagnosis.trace.passes if diagnosis.pass_step.get(pass_.id, last) < last]
 
 
@@ -140,7 +140,7 @@ def frozen_but_moved(diagnosis: Diagnosis) -> Iterator[Finding]:
         before, after = diagnosis.tensors.get(change.before or ""), diagnosis.tensors.get(change.after or "")
         if before is None or after is None or before.requires_grad:
             continue
-        if (before.data, before.summary) != (after.data, after.summary):
+        if not is_alike(before, after):
             yield diagnosis.warning(
                 "frozen_but_moved",
                 update.span,

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Container, Iterator
 
-from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.diagnosis import Diagnosis, is_alike, line
 from engine.trace import Change, Finding, Pass, Span, Update
 
 _Saver = tuple[int, int, str]
@@ -97,7 +97,7 @@ def _put_back(
     saved = next(diagnosis.tensors[tensor] for tensor in kept if diagnosis.identity(tensor) == identity)
     records = written[identity]
     then = diagnosis.tensors[records[bisect_left(records, (diagnosis.pass_step.get(used.id, -1),)) - 1][1]]
-    return (saved.data, saved.summary) == (then.data, then.summary)
+    return is_alike(saved, then)
 
 
 def _edit(diagnosis: Diagnosis, update: Update, change: Change, node: str, used: Pass) -> Finding:

@@ -48,9 +48,7 @@ def set_aside(diagnosis: Diagnosis, starved: set[str]) -> set[str]:
     moved = starved & diagnosis.stepped
     if diagnosis.steps:
         return (moved | (starved - diagnosis.held)) - _read_grads(diagnosis)
-    roots: dict[str, set[str]] = {}
-    for leaf, root in diagnosis.root_of.items():
-        roots.setdefault(root.id, set()).add(leaf)
+    roots = diagnosis.leaves_of
     idle = [leaves for leaves in roots.values() if leaves <= starved]
     asked = set(models_asked(diagnosis.code.calls))
     if len(idle) < len(roots):

@@ -7,7 +7,18 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, line, numbers_of, once_a_line, times, walk
+from engine.findings.diagnosis import (
+    Diagnosis,
+    argument,
+    by_number,
+    extent,
+    is_alike,
+    line,
+    numbers_of,
+    once_a_line,
+    times,
+    walk,
+)
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker
 from engine.findings.uphill import squares_differences
 from engine.ops import PASSES
@@ -144,7 +155,7 @@ def wrong_kinds_of_numbers(diagnosis: Diagnosis) -> Iterator[Finding]:
         if code is None or given is None or target is None or op.span is None:
             continue
         shown = target if code in ("kl_target_logarithms", "bce_target_outside") else given
-        low, high = _range(shown) or (0.0, 0.0)
+        low, high = extent(shown) or (0.0, 0.0)
         yield diagnosis.warning(
             code,
             op.span,
@@ -160,7 +171,7 @@ def wrong_kinds_of_numbers(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _wrong(op: Op, given: Tensor, target: Tensor) -> str | None:
-    values, wanted = _range(given), _range(target)
+    values, wanted = extent(given), extent(target)
     if target.requires_grad and not given.requires_grad:
         return "loss_arguments_swapped" if op.name != "kl_div" else None
     if op.name == "kl_div":
@@ -171,15 +182,6 @@ def _wrong(op: Op, given: Tensor, target: Tensor) -> str | None:
     return "bce_target_outside" if wanted is not None and (wanted[0] < -1e-6 or wanted[1] > 1 + 1e-6) else None
 
 
-def _range(tensor: Tensor) -> tuple[float, float] | None:
-    """Smallest and largest element, when they are known."""
-    numbers = numbers_of(tensor)
-    if numbers:
-        return min(numbers), max(numbers)
-    summary = tensor.summary
-    return (float(summary.min), float(summary.max)) if summary is not None and not summary.nan else None
-
-
 @once_a_line
 def masks_at_the_wrong_moment(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A mask of zeros and ones after a softmax, whose weights no longer add up to 1; or multiplied before it, where a
@@ -188,7 +190,7 @@ def masks_at_the_wrong_moment(diagnosis: Diagnosis) -> Iterator[Finding]:
         given, made = diagnosis.input_of(op), diagnosis.output_of(op)
         if given is None or made is None or len(given.shape) < 2 or given.shape[-1] < 2:
             continue
-        values, before = _range(given), diagnosis.maker.get(given.id)
+        values, before = extent(given), diagnosis.maker.get(given.id)
         if values is None or values[0] < HIDDEN or (given.summary is not None and given.summary.inf):
             continue
         if before is not None and _is_masking(diagnosis, before):
@@ -317,8 +319,7 @@ def backward_does_not_fit(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _hands_on(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether the values that come out are those that went in."""
-    given, made = diagnosis.input_of(op), diagnosis.output_of(op)
-    return given is not None and made is not None and (given.data, given.summary) == (made.data, made.summary)
+    return is_alike(diagnosis.input_of(op), diagnosis.output_of(op))
 
 
 REACH = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf)}

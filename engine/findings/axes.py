@@ -59,7 +59,6 @@ def views_for_permutes(diagnosis: Diagnosis) -> Iterator[Finding]:
             "view_for_permute",
             op,
             tensors=(given.id, made.id),
-            op=op.name,
             name=diagnosis.say(given.id),
             shape=times(given),
             result=times(made),
@@ -227,7 +226,6 @@ def weights_along_the_wrong_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
             "weights_along_the_wrong_axis",
             op,
             tensors=(given.id, made.id),
-            op=op.name,
             name=diagnosis.say(given.id),
             shape=times(given),
             dim=str(axis),
@@ -285,7 +283,6 @@ def products_of_unnormalised(diagnosis: Diagnosis) -> Iterator[Finding]:
             fix=(diagnosis.code.replace(word.value, "1"),) if word is not None else (),
             shape=times(made),
             rows=str(made.shape[0]),
-            code=diagnosis.code.excerpt(op.span),
             product=diagnosis.code.excerpt(product.span),
             product_line=line(product.span),
         )

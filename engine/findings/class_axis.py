@@ -53,7 +53,6 @@ def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
             "error",
             op,
             tensors=(given.id, *op.outputs[-1:]),
-            op=op.name,
             name=diagnosis.say(given.id),
             shape=times(given),
             axis=str(axis),

@@ -37,7 +37,6 @@ def losses_that_stay(diagnosis: Diagnosis) -> Iterator[Finding]:
             name=diagnosis.say(passes[0].roots[0].tensor),
             value=f"{next(iter(values))}",
             count=str(len(passes)),
-            code=diagnosis.code.excerpt(span),
         )
 
 
@@ -53,8 +52,7 @@ def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
             if code.loops(node)[:1] == [loop] and (_restarts(diagnosis, node) or _stays(diagnosis, loop, node)):
                 yield diagnosis.warning(
                     "first_batch_again",
-                    code.span(node),
-                    code=code.short(node),
+                    node,
                     loop_line=str(loop.lineno),
                     first="iter" if isinstance(node, ast.Call) else dotted(loop.target),
                 )
@@ -121,13 +119,12 @@ def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield diagnosis.finding(
             "setting_without_effect",
             "error",
-            code.span(node),
+            node,
             fix=(code.replace(target, f'{name}.param_groups[0]["{option}"]'),) if len(step.settings) == 1 else (),
             name=name,
             attribute=target.attr,
             option=option,
             value=step.settings[0][option],
-            code=code.short(node),
         )
 
 
@@ -164,7 +161,6 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
             first_line=line(earlier.span),
             second_line=line(later.span),
             loss_line=line(op.span),
-            code=diagnosis.code.excerpt(later.span),
         )
 
 
@@ -201,7 +197,6 @@ def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield diagnosis.warning(
             "zeroed_in_every_part",
             zero.span,
-            code=code.excerpt(zero.span),
             step_line=line(step.span),
             passes=str(len(backward)),
             steps=str(len(diagnosis.steps)),
@@ -247,7 +242,7 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         yield diagnosis.warning(
             "scheduled_per_batch",
-            code.span(steps[0]),
+            steps[0],
             name=name,
             type=called(call),
             option=option,
@@ -303,7 +298,7 @@ def samples_never_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield diagnosis.finding(
             "samples_never_drawn",
             "error",
-            code.span(call),
+            call,
             tensors=(weights[0].id,),
             name=code.short(call.args[0]),
             weights=str(weights[0].shape[0]),

@@ -128,7 +128,6 @@ def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding
         name=diagnosis.say(next((root.tensor for root in failed.roots), None)),
         line=line(failed.span),
         first_line=line(first.span),
-        code=diagnosis.code.excerpt(first.span),
     )
 
 
@@ -147,7 +146,6 @@ def _not_differentiable(diagnosis: Diagnosis, op: Op) -> Finding:
         op.span,
         tensors=tuple(tracked),
         op=op.name,
-        code=diagnosis.code.excerpt(op.span),
         value=diagnosis.say_all(tracked),
         dtype=output.dtype if output is not None else "?",
     )
@@ -299,7 +297,6 @@ def _cut(diagnosis: Diagnosis, cut: _Cut, leaves: list[str], passes: list[Pass],
         leaf=diagnosis.say_all(leaves),
         value=diagnosis.say(given.id),
         op=cut.op.name,
-        code=diagnosis.code.excerpt(span),
         **({"first_line": lines[0], "pass_line": lines[-1]} if is_shared else {}),
     )
 

@@ -16,6 +16,8 @@ from engine.trace_index import TraceIndex
 Family: TypeAlias = "Callable[[Diagnosis], Iterable[Finding]]"
 _Item = TypeVar("_Item")
 _Key = TypeVar("_Key")
+Place: TypeAlias = Op | Span | Placed | None
+"""Where a finding is: an op, a node of the program's text, or a stretch of it."""
 NAMED = 3  # names in one sentence
 RESETS = ("zero_grad", "grad_reset", "grad_set")
 """Updates of a `.grad`, not of a tensor."""
@@ -241,7 +243,7 @@ class Diagnosis(TraceIndex):
         self,
         code: str,
         severity: Literal["error", "warning", "note"],
-        place: Op | Span | None,
+        place: Place,
         /,
         *,
         tensors: Iterable[str] = (),
@@ -249,25 +251,27 @@ class Diagnosis(TraceIndex):
         fix: Edits = (),
         **parameters: str,
     ) -> Finding:
-        """What its sentences ask for comes by name. An op stands for its line and its first node, unless others are
-        given."""
-        span = place.span if isinstance(place, Op) else place
+        """What its sentences ask for comes by name, beside the line and the code of the place. An op stands for its
+        first node too, unless others are given."""
+        op = place if isinstance(place, Op) else None
+        span = self.code.span(place) if isinstance(place, ast.AST) else place.span if isinstance(place, Op) else place
         if nodes is None:
-            nodes = place.nodes[:1] if isinstance(place, Op) else ()
+            nodes = op.nodes[:1] if op is not None else ()
+        always = {"line": line(span), "code": self.code.excerpt(span)} | ({"op": op.name} if op is not None else {})
         return Finding(
             code=code,
             severity=severity,
             span=span,
             tensors=tuple(tensors),
             nodes=tuple(nodes),
-            parameters={"line": line(span), **parameters},
+            parameters=always | parameters,
             fix=fix,
         )
 
     def warning(
         self,
         code: str,
-        place: Op | Span | None,
+        place: Place,
         /,
         *,
         tensors: Iterable[str] = (),

@@ -324,7 +324,6 @@ def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
             nodes=(node.id,),
             op=op.name,
             leaf=diagnosis.say_all(starved),
-            code=diagnosis.code.excerpt(op.span),
         )
 
 

@@ -71,7 +71,7 @@ def _kept(diagnosis: Diagnosis, call: ast.Call, owner: str, kept: list[Tensor]) 
     code = diagnosis.code
     return diagnosis.warning(
         "losses_kept",
-        code.span(call),
+        call,
         tensors=tuple(tensor.id for tensor in kept[:8]),
         nodes=tuple(tensor.grad_fn.node for tensor in kept[:8] if tensor.grad_fn is not None),
         fix=code.method(call.args[0], ".detach()"),
@@ -180,7 +180,6 @@ def graphs_of_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
             warning.span,
             nodes=tuple(root.node for root in pass_.roots if root.node is not None) if pass_ is not None else (),
             fix=_not_created(diagnosis, pass_),
-            code=diagnosis.code.excerpt(warning.span),
         )
         return
 

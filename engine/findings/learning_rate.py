@@ -35,7 +35,6 @@ def steps_of_zero(diagnosis: Diagnosis) -> Iterator[Finding]:
             step_line=line(first.span),
             count=str(len(steps) - at),
             of=str(len(steps)),
-            code=diagnosis.code.excerpt(span),
         )
 
 
@@ -98,6 +97,5 @@ def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
             warning.span,
             fix=code.moved(statement, after=other) if code.follows(statement, other) else (),
             step_line=line(step.span if step is not None else None),
-            code=diagnosis.code.excerpt(warning.span),
         )
         return

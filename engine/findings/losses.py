@@ -77,7 +77,6 @@ def _columns_against_rows(diagnosis: Diagnosis, names: tuple[str, str]) -> Itera
 
 
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
-    shape = tuple(_broadcast(first.shape, second.shape))
     return diagnosis.warning(
         code,
         op.span,
@@ -85,12 +84,11 @@ def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: T
         nodes=op.nodes[-1:],
         fix=_squeezed(diagnosis, op, first, second),
         op=op.name,
-        code=diagnosis.code.excerpt(op.span),
         first=diagnosis.say(first.id),
         second=diagnosis.say(second.id),
         first_shape=times(first),
         second_shape=times(second),
-        shape="×".join(map(str, shape)),
+        shape="×".join(map(str, _broadcast(first.shape, second.shape))),
     )
 
 
@@ -102,23 +100,18 @@ def _broadcast(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
 
 def _squeezed(diagnosis: Diagnosis, op: Op, first: Tensor, second: Tensor) -> Edits:
     """The last axis of 1 taken off the operand that has it, where the code shows that operand."""
-    longer, at = (first, 0) if len(first.shape) > len(second.shape) else (second, 1)
-    shorter = second if at == 0 else first
+    shorter, longer = sorted((first, second), key=lambda operand: len(operand.shape))
     if longer.shape != (*shorter.shape, 1):
         return ()
     code = diagnosis.code
-    node = code.at(op.span)
-    parts: list[ast.expr] = []
-    if isinstance(node, ast.BinOp):
-        parts = [node.left, node.right]
-    elif isinstance(node, ast.Compare):
-        parts = [node.left, *node.comparators]
-    elif isinstance(node, ast.Call):
-        parts = list(node.args)
-    if len(op.inputs) < 2 or len(parts) != 2:
-        return ()
-    place = 0 if op.inputs[0] == longer.id else 1
-    return code.method(parts[place], ".squeeze(-1)")
+    match code.at(op.span):
+        case (
+            ast.BinOp(left=left, right=right)
+            | ast.Compare(left=left, comparators=[right])
+            | ast.Call(args=[left, right])
+        ) if len(op.inputs) > 1:
+            return code.method(left if op.inputs[0] == longer.id else right, ".squeeze(-1)")
+    return ()
 
 
 def last_maker(diagnosis: Diagnosis, tensor: Tensor | None) -> Op | None:
@@ -202,11 +195,8 @@ def _out_of_sequential(diagnosis: Diagnosis, layer: str) -> Edits:
         call for call in code.calls if called(call) == layer and dotted(call.func).startswith(("nn.", "torch.nn."))
     ]
     if layer == "ReLU":  # others before it are meant
-        layers = [
-            layer_
-            for layer_ in layers
-            if isinstance(above := code.parents.get(layer_), ast.Call) and above.args[-1] is layer_
-        ]
+        last = {call.args[-1] for call in code.calls if call.args}
+        layers = [call for call in layers if call in last]
     above = code.parents.get(layers[0]) if len(layers) == 1 else None
     if isinstance(above, ast.Call) and called(above) == "Sequential" and len(above.args) > 1:
         return code.argument_removed(above, layers[0])

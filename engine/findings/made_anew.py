@@ -134,7 +134,7 @@ def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         yield diagnosis.warning(
             "optimizer_made_anew",
-            diagnosis.code.span(made),
+            made,
             name=dotted(made.targets[0]),
             type=kind,
             count=str(len(own)),

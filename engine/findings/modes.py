@@ -80,7 +80,7 @@ def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
         evaluated = any(other.module == op.module and other.grad_mode != "grad" for other in layers)
         yield diagnosis.warning(
             "never_in_train_mode",
-            code.span(evals[0]),
+            evals[0],
             tensors=op.outputs[:1],
             nodes=op.nodes[:1],
             fix=() if evaluated else (code.replace(evals[0], f"{top}.train()"),),
@@ -285,4 +285,4 @@ def switches_without_with(diagnosis: Diagnosis) -> Iterator[Finding]:
         name = dotted(call.func)
         is_switch = called(call) in SWITCHES and name.startswith(MODULE_PREFIXES)
         if is_switch and isinstance(above, ast.Expr) and diagnosis.has_run(call):
-            yield diagnosis.finding("switch_without_with", "error", code.span(call), code=code.short(call))
+            yield diagnosis.finding("switch_without_with", "error", call, code=code.short(call))

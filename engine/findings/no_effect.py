@@ -99,7 +99,7 @@ def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield diagnosis.finding(
                 "requires_grad_misspelt",
                 "error",
-                code.span(statement),
+                statement,
                 fix=(code.replace(target, f"{code.text(target.value)}.{GRAD_FLAG}"),),
                 **common,
                 name=target.attr,
@@ -109,7 +109,7 @@ def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield diagnosis.finding(
                 "requires_grad_of_module",
                 "error",
-                code.span(statement),
+                statement,
                 fix=(code.replace(statement, f"{receiver}.requires_grad_({code.text(value)})"),),
                 **common,
                 value=code.text(value),
@@ -180,7 +180,7 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
         if found is not None:
             yield diagnosis.warning(
                 found[0],
-                code.span(call),
+                call,
                 fix=found[2],
                 op=called(call),
                 other_line=str(block[found[1]].lineno),
@@ -243,9 +243,7 @@ def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
         is_under = any(isinstance(above, ast.With) for above in code.around(statement))
         fix: Edits = (code.replace(statement, update),) if is_under else ()
         if update and diagnosis.ops_at(code.span(statement.value)):
-            yield diagnosis.finding(
-                "update_lost", "warning", code.span(statement), fix=fix, name=name, code=code.short(statement)
-            )
+            yield diagnosis.finding("update_lost", "warning", statement, fix=fix, name=name, code=code.short(statement))
 
 
 def tensors_not_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -266,7 +264,7 @@ def tensors_not_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         yield diagnosis.warning(
             "tensor_not_parameter",
-            code.span(statement),
+            statement,
             tensors=tuple(leaves),
             fix=_as_parameter(diagnosis, statement.value),
             name=target,

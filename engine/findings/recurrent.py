@@ -26,10 +26,9 @@ def last_of_the_pair(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         yield diagnosis.warning(
             "last_of_the_pair",
-            code.span(node),
+            node,
             tensors=(cell.id,),
             fix=(code.after(node.value, "[0]"),),
-            code=code.short(node),
             name=code.short(node.value),
             pair_line=str(call.lineno),
             shape=times(cell),
@@ -87,7 +86,6 @@ def state_detached_each_step(diagnosis: Diagnosis) -> Iterator[Finding]:
             "state_detached_each_step",
             later[0].span,
             tensors=later[0].inputs[:1],
-            code=diagnosis.code.excerpt(later[0].span),
             count=str(len(cuts)),
             pass_line=line(diagnosis.trace.passes[pass_].span),
         )

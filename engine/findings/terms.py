@@ -166,7 +166,6 @@ def wrong_kinds_of_numbers(diagnosis: Diagnosis) -> Iterator[Finding]:
             other=diagnosis.say((target if shown is given else given).id),
             low=f"{low:.4g}",
             high=f"{high:.4g}",
-            code=diagnosis.code.excerpt(op.span),
         )
 
 
@@ -209,7 +208,6 @@ def _masked(diagnosis: Diagnosis, op: Op, mask: Op, code: str, made: Tensor) -> 
         code,
         mask,
         tensors=(made.id, *mask.outputs[:1]),
-        code=diagnosis.code.excerpt(mask.span),
         name=diagnosis.say(made.id),
         shape=times(made),
         softmax_line=line(op.span),
@@ -265,7 +263,6 @@ def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=(scale, noise[0]),
             name=diagnosis.say(scale),
             log=diagnosis.say(log),
-            code=diagnosis.code.excerpt(op.span),
             exp_line=_exp_line(diagnosis, log, op),
         )
 
@@ -343,7 +340,6 @@ def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
             "targets_out_of_reach",
             maker,
             tensors=(pair[0].id, pair[1].id),
-            op=maker.name,
             name=_written(diagnosis, op, pair[1]),
             least=f"{min(wanted):.4g}",
             most=f"{max(wanted):.4g}",

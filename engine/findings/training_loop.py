@@ -112,7 +112,6 @@ def _zeroed_too_early(diagnosis: Diagnosis, step: Update, wasted: _Wasted) -> Fi
         fix=code.moved(zero, before=backward) if is_between else (),
         pass_line=line(wasted.of.span),
         step_line=line(step.span),
-        code=code.excerpt(wasted.by.span),
     )
 
 
@@ -189,8 +188,7 @@ def methods_not_called(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield diagnosis.finding(
                 "method_not_called",
                 "error",
-                code.span(attribute),
+                attribute,
                 fix=(code.after(attribute, "()"),),
-                code=code.short(attribute),
                 method=attribute.attr,
             )

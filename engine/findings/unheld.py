@@ -39,7 +39,6 @@ def layers_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=untrained[:8],
             layer=kind,
             count=str(len(layers)),
-            code=diagnosis.code.excerpt(birth),
         )
 
 
@@ -84,7 +83,7 @@ def parameters_behind_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
         if lost and diagnosis.stepped.isdisjoint(lost):
             yield diagnosis.warning(
                 "parameter_behind_op",
-                code.span(statement),
+                statement,
                 tensors=lost[:1],
                 nodes=ops[0].nodes[:1],
                 name=dotted(statement.targets[0]),
@@ -113,11 +112,10 @@ def layers_repeated(diagnosis: Diagnosis) -> Iterator[Finding]:
         if len(alike) == 1:
             yield diagnosis.warning(
                 "layer_repeated",
-                code.span(node),
+                node,
                 layer=alike[0].path,
                 type=layer,
                 count=str(often[alike[0].id]),
-                code=code.short(node),
                 made=text,
             )
 
@@ -255,8 +253,7 @@ def nothing_loaded(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield diagnosis.finding(
                 "nothing_loaded",
                 "error",
-                code.span(call),
+                call,
                 model=dotted(call.func).removesuffix(".load_state_dict"),
                 given=code.short(call.args[0]),
-                code=code.short(call),
             )

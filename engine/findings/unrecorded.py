@@ -166,12 +166,11 @@ def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
             leaves = diagnosis.leaves_behind(inner.inputs)
             yield diagnosis.warning(
                 "leaf_recreated",
-                code.span(statement.value),
+                statement.value,
                 tensors=(record.id, *leaves),
                 leaf=diagnosis.say_all(leaves),
                 name=name,
                 line=str(statement.lineno),
-                code=code.short(statement.value),
             )
             break
 
@@ -233,7 +232,6 @@ def numbers_collected(diagnosis: Diagnosis, sources: list[str]) -> Iterator[Find
                 leaf=diagnosis.say_all(leaves),
                 value=diagnosis.say(op.inputs[0]),
                 op=op.name,
-                code=code.excerpt(op.span),
             )
             return
 

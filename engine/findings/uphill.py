@@ -214,7 +214,6 @@ def _finding(diagnosis: Diagnosis, sign: int, passes: Sequence[Pass], wrong: dic
         first=f"{known[0]:.4g}" if known else "?",
         last=f"{known[-1]:.4g}" if known else "?",
         count=str(len(passes)),
-        code=diagnosis.code.excerpt(span),
     )
 
 

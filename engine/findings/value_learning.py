@@ -94,7 +94,6 @@ def advantages_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
                 op,
                 tensors=(advantage, *own),
                 advantage=diagnosis.say(advantage),
-                code=diagnosis.code.excerpt(op.span),
                 leaves=diagnosis.say_all(own),
             )
             break

@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, times
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -91,10 +91,8 @@ def _written_into(diagnosis: Diagnosis, op: Op) -> Finding | None:
         source = diagnosis.tensors.get(last.tensor)
         values = numbers_of(source) if source is not None and source.dtype.startswith("float") else ()
     elif last is not None and last.text is not None:
-        try:
-            values = [float(last.text)]
-        except ValueError:
-            return None
+        written = number(last.text)
+        values = [written] if written is not None else []
     low, high = WHOLE.get(result.dtype, (-(2**63), 2**63 - 1))
     for value in values:
         if math.isfinite(value) and (value != math.trunc(value)) and low <= value <= high:
@@ -136,10 +134,8 @@ def _operand(diagnosis: Diagnosis, op: Op, at: int) -> Sequence[float]:
     given = op.arguments[at]
     if given.tensor is not None:
         return numbers_of(diagnosis.tensors.get(given.tensor))
-    try:
-        return [float(given.text or "")]
-    except ValueError:
-        return ()
+    written = number(given.text)
+    return [written] if written is not None else ()
 
 
 def squeezes_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -197,7 +193,6 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=(made, *op.outputs[:1]),
             fix=_filled(diagnosis, made),
             name=diagnosis.say(made),
-            op=op.name,
             **_origin(diagnosis, made),
         )
         return
@@ -237,8 +232,7 @@ def _blank_maker(diagnosis: Diagnosis, tensor: str) -> Op | None:
 def _constructor(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
     """`torch.Tensor(3)` or the like behind the tensor's name, when it is written once."""
     names = diagnosis.tensors[tensor].names if tensor in diagnosis.tensors else ()
-    made = [binding.value for binding in diagnosis.code.bindings if dotted(binding.targets[0]) in names]
-    call = made[0] if len(made) == 1 else None
+    call = next((made for name in names if (made := diagnosis.value_of(name)) is not None), None)
     return call if isinstance(call, ast.Call) and called(call).endswith("Tensor") else None
 
 

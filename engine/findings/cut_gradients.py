@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, by_number, line, walk
-from engine.findings.starved_leaves import lost_influence, set_aside, starved_leaves, wanting_leaves
+from engine.findings.starved_leaves import lost_influence, starved_leaves, unfed, wanting_leaves
 from engine.findings.unrecorded import numbers_collected, unrecorded
 from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
 from engine.program.edits import Edits
@@ -19,13 +19,11 @@ from engine.unfollowed import CUTS, is_source
 REACHES_ALL = frozenset("getattr children named_children modules named_modules get_submodule vars".split())
 """Calls through which a layer may run that is named nowhere."""
 PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
-NO_GRADIENT = "does not require grad and does not have a grad_fn"
 
 
 def cut_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Each cut between a leaf without gradient and the root of a pass."""
-    failed, failure = diagnosis.failed_pass(), diagnosis.trace.failure
-    lost = failed if failure is not None and NO_GRADIENT in failure.message else None
+    lost = diagnosis.lost_pass
     found = list(_all_cuts(diagnosis, lost))
     yield from found
     if lost is not None and not found and not any(lost_influence(diagnosis)) and not any(unrecorded(diagnosis)):
@@ -34,8 +32,7 @@ def cut_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _all_cuts(diagnosis: Diagnosis, lost: Pass | None) -> Iterator[Finding]:
     """Those of the last passes, each told once; an error where they left a pass without anything to start from."""
-    starved = starved_leaves(diagnosis)
-    starved -= set_aside(diagnosis, starved)
+    starved = unfed(diagnosis)
     if not (starved or lost is not None) or not any(_may_cut(diagnosis, op) for op in diagnosis.trace.ops):
         return
     found: dict[tuple[str, Span | None], tuple[_Cut, list[str], list[Pass]]] = {}
@@ -70,7 +67,7 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
         yield _no_second_order(diagnosis, failed, graphless)
         return
     if last:
-        if len(last) == 1 and last[0].grad_mode == "grad" and _is_whole(diagnosis, last[0]):
+        if len(last) == 1 and last[0].grad_mode == "grad" and diagnosis.why_unfollowed(last[0]) == "integer":
             yield _not_differentiable(diagnosis, last[0])
         return
     frozen = [source for source in sources if diagnosis.is_parameter(source)]
@@ -129,11 +126,6 @@ def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding
         line=line(failed.span),
         first_line=line(first.span),
     )
-
-
-def _is_whole(diagnosis: Diagnosis, op: Op) -> bool:
-    made = [diagnosis.tensors[output].dtype for output in op.outputs if output in diagnosis.tensors]
-    return bool(made) and all(dtype.startswith(("int", "uint", "bool")) for dtype in made)
 
 
 def _not_differentiable(diagnosis: Diagnosis, op: Op) -> Finding:

@@ -19,6 +19,7 @@ _Key = TypeVar("_Key")
 Place: TypeAlias = Op | Span | Placed | None
 """Where a finding is: an op, a node of the program's text, or a stretch of it."""
 NAMED = 3  # names in one sentence
+NO_GRADIENT = "does not require grad and does not have a grad_fn"
 RESETS = ("zero_grad", "grad_reset", "grad_set")
 """Updates of a `.grad`, not of a tensor."""
 
@@ -298,6 +299,12 @@ class Diagnosis(TraceIndex):
     def failed_pass(self) -> Pass | None:
         """The pass that ended the program."""
         return next((pass_ for pass_ in reversed(self.trace.passes) if pass_.failed), None)
+
+    @cached_property
+    def lost_pass(self) -> Pass | None:
+        """The same, where it found nothing that a gradient could flow to."""
+        failure = self.trace.failure
+        return self.failed_pass() if failure is not None and NO_GRADIENT in failure.message else None
 
 
 def once_a_line(family: Family) -> Family:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, line, once_a_line
+from engine.findings.diagnosis import Diagnosis, once_a_line
 from engine.findings.optimizers import models_asked
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
@@ -42,18 +42,20 @@ def starved_leaves(diagnosis: Diagnosis) -> set[str]:
     return wanting_leaves(diagnosis) - diagnosis.fed - handed_out
 
 
-def set_aside(diagnosis: Diagnosis, starved: set[str]) -> set[str]:
-    """Those that are to stay without: the program moves them itself, as it does a target network, or others are trained
-    and no optimizer holds them. Not those whose `.grad` is read."""
-    moved = starved & diagnosis.stepped
+def unfed(diagnosis: Diagnosis) -> set[str]:
+    """Those of them that were to have one. The others are to stay without: the program moves them itself, as it does a
+    target network, or others are trained and no optimizer holds them; unless their `.grad` is read."""
+    starved = starved_leaves(diagnosis)
+    aside = starved & diagnosis.stepped
     if diagnosis.steps:
-        return (moved | (starved - diagnosis.held)) - _read_grads(diagnosis)
-    roots = diagnosis.leaves_of
-    idle = [leaves for leaves in roots.values() if leaves <= starved]
-    asked = set(models_asked(diagnosis.code.calls))
-    if len(idle) < len(roots):
-        moved.update(leaf for leaves in idle for leaf in leaves if not _is_among(diagnosis.root_of[leaf].path, asked))
-    return moved - _read_grads(diagnosis)
+        aside |= starved - diagnosis.held
+    else:
+        roots, asked = diagnosis.leaves_of, set(models_asked(diagnosis.code.calls))
+        idle = {root: leaves for root, leaves in roots.items() if leaves <= starved}
+        for root, leaves in idle.items() if len(idle) < len(roots) else ():
+            if not _is_among(diagnosis.modules[root].path, asked):
+                aside |= leaves
+    return starved - (aside - _read_grads(diagnosis))
 
 
 def _read_grads(diagnosis: Diagnosis) -> set[str]:
@@ -81,32 +83,22 @@ class Way(NamedTuple):
 @once_a_line
 def lost_influence(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Whole numbers, NumPy arrays and leaves made anew between a leaf without gradient and a pass."""
-    starved = starved_leaves(diagnosis) if diagnosis.visited or diagnosis.failed_pass() is not None else set()
-    starved -= set_aside(diagnosis, starved) if starved else set()
-    if not starved:
-        return
+    starved = unfed(diagnosis) if diagnosis.visited or diagnosis.failed_pass() is not None else set()
     lost: dict[str, set[str]] = {}
     ways: dict[str, Way] = {}
-    for way in arrivals(diagnosis, starved):
+    for way in arrivals(diagnosis, starved) if starved else ():
         if way.cut is not None:
             lost.setdefault(way.cut.id, set()).add(way.leaf)
             ways[way.cut.id] = way
     for cut, leaves in lost.items():
-        finding = _lost(diagnosis, diagnosis.ops[cut], ways[cut], sorted(leaves))
-        if finding is not None:
-            yield finding
+        yield from _lost(diagnosis, diagnosis.ops[cut], ways[cut], sorted(leaves))
 
 
 def arrivals(diagnosis: Diagnosis, starved: set[str]) -> Iterator[Way]:
     """The ways that end in an op a pass went through, or in a root that a pass could not start from."""
     failed = diagnosis.failed_pass()
-    roots = {root.tensor for root in failed.roots} if failed is not None else set()
-    roots |= {
-        root.tensor
-        for pass_ in diagnosis.trace.passes
-        for root in pass_.roots
-        if diagnosis.is_tracked_leaf(root.tensor or "")
-    }
+    starts = {root.tensor: pass_ for pass_ in diagnosis.trace.passes for root in pass_.roots}
+    roots = {root for root, pass_ in starts.items() if pass_ is failed or diagnosis.is_tracked_leaf(root or "")}
     to_tensor: dict[str, Way] = {}
     to_op: dict[str, Way] = {}
     for at, op in enumerate(diagnosis.trace.ops):
@@ -136,43 +128,33 @@ def _way(diagnosis: Diagnosis, inputs: Iterable[str], to_tensor: dict[str, Way],
     return None
 
 
-def _lost(diagnosis: Diagnosis, cut: Op, way: Way, leaves: list[str]) -> Finding | None:
-    result = diagnosis.output_of(cut)
+def _lost(diagnosis: Diagnosis, cut: Op, way: Way, leaves: list[str]) -> Iterator[Finding]:
+    result, is_failed = diagnosis.output_of(cut), diagnosis.failed_pass() is not None
     made = [diagnosis.tensors[output].dtype for output in cut.outputs if output in diagnosis.tensors]
     whole = [dtype for dtype in made if dtype.startswith(NOT_DIFFERENTIABLE)]
-    parameters = {
-        "leaf": diagnosis.say_all(leaves),
-        "line": line(cut.span),
-        "op": cut.name,
-        "code": diagnosis.code.excerpt(cut.span),
-        "value": diagnosis.say(cut.inputs[0] if cut.inputs else None),
-        "dtype": made[0] if made else "?",
-    }
-    code, fix = "", NO_EDITS
     call = diagnosis.code.call_at(cut.span)
-    is_written = call is not None and called(call) == cut.name
+    is_written = call is not None and called(call) == cut.name and cut.name in DETACHES | COPIES | READS
+    is_plain = cut.grad_mode == "grad" and not diagnosis.is_inside_library(cut)
+    code, fix, named = "", NO_EDITS, {}
     if way.array:
         code = "cut_by_numpy"
-    elif (
-        result is not None
-        and diagnosis.is_tracked_leaf(result.id)
-        and is_written
-        and cut.name in DETACHES | COPIES | READS
-    ):
-        code, fix = "leaf_recreated", _kept(diagnosis, cut)
-        parameters["name"] = diagnosis.say(result.id)
-    elif whole and cut.grad_mode == "grad" and not diagnosis.is_inside_library(cut) and diagnosis.failed_pass() is None:
-        code, parameters["dtype"] = "cut_by_integer", whole[0]
-    if not code:
-        return None
-    return Finding(
-        code=code,
-        severity="warning" if diagnosis.failed_pass() is None else "error",
-        span=cut.span,
-        tensors=(*leaves[:8], *cut.outputs[:1]),
-        parameters=parameters,
-        fix=fix,
-    )
+    elif result is not None and diagnosis.is_tracked_leaf(result.id) and is_written:
+        code, fix, named = "leaf_recreated", _kept(diagnosis, cut), {"name": diagnosis.say(result.id)}
+    elif whole and is_plain and not is_failed:
+        code = "cut_by_integer"
+    if code:
+        yield diagnosis.finding(
+            code,
+            "error" if is_failed else "warning",
+            cut,
+            tensors=(*leaves[:8], *cut.outputs[:1]),
+            nodes=(),
+            fix=fix,
+            leaf=diagnosis.say_all(leaves),
+            value=diagnosis.say(cut.inputs[0] if cut.inputs else None),
+            dtype=(whole if code == "cut_by_integer" else [*made, "?"])[0],
+            **named,
+        )
 
 
 def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
@@ -180,8 +162,7 @@ def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
     code = diagnosis.code
     call = code.call_at(cut.span)
     method = code.parents.get(call) if call is not None else None
-    around = code.parents.get(method) if method is not None else None
-    match call, method, around:
+    match call, method, code.parents.get(method) if method is not None else None:
         case (
             ast.Call(func=ast.Attribute(attr="detach", value=inner)),
             ast.Attribute(attr="requires_grad_"),

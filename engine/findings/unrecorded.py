@@ -6,24 +6,20 @@ from collections.abc import Iterator
 
 from engine.findings.diagnosis import Diagnosis, line
 from engine.findings.leaves import subtraction
-from engine.findings.starved_leaves import arrivals, set_aside, starved_leaves, wanting_leaves
+from engine.findings.starved_leaves import arrivals, starved_leaves, unfed, wanting_leaves
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.tree import Function
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
-NO_GRADIENT = "does not require grad and does not have a grad_fn"
 _SWITCHES = frozenset({"no_grad", "inference_mode"})
 
 
 def unrecorded(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Where a leaf was used while recording was off, on its way to what a pass started from."""
-    failure = diagnosis.trace.failure
-    failed = diagnosis.failed_pass() if failure is not None and NO_GRADIENT in failure.message else None
-    starved = wanting_leaves(diagnosis) if failed is not None else starved_leaves(diagnosis)
-    if failed is None and starved:
-        starved -= set_aside(diagnosis, starved)
+    failed = diagnosis.lost_pass
+    starved = wanting_leaves(diagnosis) if failed is not None else unfed(diagnosis)
     lost: dict[str, list[str]] = {}
     for way in arrivals(diagnosis, starved) if starved and diagnosis.trace.passes else ():
         if way.cut is not None and way.leaf not in lost.setdefault(way.cut.id, []):
@@ -40,28 +36,20 @@ def unrecorded(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _unrecorded(diagnosis: Diagnosis, cut: Op, leaves: list[str], failed: Pass | None) -> Finding | None:
-    parameters = {
-        "leaf": diagnosis.say_all(leaves),
-        "name": diagnosis.say(leaves[0]),
-        "line": line(cut.span),
-        "code": diagnosis.code.excerpt(cut.span),
-        "used_line": line(failed.span if failed is not None else cut.span),
-    }
-    span, code = cut.span, ""
+    span, code, named = cut.span, "", {}
     fix: Edits = ()
     if cut.grad_mode != "grad":
         rebound = _rebound(diagnosis, cut, leaves)
-        switch = _left_off(diagnosis, cut)
-        decorator = _decorator(diagnosis, cut)
+        switch, decorator = _left_off(diagnosis, cut), _decorator(diagnosis, cut)
         if rebound is not None:
-            code, parameters["name"], fix = "rebound_without_graph", rebound[0], rebound[1]
+            code, named["name"], fix = "rebound_without_graph", rebound[0], rebound[1]
         elif decorator is not None:
             code, span = "cut_by_decorator", diagnosis.code.span(decorator)
-            parameters["decorator"] = diagnosis.code.short(decorator)
+            named["decorator"] = diagnosis.code.short(decorator)
         elif switch is not None:
             code, span = "recording_switched_off", diagnosis.code.span(switch)
             roots = [root.tensor for root in failed.roots] if failed is not None else []
-            parameters["name"] = diagnosis.say(next(iter(roots), leaves[0]))
+            named["name"] = diagnosis.say(next(iter(roots), leaves[0]))
         elif any(map(diagnosis.is_parameter, leaves)):  # of other leaves the graph's own cuts tell
             code = "cut_by_no_grad"
     elif cut.name not in DETACHES | COPIES | READS:
@@ -70,11 +58,17 @@ def _unrecorded(diagnosis: Diagnosis, cut: Op, leaves: list[str], failed: Pass |
             code, span = "asked_too_late", asked
     if not code:
         return None
-    parameters["line"] = line(span)
-    return Finding(
-        code=code, severity="warning" if failed is None else "error", span=span, tensors=tuple(leaves[:8]),
-        parameters=parameters, fix=fix,
-    )  # fmt: skip
+    return diagnosis.finding(
+        code,
+        "warning" if failed is None else "error",
+        span,
+        tensors=leaves[:8],
+        fix=fix,
+        leaf=diagnosis.say_all(leaves),
+        code=diagnosis.code.excerpt(cut.span),
+        used_line=line(failed.span if failed is not None else cut.span),
+        **{"name": diagnosis.say(leaves[0])} | named,
+    )
 
 
 def _rebound(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> tuple[str, Edits] | None:
@@ -117,13 +111,10 @@ def _left_off(diagnosis: Diagnosis, cut: Op) -> ast.Call | None:
     statement = code.statement_at(cut.span)
     if statement is None or any(isinstance(node, ast.With) and _is_switch_of(node) for node in code.around(statement)):
         return None
-    calls = [
-        call
-        for call in code.calls
-        if called(call) == "set_grad_enabled" and isinstance(code.parents.get(call), ast.Expr)
-        and call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value is False
-        and call.lineno not in diagnosis.trace.lines_not_run
-    ]  # fmt: skip
+    statements = (call for call in code.calls if isinstance(code.parents.get(call), ast.Expr))
+    calls = [call for call in statements if code.text(call).endswith("set_grad_enabled(False)") and diagnosis.has_run(call)]
+    )
+    calls = [call for call in statements if code.text(call).endswith("set_grad_enabled(False)")]
     return calls[0] if len(calls) == 1 else None
 
 
@@ -139,16 +130,12 @@ def _asked_after(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> Span | Non
         if here is None or not isinstance(target, ast.Attribute) or target.attr != "requires_grad":
             continue
         is_after = statement.lineno > here.lineno and code.function(statement) is code.function(here)
-        if not is_after or not _is_true(statement.value) or code.in_loop(statement):
+        if not is_after or code.text(statement.value) != "True" or code.in_loop(statement):
             continue
         meant = {diagnosis.identity(tensor.id) for tensor in diagnosis.bound_to(target.value)}
         if not meant.isdisjoint(leaves):
             return code.span(statement)
     return None
-
-
-def _is_true(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is True
 
 
 def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:

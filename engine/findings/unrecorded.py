@@ -112,9 +112,8 @@ def _left_off(diagnosis: Diagnosis, cut: Op) -> ast.Call | None:
     if statement is None or any(isinstance(node, ast.With) and _is_switch_of(node) for node in code.around(statement)):
         return None
     statements = (call for call in code.calls if isinstance(code.parents.get(call), ast.Expr))
-    calls = [call for call in statements if code.text(call).endswith("set_grad_enabled(False)") and diagnosis.has_run(call)]
-    )
-    calls = [call for call in statements if code.text(call).endswith("set_grad_enabled(False)")]
+    off = [call for call in statements if code.text(call).endswith("set_grad_enabled(False)")]
+    calls = list(filter(diagnosis.has_run, off))
     return calls[0] if len(calls) == 1 else None
 
 

@@ -8,6 +8,12 @@ from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
 
+STRETCHING = {
+    "sub": "difference_broadcast",
+    "rsub": "difference_broadcast",
+    "eq": "comparison_broadcast",
+    "ne": "comparison_broadcast",
+}
 DIFFERENT_SIZE = "Using a target size"
 ELEMENTWISE_LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
 PASSING = frozenset("squeeze unsqueeze view reshape flatten contiguous float double to clone dropout".split())
@@ -35,45 +41,32 @@ SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
 
 @once_a_line
 def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """PyTorch's own warning that prediction and target were broadcast against each other."""
-    for op in diagnosis.ops_named(sorted(ELEMENTWISE_LOSSES)):
+    """Predictions and targets stretched against each other: PyTorch warns of it in a loss; of (n,) against the (n, 1)
+    of a layer, subtracted or compared, it says nothing."""
+    for op in diagnosis.ops_named((*sorted(ELEMENTWISE_LOSSES), *STRETCHING)):
         first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
         if first is None or second is None or first.shape == second.shape:
             continue
-        if any(DIFFERENT_SIZE in warning.message and warning.span == op.span for warning in diagnosis.trace.warnings):
+        if op.name in STRETCHING:
+            column, row = (first, second) if len(first.shape) == 2 else (second, first)
+            if _is_stretched_layer(diagnosis, op, column, row):
+                yield _stretched(diagnosis, op, STRETCHING[op.name], column, row)
+        elif any(DIFFERENT_SIZE in warning.message and warning.span == op.span for warning in diagnosis.trace.warnings):
             yield _stretched(diagnosis, op, "loss_broadcast", first, second)
 
 
-@once_a_line
-def differences_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """(n,) against the (n, 1) of a layer: every prediction minus every target."""
-    for op, column, row in _columns_against_rows(diagnosis, ("sub", "rsub")):
-        maker = diagnosis.maker.get(column.id)  # a column made by `unsqueeze` or `view` is meant
-        if not diagnosis.reaches_a_pass(op) or maker is None or maker.name not in MADE_BY_LAYERS | AFTER_LAYERS:
-            continue
-        if diagnosis.identity(column.id) not in map(diagnosis.identity, diagnosis.made_from(row.id)[:1]):
-            yield _stretched(diagnosis, op, "difference_broadcast", column, row)
-
-
-@once_a_line
-def comparisons_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """(n, 1) predictions compared with (n,) targets: an accuracy over n × n pairs."""
-    for op, column, row in _columns_against_rows(diagnosis, ("eq", "ne")):
+def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tensor) -> bool:
+    """Whether it is an (n, 1) that a layer gave, and an (n,); a column made by `unsqueeze` or `view` is meant."""
+    size = column.shape[0] if column.shape else 0
+    if len(op.broadcast) != 2 or size < 2 or column.shape != (size, 1) or row.shape != (size,):
+        return False
+    if STRETCHING[op.name] == "comparison_broadcast":
         maker = last_maker(diagnosis, column)
-        if maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES:
-            yield _stretched(diagnosis, op, "comparison_broadcast", column, row)
-
-
-def _columns_against_rows(diagnosis: Diagnosis, names: tuple[str, str]) -> Iterator[tuple[Op, Tensor, Tensor]]:
-    """Ops of an (n, 1) and an (n,)."""
-    for op in diagnosis.ops_named(names):
-        first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
-        if first is None or second is None or len(op.broadcast) != 2:
-            continue
-        column, row = (first, second) if len(first.shape) == 2 else (second, first)
-        size = column.shape[0] if column.shape else 0
-        if size >= 2 and column.shape == (size, 1) and row.shape == (size,):
-            yield op, column, row
+        return maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES
+    maker = diagnosis.maker.get(column.id)
+    is_own = diagnosis.identity(column.id) in map(diagnosis.identity, diagnosis.made_from(row.id)[:1])
+    is_given = maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS
+    return is_given and diagnosis.reaches_a_pass(op) and not is_own
 
 
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:

@@ -163,21 +163,20 @@ def _is_older(diagnosis: Diagnosis, backward: Finding, forward: Finding) -> bool
 def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warning", "note"]) -> Finding:
     cause = _diverged(diagnosis, op) or _cause(diagnosis, op, made)
     output = op.outputs[0]
-    parameters = {"op": op.name, "line": line(op.span), "name": diagnosis.say(output), "made": made}
+    name = diagnosis.say(output)
     if cause is None:
-        return Finding(
-            code=f"first_{made}_forward", severity=severity, span=op.span, tensors=op.outputs, nodes=op.nodes,
-            parameters=parameters,
-        )  # fmt: skip
+        code = f"first_{made}_forward"
+        return diagnosis.finding(code, severity, op, tensors=op.outputs, nodes=op.nodes, name=name, made=made)
     operand = cause.operand.id if cause.operand is not None else None
     return diagnosis.finding(
         cause.code,
         severity,
-        op.span,
+        op,
         tensors=tuple(tensor for tensor in (operand, *op.outputs) if tensor is not None),
         nodes=op.nodes,
         fix=_kept_away(diagnosis, op) if cause.code in ("log_of_zero", "log_of_negative", "root_of_negative") else (),
-        **parameters,
+        name=name,
+        made=made,
         operand=diagnosis.say(operand),
         value=f"{cause.found:.6g}",
         place=cause.place,
@@ -338,14 +337,6 @@ def _backward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tu
 def _sent(diagnosis: Diagnosis, pass_: Pass, visit: Visit, made: Trouble) -> Finding:
     node = diagnosis.nodes[visit.node]
     op = diagnosis.op_of_node(visit.node)
-    parameters = {
-        "node": node.type,
-        "op": op.name if op is not None else "",
-        "line": line(op.span if op is not None else None),
-        "pass_line": line(pass_.span),
-        "operand": diagnosis.say(op.inputs[0] if op is not None and op.inputs else None),
-        "made": made,
-    }
     code, fix = f"first_{made}_backward", NO_EDITS
     if op is not None and made == "nan" and _is_behind_where(diagnosis, visit.node):
         code = "nan_behind_where"
@@ -353,14 +344,18 @@ def _sent(diagnosis: Diagnosis, pass_: Pass, visit: Visit, made: Trouble) -> Fin
         code = "gradient_too_large"
     elif op is not None and node.type.startswith(ROOT_NODES) and _is_root_at_zero(diagnosis, op):
         code, fix = "root_at_zero", _kept_away(diagnosis, op)
-    return Finding(
-        code=code,
-        severity="warning",
-        span=op.span if op is not None else pass_.span,
-        tensors=tuple(tensor for tensor in visit.left if tensor is not None),
+    return diagnosis.warning(
+        code,
+        op.span if op is not None else pass_.span,
+        tensors=[tensor for tensor in visit.left if tensor is not None],
         nodes=(visit.node,),
-        parameters=parameters,
         fix=fix,
+        node=node.type,
+        op=op.name if op is not None else "",
+        line=line(op.span if op is not None else None),
+        pass_line=line(pass_.span),
+        operand=diagnosis.say(op.inputs[0] if op is not None and op.inputs else None),
+        made=made,
     )
 
 

@@ -102,17 +102,14 @@ def _put_back(
 
 def _edit(diagnosis: Diagnosis, update: Update, change: Change, node: str, used: Pass) -> Finding:
     op = diagnosis.op_of_node(node)
-    return Finding(
-        code="saved_value_edited",
-        severity="warning",
-        span=update.span,
-        tensors=tuple(tensor for tensor in (change.before, change.after) if tensor is not None),
+    return diagnosis.warning(
+        "saved_value_edited",
+        update.span,
+        tensors=[tensor for tensor in (change.before, change.after) if tensor is not None],
         nodes=(node,),
-        parameters={
-            "name": diagnosis.say(change.before),
-            "op": op.name if op is not None else "",
-            "saved_line": line(op.span if op is not None else None),
-            "changed_line": line(update.span),
-            "used_line": line(used.span),
-        },
+        name=diagnosis.say(change.before),
+        op=op.name if op is not None else "",
+        saved_line=line(op.span if op is not None else None),
+        changed_line=line(update.span),
+        used_line=line(used.span),
     )

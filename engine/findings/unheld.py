@@ -3,11 +3,12 @@ copies taken for ties, one layer put into several places, a model that was never
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
-from engine.findings.diagnosis import Diagnosis, is_alike, numbers_of, says, times
-from engine.program.names import called, dotted, is_reference
+from engine.findings.diagnosis import Diagnosis, by_number, is_alike, numbers_of, says, times
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, is_reference, keyword
 from engine.trace import Finding, Module, ModuleCall, Op, Span, Tensor
 
 MODES = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
@@ -67,30 +68,52 @@ def _is_deaf(diagnosis: Diagnosis, layers: list[Module]) -> bool:
     return any(not diagnosis.calls[call.parent].training for call in inside if call.parent in diagnosis.calls)
 
 
-def parameters_behind_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`self.w = nn.Parameter(x) * 0.1`: what is kept is the product; the parameter has no name, and nobody trains
-    it."""
+def leaves_not_listed(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`self.w = torch.randn(…, requires_grad=True)`, which the model does not list, or `self.w = nn.Parameter(x) * 2`,
+    where what is kept is the product: leaves that get gradients, and nobody trains them."""
     code = diagnosis.code
+    types = {module.type for module in diagnosis.trace.modules}
     for statement in code.bindings if diagnosis.steps else ():
+        name, owner = dotted(statement.targets[0]), code.enclosing(statement, ast.ClassDef)
         call = next((node for node in ast.walk(statement.value) if _makes_leaf(node)), None)
-        if call is None or call is statement.value or code.in_loop(statement):
-            continue
-        ops = [
-            op for node in code.around(call) if isinstance(node, ast.expr) for op in diagnosis.ops_at(code.span(node))
-        ]
-        lost = [diagnosis.identity(given) for op in ops if op.nodes for given in op.inputs]
-        lost = [leaf for leaf in lost if leaf in diagnosis.fed and not diagnosis.has_names(leaf)]
-        if lost and diagnosis.stepped.isdisjoint(lost):
+        made = {output for op in diagnosis.ops_at(code.span(statement.value)) for output in op.outputs}
+        loose = _untrained(diagnosis, (leaf for leaf in made if not diagnosis.is_parameter(leaf)))
+        if owner is not None and owner.name in types and name.startswith("self.") and loose:
+            fix = _as_parameter(diagnosis, statement.value)
             yield diagnosis.warning(
-                "parameter_behind_op",
-                statement,
-                tensors=lost[:1],
-                nodes=ops[0].nodes[:1],
-                name=dotted(statement.targets[0]),
-                code=code.short(statement.value),
-                op=ops[-1].name,
-                leaf=code.short(call),
+                "tensor_not_parameter", statement, tensors=loose, fix=fix, name=name, model=owner.name
             )
+        elif call is not None and call is not statement.value and not code.in_loop(statement):
+            above = (node for node in code.around(call) if isinstance(node, ast.expr))
+            ops = [op for node in above for op in diagnosis.ops_at(code.span(node))]
+            given = (leaf for op in ops if op.nodes for leaf in op.inputs if not diagnosis.has_names(leaf))
+            if lost := _untrained(diagnosis, given):
+                yield diagnosis.warning(
+                    "parameter_behind_op",
+                    statement,
+                    tensors=lost[:1],
+                    nodes=ops[0].nodes[:1],
+                    name=name,
+                    code=code.short(statement.value),
+                    op=ops[-1].name,
+                    leaf=code.short(call),
+                )
+
+
+def _untrained(diagnosis: Diagnosis, tensors: Iterable[str]) -> list[str]:
+    """Those that are leaves and got gradients, when no step moved any of them."""
+    leaves = sorted(diagnosis.fed.intersection(map(diagnosis.identity, tensors)), key=by_number)
+    return leaves if diagnosis.stepped.isdisjoint(leaves) else []
+
+
+def _as_parameter(diagnosis: Diagnosis, value: ast.expr) -> Edits:
+    code = diagnosis.code
+    word = keyword(value, "requires_grad") if isinstance(value, ast.Call) else None
+    name = "nn.Parameter" if code.is_bound("nn") else "torch.nn.Parameter" if code.is_bound("torch") else ""
+    if not isinstance(value, ast.Call) or word is None or not name:
+        return ()
+    asked = code.argument_removed(value, word)
+    return (code.before(value, f"{name}("), *asked, code.after(value, ")"))
 
 
 def _makes_leaf(node: ast.AST) -> TypeGuard[ast.Call]:

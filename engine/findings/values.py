@@ -56,28 +56,24 @@ def _cast(diagnosis: Diagnosis, op: Op) -> Finding | None:
         return None
     for before, after in zip(numbers, kept, strict=True):
         if math.trunc(before) != after:
-            return Finding(
-                code="number_wrapped",
-                severity="warning",
-                span=op.span,
-                tensors=(given.id, result.id),
-                parameters=_parameters(diagnosis, op, result, before, after),
-            )
+            return _changed(diagnosis, op, "number_wrapped", result, before, after)
     return None
 
 
-def _parameters(diagnosis: Diagnosis, op: Op, result: Tensor, before: float, after: float) -> dict[str, str]:
+def _changed(diagnosis: Diagnosis, op: Op, code: str, result: Tensor, before: float, after: float) -> Finding:
     low, high = WHOLE.get(result.dtype, (-(2**63), 2**63 - 1))
-    return {
-        "before": f"{before:.7g}",
-        "after": f"{after:.7g}",
-        "dtype": result.dtype,
-        "op": op.name,
-        "line": line(op.span),
-        "name": diagnosis.say(result.id),
-        "low": str(low),
-        "high": str(high),
-    }
+    return diagnosis.warning(
+        code,
+        op,
+        tensors=(result.id,) if op.name in WRITES_ITEMS else (*op.inputs, result.id),
+        nodes=(),
+        before=f"{before:.7g}",
+        after=f"{after:.7g}",
+        dtype=result.dtype,
+        name=diagnosis.say(result.id),
+        low=str(low),
+        high=str(high),
+    )
 
 
 def _written_into(diagnosis: Diagnosis, op: Op) -> Finding | None:
@@ -96,13 +92,7 @@ def _written_into(diagnosis: Diagnosis, op: Op) -> Finding | None:
     low, high = WHOLE.get(result.dtype, (-(2**63), 2**63 - 1))
     for value in values:
         if math.isfinite(value) and (value != math.trunc(value)) and low <= value <= high:
-            return Finding(
-                code="fraction_lost_in_place",
-                severity="warning",
-                span=op.span,
-                tensors=(result.id,),
-                parameters=_parameters(diagnosis, op, result, value, math.trunc(value)),
-            )
+            return _changed(diagnosis, op, "fraction_lost_in_place", result, value, math.trunc(value))
     return None
 
 
@@ -120,13 +110,7 @@ def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
         exact = ARITHMETIC[op.name](first[at % len(first)], second[at % len(second)])
         if not low <= exact <= high:
             kept = numbers_of(result)
-            return Finding(
-                code="number_wrapped",
-                severity="warning",
-                span=op.span,
-                tensors=(*op.inputs, result.id),
-                parameters=_parameters(diagnosis, op, result, exact, kept[at]),
-            ) if len(kept) == size else None  # fmt: skip
+            return _changed(diagnosis, op, "number_wrapped", result, exact, kept[at]) if len(kept) == size else None
     return None
 
 

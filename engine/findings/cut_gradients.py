@@ -8,8 +8,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, by_number, line, walk
-from engine.findings.starved_leaves import lost_influence, starved_leaves, unfed, wanting_leaves
-from engine.findings.unrecorded import numbers_collected, unrecorded
+from engine.findings.starved_leaves import starved_leaves, unfed, wanting_leaves
+from engine.findings.unrecorded import lost_influence, numbers_collected
 from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -26,7 +26,7 @@ def cut_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     lost = diagnosis.lost_pass
     found = list(_all_cuts(diagnosis, lost))
     yield from found
-    if lost is not None and not found and not any(lost_influence(diagnosis)) and not any(unrecorded(diagnosis)):
+    if lost is not None and not found and not any(lost_influence(diagnosis)):
         yield from _untracked(diagnosis, lost)
 
 
@@ -54,7 +54,7 @@ def _is_told_better(diagnosis: Diagnosis, finding: Finding) -> bool:
     return any(
         other.code in ("recording_switched_off", "cut_by_decorator")
         or (other.span is not None and other.span.line == finding.span.line)
-        for other in unrecorded(diagnosis)
+        for other in lost_influence(diagnosis)
     )
 
 

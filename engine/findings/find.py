@@ -24,7 +24,6 @@ from engine.findings import (
     plain_containers,
     recurrent,
     saved_values,
-    starved_leaves,
     terms,
     training_loop,
     unheld,
@@ -47,8 +46,7 @@ FAMILIES: tuple[Family, ...] = (
     cut_gradients.unused_parameters,
     saved_values.data_edits,
     training_loop.gradients_added_up,
-    starved_leaves.lost_influence,
-    unrecorded.unrecorded,
+    unrecorded.lost_influence,
     unrecorded.losses_made_anew,
     terms.wrong_kinds_of_numbers,
     nonfinite.first_nonfinite,
@@ -138,8 +136,7 @@ EXPLAIN_FAILURES: frozenset[Family] = frozenset(
         errors.errors,
         failed_passes.failed_passes,
         cut_gradients.cut_gradients,
-        starved_leaves.lost_influence,
-        unrecorded.unrecorded,
+        unrecorded.lost_influence,
     )
 )
 """Whose errors tell why the program failed; those of the others stood in it as well."""

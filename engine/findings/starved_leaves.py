@@ -4,13 +4,12 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, once_a_line
+from engine.findings.diagnosis import Diagnosis
 from engine.findings.optimizers import models_asked
-from engine.ops import COPIES, DETACHES, READS
+from engine.ops import COPIES, READS
 from engine.program.edits import Edits
-from engine.program.names import called
-from engine.trace import Finding, Op, Tensor
-from engine.unfollowed import NOT_DIFFERENTIABLE, user_of
+from engine.trace import Op, Tensor
+from engine.unfollowed import user_of
 
 NO_EDITS: Edits = ()
 
@@ -80,20 +79,6 @@ class Way(NamedTuple):
     """It went through a NumPy array."""
 
 
-@once_a_line
-def lost_influence(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Whole numbers, NumPy arrays and leaves made anew between a leaf without gradient and a pass."""
-    starved = unfed(diagnosis) if diagnosis.visited or diagnosis.failed_pass() is not None else set()
-    lost: dict[str, set[str]] = {}
-    ways: dict[str, Way] = {}
-    for way in arrivals(diagnosis, starved) if starved else ():
-        if way.cut is not None:
-            lost.setdefault(way.cut.id, set()).add(way.leaf)
-            ways[way.cut.id] = way
-    for cut, leaves in lost.items():
-        yield from _lost(diagnosis, diagnosis.ops[cut], ways[cut], sorted(leaves))
-
-
 def arrivals(diagnosis: Diagnosis, starved: set[str]) -> Iterator[Way]:
     """The ways that end in an op a pass went through, or in a root that a pass could not start from."""
     failed = diagnosis.failed_pass()
@@ -126,47 +111,3 @@ def _way(diagnosis: Diagnosis, inputs: Iterable[str], to_tensor: dict[str, Way],
         if diagnosis.identity(input_) in starved and diagnosis.is_tracked_leaf(input_):
             return Way(diagnosis.identity(input_), None)
     return None
-
-
-def _lost(diagnosis: Diagnosis, cut: Op, way: Way, leaves: list[str]) -> Iterator[Finding]:
-    result, is_failed = diagnosis.output_of(cut), diagnosis.failed_pass() is not None
-    made = [diagnosis.tensors[output].dtype for output in cut.outputs if output in diagnosis.tensors]
-    whole = [dtype for dtype in made if dtype.startswith(NOT_DIFFERENTIABLE)]
-    call = diagnosis.code.call_at(cut.span)
-    is_written = call is not None and called(call) == cut.name and cut.name in DETACHES | COPIES | READS
-    is_plain = cut.grad_mode == "grad" and not diagnosis.is_inside_library(cut)
-    code, fix, named = "", NO_EDITS, {}
-    if way.array:
-        code = "cut_by_numpy"
-    elif result is not None and diagnosis.is_tracked_leaf(result.id) and is_written:
-        code, fix, named = "leaf_recreated", _kept(diagnosis, cut), {"name": diagnosis.say(result.id)}
-    elif whole and is_plain and not is_failed:
-        code = "cut_by_integer"
-    if code:
-        yield diagnosis.finding(
-            code,
-            "error" if is_failed else "warning",
-            cut,
-            tensors=(*leaves[:8], *cut.outputs[:1]),
-            nodes=(),
-            fix=fix,
-            leaf=diagnosis.say_all(leaves),
-            value=diagnosis.say(cut.inputs[0] if cut.inputs else None),
-            dtype=(whole if code == "cut_by_integer" else [*made, "?"])[0],
-            **named,
-        )
-
-
-def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
-    """The tensor itself in place of `t.detach().requires_grad_()`."""
-    code = diagnosis.code
-    call = code.call_at(cut.span)
-    method = code.parents.get(call) if call is not None else None
-    match call, method, code.parents.get(method) if method is not None else None:
-        case (
-            ast.Call(func=ast.Attribute(attr="detach", value=inner)),
-            ast.Attribute(attr="requires_grad_"),
-            ast.Call() as whole,
-        ):
-            return (code.replace(whole, code.text(inner)),)
-    return ()

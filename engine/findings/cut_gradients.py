@@ -103,10 +103,9 @@ def _frozen_at(diagnosis: Diagnosis) -> Span | None:
 
 def _pass_without_graph(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> Pass | None:
     """The `autograd.grad` whose results the root was computed from and that recorded nothing."""
-    passes = (pass_ for pass_ in diagnosis.trace.passes if pass_.kind == "grad" and not pass_.create_graph)
-    results = {diagnosis.identity(result): pass_ for pass_ in passes for result in pass_.results if result is not None}
-    behind = walk(tensors, diagnosis.made_from) if results else ()
-    return next((results[at] for at in map(diagnosis.identity, behind) if at in results), None)
+    given = diagnosis.given_by
+    behind = map(diagnosis.identity, walk(tensors, diagnosis.made_from) if given else ())
+    return next((given[at] for at in behind if at in given and not given[at].create_graph), None)
 
 
 def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding:

@@ -3,7 +3,7 @@ things are called."""
 
 import ast
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
 from functools import cached_property, wraps
 from typing import Literal, TypeAlias, TypeVar
 
@@ -215,6 +215,19 @@ class Diagnosis(TraceIndex):
             inside = (op for op in self.trace.ops if op.span is not None and covers(function, op.span.line))
             self._met[function] = {self.identity(tensor) for op in inside for tensor in (*op.inputs, *op.outputs)}
         return self._met[function]
+
+    @cached_property
+    def given_by(self) -> dict[str, Pass]:
+        """The `autograd.grad` that returned each gradient."""
+        passes = [pass_ for pass_ in self.trace.passes if pass_.kind == "grad"]
+        return {self.identity(result): pass_ for pass_ in passes for result in pass_.results if result is not None}
+
+    def origin(self, tensor: str | None, through: Container[str], most: int = 8) -> Op | None:
+        """The op that a value comes from, seen through ops of some names back to their first inputs."""
+        maker = self.maker.get(tensor or "")
+        while maker is not None and maker.name in through and maker.inputs and most:
+            maker, most = self.maker.get(maker.inputs[0]), most - 1
+        return maker
 
     def made_from(self, tensor: str) -> tuple[str, ...]:
         """What the op that made a tensor was given."""

@@ -109,12 +109,7 @@ def _squeezed(diagnosis: Diagnosis, op: Op, first: Tensor, second: Tensor) -> Ed
 
 def last_maker(diagnosis: Diagnosis, tensor: Tensor | None) -> Op | None:
     """The op a value comes from, seen through ops that hand values on."""
-    for _ in range(4):
-        maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
-        if maker is None or maker.name not in PASSING or not maker.inputs:
-            return maker
-        tensor = diagnosis.tensors.get(maker.inputs[0])
-    return None
+    return diagnosis.origin(tensor.id, PASSING, 3) if tensor is not None else None
 
 
 @once_a_line

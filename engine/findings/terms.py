@@ -23,7 +23,7 @@ from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker
 from engine.findings.uphill import squares_differences
 from engine.ops import PASSES
 from engine.program.names import called, names_read
-from engine.trace import Finding, Op, Pass, Span, Tensor
+from engine.trace import Finding, Op, Span, Tensor
 
 SUMS = frozenset("add sub rsub".split())
 CHOICES = frozenset("gt ge lt le eq ne argmax".split())
@@ -108,7 +108,7 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
         return None
     for tensor in islice(walk([term], diagnosis.made_from), MOST_BEHIND):
         maker = diagnosis.maker.get(tensor)
-        pass_ = _given_by(diagnosis, tensor)
+        pass_ = diagnosis.given_by.get(diagnosis.identity(tensor))
         if pass_ is not None and not pass_.create_graph:
             leaves = diagnosis.leaves_behind(root.tensor for root in pass_.roots if root.tensor is not None)
             fed = [leaf for leaf in leaves if diagnosis.is_parameter(leaf)]
@@ -128,22 +128,6 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
             name = "no_grad" if diagnosis.why_unfollowed(maker) == "no_grad" else maker.name
             return _Cut(name, diagnosis.identity(leaf), maker.span)
     return None
-
-
-def _given_by(diagnosis: Diagnosis, tensor: str) -> Pass | None:
-    """The `autograd.grad` that returned a tensor."""
-    record = diagnosis.tensors.get(tensor)
-    if record is None or record.role != "gradient":
-        return None
-    identity = diagnosis.identity(tensor)
-    return next(
-        (
-            pass_
-            for pass_ in diagnosis.trace.passes
-            if pass_.kind == "grad" and identity in map(diagnosis.identity, filter(None, pass_.results))
-        ),
-        None,
-    )
 
 
 @once_a_line

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.diagnosis import Diagnosis, grouped, line
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.source import Source
@@ -138,17 +138,16 @@ def graphs_retained(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`retain_graph=True` where no later pass went through the graph again."""
     if diagnosis.trace.status != "ok" or diagnosis.trace.truncated:
         return
-    asked: dict[str, list[Pass]] = {}
-    for pass_ in diagnosis.trace.passes:
-        if pass_.retain_graph and not pass_.create_graph:
-            asked.setdefault(line(pass_.span), []).append(pass_)
+    asked = grouped(
+        (pass_ for pass_ in diagnosis.trace.passes if pass_.retain_graph and not pass_.create_graph),
+        lambda pass_: line(pass_.span),
+    )
     numbers = {pass_.id: number for number, pass_ in enumerate(diagnosis.trace.passes)}
     for passes in asked.values():
         if any(_is_used_again(diagnosis, pass_, numbers[pass_.id]) for pass_ in passes):
             continue
         call = diagnosis.code.call_at(passes[0].span)
-        word = keyword(call, "retain_graph") if call is not None else None
-        if call is None or word is None:
+        if call is None or (word := keyword(call, "retain_graph")) is None:
             continue
         yield diagnosis.finding(
             "retain_graph_needless",
@@ -188,10 +187,7 @@ def _not_created(diagnosis: Diagnosis, pass_: Pass | None) -> Edits:
     """Without the word, when no pass went through the gradients' own graph."""
     call = diagnosis.code.call_at(pass_.span) if pass_ is not None else None
     word = keyword(call, "create_graph") if call is not None else None
-    if (
-        call is None
-        or word is None
-        or any(node.made_by is not None and node.id in diagnosis.visited for node in diagnosis.trace.nodes)
-    ):
+    is_used = any(node.made_by is not None and node.id in diagnosis.visited for node in diagnosis.trace.nodes)
+    if call is None or word is None or is_used:
         return ()
     return diagnosis.code.argument_removed(call, word)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, line, numbers_of, walk
+from engine.findings.diagnosis import Diagnosis, argument, by_number, extent, line, numbers_of, walk
 from engine.findings.losses import SOFTMAXES
 from engine.ops import out_of_place
 from engine.program.edits import Edits
@@ -235,15 +235,11 @@ def _where(tensor: Tensor | None, code: str, is_so: Callable[[float], bool]) -> 
 
 
 def _largest(tensor: Tensor | None) -> Cause | None:
-    numbers = numbers_of(tensor)
-    if tensor is None:
+    numbers, ends = numbers_of(tensor), extent(tensor)
+    if tensor is None or ends is None:
         return None
-    if numbers:
-        at = max(range(len(numbers)), key=lambda place: abs(numbers[place]))
-        return Cause("overflow", tensor, numbers[at], _index(tensor, at))
-    if tensor.summary is not None:
-        return Cause("overflow", tensor, max(float(tensor.summary.max), float(tensor.summary.min), key=abs), "")
-    return None
+    largest = max(ends, key=abs)
+    return Cause("overflow", tensor, largest, _index(tensor, numbers.index(largest)) if numbers else "")
 
 
 def _index(tensor: Tensor, at: int) -> str:
@@ -369,7 +365,5 @@ def _is_behind_where(diagnosis: Diagnosis, node: str) -> bool:
 
 def _is_root_at_zero(diagnosis: Diagnosis, op: Op) -> bool:
     operand = diagnosis.input_of(op)
-    zeros = 0 in (operand.data or ()) if operand is not None and operand.summary is None else False
-    if operand is not None and operand.summary is not None:
-        zeros = operand.summary.zeros > 0
-    return zeros
+    summary = operand.summary if operand is not None else None
+    return summary.zeros > 0 if summary is not None else 0 in numbers_of(operand)

@@ -16,11 +16,9 @@ def last_of_the_pair(diagnosis: Diagnosis) -> Iterator[Finding]:
         op.span: diagnosis.tensors.get(op.outputs[2]) for op in diagnosis.ops_named(("lstm",)) if len(op.outputs) == 3
     }
     for node in code.nodes if shapes else ():
-        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load) or not _is_last(node.slice):
+        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load) or ast.unparse(node.slice) != "-1":
             continue
-        if node.lineno in diagnosis.trace.lines_not_run:
-            continue
-        call = _pair(diagnosis, node.value)
+        call = _pair(diagnosis, node.value) if diagnosis.has_run(node) else None
         cell = shapes.get(code.span(call)) if call is not None else None
         if call is None or cell is None:
             continue
@@ -34,10 +32,6 @@ def last_of_the_pair(diagnosis: Diagnosis) -> Iterator[Finding]:
             shape=times(cell),
             layer=code.short(call.func),
         )
-
-
-def _is_last(index: ast.expr) -> bool:
-    return ast.unparse(index) == "-1"
 
 
 def _pair(diagnosis: Diagnosis, node: ast.expr) -> ast.Call | None:

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Container, Iterator
 
-from engine.findings.diagnosis import Diagnosis, is_alike, line
+from engine.findings.diagnosis import Diagnosis, grouped, is_alike, line
 from engine.trace import Change, Finding, Pass, Span, Update
 
 _Saver = tuple[int, int, str]
@@ -80,13 +80,9 @@ def _silently_changed(diagnosis: Diagnosis, change: Change) -> str:
 
 def _written(diagnosis: Diagnosis) -> dict[str, list[tuple[int, str]]]:
     """For each tensor its records after updates, with their places in the timeline."""
-    written: dict[str, list[tuple[int, str]]] = {}
-    for update in diagnosis.trace.updates:
-        for change in update.changes:
-            if change.after is not None:
-                found = written.setdefault(diagnosis.identity(change.after), [])
-                found.append((diagnosis.update_step.get(update.id, -1), change.after))
-    return written
+    changes = ((update, change.after) for update in diagnosis.trace.updates for change in update.changes)
+    written = [(diagnosis.update_step.get(update.id, -1), after) for update, after in changes if after is not None]
+    return grouped(written, lambda dated: diagnosis.identity(dated[1]))
 
 
 def _put_back(

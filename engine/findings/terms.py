@@ -81,11 +81,8 @@ def _terms(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str | None]]:
     def parts(tensor: str) -> Iterator[str]:
         maker = diagnosis.maker.get(tensor)
         by_number = maker is not None and sum(map(diagnosis.is_tracked, maker.inputs)) == 1
-        if (
-            maker is not None
-            and diagnosis.is_followed(tensor)
-            and (maker.name in SUMS or (by_number and maker.name in SCALES))
-        ):
+        is_sum = maker is not None and (maker.name in SUMS or (by_number and maker.name in SCALES))
+        if maker is not None and is_sum and diagnosis.is_followed(tensor):
             yield from (given for given in maker.inputs if diagnosis.elements(given) == 1)
 
     for tensor in islice(walk([root], parts), MOST_BEHIND):
@@ -119,12 +116,8 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
         if maker.name in CHOICES and scores is not None and maker.grad_mode == "grad":
             return _Cut(maker.name, scores, maker.span)
         leaf = next((given for given in maker.inputs if diagnosis.is_tracked_leaf(given)), None)
-        if (
-            leaf is not None
-            and maker.module is None
-            and diagnosis.is_parameter(leaf)
-            and diagnosis.identity(leaf) in diagnosis.fed
-        ):
+        is_fed = leaf is not None and diagnosis.is_parameter(leaf) and diagnosis.identity(leaf) in diagnosis.fed
+        if leaf is not None and is_fed and maker.module is None:
             name = "no_grad" if diagnosis.why_unfollowed(maker) == "no_grad" else maker.name
             return _Cut(name, diagnosis.identity(leaf), maker.span)
     return None
@@ -339,11 +332,8 @@ def _written(diagnosis: Diagnosis, op: Op, target: Tensor) -> str:
     """What a loss calls its target: a batch of a loader is made in the head of a loop."""
     call = diagnosis.code.call_at(op.span)
     at = op.inputs.index(target.id) if target.id in op.inputs else 0
-    return (
-        diagnosis.code.short(call.args[at])
-        if call is not None and 0 < at < len(call.args)
-        else diagnosis.say(target.id)
-    )
+    is_written = call is not None and 0 < at < len(call.args)
+    return diagnosis.code.short(call.args[at]) if call is not None and is_written else diagnosis.say(target.id)
 
 
 def _compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor, Tensor] | None:

@@ -119,15 +119,14 @@ def _zeroed_too_early(diagnosis: Diagnosis, step: Update, wasted: _Wasted) -> Fi
 def _no_backward(diagnosis: Diagnosis, step: Update, *, always: bool) -> Finding:
     code = diagnosis.code
     statement = code.statement_at(step.span)
-    later = next(
-        (pass_.span for pass_ in diagnosis.trace.passes if code.follows(statement, code.statement_at(pass_.span))), None
-    )
+    written = (code.statement_at(pass_.span) for pass_ in diagnosis.trace.passes)
+    later = next((other for other in written if code.follows(statement, other)), None)
     return diagnosis.finding(
         "step_without_backward",
         "error" if always else "warning",
         step.span,
         tensors=diagnosis.held_by(step)[:8],
-        fix=code.moved(statement, after=code.statement_at(later)) if later is not None else (),
+        fix=code.moved(statement, after=later) if later is not None else (),
         optimizer=step.variable or step.optimizer or "",
     )
 

@@ -1,5 +1,5 @@
-"""Classes looked for along the wrong axis: a softmax, an argmax or a loss that runs over the batch instead, or
-over the one score there is."""
+"""Classes looked for along the wrong axis: a softmax, an argmax or a loss that runs over the batch instead, or over
+the one score there is."""
 
 import ast
 from collections.abc import Iterator

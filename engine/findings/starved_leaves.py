@@ -7,11 +7,8 @@ from typing import NamedTuple
 from engine.findings.diagnosis import Diagnosis
 from engine.findings.optimizers import models_asked
 from engine.ops import COPIES, READS
-from engine.program.edits import Edits
 from engine.trace import Op, Tensor
 from engine.unfollowed import user_of
-
-NO_EDITS: Edits = ()
 
 
 def wanting_leaves(diagnosis: Diagnosis) -> set[str]:

@@ -1,5 +1,5 @@
-"""Leaves without gradient because nothing was recorded when they were used: `no_grad` in all its forms, or asked too
-late; or because what they gave was taken out of the graph."""
+"""Leaves without gradient because nothing was recorded when they were used, `no_grad` in all its forms or asked too
+late, or because what they gave was taken out of the graph."""
 
 import ast
 from collections.abc import Iterator
@@ -16,6 +16,8 @@ from engine.trace import Finding, Op, Pass, Span, Tensor
 from engine.unfollowed import NOT_DIFFERENTIABLE
 
 _SWITCHES = frozenset({"no_grad", "inference_mode"})
+_TAKEN_OUT = frozenset({"cut_by_numpy", "leaf_recreated", "cut_by_integer"})
+"""What may also be why a pass failed that had something to start from."""
 
 
 @once_a_line
@@ -86,10 +88,12 @@ def _is_whole(dtype: str) -> bool:
 
 
 def _finding(diagnosis: Diagnosis, cut: Op, leaves: list[str], told: _Told) -> Finding:
-    lost, dtypes = diagnosis.lost_pass, sorted(_dtypes(diagnosis, cut), key=_is_whole, reverse=True)
+    lost = diagnosis.lost_pass
+    blamed = diagnosis.failed_pass() if told.code in _TAKEN_OUT else lost
+    dtypes = sorted(_dtypes(diagnosis, cut), key=_is_whole, reverse=True)
     return diagnosis.finding(
         told.code,
-        "warning" if diagnosis.failed_pass() is None else "error",
+        "warning" if blamed is None else "error",
         told.place,
         tensors=(*leaves[:8], *cut.outputs[:1]),
         fix=told.fix,

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, times
 from engine.program.names import dotted
 from engine.trace import Finding, Op, Tensor
 
@@ -20,13 +20,10 @@ def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
     for op, mask, hides in _masks(diagnosis):
         if not _hides_the_past(mask, hides=hides):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "past_hidden",
-            "warning",
-            op.span,
+            op,
             tensors=(mask.id, *op.outputs[:1]),
-            nodes=op.nodes[:1],
-            code=diagnosis.code.excerpt(op.span),
             shape=times(mask),
         )
 
@@ -35,20 +32,13 @@ def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:
     """Masks of attention, with what True means in them: that a place is hidden, or shown."""
     for op in diagnosis.ops_named(("masked_fill", *ATTENTIONS)):
         if op.name == "masked_fill":
-            is_mask = _is_low(argument(op, "value", 2)) and _goes_into_softmax(diagnosis, op)
+            is_mask = (number(argument(op, "value", 2)) or 0) < HIDES and _goes_into_softmax(diagnosis, op)
             mask = diagnosis.input_of(op, 1) if is_mask else None
         else:
             given = next((written.tensor for written in op.arguments if written.name == "attn_mask"), None)
             mask = diagnosis.tensors.get(given or "")
         if mask is not None:  # one of floats is added to the scores
             yield op, mask, op.name != ATTENTIONS[1] or mask.dtype != "bool"
-
-
-def _is_low(value: str) -> bool:
-    try:
-        return float(value) < HIDES
-    except ValueError:
-        return False
 
 
 def _goes_into_softmax(diagnosis: Diagnosis, op: Op) -> bool:
@@ -62,7 +52,7 @@ def _hides_the_past(mask: Tensor, *, hides: bool) -> bool:
         return False
     size = mask.shape[-1]
     is_added = mask.dtype.startswith(("float", "bfloat"))
-    hidden = (float(number) < HIDES if is_added else bool(number) == hides for number in mask.data)
+    hidden = (float(each) < HIDES if is_added else bool(each) == hides for each in mask.data)
     return all(is_so == (at % size <= at // size % size) for at, is_so in enumerate(hidden))
 
 
@@ -75,13 +65,11 @@ def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
         tokens = numbers_of(diagnosis.input_of(op)) if op is not None else ()
         if op is None or compared is None or len(op.inputs) != 1 or not _are_tokens(tokens):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "words_hidden",
-            "warning",
-            code.span(compared),
+            compared,
             tensors=op.outputs[:1],
             mask=word.arg or "",
-            code=code.short(compared),
             tokens=code.short(compared.left),
             pad=code.short(compared.comparators[0]),
             call_line=line(code.span(word.value)),
@@ -91,11 +79,10 @@ def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _written(diagnosis: Diagnosis, node: ast.expr) -> ast.Compare | None:
     """The comparison that a mask is, or that the one statement binding its name gives it."""
-    bound = [binding for binding in diagnosis.code.bindings if dotted(binding.targets[0]) == dotted(node) != ""]
-    value = bound[0].value if len(bound) == 1 else node
+    value = diagnosis.value_of(dotted(node)) or node
     return value if isinstance(value, ast.Compare) and isinstance(value.ops[0], ast.NotEq) else None
 
 
 def _are_tokens(numbers: Sequence[float]) -> bool:
     """Whether they are numbers of words, not a mask of zeros and ones."""
-    return len(set(numbers)) > 2 and all(number.is_integer() for number in numbers)
+    return len(set(numbers)) > 2 and all(each.is_integer() for each in numbers)

@@ -1,17 +1,17 @@
-"""Classes looked for along the wrong axis: a softmax, an argmax or a loss that runs over the batch instead."""
+"""Classes looked for along the wrong axis: a softmax, an argmax or a loss that runs over the batch instead, or over
+the one score there is."""
 
 import ast
-import re
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times, walk
-from engine.findings.losses import LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAX_LAYERS, SOFTMAXES
+from engine.findings.axes import RECURRENT, axis_of
+from engine.findings.diagnosis import Diagnosis, line, numbers_of, once_a_line, times, walk
+from engine.findings.losses import CLASS_LOSSES, LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAX_LAYERS, SOFTMAXES
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
 from engine.trace import Finding, Op, Tensor
 
-RECURRENT = frozenset("lstm gru rnn_tanh rnn_relu".split())
 BENDS = frozenset("relu tanh sigmoid leaky_relu gelu softplus".split())
 CONVOLUTIONS = frozenset(("conv1d", "conv2d", "conv3d"))
 """Their classes are on axis 1; those of all other layers on the last."""
@@ -29,8 +29,35 @@ READS_CLASSES = frozenset(
 over any axis."""
 PICKS = frozenset("__getitem__ getitem gather index_select embedding take take_along_dim index_add scatter".split())
 ITEMS = ("__getitem__", "getitem")
+CHOICES = ("argmax", "max")
 MOST_STEPS = 8
 MOST_VALUES = 100
+
+
+@once_a_line
+def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A softmax, an argmax or a class loss over the one score that a layer gives: always 1, 0 and 0."""
+    for op in diagnosis.ops_named((*SOFTMAXES, *CHOICES, *CLASS_LOSSES)):
+        given = diagnosis.input_of(op) if not op.iteration else None
+        is_loss, is_choice = op.name in CLASS_LOSSES, op.name in CHOICES
+        axis = 1 if is_loss else axis_of(op, given) if given is not None else None
+        if given is None or not axis or given.shape[axis : axis + 1] != (1,) or given.shape[0] < 2:
+            continue
+        if (op.name == "max" and diagnosis.takers.get(op.outputs[0])) or _layer(diagnosis, given) is None:
+            continue  # a pooling, or no scores
+        others = (diagnosis.input_of(other) for other in diagnosis.ops_at(op.span) if other.name == op.name)
+        if any(other is not None and other.shape[axis : axis + 1] != (1,) for other in others):
+            continue
+        yield diagnosis.finding(
+            "one_class_loss" if is_loss else "one_class_choice" if is_choice else "one_class_softmax",
+            "error",
+            op,
+            tensors=(given.id, *op.outputs[-1:]),
+            name=diagnosis.say(given.id),
+            shape=times(given),
+            axis=str(axis),
+            value="0" if op.name != "softmax" else "1",
+        )
 
 
 @once_a_line
@@ -44,9 +71,8 @@ def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         call, axis = _written(diagnosis, op), _class_axis(diagnosis, given)
         span = diagnosis.code.span(call) if call is not None else op.span
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "softmax_over_batch",
-            "warning",
             span,
             tensors=(given.id, *op.outputs[:1]),
             nodes=op.nodes[:1],
@@ -54,8 +80,8 @@ def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             op=op.name,
             name=diagnosis.say(given.id),
             shape=times(given),
-            run=str(_dim(op, given)),
-            batch=str(given.shape[_dim(op, given) or 0]),
+            run=str(axis_of(op, given)),
+            batch=str(given.shape[axis_of(op, given) or 0]),
             classes=str(given.shape[axis]),
             dim=str(axis),
         )
@@ -64,12 +90,12 @@ def softmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
 @once_a_line
 def argmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The best row for each class, where the best class for each row was meant; or one place in the whole batch."""
-    for op in diagnosis.ops_named(("argmax", "max")):
+    for op in diagnosis.ops_named(CHOICES):
         given = diagnosis.input_of(op)
         if given is None or len(op.inputs) != 1:
             continue
         over_all = op.name == "argmax" and len(op.arguments) == 1
-        if not (over_all or ((len(op.outputs) == 2 or op.name == "argmax") and _dim(op, given) == 0)):
+        if not (over_all or ((len(op.outputs) == 2 or op.name == "argmax") and axis_of(op, given) == 0)):
             continue
         layer = _layer(diagnosis, given)
         axis = _class_axis(diagnosis, given)
@@ -77,9 +103,8 @@ def argmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if over_all and not _is_compared(diagnosis, op):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "argmax_over_all" if over_all else "argmax_over_batch",
-            "warning",
             op.span,
             tensors=(given.id, *op.outputs[-1:]),
             fix=_other_axis(diagnosis, _written(diagnosis, op), axis),
@@ -96,7 +121,7 @@ def argmax_over_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
 def classes_on_the_last_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Cross entropy takes axis 1 for the classes; of (batch, time, classes) that is the time, and no error comes when
     both are equal."""
-    for op in diagnosis.ops_named(("cross_entropy", "nll_loss")):
+    for op in diagnosis.ops_named(CLASS_LOSSES):
         given, target = diagnosis.input_of(op), diagnosis.input_of(op, 1)
         if given is None or target is None or len(given.shape) < 3 or op.span is None:
             continue
@@ -106,9 +131,8 @@ def classes_on_the_last_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
         call = diagnosis.code.call_at(op.span)
         moved = ".transpose(1, 2)" if len(given.shape) == 3 else ".movedim(-1, 1)"
         as_probabilities = target.shape == given.shape
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "classes_on_the_last_axis",
-            "warning",
             op.span,
             tensors=(given.id, target.id),
             nodes=op.nodes[-1:],
@@ -128,7 +152,7 @@ def classes_on_the_last_axis(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _over_batch(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
     """Whether it runs over axis 0 of what a layer made of a batch, or over the steps of a sequence whose classes a
     loss then looks for on the last axis."""
-    axis, dim = _class_axis(diagnosis, given), _dim(op, given)
+    axis, dim = _class_axis(diagnosis, given), axis_of(op, given)
     if len(given.shape) < 2 or dim in (None, axis) or min(given.shape[dim or 0], given.shape[axis]) < 2:
         return False
     last = axis == len(given.shape) - 1 and (dim == 0 or _is_scored(diagnosis, op, given.shape[-1]))
@@ -139,15 +163,6 @@ def _is_scored(diagnosis: Diagnosis, op: Op, classes: int) -> bool:
     """Whether the probabilities go into a loss as rows of so many classes."""
     scores = ((user, diagnosis.input_of(user)) for user in _users(diagnosis, op.outputs[0] if op.outputs else ""))
     return any(user.name in LOSSES and score is not None and score.shape[1:] == (classes,) for user, score in scores)
-
-
-def _dim(op: Op, given: Tensor) -> int | None:
-    """The axis it was told to run over, from 0."""
-    text = argument(op, "dim", 1) or argument(op, "axis")
-    if not re.fullmatch(r"-?\d+", text):
-        return None
-    dim = int(text)
-    return dim + len(given.shape) if dim < 0 else dim
 
 
 def _class_axis(diagnosis: Diagnosis, given: Tensor) -> int:
@@ -224,7 +239,7 @@ def _also_over_classes(diagnosis: Diagnosis, op: Op) -> bool:
     others = diagnosis.takers.get(op.inputs[0], ()) if op.inputs else ()
     given = diagnosis.input_of(op)
     return any(
-        other.name in SOFTMAXES and given is not None and _dim(other, given) not in (_dim(op, given), None)
+        other.name in SOFTMAXES and given is not None and axis_of(other, given) not in (axis_of(op, given), None)
         for other in others
     )
 
@@ -253,7 +268,7 @@ def _is_compared(diagnosis: Diagnosis, op: Op) -> bool:
 
 
 def _has_class_loss(diagnosis: Diagnosis, given: Tensor) -> bool:
-    scores = (diagnosis.input_of(op) for op in diagnosis.ops_named(("cross_entropy", "nll_loss")))
+    scores = (diagnosis.input_of(op) for op in diagnosis.ops_named(CLASS_LOSSES))
     return any(
         score is not None and len(score.shape) == 2 and score.shape[0] > 1 and score.shape[1] == given.shape[1]
         for score in scores

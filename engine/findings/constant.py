@@ -6,102 +6,38 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, fed_by, line, once_a_line, times, walk
+from engine.findings.class_axis import one_class_alone
+from engine.findings.diagnosis import Diagnosis, fed_by, is_alike, is_zero, line, once_a_line, says, times, walk
 from engine.findings.gradient_flow import flat_ops
-from engine.findings.losses import LOSSES, MADE_BY_LAYERS, PASSING, SOFTMAXES
+from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
 from engine.findings.optimizers import receiver
-from engine.program.names import called, dotted, keyword, names_read
+from engine.program.names import called, dotted, keyword
 from engine.program.tree import Loop, covers
-from engine.trace import Finding, Op, Pass, Span, Tensor, Update
+from engine.trace import Finding, Op, Span, Tensor, Update
 
-LAYERS = MADE_BY_LAYERS | {"conv1d", "conv2d"}
-HANDS_ON = PASSING | frozenset((*SOFTMAXES, "sigmoid", "tanh", "relu", "leaky_relu"))
-CLASS_LOSSES = ("cross_entropy", "nll_loss")
-CHOICES = ("argmax", "max")
-COMPARING = (*LOSSES, "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "sub", "rsub")
+COMPARING = (*LOSSES, *sorted(ELEMENTWISE_LOSSES), "sub", "rsub")
 LEAST_STEPS = 3
 MOST_BEHIND = 400
 
 
-@once_a_line
-def one_class_alone(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A softmax, an argmax or a class loss over the one score that a layer gives: always 1, 0 and 0."""
-    for op in diagnosis.ops_named((*SOFTMAXES, *CHOICES, *CLASS_LOSSES)):
-        given = diagnosis.input_of(op) if not op.iteration else None
-        if given is None or not given.shape or not _is_from_layer(diagnosis, given) or given.shape[0] < 2:
-            continue
-        axis = 1 if op.name in CLASS_LOSSES else _axis(op, given)
-        if axis is None or axis >= len(given.shape) or given.shape[axis] != 1 or axis == 0:
-            continue
-        if op.name == "max" and diagnosis.takers.get(op.outputs[0]):
-            continue  # a pooling
-        if any(other.shape[axis : axis + 1] != (1,) for other in _inputs_at(diagnosis, op)):
-            continue
-        is_loss, is_choice = op.name in CLASS_LOSSES, op.name in CHOICES
-        yield diagnosis.finding(
-            "one_class_loss" if is_loss else "one_class_choice" if is_choice else "one_class_softmax",
-            "error",
-            op.span,
-            tensors=(given.id, *op.outputs[-1:]),
-            nodes=op.nodes[:1],
-            op=op.name,
-            name=diagnosis.say(given.id),
-            shape=times(given),
-            axis=str(axis),
-            value="0" if op.name != "softmax" else "1",
-        )
-
-
-def _is_from_layer(diagnosis: Diagnosis, tensor: Tensor) -> bool:
-    """Whether a layer gave it, seen through what hands values on."""
-    maker = diagnosis.maker.get(tensor.id)
-    while maker is not None and maker.name in HANDS_ON and maker.inputs:
-        maker = diagnosis.maker.get(maker.inputs[0])
-    return maker is not None and maker.name in LAYERS
-
-
-def _axis(op: Op, given: Tensor) -> int | None:
-    text = argument(op, "dim", 1) or argument(op, "axis")
-    return int(text) % len(given.shape) if re.fullmatch(r"-?\d+", text) else None
-
-
-def _inputs_at(diagnosis: Diagnosis, op: Op) -> Iterator[Tensor]:
-    """What ops of that name were given at that place."""
-    for other in diagnosis.ops_at(op.span):
-        given = diagnosis.input_of(other) if other.name == op.name else None
-        if given is not None:
-            yield given
-
-
 def losses_that_stay(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A loss with exactly the same value at every step, to whose parameters nothing but zeros came back."""
-    places: dict[Span | None, list[Pass]] = {}
-    for pass_ in diagnosis.trace.passes if diagnosis.steps else ():
-        if pass_.kind == "backward" and not pass_.failed and len(pass_.roots) == 1:
-            places.setdefault(pass_.span, []).append(pass_)
-    for span, passes in places.items():
-        if any(one_class_alone(diagnosis)) or any(flat_ops(diagnosis)):
-            return  # that says why
+    for span, turns in diagnosis.passes_by_place.items() if diagnosis.steps else ():
+        passes = [pass_ for pass_ in turns if pass_.kind == "backward" and len(pass_.roots) == 1]
         values = {point.loss for point in diagnosis.trace.curve if point.span == span}
         given = [diagnosis.tensors.get(added.delta or "") for pass_ in passes for added in pass_.accumulations]
-        if len(passes) < LEAST_STEPS or len(values) != 1 or not given or not all(map(_is_zero, given)):
+        if len(passes) < LEAST_STEPS or len(values) != 1 or not given or not all(map(is_zero, given)):
             continue
-        yield diagnosis.finding(
+        if any(one_class_alone(diagnosis)) or any(flat_ops(diagnosis)):
+            return  # that says why
+        yield diagnosis.warning(
             "loss_stays",
-            "warning",
             span,
             tensors=tuple(root.tensor for root in passes[0].roots if root.tensor is not None),
             name=diagnosis.say(passes[0].roots[0].tensor),
             value=f"{next(iter(values))}",
             count=str(len(passes)),
-            code=diagnosis.code.excerpt(span),
         )
-
-
-def _is_zero(tensor: Tensor | None) -> bool:
-    if tensor is None:
-        return False
-    return not any(tensor.data) if tensor.data is not None else tensor.summary is not None and tensor.summary.norm == 0
 
 
 def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -114,11 +50,9 @@ def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         for node in inside:
             if code.loops(node)[:1] == [loop] and (_restarts(diagnosis, node) or _stays(diagnosis, loop, node)):
-                yield diagnosis.finding(
+                yield diagnosis.warning(
                     "first_batch_again",
-                    "warning",
-                    code.span(node),
-                    code=code.short(node),
+                    node,
                     loop_line=str(loop.lineno),
                     first="iter" if isinstance(node, ast.Call) else dotted(loop.target),
                 )
@@ -129,12 +63,9 @@ def _restarts(diagnosis: Diagnosis, node: ast.expr) -> bool:
     """`next(iter(loader))` of a loader that does not shuffle, and has more rows than were ever asked for."""
     match node:
         case ast.Call(func=ast.Name("next"), args=[ast.Call(func=ast.Name("iter"), args=[loader])]):
-            made = [
-                binding.value for binding in diagnosis.code.bindings if dotted(binding.targets[0]) == dotted(loader)
-            ]
-            word = keyword(made[0], "shuffle") if len(made) == 1 and isinstance(made[0], ast.Call) else None
-            is_loader = len(made) == 1 and isinstance(made[0], ast.Call) and called(made[0]) == "DataLoader"
-            in_order = is_loader and (word is None or ast.unparse(word.value) == "False")
+            made = diagnosis.value_of(dotted(loader))
+            is_loader = isinstance(made, ast.Call) and called(made) == "DataLoader"
+            in_order = is_loader and isinstance(made, ast.Call) and says(made, "shuffle") in ("", "False")
             return in_order and _leaves_rows(diagnosis, diagnosis.code.span(node))
     return False
 
@@ -154,14 +85,12 @@ def _leaves_rows(diagnosis: Diagnosis, span: Span) -> bool:
 
 def _stays(diagnosis: Diagnosis, loop: ast.For, node: ast.expr) -> bool:
     """A slice of data in a loop over where batches begin, whose counter nothing in it reads."""
-    match loop.iter:
-        case ast.Call(func=ast.Name("range"), args=[_, _, _]):
+    counter = dotted(loop.target)
+    match loop.iter, node:
+        case ast.Call(func=ast.Name("range"), args=[_, _, _]), ast.Subscript(slice=ast.Slice()) if counter:
             pass
         case _:
             return False
-    counter = dotted(loop.target)
-    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Slice) or not counter:
-        return False
     names = [name for body in loop.body for name in ast.walk(body) if isinstance(name, ast.Name)]
     read = {name.id for name in names if isinstance(name.ctx, ast.Load)}
     return counter not in read and len(diagnosis.ops_at(diagnosis.code.span(node))) >= LEAST_STEPS
@@ -180,7 +109,7 @@ def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
         if step is None or not isinstance(target, ast.Attribute) or step.optimizer in types or not step.settings:
             continue
         option = {"learning_rate": "lr"}.get(target.attr, target.attr)
-        if option not in step.settings[0] or node.lineno in diagnosis.trace.lines_not_run:
+        if option not in step.settings[0] or not diagnosis.has_run(node):
             continue
         name = code.text(target.value)
         if any(attribute.attr == "param_groups" for attribute in code.attributes) and any(
@@ -190,13 +119,12 @@ def settings_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield diagnosis.finding(
             "setting_without_effect",
             "error",
-            code.span(node),
+            node,
             fix=(code.replace(target, f'{name}.param_groups[0]["{option}"]'),) if len(step.settings) == 1 else (),
             name=name,
             attribute=target.attr,
             option=option,
             value=step.settings[0][option],
-            code=code.short(node),
         )
 
 
@@ -216,17 +144,11 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Predictions from rows in one random order compared with labels in another."""
     for op in diagnosis.ops_named(COMPARING) if any(diagnosis.ops_named(("randperm",))) else ():
         sides = [_orders(diagnosis, side) for side in op.inputs[:2]] if op.iteration < 2 else []
-        if len(sides) < 2 or len(sides[0]) != 1 or len(sides[1]) != 1 or sides[0] == sides[1]:
+        if [len(side) for side in sides] != [1, 1] or sum(map(diagnosis.is_tracked, op.inputs[:2])) != 1:
             continue
         (first,), (second,) = sides
         orders = [diagnosis.tensors[drawn.outputs[0]] for drawn in (first, second)]
-        tracked = sum(map(diagnosis.is_tracked, op.inputs[:2]))
-        if (
-            tracked != 1
-            or first.span == second.span
-            or orders[0].shape != orders[1].shape
-            or _is_same(diagnosis, *orders)
-        ):
+        if first.span == second.span or orders[0].shape != orders[1].shape or _is_same(diagnosis, *orders):
             continue
         later = max(first, second, key=lambda drawn: diagnosis.op_at[drawn.id])
         earlier = first if later is second else second
@@ -239,25 +161,21 @@ def shuffled_apart(diagnosis: Diagnosis) -> Iterator[Finding]:
             first_line=line(earlier.span),
             second_line=line(later.span),
             loss_line=line(op.span),
-            code=diagnosis.code.excerpt(later.span),
         )
 
 
 def _is_same(diagnosis: Diagnosis, first: Tensor, second: Tensor) -> bool:
     """Whether two random orders are the same one, drawn from the same seed; of a long one that is not known."""
     if first.data is not None:
-        return first.data == second.data
+        return is_alike(first, second)
     return sum(called(call) == "manual_seed" for call in diagnosis.code.calls) > 1
 
 
 def _orders(diagnosis: Diagnosis, tensor: str) -> list[Op]:
     """The random orders that data behind a tensor was put into."""
-    found: dict[str, Op] = {}
-    for value in islice(walk([tensor], diagnosis.made_from), MOST_BEHIND):
-        maker = diagnosis.maker.get(value)
-        if maker is not None and maker.name == "randperm":
-            found[maker.id] = maker
-    return list(found.values())
+    makers = (diagnosis.maker.get(value) for value in islice(walk([tensor], diagnosis.made_from), MOST_BEHIND))
+    drawn = (maker for maker in makers if maker is not None and maker.name == "randperm")
+    return list({maker.id: maker for maker in drawn}.values())
 
 
 def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -273,17 +191,12 @@ def zeroed_in_every_part(diagnosis: Diagnosis) -> Iterator[Finding]:
         zero = next((each for each in zeros if _is_each_turn(diagnosis, each.span, loop)), None)
         backward = [pass_ for pass_ in diagnosis.trace.passes if _is_each_turn(diagnosis, pass_.span, loop)]
         moved = {leaf for each in diagnosis.steps for leaf in diagnosis.changed_by(each)}
-        if (
-            zero is None
-            or len(backward) < 2 * len(diagnosis.steps)
-            or not all(moved.issuperset(fed_by(p)) for p in backward)
-        ):
+        is_all_moved = all(moved.issuperset(fed_by(pass_)) for pass_ in backward)
+        if zero is None or len(backward) < 2 * len(diagnosis.steps) or not is_all_moved:
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "zeroed_in_every_part",
-            "warning",
             zero.span,
-            code=code.excerpt(zero.span),
             step_line=line(step.span),
             passes=str(len(backward)),
             steps=str(len(diagnosis.steps)),
@@ -318,7 +231,7 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         name = dotted(made.targets[0])
         steps = [each for each in code.calls if dotted(each.func) == f"{name}.step"]
         loops = code.loops(steps[0]) if len(steps) == 1 else []
-        if len(loops) < 2 or steps[0].lineno in diagnosis.trace.lines_not_run or code.enclosing(steps[0], ast.If):
+        if len(loops) < 2 or not diagnosis.has_run(steps[0]) or code.enclosing(steps[0], ast.If):
             continue
         word = keyword(call, option)
         written = word.value if word is not None else call.args[1] if len(call.args) > 1 else None
@@ -327,10 +240,9 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
         stepped = len(diagnosis.steps)
         if epochs is None or count is None or count > epochs or stepped < 2 * epochs:
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "scheduled_per_batch",
-            "warning",
-            code.span(steps[0]),
+            steps[0],
             name=name,
             type=called(call),
             option=option,
@@ -347,11 +259,9 @@ def scheduled_per_batch(diagnosis: Diagnosis) -> Iterator[Finding]:
 def _turns(diagnosis: Diagnosis, loop: Loop) -> int | None:
     """How often `for epoch in range(n)` turns."""
     match loop:
-        case ast.For(iter=ast.Call(func=ast.Name("range"), args=[last])):
-            return _number(diagnosis, last)
-        case ast.For(iter=ast.Call(func=ast.Name("range"), args=[ast.Constant(value=int() as first), last])):
-            end = _number(diagnosis, last)
-            return None if end is None else end - first
+        case ast.For(iter=ast.Call(func=ast.Name("range"), args=[*first, last])) if len(first) < 2:
+            begin, end = _number(diagnosis, first[0]) if first else 0, _number(diagnosis, last)
+            return end - begin if begin is not None and end is not None else None
     return None
 
 
@@ -363,9 +273,8 @@ def _number(diagnosis: Diagnosis, node: ast.expr | None) -> int | None:
         case ast.List(elts=items) if items:
             known = [each for item in items if (each := _number(diagnosis, item)) is not None]
             return max(known, default=None)
-        case ast.Name(id=name) if name in names_read(node):
-            bound = [each.value for each in diagnosis.code.bindings if dotted(each.targets[0]) == name]
-            return _number(diagnosis, bound[0]) if len(bound) == 1 else None
+        case ast.Name(id=name):
+            return _number(diagnosis, diagnosis.value_of(name))
     return None
 
 
@@ -389,7 +298,7 @@ def samples_never_drawn(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield diagnosis.finding(
             "samples_never_drawn",
             "error",
-            code.span(call),
+            call,
             tensors=(weights[0].id,),
             name=code.short(call.args[0]),
             weights=str(weights[0].shape[0]),

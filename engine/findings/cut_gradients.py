@@ -8,8 +8,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from engine.findings.diagnosis import Diagnosis, by_number, line, walk
-from engine.findings.starved_leaves import lost_influence, set_aside, starved_leaves, wanting_leaves
-from engine.findings.unrecorded import numbers_collected, unrecorded
+from engine.findings.starved_leaves import starved_leaves, unfed, wanting_leaves
+from engine.findings.unrecorded import lost_influence, numbers_collected
 from engine.ops import COPIES, DETACHES, MAKES_LEAF, READS
 from engine.program.edits import Edits
 from engine.program.names import called, keyword
@@ -19,23 +19,20 @@ from engine.unfollowed import CUTS, is_source
 REACHES_ALL = frozenset("getattr children named_children modules named_modules get_submodule vars".split())
 """Calls through which a layer may run that is named nowhere."""
 PASSES_LOOKED_AT = 3  # of a training loop, the last ones say what the others say
-NO_GRADIENT = "does not require grad and does not have a grad_fn"
 
 
 def cut_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Each cut between a leaf without gradient and the root of a pass."""
-    failed, failure = diagnosis.failed_pass(), diagnosis.trace.failure
-    lost = failed if failure is not None and NO_GRADIENT in failure.message else None
+    lost = diagnosis.lost_pass
     found = list(_all_cuts(diagnosis, lost))
     yield from found
-    if lost is not None and not found and not any(lost_influence(diagnosis)) and not any(unrecorded(diagnosis)):
+    if lost is not None and not found and not any(lost_influence(diagnosis)):
         yield from _untracked(diagnosis, lost)
 
 
 def _all_cuts(diagnosis: Diagnosis, lost: Pass | None) -> Iterator[Finding]:
     """Those of the last passes, each told once; an error where they left a pass without anything to start from."""
-    starved = starved_leaves(diagnosis)
-    starved -= set_aside(diagnosis, starved)
+    starved = unfed(diagnosis)
     if not (starved or lost is not None) or not any(_may_cut(diagnosis, op) for op in diagnosis.trace.ops):
         return
     found: dict[tuple[str, Span | None], tuple[_Cut, list[str], list[Pass]]] = {}
@@ -57,7 +54,7 @@ def _is_told_better(diagnosis: Diagnosis, finding: Finding) -> bool:
     return any(
         other.code in ("recording_switched_off", "cut_by_decorator")
         or (other.span is not None and other.span.line == finding.span.line)
-        for other in unrecorded(diagnosis)
+        for other in lost_influence(diagnosis)
     )
 
 
@@ -70,7 +67,7 @@ def _untracked(diagnosis: Diagnosis, failed: Pass) -> Iterator[Finding]:
         yield _no_second_order(diagnosis, failed, graphless)
         return
     if last:
-        if len(last) == 1 and last[0].grad_mode == "grad" and _is_whole(diagnosis, last[0]):
+        if len(last) == 1 and last[0].grad_mode == "grad" and diagnosis.why_unfollowed(last[0]) == "integer":
             yield _not_differentiable(diagnosis, last[0])
         return
     frozen = [source for source in sources if diagnosis.is_parameter(source)]
@@ -106,10 +103,9 @@ def _frozen_at(diagnosis: Diagnosis) -> Span | None:
 
 def _pass_without_graph(diagnosis: Diagnosis, tensors: tuple[str, ...]) -> Pass | None:
     """The `autograd.grad` whose results the root was computed from and that recorded nothing."""
-    passes = (pass_ for pass_ in diagnosis.trace.passes if pass_.kind == "grad" and not pass_.create_graph)
-    results = {diagnosis.identity(result): pass_ for pass_ in passes for result in pass_.results if result is not None}
-    behind = walk(tensors, diagnosis.made_from) if results else ()
-    return next((results[at] for at in map(diagnosis.identity, behind) if at in results), None)
+    given = diagnosis.given_by
+    behind = map(diagnosis.identity, walk(tensors, diagnosis.made_from) if given else ())
+    return next((given[at] for at in behind if at in given and not given[at].create_graph), None)
 
 
 def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding:
@@ -128,13 +124,7 @@ def _no_second_order(diagnosis: Diagnosis, failed: Pass, first: Pass) -> Finding
         name=diagnosis.say(next((root.tensor for root in failed.roots), None)),
         line=line(failed.span),
         first_line=line(first.span),
-        code=diagnosis.code.excerpt(first.span),
     )
-
-
-def _is_whole(diagnosis: Diagnosis, op: Op) -> bool:
-    made = [diagnosis.tensors[output].dtype for output in op.outputs if output in diagnosis.tensors]
-    return bool(made) and all(dtype.startswith(("int", "uint", "bool")) for dtype in made)
 
 
 def _not_differentiable(diagnosis: Diagnosis, op: Op) -> Finding:
@@ -147,7 +137,6 @@ def _not_differentiable(diagnosis: Diagnosis, op: Op) -> Finding:
         op.span,
         tensors=tuple(tracked),
         op=op.name,
-        code=diagnosis.code.excerpt(op.span),
         value=diagnosis.say_all(tracked),
         dtype=output.dtype if output is not None else "?",
     )
@@ -299,7 +288,6 @@ def _cut(diagnosis: Diagnosis, cut: _Cut, leaves: list[str], passes: list[Pass],
         leaf=diagnosis.say_all(leaves),
         value=diagnosis.say(given.id),
         op=cut.op.name,
-        code=diagnosis.code.excerpt(span),
         **({"first_line": lines[0], "pass_line": lines[-1]} if is_shared else {}),
     )
 
@@ -354,9 +342,8 @@ def unused_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
     for (top, kind, attribute), leaves in idle.items():
         span = _defined(diagnosis, attribute, kind)
         if top in trained and span is not None:
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "unused_parameters",
-                "warning",
                 span,
                 tensors=leaves,
                 model=top,

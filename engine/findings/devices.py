@@ -25,9 +25,8 @@ def tests_without_call(diagnosis: Diagnosis) -> Iterator[Finding]:
         yield diagnosis.finding(
             "test_without_call",
             "error",
-            code.span(node),
+            node,
             fix=(code.after(node, "()"),),
-            code=code.short(node),
             function=node.attr,
         )
 
@@ -52,16 +51,13 @@ def visible_devices(diagnosis: Diagnosis) -> Iterator[Finding]:
             fix: Edits = (code.replace(key, f"{quote}{VISIBLE}{quote}"),) if quote in "'\"" else ()
             if isinstance(key, ast.keyword):
                 fix = (code.replace(key, f"{VISIBLE}={code.text(key.value)}"),)
-            yield diagnosis.finding(
-                "visible_devices_misspelt", "error", code.span(key), fix=fix, written=name, right=VISIBLE
-            )
+            yield diagnosis.finding("visible_devices_misspelt", "error", key, fix=fix, written=name, right=VISIBLE)
         elif name == VISIBLE and not code.in_loop(statement):
             asked = _asked_before(code, statement)
             if asked is not None:
-                yield diagnosis.finding(
+                yield diagnosis.warning(
                     "visible_devices_too_late",
-                    "warning",
-                    code.span(statement),
+                    statement,
                     asked_line=str(asked.lineno),
                     asked=code.short(asked),
                 )

@@ -3,18 +3,23 @@ things are called."""
 
 import ast
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence, Set
 from functools import cached_property, wraps
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 from engine.program.edits import Edits
-from engine.program.names import dotted
-from engine.program.tree import Function, covers
-from engine.trace import Accumulation, Finding, Module, Op, Pass, Span, Tensor, Trace, Update
+from engine.program.names import dotted, keyword
+from engine.program.tree import Function, Placed, covers
+from engine.trace import Accumulation, Finding, Module, ModuleCall, Op, Pass, Span, Tensor, Trace, Update
 from engine.trace_index import TraceIndex
 
 Family: TypeAlias = "Callable[[Diagnosis], Iterable[Finding]]"
+_Item = TypeVar("_Item")
+_Key = TypeVar("_Key")
+Place: TypeAlias = Op | Span | Placed | None
+"""Where a finding is: an op, a node of the program's text, or a stretch of it."""
 NAMED = 3  # names in one sentence
+NO_GRADIENT = "does not require grad and does not have a grad_fn"
 RESETS = ("zero_grad", "grad_reset", "grad_set")
 """Updates of a `.grad`, not of a tensor."""
 
@@ -42,6 +47,21 @@ class Diagnosis(TraceIndex):
     def steps(self) -> list[Update]:
         """The steps of optimizers."""
         return [update for update in self.trace.updates if update.kind == "step"]
+
+    @cached_property
+    def trained_until(self) -> int:
+        """The place in the timeline of the last step."""
+        return max((self.update_step.get(step.id, 0) for step in self.steps), default=-1)
+
+    @cached_property
+    def ended(self) -> list[Pass]:
+        """The passes that the program itself asked for and that came to their end."""
+        return [pass_ for pass_ in self.trace.passes if pass_.parent is None and not pass_.failed]
+
+    @cached_property
+    def passes_by_place(self) -> dict[Span | None, list[Pass]]:
+        """Those of each line of the program: the turns of a loop."""
+        return grouped(self.ended, lambda pass_: pass_.span)
 
     @cached_property
     def moves(self) -> list[Update]:
@@ -136,14 +156,38 @@ class Diagnosis(TraceIndex):
         return found
 
     @cached_property
-    def models(self) -> frozenset[str]:
-        """The outermost modules that hold parameters."""
-        return frozenset(root.id for root in self.root_of.values())
+    def leaves_of(self) -> dict[str, set[str]]:
+        """The parameters below each outermost module that holds some."""
+        below = grouped(self.root_of.items(), lambda held: held[1].id)
+        return {root: {leaf for leaf, _ in held} for root, held in below.items()}
+
+    def ops_of(self, call: ModuleCall) -> Sequence[Op]:
+        """What ran during a call of a module."""
+        first, last = self.op_at.get(call.first_op or ""), self.op_at.get(call.last_op or "")
+        return () if first is None or last is None else self.trace.ops[first : last + 1]
+
+    def call_around(self, op: Op) -> ModuleCall | None:
+        """The call of a model during which an op ran."""
+        at, places = self.op_at[op.id], self.op_at
+        tops = (call for call in self.trace.calls if call.parent is None)
+        inside = (
+            call for call in tops if places.get(call.first_op or "", at + 1) <= at <= places.get(call.last_op or "", -1)
+        )
+        return next(inside, None)
 
     @cached_property
     def dtypes(self) -> frozenset[str]:
         """Every element type that occurs."""
         return frozenset([tensor.dtype for tensor in self.trace.tensors])
+
+    def has_run(self, node: Placed) -> bool:
+        """Whether the program came to the line of a node."""
+        return node.lineno not in self.trace.lines_not_run
+
+    def value_of(self, name: str) -> ast.expr | None:
+        """What a name stands for, when one assignment alone binds it."""
+        made = self.code.assignments(name) if name else []
+        return made[0].value if len(made) == 1 else None
 
     def bound_to(self, node: ast.expr) -> list[Tensor]:
         """The last states of the tensors that a name stands for where it is written: of the program at its end, in a
@@ -171,6 +215,19 @@ class Diagnosis(TraceIndex):
             inside = (op for op in self.trace.ops if op.span is not None and covers(function, op.span.line))
             self._met[function] = {self.identity(tensor) for op in inside for tensor in (*op.inputs, *op.outputs)}
         return self._met[function]
+
+    @cached_property
+    def given_by(self) -> dict[str, Pass]:
+        """The `autograd.grad` that returned each gradient."""
+        passes = [pass_ for pass_ in self.trace.passes if pass_.kind == "grad"]
+        return {self.identity(result): pass_ for pass_ in passes for result in pass_.results if result is not None}
+
+    def origin(self, tensor: str | None, through: Container[str], most: int = 8) -> Op | None:
+        """The op that a value comes from, seen through ops of some names back to their first inputs."""
+        maker = self.maker.get(tensor or "")
+        while maker is not None and maker.name in through and maker.inputs and most:
+            maker, most = self.maker.get(maker.inputs[0]), most - 1
+        return maker
 
     def made_from(self, tensor: str) -> tuple[str, ...]:
         """What the op that made a tensor was given."""
@@ -200,24 +257,44 @@ class Diagnosis(TraceIndex):
         self,
         code: str,
         severity: Literal["error", "warning", "note"],
-        span: Span | None,
+        place: Place,
         /,
         *,
         tensors: Iterable[str] = (),
-        nodes: Iterable[str] = (),
+        nodes: Iterable[str] | None = None,
         fix: Edits = (),
         **parameters: str,
     ) -> Finding:
-        """What its sentences ask for comes by name; the line is that of the place unless it is given."""
+        """What its sentences ask for comes by name, beside the line and the code of the place. An op stands for its
+        first node too, unless others are given."""
+        op = place if isinstance(place, Op) else None
+        span = self.code.span(place) if isinstance(place, ast.AST) else place.span if isinstance(place, Op) else place
+        if nodes is None:
+            nodes = op.nodes[:1] if op is not None else ()
+        always = {"line": line(span), "code": self.code.excerpt(span)} | ({"op": op.name} if op is not None else {})
         return Finding(
             code=code,
             severity=severity,
             span=span,
             tensors=tuple(tensors),
             nodes=tuple(nodes),
-            parameters={"line": line(span), **parameters},
+            parameters=always | parameters,
             fix=fix,
         )
+
+    def warning(
+        self,
+        code: str,
+        place: Place,
+        /,
+        *,
+        tensors: Iterable[str] = (),
+        nodes: Iterable[str] | None = None,
+        fix: Edits = (),
+        **parameters: str,
+    ) -> Finding:
+        """A finding of a mistake that the program does not fail of."""
+        return self.finding(code, "warning", place, tensors=tensors, nodes=nodes, fix=fix, **parameters)
 
     def say(self, tensor: str | None) -> str:
         """What to call a tensor in a sentence: its name, else the expression that made it."""
@@ -236,6 +313,12 @@ class Diagnosis(TraceIndex):
         """The pass that ended the program."""
         return next((pass_ for pass_ in reversed(self.trace.passes) if pass_.failed), None)
 
+    @cached_property
+    def lost_pass(self) -> Pass | None:
+        """The same, where it found nothing that a gradient could flow to."""
+        failure = self.trace.failure
+        return self.failed_pass() if failure is not None and NO_GRADIENT in failure.message else None
+
 
 def once_a_line(family: Family) -> Family:
     """A family whose findings are the same in each turn of a loop: of each line the first is told."""
@@ -250,6 +333,14 @@ def once_a_line(family: Family) -> Family:
                 yield finding
 
     return first_of_each
+
+
+def grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> dict[_Key, list[_Item]]:
+    """Items by what they have in common, in the order they came."""
+    groups: dict[_Key, list[_Item]] = {}
+    for item in items:
+        groups.setdefault(key(item), []).append(item)
+    return groups
 
 
 def fed_by(pass_: Pass) -> list[str]:
@@ -290,6 +381,20 @@ def argument(op: Op, name: str, at: int | None = None) -> str:
     return ""
 
 
+def says(call: ast.Call, word: str) -> str:
+    """What a call is written with for one of its keywords."""
+    given = keyword(call, word)
+    return ast.unparse(given.value) if given is not None else ""
+
+
+def number(text: str | None) -> float | None:
+    """The number that a text is."""
+    try:
+        return float(text or "")
+    except ValueError:
+        return None
+
+
 def times(tensor: Tensor) -> str:
     """A shape for a sentence."""
     return "×".join(map(str, tensor.shape)) if tensor.shape else "()"
@@ -302,3 +407,33 @@ def numbers_of(tensor: Tensor | None) -> Sequence[float]:
         return ()
     numbers = [float(number) for number in data]
     return numbers if all(map(math.isfinite, numbers)) else ()
+
+
+def extent(tensor: Tensor | None) -> tuple[float, float] | None:
+    """Its smallest and largest element, when they are known and no NaN is among them."""
+    numbers, summary = numbers_of(tensor), tensor.summary if tensor is not None else None
+    if numbers:
+        return min(numbers), max(numbers)
+    return (float(summary.min), float(summary.max)) if summary is not None and not summary.nan else None
+
+
+def size_of(tensor: Tensor | None) -> float | None:
+    """Root mean square of its elements; None when they are unknown or not finite."""
+    if tensor is None or tensor.contents != "known" or 0 in tensor.shape:
+        return None
+    if tensor.summary is not None:
+        if tensor.summary.nan or tensor.summary.inf:
+            return None
+        return float(tensor.summary.norm) / math.sqrt(math.prod(tensor.shape))
+    numbers = numbers_of(tensor)
+    return math.hypot(*numbers) / math.sqrt(len(numbers)) if numbers else None
+
+
+def is_zero(tensor: Tensor | None) -> bool:
+    """Whether every element is known to be 0."""
+    return size_of(tensor) == 0.0
+
+
+def is_alike(one: Tensor | None, other: Tensor | None) -> bool:
+    """Whether two states hold the same numbers, as far as these are known."""
+    return one is not None and other is not None and (one.data, one.summary) == (other.data, other.summary)

@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, line, numbers_of
+from engine.findings.diagnosis import Diagnosis, extent, grouped, is_zero, line, numbers_of, size_of
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
 LAYERS = 5
@@ -24,23 +24,6 @@ ROUNDING = 1e-5
 FEW = 8  # elements; a lesson about `relu(-2)` is no dead layer
 
 
-def size_of(tensor: Tensor | None) -> float | None:
-    """Root mean square of its elements; None when they are unknown or not finite."""
-    if tensor is None or tensor.contents != "known" or 0 in tensor.shape:
-        return None
-    if tensor.summary is not None:
-        if tensor.summary.nan or tensor.summary.inf:
-            return None
-        return float(tensor.summary.norm) / math.sqrt(math.prod(tensor.shape))
-    numbers = numbers_of(tensor)
-    return math.sqrt(sum(number * number for number in numbers) / len(numbers)) if numbers else None
-
-
-def is_zero(tensor: Tensor | None) -> bool:
-    """Whether every element is known to be 0."""
-    return size_of(tensor) == 0.0
-
-
 def _sampled(passes: Sequence[Pass]) -> list[Pass]:
     """First, last and some between: of a long training they tell what all do."""
     if len(passes) <= LOOKED_AT:
@@ -52,10 +35,9 @@ def gradients_over_depth(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The gradient that enters the products of weights: over the layers, and over the rounds of one weight."""
     if not any(True for _ in diagnosis.ops_named(PRODUCTS)):
         return
-    passes = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and not pass_.failed]
-    looked_at = [_entering(diagnosis, pass_) for pass_ in _sampled(passes)]
+    looked_at = [_entering(diagnosis, pass_) for pass_ in _sampled(diagnosis.ended)]
     if looked_at and any(len(products) >= LAYERS for products in looked_at):
-        yield from _over_layers(diagnosis, looked_at, passes[-1])
+        yield from _over_layers(diagnosis, looked_at, diagnosis.ended[-1])
         yield from _over_time(diagnosis, looked_at)
 
 
@@ -88,9 +70,7 @@ def _entering(diagnosis: Diagnosis, pass_: Pass) -> list[_Product]:
 def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pass) -> Iterator[Finding]:
     ratios: list[float] = []
     for products in looked_at:
-        layers: dict[str, list[_Product]] = {}
-        for product in products:
-            layers.setdefault(product.weight, []).append(product)
+        layers = grouped(products, lambda product: product.weight)
         if len(layers) < LAYERS:
             return
         (first, *_), *_, (final, *_) = layers.values()
@@ -99,9 +79,8 @@ def _over_layers(diagnosis: Diagnosis, looked_at: list[list[_Product]], last: Pa
         ratios.append(first.size / final.size)
     code = _verdict(ratios, "gradient_vanishes", "gradient_explodes")
     if code:
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             code,
-            "warning",
             first.op.span,
             tensors=(first.weight, final.weight),
             nodes=first.op.nodes[-1:],
@@ -123,22 +102,15 @@ def _most(diagnosis: Diagnosis, pass_: Pass, weight: str) -> str:
     given.update(
         (asked, result) for asked, result in zip(pass_.inputs or (), pass_.results, strict=False) if asked and result
     )
-    tensor = diagnosis.tensors.get(given.get(weight) or "")
-    if tensor is None:
-        return "?"
-    if tensor.summary is not None:
-        return f"{max(abs(float(tensor.summary.min)), abs(float(tensor.summary.max))):.2g}"
-    return f"{max((abs(number) for number in numbers_of(tensor)), default=math.nan):.2g}"
+    ends = extent(diagnosis.tensors.get(given.get(weight) or ""))
+    return f"{max(map(abs, ends)):.2g}" if ends is not None else "?"
 
 
 def _over_time(diagnosis: Diagnosis, looked_at: list[list[_Product]]) -> Iterator[Finding]:
     ratios: dict[str, list[float]] = {}
     rounds: dict[str, list[_Product]] = {}
     for products in looked_at:
-        by_weight: dict[str, list[_Product]] = {}
-        for product in products:
-            by_weight.setdefault(product.weight, []).append(product)
-        for weight, own in by_weight.items():
+        for weight, own in grouped(products, lambda product: product.weight).items():
             early, late = own[0].size, own[-1].size
             is_long = len(own) >= ROUNDS and early > 0 and late > 0
             ratios.setdefault(weight, []).append(early / late if is_long else 1.0)
@@ -147,9 +119,8 @@ def _over_time(diagnosis: Diagnosis, looked_at: list[list[_Product]]) -> Iterato
         code = _verdict(found, "gradient_vanishes_in_time", "gradient_explodes_in_time")
         if code:
             first = rounds[weight][0].op
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 code,
-                "warning",
                 first.span,
                 tensors=(weight,),
                 nodes=first.nodes[-1:],
@@ -220,12 +191,10 @@ def _places_where_always(
 
 def _blocked(diagnosis: Diagnosis, code: str, ops: list[Op], **parameters: str) -> Finding:
     last = ops[-1]
-    return diagnosis.finding(
+    return diagnosis.warning(
         code,
-        "warning",
-        last.span,
+        last,
         tensors=last.outputs[:1],
-        nodes=last.nodes[:1],
         fix=(),
         name=_place(diagnosis, last),
         count=str(len(ops)),
@@ -273,11 +242,9 @@ def _share_at_the_ends(tensor: Tensor, low: float, high: float) -> float:
 
 def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Hidden units with equal weights that got equal gradients: they stay copies of each other."""
-    passes = [pass_ for pass_ in diagnosis.trace.passes if pass_.parent is None and not pass_.failed]
-    if not diagnosis.stepped or not passes:
+    if not diagnosis.stepped or not diagnosis.ended:
         return
-    use = _first_uses(diagnosis)
-    last = passes[-1]
+    use, last = _first_uses(diagnosis), diagnosis.ended[-1]
     deltas = {added.tensor: added.delta for added in last.accumulations if added.tensor in use}
     leaves = sorted(deltas, key=use.__getitem__)
     told = [
@@ -287,9 +254,8 @@ def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     ]
     if told:
         op = diagnosis.trace.ops[use[told[0]]]
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "symmetric_units",
-            "warning",
             op.span,
             tensors=tuple(told),
             nodes=op.nodes[-1:],
@@ -351,15 +317,13 @@ def flat_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
         if not starved:
             continue
         told.add(line(op.span))
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "flat_op",
-            "warning",
             op.span,
             tensors=starved[:8],
             nodes=(node.id,),
             op=op.name,
             leaf=diagnosis.say_all(starved),
-            code=diagnosis.code.excerpt(op.span),
         )
 
 

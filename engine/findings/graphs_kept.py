@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.diagnosis import Diagnosis, grouped, line
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.source import Source
@@ -69,10 +69,9 @@ def _with_graph(diagnosis: Diagnosis, tensors: Iterable[str]) -> list[Tensor]:
 
 def _kept(diagnosis: Diagnosis, call: ast.Call, owner: str, kept: list[Tensor]) -> Finding:
     code = diagnosis.code
-    return diagnosis.finding(
+    return diagnosis.warning(
         "losses_kept",
-        "warning",
-        code.span(call),
+        call,
         tensors=tuple(tensor.id for tensor in kept[:8]),
         nodes=tuple(tensor.grad_fn.node for tensor in kept[:8] if tensor.grad_fn is not None),
         fix=code.method(call.args[0], ".detach()"),
@@ -95,12 +94,10 @@ def totals_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
         if added is None or not _adds_to_itself(diagnosis, op) or not _adds_a_root(diagnosis, op):
             continue
         told.add(line(op.span))
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "total_kept",
-            "warning",
-            op.span,
+            op,
             tensors=op.outputs[:1],
-            nodes=op.nodes[:1],
             fix=code.method(added, ".detach()") if statement is not None else (),
             name=target,
             added=code.short(added),
@@ -141,17 +138,16 @@ def graphs_retained(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`retain_graph=True` where no later pass went through the graph again."""
     if diagnosis.trace.status != "ok" or diagnosis.trace.truncated:
         return
-    asked: dict[str, list[Pass]] = {}
-    for pass_ in diagnosis.trace.passes:
-        if pass_.retain_graph and not pass_.create_graph:
-            asked.setdefault(line(pass_.span), []).append(pass_)
+    asked = grouped(
+        (pass_ for pass_ in diagnosis.trace.passes if pass_.retain_graph and not pass_.create_graph),
+        lambda pass_: line(pass_.span),
+    )
     numbers = {pass_.id: number for number, pass_ in enumerate(diagnosis.trace.passes)}
     for passes in asked.values():
         if any(_is_used_again(diagnosis, pass_, numbers[pass_.id]) for pass_ in passes):
             continue
         call = diagnosis.code.call_at(passes[0].span)
-        word = keyword(call, "retain_graph") if call is not None else None
-        if call is None or word is None:
+        if call is None or (word := keyword(call, "retain_graph")) is None:
             continue
         yield diagnosis.finding(
             "retain_graph_needless",
@@ -178,13 +174,11 @@ def graphs_of_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
         if CREATES not in warning.message or "backward()" not in warning.message:
             continue
         pass_ = next((pass_ for pass_ in diagnosis.trace.passes if pass_.span == warning.span), None)
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "create_graph_in_backward",
-            "warning",
             warning.span,
             nodes=tuple(root.node for root in pass_.roots if root.node is not None) if pass_ is not None else (),
             fix=_not_created(diagnosis, pass_),
-            code=diagnosis.code.excerpt(warning.span),
         )
         return
 
@@ -193,10 +187,7 @@ def _not_created(diagnosis: Diagnosis, pass_: Pass | None) -> Edits:
     """Without the word, when no pass went through the gradients' own graph."""
     call = diagnosis.code.call_at(pass_.span) if pass_ is not None else None
     word = keyword(call, "create_graph") if call is not None else None
-    if (
-        call is None
-        or word is None
-        or any(node.made_by is not None and node.id in diagnosis.visited for node in diagnosis.trace.nodes)
-    ):
+    is_used = any(node.made_by is not None and node.id in diagnosis.visited for node in diagnosis.trace.nodes)
+    if call is None or word is None or is_used:
         return ()
     return diagnosis.code.argument_removed(call, word)

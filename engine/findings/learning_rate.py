@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.diagnosis import Diagnosis, grouped, line
 from engine.findings.optimizers import made_by, receiver
 from engine.program.edits import Edits
 from engine.program.names import dotted, keyword
@@ -15,11 +15,8 @@ TOO_EARLY = "before `optimizer.step()`"
 
 def steps_of_zero(diagnosis: Diagnosis) -> Iterator[Finding]:
     """An optimizer whose learning rate is 0 in all steps, or in all from some step on."""
-    by_place: dict[tuple[str | None, Span | None], list[Update]] = {}
-    for update in diagnosis.trace.updates:
-        if update.kind == "step" and update.changes and not update.raised:
-            by_place.setdefault((receiver(diagnosis, update), update.span), []).append(update)
-    for steps in by_place.values():
+    whole = (step for step in diagnosis.steps if step.changes and not step.raised)
+    for steps in grouped(whole, lambda step: (receiver(diagnosis, step), step.span)).values():
         still = [_rate(step) == 0 for step in steps]
         at = still.index(True) if True in still else len(steps)
         if not all(still[at:]) or 2 * at > len(steps) or at == len(steps):
@@ -35,7 +32,6 @@ def steps_of_zero(diagnosis: Diagnosis) -> Iterator[Finding]:
             step_line=line(first.span),
             count=str(len(steps) - at),
             of=str(len(steps)),
-            code=diagnosis.code.excerpt(span),
         )
 
 
@@ -93,12 +89,10 @@ def scheduler_before_step(diagnosis: Diagnosis) -> Iterator[Finding]:
         statement = code.statement_at(warning.span)
         step = next((update for update in diagnosis.trace.updates if update.kind == "step"), None)
         other = code.statement_at(step.span) if step is not None else None
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "scheduler_before_step",
-            "warning",
             warning.span,
             fix=code.moved(statement, after=other) if code.follows(statement, other) else (),
             step_line=line(step.span if step is not None else None),
-            code=diagnosis.code.excerpt(warning.span),
         )
         return

@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, line, once_a_line
+from engine.findings.diagnosis import Diagnosis, by_number, line, once_a_line, says
 from engine.ops import MAKES_LEAF
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
@@ -36,9 +36,8 @@ def gradients_not_kept(diagnosis: Diagnosis) -> Iterator[Finding]:
             return  # told by `leaves_rebound`
         made = _last_result(diagnosis, node.value) if isinstance(node, ast.Attribute) else None
         maker = diagnosis.maker.get(made.id) if made is not None else None
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "grad_of_non_leaf",
-            "warning",
             warning.span,
             tensors=(made.id,) if made is not None else (),
             nodes=(made.grad_fn.node,) if made is not None and made.grad_fn is not None else (),
@@ -82,40 +81,32 @@ def meant_as_leaves(diagnosis: Diagnosis) -> dict[str, tuple[ast.Assign, ast.Cal
 
 
 def _asks_for_gradient(call: ast.Call) -> bool:
-    word = keyword(call, "requires_grad")
-    return word is not None and isinstance(word.value, ast.Constant) and word.value.value is True
+    return says(call, "requires_grad") == "True"
 
 
 def _starts_at_a_nameless_leaf(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether it only reshapes, converts or scales a leaf that has no name of its own."""
+    maker: Op | None = op
     for _ in range(STEPS_TOO_FAR):
-        if op.name not in SMALL_STEPS:
-            return False
-        tracked = [input_ for input_ in op.inputs if diagnosis.is_tracked(input_)]
-        if len(tracked) != 1 or diagnosis.has_names(tracked[0]):
+        tracked = list(filter(diagnosis.is_tracked, maker.inputs)) if maker is not None else []
+        if maker is None or maker.name not in SMALL_STEPS or len(tracked) != 1 or diagnosis.has_names(tracked[0]):
             return False
         if diagnosis.is_tracked_leaf(tracked[0]):
             return True
         maker = diagnosis.maker.get(tracked[0])
-        if maker is None:
-            return False
-        op = maker
     return False
 
 
 def _one_step_too_far(diagnosis: Diagnosis, name: str, statement: ast.Assign, call: ast.Call, op: Op) -> Finding:
-    code = diagnosis.code
-    return diagnosis.finding(
+    return diagnosis.warning(
         "leaf_made_non_leaf",
-        "warning",
-        code.span(statement.value),
+        statement.value,
         tensors=op.outputs[:1],
         nodes=op.nodes,
         fix=asked_last(diagnosis, statement, call),
         name=name,
         op=op.name,
         line=str(statement.lineno),
-        code=code.short(statement.value),
     )
 
 
@@ -137,17 +128,16 @@ def untracked_gradients(diagnosis: Diagnosis) -> Iterator[Finding]:
         dotted(node.value): node
         for node in reversed(code.attributes)
         if node.attr == "grad" and isinstance(node.ctx, ast.Load) and not _is_asked(diagnosis, node)
-        and node.lineno not in diagnosis.trace.lines_not_run
+        and diagnosis.has_run(node)
     }  # fmt: skip
     for name, node in read.items():
         alike = diagnosis.bound_to(node.value)
         if not alike or not all(_could_have_had_one(diagnosis, tensor) for tensor in alike):
             continue
         record = alike[-1]
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "grad_of_untracked",
-            "warning",
-            code.span(node),
+            node,
             tensors=(record.id,),
             fix=_asked_for(diagnosis, name),
             name=name,
@@ -165,7 +155,7 @@ def _is_asked(diagnosis: Diagnosis, node: ast.Attribute) -> bool:
 def _could_have_had_one(diagnosis: Diagnosis, record: Tensor) -> bool:
     """Whether it is plain data of floating point that a pass used and that was never tracked."""
     identity = diagnosis.identity(record.id)
-    states = [tensor for tensor in diagnosis.trace.tensors if diagnosis.identity(tensor.id) == identity]
+    states = [tensor for tensor in diagnosis.trace.tensors if identity in (tensor.id, tensor.identity)]
     is_float = record.dtype.startswith(("float", "bfloat"))
     if record.role != "leaf" or not is_float or not record.is_leaf or any(state.requires_grad for state in states):
         return False
@@ -174,8 +164,7 @@ def _could_have_had_one(diagnosis: Diagnosis, record: Tensor) -> bool:
 
 
 def _asked_for(diagnosis: Diagnosis, name: str) -> Edits:
-    made = [binding for binding in diagnosis.code.bindings if dotted(binding.targets[0]) == name]
-    call = made[0].value if len(made) == 1 else None
+    call = diagnosis.value_of(name)
     if not isinstance(call, ast.Call) or called(call) not in MAKES_LEAF or keyword(call, "requires_grad") is not None:
         return ()
     return (diagnosis.code.argument_added(call, "requires_grad=True"),)
@@ -189,10 +178,9 @@ def leaves_rebound(diagnosis: Diagnosis) -> Iterator[Finding]:
     code = diagnosis.code
     name, (statement, _) = next(iter(rebound.items()))
     fixes = [_updated_in_place(diagnosis, again) for again, _ in rebound.values()]
-    yield diagnosis.finding(
+    yield diagnosis.warning(
         "leaf_rebound",
-        "warning",
-        code.span(statement.value),
+        statement.value,
         tensors=[output for _, op in rebound.values() for output in op.outputs[:1]],
         nodes=[node for _, op in rebound.values() for node in op.nodes],
         fix=tuple(edit for fix in fixes for edit in fix) if all(fixes) else (),
@@ -210,11 +198,8 @@ def _rebound(diagnosis: Diagnosis) -> dict[str, tuple[ast.Assign, Op]]:
         name = dotted(statement.targets[0])
         if not name or not any(is_grad_of(node, name) for node in ast.walk(statement.value)):
             continue
-        if not any(
-            dotted(node) == name
-            for node in ast.walk(statement.value)
-            if not is_grad_of(code.parents.get(node, node), name)
-        ):
+        others = (node for node in ast.walk(statement.value) if not is_grad_of(code.parents.get(node, node), name))
+        if not any(dotted(node) == name for node in others):
             continue  # the gradient alone is not the tensor
         for op in diagnosis.ops_at(code.span(statement.value)):
             result = diagnosis.output_of(op)
@@ -242,15 +227,9 @@ def subtraction(code: Source, statement: ast.Assign) -> str:
 def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`nn.Parameter(...)` in `forward`: a new leaf at each call, which no optimizer knows."""
     code = diagnosis.code
-    members = {
-        diagnosis.identity(parameter.tensor) for module in diagnosis.trace.modules for parameter in module.parameters
-    }
-    loose = [
-        tensor
-        for tensor in diagnosis.trace.tensors
-        if tensor.role == "parameter" and tensor.identity is None and tensor.id not in members
-    ]
-    for call in code.calls if loose else ():
+    loose = {tensor.id for tensor in diagnosis.trace.tensors if tensor.role == "parameter" and tensor.identity is None}
+    leaves = sorted((loose - diagnosis.root_of.keys()) & diagnosis.fed, key=by_number)
+    for call in code.calls if leaves else ():
         function = code.function(call)
         if called(call) != "Parameter" or function is None or function.name != "forward":
             continue
@@ -258,13 +237,4 @@ def parameters_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
         kept = isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute)
         if kept and any(isinstance(above, ast.If) for above in code.around(call)):
             continue  # made at the first call and kept
-        leaves = [tensor.id for tensor in loose if tensor.id in diagnosis.fed]
-        if leaves:
-            yield diagnosis.finding(
-                "parameter_made_in_forward",
-                "warning",
-                code.span(call),
-                tensors=leaves[:8],
-                code=code.short(call),
-                count=str(len(leaves)),
-            )
+        yield diagnosis.warning("parameter_made_in_forward", call, tensors=leaves[:8], count=str(len(leaves)))

@@ -3,11 +3,17 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, line, numbers_of, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, extent, line, once_a_line, times
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
 
+STRETCHING = {
+    "sub": "difference_broadcast",
+    "rsub": "difference_broadcast",
+    "eq": "comparison_broadcast",
+    "ne": "comparison_broadcast",
+}
 DIFFERENT_SIZE = "Using a target size"
 ELEMENTWISE_LOSSES = frozenset("mse_loss l1_loss smooth_l1_loss huber_loss".split())
 PASSING = frozenset("squeeze unsqueeze view reshape flatten contiguous float double to clone dropout".split())
@@ -18,7 +24,8 @@ AFTER_LAYERS = frozenset(
 )
 DECIDES = frozenset("gt ge lt le round sign".split())
 """Ops that make a class out of a score."""
-LOSSES = ("cross_entropy", "nll_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits")
+CLASS_LOSSES = ("cross_entropy", "nll_loss")
+LOSSES = (*CLASS_LOSSES, "binary_cross_entropy", "binary_cross_entropy_with_logits")
 LOSS_FUNCTIONS = frozenset(
     (
         *LOSSES,
@@ -34,63 +41,47 @@ SOFTMAX_LAYERS = frozenset(("Softmax", "LogSoftmax", "Softmin"))
 
 @once_a_line
 def losses_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """PyTorch's own warning that prediction and target were broadcast against each other."""
-    for op in diagnosis.ops_named(sorted(ELEMENTWISE_LOSSES)):
+    """Predictions and targets stretched against each other: PyTorch warns of it in a loss; of (n,) against the (n, 1)
+    of a layer, subtracted or compared, it says nothing."""
+    for op in diagnosis.ops_named((*sorted(ELEMENTWISE_LOSSES), *STRETCHING)):
         first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
         if first is None or second is None or first.shape == second.shape:
             continue
-        if any(DIFFERENT_SIZE in warning.message and warning.span == op.span for warning in diagnosis.trace.warnings):
+        if op.name in STRETCHING:
+            column, row = (first, second) if len(first.shape) == 2 else (second, first)
+            if _is_stretched_layer(diagnosis, op, column, row):
+                yield _stretched(diagnosis, op, STRETCHING[op.name], column, row)
+        elif any(DIFFERENT_SIZE in warning.message and warning.span == op.span for warning in diagnosis.trace.warnings):
             yield _stretched(diagnosis, op, "loss_broadcast", first, second)
 
 
-@once_a_line
-def differences_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """(n,) against the (n, 1) of a layer: every prediction minus every target."""
-    for op, column, row in _columns_against_rows(diagnosis, ("sub", "rsub")):
-        maker = diagnosis.maker.get(column.id)  # a column made by `unsqueeze` or `view` is meant
-        if not diagnosis.reaches_a_pass(op) or maker is None or maker.name not in MADE_BY_LAYERS | AFTER_LAYERS:
-            continue
-        if diagnosis.identity(column.id) not in map(diagnosis.identity, diagnosis.made_from(row.id)[:1]):
-            yield _stretched(diagnosis, op, "difference_broadcast", column, row)
-
-
-@once_a_line
-def comparisons_broadcast(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """(n, 1) predictions compared with (n,) targets: an accuracy over n × n pairs."""
-    for op, column, row in _columns_against_rows(diagnosis, ("eq", "ne")):
+def _is_stretched_layer(diagnosis: Diagnosis, op: Op, column: Tensor, row: Tensor) -> bool:
+    """Whether it is an (n, 1) that a layer gave, and an (n,); a column made by `unsqueeze` or `view` is meant."""
+    size = column.shape[0] if column.shape else 0
+    if len(op.broadcast) != 2 or size < 2 or column.shape != (size, 1) or row.shape != (size,):
+        return False
+    if STRETCHING[op.name] == "comparison_broadcast":
         maker = last_maker(diagnosis, column)
-        if maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES:
-            yield _stretched(diagnosis, op, "comparison_broadcast", column, row)
-
-
-def _columns_against_rows(diagnosis: Diagnosis, names: tuple[str, str]) -> Iterator[tuple[Op, Tensor, Tensor]]:
-    """Ops of an (n, 1) and an (n,)."""
-    for op in diagnosis.ops_named(names):
-        first, second = diagnosis.input_of(op), diagnosis.input_of(op, 1)
-        if first is None or second is None or len(op.broadcast) != 2:
-            continue
-        column, row = (first, second) if len(first.shape) == 2 else (second, first)
-        size = column.shape[0] if column.shape else 0
-        if size >= 2 and column.shape == (size, 1) and row.shape == (size,):
-            yield op, column, row
+        return maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS | DECIDES
+    maker = diagnosis.maker.get(column.id)
+    is_own = diagnosis.identity(column.id) in map(diagnosis.identity, diagnosis.made_from(row.id)[:1])
+    is_given = maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS
+    return is_given and diagnosis.reaches_a_pass(op) and not is_own
 
 
 def _stretched(diagnosis: Diagnosis, op: Op, code: str, first: Tensor, second: Tensor) -> Finding:
-    shape = tuple(_broadcast(first.shape, second.shape))
-    return diagnosis.finding(
+    return diagnosis.warning(
         code,
-        "warning",
         op.span,
         tensors=(first.id, second.id),
         nodes=op.nodes[-1:],
         fix=_squeezed(diagnosis, op, first, second),
         op=op.name,
-        code=diagnosis.code.excerpt(op.span),
         first=diagnosis.say(first.id),
         second=diagnosis.say(second.id),
         first_shape=times(first),
         second_shape=times(second),
-        shape="×".join(map(str, shape)),
+        shape="×".join(map(str, _broadcast(first.shape, second.shape))),
     )
 
 
@@ -102,33 +93,23 @@ def _broadcast(first: tuple[int, ...], second: tuple[int, ...]) -> list[int]:
 
 def _squeezed(diagnosis: Diagnosis, op: Op, first: Tensor, second: Tensor) -> Edits:
     """The last axis of 1 taken off the operand that has it, where the code shows that operand."""
-    longer, at = (first, 0) if len(first.shape) > len(second.shape) else (second, 1)
-    shorter = second if at == 0 else first
+    shorter, longer = sorted((first, second), key=lambda operand: len(operand.shape))
     if longer.shape != (*shorter.shape, 1):
         return ()
     code = diagnosis.code
-    node = code.at(op.span)
-    parts: list[ast.expr] = []
-    if isinstance(node, ast.BinOp):
-        parts = [node.left, node.right]
-    elif isinstance(node, ast.Compare):
-        parts = [node.left, *node.comparators]
-    elif isinstance(node, ast.Call):
-        parts = list(node.args)
-    if len(op.inputs) < 2 or len(parts) != 2:
-        return ()
-    place = 0 if op.inputs[0] == longer.id else 1
-    return code.method(parts[place], ".squeeze(-1)")
+    match code.at(op.span):
+        case (
+            ast.BinOp(left=left, right=right)
+            | ast.Compare(left=left, comparators=[right])
+            | ast.Call(args=[left, right])
+        ) if len(op.inputs) > 1:
+            return code.method(left if op.inputs[0] == longer.id else right, ".squeeze(-1)")
+    return ()
 
 
 def last_maker(diagnosis: Diagnosis, tensor: Tensor | None) -> Op | None:
     """The op a value comes from, seen through ops that hand values on."""
-    for _ in range(4):
-        maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
-        if maker is None or maker.name not in PASSING or not maker.inputs:
-            return maker
-        tensor = diagnosis.tensors.get(maker.inputs[0])
-    return None
+    return diagnosis.origin(tensor.id, PASSING, 3) if tensor is not None else None
 
 
 @once_a_line
@@ -139,9 +120,8 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
         if wrong is None:
             continue
         maker = last_maker(diagnosis, diagnosis.input_of(op))
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             wrong,
-            "warning",
             op.span,
             tensors=op.inputs[:1],
             nodes=op.nodes[-1:],
@@ -165,14 +145,8 @@ def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
         return "sigmoid_before_logits_loss" if name in ("sigmoid", "softmax") else None
     if op.name == "binary_cross_entropy":
         return "bce_without_sigmoid" if name in (*MADE_BY_LAYERS, "relu") else None
-    return "nll_without_log_softmax" if _has_a_positive(given) else None
-
-
-def _has_a_positive(tensor: Tensor | None) -> bool:
-    """A logarithm of a probability is never above 0."""
-    if tensor is not None and tensor.summary is not None:
-        return float(tensor.summary.max) > 1e-6
-    return any(number > 1e-6 for number in numbers_of(tensor))
+    ends = extent(given)  # a logarithm of a probability is never above 0
+    return "nll_without_log_softmax" if ends is not None and ends[1] > 1e-6 else None
 
 
 def _mended(diagnosis: Diagnosis, op: Op, maker: Op | None, wrong: str) -> Edits:
@@ -209,11 +183,8 @@ def _out_of_sequential(diagnosis: Diagnosis, layer: str) -> Edits:
         call for call in code.calls if called(call) == layer and dotted(call.func).startswith(("nn.", "torch.nn."))
     ]
     if layer == "ReLU":  # others before it are meant
-        layers = [
-            layer_
-            for layer_ in layers
-            if isinstance(above := code.parents.get(layer_), ast.Call) and above.args[-1] is layer_
-        ]
+        last = {call.args[-1] for call in code.calls if call.args}
+        layers = [call for call in layers if call in last]
     above = code.parents.get(layers[0]) if len(layers) == 1 else None
     if isinstance(above, ast.Call) and called(above) == "Sequential" and len(above.args) > 1:
         return code.argument_removed(above, layers[0])
@@ -244,9 +215,8 @@ def softmax_without_dim(diagnosis: Diagnosis) -> Iterator[Finding]:
         if op is None or given is None:
             continue
         dim = 0 if len(given.shape) in (0, 1, 3) else 1
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "softmax_without_dim",
-            "warning",
             warning.span,
             tensors=(given.id,),
             nodes=op.nodes,

@@ -3,11 +3,11 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, fed_by, line
+from engine.findings.diagnosis import Diagnosis, fed_by, grouped, line
 from engine.findings.optimizers import calls_bound, receiver
 from engine.program.names import called, dotted, names_read
 from engine.program.tree import Loop
-from engine.trace import Finding, Module, Pass, Span, Update
+from engine.trace import Finding, Module, Pass, Update
 
 KEEPERS = frozenset("append add extend insert update put save state_dict deepcopy".split())
 """Calls that keep a model for later: then each one is meant."""
@@ -17,7 +17,8 @@ GIVE_THE_MODULE = frozenset("to cuda cpu double float half bfloat16 train eval r
 
 def models_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model made in the turn that trains it: each one takes a single step, from the start again."""
-    for passes in _passes_by_place(diagnosis).values():
+    for turns in diagnosis.passes_by_place.values():
+        passes = [pass_ for pass_ in turns if pass_.kind == "backward" and pass_.accumulations]
         roots = [_models(diagnosis, pass_) for pass_ in passes]
         if len(passes) < 2 or any(len(root) != 1 for root in roots):
             continue
@@ -39,14 +40,6 @@ def models_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
             count=str(len(models)),
             pass_line=line(passes[0].span),
         )
-
-
-def _passes_by_place(diagnosis: Diagnosis) -> dict[Span | None, list[Pass]]:
-    found: dict[Span | None, list[Pass]] = {}
-    for pass_ in diagnosis.trace.passes:
-        if not pass_.failed and pass_.kind == "backward" and pass_.accumulations and pass_.parent is None:
-            found.setdefault(pass_.span, []).append(pass_)
-    return found
 
 
 def _models(diagnosis: Diagnosis, pass_: Pass) -> list[Module]:
@@ -123,21 +116,17 @@ def _varied(around: ast.AST) -> frozenset[str]:
 def optimizers_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
     """An optimizer with a memory that is made again while the same parameters are trained: its memory is gone each
     time."""
-    steps: dict[tuple[str, str], list[Update]] = {}
-    for step in diagnosis.steps:
-        if step.optimizer and not step.raised:
-            steps.setdefault((receiver(diagnosis, step), step.optimizer), []).append(step)
-    for (name, kind), own in steps.items():
+    whole = (step for step in diagnosis.steps if step.optimizer and not step.raised)
+    for (name, kind), own in grouped(whole, lambda step: (receiver(diagnosis, step), step.optimizer)).items():
         fresh = [step for step in own if _starts_without_memory(step)]
         made = _optimizer_maker(diagnosis, name, kind)
         if len(fresh) < 2 or made is None or not _is_same_beginning(diagnosis, fresh):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "optimizer_made_anew",
-            "warning",
-            diagnosis.code.span(made),
+            made,
             name=dotted(made.targets[0]),
-            type=kind,
+            type=kind or "",
             count=str(len(own)),
             times=str(len(fresh)),
         )
@@ -147,7 +136,7 @@ def _starts_without_memory(step: Update) -> bool:
     return bool(step.state) and all(change.before is None and change.before_text is None for change in step.state)
 
 
-def _optimizer_maker(diagnosis: Diagnosis, name: str, kind: str) -> ast.Assign | None:
+def _optimizer_maker(diagnosis: Diagnosis, name: str, kind: str | None) -> ast.Assign | None:
     """The one statement that makes it, when that runs anew each time."""
     code = diagnosis.code
     alike = calls_bound(diagnosis, kind)

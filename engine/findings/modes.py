@@ -26,10 +26,6 @@ def _layers(diagnosis: Diagnosis) -> list[Op]:
     return sorted(diagnosis.ops_named(DROPOUTS | NORMS), key=lambda op: diagnosis.op_at[op.id])
 
 
-def _last_step(diagnosis: Diagnosis) -> int:
-    return max((diagnosis.update_step.get(step.id, 0) for step in diagnosis.steps), default=-1)
-
-
 def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Steps after forward passes in eval mode, of layers that had been trained in train mode before: by the same
     `backward()`, or by another, which then trains on what it should only look at."""
@@ -44,9 +40,8 @@ def trained_in_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
         elif op.module in before:
             switch, is_same = _switch(diagnosis.code, "eval"), before[op.module].span == pass_.span
             step = _step_after(diagnosis, pass_)
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "trained_in_eval" if is_same else "trained_while_evaluating",
-                "warning",
                 op.span if is_same else pass_.span,
                 tensors=op.outputs[:1],
                 nodes=op.nodes[:1],
@@ -77,15 +72,15 @@ def never_in_train_mode(diagnosis: Diagnosis) -> Iterator[Finding]:
         module = diagnosis.modules.get(op.module or "")
         if module is None or op.grad_mode != "grad" or op.module in trained or not _takes_part(op):
             continue
-        top = diagnosis.outermost(module).path
+        root = diagnosis.outermost(module)
+        top, leaves = root.path, diagnosis.leaves_of.get(root.id, set())
         evals = [call for call in code.calls if dotted(call.func) == f"{top}.eval" and not call.args]
-        if len(evals) != 1 or not _moves(diagnosis, top) or _trained_by(diagnosis, op) is None:
+        if len(evals) != 1 or leaves.isdisjoint(diagnosis.stepped) or _trained_by(diagnosis, op) is None:
             continue
         evaluated = any(other.module == op.module and other.grad_mode != "grad" for other in layers)
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "never_in_train_mode",
-            "warning",
-            code.span(evals[0]),
+            evals[0],
             tensors=op.outputs[:1],
             nodes=op.nodes[:1],
             fix=() if evaluated else (code.replace(evals[0], f"{top}.train()"),),
@@ -103,19 +98,9 @@ def _takes_part(op: Op) -> bool:
     return op.name in NORMS or argument(op, "p", 1) not in ("0", "0.0")
 
 
-def _moves(diagnosis: Diagnosis, model: str) -> bool:
-    """Whether some parameter of a model was trained."""
-    return any(
-        diagnosis.identity(member.tensor) in diagnosis.stepped
-        for module in diagnosis.trace.modules
-        if diagnosis.outermost(module).path == model
-        for member in module.parameters
-    )
-
-
 def _trained_by(diagnosis: Diagnosis, op: Op) -> Pass | None:
     """The pass that came back through what was made of its output, when a step followed."""
-    output, last = diagnosis.output_of(op), _last_step(diagnosis)
+    output, last = diagnosis.output_of(op), diagnosis.trained_until
     made = output.grad_fn if output is not None else None
     number = diagnosis.visited.get(made.node) if made is not None else None
     pass_ = diagnosis.trace.passes[number] if number is not None else None
@@ -124,12 +109,8 @@ def _trained_by(diagnosis: Diagnosis, op: Op) -> Pass | None:
 
 def _switch(code: Source, method: str) -> ast.Call | None:
     """The first `model.eval()` or `model.train()`."""
-    found = [
-        call
-        for call in code.calls
-        if isinstance(call.func, ast.Attribute) and call.func.attr == method and not call.args
-    ]
-    return min(found, key=lambda call: call.lineno) if found else None
+    methods = (call for call in code.calls if isinstance(call.func, ast.Attribute) and not call.args)
+    return min((call for call in methods if called(call) == method), key=lambda call: call.lineno, default=None)
 
 
 def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -155,16 +136,15 @@ def evaluated_in_train(diagnosis: Diagnosis) -> Iterator[Finding]:
         return
     first = found[0]
     module = diagnosis.modules[first.module or ""]
-    around = _top_call(diagnosis, first)
+    around = diagnosis.call_around(first)
     span = around.span if around is not None and around.span is not None else first.span
     statement = code.statement_at(span)
     top = diagnosis.outermost(module).path
     above = code.enclosing(statement, ast.With)
     is_safe = above is not None and (code.runs_once(above) or _comes_back(code, above, top))
     known = any(variable.name == top and variable.module is not None for variable in diagnosis.trace.variables)
-    yield diagnosis.finding(
+    yield diagnosis.warning(
         "evaluated_in_train",
-        "warning",
         span,
         tensors=first.outputs[:1],
         fix=code.line_before(above, f"{top}.eval()") if above is not None and known and is_safe else (),
@@ -192,20 +172,10 @@ def _comes_back(code: Source, evaluation: ast.With, model: str) -> bool:
     return False
 
 
-def _top_call(diagnosis: Diagnosis, op: Op) -> ModuleCall | None:
-    """The call of a model during which an op ran."""
-    at, places = diagnosis.op_at[op.id], diagnosis.op_at
-    tops = (call for call in diagnosis.trace.calls if call.parent is None)
-    return next(
-        (call for call in tops if places.get(call.first_op or "", at + 1) <= at <= places.get(call.last_op or "", -1)),
-        None,
-    )
-
-
 def _is_asked_for(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether `train()` was called for this very evaluation: above it, with no pass between."""
     code = diagnosis.code
-    top = _top_call(diagnosis, op)
+    top = diagnosis.call_around(op)
     place = code.statement_at(top.span) if top is not None else None
     passes = [pass_.span.line for pass_ in diagnosis.trace.passes if pass_.span is not None]
     for call in code.calls:
@@ -236,7 +206,7 @@ def _predicts(diagnosis: Diagnosis, op: Op, trained: Op) -> bool:
     """Whether the whole model ran, and training begins at what the model gives alone; a generator learns through
     another, and its samples are drawn as it was trained."""
     calls = (call for call in diagnosis.trace.calls if call.parent is None and call.module == _model(diagnosis, op))
-    runs = any(op in _ops_of(diagnosis, call) for call in calls if call.grad_mode != "grad")
+    runs = any(op in diagnosis.ops_of(call) for call in calls if call.grad_mode != "grad")
     roots = {root.tensor for pass_ in diagnosis.trace.passes for root in pass_.roots}
     made = set(_made_of(diagnosis, trained))
     takers = (taker for value in made for taker in diagnosis.takers.get(value, ()))
@@ -259,17 +229,15 @@ def _model(diagnosis: Diagnosis, op: Op) -> str | None:
     """The outermost module with parameters that an op ran in."""
     module = diagnosis.modules.get(op.module or "")
     root = diagnosis.outermost(module).id if module is not None else None
-    return root if root in diagnosis.models else None
+    return root if root in diagnosis.leaves_of else None
 
 
 def in_eval(diagnosis: Diagnosis) -> set[int]:
     """Places of the ops whose innermost running module was in eval mode."""
     found: set[int] = set()
     for call in diagnosis.trace.calls:  # outer calls first
-        first, last = diagnosis.op_at.get(call.first_op or ""), diagnosis.op_at.get(call.last_op or "")
-        if first is not None and last is not None:
-            inside = range(first, last + 1)
-            (found.difference_update if call.training else found.update)(inside)
+        inside = [diagnosis.op_at[op.id] for op in diagnosis.ops_of(call)]
+        (found.difference_update if call.training else found.update)(inside)
     return found
 
 
@@ -282,7 +250,7 @@ def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:
     ]
     if not idle:
         return
-    ops = [op for call in idle for op in _ops_of(diagnosis, call)]
+    ops = [op for call in idle for op in diagnosis.ops_of(call)]
     code = diagnosis.code
     first = idle[0]
     statement = code.statement_at(first.span)
@@ -304,13 +272,8 @@ def evaluated_with_grad(diagnosis: Diagnosis) -> Iterator[Finding]:
     )
 
 
-def _ops_of(diagnosis: Diagnosis, call: ModuleCall) -> list[Op]:
-    first, last = diagnosis.op_at.get(call.first_op or ""), diagnosis.op_at.get(call.last_op or "")
-    return [] if first is None or last is None else list(diagnosis.trace.ops[first : last + 1])
-
-
 def _is_for_nothing(diagnosis: Diagnosis, call: ModuleCall) -> bool:
-    ops = _ops_of(diagnosis, call)
+    ops = diagnosis.ops_of(call)
     return any(op.nodes for op in ops) and not any(map(diagnosis.reaches_a_pass, ops))
 
 
@@ -321,5 +284,5 @@ def switches_without_with(diagnosis: Diagnosis) -> Iterator[Finding]:
         above = code.parents.get(call)
         name = dotted(call.func)
         is_switch = called(call) in SWITCHES and name.startswith(MODULE_PREFIXES)
-        if is_switch and isinstance(above, ast.Expr) and call.lineno not in diagnosis.trace.lines_not_run:
-            yield diagnosis.finding("switch_without_with", "error", code.span(call), code=code.short(call))
+        if is_switch and isinstance(above, ast.Expr) and diagnosis.has_run(call):
+            yield diagnosis.finding("switch_without_with", "error", call, code=code.short(call))

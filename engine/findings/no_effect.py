@@ -11,7 +11,7 @@ from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_grad_of, keyword
 from engine.program.source import Source
 from engine.program.spelling import nearest
-from engine.trace import Edit, Finding, Op, Tensor
+from engine.trace import Finding, Op, Tensor
 
 MAKES_NEW = frozenset(
     "add sub mul div clamp clip to float double half bfloat16 long int bool cuda cpu view reshape squeeze unsqueeze"
@@ -99,7 +99,7 @@ def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield diagnosis.finding(
                 "requires_grad_misspelt",
                 "error",
-                code.span(statement),
+                statement,
                 fix=(code.replace(target, f"{code.text(target.value)}.{GRAD_FLAG}"),),
                 **common,
                 name=target.attr,
@@ -109,7 +109,7 @@ def flags_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
             yield diagnosis.finding(
                 "requires_grad_of_module",
                 "error",
-                code.span(statement),
+                statement,
                 fix=(code.replace(statement, f"{receiver}.requires_grad_({code.text(value)})"),),
                 **common,
                 value=code.text(value),
@@ -178,10 +178,9 @@ def clipped_at_the_wrong_time(diagnosis: Diagnosis) -> Iterator[Finding]:
         elif at > max(steps) > max(passes):
             found = "clip_after_step", min(steps), code.moved(statement, before=block[max(steps)])
         if found is not None:
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 found[0],
-                "warning",
-                code.span(call),
+                call,
                 fix=found[2],
                 op=called(call),
                 other_line=str(block[found[1]].lineno),
@@ -194,34 +193,76 @@ def _calls(statement: ast.stmt, method: str) -> bool:
     return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == method
 
 
-def states_shared(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Weights copied onto themselves: what was kept of them in a `state_dict()` is the very memory that went on being
-    trained."""
-    code = diagnosis.code
-    for op in diagnosis.ops_named(("copy_",)) if diagnosis.steps else ():
-        weight, kept = diagnosis.input_of(op), diagnosis.input_of(op, 1)
-        maker = diagnosis.maker.get(diagnosis.identity(kept.id)) if kept is not None else None
-        load, taken = code.call_at(op.span), code.call_at(maker.span if maker is not None else None)
-        if weight is None or kept is None or maker is None or load is None or not load.args or taken is None:
+def copied_onto_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Tensors written from their own memory: what was kept of a model in a `state_dict()` went on being trained, or two
+    names stand for one model, as where a target network was never copied."""
+    told: set[str] = set()
+    for op in diagnosis.ops_named(("copy_", "add_", "lerp_")) if diagnosis.steps else ():
+        target, source = diagnosis.input_of(op), diagnosis.input_of(op, 1)
+        if target is None or source is None or target.storage is None or target.storage != source.storage:
             continue
-        if (
-            weight.storage != kept.storage
-            or called(taken) != "state_dict"
-            or not _moved_between(diagnosis, weight, maker, op)
+        finding = _state_shared(diagnosis, op, target, source)
+        if finding is None and target.shape == source.shape:
+            finding = _two_names(diagnosis, op, target)
+        if finding is not None and finding.code not in told:
+            told.add(finding.code)
+            yield finding
+
+
+def _state_shared(diagnosis: Diagnosis, op: Op, weight: Tensor, kept: Tensor) -> Finding | None:
+    code, maker = diagnosis.code, diagnosis.maker.get(diagnosis.identity(kept.id))
+    load, taken = code.call_at(op.span), code.call_at(maker.span if maker is not None else None)
+    if maker is None or load is None or not load.args or taken is None or called(taken) != "state_dict":
+        return None
+    if op.name != "copy_" or not _moved_between(diagnosis, weight, maker, op):
+        return None
+    copied = f"{{name: value.clone() for name, value in {code.text(taken)}.items()}}"
+    return diagnosis.warning(
+        "state_dict_shared",
+        maker.span,
+        tensors=(diagnosis.identity(weight.id),),
+        fix=(code.replace(taken, copied),),
+        name=code.short(load.args[0]),
+        code=code.short(taken),
+        load_line=line(op.span),
+    )
+
+
+def _two_names(diagnosis: Diagnosis, op: Op, target: Tensor) -> Finding | None:
+    first, second = _names(diagnosis, op)
+    if not first or not second or first == second:
+        return None
+    bound = ((binding, dotted(binding.targets[0]), dotted(binding.value)) for binding in diagnosis.code.bindings)
+    alias = next((binding for binding, *names in bound if sorted(names) == sorted((first, second))), None)
+    return diagnosis.warning(
+        "copied_onto_itself",
+        alias if alias is not None else op.span,
+        tensors=(diagnosis.identity(target.id),),
+        first=first,
+        second=second,
+        copy_line=line(op.span),
+        code=diagnosis.code.excerpt(op.span),
+    )
+
+
+def _names(diagnosis: Diagnosis, op: Op) -> tuple[str, str]:
+    """What a line writes, and what from: two models, or two tensors."""
+    match diagnosis.code.call_at(op.span):
+        case ast.Call(
+            func=ast.Attribute(attr="load_state_dict", value=target),
+            args=[ast.Call(func=ast.Attribute(attr="state_dict", value=source))],
         ):
-            continue
-        copied = f"{{name: value.clone() for name, value in {code.text(taken)}.items()}}"
-        yield diagnosis.finding(
-            "state_dict_shared",
-            "warning",
-            maker.span,
-            tensors=(diagnosis.identity(weight.id),),
-            fix=(code.replace(taken, copied),),
-            name=code.short(load.args[0]),
-            code=code.short(taken),
-            load_line=line(op.span),
-        )
-        return
+            return dotted(target), dotted(source)
+        case ast.Call(func=ast.Attribute(attr=name, value=target), args=[source, *_]) if name == op.name:
+            return _tensor(target), _tensor(source)
+    return "", ""
+
+
+def _tensor(node: ast.expr) -> str:
+    """The name of the tensor that methods are called on in turn."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+    return dotted(node).removesuffix(".data")
 
 
 def _moved_between(diagnosis: Diagnosis, weight: Tensor, first: Op, last: Op) -> bool:
@@ -245,46 +286,7 @@ def updates_lost(diagnosis: Diagnosis) -> Iterator[Finding]:
         is_under = any(isinstance(above, ast.With) for above in code.around(statement))
         fix: Edits = (code.replace(statement, update),) if is_under else ()
         if update and diagnosis.ops_at(code.span(statement.value)):
-            yield diagnosis.finding(
-                "update_lost", "warning", code.span(statement), fix=fix, name=name, code=code.short(statement)
-            )
-
-
-def tensors_not_parameters(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`self.w = torch.randn(…, requires_grad=True)`: it gets gradients, but the model does not list it."""
-    code = diagnosis.code
-    if not diagnosis.steps:
-        return
-    types = {module.type for module in diagnosis.trace.modules}
-    for statement in code.bindings:
-        target = dotted(statement.targets[0])
-        owner = code.enclosing(statement, ast.ClassDef)
-        if owner is None or owner.name not in types or not target.startswith("self."):
-            continue
-        made = (tensor for op in diagnosis.ops_at(code.span(statement.value)) for tensor in op.outputs)
-        loose = (leaf for leaf in map(diagnosis.identity, made) if not diagnosis.is_parameter(leaf))
-        leaves = list(dict.fromkeys(leaf for leaf in loose if leaf in diagnosis.fed))
-        if not leaves or not diagnosis.stepped.isdisjoint(leaves):
-            continue
-        yield diagnosis.finding(
-            "tensor_not_parameter",
-            "warning",
-            code.span(statement),
-            tensors=tuple(leaves),
-            fix=_as_parameter(diagnosis, statement.value),
-            name=target,
-            model=owner.name,
-        )
-
-
-def _as_parameter(diagnosis: Diagnosis, value: ast.expr) -> Edits:
-    code = diagnosis.code
-    word = keyword(value, GRAD_FLAG) if isinstance(value, ast.Call) else None
-    name = "nn.Parameter" if code.is_bound("nn") else "torch.nn.Parameter" if code.is_bound("torch") else ""
-    if not isinstance(value, ast.Call) or word is None or not name:
-        return ()
-    asked = code.argument_removed(value, word)
-    return (code.before(value, f"{name}("), *asked, code.after(value, ")"))
+            yield diagnosis.finding("update_lost", "warning", statement, fix=fix, name=name, code=code.short(statement))
 
 
 def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -302,18 +304,12 @@ def dropouts_ignoring_eval(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         function = code.function(call)
         is_method = function is not None and bool(function.args.args) and function.args.args[0].arg == "self"
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "dropout_ignores_eval",
-            "warning",
-            op.span,
+            op,
             tensors=op.outputs[:1],
-            nodes=op.nodes[:1],
-            fix=_asked_by_module(diagnosis, call) if is_method and len(call.args) < 3 else (),
+            fix=(code.argument_added(call, "training=self.training"),) if is_method and len(call.args) < 3 else (),
             code=code.short(call),
             model=diagnosis.module_path(op),
         )
         return
-
-
-def _asked_by_module(diagnosis: Diagnosis, call: ast.Call) -> tuple[Edit, ...]:
-    return (diagnosis.code.argument_added(call, "training=self.training"),)

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, line, numbers_of, walk
+from engine.findings.diagnosis import Diagnosis, argument, by_number, extent, line, numbers_of, walk
 from engine.findings.losses import SOFTMAXES
 from engine.ops import out_of_place
 from engine.program.edits import Edits
@@ -163,21 +163,20 @@ def _is_older(diagnosis: Diagnosis, backward: Finding, forward: Finding) -> bool
 def _made(diagnosis: Diagnosis, op: Op, made: Trouble, severity: Literal["warning", "note"]) -> Finding:
     cause = _diverged(diagnosis, op) or _cause(diagnosis, op, made)
     output = op.outputs[0]
-    parameters = {"op": op.name, "line": line(op.span), "name": diagnosis.say(output), "made": made}
+    name = diagnosis.say(output)
     if cause is None:
-        return Finding(
-            code=f"first_{made}_forward", severity=severity, span=op.span, tensors=op.outputs, nodes=op.nodes,
-            parameters=parameters,
-        )  # fmt: skip
+        code = f"first_{made}_forward"
+        return diagnosis.finding(code, severity, op, tensors=op.outputs, nodes=op.nodes, name=name, made=made)
     operand = cause.operand.id if cause.operand is not None else None
     return diagnosis.finding(
         cause.code,
         severity,
-        op.span,
+        op,
         tensors=tuple(tensor for tensor in (operand, *op.outputs) if tensor is not None),
         nodes=op.nodes,
         fix=_kept_away(diagnosis, op) if cause.code in ("log_of_zero", "log_of_negative", "root_of_negative") else (),
-        **parameters,
+        name=name,
+        made=made,
         operand=diagnosis.say(operand),
         value=f"{cause.found:.6g}",
         place=cause.place,
@@ -236,15 +235,11 @@ def _where(tensor: Tensor | None, code: str, is_so: Callable[[float], bool]) -> 
 
 
 def _largest(tensor: Tensor | None) -> Cause | None:
-    numbers = numbers_of(tensor)
-    if tensor is None:
+    numbers, ends = numbers_of(tensor), extent(tensor)
+    if tensor is None or ends is None:
         return None
-    if numbers:
-        at = max(range(len(numbers)), key=lambda place: abs(numbers[place]))
-        return Cause("overflow", tensor, numbers[at], _index(tensor, at))
-    if tensor.summary is not None:
-        return Cause("overflow", tensor, max(float(tensor.summary.max), float(tensor.summary.min), key=abs), "")
-    return None
+    largest = max(ends, key=abs)
+    return Cause("overflow", tensor, largest, _index(tensor, numbers.index(largest)) if numbers else "")
 
 
 def _index(tensor: Tensor, at: int) -> str:
@@ -312,9 +307,8 @@ def _kept_away(diagnosis: Diagnosis, op: Op) -> Edits:
 
 
 def _empty_row(diagnosis: Diagnosis, op: Op) -> Finding:
-    return diagnosis.finding(
+    return diagnosis.warning(
         "softmax_of_masked_row",
-        "warning",
         op.span,
         tensors=(*op.inputs[:1], *op.outputs),
         nodes=op.nodes,
@@ -339,14 +333,6 @@ def _backward(diagnosis: Diagnosis, troubled: dict[str, Trouble]) -> Iterator[tu
 def _sent(diagnosis: Diagnosis, pass_: Pass, visit: Visit, made: Trouble) -> Finding:
     node = diagnosis.nodes[visit.node]
     op = diagnosis.op_of_node(visit.node)
-    parameters = {
-        "node": node.type,
-        "op": op.name if op is not None else "",
-        "line": line(op.span if op is not None else None),
-        "pass_line": line(pass_.span),
-        "operand": diagnosis.say(op.inputs[0] if op is not None and op.inputs else None),
-        "made": made,
-    }
     code, fix = f"first_{made}_backward", NO_EDITS
     if op is not None and made == "nan" and _is_behind_where(diagnosis, visit.node):
         code = "nan_behind_where"
@@ -354,14 +340,18 @@ def _sent(diagnosis: Diagnosis, pass_: Pass, visit: Visit, made: Trouble) -> Fin
         code = "gradient_too_large"
     elif op is not None and node.type.startswith(ROOT_NODES) and _is_root_at_zero(diagnosis, op):
         code, fix = "root_at_zero", _kept_away(diagnosis, op)
-    return Finding(
-        code=code,
-        severity="warning",
-        span=op.span if op is not None else pass_.span,
-        tensors=tuple(tensor for tensor in visit.left if tensor is not None),
+    return diagnosis.warning(
+        code,
+        op.span if op is not None else pass_.span,
+        tensors=[tensor for tensor in visit.left if tensor is not None],
         nodes=(visit.node,),
-        parameters=parameters,
         fix=fix,
+        node=node.type,
+        op=op.name if op is not None else "",
+        line=line(op.span if op is not None else None),
+        pass_line=line(pass_.span),
+        operand=diagnosis.say(op.inputs[0] if op is not None and op.inputs else None),
+        made=made,
     )
 
 
@@ -375,7 +365,5 @@ def _is_behind_where(diagnosis: Diagnosis, node: str) -> bool:
 
 def _is_root_at_zero(diagnosis: Diagnosis, op: Op) -> bool:
     operand = diagnosis.input_of(op)
-    zeros = 0 in (operand.data or ()) if operand is not None and operand.summary is None else False
-    if operand is not None and operand.summary is not None:
-        zeros = operand.summary.zeros > 0
-    return zeros
+    summary = operand.summary if operand is not None else None
+    return summary.zeros > 0 if summary is not None else 0 in numbers_of(operand)

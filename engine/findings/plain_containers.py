@@ -20,12 +20,8 @@ def modules_in_plain_containers(diagnosis: Diagnosis) -> Iterator[Finding]:
     types = {module.type for module in diagnosis.trace.modules}
     for container in plain_containers(diagnosis):
         if container.model in types and _hides(diagnosis):
-            yield Finding(
-                code="modules_in_plain_list",
-                severity="warning",
-                span=diagnosis.code.span(container.value),
-                parameters=said_of(container),
-                fix=wrapped(diagnosis, container),
+            yield diagnosis.warning(
+                "modules_in_plain_list", container.value, fix=wrapped(diagnosis, container), **said_of(container)
             )
 
 

@@ -16,30 +16,22 @@ def last_of_the_pair(diagnosis: Diagnosis) -> Iterator[Finding]:
         op.span: diagnosis.tensors.get(op.outputs[2]) for op in diagnosis.ops_named(("lstm",)) if len(op.outputs) == 3
     }
     for node in code.nodes if shapes else ():
-        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load) or not _is_last(node.slice):
+        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load) or ast.unparse(node.slice) != "-1":
             continue
-        if node.lineno in diagnosis.trace.lines_not_run:
-            continue
-        call = _pair(diagnosis, node.value)
+        call = _pair(diagnosis, node.value) if diagnosis.has_run(node) else None
         cell = shapes.get(code.span(call)) if call is not None else None
         if call is None or cell is None:
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "last_of_the_pair",
-            "warning",
-            code.span(node),
+            node,
             tensors=(cell.id,),
             fix=(code.after(node.value, "[0]"),),
-            code=code.short(node),
             name=code.short(node.value),
             pair_line=str(call.lineno),
             shape=times(cell),
             layer=code.short(call.func),
         )
-
-
-def _is_last(index: ast.expr) -> bool:
-    return ast.unparse(index) == "-1"
 
 
 def _pair(diagnosis: Diagnosis, node: ast.expr) -> ast.Call | None:
@@ -84,12 +76,10 @@ def state_detached_each_step(diagnosis: Diagnosis) -> Iterator[Finding]:
         later = [cut for cut in cuts[1:] if cut is not None]
         if len(cuts) <= FEW_STEPS or len(later) < len(cuts) - 1:
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "state_detached_each_step",
-            "warning",
             later[0].span,
             tensors=later[0].inputs[:1],
-            code=diagnosis.code.excerpt(later[0].span),
             count=str(len(cuts)),
             pass_line=line(diagnosis.trace.passes[pass_].span),
         )

@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Container, Iterator
 
-from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.diagnosis import Diagnosis, grouped, is_alike, line
 from engine.trace import Change, Finding, Pass, Span, Update
 
 _Saver = tuple[int, int, str]
@@ -80,13 +80,9 @@ def _silently_changed(diagnosis: Diagnosis, change: Change) -> str:
 
 def _written(diagnosis: Diagnosis) -> dict[str, list[tuple[int, str]]]:
     """For each tensor its records after updates, with their places in the timeline."""
-    written: dict[str, list[tuple[int, str]]] = {}
-    for update in diagnosis.trace.updates:
-        for change in update.changes:
-            if change.after is not None:
-                found = written.setdefault(diagnosis.identity(change.after), [])
-                found.append((diagnosis.update_step.get(update.id, -1), change.after))
-    return written
+    changes = ((update, change.after) for update in diagnosis.trace.updates for change in update.changes)
+    written = [(diagnosis.update_step.get(update.id, -1), after) for update, after in changes if after is not None]
+    return grouped(written, lambda dated: diagnosis.identity(dated[1]))
 
 
 def _put_back(
@@ -97,22 +93,19 @@ def _put_back(
     saved = next(diagnosis.tensors[tensor] for tensor in kept if diagnosis.identity(tensor) == identity)
     records = written[identity]
     then = diagnosis.tensors[records[bisect_left(records, (diagnosis.pass_step.get(used.id, -1),)) - 1][1]]
-    return (saved.data, saved.summary) == (then.data, then.summary)
+    return is_alike(saved, then)
 
 
 def _edit(diagnosis: Diagnosis, update: Update, change: Change, node: str, used: Pass) -> Finding:
     op = diagnosis.op_of_node(node)
-    return Finding(
-        code="saved_value_edited",
-        severity="warning",
-        span=update.span,
-        tensors=tuple(tensor for tensor in (change.before, change.after) if tensor is not None),
+    return diagnosis.warning(
+        "saved_value_edited",
+        update.span,
+        tensors=[tensor for tensor in (change.before, change.after) if tensor is not None],
         nodes=(node,),
-        parameters={
-            "name": diagnosis.say(change.before),
-            "op": op.name if op is not None else "",
-            "saved_line": line(op.span if op is not None else None),
-            "changed_line": line(update.span),
-            "used_line": line(used.span),
-        },
+        name=diagnosis.say(change.before),
+        op=op.name if op is not None else "",
+        saved_line=line(op.span if op is not None else None),
+        changed_line=line(update.span),
+        used_line=line(used.span),
     )

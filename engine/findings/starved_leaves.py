@@ -4,15 +4,11 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, line, once_a_line
+from engine.findings.diagnosis import Diagnosis
 from engine.findings.optimizers import models_asked
-from engine.ops import COPIES, DETACHES, READS
-from engine.program.edits import Edits
-from engine.program.names import called
-from engine.trace import Finding, Op, Tensor
-from engine.unfollowed import NOT_DIFFERENTIABLE, user_of
-
-NO_EDITS: Edits = ()
+from engine.ops import COPIES, READS
+from engine.trace import Op, Tensor
+from engine.unfollowed import user_of
 
 
 def wanting_leaves(diagnosis: Diagnosis) -> set[str]:
@@ -42,20 +38,20 @@ def starved_leaves(diagnosis: Diagnosis) -> set[str]:
     return wanting_leaves(diagnosis) - diagnosis.fed - handed_out
 
 
-def set_aside(diagnosis: Diagnosis, starved: set[str]) -> set[str]:
-    """Those that are to stay without: the program moves them itself, as it does a target network, or others are trained
-    and no optimizer holds them. Not those whose `.grad` is read."""
-    moved = starved & diagnosis.stepped
+def unfed(diagnosis: Diagnosis) -> set[str]:
+    """Those of them that were to have one. The others are to stay without: the program moves them itself, as it does a
+    target network, or others are trained and no optimizer holds them; unless their `.grad` is read."""
+    starved = starved_leaves(diagnosis)
+    aside = starved & diagnosis.stepped
     if diagnosis.steps:
-        return (moved | (starved - diagnosis.held)) - _read_grads(diagnosis)
-    roots: dict[str, set[str]] = {}
-    for leaf, root in diagnosis.root_of.items():
-        roots.setdefault(root.id, set()).add(leaf)
-    idle = [leaves for leaves in roots.values() if leaves <= starved]
-    asked = set(models_asked(diagnosis.code.calls))
-    if len(idle) < len(roots):
-        moved.update(leaf for leaves in idle for leaf in leaves if not _is_among(diagnosis.root_of[leaf].path, asked))
-    return moved - _read_grads(diagnosis)
+        aside |= starved - diagnosis.held
+    else:
+        roots, asked = diagnosis.leaves_of, set(models_asked(diagnosis.code.calls))
+        idle = {root: leaves for root, leaves in roots.items() if leaves <= starved}
+        for root, leaves in idle.items() if len(idle) < len(roots) else ():
+            if not _is_among(diagnosis.modules[root].path, asked):
+                aside |= leaves
+    return starved - (aside - _read_grads(diagnosis))
 
 
 def _read_grads(diagnosis: Diagnosis) -> set[str]:
@@ -80,35 +76,11 @@ class Way(NamedTuple):
     """It went through a NumPy array."""
 
 
-@once_a_line
-def lost_influence(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Whole numbers, NumPy arrays and leaves made anew between a leaf without gradient and a pass."""
-    starved = starved_leaves(diagnosis) if diagnosis.visited or diagnosis.failed_pass() is not None else set()
-    starved -= set_aside(diagnosis, starved) if starved else set()
-    if not starved:
-        return
-    lost: dict[str, set[str]] = {}
-    ways: dict[str, Way] = {}
-    for way in arrivals(diagnosis, starved):
-        if way.cut is not None:
-            lost.setdefault(way.cut.id, set()).add(way.leaf)
-            ways[way.cut.id] = way
-    for cut, leaves in lost.items():
-        finding = _lost(diagnosis, diagnosis.ops[cut], ways[cut], sorted(leaves))
-        if finding is not None:
-            yield finding
-
-
 def arrivals(diagnosis: Diagnosis, starved: set[str]) -> Iterator[Way]:
     """The ways that end in an op a pass went through, or in a root that a pass could not start from."""
     failed = diagnosis.failed_pass()
-    roots = {root.tensor for root in failed.roots} if failed is not None else set()
-    roots |= {
-        root.tensor
-        for pass_ in diagnosis.trace.passes
-        for root in pass_.roots
-        if diagnosis.is_tracked_leaf(root.tensor or "")
-    }
+    starts = {root.tensor: pass_ for pass_ in diagnosis.trace.passes for root in pass_.roots}
+    roots = {root for root, pass_ in starts.items() if pass_ is failed or diagnosis.is_tracked_leaf(root or "")}
     to_tensor: dict[str, Way] = {}
     to_op: dict[str, Way] = {}
     for at, op in enumerate(diagnosis.trace.ops):
@@ -136,58 +108,3 @@ def _way(diagnosis: Diagnosis, inputs: Iterable[str], to_tensor: dict[str, Way],
         if diagnosis.identity(input_) in starved and diagnosis.is_tracked_leaf(input_):
             return Way(diagnosis.identity(input_), None)
     return None
-
-
-def _lost(diagnosis: Diagnosis, cut: Op, way: Way, leaves: list[str]) -> Finding | None:
-    result = diagnosis.output_of(cut)
-    made = [diagnosis.tensors[output].dtype for output in cut.outputs if output in diagnosis.tensors]
-    whole = [dtype for dtype in made if dtype.startswith(NOT_DIFFERENTIABLE)]
-    parameters = {
-        "leaf": diagnosis.say_all(leaves),
-        "line": line(cut.span),
-        "op": cut.name,
-        "code": diagnosis.code.excerpt(cut.span),
-        "value": diagnosis.say(cut.inputs[0] if cut.inputs else None),
-        "dtype": made[0] if made else "?",
-    }
-    code, fix = "", NO_EDITS
-    call = diagnosis.code.call_at(cut.span)
-    is_written = call is not None and called(call) == cut.name
-    if way.array:
-        code = "cut_by_numpy"
-    elif (
-        result is not None
-        and diagnosis.is_tracked_leaf(result.id)
-        and is_written
-        and cut.name in DETACHES | COPIES | READS
-    ):
-        code, fix = "leaf_recreated", _kept(diagnosis, cut)
-        parameters["name"] = diagnosis.say(result.id)
-    elif whole and cut.grad_mode == "grad" and not diagnosis.is_inside_library(cut) and diagnosis.failed_pass() is None:
-        code, parameters["dtype"] = "cut_by_integer", whole[0]
-    if not code:
-        return None
-    return Finding(
-        code=code,
-        severity="warning" if diagnosis.failed_pass() is None else "error",
-        span=cut.span,
-        tensors=(*leaves[:8], *cut.outputs[:1]),
-        parameters=parameters,
-        fix=fix,
-    )
-
-
-def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
-    """The tensor itself in place of `t.detach().requires_grad_()`."""
-    code = diagnosis.code
-    call = code.call_at(cut.span)
-    method = code.parents.get(call) if call is not None else None
-    around = code.parents.get(method) if method is not None else None
-    match call, method, around:
-        case (
-            ast.Call(func=ast.Attribute(attr="detach", value=inner)),
-            ast.Attribute(attr="requires_grad_"),
-            ast.Call() as whole,
-        ):
-            return (code.replace(whole, code.text(inner)),)
-    return ()

@@ -7,12 +7,23 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, line, numbers_of, once_a_line, times, walk
+from engine.findings.diagnosis import (
+    Diagnosis,
+    argument,
+    by_number,
+    extent,
+    is_alike,
+    line,
+    numbers_of,
+    once_a_line,
+    times,
+    walk,
+)
 from engine.findings.losses import ELEMENTWISE_LOSSES, last_maker
 from engine.findings.uphill import squares_differences
 from engine.ops import PASSES
 from engine.program.names import called, names_read
-from engine.trace import Finding, Op, Pass, Span, Tensor
+from engine.trace import Finding, Op, Span, Tensor
 
 SUMS = frozenset("add sub rsub".split())
 CHOICES = frozenset("gt ge lt le eq ne argmax".split())
@@ -46,13 +57,12 @@ def terms_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
             cut = _cut(diagnosis, op, term)
             if cut is None:
                 continue
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "term_of_choices"
                 if cut.name in CHOICES
                 else "penalty_without_graph"
                 if cut.name == "grad"
                 else "term_without_gradient",
-                "warning",
                 cut.span,
                 tensors=(term or root, cut.leaf),
                 nodes=op.nodes[:1],
@@ -71,11 +81,8 @@ def _terms(diagnosis: Diagnosis, root: str) -> Iterator[tuple[Op, str | None]]:
     def parts(tensor: str) -> Iterator[str]:
         maker = diagnosis.maker.get(tensor)
         by_number = maker is not None and sum(map(diagnosis.is_tracked, maker.inputs)) == 1
-        if (
-            maker is not None
-            and diagnosis.is_followed(tensor)
-            and (maker.name in SUMS or (by_number and maker.name in SCALES))
-        ):
+        is_sum = maker is not None and (maker.name in SUMS or (by_number and maker.name in SCALES))
+        if maker is not None and is_sum and diagnosis.is_followed(tensor):
             yield from (given for given in maker.inputs if diagnosis.elements(given) == 1)
 
     for tensor in islice(walk([root], parts), MOST_BEHIND):
@@ -98,7 +105,7 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
         return None
     for tensor in islice(walk([term], diagnosis.made_from), MOST_BEHIND):
         maker = diagnosis.maker.get(tensor)
-        pass_ = _given_by(diagnosis, tensor)
+        pass_ = diagnosis.given_by.get(diagnosis.identity(tensor))
         if pass_ is not None and not pass_.create_graph:
             leaves = diagnosis.leaves_behind(root.tensor for root in pass_.roots if root.tensor is not None)
             fed = [leaf for leaf in leaves if diagnosis.is_parameter(leaf)]
@@ -109,31 +116,11 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
         if maker.name in CHOICES and scores is not None and maker.grad_mode == "grad":
             return _Cut(maker.name, scores, maker.span)
         leaf = next((given for given in maker.inputs if diagnosis.is_tracked_leaf(given)), None)
-        if (
-            leaf is not None
-            and maker.module is None
-            and diagnosis.is_parameter(leaf)
-            and diagnosis.identity(leaf) in diagnosis.fed
-        ):
+        is_fed = leaf is not None and diagnosis.is_parameter(leaf) and diagnosis.identity(leaf) in diagnosis.fed
+        if leaf is not None and is_fed and maker.module is None:
             name = "no_grad" if diagnosis.why_unfollowed(maker) == "no_grad" else maker.name
             return _Cut(name, diagnosis.identity(leaf), maker.span)
     return None
-
-
-def _given_by(diagnosis: Diagnosis, tensor: str) -> Pass | None:
-    """The `autograd.grad` that returned a tensor."""
-    record = diagnosis.tensors.get(tensor)
-    if record is None or record.role != "gradient":
-        return None
-    identity = diagnosis.identity(tensor)
-    return next(
-        (
-            pass_
-            for pass_ in diagnosis.trace.passes
-            if pass_.kind == "grad" and identity in map(diagnosis.identity, filter(None, pass_.results))
-        ),
-        None,
-    )
 
 
 @once_a_line
@@ -145,10 +132,9 @@ def wrong_kinds_of_numbers(diagnosis: Diagnosis) -> Iterator[Finding]:
         if code is None or given is None or target is None or op.span is None:
             continue
         shown = target if code in ("kl_target_logarithms", "bce_target_outside") else given
-        low, high = _range(shown) or (0.0, 0.0)
-        yield diagnosis.finding(
+        low, high = extent(shown) or (0.0, 0.0)
+        yield diagnosis.warning(
             code,
-            "warning",
             op.span,
             tensors=(given.id, target.id),
             nodes=op.nodes[-1:],
@@ -157,12 +143,11 @@ def wrong_kinds_of_numbers(diagnosis: Diagnosis) -> Iterator[Finding]:
             other=diagnosis.say((target if shown is given else given).id),
             low=f"{low:.4g}",
             high=f"{high:.4g}",
-            code=diagnosis.code.excerpt(op.span),
         )
 
 
 def _wrong(op: Op, given: Tensor, target: Tensor) -> str | None:
-    values, wanted = _range(given), _range(target)
+    values, wanted = extent(given), extent(target)
     if target.requires_grad and not given.requires_grad:
         return "loss_arguments_swapped" if op.name != "kl_div" else None
     if op.name == "kl_div":
@@ -173,15 +158,6 @@ def _wrong(op: Op, given: Tensor, target: Tensor) -> str | None:
     return "bce_target_outside" if wanted is not None and (wanted[0] < -1e-6 or wanted[1] > 1 + 1e-6) else None
 
 
-def _range(tensor: Tensor) -> tuple[float, float] | None:
-    """Smallest and largest element, when they are known."""
-    numbers = numbers_of(tensor)
-    if numbers:
-        return min(numbers), max(numbers)
-    summary = tensor.summary
-    return (float(summary.min), float(summary.max)) if summary is not None and not summary.nan else None
-
-
 @once_a_line
 def masks_at_the_wrong_moment(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A mask of zeros and ones after a softmax, whose weights no longer add up to 1; or multiplied before it, where a
@@ -190,7 +166,7 @@ def masks_at_the_wrong_moment(diagnosis: Diagnosis) -> Iterator[Finding]:
         given, made = diagnosis.input_of(op), diagnosis.output_of(op)
         if given is None or made is None or len(given.shape) < 2 or given.shape[-1] < 2:
             continue
-        values, before = _range(given), diagnosis.maker.get(given.id)
+        values, before = extent(given), diagnosis.maker.get(given.id)
         if values is None or values[0] < HIDDEN or (given.summary is not None and given.summary.inf):
             continue
         if before is not None and _is_masking(diagnosis, before):
@@ -205,13 +181,10 @@ def masks_at_the_wrong_moment(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _masked(diagnosis: Diagnosis, op: Op, mask: Op, code: str, made: Tensor) -> Finding:
-    return diagnosis.finding(
+    return diagnosis.warning(
         code,
-        "warning",
-        mask.span,
+        mask,
         tensors=(made.id, *mask.outputs[:1]),
-        nodes=mask.nodes[:1],
-        code=diagnosis.code.excerpt(mask.span),
         name=diagnosis.say(made.id),
         shape=times(made),
         softmax_line=line(op.span),
@@ -261,15 +234,12 @@ def variances_taken_for_deviations(diagnosis: Diagnosis) -> Iterator[Finding]:
         log = maker.inputs[0] if maker is not None and maker.name == "exp" else scale
         if not _is_log_variance(diagnosis, log, op):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "log_variance_as_deviation" if log == scale else "variance_as_deviation",
-            "warning",
-            op.span,
+            op,
             tensors=(scale, noise[0]),
-            nodes=op.nodes[:1],
             name=diagnosis.say(scale),
             log=diagnosis.say(log),
-            code=diagnosis.code.excerpt(op.span),
             exp_line=_exp_line(diagnosis, log, op),
         )
 
@@ -308,9 +278,8 @@ def backward_does_not_fit(diagnosis: Diagnosis) -> Iterator[Finding]:
         if _hands_on(diagnosis, op):
             continue
         element = max(check.elements, key=lambda each: abs(float(each.autograd) - float(each.difference)))
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "backward_does_not_fit",
-            "warning",
             node.code,
             tensors=(check.tensor,),
             nodes=(node.id,),
@@ -324,8 +293,7 @@ def backward_does_not_fit(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 def _hands_on(diagnosis: Diagnosis, op: Op) -> bool:
     """Whether the values that come out are those that went in."""
-    given, made = diagnosis.input_of(op), diagnosis.output_of(op)
-    return given is not None and made is not None and (given.data, given.summary) == (made.data, made.summary)
+    return is_alike(diagnosis.input_of(op), diagnosis.output_of(op))
 
 
 REACH = {"sigmoid": (0.0, 1.0), "softmax": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf)}
@@ -345,13 +313,10 @@ def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
         outside = [number for number in wanted if not low - NEARLY <= number <= high + NEARLY]
         if len(outside) * 2 <= len(wanted):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "targets_out_of_reach",
-            "warning",
-            maker.span,
+            maker,
             tensors=(pair[0].id, pair[1].id),
-            nodes=maker.nodes[:1],
-            op=maker.name,
             name=_written(diagnosis, op, pair[1]),
             least=f"{min(wanted):.4g}",
             most=f"{max(wanted):.4g}",
@@ -367,11 +332,8 @@ def _written(diagnosis: Diagnosis, op: Op, target: Tensor) -> str:
     """What a loss calls its target: a batch of a loader is made in the head of a loop."""
     call = diagnosis.code.call_at(op.span)
     at = op.inputs.index(target.id) if target.id in op.inputs else 0
-    return (
-        diagnosis.code.short(call.args[at])
-        if call is not None and 0 < at < len(call.args)
-        else diagnosis.say(target.id)
-    )
+    is_written = call is not None and 0 < at < len(call.args)
+    return diagnosis.code.short(call.args[at]) if call is not None and is_written else diagnosis.say(target.id)
 
 
 def _compared(diagnosis: Diagnosis, op: Op) -> tuple[Tensor, Tensor] | None:
@@ -405,9 +367,8 @@ def samples_without_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
         used = {diagnosis.visited.get(node) for taker in takers for node in taker.nodes}
         if not leaves or not passes & used - {None}:
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "sample_without_gradient",
-            "warning",
             op.span,
             tensors=op.outputs[:1],
             fix=(code.replace(call.func, f"{code.text(call.func.value)}.rsample"),),
@@ -431,9 +392,8 @@ def backward_ignores_gradient(diagnosis: Diagnosis) -> Iterator[Finding]:
         returns = [part.value for part in ast.walk(backward) if isinstance(part, ast.Return)]
         if given in names_read(backward) or any(value is None or isinstance(value, ast.Constant) for value in returns):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "backward_ignores_gradient",
-            "warning",
             diagnosis.code.span(returns[0]) if returns and returns[0] is not None else node.code,
             nodes=(node.id,),
             function=owner.name,

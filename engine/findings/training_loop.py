@@ -2,11 +2,12 @@
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, line
+from engine.findings.diagnosis import RESETS, Diagnosis, by_number, fed_by, is_zero, line
 from engine.findings.optimizers import bound_once, changed_after, made_later, span_of
+from engine.program.edits import Edits
 from engine.trace import Finding, Pass, Update
 
 METHODS = frozenset("step zero_grad backward eval train requires_grad_ retain_grad detach_ zero_".split())
@@ -112,22 +113,20 @@ def _zeroed_too_early(diagnosis: Diagnosis, step: Update, wasted: _Wasted) -> Fi
         fix=code.moved(zero, before=backward) if is_between else (),
         pass_line=line(wasted.of.span),
         step_line=line(step.span),
-        code=code.excerpt(wasted.by.span),
     )
 
 
 def _no_backward(diagnosis: Diagnosis, step: Update, *, always: bool) -> Finding:
     code = diagnosis.code
     statement = code.statement_at(step.span)
-    later = next(
-        (pass_.span for pass_ in diagnosis.trace.passes if code.follows(statement, code.statement_at(pass_.span))), None
-    )
+    written = (code.statement_at(pass_.span) for pass_ in diagnosis.trace.passes)
+    later = next((other for other in written if code.follows(statement, other)), None)
     return diagnosis.finding(
         "step_without_backward",
         "error" if always else "warning",
         step.span,
         tensors=diagnosis.held_by(step)[:8],
-        fix=code.moved(statement, after=code.statement_at(later)) if later is not None else (),
+        fix=code.moved(statement, after=later) if later is not None else (),
         optimizer=step.variable or step.optimizer or "",
     )
 
@@ -169,9 +168,8 @@ def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
     fed = [pass_ for pass_ in trace.passes if fed_by(pass_)]
     for variable, count in zeroed.items():
         if count >= 2 and len(fed) >= 2:
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "backward_without_step",
-                "warning",
                 fed[-1].span,
                 fix=code.line_after(code.statement_at(fed[-1].span), f"{variable}.step()"),
                 optimizer=variable,
@@ -186,12 +184,85 @@ def methods_not_called(diagnosis: Diagnosis) -> Iterator[Finding]:
         attribute = node.value if isinstance(node, ast.Expr) else None
         if not isinstance(attribute, ast.Attribute) or attribute.attr not in METHODS:
             continue
-        if attribute.lineno not in diagnosis.trace.lines_not_run:
+        if diagnosis.has_run(attribute):
             yield diagnosis.finding(
                 "method_not_called",
                 "error",
-                code.span(attribute),
+                attribute,
                 fix=(code.after(attribute, "()"),),
-                code=code.short(attribute),
                 method=attribute.attr,
             )
+
+
+def gradients_added_up(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The first pass that added to gradients left over: after a step it is a mistake, otherwise worth knowing."""
+    latest: dict[str, Pass] = {}
+    owners = diagnosis.gradient_owner
+    stepped = _times(diagnosis, ("step", "data", "in_place"), diagnosis.leaf_of)
+    reset = _times(diagnosis, RESETS, lambda id_: owners.get(diagnosis.identity(id_)))
+    for pass_ in diagnosis.trace.passes:
+        added = [
+            added.tensor
+            for added in pass_.accumulations
+            if added.delta is not None
+            and added.tensor in latest
+            and added.before is not None
+            and not is_zero(diagnosis.tensors.get(added.before))
+        ]
+        now = diagnosis.pass_step.get(pass_.id, 0)
+        mistaken = [
+            leaf
+            for leaf in added
+            if any(diagnosis.pass_step.get(latest[leaf].id, 0) < step < now for step in stepped.get(leaf, ()))
+            and _is_used(now, stepped.get(leaf, []), reset.get(leaf, []))
+        ]
+        leaves = sorted(mistaken or (added if pass_.parent is None else []), key=by_number)
+        if leaves:
+            yield _added(diagnosis, pass_, latest[leaves[0]], leaves, is_mistake=bool(mistaken))
+            return
+        latest.update((leaf, pass_) for leaf in fed_by(pass_))
+
+
+def _times(diagnosis: Diagnosis, kinds: tuple[str, ...], leaf_of: Callable[[str], str | None]) -> dict[str, list[int]]:
+    """When updates of these kinds wrote to each leaf, or to its gradient."""
+    times: dict[str, list[int]] = {}
+    for update in diagnosis.trace.updates:
+        at = diagnosis.update_step.get(update.id) if update.kind in kinds else None
+        found = (leaf_of(change.before) for change in update.changes if at is not None and change.before is not None)
+        for leaf in found:
+            if leaf is not None and at is not None:
+                times.setdefault(leaf, []).append(at)
+    return times
+
+
+def _is_used(now: int, steps: list[int], resets: list[int]) -> bool:
+    """Whether a step took the sum before anything zeroed it; a GAN adds to gradients that nobody reads."""
+    next_step = next((step for step in steps if step > now), None)
+    next_reset = next((step for step in resets if step > now), None)
+    return next_step is not None and (next_reset is None or next_step < next_reset)
+
+
+def _added(diagnosis: Diagnosis, now: Pass, before: Pass, leaves: list[str], *, is_mistake: bool) -> Finding:
+    is_closure = any(move.optimizer == "LBFGS" and leaves[0] in diagnosis.changed_by(move) for move in diagnosis.steps)
+    return diagnosis.finding(
+        "closure_adds_up" if is_closure else "step_without_zero_grad" if is_mistake else "gradient_added_up",
+        "warning" if is_mistake or is_closure else "note",
+        now.span,
+        tensors=tuple(leaves),
+        fix=_zeroed(diagnosis, now, leaves) if is_mistake or is_closure else (),
+        names=diagnosis.say_all(leaves),
+        first_line=line(before.span),
+        count=str(len({pass_.id for pass_, added in diagnosis.accumulations if added.tensor == leaves[0]})),
+    )
+
+
+def _zeroed(diagnosis: Diagnosis, now: Pass, leaves: list[str]) -> Edits:
+    """The gradients dropped before the pass: by the one optimizer that moves them, or by hand."""
+    movers = {move.variable for move in diagnosis.moves if not set(leaves).isdisjoint(diagnosis.changed_by(move))}
+    names = [diagnosis.name(leaf) for leaf in leaves]
+    text = ""
+    if len(movers) == 1 and (variable := next(iter(movers))):
+        text = f"{variable}.zero_grad()"
+    elif movers == {None} and all(name.isidentifier() for name in names):
+        text = " = ".join([*(f"{name}.grad" for name in names), "None"])
+    return diagnosis.code.line_before(diagnosis.code.statement_at(now.span), text) if text else ()

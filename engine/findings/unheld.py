@@ -2,16 +2,19 @@
 copies taken for ties, one layer put into several places, a model that was never trained evaluated for one that was."""
 
 import ast
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import TypeGuard
 
-from engine.findings.diagnosis import Diagnosis, numbers_of
+from engine.findings.diagnosis import Diagnosis, by_number, is_alike, numbers_of, says, times
+from engine.program.edits import Edits
 from engine.program.names import called, dotted, is_reference, keyword
 from engine.trace import Finding, Module, ModuleCall, Op, Span, Tensor
 
 MODES = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "BatchNorm1d", "BatchNorm2d", "BatchNorm3d")
 """Layers that eval mode changes."""
 COPIES_VALUES = ("data", "copy_", "clone")
+OVERWRITES = ("copy_", "lerp_", "add_", "mul_")
 
 
 def layers_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -31,14 +34,12 @@ def layers_made_in_forward(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         if not leaves and not _is_deaf(diagnosis, layers):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "layer_made_in_forward" if leaves else "mode_layer_made_in_forward",
-            "warning",
             birth,
             tensors=untrained[:8],
             layer=kind,
             count=str(len(layers)),
-            code=diagnosis.code.excerpt(birth),
         )
 
 
@@ -67,39 +68,59 @@ def _is_deaf(diagnosis: Diagnosis, layers: list[Module]) -> bool:
     return any(not diagnosis.calls[call.parent].training for call in inside if call.parent in diagnosis.calls)
 
 
-def parameters_behind_ops(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """`self.w = nn.Parameter(x) * 0.1`: what is kept is the product; the parameter has no name, and nobody trains
-    it."""
+def leaves_not_listed(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """`self.w = torch.randn(…, requires_grad=True)`, which the model does not list, or `self.w = nn.Parameter(x) * 2`,
+    where what is kept is the product: leaves that get gradients, and nobody trains them."""
     code = diagnosis.code
+    types = {module.type for module in diagnosis.trace.modules}
     for statement in code.bindings if diagnosis.steps else ():
+        name, owner = dotted(statement.targets[0]), code.enclosing(statement, ast.ClassDef)
         call = next((node for node in ast.walk(statement.value) if _makes_leaf(node)), None)
-        if call is None or call is statement.value or code.in_loop(statement):
-            continue
-        ops = [
-            op for node in code.around(call) if isinstance(node, ast.expr) for op in diagnosis.ops_at(code.span(node))
-        ]
-        lost = [diagnosis.identity(given) for op in ops if op.nodes for given in op.inputs]
-        lost = [leaf for leaf in lost if leaf in diagnosis.fed and not diagnosis.has_names(leaf)]
-        if lost and diagnosis.stepped.isdisjoint(lost):
-            yield diagnosis.finding(
-                "parameter_behind_op",
-                "warning",
-                code.span(statement),
-                tensors=lost[:1],
-                nodes=ops[0].nodes[:1],
-                name=dotted(statement.targets[0]),
-                code=code.short(statement.value),
-                op=ops[-1].name,
-                leaf=code.short(call),
+        made = {output for op in diagnosis.ops_at(code.span(statement.value)) for output in op.outputs}
+        loose = _untrained(diagnosis, (leaf for leaf in made if not diagnosis.is_parameter(leaf)))
+        if owner is not None and owner.name in types and name.startswith("self.") and loose:
+            fix = _as_parameter(diagnosis, statement.value)
+            yield diagnosis.warning(
+                "tensor_not_parameter", statement, tensors=loose, fix=fix, name=name, model=owner.name
             )
+        elif call is not None and call is not statement.value and not code.in_loop(statement):
+            above = (node for node in code.around(call) if isinstance(node, ast.expr))
+            ops = [op for node in above for op in diagnosis.ops_at(code.span(node))]
+            given = (leaf for op in ops if op.nodes for leaf in op.inputs if not diagnosis.has_names(leaf))
+            if lost := _untrained(diagnosis, given):
+                yield diagnosis.warning(
+                    "parameter_behind_op",
+                    statement,
+                    tensors=lost[:1],
+                    nodes=ops[0].nodes[:1],
+                    name=name,
+                    code=code.short(statement.value),
+                    op=ops[-1].name,
+                    leaf=code.short(call),
+                )
+
+
+def _untrained(diagnosis: Diagnosis, tensors: Iterable[str]) -> list[str]:
+    """Those that are leaves and got gradients, when no step moved any of them."""
+    leaves = sorted(diagnosis.fed.intersection(map(diagnosis.identity, tensors)), key=by_number)
+    return leaves if diagnosis.stepped.isdisjoint(leaves) else []
+
+
+def _as_parameter(diagnosis: Diagnosis, value: ast.expr) -> Edits:
+    code = diagnosis.code
+    word = keyword(value, "requires_grad") if isinstance(value, ast.Call) else None
+    name = "nn.Parameter" if code.is_bound("nn") else "torch.nn.Parameter" if code.is_bound("torch") else ""
+    if not isinstance(value, ast.Call) or word is None or not name:
+        return ()
+    asked = code.argument_removed(value, word)
+    return (code.before(value, f"{name}("), *asked, code.after(value, ")"))
 
 
 def _makes_leaf(node: ast.AST) -> TypeGuard[ast.Call]:
     """`nn.Parameter(...)`, or a call with `requires_grad=True`."""
     if not isinstance(node, ast.Call):
         return False
-    word = keyword(node, "requires_grad")
-    return called(node) == "Parameter" or (word is not None and ast.unparse(word.value) == "True")
+    return called(node) == "Parameter" or says(node, "requires_grad") == "True"
 
 
 def layers_repeated(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -112,14 +133,12 @@ def layers_repeated(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         alike = [module for module in diagnosis.trace.modules if module.type == layer and often.get(module.id, 0) > 1]
         if len(alike) == 1:
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "layer_repeated",
-                "warning",
-                code.span(node),
+                node,
                 layer=alike[0].path,
                 type=layer,
                 count=str(often[alike[0].id]),
-                code=code.short(node),
                 made=text,
             )
 
@@ -137,19 +156,14 @@ def _repeated(diagnosis: Diagnosis, node: ast.expr) -> tuple[str | None, str]:
         ):
             item = name
     if item is not None and is_reference(item):
-        bound = [each.value for each in diagnosis.code.bindings if dotted(each.targets[0]) == dotted(item)]
-        item = bound[0] if len(bound) == 1 else None
+        item = diagnosis.value_of(dotted(item))
     return (called(item), diagnosis.code.short(item)) if isinstance(item, ast.Call) else (None, "")
 
 
 def _calls_in_one_forward(diagnosis: Diagnosis) -> dict[str, int]:
     """For each module how often it ran in one run of the module around it."""
-    counts: dict[tuple[str | None, str], int] = {}
-    for call in diagnosis.trace.calls:
-        key = (call.parent, call.module)
-        counts[key] = counts.get(key, 0) + 1
     found: dict[str, int] = {}
-    for (parent, module), count in counts.items():
+    for (parent, module), count in Counter((call.parent, call.module) for call in diagnosis.trace.calls).items():
         found[module] = max(count if parent is not None else 0, found.get(module, 0))
     return found
 
@@ -158,32 +172,26 @@ def tied_by_copy(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Two weights of one model that began with the same numbers, in layers of different kinds, and went apart: a copy
     was taken for a tie."""
     first: dict[tuple[str, tuple[int, ...], object], tuple[Module, str]] = {}
-    starts = _before_training(diagnosis)
+    starts, now = _before_training(diagnosis), diagnosis.last_states
     for module in diagnosis.trace.modules if diagnosis.steps else ():
         for member in module.parameters:
             identity = diagnosis.identity(member.tensor)
             start = starts.get(identity)
             if start is None or len(start.shape) < 2:
                 continue
-            value = start.data or start.summary
-            key = (diagnosis.outermost(module).id, start.shape, value)
+            key = (diagnosis.outermost(module).id, start.shape, start.data or start.summary)
             other, leaf = first.setdefault(key, (module, identity))
-            if (
-                leaf == identity
-                or other.type == module.type
-                or not _varies(start)
-                or _same_now(diagnosis, leaf, identity)
-            ):
+            is_same = leaf == identity or is_alike(now.get(leaf), now.get(identity))
+            if is_same or other.type == module.type or not _varies(start):
                 continue
             copy = _copied_at(diagnosis, {leaf, identity})
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "tied_by_copy",
-                "warning",
                 copy,
                 tensors=(leaf, identity),
                 first=f"{other.path}.weight",
                 second=f"{module.path}.{member.name}",
-                shape="×".join(map(str, start.shape)),
+                shape=times(start),
             )
 
 
@@ -204,11 +212,6 @@ def _varies(tensor: Tensor) -> bool:
     return len(set(numbers)) > 2 if numbers else tensor.summary is not None and tensor.summary.std != 0
 
 
-def _same_now(diagnosis: Diagnosis, first: str, second: str) -> bool:
-    one, other = diagnosis.last_states.get(first), diagnosis.last_states.get(second)
-    return one is None or other is None or (one.data, one.summary) == (other.data, other.summary)
-
-
 def _copied_at(diagnosis: Diagnosis, leaves: set[str]) -> Span | None:
     """The line that copied one into the other."""
     storages = {record.storage for leaf in leaves if (record := diagnosis.tensors.get(leaf)) is not None}
@@ -222,10 +225,9 @@ def _copied_at(diagnosis: Diagnosis, leaves: set[str]) -> Span | None:
 def untrained_evaluated(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A model evaluated after training that no step and no loading ever changed, while the one of the same class that
     was trained is not looked at again."""
-    steps = [diagnosis.update_step.get(step.id, 0) for step in diagnosis.steps]
-    tops = [call for call in diagnosis.trace.calls if call.parent is None and not call.raised] if steps else []
-    later = [call for call in tops if diagnosis.op_step.get(call.first_op or "", -1) > max(steps)]
-    leaves = _leaves_by_root(diagnosis) if later else {}
+    tops = (call for call in diagnosis.trace.calls if diagnosis.steps and call.parent is None and not call.raised)
+    later = [call for call in tops if diagnosis.op_step.get(call.first_op or "", -1) > diagnosis.trained_until]
+    leaves = diagnosis.leaves_of if later else {}
     seen = {call.module for call in later}
     trained = [root for root, own in leaves.items() if own & diagnosis.stepped and root not in seen]
     for call in later if trained else ():
@@ -233,30 +235,23 @@ def untrained_evaluated(diagnosis: Diagnosis) -> Iterator[Finding]:
         twin = next((diagnosis.modules[root] for root in trained if _are_alike(diagnosis, root, module, leaves)), None)
         if twin is None or call.training or not _is_fresh(diagnosis, module, own):
             continue
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "untrained_evaluated",
-            "warning",
             call.span,
             type=module.type,
             model=module.path,
             trained=twin.path,
-            steps=str(len(steps)),
+            steps=str(len(diagnosis.steps)),
         )
         return
 
 
-def _leaves_by_root(diagnosis: Diagnosis) -> dict[str, set[str]]:
-    """The parameters below each outermost module."""
-    found: dict[str, set[str]] = {}
-    for leaf, root in diagnosis.root_of.items():
-        found.setdefault(root.id, set()).add(leaf)
-    return found
-
-
 def _are_alike(diagnosis: Diagnosis, trained: str, other: Module, leaves: dict[str, set[str]]) -> bool:
     """Whether two models of one class have parameters of the same sizes."""
-    sizes = [sorted(diagnosis.tensors[leaf].shape for leaf in leaves.get(root, ())) for root in (trained, other.id)]
-    return other.id != trained and diagnosis.modules[trained].type == other.type and sizes[0] == sizes[1]
+    first, second = (
+        sorted(diagnosis.tensors[leaf].shape for leaf in leaves.get(root, ())) for root in (trained, other.id)
+    )
+    return other.id != trained and diagnosis.modules[trained].type == other.type and first == second
 
 
 def _is_fresh(diagnosis: Diagnosis, module: Module, leaves: set[str]) -> bool:
@@ -265,34 +260,23 @@ def _is_fresh(diagnosis: Diagnosis, module: Module, leaves: set[str]) -> bool:
         return False  # that it loaded nothing is another finding
     written = [update for update in diagnosis.trace.updates if leaves.intersection(diagnosis.changed_by(update))]
     writers = {op.name if (op := diagnosis.ops.get(update.op or "")) is not None else "" for update in written}
-    drawn = {leaf for update in written for leaf in diagnosis.changed_by(update)}
-    return (
-        leaves <= drawn
-        and writers.isdisjoint(("", "copy_", "lerp_", "add_", "mul_"))
-        and leaves.isdisjoint(diagnosis.fed)
-    )
+    is_drawn = leaves <= {leaf for update in written for leaf in diagnosis.changed_by(update)}
+    return is_drawn and writers.isdisjoint(("", *OVERWRITES)) and leaves.isdisjoint(diagnosis.fed)
 
 
 def nothing_loaded(diagnosis: Diagnosis) -> Iterator[Finding]:
     """`load_state_dict(..., strict=False)` that wrote into no parameter: no name in the file is one of the model's."""
     code = diagnosis.code
     for call in code.calls if diagnosis.trace.failure is None and not diagnosis.trace.truncated else ():
-        word = keyword(call, "strict")
-        lenient = word is not None and ast.unparse(word.value) == "False"
-        if (
-            called(call) != "load_state_dict"
-            or not lenient
-            or not call.args
-            or call.lineno in diagnosis.trace.lines_not_run
-        ):
+        lenient = called(call) == "load_state_dict" and says(call, "strict") == "False"
+        if not lenient or not call.args or not diagnosis.has_run(call):
             continue
         written = any(update.span == code.span(call) for update in diagnosis.trace.updates)
         if not written and not diagnosis.ops_at(code.span(call)) and ast.unparse(call.args[0]) != "{}":
             yield diagnosis.finding(
                 "nothing_loaded",
                 "error",
-                code.span(call),
+                call,
                 model=dotted(call.func).removesuffix(".load_state_dict"),
                 given=code.short(call.args[0]),
-                code=code.short(call),
             )

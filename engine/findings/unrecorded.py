@@ -1,80 +1,126 @@
-"""Leaves without gradient because nothing was recorded when they were used: `no_grad` in all its forms, or asked too
-late."""
+"""Leaves without gradient because nothing was recorded when they were used, `no_grad` in all its forms or asked too
+late, or because what they gave was taken out of the graph."""
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, line
+from engine.findings.diagnosis import Diagnosis, Place, grouped, line, once_a_line
 from engine.findings.leaves import subtraction
-from engine.findings.starved_leaves import arrivals, set_aside, starved_leaves, wanting_leaves
+from engine.findings.starved_leaves import arrivals, starved_leaves, unfed, wanting_leaves
 from engine.ops import COPIES, DETACHES, READS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted, keyword
 from engine.program.tree import Function
 from engine.trace import Finding, Op, Pass, Span, Tensor
+from engine.unfollowed import NOT_DIFFERENTIABLE
 
-NO_GRADIENT = "does not require grad and does not have a grad_fn"
 _SWITCHES = frozenset({"no_grad", "inference_mode"})
+_TAKEN_OUT = frozenset({"cut_by_numpy", "leaf_recreated", "cut_by_integer"})
+"""What may also be why a pass failed that had something to start from."""
 
 
-def unrecorded(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """Where a leaf was used while recording was off, on its way to what a pass started from."""
-    failure = diagnosis.trace.failure
-    failed = diagnosis.failed_pass() if failure is not None and NO_GRADIENT in failure.message else None
-    starved = wanting_leaves(diagnosis) if failed is not None else starved_leaves(diagnosis)
-    if failed is None and starved:
-        starved -= set_aside(diagnosis, starved)
-    lost: dict[str, list[str]] = {}
-    for way in arrivals(diagnosis, starved) if starved and diagnosis.trace.passes else ():
-        if way.cut is not None and way.leaf not in lost.setdefault(way.cut.id, []):
-            lost[way.cut.id].append(way.leaf)
-    told: set[Span | None] = set()
-    for cut, leaves in lost.items():
-        op = diagnosis.ops[cut]
+@once_a_line
+def lost_influence(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Where what a leaf gave stopped being followed on its way to what a pass started from: recording was off, the leaf
+    was asked too late, or it went through whole numbers, a NumPy array or a leaf made anew."""
+    starved = unfed(diagnosis) if diagnosis.lost_pass is None else wanting_leaves(diagnosis)
+    ways = arrivals(diagnosis, starved) if starved and diagnosis.trace.passes else ()
+    for cut, same in grouped(ways, lambda way: way.cut.id if way.cut is not None else "").items():
+        op, leaves = diagnosis.ops.get(cut), list(dict.fromkeys(way.leaf for way in same))
+        if op is None:
+            continue
         given = [diagnosis.identity(input_) for input_ in op.inputs if diagnosis.is_tracked_leaf(input_)]
         leaves += [leaf for leaf in given if leaf in starved and leaf not in leaves]
-        finding = _unrecorded(diagnosis, op, leaves, failed)
-        if finding is not None and finding.span not in told:
-            told.add(finding.span)
-            yield finding
+        told = _told(diagnosis, op, leaves, is_array=same[-1].array)
+        if told is not None:
+            yield _finding(diagnosis, op, leaves, told)
 
 
-def _unrecorded(diagnosis: Diagnosis, cut: Op, leaves: list[str], failed: Pass | None) -> Finding | None:
-    parameters = {
-        "leaf": diagnosis.say_all(leaves),
-        "name": diagnosis.say(leaves[0]),
-        "line": line(cut.span),
-        "code": diagnosis.code.excerpt(cut.span),
-        "used_line": line(failed.span if failed is not None else cut.span),
-    }
-    span, code = cut.span, ""
+class _Told(NamedTuple):
+    """What is said of a cut, and where."""
+
+    code: str
+    place: Place
     fix: Edits = ()
+    name: str = ""
+    decorator: str = ""
+
+
+def _told(diagnosis: Diagnosis, cut: Op, leaves: list[str], *, is_array: bool) -> _Told | None:
+    """Why autograd did not follow an op; None where the graph's own cuts tell."""
+    result, call = diagnosis.output_of(cut), diagnosis.code.call_at(cut.span)
+    is_taken_out = cut.name in DETACHES | COPIES | READS
+    if is_array:
+        return _Told("cut_by_numpy", cut.span)
+    if result is not None and diagnosis.is_tracked_leaf(result.id) and is_taken_out:
+        if call is None or called(call) != cut.name:
+            return None
+        return _Told("leaf_recreated", cut.span, _kept(diagnosis, cut), diagnosis.say(result.id))
     if cut.grad_mode != "grad":
-        rebound = _rebound(diagnosis, cut, leaves)
-        switch = _left_off(diagnosis, cut)
-        decorator = _decorator(diagnosis, cut)
-        if rebound is not None:
-            code, parameters["name"], fix = "rebound_without_graph", rebound[0], rebound[1]
-        elif decorator is not None:
-            code, span = "cut_by_decorator", diagnosis.code.span(decorator)
-            parameters["decorator"] = diagnosis.code.short(decorator)
-        elif switch is not None:
-            code, span = "recording_switched_off", diagnosis.code.span(switch)
-            roots = [root.tensor for root in failed.roots] if failed is not None else []
-            parameters["name"] = diagnosis.say(next(iter(roots), leaves[0]))
-        elif any(map(diagnosis.is_parameter, leaves)):  # of other leaves the graph's own cuts tell
-            code = "cut_by_no_grad"
-    elif cut.name not in DETACHES | COPIES | READS:
-        asked = _asked_after(diagnosis, cut, leaves)
-        if asked is not None:
-            code, span = "asked_too_late", asked
-    if not code:
-        return None
-    parameters["line"] = line(span)
-    return Finding(
-        code=code, severity="warning" if failed is None else "error", span=span, tensors=tuple(leaves[:8]),
-        parameters=parameters, fix=fix,
-    )  # fmt: skip
+        return _switched_off(diagnosis, cut, leaves)
+    if any(map(_is_whole, _dtypes(diagnosis, cut))) and diagnosis.failed_pass() is None:
+        return None if diagnosis.is_inside_library(cut) else _Told("cut_by_integer", cut.span)
+    asked = _asked_after(diagnosis, cut, leaves) if not is_taken_out else None
+    return _Told("asked_too_late", asked) if asked is not None else None
+
+
+def _switched_off(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> _Told | None:
+    rebound = _rebound(diagnosis, cut, leaves)
+    if rebound is not None:
+        return _Told("rebound_without_graph", cut.span, rebound[1], rebound[0])
+    decorator, switch = _decorator(diagnosis, cut), _left_off(diagnosis, cut)
+    if decorator is not None:
+        return _Told("cut_by_decorator", decorator, decorator=diagnosis.code.short(decorator))
+    if switch is not None:
+        roots = [root.tensor for root in diagnosis.lost_pass.roots] if diagnosis.lost_pass is not None else []
+        return _Told("recording_switched_off", switch, name=diagnosis.say(next(iter(roots), leaves[0])))
+    is_parameter = any(map(diagnosis.is_parameter, leaves))  # of other leaves the graph's own cuts tell
+    return _Told("cut_by_no_grad", cut.span) if is_parameter else None
+
+
+def _dtypes(diagnosis: Diagnosis, op: Op) -> list[str]:
+    return [diagnosis.tensors[output].dtype for output in op.outputs if output in diagnosis.tensors]
+
+
+def _is_whole(dtype: str) -> bool:
+    return dtype.startswith(NOT_DIFFERENTIABLE)
+
+
+def _finding(diagnosis: Diagnosis, cut: Op, leaves: list[str], told: _Told) -> Finding:
+    lost = diagnosis.lost_pass
+    blamed = diagnosis.failed_pass() if told.code in _TAKEN_OUT else lost
+    dtypes = sorted(_dtypes(diagnosis, cut), key=_is_whole, reverse=True)
+    return diagnosis.finding(
+        told.code,
+        "warning" if blamed is None else "error",
+        told.place,
+        tensors=(*leaves[:8], *cut.outputs[:1]),
+        fix=told.fix,
+        leaf=diagnosis.say_all(leaves),
+        name=told.name or diagnosis.say(leaves[0]),
+        op=cut.name,
+        code=diagnosis.code.excerpt(cut.span),
+        value=diagnosis.say(cut.inputs[0] if cut.inputs else None),
+        dtype=next(iter(dtypes), "?"),
+        decorator=told.decorator,
+        used_line=line(lost.span if lost is not None else cut.span),
+    )
+
+
+def _kept(diagnosis: Diagnosis, cut: Op) -> Edits:
+    """The tensor itself in place of `t.detach().requires_grad_()`."""
+    code = diagnosis.code
+    call = code.call_at(cut.span)
+    method = code.parents.get(call) if call is not None else None
+    match call, method, code.parents.get(method) if method is not None else None:
+        case (
+            ast.Call(func=ast.Attribute(attr="detach", value=inner)),
+            ast.Attribute(attr="requires_grad_"),
+            ast.Call() as whole,
+        ):
+            return (code.replace(whole, code.text(inner)),)
+    return ()
 
 
 def _rebound(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> tuple[str, Edits] | None:
@@ -117,13 +163,9 @@ def _left_off(diagnosis: Diagnosis, cut: Op) -> ast.Call | None:
     statement = code.statement_at(cut.span)
     if statement is None or any(isinstance(node, ast.With) and _is_switch_of(node) for node in code.around(statement)):
         return None
-    calls = [
-        call
-        for call in code.calls
-        if called(call) == "set_grad_enabled" and isinstance(code.parents.get(call), ast.Expr)
-        and call.args and isinstance(call.args[0], ast.Constant) and call.args[0].value is False
-        and call.lineno not in diagnosis.trace.lines_not_run
-    ]  # fmt: skip
+    statements = (call for call in code.calls if isinstance(code.parents.get(call), ast.Expr))
+    off = [call for call in statements if code.text(call).endswith("set_grad_enabled(False)")]
+    calls = list(filter(diagnosis.has_run, off))
     return calls[0] if len(calls) == 1 else None
 
 
@@ -139,16 +181,12 @@ def _asked_after(diagnosis: Diagnosis, cut: Op, leaves: list[str]) -> Span | Non
         if here is None or not isinstance(target, ast.Attribute) or target.attr != "requires_grad":
             continue
         is_after = statement.lineno > here.lineno and code.function(statement) is code.function(here)
-        if not is_after or not _is_true(statement.value) or code.in_loop(statement):
+        if not is_after or code.text(statement.value) != "True" or code.in_loop(statement):
             continue
         meant = {diagnosis.identity(tensor.id) for tensor in diagnosis.bound_to(target.value)}
         if not meant.isdisjoint(leaves):
             return code.span(statement)
     return None
-
-
-def _is_true(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is True
 
 
 def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -164,15 +202,13 @@ def losses_made_anew(diagnosis: Diagnosis) -> Iterator[Finding]:
                 continue
             told.add(name)
             leaves = diagnosis.leaves_behind(inner.inputs)
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "leaf_recreated",
-                "warning",
-                code.span(statement.value),
+                statement.value,
                 tensors=(record.id, *leaves),
                 leaf=diagnosis.say_all(leaves),
                 name=name,
                 line=str(statement.lineno),
-                code=code.short(statement.value),
             )
             break
 
@@ -234,7 +270,6 @@ def numbers_collected(diagnosis: Diagnosis, sources: list[str]) -> Iterator[Find
                 leaf=diagnosis.say_all(leaves),
                 value=diagnosis.say(op.inputs[0]),
                 op=op.name,
-                code=code.excerpt(op.span),
             )
             return
 

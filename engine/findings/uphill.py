@@ -22,8 +22,9 @@ MOST_STEPS = 8
 @once_a_line
 def uphill(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A loss whose parameters are moved along its gradient instead of against it."""
-    by_place = _passes_by_place(diagnosis).values()
-    losses = [(sign, passes) for passes in by_place if (sign := _sign(diagnosis, passes[0]))]
+    by_place = diagnosis.passes_by_place.values()
+    single = (passes for passes in by_place if all(len(pass_.roots) == 1 for pass_ in passes))
+    losses = [(sign, passes) for passes in single if (sign := _sign(diagnosis, passes[0]))]
     moves = _moves(diagnosis) if losses else {}
     for sign, passes in losses:
         fed = sorted({leaf for pass_ in passes for leaf in _given(diagnosis, pass_)}, key=by_number)
@@ -125,14 +126,6 @@ def _given(diagnosis: Diagnosis, pass_: Pass) -> Iterator[str]:
     yield from (diagnosis.identity(tensor) for tensor in asked if diagnosis.is_tracked_leaf(tensor))
 
 
-def _passes_by_place(diagnosis: Diagnosis) -> dict[Span | None, list[Pass]]:
-    found: dict[Span | None, list[Pass]] = {}
-    for pass_ in diagnosis.trace.passes:
-        if not pass_.failed and len(pass_.roots) == 1 and pass_.parent is None:
-            found.setdefault(pass_.span, []).append(pass_)
-    return found
-
-
 def _grows(diagnosis: Diagnosis, passes: Sequence[Pass], sign: int) -> bool:
     """Whether the loss grew, where several passes show it."""
     values = _losses(diagnosis, passes)
@@ -214,7 +207,6 @@ def _finding(diagnosis: Diagnosis, sign: int, passes: Sequence[Pass], wrong: dic
         first=f"{known[0]:.4g}" if known else "?",
         last=f"{known[-1]:.4g}" if known else "?",
         count=str(len(passes)),
-        code=diagnosis.code.excerpt(span),
     )
 
 

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, line, once_a_line, walk
+from engine.findings.diagnosis import Diagnosis, argument, by_number, line, number, once_a_line, walk
 from engine.findings.losses import ELEMENTWISE_LOSSES
 from engine.program.edits import Edits
 from engine.program.names import called
@@ -26,12 +26,10 @@ def targets_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
             call = _call(diagnosis, future) if future is not None else None
             if call is None or value is None or call.module != value.module or call.id == value.id:
                 continue
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "target_learns",
-                "warning",
-                op.span,
+                op,
                 tensors=(target, other),
-                nodes=op.nodes[:1],
                 fix=_detached(diagnosis, op, target),
                 target=diagnosis.say(target),
                 value=diagnosis.say(other),
@@ -53,15 +51,8 @@ def _future(diagnosis: Diagnosis, target: str) -> str | None:
         if len(tracked) != 1:
             return None
         tensor = tracked[0]
-        is_discounted |= maker.name == "mul" and _is_discount(argument(maker, "other", 1))
+        is_discounted |= maker.name == "mul" and 0 < (number(argument(maker, "other", 1)) or 0) <= 1
     return tensor if is_discounted else None
-
-
-def _is_discount(number: str) -> bool:
-    try:
-        return 0 < float(number) <= 1
-    except ValueError:
-        return False
 
 
 def _call(diagnosis: Diagnosis, tensor: str) -> ModuleCall | None:
@@ -69,16 +60,8 @@ def _call(diagnosis: Diagnosis, tensor: str) -> ModuleCall | None:
     for behind in islice(walk([tensor], lambda at: diagnosis.made_from(at)[:1]), MOST_BEHIND):
         maker = diagnosis.maker.get(behind)
         if maker is not None and maker.module is not None:
-            at = diagnosis.op_at[maker.id]
-            return next(
-                (call for call in diagnosis.trace.calls if call.parent is None and _holds(diagnosis, call, at)), None
-            )
+            return diagnosis.call_around(maker)
     return None
-
-
-def _holds(diagnosis: Diagnosis, call: ModuleCall, at: int) -> bool:
-    first, last = diagnosis.op_at.get(call.first_op or ""), diagnosis.op_at.get(call.last_op or "")
-    return first is not None and last is not None and first <= at <= last
 
 
 def _detached(diagnosis: Diagnosis, op: Op, target: str) -> Edits:
@@ -106,14 +89,11 @@ def advantages_that_learn(diagnosis: Diagnosis) -> Iterator[Finding]:
             own = sorted(behind - set(diagnosis.leaves_behind([probability])), key=by_number)
             if not own:
                 continue
-            yield diagnosis.finding(
+            yield diagnosis.warning(
                 "advantage_learns",
-                "warning",
-                op.span,
+                op,
                 tensors=(advantage, *own),
-                nodes=op.nodes[:1],
                 advantage=diagnosis.say(advantage),
-                code=diagnosis.code.excerpt(op.span),
                 leaves=diagnosis.say_all(own),
             )
             break

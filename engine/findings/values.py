@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, argument, line, numbers_of, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, times
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -56,28 +56,24 @@ def _cast(diagnosis: Diagnosis, op: Op) -> Finding | None:
         return None
     for before, after in zip(numbers, kept, strict=True):
         if math.trunc(before) != after:
-            return Finding(
-                code="number_wrapped",
-                severity="warning",
-                span=op.span,
-                tensors=(given.id, result.id),
-                parameters=_parameters(diagnosis, op, result, before, after),
-            )
+            return _changed(diagnosis, op, "number_wrapped", result, before, after)
     return None
 
 
-def _parameters(diagnosis: Diagnosis, op: Op, result: Tensor, before: float, after: float) -> dict[str, str]:
+def _changed(diagnosis: Diagnosis, op: Op, code: str, result: Tensor, before: float, after: float) -> Finding:
     low, high = WHOLE.get(result.dtype, (-(2**63), 2**63 - 1))
-    return {
-        "before": f"{before:.7g}",
-        "after": f"{after:.7g}",
-        "dtype": result.dtype,
-        "op": op.name,
-        "line": line(op.span),
-        "name": diagnosis.say(result.id),
-        "low": str(low),
-        "high": str(high),
-    }
+    return diagnosis.warning(
+        code,
+        op,
+        tensors=(result.id,) if op.name in WRITES_ITEMS else (*op.inputs, result.id),
+        nodes=(),
+        before=f"{before:.7g}",
+        after=f"{after:.7g}",
+        dtype=result.dtype,
+        name=diagnosis.say(result.id),
+        low=str(low),
+        high=str(high),
+    )
 
 
 def _written_into(diagnosis: Diagnosis, op: Op) -> Finding | None:
@@ -91,20 +87,12 @@ def _written_into(diagnosis: Diagnosis, op: Op) -> Finding | None:
         source = diagnosis.tensors.get(last.tensor)
         values = numbers_of(source) if source is not None and source.dtype.startswith("float") else ()
     elif last is not None and last.text is not None:
-        try:
-            values = [float(last.text)]
-        except ValueError:
-            return None
+        written = number(last.text)
+        values = [written] if written is not None else []
     low, high = WHOLE.get(result.dtype, (-(2**63), 2**63 - 1))
     for value in values:
         if math.isfinite(value) and (value != math.trunc(value)) and low <= value <= high:
-            return Finding(
-                code="fraction_lost_in_place",
-                severity="warning",
-                span=op.span,
-                tensors=(result.id,),
-                parameters=_parameters(diagnosis, op, result, value, math.trunc(value)),
-            )
+            return _changed(diagnosis, op, "fraction_lost_in_place", result, value, math.trunc(value))
     return None
 
 
@@ -122,13 +110,7 @@ def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
         exact = ARITHMETIC[op.name](first[at % len(first)], second[at % len(second)])
         if not low <= exact <= high:
             kept = numbers_of(result)
-            return Finding(
-                code="number_wrapped",
-                severity="warning",
-                span=op.span,
-                tensors=(*op.inputs, result.id),
-                parameters=_parameters(diagnosis, op, result, exact, kept[at]),
-            ) if len(kept) == size else None  # fmt: skip
+            return _changed(diagnosis, op, "number_wrapped", result, exact, kept[at]) if len(kept) == size else None
     return None
 
 
@@ -136,10 +118,8 @@ def _operand(diagnosis: Diagnosis, op: Op, at: int) -> Sequence[float]:
     given = op.arguments[at]
     if given.tensor is not None:
         return numbers_of(diagnosis.tensors.get(given.tensor))
-    try:
-        return [float(given.text or "")]
-    except ValueError:
-        return ()
+    written = number(given.text)
+    return [written] if written is not None else ()
 
 
 def squeezes_without_effect(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -191,15 +171,12 @@ def uninitialised_reads(diagnosis: Diagnosis) -> Iterator[Finding]:
         if written.issuperset(read):
             continue
         made = _viewed(diagnosis, read[0])
-        yield diagnosis.finding(
+        yield diagnosis.warning(
             "uninitialised_read",
-            "warning",
-            op.span,
+            op,
             tensors=(made, *op.outputs[:1]),
-            nodes=op.nodes[:1],
             fix=_filled(diagnosis, made),
             name=diagnosis.say(made),
-            op=op.name,
             **_origin(diagnosis, made),
         )
         return
@@ -239,8 +216,7 @@ def _blank_maker(diagnosis: Diagnosis, tensor: str) -> Op | None:
 def _constructor(diagnosis: Diagnosis, tensor: str) -> ast.Call | None:
     """`torch.Tensor(3)` or the like behind the tensor's name, when it is written once."""
     names = diagnosis.tensors[tensor].names if tensor in diagnosis.tensors else ()
-    made = [binding.value for binding in diagnosis.code.bindings if dotted(binding.targets[0]) in names]
-    call = made[0] if len(made) == 1 else None
+    call = next((made for name in names if (made := diagnosis.value_of(name)) is not None), None)
     return call if isinstance(call, ast.Call) and called(call).endswith("Tensor") else None
 
 

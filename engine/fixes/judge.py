@@ -46,7 +46,7 @@ def _verdict(before: Trace, finding: int, after: Trace, told: Comparison) -> Ver
         return "new_finding"
     if _lines_lost(before, before.findings[finding], after, told):
         return "lines_lost"
-    if _printed_lines(after) < _printed_lines(before):
+    if _output_lost(before, before.findings[finding], after, told):
         return "output_lost"
     return "mends"
 
@@ -100,5 +100,14 @@ def _line_before(line: int, told: Comparison) -> int | None:
     return None
 
 
-def _printed_lines(trace: Trace) -> int:
-    return sum(printed.text.count("\n") for printed in trace.output if printed.stream == "stdout")
+def _output_lost(before: Trace, mended: Finding, after: Trace, told: Comparison) -> bool:
+    """Whether a line that printed prints nothing now. How often it prints may change: a closure runs less often when
+    its gradients are right."""
+    now = {_line_before(line, told) for line in _printing(after)}
+    edited_lines = {line for edit in mended.fix for line in range(edit.span.line, edit.span.end_line + 1)}
+    return not _printing(before) <= now | edited_lines
+
+
+def _printing(trace: Trace) -> set[int]:
+    """The lines that printed."""
+    return {told.span.line for told in trace.output if told.stream == "stdout" and told.span is not None}

@@ -124,7 +124,7 @@ for i in range(3):
 """),
     Case("past_hidden", 8, {"shape": "5×5"}, CAUSAL.replace("SIGN", "1")),
     Case("words_hidden", 8, {"mask": "src_key_padding_mask", "pad": "0"}, PADDED.replace("SIGN", "!=")),
-    Case("sum_of_other_weights", 6, {"dim": "0", "other": "1"}, POOLED.replace("DIM", "0")),
+    Case("weights_along_the_wrong_axis", 6, {"dim": "0", "other": "1"}, POOLED.replace("DIM", "0")),
     Case("product_of_unnormalised", 5, {"rows": "6"}, SIMILAR.replace("DIM", "0")),
     Case("rows_in_another_order", 7, {"scores": "scores", "targets": "tags"}, TAGGED.replace("SCORES", "scores")),
     Case("state_detached_each_step", 7, {"count": "6"}, CELL.replace("STATE", "h.detach()")),
@@ -158,7 +158,7 @@ tokens, words = torch.tensor([[3, 4, 0, 0], [5, 1, 2, 0]]), nn.Embedding(6, 4)
 h, att = words(tokens), nn.MultiheadAttention(4, 2, batch_first=True)
 att(h, h, h, key_padding_mask=tokens != PAD)[0].sum().backward()
 """),
-    Case("sum_of_other_weights", 8, {"dim": "1", "other": "0"}, """class Pool(nn.Module):
+    Case("weights_along_the_wrong_axis", 8, {"dim": "1", "other": "0"}, """class Pool(nn.Module):
     def __init__(self): super().__init__(); self.score = nn.Linear(4, 1)
     def forward(self, x):  # (time, batch, features)
         scores = self.score(x)
@@ -282,7 +282,7 @@ F.scaled_dot_product_attention(q, q, q, attn_mask=seen).sum().backward()
     ("words_hidden", PADDED.replace("SIGN", "==")),
     ("words_hidden", PADDED.replace("tokens SIGN 0", "(tokens != 0).long() != 1")),
     ("words_hidden", PADDED.replace("tokens SIGN 0", "tokens != 0").replace("=hidden", "=~hidden")),
-    ("sum_of_other_weights", POOLED.replace("DIM", "1")),
+    ("weights_along_the_wrong_axis", POOLED.replace("DIM", "1")),
     ("product_of_unnormalised", SIMILAR.replace("DIM", "1")),
     ("product_of_unnormalised", SIMILAR.replace("DIM", "0").replace("z @ z.t(), torch.arange(6)", "z.t() @ z, torch.arange(3)")),
     ("rows_in_another_order", TAGGED.replace("SCORES", "scores.transpose(0, 1)")),

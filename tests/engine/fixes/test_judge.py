@@ -127,6 +127,12 @@ def test_a_program_that_leaves_out_what_it_did_is_not_mended(trace: TraceOf) -> 
     assert tried(trace, printing, without_lines).verdict == "lines_lost"
 
 
+def test_a_line_may_print_less_often(trace: TraceOf) -> None:
+    often = CUT + "for i in range(2 if loss > 0 else 1):\n    print(i)\n"
+    once = often.replace(".detach()", "").replace("2 if", "1 if")
+    assert tried(trace, often, once).verdict == "mends"
+
+
 def test_a_fix_beside_the_error_need_not_get_further(trace: TraceOf) -> None:
     program = "x = torch.ones(3)\nx.relu()\nx.flurb()\n"
     before = trace(HEAD + program)

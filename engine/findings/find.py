@@ -36,6 +36,7 @@ from engine.findings import (
     values,
 )
 from engine.findings.diagnosis import Diagnosis, Family
+from engine.findings.experiments import with_experiments
 from engine.findings.failing import stopped
 from engine.findings.telling import in_order
 from engine.trace import Finding, Trace
@@ -162,7 +163,7 @@ def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
         found += [(errors.errors, finding) for finding in _asked(stopped.stopped, diagnosis)]
     explaining = [finding for family, finding in found if family in EXPLAIN_FAILURES]
     others = [finding for family, finding in found if family not in EXPLAIN_FAILURES]
-    return in_order(diagnosis, explaining, others)
+    return with_experiments(diagnosis, in_order(diagnosis, explaining, others))
 
 
 def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:

@@ -14,6 +14,7 @@ CUTS = ("cut_", "leaf_", "asked_too_late", "recording_switched_off", "rebound_wi
 CAUSES = {
     "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer", "model_made_anew"),
     "step_without_backward": ("zero_grad_before_step",),
+    "step_without_zero_grad": ("trained_while_evaluating", "trained_in_eval"),
     "first_nan_forward": ("uninitialised_read", "past_hidden"),
     "first_inf_forward": ("uninitialised_read",),
     "dead_relu": ("diverged", "uphill"),

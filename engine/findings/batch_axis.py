@@ -34,7 +34,7 @@ POINTWISE = frozenset("add mul div pow act".split())
 FIRST_AXIS = re.compile(r"conv|max_pool|avg_pool|adaptive_|batch_norm|instance_norm|group_norm|interpolate|pad")
 """Ops that keep axis 0."""
 SLICE = re.compile(r"slice\([^()]*\)")
-MOST_OPS = 4_000
+MOST_OPS = 2_000
 MOST_LOSSES = 4
 
 

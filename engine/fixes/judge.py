@@ -30,7 +30,8 @@ def judge(before: Trace, finding: int, after: Trace) -> Trial:
     mended = before.findings[finding]
     verdict = _verdict(before, finding, after, told)
     if verdict != "mends":
-        return Trial(finding=finding, verdict=verdict, certainty=_doubted(before, mended, after, verdict), run=after.id)
+        certainty = _doubted(before, finding, told, verdict)
+        return Trial(finding=finding, verdict=verdict, certainty=certainty, run=after.id)
     proof = proof_of(before, mended, after, told)
     return Trial(
         finding=finding,
@@ -48,14 +49,12 @@ def _proven(before: Trace, mended: Finding, proof: tuple[Shift, ...]) -> Certain
     return "certain" if is_seen and mended.certainty == "certain" else None
 
 
-def _doubted(before: Trace, mended: Finding, after: Trace, verdict: Verdict) -> Certainty | None:
-    """Possible where the trouble outlasted its cause. An experiment that did harm of its own says nothing, nor does
-    another error that came to light."""
-    if verdict in _NOT_JUDGED or (mended.is_experiment and verdict not in ("remains", "gradient_lost")):
-        return None
-    if verdict == "stops" and before.failure is not None and after.failure is not None:
-        return "possible" if after.failure.explanation in (None, mended.code) else None
-    return "possible"
+def _doubted(before: Trace, finding: int, told: Comparison, verdict: Verdict) -> Certainty | None:
+    """Possible where the trouble outlasted its cause. A program that stops elsewhere, or an experiment that did harm of
+    its own, says nothing."""
+    is_harm = before.findings[finding].is_experiment and verdict not in ("remains", "gradient_lost")
+    is_elsewhere = verdict == "stops" and finding in told.findings_here
+    return None if verdict in _NOT_JUDGED or is_harm or is_elsewhere else "possible"
 
 
 def _verdict(before: Trace, finding: int, after: Trace, told: Comparison) -> Verdict:

@@ -53,8 +53,9 @@ class Trial(Record, frozen=True):
     (`not_finished`); the edited program is longer than the server takes (`too_long`)."""
     certainty: Certainty | None = None
     """What the run says of the finding: `certain` when taking its cause out ended it and something else came of it
-    (`proof`, or an error that is gone); `possible` when that did not end it, or broke something else: the cause may be
-    another one. Absent when it says neither; the finding is then as certain as the run's trace has it."""
+    (`proof`, or an error that is gone); `possible` when it is still there all the same, or another trouble came in its
+    place: the cause may be another one. Absent when the run says neither; the finding is then as certain as the trace
+    has it."""
     run: str = ""
     """The edited program's run; absent where there is none."""
     stops_at: int | None = None

@@ -205,6 +205,8 @@ def test_what_follows_from_a_cause_is_not_mended_while_that_is_there(trace: Trac
 def test_a_cause_is_as_certain_as_its_trial_says(trace: TraceOf) -> None:
     assert tried(trace, CUT, CUT.replace(".detach()", "")).certainty == "certain"
     assert tried(trace, CUT, CUT.replace("0.5", "0.75")).certainty == "possible"
+    assert tried(trace, CUT, CUT.replace("detach()", "detached()")).certainty is None
+    assert tried(trace, MISSPELT, MISSPELT.replace("print", "repr")).certainty == "possible"
     other_error = MISSPELT.replace("backwar()", "backward(torch.ones(2))")
     assert tried(trace, MISSPELT, other_error).certainty is None
 

@@ -60,7 +60,8 @@ def _parser() -> argparse.ArgumentParser:
     )  # fmt: skip
     parser.add_argument(
         "--try-fixes", action="store_true",
-        help="run the program with each fix that its findings offer, and say which mend instead of the trace",
+        help="run the program without the cause of each finding, and say instead of the trace which fixes mend and "
+        "which causes that proves",
     )  # fmt: skip
     parser.add_argument("--summary", action="store_true", help="a few lines of text instead of JSON")
     parser.add_argument("--pretty", action="store_true", help="indented JSON")
@@ -135,7 +136,9 @@ def _summary(trace: Trace, trials: Sequence[Trial]) -> str:
 def _tried(trace: Trace, trial: Trial) -> str:
     finding = trace.findings[trial.finding]
     where = f" at line {finding.span.line}" if finding.span else ""
-    return f"fix of {finding.code}{where}: {trial.verdict}"
+    what = "experiment on" if finding.is_experiment else "fix of"
+    said = f", {trial.certainty}" if trial.certainty is not None else ""
+    return f"{what} {finding.code}{where}: {trial.verdict}{said}"
 
 
 def _checked(check: Check, leaf: Tensor) -> str:

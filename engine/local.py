@@ -94,7 +94,7 @@ def run(
 
 
 def try_fixes(trace: Trace, *, sandboxed: bool = True) -> Fixes:
-    """Run the program of a trace with each fix that its findings offer, and say which mend."""
+    """Run the program of a trace without the cause of each finding: which fixes mend, and which causes are proven."""
     trials = tuple(
         judge(trace, finding, run(edited(trace, finding), trace.limits, sandboxed=sandboxed))
         for finding in fixable(trace)

@@ -1214,6 +1214,9 @@ class Edit(Record, frozen=True):
     """The new text."""
 
 
+Certainty = Literal["certain", "possible"]
+
+
 class Finding(Record, frozen=True):
     """A diagnosis. Its sentences live in the word lists under its code."""
 
@@ -1221,8 +1224,9 @@ class Finding(Record, frozen=True):
     """Which diagnosis."""
     severity: Literal["error", "warning", "note"]
     """How much it matters."""
-    certainty: Literal["certain", "possible"] = "certain"
-    """`certain`: values or graph prove it; `possible`: it looks like one, and may be meant."""
+    certainty: Certainty = "certain"
+    """`certain`: values or graph prove it; `possible`: it looks like one, and may be meant. A run without the cause may
+    tell more (`gradgraph.fixes/1`)."""
     follows: int | None = None
     """Place in `findings` of the diagnosis that this one comes of: mending that one ends it too."""
     span: Span | None = None
@@ -1237,6 +1241,8 @@ class Finding(Record, frozen=True):
     """Words and numbers to put into the sentence."""
     fix: tuple[Edit, ...] = ()
     """Edits that together are to mend it. Whether they do is told by running them (`gradgraph.fixes/1`)."""
+    is_experiment: bool = False
+    """The edits of `fix` only take the suspected cause out, to see whether this ends with it; they are no cure."""
 
 
 class Truncation(Record, frozen=True):

@@ -41,7 +41,7 @@ class Settings:
     rate_burst: int = 1000
     """Runs one network address may ask for at once before `rate_per_s` holds; then it is refused with 429."""
     fixes: int = 4
-    """Fixes of one run that are tried, when somebody asks for them and a worker is idle; 0 tries none."""
+    """Fixes and causes of one run that are tried, when somebody asks for them and a worker is idle; 0 tries none."""
     data_dir: Path = Path("data")
     """Folder of the store; made when it does not exist."""
     store_bytes: int = 2 * 1024**3

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from engine.findings import (
     attention_masks,
     axes,
+    batch_axis,
     class_axis,
     constant,
     cut_gradients,
@@ -34,6 +35,7 @@ from engine.findings import (
     values,
 )
 from engine.findings.diagnosis import Diagnosis, Family
+from engine.findings.experiments import with_experiments
 from engine.findings.failing import stopped
 from engine.findings.telling import in_order
 from engine.trace import Finding, Trace
@@ -80,6 +82,7 @@ FAMILIES: tuple[Family, ...] = (
     axes.weights_along_the_wrong_axis,
     axes.products_of_unnormalised,
     axes.rows_in_another_order,
+    batch_axis.samples_mixed,
     recurrent.state_detached_each_step,
     class_axis.one_class_alone,
     constant.losses_that_stay,
@@ -154,7 +157,7 @@ def find(trace: Trace, known: TraceIndex | None = None) -> tuple[Finding, ...]:
         found += [(errors.errors, finding) for finding in _asked(stopped.stopped, diagnosis)]
     explaining = [finding for family, finding in found if family in EXPLAIN_FAILURES]
     others = [finding for family, finding in found if family not in EXPLAIN_FAILURES]
-    return in_order(diagnosis, explaining, others)
+    return with_experiments(diagnosis, in_order(diagnosis, explaining, others))
 
 
 def _asked(family: Family, diagnosis: Diagnosis) -> tuple[Finding, ...]:

@@ -14,6 +14,7 @@ CUTS = ("cut_", "leaf_", "asked_too_late", "recording_switched_off", "rebound_wi
 CAUSES = {
     "step_moves_nothing": (*CUTS, "zero_grad_before_step", "not_in_optimizer", "model_made_anew"),
     "step_without_backward": ("zero_grad_before_step",),
+    "step_without_zero_grad": ("trained_while_evaluating", "trained_in_eval"),
     "first_nan_forward": ("uninitialised_read", "past_hidden"),
     "first_inf_forward": ("uninitialised_read",),
     "dead_relu": ("diverged", "uphill"),
@@ -25,6 +26,13 @@ CAUSES = {
 }
 """How codes begin, and how those of what they come of; both are about the same tensors, or the place is the same."""
 
+SAID_BETTER = {
+    "samples_cut_up": "view_for_permute",
+    "samples_share": "softmax_over_batch",
+    "samples_as_steps": "batch_taken_for_time",
+}
+"""Codes that say less than others of the same tensors do."""
+
 POSSIBLE = frozenset(("model_without_optimizer", "trained_while_evaluating", "evaluated_in_train", "target_learns"))
 """Codes of what may be meant, or may come of something else; their sentences say so."""
 
@@ -34,7 +42,7 @@ def in_order(
 ) -> tuple[Finding, ...]:
     """The gravest cause first, among them what explains the failure, then by line; under each what follows from it, and
     as grave as that."""
-    found = [*explaining, *others]
+    found = _once([*explaining, *others])
     above = {at: cause for at in range(len(found)) if (cause := _cause(diagnosis, found, at)) is not None}
     tops = [at for at in range(len(found)) if at not in above]
     below = {top: [at for at in above if _top(above, at) == top] for top in tops}
@@ -50,6 +58,12 @@ def in_order(
         ordered.append(replace(found[top], severity=grave[top]))
         ordered += [replace(found[at], follows=main) for at in sorted(below[top], key=rank)]
     return tuple(replace(told, certainty="possible") if told.code in POSSIBLE else told for told in ordered)
+
+
+def _once(found: list[Finding]) -> list[Finding]:
+    """Without those that another says better."""
+    told = {(finding.code, finding.tensors) for finding in found}
+    return [finding for finding in found if (SAID_BETTER.get(finding.code, ""), finding.tensors) not in told]
 
 
 def _top(above: dict[int, int], at: int) -> int:

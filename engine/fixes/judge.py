@@ -2,15 +2,19 @@
 
 from engine.compare import Comparison, compare
 from engine.fixes.proof import proof_of
-from engine.fixes.types import Trial, Verdict
+from engine.fixes.symptoms import gradient_lost, graph_grows, stays_without_gradient
+from engine.fixes.types import Shift, Trial, Verdict
 from engine.program.edits import applied
-from engine.trace import Finding, Program, Trace
+from engine.trace import Certainty, Finding, Program, Trace
 
 _RANK = {"error": 0, "warning": 1, "note": 2}
+_NOT_JUDGED = ("not_finished", "too_long")
+_CUTS = ("cut_", "leaf_recreated", "rebound_without_graph")
+"""How codes begin that tell of a gradient cut off: no cure for anything."""
 
 
 def fixable(trace: Trace) -> list[int]:
-    """The findings that offer a fix, the gravest first."""
+    """The findings with edits to try, the gravest first."""
     return [at for at, finding in enumerate(trace.findings) if finding.fix]
 
 
@@ -21,34 +25,65 @@ def edited(trace: Trace, finding: int) -> Program:
 
 
 def judge(before: Trace, finding: int, after: Trace) -> Trial:
-    """What the run of the edited program says of a finding's fix. Linear in the two traces."""
+    """What the run of the edited program says of a finding and its fix. Linear in the two traces."""
     told = compare(before, after)
+    mended = before.findings[finding]
     verdict = _verdict(before, finding, after, told)
     if verdict != "mends":
-        return Trial(finding=finding, verdict=verdict, run=after.id)
+        certainty = _doubted(before, finding, told, verdict)
+        return Trial(finding=finding, verdict=verdict, certainty=certainty, run=after.id)
+    proof = proof_of(before, mended, after, told)
     return Trial(
         finding=finding,
         verdict=verdict,
+        certainty=_proven(before, mended, proof),
         run=after.id,
         stops_at=after.failure.span.line if after.failure is not None and after.failure.span is not None else None,
-        proof=proof_of(before, before.findings[finding], after, told),
+        proof=proof,
     )
 
 
+def _proven(before: Trace, mended: Finding, proof: tuple[Shift, ...]) -> Certainty | None:
+    """Certain where something else came of it. What may be meant stays possible: no run can tell what was meant."""
+    is_seen = bool(proof) or (before.failure is not None and before.failure.explanation == mended.code)
+    return "certain" if is_seen and mended.certainty == "certain" else None
+
+
+def _doubted(before: Trace, finding: int, told: Comparison, verdict: Verdict) -> Certainty | None:
+    """Possible where the trouble outlasted its cause. A program that stops elsewhere, or an experiment that did harm of
+    its own, says nothing."""
+    is_harm = before.findings[finding].is_experiment and verdict not in ("remains", "gradient_lost")
+    is_elsewhere = verdict == "stops" and finding in told.findings_here
+    return None if verdict in _NOT_JUDGED or is_harm or is_elsewhere else "possible"
+
+
 def _verdict(before: Trace, finding: int, after: Trace, told: Comparison) -> Verdict:
+    mended = before.findings[finding]
     if after.status not in ("ok", "failed"):
         return "not_finished"
-    if not _gets_far_enough(before, before.findings[finding], after, told):
+    if not _gets_far_enough(before, mended, after, told):
         return "stops"
-    if finding not in told.findings_here:
+    if finding not in told.findings_here or _cause_remains(before, mended, told):
         return "remains"
-    if _has_new(before, after, told):
+    if _has_new(before, mended, after, told):
         return "new_finding"
-    if _lines_lost(before, before.findings[finding], after, told):
+    if stays_without_gradient(before, mended, after, told):
+        return "remains"
+    if gradient_lost(before, after, told):
+        return "gradient_lost"
+    if graph_grows(after) and not graph_grows(before):
+        return "graph_grows"
+    if _lines_lost(before, mended, after, told):
         return "lines_lost"
     if _output_lost(before, before.findings[finding], after, told):
         return "output_lost"
     return "mends"
+
+
+def _cause_remains(before: Trace, mended: Finding, told: Comparison) -> bool:
+    """Whether what the finding comes of is still there: only a symptom was quieted."""
+    cause = mended.follows
+    return cause is not None and before.findings[cause].severity != "note" and cause not in told.findings_here
 
 
 def _gets_far_enough(before: Trace, mended: Finding, after: Trace, told: Comparison) -> bool:
@@ -67,8 +102,10 @@ def _gets_far_enough(before: Trace, mended: Finding, after: Trace, told: Compari
     return not is_stuck and (is_further or mended.code != old.explanation)
 
 
-def _has_new(before: Trace, after: Trace, told: Comparison) -> bool:
-    """Whether something as grave is wrong as the worst that is gone, at lines that the other run came to."""
+def _has_new(before: Trace, mended: Finding, after: Trace, told: Comparison) -> bool:
+    """Whether something as grave is wrong as the worst that is gone, at lines that the other run came to; or the edits
+    cut a gradient off."""
+    edited_lines = {edit.span.line for edit in mended.fix}
     gone = min(_RANK[before.findings[at].severity] for at in told.findings_here)
     unseen = set(before.lines_not_run)
     beyond = after.failure.explanation if after.failure is not None else None
@@ -76,7 +113,8 @@ def _has_new(before: Trace, after: Trace, told: Comparison) -> bool:
         new = after.findings[at]
         line = _line_before(new.span.line, told) if new.span is not None else None
         is_further_on = before.failure is not None and (new.code == beyond or line in unseen)
-        if _RANK[new.severity] <= gone and not is_further_on:
+        is_cut = new.severity != "note" and new.code.startswith(_CUTS) and line in edited_lines
+        if is_cut or (_RANK[new.severity] <= gone and not is_further_on):
             return True
     return False
 

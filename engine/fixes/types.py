@@ -1,16 +1,27 @@
 """Wire format of the fixes of a run that were tried, `gradgraph.fixes/1`.
 
-A finding offers edits; here is what the edited program did when it was run. `before` is what the run itself says,
-`after` what the edited program's run says.
+A finding has edits that take its cause out; here is what the edited program did when it was run, and how sure the
+finding is by that. `before` is what the run itself says, `after` what the edited program's run says.
 """
 
 from typing import Final, Literal
 
-from engine.trace import Record, Tensor
+from engine.trace import Certainty, Record, Tensor
 
 FORMAT: Final = "gradgraph.fixes/1"
 
-Verdict = Literal["mends", "remains", "new_finding", "stops", "lines_lost", "output_lost", "not_finished", "too_long"]
+Verdict = Literal[
+    "mends",
+    "remains",
+    "new_finding",
+    "gradient_lost",
+    "graph_grows",
+    "stops",
+    "lines_lost",
+    "output_lost",
+    "not_finished",
+    "too_long",
+]
 
 
 class Shift(Record, frozen=True):
@@ -35,9 +46,16 @@ class Trial(Record, frozen=True):
     """Index of the finding that offers it, in `findings` of the run."""
     verdict: Verdict
     """`mends`: the finding is gone, nothing new is wrong and the program gets at least as far. Else why the fix is not
-    to be offered: the finding `remains`; a `new_finding` as grave is there; the program `stops` where it did not, or
-    before it got further; it leaves out statements (`lines_lost`) or print lines (`output_lost`) that it had; a limit
-    stopped it (`not_finished`); the edited program is longer than the server takes (`too_long`)."""
+    to be offered: the finding `remains`, or a leaf that it names still gets no gradient; a `new_finding` as grave is
+    there, or the edits cut a gradient off; a leaf that got gradients gets none (`gradient_lost`); each pass of a loop
+    walks back further than the one before (`graph_grows`); the program `stops` where it did not, or before it got
+    further; it leaves out statements (`lines_lost`) or print lines (`output_lost`) that it had; a limit stopped it
+    (`not_finished`); the edited program is longer than the server takes (`too_long`)."""
+    certainty: Certainty | None = None
+    """What the run says of the finding: `certain` when taking its cause out ended it and something else came of it
+    (`proof`, or an error that is gone); `possible` when it is still there all the same, or another trouble came in its
+    place: the cause may be another one. Absent when the run says neither; the finding is then as certain as the trace
+    has it."""
     run: str = ""
     """The edited program's run; absent where there is none."""
     stops_at: int | None = None

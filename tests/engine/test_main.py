@@ -53,7 +53,16 @@ def test_fixes_are_tried_when_asked_for(tmp_path: Path, capsys: pytest.CaptureFi
     told = json.loads(capsys.readouterr().out)
     assert (told["format"], told["done"], told["trials"][0]["verdict"]) == ("gradgraph.fixes/1", True, "mends")
     main([str(path), "--try-fixes", "--summary"])
-    assert "at line 3: mends" in capsys.readouterr().out
+    assert "at line 3: mends, certain" in capsys.readouterr().out
+
+
+def test_a_cause_is_tested_where_there_is_no_fix(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "off.py"
+    path.write_text(
+        "import torch\nw = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n    y = w * 2\ny.sum().backward()\n"
+    )
+    main([str(path), "--try-fixes", "--summary"])
+    assert "experiment on cut_by_no_grad at line 4: mends, certain" in capsys.readouterr().out
 
 
 def test_expression_with_inputs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,7 @@ def test_a_fix_is_tried_and_its_run_is_there(served: Served) -> None:
     told = tried(served, trace["id"])
     (trial,) = told["trials"]
     assert (told["run"], told["done"]) == (trace["id"], True)
-    assert (trial["finding"], trial["verdict"]) == (0, "mends")
+    assert (trial["finding"], trial["verdict"], trial["certainty"]) == (0, "mends", "certain")
     assert trial["proof"][0]["after"]["data"] == [26.0, 26.0]
     mended = served.http.get(f"/api/v1/runs/{trial['run']}").json()
     assert ".detach()" not in mended["program"]["code"]

@@ -529,6 +529,10 @@ export interface Fixes {
  */
 export interface Trial {
   /**
+   * What the run says of the finding: `certain` when taking its cause out ended it and something else came of it (`proof`, or an error that is gone); `possible` when it is still there all the same, or another trouble came in its place: the cause may be another one. Absent when the run says neither; the finding is then as certain as the trace has it.
+   */
+  certainty?: ("certain" | "possible") | null;
+  /**
    * Index of the finding that offers it, in `findings` of the run.
    */
   finding: number;
@@ -545,9 +549,19 @@ export interface Trial {
    */
   stops_at?: number | null;
   /**
-   * `mends`: the finding is gone, nothing new is wrong and the program gets at least as far. Else why the fix is not to be offered: the finding `remains`; a `new_finding` as grave is there; the program `stops` where it did not, or before it got further; it leaves out statements (`lines_lost`) or print lines (`output_lost`) that it had; a limit stopped it (`not_finished`); the edited program is longer than the server takes (`too_long`).
+   * `mends`: the finding is gone, nothing new is wrong and the program gets at least as far. Else why the fix is not to be offered: the finding `remains`, or a leaf that it names still gets no gradient; a `new_finding` as grave is there, or the edits cut a gradient off; a leaf that got gradients gets none (`gradient_lost`); each pass of a loop walks back further than the one before (`graph_grows`); the program `stops` where it did not, or before it got further; it leaves out statements (`lines_lost`) or print lines (`output_lost`) that it had; a limit stopped it (`not_finished`); the edited program is longer than the server takes (`too_long`).
    */
-  verdict: "lines_lost" | "mends" | "new_finding" | "not_finished" | "output_lost" | "remains" | "stops" | "too_long";
+  verdict:
+    | "gradient_lost"
+    | "graph_grows"
+    | "lines_lost"
+    | "mends"
+    | "new_finding"
+    | "not_finished"
+    | "output_lost"
+    | "remains"
+    | "stops"
+    | "too_long";
 }
 /**
  * Something that reads differently in the edited program's run.
@@ -1513,7 +1527,7 @@ export interface Operand {
  */
 export interface Finding {
   /**
-   * `certain`: values or graph prove it; `possible`: it looks like one, and may be meant.
+   * `certain`: values or graph prove it; `possible`: it looks like one, and may be meant. A run without the cause may tell more (`gradgraph.fixes/1`).
    */
   certainty?: "certain" | "possible";
   /**
@@ -1532,6 +1546,10 @@ export interface Finding {
    * For a run asked for by expression: that place in the expression as given, when it is in it.
    */
   in_expression?: Span | null;
+  /**
+   * The edits of `fix` only take the suspected cause out, to see whether this ends with it; they are no cure.
+   */
+  is_experiment?: boolean;
   /**
    * Nodes concerned.
    */

@@ -17,6 +17,7 @@ from engine.trace import Finding, Program, Trace
 from tests.engine.findings import (
     healthy,
     silent,
+    silent_batch,
     silent_causes,
     silent_meant,
     silent_no_effect,
@@ -34,6 +35,7 @@ TRIGGERS = (
     *silent_causes.TRIGGERS,
     *silent_meant.TRIGGERS,
     *silent_values.TRIGGERS,
+    *silent_batch.TRIGGERS,
 )
 NEAR_MISSES = (
     *silent.NEAR_MISSES,
@@ -42,6 +44,7 @@ NEAR_MISSES = (
     *silent_causes.NEAR_MISSES,
     *silent_meant.NEAR_MISSES,
     *silent_values.NEAR_MISSES,
+    *silent_batch.NEAR_MISSES,
 )
 CASES = first_quick((case.code, case) for case in TRIGGERS)
 MISSES = first_quick(NEAR_MISSES)
@@ -118,8 +121,8 @@ def test_it_is_found_in_a_function_too(engine: LocalEngine, code: str, case: Cas
 def test_a_fix_mends_the_program(engine: LocalEngine, traces: dict[str, Trace], code: str, case: Case) -> None:
     finding = found(run(engine, HEAD + case.program, traces), code)
     assert finding is not None
-    assert bool(finding.fix) == is_mended(case)
-    if finding.fix:
+    assert (bool(finding.fix) and not finding.is_experiment) == is_mended(case)
+    if is_mended(case):
         mended = run(engine, applied(HEAD + case.program, finding.fix), traces)
         assert mended.status == "ok"
         assert found(mended, code) is None

@@ -5,7 +5,7 @@ from textwrap import dedent
 import msgspec
 import pytest
 
-from engine.fixes import Trial, fixable, judge
+from engine.fixes import Trial, edited, fixable, judge
 from engine.program.edits import applied
 from engine.trace import Edit, Finding, Span, Tensor, Trace
 from tests.conftest import TraceOf
@@ -131,6 +131,139 @@ def test_a_line_may_print_less_often(trace: TraceOf) -> None:
     often = CUT + "for i in range(2 if loss > 0 else 1):\n    print(i)\n"
     once = often.replace(".detach()", "").replace("2 if", "1 if")
     assert tried(trace, often, once).verdict == "mends"
+
+
+CARRIED = """rnn, head = torch.nn.GRUCell(3, 5), torch.nn.Linear(5, 1)
+h = torch.zeros(2, 5)
+for t in range(4):
+    h = rnn(torch.randn(2, 3), h)
+    loss = head(h).pow(2).mean()
+    loss.backward()
+"""
+TESTED = """net = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, 2))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+X, Y = torch.randn(20, 4), torch.randint(0, 2, (20,))
+for epoch in range(3):
+    net.train()
+    opt.zero_grad()
+    torch.nn.functional.cross_entropy(net(X), Y).backward()
+    opt.step()
+    net.eval()
+    test_loss = torch.nn.functional.cross_entropy(net(X), Y)
+    test_loss.backward()
+    opt.step()
+"""
+STRETCHED = """encoder, head = torch.nn.Linear(3, 4), torch.nn.Linear(4, 1)
+loss = torch.nn.functional.mse_loss(head(encoder(torch.randn(6, 3))), torch.randn(6))
+loss.backward()
+"""
+ARRAY = """w = torch.ones(2, requires_grad=True)
+b = torch.ones(2, requires_grad=True)
+a = (w * 2).numpy()
+((torch.tensor(a) + b) ** 2).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("verdict", "program", "edited"),
+    [
+        ("graph_grows", CARRIED, CARRIED.replace("backward()", "backward(retain_graph=True)")),
+        (
+            "gradient_lost",
+            STRETCHED,
+            STRETCHED.replace(
+                "head(encoder(torch.randn(6, 3)))", "head(encoder(torch.randn(6, 3)).detach()).squeeze(1)"
+            ),
+        ),
+        ("new_finding", ARRAY, ARRAY.replace("(w * 2).numpy()", "(w * 2).detach().numpy()")),
+        ("remains", CUT, CUT.replace("(w * 2).detach()", "torch.zeros(2)")),
+    ],
+    ids=["a kept graph for a detached state", "a cut encoder", "a detached array", "a leaf left out"],
+)
+def test_a_quieted_symptom_is_no_cure(trace: TraceOf, verdict: str, program: str, edited: str) -> None:
+    assert tried(trace, program, edited).verdict == verdict
+
+
+def test_the_right_cures_of_the_same_programs_mend(trace: TraceOf) -> None:
+    detached = CARRIED.replace("backward()", "backward()\n    h = h.detach()")
+    assert tried(trace, CARRIED, detached).verdict == "mends"
+    squeezed = STRETCHED.replace("(6, 3)))", "(6, 3))).squeeze(1)")
+    assert tried(trace, STRETCHED, squeezed).verdict == "mends"
+
+
+def test_a_loop_over_one_graph_does_not_grow(trace: TraceOf) -> None:
+    rows = """x = torch.ones(4, requires_grad=True)
+y = x.exp() * 2
+for i in range(4):
+    y[i].backward()
+"""
+    assert tried(trace, rows, rows.replace("backward()", "backward(retain_graph=True)")).verdict == "mends"
+
+
+def test_what_follows_from_a_cause_is_not_mended_while_that_is_there(trace: TraceOf) -> None:
+    before = trace(HEAD + TESTED)
+    at = next(at for at, finding in enumerate(before.findings) if finding.code == "step_without_zero_grad")
+    assert before.findings[before.findings[at].follows or 0].code == "trained_while_evaluating"
+    trial = judge(before, at, trace(edited(before, at).code))
+    assert (trial.verdict, trial.certainty) == ("remains", "possible")
+
+
+def test_a_cause_is_as_certain_as_its_trial_says(trace: TraceOf) -> None:
+    assert tried(trace, CUT, CUT.replace(".detach()", "")).certainty == "certain"
+    assert tried(trace, CUT, CUT.replace("0.5", "0.75")).certainty == "possible"
+    assert tried(trace, CUT, CUT.replace("detach()", "detached()")).certainty is None
+    assert tried(trace, MISSPELT, MISSPELT.replace("print", "repr")).certainty == "possible"
+    other_error = MISSPELT.replace("backwar()", "backward(torch.ones(2))")
+    assert tried(trace, MISSPELT, other_error).certainty is None
+
+
+def test_what_may_be_meant_stays_possible(trace: TraceOf) -> None:
+    before = trace(HEAD + CUT)
+    meant = msgspec.structs.replace(before.findings[0], certainty="possible")
+    before = msgspec.structs.replace(before, findings=(meant,))
+    trial = judge(before, 0, trace(edited(before, 0).code))
+    assert (trial.verdict, trial.certainty) == ("mends", None)
+
+
+UNRECORDED = """net = torch.nn.Linear(3, 2)
+with torch.no_grad():
+    out = net(torch.ones(4, 3))
+out.sum().backward()
+"""
+COUNTED = """w = torch.ones(2, requires_grad=True)
+b = torch.ones(2, requires_grad=True)
+k = (w * 2).long()
+(k * b).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "leaf"),
+    [
+        (UNRECORDED, "net.weight"),
+        (UNRECORDED.replace("torch.no_grad()", "torch.inference_mode()"), "net.weight"),
+        (UNRECORDED.replace("with torch.no_grad():", "with torch.set_grad_enabled(False):"), "net.weight"),
+        (COUNTED, "w"),
+        (COUNTED.replace("(w * 2).long()", "torch.round(w * 2)"), "w"),
+        (COUNTED.replace("(w * 2).long()", "torch.tensor((w * 2).tolist())"), "w"),
+        ("x = torch.ones(2, requires_grad=True)\ny = x * x\nx.data.mul_(10)\ny.sum().backward()\n", "x"),
+    ],
+    ids=["no_grad", "inference_mode", "switched off", "cast", "rounded", "listed", "edited under the graph"],
+)
+def test_a_cause_without_a_cure_is_proven_by_an_experiment(trace: TraceOf, program: str, leaf: str) -> None:
+    before, trial, _ = mended(trace, program)
+    assert before.findings[trial.finding].is_experiment
+    assert (trial.verdict, trial.certainty) == ("mends", "certain")
+    assert ("gradient", leaf) in {(shift.what, shift.name) for shift in trial.proof}
+
+
+def test_an_experiment_that_breaks_the_program_says_nothing(trace: TraceOf) -> None:
+    array = COUNTED.replace("(w * 2).long()", "(w * 2).detach().numpy()").replace(
+        "(k * b)", "(torch.tensor(k.copy()) * b)"
+    )
+    before, trial, after = mended(trace, array)
+    assert before.findings[trial.finding].is_experiment
+    assert (after.status, trial.verdict, trial.certainty) == ("failed", "stops", None)
 
 
 def test_a_fix_beside_the_error_need_not_get_further(trace: TraceOf) -> None:

@@ -40,9 +40,9 @@ export class Run {
 
   /** The program that ran, with the fix of a finding in it; null unless that was run and mends. */
   mendedBy(at: number): string | null {
-    const fix = this.trace?.findings[at]?.fix
+    const { fix, is_experiment } = this.trace?.findings[at] ?? {}
     const mends = this.trialOf(at)?.verdict === 'mends'
-    return this.trace && fix && mends ? applyEdits(this.trace.program.code, fix) : null
+    return this.trace && fix && mends && !is_experiment ? applyEdits(this.trace.program.code, fix) : null
   }
 
   /** Whether the fix of a finding waits to be tried. */

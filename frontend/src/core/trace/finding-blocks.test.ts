@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { Trace } from '../../api/types'
+import type { Trace, Trial } from '../../api/types'
 import { causesAt, findingBlocks } from './finding-blocks'
 import { tellingFindings } from './lines'
 
@@ -18,7 +18,17 @@ describe('what follows from a diagnosis', () => {
 
   test('marks no line', () => {
     const trace = { findings } as Trace
-    expect(findingBlocks(trace, words as never, () => false).map((block) => block.line)).toEqual([7, 11])
+    const blocks = findingBlocks(trace, words as never, () => false, () => null)
+    expect(blocks.map((block) => block.line)).toEqual([7, 11])
     expect(tellingFindings(trace).map(({ line }) => line)).toEqual([7, 11])
+  })
+
+  test('is said as a possibility where it stays without its cause', () => {
+    const titled = (key: string, { title = '' } = {}) => (title ? `${key}(${title})` : key)
+    const said = Object.assign(titled, { has: () => false })
+    const doubted: Trial = { finding: 0, verdict: 'remains', certainty: 'possible' }
+    const trial = (at: number): Trial | null => (at === 0 ? doubted : null)
+    const blocks = findingBlocks({ findings } as Trace, said as never, () => false, trial)
+    expect(blocks.map((block) => block.title)).toEqual(['findings.maybe(cut_by_detach)', 'diverged'])
   })
 })

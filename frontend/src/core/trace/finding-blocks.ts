@@ -1,6 +1,6 @@
 // Findings as blocks under their line: what is wrong, in one sentence, and a way to the rest.
 
-import type { Trace } from '../../api/types'
+import type { Trace, Trial } from '../../api/types'
 import { formatNumber } from '../words/format'
 import { pieces, type Words } from '../words/sentences'
 import type { LineBlock } from './line-marks'
@@ -36,14 +36,25 @@ function unmarked(sentence: string): string {
     .join('')
 }
 
-/** `mends`: whether the fix of a finding was tried and is offered. */
-export function findingBlocks(trace: Trace, t: Words, mends: (finding: number) => boolean): LineBlock[] {
+/** The title of a finding; of one that a run without its cause did not end, as a possibility. */
+export function findingTitle(trace: Trace, at: number, t: Words, trial: Trial | null): string {
+  const title = findingWords(trace, at, 'title', t) || (trace.findings[at]?.code ?? '')
+  return trial?.certainty === 'possible' ? t('findings.maybe', { title }) : title
+}
+
+/** `mends`: whether the fix of a finding was tried and is offered; `trial`: what came of it. */
+export function findingBlocks(
+  trace: Trace,
+  t: Words,
+  mends: (finding: number) => boolean,
+  trial: (finding: number) => Trial | null,
+): LineBlock[] {
   return trace.findings.flatMap((finding, index) => {
     if (!finding.span || finding.severity === 'note' || finding.follows != null) return []
-    const title = unmarked(findingWords(trace, index, 'title', t)) || finding.code
     return [
       {
-        line: finding.span.end_line, title, action: t('findings.show'),
+        line: finding.span.end_line, title: unmarked(findingTitle(trace, index, t, trial(index))),
+        action: t('findings.show'),
         fix: mends(index) ? t('findings.apply') : '', index,
       },
     ]

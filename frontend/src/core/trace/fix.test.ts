@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import type { Edit, Tensor, Trace, Trial } from '../../api/types'
+import type { Edit, Finding, Tensor, Trace, Trial } from '../../api/types'
 import { words } from '../words/bundled'
 import { changedLines } from '../words/differences'
-import { applyEdits, proofRows, trialSentence } from './fix'
+import { applyEdits, certaintyOf, proofRows, trialSentence } from './fix'
 
 const edit = (line: number, column: number, endColumn: number, text: string, endLine = line): Edit => ({
   span: { line, end_line: endLine, column, end_column: endColumn },
@@ -105,6 +105,21 @@ describe('a trial', () => {
       'saved for backward, at most: 4 KiB → 1 KiB',
       'printed: nothing → loss 0.25',
     ])
+  })
+
+  test('says how sure the finding is', () => {
+    const finding = { code: 'cut_by_no_grad', severity: 'error' } as Finding
+    expect(certaintyOf(finding, null)).toBe('certain')
+    expect(certaintyOf({ ...finding, certainty: 'possible' }, trial)).toBe('possible')
+    expect(certaintyOf(finding, { ...trial, certainty: 'certain' })).toBe('proven')
+    expect(certaintyOf(finding, { ...trial, verdict: 'remains', certainty: 'possible' })).toBe('possible')
+  })
+
+  test('of an experiment, and of one that fails, says what it tells of the cause', () => {
+    const experiment = { findings: [{ code: 'cut_by_no_grad', severity: 'error', is_experiment: true }] } as Trace
+    expect(trialSentence(experiment, trial, t)).toContain('it was the cause')
+    expect(trialSentence(experiment, { ...trial, verdict: 'remains' }, t)).toContain('may be another')
+    expect(trialSentence(experiment, { ...trial, verdict: 'graph_grows' }, t)).toContain('not proven')
   })
 
   test('says how far the program gets', () => {

@@ -1,6 +1,6 @@
-// The fix of a finding: edits put into the program, and what proves that they mend.
+// The fix of a finding: edits put into the program, what proves that they mend, and how sure that makes the finding.
 
-import type { Edit, Shift, Span, Tensor, Trace, Trial } from '../../api/types'
+import type { Edit, Finding, Shift, Span, Tensor, Trace, Trial } from '../../api/types'
 import { formatBytes, formatNumber, formatShape, wireNumber } from '../words/format'
 import type { Words } from '../words/sentences'
 import { inWords } from './comparisons'
@@ -41,9 +41,18 @@ function offset(code: string, starts: readonly number[], line: number, column: n
   return start + units
 }
 
+/** How sure a finding is: by a run without its cause, or else by what the trace says. */
+export function certaintyOf(finding: Finding, trial: Trial | null): 'proven' | 'possible' | 'certain' {
+  if (trial?.certainty === 'certain') return 'proven'
+  return trial?.certainty ?? finding.certainty ?? 'certain'
+}
+
 /** How a program got on with a fix, in one sentence. */
-export function trialSentence(trace: Trace, { finding, stops_at: at }: Trial, t: Words): string {
+export function trialSentence(trace: Trace, { finding, verdict, stops_at: at }: Trial, t: Words): string {
   const { failure } = trace
+  if (verdict === 'remains' || verdict === 'stops') return t('fix.remains')
+  if (verdict !== 'mends') return t('fix.harms')
+  if (trace.findings[finding]?.is_experiment) return t('fix.without')
   const line = failure?.span?.line
   if (line === undefined || failure?.explanation !== trace.findings[finding]?.code) return t('fix.mends')
   return at == null ? t('fix.ends', { line }) : t('fix.further', { line, at })

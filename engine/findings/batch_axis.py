@@ -1,0 +1,272 @@
+"""Samples of a batch that mix on their way to the loss: the axis that holds them is followed from what the model was
+given, through every op that is sure to keep it, to the first one that breaks it.
+
+Permuting the batch must permute the result, and changing one sample must not change another's output. An op whose way
+with axes is not known ends the walk, so that nothing is said.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import accumulate, islice, pairwise
+from operator import mul
+from typing import NamedTuple
+
+from engine.findings.diagnosis import Diagnosis, argument, line, once_a_line, times
+from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES, SOFTMAXES
+from engine.ops import family_of
+from engine.trace import Finding, Op, Tensor
+
+Shape = tuple[int, ...]
+CUTS_ANEW = frozenset(
+    "view reshape flatten unflatten unsqueeze squeeze view_as reshape_as contiguous clone to float".split()
+)
+"""Ops that leave the numbers in their order."""
+TURNS = frozenset(("transpose", "permute", "swapaxes", "swapdims"))
+RECURRENT = frozenset("lstm gru rnn_tanh rnn_relu".split())
+ATTENTION = "multi_head_attention_forward"
+CLASS_LOSSES = ("cross_entropy", "nll_loss")
+SHARES = frozenset((*SOFTMAXES, "normalize"))
+"""Ops that make numbers depend on all others along an axis."""
+RUNS_ALONG = SHARES | {"cumsum", "cumprod", "glu", "outer", "prod"}
+REDUCES = frozenset("mean sum amax amin logsumexp".split())
+POINTWISE = frozenset("add mul div pow act".split())
+"""Families of ops that compute each number from those at its place."""
+FIRST_AXIS = re.compile(r"conv|max_pool|avg_pool|adaptive_|batch_norm|instance_norm|group_norm|interpolate|pad")
+"""Ops that keep axis 0."""
+SLICE = re.compile(r"slice\([^()]*\)")
+MOST_OPS = 2_000
+MOST_LOSSES = 4
+
+
+class Place(NamedTuple):
+    """Where the samples lie: along an axis, within so many `outer` parts of it, each sample so many `inner` long."""
+
+    axis: int
+    outer: int = 1
+    inner: int = 1
+
+
+class Batch(NamedTuple):
+    """What a loss scores sample by sample."""
+
+    size: int
+    loss: Op
+    target: Tensor
+    """With the shape that it had before it was flattened."""
+
+    @property
+    def is_of_classes(self) -> bool:
+        """Whether it holds one class for each sample."""
+        return self.loss.name in CLASS_LOSSES and len(self.target.shape) == 1
+
+
+@once_a_line
+def samples_mixed(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Views, normalisations and layers for sequences that make one sample's output depend on another's."""
+    losses = (op for op in diagnosis.ops_named((*LOSSES, *sorted(ELEMENTWISE_LOSSES))) if op.iteration == 0)
+    for loss in islice(losses, MOST_LOSSES):
+        batch = _batch(diagnosis, loss)
+        if batch is not None:
+            yield from _Walk(diagnosis, batch).findings()
+
+
+def _batch(diagnosis: Diagnosis, loss: Op) -> Batch | None:
+    target = diagnosis.input_of(loss, 1)
+    maker = diagnosis.maker.get(target.id) if target is not None else None
+    if target is not None and maker is not None and maker.name in CUTS_ANEW:
+        target = diagnosis.input_of(maker) or target
+    if target is None or target.requires_grad or not target.shape or target.shape[0] < 2:
+        return None
+    return Batch(target.shape[0], loss, target) if diagnosis.reaches_a_pass(loss) else None
+
+
+class _Walk:
+    """The way of one batch through the ops before its loss."""
+
+    def __init__(self, diagnosis: Diagnosis, batch: Batch) -> None:
+        self.diagnosis = diagnosis
+        self.batch = batch
+        self.places: dict[str, Place] = {}
+        self.given: dict[str, str] = {}
+        """For each tensor with a place, what the model was given."""
+
+    def findings(self) -> Iterator[Finding]:
+        end = self.diagnosis.op_at[self.batch.loss.id]
+        for op in self.diagnosis.trace.ops[max(0, end - MOST_OPS) : end]:
+            given = self.diagnosis.input_of(op)
+            if given is None or op.raised or op.in_place or not op.outputs:
+                continue
+            if op.module is not None and given.id not in self.places and self._is_data(given):
+                self.places[given.id], self.given[given.id] = Place(0), given.id
+            if given.id in self.places:
+                finding = self._finding(op, given, self.places[given.id])
+                if finding is not None:
+                    yield finding
+                    return
+                self._follow(op, given, self.places[given.id])
+
+    def _is_data(self, given: Tensor) -> bool:
+        """Whether a module was given it as it is, one row for each sample."""
+        maker = self.diagnosis.maker.get(given.id)
+        is_made = maker is not None and (maker.module is not None or bool(maker.nodes))
+        return (
+            not is_made
+            and given.role not in ("parameter", "buffer")
+            and given.shape[:1] == (self.batch.size,) != given.shape[1:2]
+        )
+
+    def _follow(self, op: Op, given: Tensor, place: Place) -> None:
+        for at, output in enumerate(op.outputs):
+            made = self.diagnosis.tensors.get(output)
+            new = _after(op, given, made, place, at, self.batch.size) if made is not None else None
+            others = {self.places[other] for other in op.inputs[1:] if other in self.places} if new == place else set()
+            if new is not None and not others - {place}:
+                self.places[output], self.given[output] = new, self.given[given.id]
+
+    def _finding(self, op: Op, given: Tensor, place: Place) -> Finding | None:
+        """What mixes the samples on their way to the loss."""
+        code = self._mixes(op, given, place)
+        if not code or not self.diagnosis.reaches_a_pass(op):
+            return None
+        behind = self.diagnosis.reached_from(self.batch.loss.nodes)
+        return self._said(code, op, given, place) if not behind.isdisjoint(op.nodes) else None
+
+    def _mixes(self, op: Op, given: Tensor, place: Place) -> str:
+        made = self.diagnosis.output_of(op)
+        if op.name in CUTS_ANEW:
+            is_cut = made is not None and _scrambles(given, made, place, self.batch.size)
+            return "samples_cut_up" if is_cut else ""
+        if op.module is None or not self._is_one_answer_each(given):
+            return ""
+        if op.name in SHARES and _dim(op, given) == place.axis and given.shape.count(given.shape[place.axis]) == 1:
+            return "samples_share" if self.batch.is_of_classes else ""
+        return "samples_as_steps" if place == Place(_takes_for_steps(op, given)) else ""
+
+    def _is_one_answer_each(self, given: Tensor) -> bool:
+        """Whether the loss wants answers for samples, and not for each of their steps."""
+        data = self.diagnosis.tensors[self.given[given.id]]
+        return len(data.shape) < 2 or self.batch.target.shape[1:2] != data.shape[1:2]
+
+    def _said(self, code: str, op: Op, given: Tensor, place: Place) -> Finding:
+        diagnosis = self.diagnosis
+        made, layer = op.outputs[0], diagnosis.modules.get(op.module or "")
+        return diagnosis.finding(
+            code,
+            "warning",
+            op.span,
+            tensors=(given.id, made),
+            nodes=op.nodes[:1],
+            op=op.name,
+            layer=layer.type if layer is not None else op.name,
+            name=diagnosis.say(given.id),
+            shape=times(given),
+            result=times(diagnosis.tensors[made]),
+            axis=str(place.axis),
+            batch=str(self.batch.size),
+            data=diagnosis.say(self.given[given.id]),
+            loss_line=line(self.batch.loss.span),
+        )
+
+
+def _after(op: Op, given: Tensor, made: Tensor, place: Place, at: int, size: int) -> Place | None:
+    """Where the samples lie in a result; None when that is not sure."""
+    name, count = op.name.removesuffix("_"), len(given.shape)
+    if name in CUTS_ANEW:
+        return _cut_anew(given, made, place, size)
+    if name in TURNS:
+        order = _order(op, count)
+        return place._replace(axis=order.index(place.axis)) if order is not None else None
+    if name in RECURRENT:
+        is_states = at > 0 and len(made.shape) == 3
+        return None if count != 3 else Place(1) if is_states else place
+    if name == "embedding":
+        return place if made.shape[:count] == given.shape else None
+    if name in REDUCES or name == "getitem":
+        return _reduced(op, given, made, place)
+    is_kept = made.shape[: place.axis + 1] == given.shape[: place.axis + 1]
+    if name in ("linear", "layer_norm", "dropout", ATTENTION):
+        return place if is_kept and place.axis < count - 1 and at == 0 else None
+    if FIRST_AXIS.search(name):
+        return place if is_kept and place.axis == 0 and count > 1 else None
+    is_pointwise = (family_of(name) in POINTWISE and name not in RUNS_ALONG) or name in SHARES
+    return place if is_pointwise and made.shape == given.shape else None
+
+
+def _bounds(shape: Shape) -> list[int]:
+    """How many numbers lie within each axis and those after it, from 1 up to all."""
+    return [1, *accumulate(reversed(shape), mul)]
+
+
+def _stretch(shape: Shape, place: Place, size: int) -> tuple[int, int]:
+    """From one sample to the next, and from the first to behind the last."""
+    step = place.inner * _bounds(shape)[len(shape) - 1 - place.axis]
+    return step, step * size
+
+
+def _cut_anew(given: Tensor, made: Tensor, place: Place, size: int) -> Place | None:
+    """The axis of a view that still holds all samples one after the other, each whole or in equal parts."""
+    if given.shape == made.shape:
+        return place
+    step, end = _stretch(given.shape, place, size)
+    bounds = _bounds(made.shape)
+    for axis in range(len(made.shape)):
+        low, high = bounds[len(made.shape) - 1 - axis], bounds[len(made.shape) - axis]
+        if low <= step and end <= high and step % low == 0 and high % end == 0:
+            return Place(axis, high // end, step // low)
+    return None
+
+
+def _scrambles(given: Tensor, made: Tensor, place: Place, size: int) -> bool:
+    """Whether no axis of a view holds the samples any more, though one is as long as they are many, and some axis has
+    parts of samples beside other numbers."""
+    if 0 in given.shape or _cut_anew(given, made, place, size) is not None:
+        return False
+    step, end = _stretch(given.shape, place, size)
+    bounds, kept = _bounds(made.shape), set(pairwise(_bounds(given.shape)))
+    axes = [(low, high) for low, high in pairwise(bounds) if low < high]
+    is_taken_for_batch = any(high == low * size and (low, high) not in kept for low, high in axes)
+    is_mixed = any(low < end and high > step and (low < step or high > end) for low, high in axes)
+    return is_taken_for_batch and is_mixed
+
+
+def _takes_for_steps(op: Op, given: Tensor) -> int:
+    """The axis that a layer for sequences takes for time; -1 for none."""
+    if len(given.shape) != 3 or min(given.shape[:2]) < 2 or op.name not in {*RECURRENT, ATTENTION}:
+        return -1
+    return 1 if op.name in RECURRENT and op.arguments[-1].text == "True" else 0
+
+
+def _dim(op: Op, given: Tensor) -> int | None:
+    text = argument(op, "dim", 2 if op.name == "normalize" else 1)
+    return int(text) % len(given.shape) if re.fullmatch(r"-?\d+", text) else None
+
+
+def _order(op: Op, count: int) -> list[int] | None:
+    """The old place of each axis of a turned tensor."""
+    texts = (written.text or "" for written in op.arguments)
+    numbers = [int(number) % count for text in texts for number in re.findall(r"-?\d+", text)]
+    order = list(range(count))
+    if op.name == "permute":
+        return numbers if sorted(numbers) == order else None
+    if len(numbers) != 2:
+        return None
+    first, second = numbers
+    order[first], order[second] = second, first
+    return order
+
+
+def _reduced(op: Op, given: Tensor, made: Tensor, place: Place) -> Place | None:
+    """After an index or a sum over other axes than that of the samples."""
+    if op.name == "getitem":
+        parts = [part.strip() for part in SLICE.sub(":", op.arguments[-1].text or "").strip("()").split(",")]
+        parts = [part for part in parts if part]
+        if not all(part == ":" or re.fullmatch(r"-?\d+", part) for part in parts):
+            return None
+        gone = {at for at, part in enumerate(parts) if part != ":"}
+    elif argument(op, "keepdim", 2) in ("", "False"):
+        gone = {int(number) % len(given.shape) for number in re.findall(r"-?\d+", argument(op, "dim", 1))}
+    else:
+        return None
+    axis = place.axis - sum(other < place.axis for other in gone)
+    is_sure = bool(gone) and place.axis not in gone and len(made.shape) == len(given.shape) - len(gone)
+    return place._replace(axis=axis) if is_sure and made.shape[axis] == given.shape[place.axis] else None

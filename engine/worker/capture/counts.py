@@ -24,15 +24,19 @@ class Counts:
         self.attention = limits.ops
         """From this number of ops on each op asks the sampler whether it is recorded."""
 
-    def new_tensor(self) -> int:
-        """The number of a record of a tensor, or of what else holds some."""
-        self.tensors += 1
-        return self.tensors
+    def new_tensor(self, data: Sized | None = None) -> int:
+        """The number of a record of a tensor that says these elements, or of what else holds some."""
+        self.tensors = number = self.tensors + 1
+        if data is not None:
+            self.values += len(data)
+            if self.values >= MOST_VALUES:
+                self.attend(asks=True)
+        return number
 
     def new_op(self) -> int:
         """The number of an op."""
-        self.ops += 1
-        return self.ops
+        self.ops = number = self.ops + 1
+        return number
 
     def new_node(self) -> int:
         """The number of an autograd node."""
@@ -73,13 +77,6 @@ class Counts:
     def forget_update(self) -> None:
         """The sampler lets go of an update."""
         self.updates_forgotten += 1
-
-    def say_values(self, data: Sized | None) -> None:
-        """These elements of a tensor are said."""
-        if data is not None:
-            self.values += len(data)
-            if self.values >= MOST_VALUES:
-                self.attend(asks=True)
 
     def forget_values(self, data: Sized | None) -> None:
         """The sampler lets go of what was said of a tensor."""

@@ -370,12 +370,11 @@ class Backward:
     def _say(self, grad: torch.Tensor, seen: TensorFacts) -> int:
         """Records a gradient on its way; it gets a state only if it stays."""
         recorder = self.recorder
-        number = recorder.counts.new_tensor()
+        number = recorder.counts.new_tensor(seen.data)
         node = output_nr = 0
         requires_grad = grad.requires_grad
         if requires_grad and (made_by := grad.grad_fn) is not None:
             node, output_nr = recorder.nodes.number(made_by), grad.output_nr
-        recorder.counts.say_values(seen.data)
         recorder.outbox.add(seen.said(number, "gradient", 0, 0, requires_grad, node, output_nr, 0, 0))
         return number
 

@@ -3,8 +3,9 @@
 import ctypes
 import math
 import struct
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
@@ -34,6 +35,8 @@ class DtypeKind:
     floating: bool
     parts: int = 1
     wide: bool = False
+    unpack: dict[int, Callable[[object, int], Data]] = field(default_factory=dict)
+    """What reads so many numbers out of memory."""
 
 
 def _kind(dtype: torch.dtype) -> DtypeKind:
@@ -52,9 +55,8 @@ def _kind(dtype: torch.dtype) -> DtypeKind:
 
 
 DTYPE_KINDS: dict[torch.dtype, DtypeKind] = {}
-_readers: dict[tuple[str, int], "_Reader"] = {}
-_Reader = tuple[Callable[[Any], Data], Callable[[int], Any]]
-"""What unpacks so many elements, and what makes their memory readable at an address."""
+_MEMORY = (ctypes.c_char * sys.maxsize).from_address(0)
+"""The memory of this process, by address: reading a place in it makes no object for that place."""
 
 
 def dtype_kind_of(dtype: torch.dtype) -> DtypeKind:
@@ -65,10 +67,9 @@ def dtype_kind_of(dtype: torch.dtype) -> DtypeKind:
     return kind
 
 
-def _reader(code: str, count: int) -> _Reader:
-    layout = struct.Struct(f"={count}{code}")
-    reader = _readers[code, count] = layout.unpack, (ctypes.c_char * layout.size).from_address
-    return reader
+def _unpacker(kind: DtypeKind, items: int) -> Callable[[object, int], Data]:
+    unpack = kind.unpack[items] = struct.Struct(f"={items}{kind.code}").unpack_from
+    return unpack
 
 
 def _spoken(data: Data, kind: DtypeKind) -> Data:
@@ -156,8 +157,7 @@ def small_data(tensor: torch.Tensor, kind: DtypeKind, count: int) -> Data:
 
 def _read(address: int, kind: DtypeKind, items: int) -> Data:
     """So many numbers that lie side by side; nothing there is read for none."""
-    unpack, at = _readers.get((kind.code, items)) or _reader(kind.code, items)
-    data = unpack(at(address)) if items else ()
+    data = (kind.unpack.get(items) or _unpacker(kind, items))(_MEMORY, address) if items else ()
     if kind.floating and (total := sum(data)) - total == 0:  # type: ignore[arg-type]
         return data
     return _spoken(data, kind)

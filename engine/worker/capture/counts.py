@@ -15,7 +15,7 @@ class Counts:
         self.tensors = self.ops = self.nodes = self.passes = self.updates = self.functions = 0
         self.ops_forgotten = self.nodes_forgotten = self.updates_forgotten = 0
         self.ops_omitted = self.updates_omitted = 0
-        self.values = self.output_bytes = 0
+        self.values = self.output_bytes = self.warnings = 0
         self.begin(limits)
 
     def begin(self, limits: RunLimits) -> None:
@@ -57,6 +57,11 @@ class Counts:
         """The number of a function that ops refer to."""
         self.functions += 1
         return self.functions
+
+    def new_warning(self) -> int:
+        """The number of a warning that is shown."""
+        self.warnings += 1
+        return self.warnings
 
     def omit_op(self) -> None:
         """An op runs unrecorded because of a limit."""

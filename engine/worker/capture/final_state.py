@@ -146,8 +146,7 @@ class FinalState:
         """The record of the tensor's state now, however it came to be."""
         recorder = self.recorder
         state = recorder.tensors.meet(tensor)
-        seen = look(tensor, state.is_undefined)
-        if seen.data != state.look.data or seen.rest != state.look.rest:
+        if not look(tensor, state.is_undefined).tells_the_same(state.look):
             recorder.tensors.outside(tensor, state)
         elif tensor.requires_grad != state.requires_grad:
             recorder.tensors.reconsider(tensor, state)
@@ -178,8 +177,7 @@ class FinalState:
         if grad is None:
             return
         kept = self.recorder.tensors.meet(grad, "gradient")
-        seen = look(grad)
-        if seen.data != kept.look.data or seen.rest != kept.look.rest:
+        if not look(grad).tells_the_same(kept.look):
             self.recorder.tensors.outside(grad, kept)
         self.named[id(grad)] = (grad, kept)
         self.recorder.outbox.add(GradKept(state.id, kept.id))

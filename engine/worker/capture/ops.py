@@ -232,10 +232,11 @@ class Recording(TorchFunctionMode):
                 words.append(repr(arg))
                 continue
             state = states.get(id(arg))
-            if state is not None and state.ref() is arg and not state.watched:  # as `meet` does
-                version = version_of(arg)
+            tensor = None if state is None else state.ref()
+            if state is not None and tensor is not None and tensor is arg and not state.watched:  # as `meet` does
+                version = version_of(tensor)
                 if version == state.version:
-                    taken.append((arg, state, state.id, version))
+                    taken.append((tensor, state, state.id, version))
                     words.append(state.id)
                     continue
             words.append(self._word(arg, taken))
@@ -334,12 +335,14 @@ class Recording(TorchFunctionMode):
             elif now != version and state.unseen >= before:  # met since, within the same call
                 changed.append((tensor, state, state.unseen, was))
                 state.unseen = 0
-            elif call.called.writes_silently and (state.role == "buffer" or state.grad_of is not None):
-                seen = look(tensor)
-                if (seen.data, seen.rest) != (state.look.data, state.look.rest):
-                    self.recorder.tensors.renew(tensor, state)
-                    if state.grad_of is not None:
-                        changed.append((tensor, state, before, was))
+            elif (
+                call.called.writes_silently
+                and (state.role == "buffer" or state.grad_of is not None)
+                and not look(tensor).tells_the_same(was)
+            ):
+                self.recorder.tensors.renew(tensor, state)
+                if state.grad_of is not None:
+                    changed.append((tensor, state, before, was))
         return changed
 
     def _renew(self, call: _Call, tensor: torch.Tensor, state: State, before: int, version: int) -> int:

@@ -353,10 +353,9 @@ class Backward:
             state.grad = None
         else:
             kept = self.recorder.tensors.meet(grad, "gradient")
-            if self.recorder.counts.ops_omitted:  # one of them may have written through `.data`
-                seen = look(grad)
-                if (seen.data, seen.rest) != (kept.look.data, kept.look.rest):
-                    self.recorder.tensors.renew(grad, kept)
+            # an op that was left out may have written through `.data`
+            if self.recorder.counts.ops_omitted and not look(grad).tells_the_same(kept.look):
+                self.recorder.tensors.renew(grad, kept)
             self.recorder.tensors.keep_grad(kept, state)
         now = 0 if state.grad is None else state.grad.id
         if (

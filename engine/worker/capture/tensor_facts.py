@@ -23,6 +23,9 @@ INLINE = 256
 _EXACT_INTEGER = 2**53  # JavaScript's whole numbers end here
 
 
+_Unpacker = Callable[["ctypes.Array[ctypes.c_char]", int], Data]
+
+
 @dataclass(frozen=True, slots=True)
 class DtypeKind:
     """How elements of one dtype lie in memory."""
@@ -34,7 +37,7 @@ class DtypeKind:
     floating: bool
     parts: int = 1
     wide: bool = False
-    unpack: dict[int, Callable[[object, int], Data]] = field(default_factory=dict)
+    unpack: dict[int, "_Unpacker"] = field(default_factory=dict)
     """What reads so many numbers out of memory."""
 
 
@@ -66,7 +69,7 @@ def dtype_kind_of(dtype: torch.dtype) -> DtypeKind:
     return kind
 
 
-def _unpacker(kind: DtypeKind, items: int) -> Callable[[object, int], Data]:
+def _unpacker(kind: DtypeKind, items: int) -> _Unpacker:
     unpack = kind.unpack[items] = struct.Struct(f"={items}{kind.code}").unpack_from
     return unpack
 
@@ -194,6 +197,10 @@ class TensorFacts(msgspec.Struct, frozen=True, gc=False):
     def summary(self) -> Figures | None:
         """Figures over the elements of a tensor that has too many to be said."""
         return None if self.rest is None else self.rest.summary
+
+    def tells_the_same(self, other: "TensorFacts") -> bool:
+        """Whether two looks at one tensor found the same contents."""
+        return self.data == other.data and self.rest == other.rest
 
     def said(
         self, number: int, role: Role, storage: int, version: int, requires_grad: bool, node: int, output_nr: int,

@@ -7,8 +7,10 @@ import msgspec
 import pytest
 
 from engine import Trace
-from engine.bounds import MOST_CHARACTERS, MOST_OF_A_FAILURE, MOST_VARIABLES, MOST_WARNINGS
+from engine.bounds import MOST_CHARACTERS, MOST_MODULES, MOST_OF_A_FAILURE, MOST_VARIABLES, MOST_WARNINGS
+from engine.events import ModuleSeen, decode
 from tests.conftest import TraceOf
+from tests.engine.worker.forked import said
 
 ENDLESS = {
     "a message": "raise ValueError('A' * 20_000_000)",
@@ -57,6 +59,13 @@ def test_names_beyond_the_limit_are_counted(trace: TraceOf) -> None:
     told = trace("for number in range(20_000):\n    globals()[f'name_{number}'] = number")
     assert len(told.variables) == MOST_VARIABLES
     assert [(cut.what, cut.omitted) for cut in told.truncated] == [("variables", 20_001 - MOST_VARIABLES)]
+
+
+def test_modules_beyond_the_limit_are_not_said() -> None:
+    lines = said("from torch import nn\nmodel = nn.Sequential(*[nn.Linear(1, 1) for _ in range(3_000)])")
+    told = [event for event in map(decode, lines) if isinstance(event, ModuleSeen)]
+    assert len({module.id for module in told}) == MOST_MODULES
+    assert {module.path for module in told} == {"model", *(f"model.{place}" for place in range(MOST_MODULES - 1))}
 
 
 def test_warnings_beyond_the_limit_are_not_told(trace: TraceOf) -> None:

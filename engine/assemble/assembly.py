@@ -14,16 +14,15 @@ from engine.assemble.nodes import nodes
 from engine.assemble.ops import ops
 from engine.assemble.passes import passes
 from engine.assemble.python_calls import python_calls
-from engine.assemble.read import MOST_MODULES
 from engine.assemble.recorded import Recorded
 from engine.assemble.status import ending
 from engine.assemble.surface import surface
 from engine.assemble.tensor_names import module_paths, tensor_names
 from engine.assemble.tensors import tensors
-from engine.assemble.texts import MOST_CHARACTERS
-from engine.assemble.timeline import MOST_WARNINGS, Timeline, timeline
+from engine.assemble.timeline import Timeline, timeline
 from engine.assemble.updates import updates
-from engine.assemble.variables import MOST_VARIABLES, variables
+from engine.assemble.variables import variables
+from engine.bounds import MOST_CHARACTERS, MOST_MODULES, MOST_VARIABLES, MOST_WARNINGS
 from engine.derive import SideFacts
 from engine.keys import versions
 from engine.outcome import Outcome

@@ -7,12 +7,10 @@ from typing import TypeVar
 
 from engine import events as ev
 from engine.assemble.recorded import EngineEvent, LaterWords, Recorded, SkippedTurns, TimedEvent
-from engine.assemble.texts import Texts
+from engine.bounds import MOST_MODULES, Texts
 from engine.trace import Span
 
 _BATCH = 2000
-MOST_MODULES = 2_000
-"""Parents come first, so those told are one tree."""
 _Takers = Mapping[type[ev.Event], Callable[..., None]]
 _Kind = TypeVar("_Kind", bound=ev.Event)
 

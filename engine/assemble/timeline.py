@@ -10,11 +10,11 @@ from engine import events as ev
 from engine.assemble.hooks import AFTER, BEFORE
 from engine.assemble.ids import Ids
 from engine.assemble.recorded import Recorded
+from engine.bounds import MOST_WARNINGS
 from engine.trace import Gap, Output, Pass, Step, Visit, Warning
 
 MOST_OUTPUTS = 10_000
 """Prints that are told apart; what follows on them at once is joined to the last."""
-MOST_WARNINGS = 1_000
 _OF_VISITS = ("reduce", "accumulate")
 """Steps that belong to the visit before them."""
 

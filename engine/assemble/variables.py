@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from engine import events as ev
 from engine.assemble.ids import Ids
 from engine.assemble.recorded import Recorded
+from engine.bounds import MOST_VARIABLES
 from engine.trace import Variable
-
-MOST_VARIABLES = 2_000
 
 
 def variables(recorded: Recorded, ids: Ids) -> Iterator[Variable]:

@@ -15,7 +15,7 @@ class Counts:
         self.tensors = self.ops = self.nodes = self.passes = self.updates = self.functions = 0
         self.ops_forgotten = self.nodes_forgotten = self.updates_forgotten = 0
         self.ops_omitted = self.updates_omitted = 0
-        self.values = self.output_bytes = 0
+        self.values = self.output_bytes = self.warnings = 0
         self.begin(limits)
 
     def begin(self, limits: RunLimits) -> None:
@@ -24,15 +24,19 @@ class Counts:
         self.attention = limits.ops
         """From this number of ops on each op asks the sampler whether it is recorded."""
 
-    def new_tensor(self) -> int:
-        """The number of a record of a tensor, or of what else holds some."""
-        self.tensors += 1
-        return self.tensors
+    def new_tensor(self, data: Sized | None = None) -> int:
+        """The number of a record of a tensor that says these elements, or of what else holds some."""
+        self.tensors = number = self.tensors + 1
+        if data is not None:
+            self.values += len(data)
+            if self.values >= MOST_VALUES:
+                self.attend(asks=True)
+        return number
 
     def new_op(self) -> int:
         """The number of an op."""
-        self.ops += 1
-        return self.ops
+        self.ops = number = self.ops + 1
+        return number
 
     def new_node(self) -> int:
         """The number of an autograd node."""
@@ -54,6 +58,11 @@ class Counts:
         self.functions += 1
         return self.functions
 
+    def new_warning(self) -> int:
+        """The number of a warning that is shown."""
+        self.warnings += 1
+        return self.warnings
+
     def omit_op(self) -> None:
         """An op runs unrecorded because of a limit."""
         self.ops_omitted += 1
@@ -73,13 +82,6 @@ class Counts:
     def forget_update(self) -> None:
         """The sampler lets go of an update."""
         self.updates_forgotten += 1
-
-    def say_values(self, data: Sized | None) -> None:
-        """These elements of a tensor are said."""
-        if data is not None:
-            self.values += len(data)
-            if self.values >= MOST_VALUES:
-                self.attend(asks=True)
 
     def forget_values(self, data: Sized | None) -> None:
         """The sampler lets go of what was said of a tensor."""

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
+from engine.bounds import MOST_CHARACTERS, MOST_MODULES, MOST_VARIABLES, MOST_WARNINGS
 from engine.events import ArraySeen, BlobSaid, GradKept, Named, Omitted, TensorChanged, VariableSeen
 from engine.worker.capture.cells_read import Reading
 from engine.worker.capture.modules import Modules
@@ -22,7 +23,6 @@ from engine.worker.capture.tensor_state import State
 
 _T = TypeVar("_T")
 _MOST_TENSORS = 64  # of one list or dict
-MOST_NAMES = 2_000
 _PLAIN = (int, float, complex, str, bytes)
 """Values whose names are left out first."""
 _BLOB_BYTES = 1 << 20
@@ -49,12 +49,13 @@ class FinalState:
         """Variables, modules, `.grad`s; each guarded, so that one odd value costs only itself."""
         self.recorder.lifetimes.flush()
         mine = [(name, value) for name, value in names.items() if name not in self.before]
-        if len(mine) > MOST_NAMES:
-            self.recorder.outbox.say(Omitted("variables", "variables", MOST_NAMES, len(mine) - MOST_NAMES))
-            room = MOST_NAMES - sum(not isinstance(value, _PLAIN) for _, value in mine)
+        if len(mine) > MOST_VARIABLES:
+            cut = Omitted("variables", "variables", MOST_VARIABLES, len(mine) - MOST_VARIABLES)
+            self.recorder.outbox.say(cut)
+            room = MOST_VARIABLES - sum(not isinstance(value, _PLAIN) for _, value in mine)
             plain = [name for name, value in mine if isinstance(value, _PLAIN)]
             left_out = set(plain[max(0, room) :])
-            mine = [(name, value) for name, value in mine if name not in left_out][:MOST_NAMES]
+            mine = [(name, value) for name, value in mine if name not in left_out][:MOST_VARIABLES]
         nodes = self.recorder.nodes
         nodes.begin(0, NEVER)
         for name, value in mine:
@@ -82,8 +83,10 @@ class FinalState:
             ("updates", "ops", counts.updates_kept, counts.updates_omitted),
             ("reads", "cells", self.reading.kept, self.reading.omitted),
             ("output", "output_bytes", limits.output_bytes, printed),
+            ("modules", "modules", MOST_MODULES, modules.untold),
+            ("warnings", "warnings", MOST_WARNINGS, counts.warnings - MOST_WARNINGS),
         ):
-            if omitted:
+            if omitted > 0:
                 self.recorder.outbox.add(Omitted(what, limit, kept, omitted))
         self.recorder.outbox.publish()
 
@@ -143,8 +146,7 @@ class FinalState:
         """The record of the tensor's state now, however it came to be."""
         recorder = self.recorder
         state = recorder.tensors.meet(tensor)
-        seen = look(tensor, state.is_undefined)
-        if seen.data != state.look.data or seen.rest != state.look.rest:
+        if not look(tensor, state.is_undefined).tells_the_same(state.look):
             recorder.tensors.outside(tensor, state)
         elif tensor.requires_grad != state.requires_grad:
             recorder.tensors.reconsider(tensor, state)
@@ -157,10 +159,14 @@ class FinalState:
         if not isinstance(module, torch.nn.Module):  # which a metaclass of the program's may answer
             return
         self.modules.tell(module, name, 0)
-        for path, parameter in torch.nn.Module.named_parameters(module, prefix=name):
-            self._last(parameter, path)
-        for path, buffer in torch.nn.Module.named_buffers(module, prefix=name):
-            self._last(buffer, path)
+        told = [pair for pair in torch.nn.Module.named_modules(module, prefix=name) if self.modules.number_of(pair[1])]
+        for members in (torch.nn.Module.named_parameters, torch.nn.Module.named_buffers):
+            met: set[int] = set()
+            for place, part in told:
+                for path, tensor in members(part, prefix=place, recurse=False):
+                    if id(tensor) not in met:  # PyTorch names it by where it is first
+                        met.add(id(tensor))
+                        self._last(tensor, path)
 
     # Gradients
 
@@ -171,8 +177,7 @@ class FinalState:
         if grad is None:
             return
         kept = self.recorder.tensors.meet(grad, "gradient")
-        seen = look(grad)
-        if seen.data != kept.look.data or seen.rest != kept.look.rest:
+        if not look(grad).tells_the_same(kept.look):
             self.recorder.tensors.outside(grad, kept)
         self.named[id(grad)] = (grad, kept)
         self.recorder.outbox.add(GradKept(state.id, kept.id))
@@ -227,7 +232,7 @@ def _value_text(value: object) -> str:
         text = _start_of_repr(value)
     except BaseException:  # a program may raise anything here
         text = f"<{class_name(value)}>"
-    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 
 def _start_of_repr(value: object) -> str:
@@ -236,7 +241,7 @@ def _start_of_repr(value: object) -> str:
         text = "["
         for item in value:
             text += f"{_stable_repr(item)}, "
-            if len(text) > _LONGEST_TEXT:
+            if len(text) > MOST_CHARACTERS:
                 return text
     return _stable_repr(value)
 
@@ -246,7 +251,6 @@ def _stable_repr(value: object) -> str:
 
 
 _MANY = 100
-_LONGEST_TEXT = 4000
 _ADDRESS = re.compile(r" at 0x[0-9a-f]{6,}")
 _THREAD = re.compile(r"( (?:started|stopped)(?: daemon)?) \d{6,}\)>")
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)

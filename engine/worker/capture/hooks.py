@@ -23,6 +23,7 @@ import torch
 from engine.events import ChangeWord, HookDone, HookFired, HookKind, Updated
 from engine.program.spans import code_points, margin_of
 from engine.worker.capture.modules import Modules
+from engine.worker.capture.ops import tensors_in
 from engine.worker.capture.recorder import Recorder
 from engine.worker.pytorch.internals import (
     COLLECT_BACKWARD_HOOKS,
@@ -394,7 +395,7 @@ class Hooks:
         """For a forward hook: the first tensor it put another in the place of."""
         if result is None:
             return []
-        old, new = _tensors(args[-1] if firing.kind == "forward" else args[1:]), _tensors(result)
+        old, new = tensors_in(args[-1] if firing.kind == "forward" else args[1:]), tensors_in(result)
         for place, (before, after) in enumerate(zip(old, new, strict=False)):
             if before is not after:
                 return [(place, self.recorder.tensors.meet(before).id, self.recorder.tensors.meet(after).id)]
@@ -488,16 +489,6 @@ def _give_back(hooks: Dictionary) -> None:
     for number, hook in list(hooks.items()):
         if type(hook) is _Observer:
             hooks[number] = hook.hook
-
-
-def _tensors(value: Any) -> list[torch.Tensor]:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, tuple | list):
-        return [tensor for item in value for tensor in _tensors(item)]
-    if isinstance(value, dict):
-        return [tensor for item in value.values() for tensor in _tensors(item)]
-    return []
 
 
 __name__ = "__main__"

@@ -39,10 +39,9 @@ class Lifetimes:
 
     def take(self) -> tuple[int, ...]:
         """First records of what ceased to exist since the last call."""
-        dead = self.dead
-        taken = dead[: len(dead)]  # another thread may add to it meanwhile
-        del dead[: len(taken)]
-        return tuple(map(_first_of, taken))
+        taken = tuple(map(_first_of, self.dead))
+        del self.dead[: len(taken)]  # another thread may have added to it meanwhile
+        return taken
 
     def flush(self) -> None:
         """Says what ceased to exist, where no op says it."""

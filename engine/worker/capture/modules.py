@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from engine.bounds import MOST_MODULES
 from engine.events import INFERENCE, NO_GRAD, TRAINING, ModuleCalled, ModuleLeft, ModuleSeen
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import class_name
@@ -33,7 +34,7 @@ class Modules:
         self.calls: defaultdict[int, int] = defaultdict(int)
         self.paths: dict[int, tuple[str, int]] = {}
         self.seconds: dict[tuple[int, str], int] = {}
-        self.count = 0
+        self.count = self.untold = 0
 
     def enter(self, module: torch.nn.Module, frame: FrameType) -> None:
         """Notes that a module's forward begins; `leave` must follow."""
@@ -133,23 +134,32 @@ class Modules:
             if len(place) > _LONGEST_PATH:
                 continue  # a module that holds itself
             number = self.number_of(current)
-            if number is None:
+            if number is None and self.count >= MOST_MODULES:
+                number = self._leave_untold(current)
+            elif number is None:
                 self.count += 1
                 number = self.count
                 self.fast[id(current)] = (weakref.ref(current), number)
                 self.paths[number] = (place, above)
-            elif self.paths[number][0] != place:
+            elif number and self.paths[number][0] != place:
                 if "(" in self.paths[number][0]:
                     self.paths[number] = (place, above)  # met before its tree was known
                 elif current is module:
                     place = self.paths[number][0]  # another variable for the same tree
                 else:
                     number = self._second(current, place, above)
-            self._say(current, number)
+            if number:
+                self._say(current, number)
             children = [
                 (child, f"{place}.{name}", number) for name, child in current._modules.items() if child is not None
             ]
             todo.extend(reversed(children))
+
+    def _leave_untold(self, module: torch.nn.Module) -> int:
+        """Counts one that there is no room for; a call of it is nobody's."""
+        self.untold += 1
+        self.fast[id(module)] = (weakref.ref(module), 0)
+        return 0
 
     def _second(self, module: torch.nn.Module, place: str, above: int) -> int:
         """The number of another path to a module; its ops are those of the first."""
@@ -185,7 +195,7 @@ class Modules:
     def known(self) -> list[tuple[torch.nn.Module, int]]:
         """The numbered modules that still exist."""
         alive = [(ref(), number) for ref, number in self.fast.values()]
-        return sorted(((m, n) for m, n in alive if m is not None), key=lambda pair: pair[1])
+        return sorted(((m, n) for m, n in alive if m is not None and n), key=lambda pair: pair[1])
 
 
 def _description(module: torch.nn.Module) -> str:

@@ -25,7 +25,7 @@ from engine.worker.capture.op_names import Called, learn
 from engine.worker.capture.recorder import Recorder
 from engine.worker.capture.safe_repr import plain_text
 from engine.worker.capture.tensor_facts import is_tracked_leaf, look, version_of
-from engine.worker.capture.tensor_state import State, Taken
+from engine.worker.capture.tensor_state import State, Storage, Taken
 from engine.worker.pytorch.internals import (
     StopRecomputation,
     dispatch_mode_count,
@@ -74,6 +74,8 @@ class Recording(TorchFunctionMode):
         self.recorder = recorder
         self.observer = observer
         self.known: dict[object, Called | None] = {}
+        self.has_replaced = False
+        """The program has put a function of its own in the place of one of PyTorch's, and it was called."""
         self.thread = recorder.thread
         self.reading = Reading()
         self.around: Around | None = None
@@ -91,37 +93,36 @@ class Recording(TorchFunctionMode):
         types: Sequence[type],
         args: tuple[Any, ...] = (),
         kwargs: dict[str, Any] | None = None,
+        frame: FrameType | None = None,
     ) -> Any:
-        """Runs and records one call."""
-        frame = get_frame(1)
-        given_kwargs = kwargs or {}
-        if self.around is not None:
-            inner = partial(self._run, func, types, args, given_kwargs, frame)
-            return self.around(func, args, given_kwargs, inner, "")
-        return self._run(func, types, args, given_kwargs, frame)
-
-    def _run(
-        self, func: Callable[..., Any], types: Sequence[type], args: tuple[Any, ...], kwargs: dict[str, Any],
-        frame: FrameType,
-    ) -> Any:  # fmt: skip
-        given = getattr(func, "__code__", None)
-        if given is not None and self.recorder.sites.is_users(given):
-            func = original(func)
-        if (self.thread.muted or self.over or tracing_state() is not None) and not self._resumes(func, frame):
-            return func(*args, **kwargs)
-        called = self._called(func)
+        """Runs and records one call; `frame`: of who called, where that is not who calls this."""
+        if frame is None:
+            frame = get_frame(1)
+            if self.around is not None:
+                inner = partial(self.__torch_function__, func, types, args, kwargs, frame)
+                return self.around(func, args, kwargs or {}, inner, "")
+        if kwargs is None:
+            kwargs = {}
+        if self.thread.muted or self.over or tracing_state() is not None:
+            func = self._original(func)
+            if not self._resumes(func, frame):
+                return func(*args, **kwargs)
+        try:
+            called = self.known[func]
+        except (KeyError, TypeError):
+            called = self._learn(func)
+        if self.has_replaced:
+            func = self._original(func)
         if called is None:
             return func(*args, **kwargs)
         if called.special:
             return self._special(called, func, args, kwargs, frame)
-        return self.call(called, func, args, kwargs, frame, not _EXACT.issuperset(types))
+        return self.call(called, func, args, kwargs, frame, bool(types) and not _EXACT.issuperset(types))
 
-    def _called(self, func: Callable[..., Any]) -> Called | None:
-        """What is known of a function; None when its calls are not recorded."""
-        try:
-            return self.known[func]
-        except (KeyError, TypeError):
-            return self._learn(func)
+    def _original(self, func: Callable[..., Any]) -> Callable[..., Any]:
+        """PyTorch's own function, where the program has put this one in its place."""
+        given = getattr(func, "__code__", None)
+        return original(func) if given is not None and self.recorder.sites.is_users(given) else func
 
     def _resumes(self, func: Callable[..., Any], frame: FrameType) -> bool:
         """Whether a skipped turn of a long loop ends with this call."""
@@ -129,6 +130,13 @@ class Recording(TorchFunctionMode):
         if not sampler.muted or self.thread.muted != 1 or self.over or tracing_state() is not None:
             return False
         return not sampler.skips(self._called(func), frame)
+
+    def _called(self, func: Callable[..., Any]) -> Called | None:
+        """What is known of a function; None when its calls are not recorded."""
+        try:
+            return self.known[func]
+        except (KeyError, TypeError):
+            return self._learn(func)
 
     def _special(
         self, called: Called, func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], frame: FrameType
@@ -201,8 +209,12 @@ class Recording(TorchFunctionMode):
         return called
 
     def _learn(self, func: Callable[..., Any]) -> Called | None:
-        called = learn(func)
-        if called is not None and called.id == 0:
+        """What is known of a function from here on; None when its calls are not recorded."""
+        instead = self._original(func)
+        if instead is not func:
+            self.has_replaced = True
+            called = self._called(instead)
+        elif (called := learn(func)) is not None:
             self.introduce(called)
         with contextlib.suppress(TypeError):  # a callable that cannot be a key
             self.known[func] = called
@@ -216,6 +228,9 @@ class Recording(TorchFunctionMode):
         words: list[Word] = []
         states = self.recorder.tensors.states
         for arg in call.args:
+            if type(arg) in _NUMBERS:
+                words.append(repr(arg))
+                continue
             state = states.get(id(arg))
             tensor = None if state is None else state.ref()
             if state is not None and tensor is not None and tensor is arg and not state.watched:  # as `meet` does
@@ -224,7 +239,7 @@ class Recording(TorchFunctionMode):
                     taken.append((tensor, state, state.id, version))
                     words.append(state.id)
                     continue
-            words.append(repr(arg) if type(arg) in _NUMBERS else self._word(arg, taken))
+            words.append(self._word(arg, taken))
         call.words = tuple(words)
         if call.kwargs:
             call.keywords = {name: self._word(arg, taken) for name, arg in call.kwargs.items()}
@@ -261,15 +276,15 @@ class Recording(TorchFunctionMode):
 
     def _op(self, call: _Call, outputs: tuple[int, ...], flags: int) -> int:
         """Numbers an op and tells of it."""
-        recorder, thread = self.recorder, self.thread
+        recorder, thread = self.recorder, self.thread.__dict__  # asked once: reading an attribute of it is slow
         op = recorder.counts.new_op()
-        passes, modules = thread.passes, thread.modules
+        passes, modules = thread["passes"], thread["modules"]
         if not _grad_enabled():
             flags |= INFERENCE if torch.is_inference_mode_enabled() else NO_GRAD
         recorder.outbox.add(OpRan(
             op, call.called.id, call.words, call.keywords, outputs, recorder.sites.of(call.frame),
             modules[-1] if modules else 0, flags, passes[-1] if passes else 0,
-            (call.ended_ns - call.started_ns) / 1000, thread.number,
+            (call.ended_ns - call.started_ns) / 1000, thread["number"],
             recorder.lifetimes.take() if recorder.lifetimes.dead else (),
         ))  # fmt: skip
         return op
@@ -286,7 +301,9 @@ class Recording(TorchFunctionMode):
         flags = IN_PLACE if changed else 0
         for tensor in made:
             state = self._output(call, tensor)
-            if not (told or changed) and _shares(tensor, state, taken):
+            storage = state.storage
+            shared = storage is not None and len(storage.members) > 1
+            if shared and not (told or changed) and _lies_in(tensor, storage, taken):
                 flags = VIEW
             told.append(state.id)
         outputs = tuple(told) if result is not None else tuple([state.id for _, state, _, _ in changed])
@@ -318,12 +335,14 @@ class Recording(TorchFunctionMode):
             elif now != version and state.unseen >= before:  # met since, within the same call
                 changed.append((tensor, state, state.unseen, was))
                 state.unseen = 0
-            elif call.called.writes_silently and (state.role == "buffer" or state.grad_of is not None):
-                seen = look(tensor)
-                if (seen.data, seen.rest) != (state.look.data, state.look.rest):
-                    self.recorder.tensors.renew(tensor, state)
-                    if state.grad_of is not None:
-                        changed.append((tensor, state, before, was))
+            elif (
+                call.called.writes_silently
+                and (state.role == "buffer" or state.grad_of is not None)
+                and not look(tensor).tells_the_same(was)
+            ):
+                self.recorder.tensors.renew(tensor, state)
+                if state.grad_of is not None:
+                    changed.append((tensor, state, before, was))
         return changed
 
     def _renew(self, call: _Call, tensor: torch.Tensor, state: State, before: int, version: int) -> int:
@@ -343,8 +362,8 @@ class Recording(TorchFunctionMode):
 
     def _output(self, call: _Call, tensor: torch.Tensor) -> State:
         tensors, storages, taken = self.recorder.tensors, self.recorder.storages, call.taken
-        state = tensors.state(tensor)
-        if state is None:
+        state = tensors.states.get(id(tensor))
+        if state is None or state.ref() is not tensor:
             uninitialised = call.called.uninitialised and not _gives_values(call)
             undefined = uninitialised or storages.lies_in_undefined(tensor, taken)
             state = tensors.made(tensor, bool(taken), look(tensor, undefined, taken[0][1].look if taken else None))
@@ -379,11 +398,8 @@ def _wrote(taken: Taken) -> bool:
     return False
 
 
-def _shares(result: torch.Tensor, state: State, taken: Taken) -> bool:
+def _lies_in(result: torch.Tensor, storage: Storage | None, taken: Taken) -> bool:
     """Whether the first output lies in an argument's memory without being that argument."""
-    storage = state.storage
-    if storage is None or len(storage.members) < 2:
-        return False
     return any(other.storage is storage for _, other, _, _ in taken) and all(
         result is not tensor for tensor, _, _, _ in taken
     )

@@ -197,7 +197,7 @@ class Optimizers:
 
     def _renewed(self, tensor: torch.Tensor, state: State, silent: bool) -> State:
         """The state as it is now; contents are compared only where a write may not raise the version."""
-        if version_of(tensor) != state.version or (silent and _differs(tensor, state)):
+        if version_of(tensor) != state.version or (silent and not look(tensor).tells_the_same(state.look)):
             return self.recorder.tensors.renew(tensor, state)
         return state
 
@@ -287,11 +287,6 @@ def _writes_past_versions(optimizer: Any) -> bool:
     """Fused kernels raise no version (pytorch 2.13), and a user's own optimizer may write through `.data`."""
     own = not type(optimizer).__module__.startswith("torch.optim.")
     return own or any(group.get("fused") for group in optimizer.param_groups)
-
-
-def _differs(tensor: torch.Tensor, state: State) -> bool:
-    seen = look(tensor)
-    return seen.data != state.look.data or seen.rest != state.look.rest
 
 
 __name__ = "__main__"

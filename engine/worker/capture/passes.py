@@ -353,10 +353,9 @@ class Backward:
             state.grad = None
         else:
             kept = self.recorder.tensors.meet(grad, "gradient")
-            if self.recorder.counts.ops_omitted:  # one of them may have written through `.data`
-                seen = look(grad)
-                if (seen.data, seen.rest) != (kept.look.data, kept.look.rest):
-                    self.recorder.tensors.renew(grad, kept)
+            # an op that was left out may have written through `.data`
+            if self.recorder.counts.ops_omitted and not look(grad).tells_the_same(kept.look):
+                self.recorder.tensors.renew(grad, kept)
             self.recorder.tensors.keep_grad(kept, state)
         now = 0 if state.grad is None else state.grad.id
         if (
@@ -370,12 +369,11 @@ class Backward:
     def _say(self, grad: torch.Tensor, seen: TensorFacts) -> int:
         """Records a gradient on its way; it gets a state only if it stays."""
         recorder = self.recorder
-        number = recorder.counts.new_tensor()
+        number = recorder.counts.new_tensor(seen.data)
         node = output_nr = 0
         requires_grad = grad.requires_grad
         if requires_grad and (made_by := grad.grad_fn) is not None:
             node, output_nr = recorder.nodes.number(made_by), grad.output_nr
-        recorder.counts.say_values(seen.data)
         recorder.outbox.add(seen.said(number, "gradient", 0, 0, requires_grad, node, output_nr, 0, 0))
         return number
 

@@ -3,9 +3,9 @@
 import ctypes
 import math
 import struct
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 import msgspec
 import numpy as np
@@ -23,6 +23,9 @@ INLINE = 256
 _EXACT_INTEGER = 2**53  # JavaScript's whole numbers end here
 
 
+_Unpacker = Callable[["ctypes.Array[ctypes.c_char]", int], Data]
+
+
 @dataclass(frozen=True, slots=True)
 class DtypeKind:
     """How elements of one dtype lie in memory."""
@@ -34,6 +37,8 @@ class DtypeKind:
     floating: bool
     parts: int = 1
     wide: bool = False
+    unpack: dict[int, "_Unpacker"] = field(default_factory=dict)
+    """What reads so many numbers out of memory."""
 
 
 def _kind(dtype: torch.dtype) -> DtypeKind:
@@ -52,9 +57,8 @@ def _kind(dtype: torch.dtype) -> DtypeKind:
 
 
 DTYPE_KINDS: dict[torch.dtype, DtypeKind] = {}
-_readers: dict[tuple[str, int], "_Reader"] = {}
-_Reader = tuple[Callable[[Any], Data], Callable[[int], Any]]
-"""What unpacks so many elements, and what makes their memory readable at an address."""
+_MEMORY = (ctypes.c_char * sys.maxsize).from_address(0)
+"""The memory of this process, by address: reading a place in it makes no object for that place."""
 
 
 def dtype_kind_of(dtype: torch.dtype) -> DtypeKind:
@@ -65,10 +69,9 @@ def dtype_kind_of(dtype: torch.dtype) -> DtypeKind:
     return kind
 
 
-def _reader(code: str, count: int) -> _Reader:
-    layout = struct.Struct(f"={count}{code}")
-    reader = _readers[code, count] = layout.unpack, (ctypes.c_char * layout.size).from_address
-    return reader
+def _unpacker(kind: DtypeKind, items: int) -> _Unpacker:
+    unpack = kind.unpack[items] = struct.Struct(f"={items}{kind.code}").unpack_from
+    return unpack
 
 
 def _spoken(data: Data, kind: DtypeKind) -> Data:
@@ -156,8 +159,7 @@ def small_data(tensor: torch.Tensor, kind: DtypeKind, count: int) -> Data:
 
 def _read(address: int, kind: DtypeKind, items: int) -> Data:
     """So many numbers that lie side by side; nothing there is read for none."""
-    unpack, at = _readers.get((kind.code, items)) or _reader(kind.code, items)
-    data = unpack(at(address)) if items else ()
+    data = (kind.unpack.get(items) or _unpacker(kind, items))(_MEMORY, address) if items else ()
     if kind.floating and (total := sum(data)) - total == 0:  # type: ignore[arg-type]
         return data
     return _spoken(data, kind)
@@ -195,6 +197,10 @@ class TensorFacts(msgspec.Struct, frozen=True, gc=False):
     def summary(self) -> Figures | None:
         """Figures over the elements of a tensor that has too many to be said."""
         return None if self.rest is None else self.rest.summary
+
+    def tells_the_same(self, other: "TensorFacts") -> bool:
+        """Whether two looks at one tensor found the same contents."""
+        return self.data == other.data and self.rest == other.rest
 
     def said(
         self, number: int, role: Role, storage: int, version: int, requires_grad: bool, node: int, output_nr: int,

@@ -132,7 +132,6 @@ class Tensors:
             base = state.base = self._base(tensor)
         if seen.address:
             storage = self._storages.enter(state, is_view).id
-        self._counts.say_values(seen.data)
         self._outbox.add(seen.said(number, role, storage, version, requires_grad, node, output_nr, 0, base))
         return state
 
@@ -165,10 +164,11 @@ class Tensors:
 
     def create(self, tensor: torch.Tensor, role: Role, seen: TensorFacts, number: int = 0) -> State:
         """A numbered state of a new object; `describe` and an event must follow."""
-        number = number or self._counts.new_tensor()
-        if len(self.states) >= self.next_purge:
+        number = number or self._counts.new_tensor(seen.data)
+        states = self.states
+        if len(states) >= self.next_purge:
             self.purge()
-        state = self.states[id(tensor)] = State(self._lifetimes.reference(tensor, number), number, number, role, seen)
+        state = states[id(tensor)] = State(self._lifetimes.reference(tensor, number), number, number, role, seen)
         return state
 
     def describe(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> None:
@@ -199,7 +199,6 @@ class Tensors:
         output_nr = 0 if not state.node or tensor is None else tensor.output_nr
         storage = 0 if state.storage is None else state.storage.id
         identity = 0 if state.first == state.id else state.first
-        self._counts.say_values(state.look.data)
         self._outbox.add(state.look.said(
             state.id, state.role, storage, state.version, state.requires_grad, state.node, output_nr,
             identity, state.base,
@@ -209,8 +208,8 @@ class Tensors:
 
     def renew(self, tensor: torch.Tensor, state: State, fresh: bool = False) -> State:
         """A new record of an object whose contents changed."""
-        state.id, state.unseen = self._counts.new_tensor(), 0
         state.look = look(tensor, state.is_undefined)
+        state.id, state.unseen = self._counts.new_tensor(state.look.data), 0
         state.node = 0
         self._storages.move(state)
         self.describe(tensor, state, fresh)

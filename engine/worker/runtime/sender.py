@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import astuple, replace
 
+from engine.bounds import MOST_CHARACTERS, Texts
 from engine.events import (
-    BlobSaid,
     Ended,
     Failed,
     Found,
@@ -32,11 +32,6 @@ from engine.worker.pytorch.internals import Position, position_at, positions_of
 _RESERVE_BYTES = 1 << 20
 _LAST_WORDS = (Site, Printed, Warned, Failed, Ended, Omitted, PassEnded, LinesNotRun)
 """What is still said once the trace is full."""
-LONGEST_TEXT = 16_000
-"""Characters of any text of the program's, so that a name of 20 MB does not fill the trace's bytes by being said again
-and again. Who assembles bounds texts too (`engine/assemble/texts.py`): a worker may say anything."""
-_WHOLE = (Printed, BlobSaid)
-"""Their texts have limits of their own."""
 
 
 def _library_paths() -> list[bytes]:
@@ -70,6 +65,7 @@ class Sender:
         self._positions: dict[int, list[Position]] = {}
         """By id of the code, which `sites` holds."""
         self.full = False
+        self._texts = Texts()
 
     def flush(self) -> None:
         """Sends everything said so far. Several events go out as one piece of newline-separated lines."""
@@ -84,13 +80,21 @@ class Sender:
             chunk = rows[start : start + 2000]
             if self.full:
                 chunk = _last_words(chunk)
-            piece = _encode(chunk)
+            piece = self._encoded(chunk)
             self.sent_bytes += len(piece)
             if not self.full and self.sent_bytes > self.recorder.limits.trace_bytes - _RESERVE_BYTES:
                 self.full = True
-                piece = _encode([Omitted("steps", "trace_bytes", 0, 0), *_last_words(chunk)])
+                piece = self._encoded([Omitted("steps", "trace_bytes", 0, 0), *_last_words(chunk)])
             if piece:
                 self.emit(piece)
+
+    def _encoded(self, rows: list[Said]) -> bytes:
+        """The lines of some events, and a word of the texts that were cut."""
+        before = self._texts.cut
+        lines = self._texts.bounded(_encode(rows).split(b"\n"))
+        if self._texts.cut > before:
+            lines.append(_encoder.encode(Omitted("texts", "texts", MOST_CHARACTERS, self._texts.cut)))
+        return b"\n".join(lines)
 
     def _sites(self) -> list[Said]:
         codes = self.recorder.sites.places
@@ -118,6 +122,8 @@ def _last_words(events: list[Said]) -> list[Said]:
 
 def _joined(rows: list[Said]) -> list[Said]:
     """The same with the pieces of one line as one: a program may write them letter by letter."""
+    if sum([type(row) is Printed for row in rows]) < 2:
+        return rows
     joined: list[Said] = []
     pieces: list[Printed] = []
     for row in rows:
@@ -148,16 +154,9 @@ def _encode(rows: list[Said]) -> bytes:
         piece = _encoder.encode_lines(rows).rstrip(b"\n")
     except Exception:  # one row that cannot be said must not silence the others
         piece = b"\n".join([_line(row) for row in rows])
-    if len(piece) > LONGEST_TEXT and (lines := piece.split(b"\n")) and max(map(len, lines)) > LONGEST_TEXT:
-        pairs = zip(rows, lines, strict=True)
-        piece = b"\n".join([line if _is_short(line) or isinstance(row, _WHOLE) else _line(row) for row, line in pairs])
     for path in _LIBRARIES:  # where the operator keeps them is nobody's business
         piece = piece.replace(path, b"")
     return piece
-
-
-def _is_short(line: bytes) -> bool:
-    return len(line) <= LONGEST_TEXT
 
 
 def _line(row: Said) -> bytes:
@@ -169,10 +168,9 @@ def _line(row: Said) -> bytes:
 
 
 def _sayable(value: Any) -> Any:
-    """The same with lone surrogates escaped, as Python writes them to stderr (UTF-8 has no bytes for them), and with
-    the middle of an endless text left out."""
+    """The same with lone surrogates escaped, as Python writes them to stderr: UTF-8 has no bytes for them."""
     if isinstance(value, str):
-        return _bounded(value).encode("utf-8", "backslashreplace").decode()
+        return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, tuple | list):
         return [_sayable(item) for item in value]
     if isinstance(value, dict):
@@ -180,10 +178,3 @@ def _sayable(value: Any) -> Any:
     if isinstance(value, msgspec.Struct):
         return _sayable(astuple(value))
     return value
-
-
-def _bounded(text: str) -> str:
-    if len(text) <= LONGEST_TEXT:
-        return text
-    half = LONGEST_TEXT // 2
-    return f"{text[:half]}[… {len(text) - 2 * half:,} …]{text[-half:]}"

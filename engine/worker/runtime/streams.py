@@ -1,13 +1,13 @@
 """What the program prints and is warned of, passed on unchanged and told to the recorder with the line."""
 
 import io
-import itertools
 import os
 import time
 import warnings
 from types import FrameType
 from typing import Any, Literal
 
+from engine.bounds import MOST_WARNINGS
 from engine.events import Omitted, Printed, Warned
 from engine.worker.capture.recorder import Recorder
 from engine.worker.pytorch.internals import SHOW_WARNING, get_frame
@@ -17,7 +17,6 @@ from engine.worker.pytorch.tracebacks import is_detour, is_ours
 _ASKED = 2_000
 _LULL_S = 0.001
 _PASSED_ON = 64 * 1024
-MOST_WARNINGS = 1_000
 
 
 class RawStdout:
@@ -162,18 +161,17 @@ class Stream(io.TextIOBase):
 def watch_warnings(recorder: Recorder, patches: Patches) -> None:
     """Records each warning that is shown; `warnings` still prints it as it always does."""
     shown = SHOW_WARNING.get()
-    numbers = itertools.count(1)
+    counts = recorder.counts
 
     def show(message: warnings.WarningMessage) -> None:
         if _is_ours(message.filename):
             _again(message)
             return
-        number = next(numbers)
-        if number <= MOST_WARNINGS:
+        if counts.new_warning() <= MOST_WARNINGS:
             site = recorder.sites.of(_warned(message, get_frame(1)))
             recorder.outbox.say(Warned(message.category.__name__, str(message.message), site))
-        elif number == MOST_WARNINGS + 1:
-            recorder.outbox.send(Omitted("warnings", "warnings", MOST_WARNINGS, 0))
+        elif counts.warnings == MOST_WARNINGS + 1:
+            recorder.outbox.send(Omitted("warnings", "warnings", MOST_WARNINGS, 0))  # should the run be killed
         shown(message)
 
     patches.replace(SHOW_WARNING, show)

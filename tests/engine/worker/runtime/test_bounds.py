@@ -7,10 +7,10 @@ import msgspec
 import pytest
 
 from engine import Trace
-from engine.worker.capture.final_state import MOST_NAMES
-from engine.worker.runtime.sender import LONGEST_TEXT
-from engine.worker.runtime.streams import MOST_WARNINGS
+from engine.bounds import MOST_CHARACTERS, MOST_MODULES, MOST_OF_A_FAILURE, MOST_VARIABLES, MOST_WARNINGS
+from engine.events import ModuleSeen, decode
 from tests.conftest import TraceOf
+from tests.engine.worker.forked import said
 
 ENDLESS = {
     "a message": "raise ValueError('A' * 20_000_000)",
@@ -41,9 +41,9 @@ net(torch.ones(2)).sum().backward()""",
 
 @pytest.mark.parametrize("name", ENDLESS)
 def test_an_endless_text_is_cut(trace: TraceOf, name: str) -> None:
-    said = msgspec.json.encode(trace(ENDLESS[name]))
-    assert len(said) < 16 * LONGEST_TEXT + 262_144
-    assert "…".encode() in said
+    told = trace(ENDLESS[name])
+    assert len(msgspec.json.encode(told)) < 3 * MOST_OF_A_FAILURE + 262_144
+    assert [(cut.what, cut.kept) for cut in told.truncated if cut.what == "texts"] == [("texts", MOST_CHARACTERS)]
 
 
 def test_a_cut_text_keeps_both_ends(trace: TraceOf) -> None:
@@ -51,14 +51,21 @@ def test_a_cut_text_keeps_both_ends(trace: TraceOf) -> None:
     assert failure is not None
     assert failure.message.startswith("AAA")
     assert failure.message.endswith("the end")
-    assert "[… 984,007 …]" in failure.message
+    assert failure.message.count("[… 934,495 …]") == 1
     assert failure.traceback.endswith("the end\n")
 
 
 def test_names_beyond_the_limit_are_counted(trace: TraceOf) -> None:
     told = trace("for number in range(20_000):\n    globals()[f'name_{number}'] = number")
-    assert len(told.variables) == MOST_NAMES
-    assert [(cut.what, cut.omitted) for cut in told.truncated] == [("variables", 20_001 - MOST_NAMES)]
+    assert len(told.variables) == MOST_VARIABLES
+    assert [(cut.what, cut.omitted) for cut in told.truncated] == [("variables", 20_001 - MOST_VARIABLES)]
+
+
+def test_modules_beyond_the_limit_are_not_said() -> None:
+    lines = said("from torch import nn\nmodel = nn.Sequential(*[nn.Linear(1, 1) for _ in range(3_000)])")
+    told = [event for event in map(decode, lines) if isinstance(event, ModuleSeen)]
+    assert len({module.id for module in told}) == MOST_MODULES
+    assert {module.path for module in told} == {"model", *(f"model.{place}" for place in range(MOST_MODULES - 1))}
 
 
 def test_warnings_beyond_the_limit_are_not_told(trace: TraceOf) -> None:
@@ -67,7 +74,7 @@ sys.stderr = io.StringIO()
 for number in range(2_000):
     warnings.warn(f"warning {number}")""")
     assert len(told.warnings) == MOST_WARNINGS
-    assert [cut.what for cut in told.truncated] == ["warnings"]
+    assert [(cut.what, cut.kept, cut.omitted) for cut in told.truncated] == [("warnings", MOST_WARNINGS, 1_000)]
 
 
 def test_a_million_small_writes_are_counted_and_not_recorded(trace: TraceOf) -> None:

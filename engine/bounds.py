@@ -1,4 +1,9 @@
-"""Texts that a worker said, none longer than a trace holds: names, classes and reprs are the program's choice."""
+"""How much of what a program says a trace holds: how long a text is, how many things a list has.
+
+Held twice by the same rule. A worker keeps to it, so that a name of 20 MB does not fill the trace's bytes by being
+said again and again, and says what it left out. Who reads its lines keeps to it as well: a worker runs the program's
+code and may say anything.
+"""
 
 import re
 
@@ -6,16 +11,32 @@ import msgspec
 
 from engine import events as ev
 
+MOST_MODULES = 2_000
+"""Parents come first, so those told are one tree."""
+MOST_VARIABLES = 2_000
+MOST_WARNINGS = 1_000
 MOST_CHARACTERS = 4_000
+"""Of a text: names, classes and reprs are the program's choice."""
 MOST_OF_A_FAILURE = 64 * 1024
 """Characters of each text of a failure: the message of an exception is what somebody looks for."""
-_OUTPUT, _FAILURE = b'["out"', b'["fail"'
-"""How lines begin whose texts have bounds of their own: output has that of `output_bytes`."""
+_MARK = 24
+"""Characters that are kept for the mark where a text was cut."""
+_FAILURE = b'["fail"'
+_OWN_BOUNDS = (b'["out"', ev.BLOB)
+"""How lines begin whose texts have bounds of their own."""
 _LONG_TEXT = re.compile(rb'"(?:[^"\\]|\\.){%d}' % MOST_CHARACTERS)
 
 
+def shortened(text: str, most: int) -> str:
+    """The text without its middle where it is longer: a traceback says at its end what happened."""
+    if len(text) <= most:
+        return text
+    half = (most - _MARK) // 2
+    return f"{text[:half]}[… {len(text) - 2 * half:,} …]{text[-half:]}"
+
+
 class Texts:
-    """Cuts the middle out of what is longer, and counts it: a traceback says at its end what happened."""
+    """Shortens the texts of encoded lines, and counts those it cut."""
 
     def __init__(self) -> None:
         self.cut = 0
@@ -27,7 +48,7 @@ class Texts:
         return [self._bounded(line) if len(line) > MOST_CHARACTERS else line for line in lines]
 
     def _bounded(self, line: bytes) -> bytes:
-        if line.startswith(_OUTPUT) or _LONG_TEXT.search(line) is None:
+        if line.startswith(_OWN_BOUNDS) or _LONG_TEXT.search(line) is None:
             return line
         most = MOST_OF_A_FAILURE if line.startswith(_FAILURE) else MOST_CHARACTERS
         try:
@@ -39,7 +60,7 @@ class Texts:
         match said:
             case str() if len(said) > most:
                 self.cut += 1
-                return f"{said[: most // 2]}…{said[1 - most // 2 :]}"
+                return shortened(said, most)
             case list():
                 return [self._shortened(part, most) for part in said]
             case dict():

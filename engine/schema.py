@@ -60,7 +60,8 @@ def wire_schemas(tops: Sequence[type[msgspec.Struct]], ref: str) -> dict[str, Sc
 
 
 def document() -> Schema:
-    """One JSON schema whose properties are the formats: `trace`, `graph`, `engine`, `comparison`, `fixes`, `whatifs`."""
+    """One JSON schema whose properties are the formats: `trace`, `graph`, `engine`, `comparison`, `fixes` and
+    `whatifs`."""
     ref = "#/$defs/"
     return {
         "$defs": cast(Json, wire_schemas(_FORMATS, ref)),

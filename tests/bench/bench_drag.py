@@ -3,6 +3,7 @@
 Values that a newer one overtook have no picture and are not in the figures; how many pictures there were a second is. The
 machine is meant to have two quiet processors; elsewhere the share of the server tells more than the sum."""
 
+import json
 import shutil
 from typing import TypedDict
 
@@ -26,7 +27,8 @@ def main() -> None:
         print("no chromium on this machine: not measured")
         return
     with serving() as http:
-        said = told(Said, "drag.mjs", str(http.base_url), chromium, SECONDS=str(SECONDS))
+        lines = told("drag.mjs", str(http.base_url), chromium, SECONDS=str(SECONDS))
+    said: list[Said] = [json.loads(line) for line in lines]
     pictures = [line["picture_ms"] for line in said if "picture_ms" in line]
     row("drag a number -> picture on screen", pictures, "p50 33 ms, p95 50 ms")
     row("  of this, the server", [line["asked_ms"] for line in said if "asked_ms" in line])

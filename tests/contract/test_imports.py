@@ -39,7 +39,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine/export": {FACTS, INDEX, "engine/graph"},
     "engine/local.py": {
         FACTS, "engine/program", "engine/sandbox", "engine/assemble", "engine/graph", "engine/compare", "engine/fixes",
-        "engine/replay",
+        "engine/what_ifs", "engine/replay",
     },
     "server": {
         FACTS, "engine/program", "engine/sandbox", "engine/supervisor_failures.py", "engine/rules",

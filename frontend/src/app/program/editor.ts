@@ -110,7 +110,7 @@ class Block extends WidgetType {
     title.textContent = this.block.title
     const { fix, action, index } = this.block
     if (fix) element.append(blockButton(fix, 'button solid', () => this.events.fix(index)))
-    element.append(blockButton(action, 'button', () => this.events.block(index)))
+    if (action) element.append(blockButton(action, 'button', () => this.events.block(index)))
     return outer
   }
 }

@@ -54,7 +54,8 @@ export class Run {
     return run === this.trace?.id && done === false && !!this.trace?.findings[at]?.fix && !this.trialOf(at)
   }
 
-  /** Whether there is something to tell of a line that has no box: what it did, what it changed, or the devices it speaks of. */
+  /** Whether there is something to tell of a line that has no box: what it did or changed, or the devices it speaks
+   *  of. */
   isTelling(line: number): boolean {
     const { ops = [], updates = [], program } = this.trace ?? {}
     return (

@@ -15,8 +15,8 @@ import {
 } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Span } from '../../api/types'
-import { literalAt, literals, type Literal } from '../../core/literals'
-import { dragNumber, turnByKey, type Turn } from './turning'
+import { literalAt, literals, type Literal } from '../../core/trace/literals'
+import { dragNumber, turnByKey, type Turn } from '../elements/turning'
 import { signOf, type LineBlock, type LineNote, type Marks, type Sign } from '../../core/trace/line-marks'
 
 export interface EditorEvents {

@@ -1,6 +1,6 @@
 // A number under the hand: the pointer or the arrow keys turn it, and the program runs with what it is turned to.
 
-import { put, turned, type Literal } from '../../core/literals'
+import { put, turned, type Literal } from '../../core/trace/literals'
 
 /** Turns the program into another one; all of one stroke is undone in one step. */
 export type Turn = (code: string, stroke: number) => void

@@ -1,10 +1,10 @@
 // Numbers written in a program: where they stand, what one is turned into, and which of them a tensor was made of.
 
-import type { Op, Tensor } from '../api/types'
-import type { TraceIndex } from './trace/trace-index'
-import { rangeOf } from './trace/fix'
-import { wireNumber } from './words/format'
-import { tokens, type Token } from './words/python'
+import type { Op, Tensor } from '../../api/types'
+import type { TraceIndex } from './trace-index'
+import { rangeOf } from './fix'
+import { wireNumber } from '../words/format'
+import { tokens, type Token } from '../words/python'
 
 /** A number in a program's text, its sign with it. */
 export interface Literal {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import type { Trace } from '../api/types'
-import { load } from './fixtures/load'
+import type { Trace } from '../../api/types'
+import { load } from '../fixtures/load'
 import { elementLiterals, isRetuned, literalAt, literals, put, turned } from './literals'
-import { TraceIndex } from './trace/trace-index'
+import { TraceIndex } from './trace-index'
 
 const texts = (code: string): string[] => literals(code).map(({ text }) => text)
 

@@ -15,12 +15,13 @@ import {
 } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Span } from '../../api/types'
-import { literalAt, literals, type Literal } from '../../core/trace/literals'
+import { isRetuned, literalAt, literals, type Literal } from '../../core/trace/literals'
 import { dragNumber, turnByKey, type Turn } from '../elements/turning'
 import { signOf, type LineBlock, type LineNote, type Marks, type Sign } from '../../core/trace/line-marks'
 
 export interface EditorEvents {
-  change(code: string): void
+  /** What was typed, and whether it changed one number and nothing else. */
+  change(code: string, isRetuned: boolean): void
   turn: Turn
   hover(line: number | null): void
   click(line: number): void
@@ -404,7 +405,9 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
           indentWithTab,
         ]),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged && !quiet) events.change(update.state.doc.toString())
+          if (!update.docChanged || quiet) return
+          const code = update.state.doc.toString()
+          events.change(code, isRetuned(update.startState.doc.toString(), code))
         }),
         EditorView.domEventHandlers({
           mousemove: (event, of) => hover(lineAt(of, event)),

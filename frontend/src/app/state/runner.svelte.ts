@@ -4,7 +4,6 @@ import * as api from '../../api/client'
 import type { Fixes, Trace, WhatIf } from '../../api/types'
 import type { ViewState } from '../../core/state'
 import { applyEdits } from '../../core/trace/fix'
-import { isRetuned } from '../../core/trace/literals'
 import { TraceIndex } from '../../core/trace/trace-index'
 import { isMadeOf } from '../../core/words/made-of'
 import { keepRun, tellingLine } from './browser-storage'
@@ -115,10 +114,9 @@ export class Runner {
     this.view.change({ lesson: null, run: null, step: 0, selection: null, expanded: null, root: null, pass: null })
   }
 
-  /** What is typed. A number is followed at once, the rest after a while where that was asked for. */
+  /** What is typed, followed after a while where that was asked for. */
   edit(code: string): void {
     const { draft } = this
-    if (this.shown.trace && !draft.edited && isRetuned(draft.code, code)) return this.turn(code)
     draft.code = code
     draft.turning = false
     draft.keep()
@@ -404,6 +402,7 @@ export class Runner {
   private rest(trace: Trace, before: Trace | null): void {
     void this.learnFixes(trace)
     this.list(trace, before)
+    this.draft.turning = false
     this.draft.keep()
   }
 

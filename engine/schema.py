@@ -18,11 +18,12 @@ from engine.fixes import Fixes
 from engine.graph import Graph
 from engine.replay import Engine
 from engine.trace import Trace
+from engine.what_ifs import WhatIfs
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 Schema: TypeAlias = dict[str, Json]
 
-_FORMATS = (Trace, Graph, Engine, Comparison, Fixes)
+_FORMATS = (Trace, Graph, Engine, Comparison, Fixes, WhatIfs)
 
 
 def field_sentences(owner: type) -> dict[str, str]:
@@ -59,7 +60,8 @@ def wire_schemas(tops: Sequence[type[msgspec.Struct]], ref: str) -> dict[str, Sc
 
 
 def document() -> Schema:
-    """One JSON schema whose properties `trace`, `graph`, `engine`, `comparison` and `fixes` are the formats."""
+    """One JSON schema whose properties are the formats: `trace`, `graph`, `engine`, `comparison`, `fixes` and
+    `whatifs`."""
     ref = "#/$defs/"
     return {
         "$defs": cast(Json, wire_schemas(_FORMATS, ref)),

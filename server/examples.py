@@ -17,6 +17,7 @@ from engine.replay import engine_view
 from engine.rules import rule_of, texts
 from engine.rules.derivatives import derivative_of
 from engine.trace import Trace
+from engine.what_ifs import what_ifs
 from server.answers import JSON, SHOWN
 from server.problems import MEDIA_TYPE, Problem
 from server.views import Shown
@@ -88,6 +89,7 @@ DERIVATIVE = _wire("The formulas.", _ref("Derivative"), msgspec.to_builtins(deri
 ENGINE = _wire("The state before the first step told, and the steps.", _ref("Engine"), engine_view(_RECORDED, _PASS))
 COMPARISON = _wire("What corresponds and what differs.", _ref("Comparison"), compare(_RECORDED, _RECORDED))
 FIXES = _wire("The fixes tried so far.", _ref("Fixes"), _TRIED)
+WHAT_IFS = _wire("The changes, each by itself.", _ref("WhatIfs"), what_ifs(_RECORDED))
 RULES = _wire("The rules.", {"type": "array", "items": _ref("RuleText")}, [_MUL])
 WITH_NULLS = {
     "Trace": msgspec.to_builtins(_RECORDED),
@@ -96,6 +98,7 @@ WITH_NULLS = {
     "Engine": msgspec.to_builtins(engine_view(_RECORDED, _PASS)),
     "Comparison": msgspec.to_builtins(compare(_RECORDED, _RECORDED)),
     "Fixes": msgspec.to_builtins(_TRIED),
+    "WhatIfs": msgspec.to_builtins(what_ifs(_RECORDED)),
 }
 """Examples by schema, to be put back where FastAPI has taken the nulls out."""
 PROBLEM = _content(

@@ -14,6 +14,7 @@ from engine.rules import RuleText
 from engine.rules.derivatives import Derivative
 from engine.schema import wire_schemas
 from engine.trace import Trace
+from engine.what_ifs import WhatIfs
 from server.examples import PROBLEM, WITH_NULLS
 from server.views import Shown
 from server.wire import ProblemBody
@@ -30,7 +31,7 @@ def document(app: FastAPI) -> dict[str, Any]:
     if app.openapi_schema is None:
         made = get_openapi(title=app.title, version=app.version, description=DESCRIPTION, routes=app.routes)
         schemas = made["components"]["schemas"]
-        schemas |= wire_schemas((Trace, Graph, Shown, Engine, Comparison, Fixes, RuleText, Derivative), REF)
+        schemas |= wire_schemas((Trace, Graph, Shown, Engine, Comparison, Fixes, WhatIfs, RuleText, Derivative), REF)
         schemas["ProblemBody"] = ProblemBody.model_json_schema()
         _say_problem(made)
         _keep_nulls(made)

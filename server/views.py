@@ -17,6 +17,7 @@ from engine.fixes import Trial, judge
 from engine.graph import Graph, Level, NoSuchChoice, view
 from engine.replay import NoSuchPass, engine_view
 from engine.trace import Record, Tensor, Trace
+from engine.what_ifs import what_ifs
 from server.cache import Cache
 from server.drawing import Drawing
 from server.problems import Language, Problem
@@ -166,6 +167,13 @@ class Views:
             return msgspec.json.encode(compare(self._trace(here)[0], self._trace(there)[0]))
 
         return await self._remembered(("compare", there.etag), here, write)
+
+    async def what_ifs(self, run: str) -> bytes:
+        """What a run could be done otherwise in, as JSON."""
+        stored = await self._stored(run)
+        return await self._remembered(
+            ("what-ifs",), stored, lambda: msgspec.json.encode(what_ifs(self._trace(stored)[0]))
+        )
 
     async def trial(self, stored: Stored, finding: int, mended: Stored) -> Trial:
         """What the run of an edited program says of a finding's fix."""

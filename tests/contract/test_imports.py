@@ -34,15 +34,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine/laws": {FACTS, "engine/program", INDEX, "engine/derive"},
     "engine/compare": {FACTS, "engine/program", INDEX},
     "engine/fixes": {FACTS, "engine/program", INDEX, "engine/compare"},
+    "engine/what_ifs": {FACTS, "engine/program", INDEX},
     "engine/graph": {FACTS, "engine/ops", INDEX},
     "engine/export": {FACTS, INDEX, "engine/graph"},
     "engine/local.py": {
         FACTS, "engine/program", "engine/sandbox", "engine/assemble", "engine/graph", "engine/compare", "engine/fixes",
-        "engine/replay",
+        "engine/what_ifs", "engine/replay",
     },
     "server": {
         FACTS, "engine/program", "engine/sandbox", "engine/supervisor_failures.py", "engine/rules",
-        "engine/replay", "engine/compare", "engine/fixes", "engine/graph", "engine/export", "engine/local.py",
+        "engine/replay", "engine/compare", "engine/fixes", "engine/what_ifs", "engine/graph", "engine/export",
+        "engine/local.py",
     },
 }  # fmt: skip
 """The rooms in the order in which data passes them, and which others each may import."""

@@ -152,6 +152,14 @@ from torch import nn
 net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(9, 2))
 out = net(torch.ones(3, 4))`
 
+const TURNED = `import torch
+x = torch.tensor([1.0, -2.0], requires_grad=True)
+k = 3.0
+y = x * k
+loss = (y * y).sum()
+loss.backward()
+print(x.grad)`
+
 const MANY = `import torch
 ${Array.from('abcdefghij', (name) => `${name} = torch.arange(4.)`).join('\n')}`
 
@@ -204,6 +212,27 @@ async function run(page, code) {
   await page.keyboard.press('Control+Enter')
   await page.locator('.graph .edited').waitFor({ state: 'detached' })
   await page.waitForSelector('.gg-scene .box', { state: 'attached' })
+}
+
+/** Takes a number by the pointer and pulls it sideways, a little in each frame. */
+async function pull(page, number, way) {
+  const { x, y, width, height } = await number.boundingBox()
+  await page.mouse.move(x + width / 2, y + height / 2)
+  await page.mouse.down()
+  for (let at = 1; at <= 10; at += 1) {
+    await page.mouse.move(x + width / 2 + (way * at) / 10, y + height / 2)
+    await page.waitForTimeout(16)
+  }
+  await page.mouse.up()
+}
+
+/** Waits until what was turned is on screen. */
+const settled = (page) => page.locator('.graph .edited').waitFor({ state: 'detached' }).then(() => page.waitForTimeout(600))
+
+/** The trace of a program, run anew. */
+async function answered(code) {
+  const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' }
+  return (await fetch(`${server}/api/v1/runs`, { method: 'POST', headers, body: JSON.stringify({ code }) })).json()
 }
 
 const boxesInView = (page) =>
@@ -653,6 +682,75 @@ const stories = {
     await page.locator('.cm-content').focus()
     await page.keyboard.press('Control+z')
     await until(() => page.locator('.cm-content').textContent(), (text) => !text.includes('.clone()'), 'the program after undoing')
+  },
+
+  async 'numbers are turned by hand, and nothing moves but what they change'(page) {
+    await open(page)
+    await run(page, TURNED)
+    await box(page, 'MulBackward0').click()
+    const inspector = page.locator('.inspector')
+    const title = await inspector.locator('h3').first().textContent()
+    for (let back = 0; back < 3; back += 1) await page.getByRole('button', { name: 'Step back' }).click()
+    const step = await count(page).textContent()
+    // A box may grow with its numbers, around the point it stands at.
+    const places = () => page.locator('.gg-scene .box').evaluateAll((all) => all.map((each) => {
+      const { e: x, f: y } = each.parentElement.transform.baseVal[0].matrix
+      return [x + Number(each.getAttribute('width')) / 2, y]
+    }).join())
+    const [camera, before] = [await page.locator('.gg-scene > g').getAttribute('transform'), await places()]
+    await pull(page, page.locator('.cm-line').nth(2).locator('.cm-number'), 30)
+    const text = await until(() => page.locator('.cm-line').nth(2).locator('.cm-number').textContent(), (now) => now !== '3.0', 'the number that was pulled')
+    await settled(page)
+    same(await page.locator('.gg-scene > g').getAttribute('transform'), camera, 'the camera')
+    same(await places(), before, 'places of boxes')
+    same(await inspector.locator('h3').first().textContent(), title, 'the selection')
+    same(await count(page).textContent(), step, 'the step')
+    const plain = await answered(TURNED.replace('3.0', text))
+    await box(page, 'leaf').click()
+    await page.locator('.player .count').click()
+    await page.keyboard.press('End')
+    await until(() => page.locator('.output pre').last().textContent(), (all) => all.trim() === plain.output.at(-1).text.trim(), 'what PyTorch prints of the edited program')
+    const turned = inspector.getByRole('spinbutton')
+    await turned.first().focus()
+    await page.keyboard.press('Shift+ArrowUp')
+    await until(() => page.locator('.cm-line').nth(1).textContent(), (line) => line.includes('[2.0, '), 'the element by its key')
+    await pull(page, turned.nth(1), -20)
+    await until(() => page.locator('.cm-line').nth(1).textContent(), (line) => !line.includes('-2.0]'), 'the element that was pulled')
+    await shoot(page, 'turned')
+    await page.locator('.cm-content').focus()
+    await page.keyboard.press('Control+z')
+    await until(() => page.locator('.cm-line').nth(1).textContent(), (line) => line.includes('[2.0, -2.0]'), 'one stroke undone')
+  },
+
+  async 'a value that fails is told at its line, and the last good picture stays'(page) {
+    await open(page)
+    await run(page, `${TURNED}\nz = x.view(2)`)
+    await pull(page, page.locator('.cm-number').last(), 8)
+    await until(() => page.locator('.cm-finding').textContent(), (text) => text.includes('RuntimeError'), 'the failure at its line')
+    await page.locator('.cm-sign-failed').waitFor()
+    check((await boxesInView(page)) >= 4, 'the picture is gone')
+    await page.getByText('The graph is from before your edit').waitFor()
+    await page.locator('.cm-content').focus()
+    await page.keyboard.press('Control+z')
+    await until(() => page.locator('.cm-sign-failed').count(), (n) => n === 0, 'the failure after undoing')
+    await settled(page)
+  },
+
+  async 'a switch shows beside a run what one change would make of it'(page) {
+    await open(page)
+    await run(page, CUT)
+    await page.locator('.inspector').getByRole('button', { name: 'Show it' }).click()
+    await box(page, 'detach').click()
+    const switches = page.locator('.what-ifs')
+    await switches.locator('summary').click()
+    const gone = switches.getByRole('switch', { name: 'this detach() were gone' })
+    await gone.click()
+    await until(() => page.locator('.dock').textContent(), (text) => text.includes('A and B') && text.includes('w.grad') || text.includes('.grad'), 'both runs side by side')
+    await until(() => gone.getAttribute('aria-checked'), (on) => on === 'true', 'the switch')
+    check((await page.locator('.cm-content').textContent()).includes('.detach()'), 'the program was changed')
+    await shoot(page, 'what-if')
+    await gone.click()
+    await until(() => gone.getAttribute('aria-checked'), (on) => on === 'false', 'the switch turned back')
   },
 
   async 'a write that autograd cannot see is red in its memory'(page) {

@@ -3,7 +3,7 @@
 import type { Layout } from '../core/layout/geometry'
 import type { Rule } from '../core/rules'
 import type { Lang, Level } from '../core/state'
-import type { Comparison, Engine, Fixes, Graph, Trace } from './types'
+import type { Comparison, Engine, Fixes, Graph, Trace, WhatIfs } from './types'
 
 export interface RunOrder {
   code: string
@@ -184,6 +184,11 @@ export function engine(
 /** Two runs beside each other. */
 export function compare(run: string, other: string, lang: Lang, signal: AbortSignal): Promise<Comparison> {
   return json(`${traceUrl(run)}/compare/${encodeURIComponent(other)}`, lang, { signal })
+}
+
+/** What a run could be done otherwise in. */
+export function whatIfs(run: string, lang: Lang, signal: AbortSignal): Promise<WhatIfs> {
+  return json(`${traceUrl(run)}/what-ifs`, lang, { signal })
 }
 
 /** What came of the fixes of a run's findings: once all are tried, at the latest after some seconds. */

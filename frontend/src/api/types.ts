@@ -6,6 +6,7 @@ export interface Wire {
   fixes: Fixes;
   graph: Graph;
   trace: Trace;
+  whatifs: WhatIfs;
 }
 /**
  * Two runs beside each other.
@@ -3252,6 +3253,70 @@ export interface Warning {
    * The user's line that caused it.
    */
   span?: Span | null;
+}
+/**
+ * What a run could be done otherwise in.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "WhatIfs".
+ */
+export interface WhatIfs {
+  /**
+   * Name and version of this format.
+   */
+  format: "gradgraph.what-ifs/1";
+  /**
+   * The run.
+   */
+  run: string;
+  /**
+   * In the order of the program, those about all of it last; at most 400.
+   */
+  what_ifs?: WhatIf[];
+}
+/**
+ * One change to the program or to how it is run.
+ *
+ * This interface was referenced by `Wire`'s JSON-Schema
+ * via the `definition` "WhatIf".
+ */
+export interface WhatIf {
+  /**
+   * `not_detached`: this `detach()` gone; `recorded`: this `no_grad` is `enable_grad`; `other_seed`: another seed; `float64`: the default dtype; `not_reset`: this reset of gradients left out; `gradient_doubled`, `gradient_cut`: what this operation's result receives is doubled by a hook, or its result detached; `frozen`: this leaf requires no gradient.
+   */
+  code:
+    | "float64"
+    | "frozen"
+    | "gradient_cut"
+    | "gradient_doubled"
+    | "not_detached"
+    | "not_reset"
+    | "other_seed"
+    | "recorded";
+  /**
+   * The change of the program; none where only the seed changes.
+   */
+  edits?: Edit[];
+  /**
+   * The leaf's name, or what is written in the span, shortened.
+   */
+  name?: string;
+  /**
+   * Ids of the ops it is about, in the order they ran, at most 64.
+   */
+  ops?: string[];
+  /**
+   * The seed to run it with; absent for that of the run.
+   */
+  seed?: number | null;
+  /**
+   * The part of the program it is about; absent where it is about all of it.
+   */
+  span?: Span | null;
+  /**
+   * Id of the leaf it is about.
+   */
+  tensor?: string | null;
 }
 /**
  * What the engine holds before a step.

@@ -4,6 +4,7 @@
 import type { LayoutInput } from '../core/layout/geometry'
 import { layoutInput } from '../core/paint/sizes'
 import type { View } from '../core/paint/view'
+import { largest } from './steady'
 import LayoutWorker from './layout.worker?worker'
 import type { Answer, Layouts } from './layout-source'
 
@@ -17,9 +18,28 @@ export class LayoutClient implements Layouts {
   private latest = 0
   private waiting: { id: number; give: (answer: Answer) => void } | null = null
   private input: LayoutInput | null = null
+  /** The latest layout, and what it was made of. */
+  private kept: { input: LayoutInput; answer: Answer; words: unknown } | null = null
 
-  of(view: View, expanded: ReadonlySet<string> | null): Promise<Answer | null> {
-    return this.ask(layoutInput(view.measure, expanded))
+  async of(view: View, expanded: ReadonlySet<string> | null): Promise<Answer | null> {
+    const { words } = view.measure
+    const wanted = layoutInput(view.measure, expanded)
+    const steady = this.kept?.words === words ? largest(this.kept.input, wanted) : null
+    if (this.kept && steady === this.kept.input) {
+      this.drop()
+      return this.kept.answer
+    }
+    const input = steady ?? wanted
+    const answer = await this.ask(input)
+    if (answer && 'layout' in answer) this.kept = { input, answer, words }
+    return answer
+  }
+
+  /** Whatever was asked before is not wanted any more. */
+  private drop(): void {
+    this.latest += 1
+    this.waiting?.give({ id: -1, failure: '' })
+    this.waiting = null
   }
 
   /** The layout of the newest input, a failure, or null when a newer question came meanwhile. */

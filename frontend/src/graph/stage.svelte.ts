@@ -5,7 +5,8 @@ import { untrack } from 'svelte'
 import { standIn } from '../core/layout/fold'
 import type { Layout, Placed, Rect } from '../core/layout/geometry'
 import type { View } from '../core/paint/view'
-import { firstSight, fitted, fitZoom, opened, RAIL, showing, zoomAt, type Viewport } from './camera'
+import { firstSight, fitted, fitZoom, opened, overlaps, RAIL, showing, windowOf, zoomAt, type Viewport } from './camera'
+import { isAlike } from './steady'
 import type { Motion } from './motion.svelte'
 
 /** What the component around it knows. */
@@ -60,15 +61,23 @@ export class Stage {
     const now = this.anchor !== null ? headerPoint(placed, this.anchor) : null
     this.anchor = null
     this.view = next
-    this.layout = placed
+    if (placed !== old) this.layout = placed
     const { run, root, level } = next.sheet.graph
-    if (`${run} ${root} ${level}` !== this.openedRun) {
+    const isSteady = old !== null && isAlike(old, placed) && this.isInView(placed)
+    if (isSteady && this.openedRun) this.openedRun = `${run} ${root} ${level}`
+    else if (`${run} ${root} ${level}` !== this.openedRun) {
       this.openedRun = `${run} ${root} ${level}`
       this.openView()
     } else if (isSameGraph && old && held && now) {
       const [dx, dy] = [(held.x - now.x) * camera.zoom, (held.y - now.y) * camera.zoom]
       motion.slide({ ...camera, x: camera.x + dx, y: camera.y + dy }, old)
     } else if (!isSameGraph) this.follow(this.around().focus.at(-1) ?? null)
+  }
+
+  /** Whether the camera shows a box of a layout. */
+  private isInView({ boxes }: Layout): boolean {
+    const seen = windowOf(this.motion.camera, this.viewport, 0)
+    return boxes.some((box) => overlaps(box, seen))
   }
 
   /** Opens again where the window came later than the layout, or stands beside others now. */

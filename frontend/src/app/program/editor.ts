@@ -6,7 +6,8 @@ import {
   HighlightStyle, LanguageSupport, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting,
 } from '@codemirror/language'
 import {
-  Compartment, EditorState, RangeSet, StateEffect, StateField, type Extension, type Range, type Text,
+  Compartment, EditorSelection, EditorState, RangeSet, StateEffect, StateField, Transaction, type Extension,
+  type Range, type Text,
 } from '@codemirror/state'
 import {
   Decoration, EditorView, GutterMarker, WidgetType, drawSelection, gutter, gutters, keymap,
@@ -14,10 +15,14 @@ import {
 } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import type { Span } from '../../api/types'
+import { isRetuned, literalAt, literals, type Literal } from '../../core/trace/literals'
+import { dragNumber, turnByKey, type Turn } from '../elements/turning'
 import { signOf, type LineBlock, type LineNote, type Marks, type Sign } from '../../core/trace/line-marks'
 
 export interface EditorEvents {
-  change(code: string): void
+  /** What was typed, and whether it changed one number and nothing else. */
+  change(code: string, isRetuned: boolean): void
+  turn: Turn
   hover(line: number | null): void
   click(line: number): void
   /** The number of a line was clicked. */
@@ -31,7 +36,8 @@ export interface EditorEvents {
 }
 
 export interface EditorHandle {
-  setCode(code: string): void
+  /** What belongs to one stroke (0: nothing) is undone in one step. */
+  setCode(code: string, stroke: number): void
   setMarks(marks: Marks | null): void
   /** Marks the numbers of lines at which playing halts. */
   setHalts(lines: ReadonlySet<number>): void
@@ -111,7 +117,7 @@ class Block extends WidgetType {
     title.textContent = this.block.title
     const { fix, action, index } = this.block
     if (fix) element.append(blockButton(fix, 'button solid', () => this.events.fix(index)))
-    element.append(blockButton(action, 'button', () => this.events.block(index)))
+    if (action) element.append(blockButton(action, 'button', () => this.events.block(index)))
     return outer
   }
 }
@@ -225,6 +231,77 @@ function marksField(events: BlockEvents): StateField<Shown> {
   })
 }
 
+/** Numbers are handles: they say so under the pointer. */
+const numbersField = StateField.define<{ found: readonly Literal[]; marks: DecorationSet }>({
+  create: ({ doc }) => numbersIn(doc),
+  update: (numbers, { docChanged, newDoc }) => (docChanged ? numbersIn(newDoc) : numbers),
+  provide: (field) => EditorView.decorations.from(field, ({ marks }) => marks),
+})
+
+const NUMBER = Decoration.mark({ class: 'cm-number' })
+
+function numbersIn(doc: Text): { found: readonly Literal[]; marks: DecorationSet } {
+  const found = literals(doc.toString())
+  return { found, marks: Decoration.set(found.map(({ from, to }) => NUMBER.range(from, to))) }
+}
+
+/** The number that is held: selected as a whole. */
+function heldIn(state: EditorState): Literal | undefined {
+  const { from, to } = state.selection.main
+  return state.field(numbersField).found.find((literal) => literal.from === from && literal.to === to)
+}
+
+function hold(view: EditorView, literal: Literal): void {
+  view.dispatch({ selection: { anchor: literal.from, head: literal.to }, scrollIntoView: true })
+}
+
+/** Takes the next number behind the cursor, or the one before it; behind the last one comes the first. */
+function holdNext(view: EditorView, back: boolean): boolean {
+  const { found } = view.state.field(numbersField)
+  const { from, to, empty } = view.state.selection.main
+  const next = back
+    ? (found.findLast((literal) => literal.to < to && literal.from < from) ?? found.at(-1))
+    : (found.find((literal) => (empty ? literal.to >= from : literal.from >= to)) ?? found[0])
+  if (next) hold(view, next)
+  return next !== undefined
+}
+
+/** Numbers turn under the pointer, and by the arrow keys once they are held. */
+function handles(turn: Turn): Extension {
+  return [
+    numbersField,
+    EditorView.domEventHandlers({
+      pointerdown: (event, view) => {
+        const number = (event.target as Element).closest('.cm-number')
+        if (!number || event.button !== 0 || event.ctrlKey || event.metaKey) return false
+        const { found } = view.state.field(numbersField)
+        const literal = literalAt(found, view.posAtDOM(number))
+        if (!literal || literal === heldIn(view.state)) return false
+        dragNumber(event, view.state.doc.toString(), literal, turn, () => {
+          view.focus()
+          hold(view, literal)
+        })
+        return true
+      },
+      mousedown: (event, view) => {
+        // The press belongs to the number; where it is held already, a press puts the cursor into it.
+        const number = (event.target as Element).closest('.cm-number')
+        const literal = number && literalAt(view.state.field(numbersField).found, view.posAtDOM(number))
+        return !!literal && literal !== heldIn(view.state) && event.button === 0 && !event.ctrlKey && !event.metaKey
+      },
+      keydown: (event, view) => {
+        const literal = heldIn(view.state)
+        const turns = !!literal && !event.ctrlKey && !event.metaKey
+        return turns && turnByKey(event, view.state.doc.toString(), literal, turn)
+      },
+    }),
+    keymap.of([
+      { key: 'F2', run: (view) => holdNext(view, false) },
+      { key: 'Shift-F2', run: (view) => holdNext(view, true) },
+    ]),
+  ]
+}
+
 const ink = HighlightStyle.define([
   {
     tag: [tags.keyword, tags.controlKeyword, tags.definitionKeyword, tags.moduleKeyword, tags.operatorKeyword],
@@ -246,13 +323,21 @@ const look = EditorView.theme({
   '.cm-sign': { marginTop: 'calc((var(--code-line, 22px) - 11px) / 2)', flex: 'none' },
   '.cm-cursor': { borderLeftColor: 'var(--ink)' },
   '&.cm-focused .cm-selectionBackground, .cm-selectionBackground': { backgroundColor: 'var(--line) !important' },
+  '.cm-number': { cursor: 'ew-resize', touchAction: 'pan-y', borderRadius: '2px' },
+  '.cm-number:hover': { boxShadow: 'inset 0 -1.5px var(--ink3)' },
   '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': {
     backgroundColor: 'transparent', outline: '1px solid var(--line2)',
   },
 })
 
 /** The one stretch two texts differ in, so that the cursor and the undo history survive a change from outside. */
-function difference(before: string, after: string): { from: number; to: number; insert: string } | null {
+interface ChangedStretch {
+  from: number
+  to: number
+  insert: string
+}
+
+function difference(before: string, after: string): ChangedStretch | null {
   if (before === after) return null
   const most = Math.min(before.length, after.length)
   let from = 0
@@ -267,12 +352,23 @@ function clicked(act: (line: number) => void): (view: EditorView, block: BlockIn
   return (view, block) => (act(view.state.doc.lineAt(block.from).number), true)
 }
 
+/** The history joins what is composed to the event before, however long ago that was. */
+const JOINED = 'input.type.compose'
+
+/** A number stays held while it is turned. */
+function selectedAfter(state: EditorState, { from, to, insert }: ChangedStretch): EditorSelection | undefined {
+  const held = heldIn(state)
+  if (!held || from < held.from || to > held.to) return undefined
+  return EditorSelection.single(held.from, held.to + insert.length - (to - from))
+}
+
 /** Opens the editor inside `parent`. Marks are dropped by the caller when the program no longer is the one that ran. */
 export function openEditor(parent: HTMLElement, code: string, label: string, events: EditorEvents): EditorHandle {
   const field = marksField(events)
   const labels = new Compartment()
   const halts = new Compartment()
   let quiet = false
+  let stroke = 0
   const labelled = (text: string): Extension =>
     EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': text, spellcheck: 'false', autocapitalize: 'off' })
   const lineAt = (view: EditorView, event: MouseEvent): number | null => {
@@ -315,6 +411,7 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
           markers: (of) => of.state.field(field).signs,
           initialSpacer: () => new SignMarker('done', ''),
         }),
+        handles(events.turn),
         field,
         look,
         labels.of(labelled(label)),
@@ -326,7 +423,9 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
           indentWithTab,
         ]),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged && !quiet) events.change(update.state.doc.toString())
+          if (!update.docChanged || quiet) return
+          const code = update.state.doc.toString()
+          events.change(code, isRetuned(update.startState.doc.toString(), code))
         }),
         EditorView.domEventHandlers({
           mousemove: (event, of) => hover(lineAt(of, event)),
@@ -340,11 +439,18 @@ export function openEditor(parent: HTMLElement, code: string, label: string, eve
     }),
   })
   return {
-    setCode(next) {
+    setCode(next, of) {
       const change = difference(view.state.doc.toString(), next)
+      const isOn = of !== 0 && of === stroke
+      stroke = of
       if (!change) return
       quiet = true
-      view.dispatch({ changes: change, annotations: isolateHistory.of('full') })
+      view.dispatch({
+        changes: change, selection: selectedAfter(view.state, change),
+        annotations: isOn
+          ? Transaction.userEvent.of(JOINED)
+          : [Transaction.userEvent.of('input.type'), isolateHistory.of(of ? 'before' : 'full')],
+      })
       quiet = false
     },
     setMarks: (marks) => view.dispatch({ effects: showMarks.of(marks) }),

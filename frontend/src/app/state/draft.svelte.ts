@@ -13,8 +13,14 @@ export class Draft {
   /** What to work out once a program has ended: its gradients by differences, Jacobians. */
   checks: CheckKind[] = $state([])
   autoRun = $state(remembered('autoRun') === 'yes')
+  /** Numbers of it are being turned, and what comes of them is on its way. */
+  turning = $state(false)
+  /** What belongs to one movement is undone in one step; 0 for an edit of its own. */
+  stroke = $state(0)
   /** Whether the program has changed since it ran. */
-  readonly edited: boolean = $derived.by(() => this.run.trace !== null && this.code !== this.run.trace.program.code)
+  readonly edited: boolean = $derived.by(
+    () => this.run.trace !== null && !this.turning && this.code !== this.run.trace.program.code,
+  )
 
   constructor(run: Run) {
     this.run = run

@@ -4,6 +4,9 @@ import * as api from '../../api/client'
 import type { Graph, Trace } from '../../api/types'
 import type { Lang, ViewState } from '../../core/state'
 
+/** Graphs that are held: while a number is turned, each value is a run of its own. */
+const MOST = 48
+
 export class Graphs {
   private readonly known = new Map<string, Graph>()
   private expected: { key: string; graph: Promise<Graph> } | null = null
@@ -18,7 +21,7 @@ export class Graphs {
   }
 
   keep(run: string, choice: api.GraphChoice, graph: Graph): void {
-    this.known.set(keyOf(run, choice), graph)
+    this.hold(keyOf(run, choice), graph)
   }
 
   async of(run: string, choice: api.GraphChoice, lang: Lang, signal?: AbortSignal): Promise<Graph> {
@@ -28,9 +31,14 @@ export class Graphs {
       const expected = this.expected?.key === key ? this.expected.graph : null
       this.expected = null
       found = await (expected ?? api.graph(run, choice, lang, signal))
-      this.known.set(key, found)
+      this.hold(key, found)
     }
     return found
+  }
+
+  private hold(key: string, graph: Graph): void {
+    this.known.set(key, graph)
+    for (const oldest of this.known.keys()) if (this.known.size > MOST) this.known.delete(oldest)
   }
 }
 

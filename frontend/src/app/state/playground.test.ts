@@ -149,3 +149,78 @@ test('another program leaves the lesson, an edit of it does not', async () => {
   await other
   expect([page.catalogue.lesson, page.view.state.lesson]).toEqual([null, null])
 })
+
+/** A server that answers when it is told to, each run with a trace of its program. */
+function slowly() {
+  const asked: { code: string; signal: AbortSignal; answer: (part?: Partial<Trace>) => void }[] = []
+  vi.stubGlobal('fetch', (path: string, init: RequestInit) => {
+    if (path.endsWith('/fixes')) return Promise.reject(new TypeError('not here'))
+    const { code } = JSON.parse(init.body as string) as { code: string }
+    const headers = { 'Content-Type': 'application/vnd.gradgraph.shown+json' }
+    return new Promise((resolve, reject) => {
+      init.signal!.addEventListener('abort', () => reject(new DOMException('', 'AbortError')))
+      const answer = (part: Partial<Trace> = {}): void => {
+        const made = { ...trace, id: code, program: { ...trace.program, code }, ...part }
+        resolve(new Response(JSON.stringify({ trace: made, graph: { ...graph, run: code } }), { headers }))
+      }
+      asked.push({ code, signal: init.signal!, answer })
+    })
+  })
+  return asked
+}
+
+/** A page that shows `x = 1`. */
+async function turning() {
+  const asked = slowly()
+  const page = playground()
+  page.draft.code = 'x = 1'
+  const done = page.runner.run()
+  asked[0]!.answer()
+  await done
+  return { page, asked }
+}
+
+test('while one value is under way the newest waits for it, and those between are forgotten', async () => {
+  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+  const { page, asked } = await turning()
+  page.playback.goTo(3)
+  for (const code of ['x = 2', 'x = 3', 'x = 4']) page.runner.turn(code, 1)
+  expect(page.draft.edited).toBe(false)
+  asked[1]!.answer()
+  await vi.waitFor(() => expect(asked).toHaveLength(3))
+  asked[2]!.answer()
+  await vi.waitFor(() => expect(page.run.trace?.id).toBe('x = 4'))
+  await vi.waitFor(() => expect(page.runner.running).toBe('no'))
+  expect(asked.map(({ code }) => code)).toEqual(['x = 1', 'x = 2', 'x = 4'])
+  expect(page.view.state.step).toBe(3)
+  vi.restoreAllMocks()
+})
+
+test('a value that is overdue is given up for a newer one', async () => {
+  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+  const { page, asked } = await turning()
+  page.runner.turn('x = 2', 1)
+  const later = performance.now() + 5000
+  vi.spyOn(performance, 'now').mockReturnValue(later)
+  page.runner.turn('x = 3', 1)
+  await vi.waitFor(() => expect(asked).toHaveLength(3))
+  expect(asked[1]!.signal.aborted).toBe(true)
+  asked[2]!.answer()
+  await vi.waitFor(() => expect(page.run.trace?.id).toBe('x = 3'))
+  vi.restoreAllMocks()
+})
+
+test('where a value fails the last good picture stays, until one does not', async () => {
+  vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+  const { page, asked } = await turning()
+  page.runner.turn('x = 2', 1)
+  asked[1]!.answer({ status: 'failed' })
+  await vi.waitFor(() => expect(page.run.failing?.trace.id).toBe('x = 2'))
+  await vi.waitFor(() => expect(page.runner.running).toBe('no'))
+  expect([page.run.trace?.id, page.draft.edited]).toEqual(['x = 1', true])
+  page.runner.turn('x = 3', 1)
+  asked[2]!.answer()
+  await vi.waitFor(() => expect(page.run.trace?.id).toBe('x = 3'))
+  expect([page.run.failing, page.draft.edited]).toEqual([null, false])
+  vi.restoreAllMocks()
+})

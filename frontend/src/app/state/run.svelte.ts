@@ -18,6 +18,9 @@ export class Run {
   /** A picture that is drawn before the rest of the page says the same: where only a number was edited, it is what the
    *  eye waits for. */
   ahead: Shown | null = $state.raw(null)
+  /** What the program was turned to last, where that failed: it is told at its line, and the last good picture
+   *  stays. */
+  failing: TraceIndex | null = $state.raw(null)
   /** What came of the fixes of its findings, as far as the server has tried them. */
   fixes: Fixes | null = $state.raw(null)
   /** Runs of this tab, newest first. */
@@ -51,10 +54,12 @@ export class Run {
     return run === this.trace?.id && done === false && !!this.trace?.findings[at]?.fix && !this.trialOf(at)
   }
 
-  /** Whether there is something to tell of a line that has no box: what it did, or the devices it speaks of. */
+  /** Whether there is something to tell of a line that has no box: what it did or changed, or the devices it speaks
+   *  of. */
   isTelling(line: number): boolean {
-    const { ops = [], program } = this.trace ?? {}
+    const { ops = [], updates = [], program } = this.trace ?? {}
     return (
+      updates.some(({ span }) => span?.line === line) ||
       ops.some((op) => op.span?.line === line && (op.outputs.length > 0 || op.raised)) ||
       /cuda|cudnn/i.test(program?.code.split('\n')[line - 1] ?? '')
     )

@@ -1,8 +1,10 @@
 // Runs programs and shows what came of them: one request at a time, a newer one replaces the one under way.
 
 import * as api from '../../api/client'
-import type { Fixes, Trace } from '../../api/types'
+import type { Fixes, Trace, WhatIf } from '../../api/types'
 import type { ViewState } from '../../core/state'
+import { applyEdits } from '../../core/trace/fix'
+import { TraceIndex } from '../../core/trace/trace-index'
 import { isMadeOf } from '../../core/words/made-of'
 import { keepRun, tellingLine } from './browser-storage'
 import type { Catalogue } from './catalogue.svelte'
@@ -17,6 +19,11 @@ const SHOW_RUNNING_MS = 300
 const LOOK_AGAIN_MS = 500
 const HALT_MS = 3000
 const AUTO_RUN_MS = 600
+/** How long nothing must be turned before the page looks beyond the picture. */
+const REST_MS = 600
+/** A run of a turned number is overdue when it takes this much longer than the one before. */
+const OVERDUE = 3
+const QUICK_MS = 50
 /** How often the server is asked what came of fixes, and for how long it may think each time. */
 const ASK_FIXES = 4
 const FIXES_S = 10
@@ -48,6 +55,12 @@ export class Runner {
   /** Brings the rest of the page to the picture that is ahead of it. */
   private catchUp: (() => void) | null = null
   private autoTimer: ReturnType<typeof setTimeout> | undefined
+  private noticeTimer: ReturnType<typeof setTimeout> | undefined
+  private restTimer: ReturnType<typeof setTimeout> | undefined
+  /** The request for what a number was turned to last; null while none is under way. */
+  private asked: { since: number; abort: AbortController } | null = null
+  /** How long the latest of these took. */
+  private tookMs = QUICK_MS
 
   constructor(run: Run, draft: Draft, view: PageView, playback: Playback, catalogue: Catalogue) {
     this.shown = run
@@ -101,11 +114,65 @@ export class Runner {
     this.view.change({ lesson: null, run: null, step: 0, selection: null, expanded: null, root: null, pass: null })
   }
 
+  /** What is typed, followed after a while where that was asked for. */
   edit(code: string): void {
-    this.draft.code = code
-    this.draft.keep()
+    const { draft } = this
+    draft.code = code
+    draft.turning = false
+    draft.keep()
     clearTimeout(this.autoTimer)
-    if (this.draft.autoRun && code.trim()) this.autoTimer = setTimeout(() => void this.run(), AUTO_RUN_MS)
+    if (draft.autoRun && code.trim()) this.autoTimer = setTimeout(() => this.turn(code), AUTO_RUN_MS)
+  }
+
+  /** Runs a changed program under the reader's hand: nothing moves but what the change changes, and the last good
+   *  picture stays where it fails. While one run is under way the newest program waits for its answer, and those
+   *  between are forgotten; a run that is overdue is given up for it. */
+  turn(code: string, stroke = 0): void {
+    const { draft, asked } = this
+    clearTimeout(this.autoTimer)
+    clearTimeout(this.restTimer)
+    this.playback.play(false)
+    draft.code = code
+    draft.stroke = stroke
+    draft.turning = true
+    if (!asked) void this.follow()
+    else if (performance.now() - asked.since > OVERDUE * this.tookMs) asked.abort.abort()
+  }
+
+  private async follow(): Promise<void> {
+    const { draft } = this
+    await this.attempt(async (signal) => {
+      let shown = Promise.resolve()
+      for (let ran: string | null = null; draft.turning && !signal.aborted && draft.code !== ran; ) {
+        ran = draft.code
+        const trace = await this.ask(signal)
+        await shown // the next run is asked for while this one is painted
+        if (trace) shown = this.show(trace, 'turned', signal)
+      }
+      await shown
+    })
+    draft.keep()
+  }
+
+  /** The trace of what a number was turned to; null where it was given up for a newer one. */
+  private async ask(signal: AbortSignal): Promise<Trace | null> {
+    const { state } = this.view
+    const asked = (this.asked = { since: performance.now(), abort: new AbortController() })
+    const both = AbortSignal.any([signal, asked.abort.signal])
+    const choice = choiceAt(this.shown.trace, state, state.step)
+    this.notice()
+    try {
+      const { trace, graph } = await api.run(this.draft.order, choice, state.lang, both, () => undefined)
+      if (graph) this.graphs.keep(trace.id, choice, graph)
+      this.tookMs = Math.max(QUICK_MS, performance.now() - asked.since)
+      return trace
+    } catch (error) {
+      if (signal.aborted || !both.aborted) throw error
+      this.tookMs *= 2 // it is a slow program, and must be let come to its end
+      return null
+    } finally {
+      this.asked = null
+    }
   }
 
   /** Puts a fix into the editor, where it can be undone, runs it, and shows the run beside the one before. A program
@@ -118,6 +185,21 @@ export class Runner {
     await this.run()
     const { trace } = this.shown
     if (trace?.id !== before.id && trace?.program.code === mended) this.view.besides([before.id])
+  }
+
+  /** Runs the program on screen with one thing otherwise, and shows it beside; the id of that run. */
+  async aside({ edits = [], seed }: WhatIf): Promise<string | null> {
+    const { trace: before } = this.shown
+    if (!before || this.draft.edited) return null
+    const { code, device = 'cpu', seed: own = 0 } = before.program
+    const order = { code: applyEdits(code, edits), device, seed: seed ?? own, check: [] }
+    let made: Trace | null = null
+    await this.attempt(async (signal) => {
+      made = (await api.run(order, this.likely(), this.view.state.lang, signal, () => undefined)).trace
+      this.list(made, before)
+      this.view.besides([made.id])
+    })
+    return made && (made as Trace).id
   }
 
   /** Learns which fixes mend, as the server tries them. Where it cannot say, they are no more than advice. */
@@ -156,7 +238,7 @@ export class Runner {
       }
       const { trace, graph } = await api.run(order, choice, lang, signal, expect)
       if (graph) this.graphs.keep(trace.id, choice, graph)
-      await this.show(trace, keepView, signal)
+      await this.show(trace, keepView ? 'kept' : 'new', signal)
       const [check] = order.check
       if (check && this.view.state.panel === null) this.view.change({ panel: PANEL_OF_CHECK[check] })
     })
@@ -189,11 +271,12 @@ export class Runner {
     await this.attempt(async (signal) => {
       const trace = await api.trace(id, this.view.state.lang, signal)
       this.draft.take(trace.id, trace.program)
-      await this.show(trace, true, signal)
+      await this.show(trace, 'kept', signal)
     }, false)
   }
 
   stop(): void {
+    clearTimeout(this.noticeTimer)
     this.abort?.abort()
     this.abort = null
     this.running = 'no'
@@ -213,20 +296,28 @@ export class Runner {
     this.catchUp?.()
     const abort = (this.abort = new AbortController())
     this.problem = null
-    this.running = 'quiet'
-    const timer = setTimeout(() => {
-      if (this.abort !== abort) return
-      this.running = 'shown'
-      if (queued) void this.followQueue(abort)
-    }, SHOW_RUNNING_MS)
+    this.notice(queued)
     try {
       await work(abort.signal)
     } catch (error) {
-      if (!abort.signal.aborted) this.problem = this.view.sentenceOf(error)
+      if (abort.signal.aborted) return
+      this.problem = this.view.sentenceOf(error)
+      this.draft.turning = false
     } finally {
-      clearTimeout(timer)
       if (this.abort === abort) this.stop()
     }
+  }
+
+  /** Tells of a run that begins once it takes long. */
+  private notice(queued = true): void {
+    const { abort } = this
+    this.running = 'quiet'
+    clearTimeout(this.noticeTimer)
+    this.noticeTimer = setTimeout(() => {
+      if (this.abort !== abort || !abort) return
+      this.running = 'shown'
+      if (queued) void this.followQueue(abort)
+    }, SHOW_RUNNING_MS)
   }
 
   /** Looks now and then where the run stands: how many are ahead, then which line it is at. */
@@ -244,21 +335,26 @@ export class Runner {
     }
   }
 
-  private async show(trace: Trace, kept: boolean, signal: AbortSignal): Promise<void> {
+  /** `kept`: at the step and selection that the address says; `turned`: where the reader is, as far as that is still
+   *  there. */
+  private async show(trace: Trace, manner: 'new' | 'kept' | 'turned', signal: AbortSignal): Promise<void> {
     const { trace: before } = this.shown
     const { state } = this.view
+    if (manner === 'turned' && this.failsNow(trace)) return
     const total = trace.timeline.length
     const same = before !== null && sameStory(before, trace)
-    const step = kept ? Math.min(state.step, total) : same ? state.step : total
-    const choice = kept ? state : { ...state, root: null, pass: null }
+    const isHeld = manner === 'turned' && state.step < (before?.timeline.length ?? 0)
+    const step = manner === 'kept' || isHeld ? Math.min(state.step, total) : same ? state.step : total
+    const choice = manner === 'kept' || (manner === 'turned' && same) ? state : { ...state, root: null, pass: null }
     const [graph] = await Promise.all([
       this.graphs.of(trace.id, choiceAt(trace, choice, step), state.lang, signal),
       trace.findings.length > 0 && this.view.learnFindings(),
     ])
     this.graphAbort?.abort()
     const shown = { trace, graph }
-    const anew = { ...(same ? {} : { step }), ...(kept || same ? {} : { selection: null, expanded: null }) }
-    this.catchUp = () => this.settle(shown, kept, { root: choice.root, pass: choice.pass, ...anew })
+    const { root, pass } = choice
+    const anew = manner === 'new' && !same ? { selection: null, expanded: null } : {}
+    this.catchUp = () => this.settle(shown, manner, { root, pass, ...(same ? {} : { step }), ...anew })
     if (same) {
       this.shown.ahead = shown
       await painted()
@@ -266,27 +362,54 @@ export class Runner {
     this.catchUp?.()
   }
 
+  /** Whether what a number was turned to fails and what is on screen does not: then that stays. */
+  private failsNow(trace: Trace): boolean {
+    const fails = trace.status !== 'ok' && this.shown.trace?.status === 'ok'
+    this.shown.failing = fails ? new TraceIndex(trace) : null
+    if (fails && this.draft.code === trace.program.code) this.draft.turning = false
+    return fails
+  }
+
   /** All of the page says what a run was, the view too where it is another one now. */
-  private settle(shown: Shown, kept: boolean, change: Partial<ViewState>): void {
+  private settle(shown: Shown, manner: 'new' | 'kept' | 'turned', change: Partial<ViewState>): void {
     const { trace, graph } = shown
     const { shown: run, view } = this
-    const { lesson, selection } = view.state
-    const line = tellingLine(trace.program, run.trace?.program ?? { code: '' })
+    const { selection } = view.state
+    const before = run.trace
     this.catchUp = null
     run.shown = shown
     run.ahead = null
-    void this.learnFixes(trace)
-    run.recent = keepRun(run.recent, { id: trace.id, at: Date.now(), lesson, line, status: trace.status })
-    this.draft.keep()
+    run.failing = null
+    clearTimeout(this.restTimer)
+    if (manner === 'turned') {
+      this.restTimer = setTimeout(() => this.rest(trace, before), REST_MS)
+      view.change({ run: trace.id, ...change })
+      return
+    }
+    this.rest(trace, before)
     // A phone shows one view: with nothing to draw, the line that failed says more.
     if (trace.failure && graph.boxes.length === 0) view.phone = 'program'
     // Where the inspector has a place of its own, what went wrong is told without being asked; not over what the
     // address selects.
-    const isAsked = kept && selection !== null
+    const isAsked = manner === 'kept' && selection !== null
     const isWide = matchMedia('(min-width: 1280px)').matches
     const isWrong = trace.findings.some((finding) => finding.severity !== 'note')
     view.findingOpen = !isAsked && isWide && isWrong ? 0 : null
     view.change({ run: trace.id, ...change })
+  }
+
+  /** What can wait until the reader looks: the list of runs, and what came of fixes. */
+  private rest(trace: Trace, before: Trace | null): void {
+    void this.learnFixes(trace)
+    this.list(trace, before)
+    this.draft.turning = false
+    this.draft.keep()
+  }
+
+  private list({ id, program, status }: Trace, before: Trace | null): void {
+    const line = tellingLine(program, before?.program ?? { code: '' })
+    const { lesson } = this.view.state
+    this.shown.recent = keepRun(this.shown.recent, { id, at: Date.now(), lesson, line, status })
   }
 
   /** Fetches the graph that is wanted now; the old picture stays until it is here. */

@@ -16,6 +16,11 @@ export function applyEdits(code: string, edits: readonly Edit[]): string {
   return placed.reduce((fixed, { from, to, text }) => fixed.slice(0, from) + text + fixed.slice(to), code)
 }
 
+/** Where a span of a program begins and ends in its text. */
+export function rangeOf(code: string, span: Span): { from: number; to: number } {
+  return range(code, lineStarts(code), span)
+}
+
 function lineStarts(code: string): number[] {
   const starts = [0]
   for (let at = code.indexOf('\n'); at >= 0; at = code.indexOf('\n', at + 1)) starts.push(at + 1)

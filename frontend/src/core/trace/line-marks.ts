@@ -18,6 +18,7 @@ export interface SpanMark {
 export interface LineBlock {
   line: number
   title: string
+  /** What the button says that opens the diagnosis; empty where there is none. */
   action: string
   /** What the button says that applies the fix; empty when there is no certain one. */
   fix: string

@@ -10,7 +10,7 @@ import { briefLine } from './naming'
 
 export interface Choice {
   step: number
-  selected: Box | undefined
+  selected?: Box | undefined
   lit: ReadonlySet<number>
   blocks: readonly LineBlock[]
 }

@@ -1,0 +1,68 @@
+// A number under the hand: the pointer or the arrow keys turn it, and the program runs with what it is turned to.
+
+import { put, turned, type Literal } from '../../core/trace/literals'
+
+/** Turns the program into another one; all of one stroke is undone in one step. */
+export type Turn = (code: string, stroke: number) => void
+
+/** A step for each of these. */
+const STEP_PX = 4
+const LEAST_PX = 3
+/** Keys pressed in a row are one stroke. */
+const TOGETHER_MS = 700
+
+let stroke = 0
+let pressedAt = -Infinity
+
+interface Modifiers {
+  shiftKey: boolean
+  altKey: boolean
+}
+
+/** Tenths of a step that one step is worth: Shift takes ten of them, Alt a tenth. */
+function worth({ shiftKey, altKey }: Modifiers): number {
+  return shiftKey ? 100 : altKey ? 1 : 10
+}
+
+/** Follows the pointer with a number until it is let go; a press that stays in place is told as such. */
+export function dragNumber(down: PointerEvent, code: string, literal: Literal, turn: Turn, pressed: () => void): void {
+  stroke += 1
+  const own = stroke
+  const target = down.target as Element
+  let [x, way, tenths, text] = [down.clientX, 0, 0, literal.text]
+  let isMoved = false
+  const move = (event: PointerEvent): void => {
+    if (event.pointerId !== down.pointerId) return
+    if (!isMoved && Math.abs(event.clientX - x) < LEAST_PX) return
+    if (!isMoved) target.setPointerCapture?.(down.pointerId)
+    isMoved = true
+    way += event.clientX - x
+    x = event.clientX
+    const steps = Math.trunc(way / STEP_PX)
+    way -= steps * STEP_PX
+    tenths += steps * worth(event)
+    const next = turned(literal.text, tenths)
+    if (next !== text) turn(put(code, literal, (text = next)), own)
+  }
+  const up = (event: PointerEvent): void => {
+    if (event.pointerId !== down.pointerId) return
+    for (const [name, heard] of heards) window.removeEventListener(name, heard)
+    document.documentElement.classList.remove('turning')
+    if (!isMoved && event.type === 'pointerup') pressed()
+  }
+  const heards = [['pointermove', move], ['pointerup', up], ['pointercancel', up]] as const
+  for (const [name, heard] of heards) window.addEventListener(name, heard)
+  document.documentElement.classList.add('turning')
+}
+
+/** Turns a number by an arrow key; whether the key was one. */
+export function turnByKey(
+  event: Modifiers & { key: string; timeStamp: number }, code: string, literal: Literal, turn: Turn,
+): boolean {
+  const sign = { ArrowUp: 1, ArrowDown: -1 }[event.key]
+  if (sign === undefined) return false
+  if (event.timeStamp - pressedAt > TOGETHER_MS) stroke += 1
+  pressedAt = event.timeStamp
+  turn(put(code, literal, turned(literal.text, sign * worth(event))), stroke)
+  return true
+}

@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import type { Trace } from '../../api/types'
+import { load } from '../fixtures/load'
+import { elementLiterals, isRetuned, literalAt, literals, put, turned } from './literals'
+import { TraceIndex } from './trace-index'
+
+const texts = (code: string): string[] => literals(code).map(({ text }) => text)
+
+test('numbers stand outside of words, strings and comments', () => {
+  expect(texts('x1 = 2.5 + y.t3[0]  # 7\nprint("8", f"9")\nz = 1e-3 * .5')).toEqual(['2.5', '0', '1e-3', '.5'])
+  expect(texts('"""\n1\n"""\nx = 2')).toEqual(['2'])
+})
+
+test('what is not written in plain decimals is left alone', () => {
+  expect(texts('0x1F, 1_000, 2j, 3.real')).toEqual([])
+})
+
+test('a minus belongs to a number unless something stands before it', () => {
+  expect(texts('f(-1, [-2], x-3, 4 - 5, x ** -6) == -7')).toEqual(['-1', '-2', '3', '4', '5', '-6', '-7'])
+  expect(texts('return -1')).toEqual(['-1'])
+  expect(texts('(a\n -2)')).toEqual(['2'])
+})
+
+test('a number is found by any place in it', () => {
+  const found = literals('x = -2.5')
+  expect([3, 4, 6, 8].map((at) => literalAt(found, at)?.text)).toEqual([undefined, '-2.5', '-2.5', '-2.5'])
+})
+
+test.each([
+  ['3', 10, '4'], ['3', -40, '-1'], ['3', 1, '3'], ['2.0', 10, '2.1'], ['2.0', 1, '2.01'], ['0.25', 10, '0.26'],
+  ['0.1', -20, '-0.1'], ['0.1', -10, '0.0'], ['2.', 10, '2.1'], ['.5', 10, '0.6'], ['9.9', 10, '10.0'],
+  ['1e-3', 10, '1.1e-3'], ['-0.3', 100, '0.7'], ['0.7', 20, '0.9'], ['1', 100, '11'],
+])('%s turned by %i tenths of a step is %s', (text, tenths, wanted) => {
+  expect(turned(text, tenths)).toBe(wanted)
+})
+
+test('turning there and back gives the same number', () => {
+  for (const text of ['3', '2.5', '-0.125', '1e-3', '100'])
+    for (const tenths of [10, 70, 100, -30]) expect(Number(turned(turned(text, tenths), -tenths))).toBe(Number(text))
+})
+
+test('a program is retuned when one number of it changes and nothing else', () => {
+  const code = 'x = 2.0\ny = x * 3'
+  expect(isRetuned(code, 'x = 2.5\ny = x * 3')).toBe(true)
+  expect(isRetuned(code, put(code, literals(code)[1]!, '-30'))).toBe(true)
+  for (const other of [code, 'x = 2.5\ny = x * 4', 'x = 2.\nz = x * 3', 'x = y\ny = x * 3', 'x = 2.0\ny = x * 3 + 1'])
+    expect(isRetuned(code, other)).toBe(false)
+})
+
+/** A run in which one call made a tensor of these values. */
+function made(call: string, data: number[], part: Partial<Trace['tensors'][0]> = {}) {
+  const { trace } = load('scalar_expression')
+  const span = { line: 1, end_line: 1, column: 4, end_column: 4 + call.length }
+  const tensor = { ...trace.tensors[0]!, id: 't1', shape: [data.length], data, dtype: 'float32', ...part }
+  const op = { ...trace.ops[0]!, id: 'o1', span, outputs: ['t1'], inputs: [] }
+  const program = { ...trace.program, code: `x = ${call}\ny = x * 2` }
+  const index = new TraceIndex({ ...trace, program, tensors: [tensor], ops: [op], timeline: [], passes: [] })
+  return elementLiterals(index, tensor)
+}
+
+test('each element of a tensor has the number it was made of', () => {
+  expect(made('torch.tensor([0.1, -2.0], requires_grad=True)', [Math.fround(0.1), -2])).toEqual([0, 1])
+  expect(made('torch.tensor([[1., 2.], [3., 4.]])', [1, 2, 3, 4], { shape: [2, 2] })).toEqual([0, 1, 2, 3])
+  expect(made('torch.tensor(3., dtype=torch.float64)', [3], { shape: [] })).toEqual([0])
+})
+
+test('a tensor that was made of anything else has no handles', () => {
+  expect(made('torch.tensor([1.0, a])', [1, 2])).toBeNull()
+  expect(made('torch.tensor([1.0 * 2, 3.0])', [2, 3])).toBeNull()
+  expect(made('torch.tensor([2 * 1.0, 3.0][1:])', [1, 3])).toBeNull()
+  expect(made('torch.ones(2)', [1, 1])).toBeNull()
+  expect(made('torch.tensor([1.0, 2.0])', [1, 5])).toBeNull()
+})

@@ -1,0 +1,87 @@
+// What dragging a number costs from the pointer's movement to the painted picture, in a real Chromium: one line of JSON
+// for each picture, then one for what the page asked of the server. GRADGRAPH_URL is the server, CHROMIUM the browser,
+// SECONDS how long.
+
+import { createRequire } from 'node:module'
+
+const require = createRequire(new URL('../../frontend/package.json', import.meta.url))
+const { chromium } = require('playwright-core')
+
+const PROGRAM = `import torch
+x = torch.ones(2, 2, requires_grad=True)
+k = 2.0
+y = x + k
+z = y * y * 3
+out = z.mean()
+out.backward()
+print(x.grad)`
+const FRAME_MS = 16
+const STEP_PX = 4 // a step of the number
+const ROOM_PX = 900
+
+const quiet = '--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync'
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: quiet.split(' ') })
+try {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
+  await page.goto(process.env.GRADGRAPH_URL)
+  await page.locator('.cm-content').fill(PROGRAM)
+  await page.keyboard.press('Control+Enter')
+  await page.locator('.gg-scene text', { hasText: 'AddBackward0' }).first().waitFor()
+  await page.waitForTimeout(1500) // fixes are asked for, forks are ready
+  await page.evaluate(watch)
+  const until = Date.now() + 1000 * Number(process.env.SECONDS)
+  while (Date.now() < until) await stroke(page, until)
+  await page.waitForTimeout(500)
+  const { pictures, asked } = await page.evaluate(() => window.seen())
+  for (const picture_ms of pictures) console.log(JSON.stringify({ picture_ms }))
+  for (const asked_ms of asked) console.log(JSON.stringify({ asked_ms }))
+} finally {
+  await browser.close()
+}
+
+/** Takes the number and pulls it to the right, a step in each frame; the next stroke goes on from there. */
+async function stroke(page, until) {
+  const number = await page.locator('.cm-line', { hasText: 'k = ' }).locator('.cm-number').boundingBox()
+  const [x, y] = [number.x + number.width / 2, number.y + number.height / 2]
+  await page.mouse.move(x, y)
+  await page.mouse.down()
+  for (let way = STEP_PX; way < ROOM_PX && Date.now() < until; way += STEP_PX) {
+    const began = Date.now()
+    await page.mouse.move(x + way, y)
+    await page.waitForTimeout(Math.max(0, FRAME_MS - (Date.now() - began)))
+  }
+  await page.mouse.up()
+}
+
+/** In the page: notes when each value was turned to, and when a frame that shows it has been painted. */
+function watch() {
+  const scene = document.querySelector('.gg-scene')
+  const turned = new Map()
+  const pictures = []
+  const began = performance.now()
+  addEventListener('pointermove', (event) => setTimeout(() => {
+    const line = [...document.querySelectorAll('.cm-line')].find((each) => each.textContent.startsWith('k = '))
+    const value = parseFloat(line.textContent.slice(4))
+    if (!turned.has(value)) turned.set(value, event.timeStamp)
+  }), true)
+  const shown = () => {
+    const box = [...scene.querySelectorAll('g:has(> .box)')].find((each) => each.textContent.includes('AddBackward0'))
+    return Number([...box.querySelectorAll('text.value')][0].textContent) - 1
+  }
+  let last = shown()
+  const look = () => {
+    requestAnimationFrame(look)
+    const value = Number(shown().toFixed(1))
+    if (value === last) return
+    last = value
+    const painted = new MessageChannel() // its turn comes after the frame that this callback belongs to
+    painted.port1.onmessage = () => turned.has(value) && pictures.push(performance.now() - turned.get(value))
+    painted.port2.postMessage(0)
+  }
+  requestAnimationFrame(look)
+  window.seen = () => ({
+    pictures,
+    asked: performance.getEntriesByType('resource').filter(({ startTime, name }) => startTime > began && name.includes('/runs?'))
+      .map(({ duration }) => duration),
+  })
+}

@@ -819,9 +819,9 @@ const stories = {
     await page.reload()
     await panel.getByText('There is no run nosuchrunanywhere').waitFor()
     await page.setViewportSize({ width: 390, height: 844 })
-    await page.goto(shared)
-    await page.reload()
-    await page.locator('.beside-pane').first().waitFor({ state: 'attached' })
+    // The page that goes away has not read the new address yet.
+    await page.evaluate((hash) => (location.hash = hash, dispatchEvent(new Event('pagehide')), location.reload()), new URL(shared).hash)
+    await until(() => page.locator('.beside-pane .gg-scene .box').count(), (count) => count > 0, 'both pictures on a phone')
     const wide = await page.evaluate(() => document.documentElement.scrollWidth)
     check(wide <= 390, `the page is ${wide} px wide`)
     await shoot(page, 'compare-phone')

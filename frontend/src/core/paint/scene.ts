@@ -13,7 +13,7 @@ import { icon, type IconName } from './icons'
 import type { Item, Mark } from './marks'
 import {
   ASIDE, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, STRIP, stripLabel, stripText, STUB,
-  stubGap, stubWidth, type Measure,
+  stubGap, stubWidth, typeOf, type Measure,
 } from './measure'
 import type { BoxPaint, Cell, Moment } from './moment'
 import { arrowUp, displayMarks, headText, iconMark, sayCell, type Tone } from './small-marks'
@@ -283,7 +283,8 @@ export class Painter {
 
   private say(box: Box, paint: BoxPaint): string {
     const parts = [
-      headOf(box, this.measure).title, box.kind === 'leaf' ? '' : box.name, sayCell(paint.value),
+      ...(box.kind === 'leaf' ? [headOf(box, this.measure).title] : [typeOf(box, this.measure), box.name]),
+      sayCell(paint.value),
       paint.gradient.kind === 'tensor' ? `${this.measure.words('graph.backward')} ${sayCell(paint.gradient)}` : '',
     ]
     return parts.filter(Boolean).join(' · ')

@@ -30,6 +30,22 @@ export class View {
     return this.story.group(group).inside
   }
 
+  /** Where the story of this graph is: what its first diagnosis is about, else the root that a pass starts from, else
+   *  its end. */
+  get storyBox(): string | null {
+    const { index } = this.story
+    const boxes = [...this.sheet.boxes.values()]
+    for (const { severity, nodes = [], tensors = [] } of index.trace.findings) {
+      if (severity === 'note') continue
+      const identities = new Set(tensors.map((id) => index.identity(id)))
+      const concerned = boxes.find(
+        (box) => nodes.includes(box.node ?? '') || (box.tensor != null && identities.has(index.identity(box.tensor))),
+      )
+      if (concerned) return concerned.id
+    }
+    return (boxes.findLast((box) => this.story.hasSeed(box.id)) ?? boxes.at(-1))?.id ?? null
+  }
+
   link(id: string): DrawnLink | undefined {
     return this.links.get(id)
   }

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TypeVar
 
 from engine.graph.bundles import Bundle, bundles_in, drafts_in
@@ -9,6 +10,8 @@ from engine.graph.draft import Draft
 from engine.graph.types import Link
 
 Chain = tuple[Bundle, ...]
+Turns = dict[tuple[Bundle, int | None], set[Bundle]]
+"""The groups in a group that take in a leaf each, by the slot it comes in at."""
 _T = TypeVar("_T")
 _PART = re.compile(r"\[[^\]]*\]|\.?\w+")
 
@@ -20,29 +23,32 @@ def settle_leaves(whole: Bundle, links: Iterable[Link]) -> None:
         return
     around = dict(_chains(whole))
     shared: dict[str, Chain] = {}
+    slots: dict[str, int | None] = {}
     for link in links:
         chain = around.get(link.target)
         if chain is not None and link.source in leaves:
             shared[link.source] = _beginning(shared.get(link.source, chain), chain)
-    homes: dict[str, tuple[Bundle, Bundle | None]] = {}
-    settled: dict[Bundle | None, set[Bundle]] = {}
+            slots.setdefault(link.source, link.slot)
+    turns: Turns = {}
     for leaf, chain in shared.items():
-        found = _home(chain)
-        if found is not None:
-            homes[leaf] = found
-            settled.setdefault(found[1], set()).add(found[0])
-    for leaf, (home, loop) in reversed(homes.items()):
-        # What one iteration alone takes in is where the loop starts from.
-        if home.type or (loop is not None and 2 * len(settled[loop]) >= loop.repeat):
+        for loop, turn in pairwise(chain):
+            turns.setdefault((loop, slots[leaf]), set()).add(turn)
+    for leaf, chain in reversed(shared.items()):
+        home = _home(chain, slots[leaf], turns)
+        if home is not None:
             home.items.insert(0, leaves.pop(leaf))
     whole.items = [item for item in whole.items if isinstance(item, Bundle) or item.kind != "leaf" or item.id in leaves]
 
 
-def _home(chain: Chain) -> tuple[Bundle, Bundle | None] | None:
-    """The innermost call or iteration of a chain, with the loop it belongs to."""
+def _home(chain: Chain, slot: int | None, turns: Turns) -> Bundle | None:
+    """The innermost call, or iteration of a loop most of whose iterations take in a leaf at this place: what one alone
+    takes in is where the loop starts from."""
     for at in reversed(range(len(chain))):
-        if chain[at].kind == "loop" and chain[at].repeat == 1:
-            return chain[at], chain[at - 1] if at > 0 and chain[at - 1].repeat > 1 else None
+        turn, loop = chain[at], chain[at - 1] if at > 0 else None
+        if turn.kind != "loop" or turn.repeat > 1:
+            continue
+        if turn.type or (loop is not None and loop.repeat > 1 and 2 * len(turns[loop, slot]) >= loop.repeat):
+            return turn
     return None
 
 

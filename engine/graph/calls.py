@@ -4,10 +4,11 @@ No call is recorded unless it was asked for, so calls are told apart by the text
 the function, and back up only around a loop."""
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from engine.graph.bundles import Bundle, Item, drafts_in, first_draft
+from engine.graph.draft import Draft
 from engine.graph.loops import REPEATS
 from engine.graph.types import Link
 from engine.trace import Span
@@ -54,27 +55,23 @@ def _title(index: TraceIndex, function: Function) -> str:
 
 
 def _calls(index: TraceIndex, run: Sequence[Item]) -> Iterator[Call]:
-    """A new call begins where the text goes back without a loop that leads there."""
+    """A new call begins where the same place, or a line above, comes again without a loop that leads there."""
     call: Call = []
+    places: set[Span | None] = set()
     for item in run:
-        if call and _begins_anew(index, call[-1], item):
+        if call and _begins_anew(index, first_draft(call[-1]), first_draft(item), places):
             yield call
-            call = []
+            call, places = [], set()
         call.append(item)
+        places.add(first_draft(item).span)
     yield call
 
 
-def _begins_anew(index: TraceIndex, last: Item, item: Item) -> bool:
-    before, now = first_draft(last), first_draft(item)
-    if before.span is None or now.span is None or before.op is None or now.op is None or before.op.id == now.op.id:
+def _begins_anew(index: TraceIndex, last: Draft, now: Draft, places: Container[Span | None]) -> bool:
+    if last.span is None or now.span is None or now.op is None or now.op is last.op or index.is_inside_library(now.op):
         return False
-    if before.span == now.span and index.is_inside_library(now.op):
-        return False
-    return _end(now.span) <= _end(before.span) and not index.code.loops_back(before.span, now.span)
-
-
-def _end(span: Span) -> tuple[int, int]:
-    return span.end_line, span.end_column
+    is_back = now.span in places or now.span.end_line < last.span.line
+    return is_back and not index.code.loops_back(last.span, now.span)
 
 
 def _rows(calls: Sequence[Call], sources: Mapping[str, Sequence[str]]) -> list[Sequence[Call]]:

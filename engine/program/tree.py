@@ -240,12 +240,14 @@ class Tree(Lines):
         return isinstance(next(around, None), _LOOPS)
 
     def loops_back(self, before: Span, again: Span) -> bool:
-        """Whether a loop or comprehension of one function leads from a place back up to another; true also for places
-        that are not known."""
+        """Whether one call may come from a place to another that it has been to: around a loop or comprehension, or out
+        to what the first is a part of; true also for places that are not known."""
         first, second = self.at(before), self.at(again)
         if first is None or second is None:
             return True
         around = {*self.around(first)}
+        if second in around:
+            return True
         for above in self.around(second):
             if isinstance(above, (*_FUNCTIONS, ast.Lambda)):
                 return False

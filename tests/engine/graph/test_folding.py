@@ -64,6 +64,10 @@ def test_a_function_called_once_or_twice_is_no_group() -> None:
     assert not view(engine.run(TWICE)).groups
 
 
+def test_one_call_is_not_taken_for_several() -> None:
+    assert not view(engine.run(ONE_CALL)).groups
+
+
 CHAIN = """
 import torch
 x = torch.tensor(1.0, requires_grad=True)
@@ -91,4 +95,15 @@ def f(x):
 
 x = torch.tensor(1.0, requires_grad=True)
 (f(x) + f(x * 3)).backward()
+"""
+
+ONE_CALL = """
+import torch
+
+def rosenbrock(p, steep=True):
+    a = p[0] ** 2 if steep and p[1].item() else p[0]
+    return (1 - p[0]) ** 2 + 10 * (p[1] - a) ** 2
+
+p = torch.tensor([-1.0, 1.5], requires_grad=True)
+rosenbrock(p).backward()
 """

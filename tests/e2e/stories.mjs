@@ -867,6 +867,8 @@ const stories = {
     await inspector.getByText('All fields of this tensor').click()
     await until(() => inspector.textContent(), (text) => text.includes('((AccumulateGrad, 0),)') && text.includes('torch.strided'), 'every field of the result')
     await shoot(page, 'cells')
+    await page.locator('.graph .zoom button').last().click() // it opens at its end: all of it in view
+    await page.waitForTimeout(300)
     await box(page, 'MulBackward0').click()
     await until(() => box(page, 'MulBackward0').textContent(), (text) => text.includes('float32 + int64 → float32'), 'the promotion on the box')
     await until(() => inspector.textContent(), (text) => text.includes('The highest category decides'), 'why it is float32')

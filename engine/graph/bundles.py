@@ -1,5 +1,6 @@
 """A group of boxes while it is being made."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,15 +14,38 @@ class Bundle:
 
     kind: Literal["module", "loop", "line", "layer"]
     title: str = ""
+    type: str = ""
+    """Of calls the function, of alike modules their class."""
     module: str | None = None
     pass_id: str | None = None
     repeat: int = 1
     span: Span | None = None
-    items: list["Bundle | Draft"] = field(default_factory=list)
+    items: "list[Item]" = field(default_factory=list)
 
 
-def first_draft(item: Bundle | Draft) -> Draft:
+Item = Bundle | Draft
+
+
+def first_draft(item: Item) -> Draft:
     """The first box in an item."""
     while isinstance(item, Bundle):
         item = item.items[0]
     return item
+
+
+def bundles_in(whole: Bundle) -> Iterator[Bundle]:
+    """A group and all groups in it, outer ones first."""
+    pending = [whole]
+    while pending:
+        group = pending.pop()
+        yield group
+        pending.extend(item for item in group.items if isinstance(item, Bundle))
+
+
+def drafts_in(item: Item) -> Iterator[Draft]:
+    """All boxes in an item."""
+    if isinstance(item, Bundle):
+        for group in bundles_in(item):
+            yield from (inner for inner in group.items if not isinstance(inner, Bundle))
+    else:
+        yield item

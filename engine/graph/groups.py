@@ -1,31 +1,38 @@
-"""Groups of boxes: layers of derivatives, calls of modules, loops inside them, and chunks of lists too long to lay
-out."""
+"""Groups of boxes: layers of derivatives, calls of modules and functions, loops inside them, alike blocks, and chunks
+of lists too long to lay out."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from engine.graph.bundles import Bundle, first_draft
+from engine.graph.bundles import Bundle, Item, bundles_in, drafts_in, first_draft
+from engine.graph.calls import find_calls
 from engine.graph.draft import Draft
-from engine.graph.loops import find_loops
-from engine.graph.types import Group
+from engine.graph.leaves import name_calls, settle_leaves
+from engine.graph.loops import REPEATS, find_loops
+from engine.graph.types import Group, Link
 from engine.trace_index import TraceIndex
 
 CHUNK = 100  # boxes of an artificial group
 LONG = 300  # children beyond which laying out one level gets slow
 
 
-def bundle(index: TraceIndex, drafts: Sequence[Draft]) -> Bundle:
+def bundle(index: TraceIndex, drafts: Sequence[Draft], links: Sequence[Link]) -> Bundle:
     """All groups under one that stands for the whole view; `drafts` in forward order."""
     whole = _by_layer(index, drafts)
+    whole.items = find_calls(index, whole.items, links)
     pending = [whole]
     while pending:
         group = pending.pop()
         if group.repeat == 1:
             group.items = find_loops(index, group.items)
         pending.extend(item for item in group.items if isinstance(item, Bundle))
-    for group in _bundles(whole):
+    for group in bundles_in(whole):
         _join_chains(group)
-    for group in list(_bundles(whole)):
+        _join_alike(index, group)
+    settle_leaves(whole, links)
+    name_calls(whole)
+    for group in list(bundles_in(whole)):
         _chunk(group)
     return whole
 
@@ -84,14 +91,6 @@ def _title(index: TraceIndex, module: str, around: str | None) -> str:
     return path.removeprefix(outer) or index.modules[module].type
 
 
-def _bundles(whole: Bundle) -> Iterator[Bundle]:
-    pending = [whole]
-    while pending:
-        group = pending.pop()
-        yield group
-        pending.extend(item for item in group.items if isinstance(item, Bundle))
-
-
 def _join_chains(around: Bundle) -> None:
     """Replace a module that only holds one other module by that one."""
     around.items = [_innermost(item) if isinstance(item, Bundle) else item for item in around.items]
@@ -105,6 +104,28 @@ def _innermost(outer: Bundle) -> Bundle:
         inner.title = f"{outer.title}.{inner.title}"
         outer = inner
     return outer
+
+
+def _join_alike(index: TraceIndex, around: Bundle) -> None:
+    """Replace modules of one class and size, three or more in a row, by one group: the blocks of a model."""
+
+    def kind(item: Item) -> tuple[str, int] | None:
+        if not isinstance(item, Bundle) or item.module is None or len(item.items) < 2:
+            return None
+        return index.modules[item.module].type, sum(1 for _ in drafts_in(item))
+
+    items: list[Item] = []
+    for alike, together in groupby(around.items, key=kind):
+        run = list(together)
+        blocks = [item for item in run if isinstance(item, Bundle)]
+        if alike is None or len({block.module for block in blocks}) < REPEATS or around.repeat > 1:
+            items += run
+            continue
+        lists = {block.title.rpartition(".")[0] for block in blocks}
+        title = lists.pop() if len(lists) == 1 else ""
+        span = first_draft(run[0]).span
+        items.append(Bundle("loop", title=title or alike[0], type=alike[0], repeat=len(run), span=span, items=run))
+    around.items = items
 
 
 def _chunk(group: Bundle) -> None:
@@ -181,7 +202,7 @@ def _finish(index: TraceIndex, made: Bundle, id_: str, parent: str | None, count
     return Group(
         id=id_,
         title=made.title,
-        type=module.type if module is not None else "",
+        type=module.type if module is not None else made.type if made.type != made.title else "",
         kind=made.kind,
         parent=parent,
         module=made.module,

@@ -99,9 +99,10 @@ class Group(Record, frozen=True):
     id: str
     """Group id."""
     title: str
-    """Last part of the module path, the loop's line, or the call that made a layer."""
+    """Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) or its number, or
+    the call that made a layer."""
     type: str
-    """Module class, else empty."""
+    """Module class, of calls the function, else empty."""
     kind: Literal["module", "loop", "line", "layer"]
     """Why they belong together; `layer`: one pass with `create_graph=True` made them."""
     parent: str | None = None
@@ -111,7 +112,7 @@ class Group(Record, frozen=True):
     size: int = 0
     """Boxes in it, at any depth."""
     repeat: int = 1
-    """How many times a loop's body ran."""
+    """How many times a loop's body or a function ran, or how many alike modules these are."""
     parameters: int = 0
     """Parameter elements in it."""
     tensor: str | None = None

@@ -20,6 +20,7 @@ Loop = ast.For | ast.While | ast.AsyncFor
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _LOOPS = (ast.For, ast.While, ast.AsyncFor)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _BLOCKS = ("body", "orelse", "finalbody")
 _Node = TypeVar("_Node", bound=ast.AST)
 
@@ -237,6 +238,22 @@ class Tree(Lines):
         """Whether it may run more than once in one run of its function."""
         around = (above for above in self.around(node) if isinstance(above, (*_LOOPS, *_FUNCTIONS, ast.Lambda)))
         return isinstance(next(around, None), _LOOPS)
+
+    def loops_back(self, before: Span, again: Span) -> bool:
+        """Whether one call may come from a place to another that it has been to: around a loop or comprehension, or out
+        to what the first is a part of; true also for places that are not known."""
+        first, second = self.at(before), self.at(again)
+        if first is None or second is None:
+            return True
+        around = {*self.around(first)}
+        if second in around:
+            return True
+        for above in self.around(second):
+            if isinstance(above, (*_FUNCTIONS, ast.Lambda)):
+                return False
+            if isinstance(above, (*_LOOPS, *_COMPREHENSIONS)) and (above in around or self.parents[above] is first):
+                return True
+        return False
 
     def is_in_function(self, node: ast.AST) -> bool:
         """Whether it waits for a call."""

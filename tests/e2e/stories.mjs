@@ -3,7 +3,7 @@
 
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 
 const require = createRequire(new URL('../../frontend/package.json', import.meta.url))
 const { chromium } = require('playwright-core')
@@ -247,6 +247,25 @@ async function shoot(page, name) {
   await page.waitForTimeout(400)
   await page.screenshot({ path: `${shots}/${name}.png` })
 }
+
+/** What stands in the way of reading a graph as it opens: text below 11 px, no box in view, too many boxes, or something
+ *  over a box. */
+const illegible = (page) =>
+  page.evaluate(() => {
+    const svg = document.querySelector('.gg-scene')
+    const window = svg.getBoundingClientRect()
+    const overlap = (a, b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1
+    const places = (all) => [...all].map((one) => one.getBoundingClientRect())
+    const boxes = places(svg.querySelectorAll('.box:not([aria-expanded="true"])')).filter((box) => overlap(box, window))
+    const small = [...svg.querySelectorAll('text')].filter((text) => text.textContent && parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a < 10.99)
+    const over = [...document.querySelectorAll('section.graph .legend, section.graph .minimap, section.graph .zoom')].filter((aid) => boxes.some((box) => overlap(aid.getBoundingClientRect(), box)))
+    return [
+      ...small.map((text) => `"${text.textContent}" is small`), ...over.map((aid) => `${aid.className} covers a box`),
+      ...(boxes.length === 0 ? ['no box is in view'] : boxes.length > 30 ? [`${boxes.length} boxes`] : []),
+    ].slice(0, 3).join('; ')
+  })
+
+const WIDTHS = [1400, 1100, 800, 390]
 
 const stories = {
   async 'a first visit finds an example that has run, with its text'(page) {
@@ -815,25 +834,33 @@ const stories = {
     await shoot(page, 'product')
   },
 
-  async 'legend and minimap cover no box'(page) {
-    for (const [width, height] of [[1440, 900], [1024, 768], [390, 844]]) {
-      await page.setViewportSize({ width, height })
-      for (const lesson of ['mlp_training', 'small_transformer', 'attention', 'double_backward']) {
+  async 'every lesson opens legible, and nothing covers a box'(page) {
+    const lessons = await (await page.request.get(`${server}/api/v1/gallery`)).json()
+    for (const [at, { name }] of lessons.entries()) {
+      const width = WIDTHS[at % WIDTHS.length]
+      await page.setViewportSize({ width, height: 850 })
+      await page.goto('about:blank')
+      await page.goto(`${server}/#lesson=${name}&lang=${at % 2 ? 'zh' : 'en'}`)
+      await page.waitForSelector('.gg-scene .box', { state: 'attached' })
+      await until(() => illegible(page), (said) => said === '', `${name} at ${width}`)
+    }
+  },
+
+  async 'a large program opens as few boxes that mean something'(page) {
+    const folder = new URL('programs/', import.meta.url)
+    for (const [file, wanted] of [['resnet18', 'layer1'], ['gpt12', 'blocks'], ['rnn60', 'cell'], ['scalar_mlp', 'net[0]'], ['scalar_mlp_of_classes', 'model.layers[1].neurons'], ['ten_thousand_ops', 'for i in range(2500)']]) {
+      const code = await readFile(new URL(`${file}.py`, folder), 'utf8')
+      const { id } = await (await page.request.post(`${server}/api/v1/runs`, { data: { code } })).json()
+      const graph = await (await page.request.get(`${server}/api/v1/runs/${id}/graph?level=both`)).json()
+      check(graph.groups.some(({ title, parent }) => title === wanted && (!parent || graph.groups[0].id === parent)), `${file} has no ${wanted} at its top`)
+      for (const width of WIDTHS) {
+        await page.setViewportSize({ width, height: 850 })
         await page.goto('about:blank')
-        await page.goto(`${server}/#lesson=${lesson}&lang=en`)
+        await page.goto(`${server}/#run=${id}&lang=en`)
         await page.waitForSelector('.gg-scene .box', { state: 'attached' })
-        await page.locator('.graph .zoom').waitFor()
-        await page.waitForTimeout(400)
-        const under = await page.evaluate(() => {
-          const boxes = [...document.querySelectorAll('.gg-scene .box:not([aria-expanded="true"])')].map((one) => one.getBoundingClientRect())
-          const aids = [...document.querySelectorAll('.graph .legend, .graph .minimap')]
-          return aids.filter((aid) => {
-            const a = aid.getBoundingClientRect()
-            return boxes.some((b) => a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1)
-          }).map((aid) => aid.className)
-        })
-        check(under.length === 0, `${under.join(', ')} covers a box of ${lesson} at ${width}`)
+        await until(() => illegible(page), (said) => said === '', `${file} at ${width}`)
       }
+      await shoot(page, file)
     }
   },
 
@@ -972,9 +999,9 @@ const stories = {
     await page.reload()
     await panel.getByText('There is no run nosuchrunanywhere').waitFor()
     await page.setViewportSize({ width: 390, height: 844 })
-    await page.goto(shared)
-    await page.reload()
-    await page.locator('.beside-pane').first().waitFor({ state: 'attached' })
+    // The page that goes away has not read the new address yet.
+    await page.evaluate((hash) => (location.hash = hash, dispatchEvent(new Event('pagehide')), location.reload()), new URL(shared).hash)
+    await until(() => page.locator('.beside-pane .gg-scene .box').count(), (count) => count > 0, 'both pictures on a phone')
     const wide = await page.evaluate(() => document.documentElement.scrollWidth)
     check(wide <= 390, `the page is ${wide} px wide`)
     await shoot(page, 'compare-phone')
@@ -993,6 +1020,8 @@ const stories = {
     await inspector.getByText('All fields of this tensor').click()
     await until(() => inspector.textContent(), (text) => text.includes('((AccumulateGrad, 0),)') && text.includes('torch.strided'), 'every field of the result')
     await shoot(page, 'cells')
+    await page.locator('.graph .zoom button').last().click() // it opens at its end: all of it in view
+    await page.waitForTimeout(300)
     await box(page, 'MulBackward0').click()
     await until(() => box(page, 'MulBackward0').textContent(), (text) => text.includes('float32 + int64 → float32'), 'the promotion on the box')
     await until(() => inspector.textContent(), (text) => text.includes('The highest category decides'), 'why it is float32')
@@ -1037,6 +1066,13 @@ const stories = {
     await page.getByRole('option').first().waitFor()
     await page.keyboard.press('Enter')
     await until(() => page.locator('.inspector').textContent(), (text) => text.includes('MeanBackward0'), 'the found node')
+    await page.getByRole('combobox', { name: 'Search' }).fill('2x2 norm > 5')
+    const hits = page.getByRole('option')
+    await until(() => hits.count(), (n) => n > 1, 'what has that shape and norm')
+    for (const at of [0, 1]) {
+      await page.keyboard.press('Enter')
+      await until(() => hits.nth(at).getAttribute('aria-selected'), (on) => on === 'true', `hit ${at}`)
+    }
   },
 
   async 'level and lesson are chosen from the page'(page) {

@@ -23,6 +23,8 @@ from engine.worker.capture.tensor_state import State
 
 _T = TypeVar("_T")
 _MOST_TENSORS = 64  # of one list or dict
+_MOST_PLACES = 1_000  # in one variable
+_DEEPEST = 8
 _PLAIN = (int, float, complex, str, bytes)
 """Values whose names are left out first."""
 _BLOB_BYTES = 1 << 20
@@ -210,19 +212,40 @@ class FinalState:
 
 
 def _inside(value: object, name: str, kind: type[_T]) -> list[tuple[str, _T, bool]]:
-    """Values of a kind in a container, with the place of each, and whether the container itself holds it."""
+    """Values of a kind in a container or an object of the program's, with the place of each, and whether the container
+    itself holds it."""
     found: list[tuple[str, _T, bool]] = []
     todo: list[tuple[str, object, int]] = [(name, value, 0)]
-    while todo and len(found) < _MOST_TENSORS:
+    met = {id(value)}
+    while todo and len(found) < _MOST_PLACES:
         place, item, depth = todo.pop()
         if isinstance(item, kind):
-            found.append((place, item, depth == 1))
-        elif depth < 4 and isinstance(item, list | tuple):
-            inner = [(f"{place}[{i}]", v, depth + 1) for i, v in enumerate(item[:_MOST_TENSORS])]
-            todo.extend(reversed(inner))
-        elif depth < 4 and isinstance(item, dict):
-            pairs = list(item.items())[:_MOST_TENSORS]
-            todo.extend(reversed([(f"{place}[{plain_text(k)}]", v, depth + 1) for k, v in pairs]))
+            found.append((place, item, depth == 1 and not _attributes(value)))
+        elif depth < _DEEPEST:
+            inner = [(f"{place}{part}", v) for part, v in _parts(item) if isinstance(v, kind) or id(v) not in met]
+            met.update(id(v) for _, v in inner)
+            todo.extend((where, v, depth + 1) for where, v in reversed(inner))
+    return found
+
+
+def _parts(item: object) -> list[tuple[str, object]]:
+    """What a list, a dict or an object of the program's holds, each by how it is reached."""
+    if isinstance(item, list | tuple):
+        return [(f"[{i}]", v) for i, v in enumerate(item[:_MOST_TENSORS])]
+    if isinstance(item, dict):
+        return [(f"[{plain_text(k)}]", v) for k, v in list(item.items())[:_MOST_TENSORS]]
+    return [(f".{k}", v) for k, v in list(_attributes(item).items())[:_MOST_TENSORS]]
+
+
+def _attributes(item: object) -> dict[str, object]:
+    """Those of a plain object of the program's own, whose code is not asked; a module's members have names already."""
+    cls = type(item)
+    if cls.__module__ != "__main__" or issubclass(cls, torch.nn.Module | type):
+        return {}
+    try:
+        found: dict[str, object] = object.__getattribute__(item, "__dict__")
+    except AttributeError:  # it has slots
+        return {}
     return found
 
 

@@ -991,7 +991,7 @@ export interface Group {
    */
   pass?: string | null;
   /**
-   * How many times a loop's body ran.
+   * How many times a loop's body or a function ran, or how many alike modules these are.
    */
   repeat?: number;
   /**
@@ -1007,11 +1007,11 @@ export interface Group {
    */
   tensor?: string | null;
   /**
-   * Last part of the module path, the loop's line, or the call that made a layer.
+   * Last part of the module path, the loop's line, what a function's call belongs to (`net[0][3]`) or its number, or the call that made a layer.
    */
   title: string;
   /**
-   * Module class, else empty.
+   * Module class, of calls the function, else empty.
    */
   type: string;
 }

@@ -3,7 +3,7 @@
 import { extent } from '../core/layout/extent'
 import type { Frame, Layout, Placed, Wire } from '../core/layout/geometry'
 import type { Item } from '../core/paint/marks'
-import type { Moment, Progress } from '../core/paint/moment'
+import type { Moment } from '../core/paint/moment'
 import { drawFrame, type Painter } from '../core/paint/scene'
 import type { View } from '../core/paint/view'
 import { overlaps, windowOf, type Camera, type Viewport } from './camera'
@@ -55,17 +55,11 @@ export function itemsOf(drawn: Drawn, view: View, painter: Painter, moment: Mome
     const box = sheet.boxes.get(place.id)
     return box
       ? painter.box(place, box, moment)
-      : painter.group(place, sheet.groups.get(place.id)!, view.inside(place.id), moment)
+      : painter.group(place, sheet.groups.get(place.id)!, moment)
   }
   return {
     frames: drawn.frames.map((frame) => drawFrame(frame, sheet.groups.get(frame.id)!, measure)),
     wires: drawn.wires.map((wire) => painter.wire(wire, wire.links.map((id) => view.link(id)!), moment)),
     boxes: drawn.boxes.map(ofBox),
   }
-}
-
-export function progressIn(view: View, painter: Painter, moment: Moment, id: string): Progress {
-  return view.sheet.boxes.has(id)
-    ? moment.progress(id)
-    : painter.groupPaint(view.sheet.groups.get(id)!, view.inside(id), moment).progress
 }

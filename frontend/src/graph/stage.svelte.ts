@@ -30,7 +30,7 @@ export class Stage {
   /** The group whose header stays where it is while it opens or folds. */
   private anchor: string | null = null
   private openedRun = ''
-  private openedWidth = 0
+  private openedSize = ''
   private openedAbreast = 0
 
   readonly viewport: Viewport = $derived.by(() => ({ width: this.width, height: this.height }))
@@ -83,7 +83,8 @@ export class Stage {
   /** Opens again where the window came later than the layout, or stands beside others now. */
   reopen(): void {
     const { abreast } = this.around()
-    if (this.width > 0 && this.width !== this.openedWidth && abreast !== this.openedAbreast && this.layout)
+    const size = `${this.width}×${this.height}`
+    if (this.width > 0 && size !== this.openedSize && abreast !== this.openedAbreast && this.layout)
       untrack(() => this.openView())
   }
 
@@ -131,15 +132,14 @@ export class Stage {
     const { focus, abreast } = this.around()
     const [wanted] = focus.flatMap((id) => this.placeOf(id) ?? [])
     this.motion.jump(opened(bounds, room, wanted ?? firstSight(layout.boxes, room, least), least))
-    this.openedWidth = this.width
+    this.openedSize = `${this.width}×${this.height}`
     this.openedAbreast = abreast
   }
 
-  /** A frame in a page has little room: there the whole width comes first, and the whole graph where that costs
-   *  little. */
+  /** On a page all is drawn as large as it is meant to be read. A frame in another page has little room: there the
+   *  whole width comes first, and the whole graph where that costs little. */
   private leastZoom(): number {
-    const { embedded, abreast } = this.around()
-    if (!embedded && abreast === 1) return this.isPhone ? 0.85 : 0.7
+    if (!this.around().embedded) return 1
     const [whole, wide] = [fitZoom(this.bounds, this.free), fitZoom({ ...this.bounds, h: 1 }, this.free)]
     return Math.max(0.45, Math.min(0.85, whole > 0.85 * wide ? whole : wide))
   }

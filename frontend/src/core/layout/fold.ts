@@ -8,6 +8,8 @@ const MOST_STUBS = 3
 /** A level with more children than this is cut into pieces of its own. */
 const LONGEST_LEVEL = 60
 const PIECE = 20
+/** The same for what a graph opens with. */
+const LONGEST_TOP = 30
 
 /** A constant or untracked operand drawn as a stub beside the box that uses it. */
 export interface Stub {
@@ -151,7 +153,7 @@ function cutLongLevels(sheet: {
 }): void {
   for (const [parent, list] of [...sheet.children]) {
     let level = list
-    for (let depth = 0; level.length > LONGEST_LEVEL; depth++) {
+    for (let depth = 0; level.length > (parent ? LONGEST_LEVEL : LONGEST_TOP); depth++) {
       const pieces: string[] = []
       for (let start = 0; start < level.length; start += PIECE) {
         const members = level.slice(start, start + PIECE)

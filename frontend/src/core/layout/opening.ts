@@ -5,6 +5,8 @@ import { push } from '../trace/trace-index'
 
 /** Boxes on screen when a graph opens. */
 const OPENING_BOXES = 30
+/** What ran more often than this is one box. */
+const MOST_REPEATED = 8
 /** From this many on, groups that are alike (iterations, layers) stay folded unless they are small. */
 const MANY_ALIKE = 3
 
@@ -18,6 +20,7 @@ export function openingChoice(sheet: Sheet): Set<string> {
     for (const alike of setsAlike(sheet, level)) {
       const inside = alike.flatMap((group) => childrenOf(sheet, group))
       const total = count - alike.length + inside.length
+      if (alike.some((group) => (sheet.groups.get(group)?.repeat ?? 1) > MOST_REPEATED)) continue
       if (total > (alike.length >= MANY_ALIKE ? OPENING_BOXES / 2 : OPENING_BOXES)) continue
       count = total
       for (const group of alike) open.add(group)

@@ -3,7 +3,7 @@
 import type { Box } from '../../api/types'
 import type { Sheet, Stub } from '../layout/fold'
 import { textWidth } from '../words/format'
-import { COLUMN, type Measure, type Room, type Spacious } from './measure'
+import { COLUMN, SMALLEST, type Measure, type Room, type Spacious } from './measure'
 import type { BoxPaint, Moment } from './moment'
 import { promotionText } from '../ops/promotion'
 import type { Mark } from './marks'
@@ -65,7 +65,7 @@ function margins(
     const y = paint.strip?.now ? h - strip / 2 : under
     const here = moment.step === backward && !paint.strip?.now
     const text = here ? words('graph.now') : `${moment.step} ${words('graph.now')}`
-    const x = here ? w + 24 + textWidth(String(backward), 10) : w + 20
+    const x = here ? w + 24 + textWidth(String(backward), SMALLEST) : w + 20
     if (!here) marks.push({ k: 'path', c: 'mark-b', d: `M${w + 9} ${y + 2.5}h7l-3.5 -5z` })
     marks.push({ k: 'text', c: 'step-b', x, y: y + 3.5, s: text })
   }

@@ -101,6 +101,14 @@ export class Lives {
     return this.index.tensor(visit.visit.entered[box.output_nr ?? 0]) ?? null
   }
 
+  /** The first step at which gradient came to a box; infinite for one it never comes to. */
+  reached({ box, additions, visits }: Life): number {
+    const steps = box.kind === 'leaf'
+      ? additions.filter(({ at }) => this.shows(at.pass)).map(({ step }) => step)
+      : visits.map(({ step }) => step).filter((step) => step > 0)
+    return Math.min(...steps)
+  }
+
   raisedHere(life: Life, step: number): boolean {
     const { failure, timeline, passes } = this.index.trace
     const { op, node } = life.box

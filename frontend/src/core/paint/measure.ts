@@ -11,8 +11,10 @@ import type { Values } from '../words/bundled'
 
 export const TITLE = 11.5
 export const NAME = 11.5
-export const ASIDE = 10.5
-export const LABEL = 10.5
+/** No text of a graph is smaller. */
+export const SMALLEST = 11
+export const ASIDE = SMALLEST
+export const LABEL = SMALLEST
 export const LABEL_ROW = 14
 export const HEAD = 23
 export const STRIP = 19
@@ -103,13 +105,21 @@ export function headOf(box: Box, measure: Measure): Head {
       title: box.name || measure.words('graph.unused', { n: unused.length }), aside: box.name ? box.title : '',
       right: unused.length > 2 ? '' : parametersOf(box, measure),
     }
-  const title = measure.spacious ? box.title : box.title.replace(/Backward\d*$/, '') || box.title
+  const type = typeOf(box, measure)
   const parameters = parametersOf(box, measure)
   const module = measure.sheet.moduleOf.get(box.id)
-  const aside = module
-    ? [module.title, module.type].filter(Boolean).join(' ')
-    : (measure.spacious?.aside(box, measure) ?? '')
-  return parameters ? { title, aside: aside || box.name, right: parameters } : { title, aside, right: box.name }
+  if (module) return { title: module.title, aside: [module.type, type].filter(Boolean).join(' · '), right: parameters }
+  const aside = measure.spacious?.aside(box, measure) ?? ''
+  const isNamed = box.kind === 'op' && OWN_NAME.test(box.name)
+  const [title, second] = isNamed ? [box.name, type] : [type, box.name]
+  return parameters ? { title, aside: aside || second, right: parameters } : { title, aside, right: second }
+}
+
+/** A name of the program's own, `h` or `net[0].w`; not a piece of its code. */
+const OWN_NAME = /^[\p{L}_][\p{L}\p{N}_]*(\.[\p{L}_][\p{L}\p{N}_]*|\[[^\]]*\])*$/u
+
+export function typeOf(box: Box, { spacious }: Measure): string {
+  return spacious ? box.title : box.title.replace(/Backward\d*$/, '') || box.title
 }
 
 export function headOfGroup(group: Group, measure: Measure): Head {
@@ -223,7 +233,7 @@ export function capsuleText(link: DrawnLink, { story, sheet }: Measure): string 
 }
 
 export function capsuleWidth(text: string): number {
-  return Math.ceil(textWidth(text, 10)) + 16
+  return Math.ceil(textWidth(text, SMALLEST)) + 16
 }
 
 /** Whether broadcasting one shape along these axes, and no others, makes the other. */

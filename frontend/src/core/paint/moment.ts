@@ -1,9 +1,10 @@
 // What every box and link looks like at one step: a pure function of (index, sheet, pass, step).
 
-import type { Pass, Step, Tensor } from '../../api/types'
-import type { DrawnLink, Sheet } from '../layout/fold'
+import type { Box, Group, Pass, Step, Tensor } from '../../api/types'
+import { childrenOf, type DrawnLink, type Sheet } from '../layout/fold'
 import { nonFinite } from '../words/display'
 import type { TraceIndex, VisitAt } from '../trace/trace-index'
+import { groupLife, type GroupLife } from './group-life'
 import { lastVisit, latest, Lives, type Life } from './lives'
 import { Strips, type Strip } from './strips'
 
@@ -47,7 +48,9 @@ export interface Moment {
   step: number
   event: Step | undefined
   box(id: string): BoxPaint
-  /** Only how far a box is, for drawing many of them small. */
+  /** A folded group: the cells of its last box, and how far all of it is. */
+  group(group: Group): BoxPaint
+  /** Only how far a box or a folded group is, for drawing many of them small. */
   progress(id: string): Progress
   link(link: DrawnLink): LinkPaint
   seed(box: string): SeedPaint | null
@@ -67,14 +70,22 @@ interface Contents {
 export class Story {
   private readonly lives: Lives
   private readonly strips: Strips
+  /** What findings are about. */
+  private readonly concerned: Readonly<Record<'nodes' | 'tensors', ReadonlySet<string>>>
   private readonly sources = new Map<string, readonly Tensor[]>()
   private readonly known = new Map<string, Contents>()
+  private readonly groups = new Map<string, GroupLife>()
 
   constructor(
     readonly index: TraceIndex,
     readonly sheet: Sheet,
   ) {
     this.lives = new Lives(index, sheet)
+    const { findings } = index.trace
+    this.concerned = {
+      nodes: new Set(findings.flatMap((finding) => finding.nodes ?? [])),
+      tensors: new Set(findings.flatMap((finding) => finding.tensors ?? []).map((id) => index.identity(id))),
+    }
     this.strips = new Strips(this.lives)
   }
 
@@ -136,6 +147,23 @@ export class Story {
     return found.filter((tensor): tensor is Tensor => tensor != null)
   }
 
+  /** What is in a group at any depth, in forward order. */
+  group(id: string): GroupLife {
+    let known = this.groups.get(id)
+    if (!known) {
+      const boxes: Box[] = []
+      const pending = [id]
+      for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+        const box = this.sheet.boxes.get(at)
+        if (box) boxes.push(box)
+        else pending.push(...[...childrenOf(this.sheet, at)].reverse())
+      }
+      known = groupLife(boxes, this.sheet.groups.get(id)?.node, this.lives, (life) => this.isSuspect(life))
+      this.groups.set(id, known)
+    }
+    return known
+  }
+
   at(step: number): Moment {
     const event = this.index.event(step)
     const currentBox = this.lives.currentBox(event)
@@ -145,7 +173,13 @@ export class Story {
       currentBox,
       currentLine: event?.span?.line ?? null,
       box: (id) => this.paintBox(id, step, event, currentBox === id),
-      progress: (id) => this.progress(this.lives.byBox.get(id)!, step, currentBox === id ? event : undefined),
+      group: (group) => this.paintGroup(group, step, event, currentBox),
+      progress: (id) => {
+        const life = this.lives.byBox.get(id)
+        return life
+          ? this.progress(life, step, currentBox === id ? event : undefined)
+          : this.progressOfGroup(this.group(id), step, event, currentBox)
+      },
       link: (link) => this.paintLink(link, step, event, currentBox),
       seed: (box) => this.paintSeed(box, step, event),
     }
@@ -165,6 +199,28 @@ export class Story {
       leftOut: this.isLeftOut(life, step) && !this.isReturned(life, step),
       returned: this.isReturned(life, step),
     }
+  }
+
+  private paintGroup(group: Group, step: number, event: Step | undefined, currentBox: string | null): BoxPaint {
+    const inside = this.group(group.id)
+    const last = inside.last && this.paintBox(inside.last.id, step, event, false)
+    return {
+      progress: this.progressOfGroup(inside, step, event, currentBox),
+      value: last?.value ?? { kind: 'blank' },
+      gradient: last?.gradient ?? { kind: 'blank' },
+      strip: null,
+      leftOut: false,
+      returned: false,
+      trouble: inside.suspects.map((life) => this.trouble(life, step)).find((trouble) => trouble !== '') ?? '',
+    }
+  }
+
+  private progressOfGroup(
+    inside: GroupLife, step: number, event: Step | undefined, currentBox: string | null,
+  ): Progress {
+    if (event && currentBox !== null && inside.ids.has(currentBox)) return event.kind === 'op' ? 'forward' : 'current'
+    if (step >= inside.reached) return 'visited'
+    return step >= inside.begins ? 'waiting' : 'future'
   }
 
   private progress(life: Life, step: number, now: Step | undefined): Progress {
@@ -251,13 +307,14 @@ export class Story {
     )
   }
 
-  private isConcerned(life: Life): boolean {
-    const { box } = life
-    return this.index.trace.findings.some(
-      (finding) =>
-        finding.nodes?.includes(box.node ?? '') ||
-        finding.tensors?.some((id) => this.index.identity(id) === this.index.identity(box.tensor ?? '')),
-    )
+  /** Whether a box may be in trouble at some step. */
+  private isSuspect(life: Life): boolean {
+    return this.isConcerned(life) || this.lives.raisedHere(life, Infinity)
+  }
+
+  private isConcerned({ box }: Life): boolean {
+    const { nodes, tensors } = this.concerned
+    return nodes.has(box.node ?? '') || (box.tensor != null && tensors.has(this.index.identity(box.tensor)))
   }
 
   private paintLink(link: DrawnLink, step: number, event: Step | undefined, currentBox: string | null): LinkPaint {

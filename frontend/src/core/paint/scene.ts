@@ -13,7 +13,7 @@ import { icon, type IconName } from './icons'
 import type { Item, Mark } from './marks'
 import {
   ASIDE, gradientLabel, HEAD, headOf, headOfGroup, isShared, keepsStrip, LABEL, STRIP, stripLabel, stripText, STUB,
-  stubGap, stubWidth, type Measure,
+  stubGap, stubWidth, typeOf, type Measure,
 } from './measure'
 import type { BoxPaint, Cell, Moment } from './moment'
 import { arrowUp, displayMarks, headText, iconMark, sayCell, type Tone } from './small-marks'
@@ -89,14 +89,15 @@ export class Painter {
   }
 
   /** A group drawn folded: two sheets behind, the value and gradient of its last box. */
-  group(place: Placed, group: Group, inside: readonly Box[], moment: Moment): Item {
+  group(place: Placed, group: Group, moment: Moment): Item {
     const { w, h } = place
     const marks: Mark[] = [
       { k: 'rect', c: 'sheet', x: 6, y: 6, w, h, r: 4 },
       { k: 'rect', c: 'sheet', x: 3, y: 3, w, h, r: 4 },
       { k: 'rect', c: 'body', x: 0, y: 0, w, h, r: 4 },
     ]
-    const paint = this.groupPaint(group, inside, moment)
+    const paint = moment.group(group)
+    const { inside } = this.measure.story.group(group.id)
     const body = { x: 0, y: HEAD, w, h: h - HEAD }
     this.tint(marks, paint.gradient, body, true)
     this.rules(marks, w, h, 0, false)
@@ -121,30 +122,6 @@ export class Painter {
       )
     }
     return end
-  }
-
-  groupPaint(group: Group, inside: readonly Box[], moment: Moment): BoxPaint {
-    const paints = inside.map((box) => moment.box(box.id))
-    const isOwn = inside.some((box) => box.id === moment.currentBox)
-    const own = paints.find((paint) => paint.progress === 'current' || paint.progress === 'forward')
-    const last = inside.find((box) => box.node != null && box.node === group.node) ?? inside[inside.length - 1]
-    const lastPaint = last ? moment.box(last.id) : undefined
-    const progress = isOwn && own
-      ? own.progress
-      : paints.some((paint) => paint.progress === 'visited')
-        ? 'visited'
-        : paints.every((paint) => paint.progress === 'future')
-          ? 'future'
-          : 'waiting'
-    return {
-      progress,
-      value: lastPaint?.value ?? { kind: 'blank' },
-      gradient: lastPaint?.gradient ?? { kind: 'blank' },
-      strip: null,
-      leftOut: false,
-      returned: false,
-      trouble: paints.find((paint) => paint.trouble !== '')?.trouble ?? '',
-    }
   }
 
   private tint(marks: Mark[], gradient: Cell, body: Area, roundsBottom: boolean): void {
@@ -306,7 +283,8 @@ export class Painter {
 
   private say(box: Box, paint: BoxPaint): string {
     const parts = [
-      headOf(box, this.measure).title, box.kind === 'leaf' ? '' : box.name, sayCell(paint.value),
+      ...(box.kind === 'leaf' ? [headOf(box, this.measure).title] : [typeOf(box, this.measure), box.name]),
+      sayCell(paint.value),
       paint.gradient.kind === 'tensor' ? `${this.measure.words('graph.backward')} ${sayCell(paint.gradient)}` : '',
     ]
     return parts.filter(Boolean).join(' · ')

@@ -20,7 +20,7 @@ const TAIL = 30
 const MARGIN_SIDE = 46
 const WIDEST = 380
 /** Names longer than this are cut; the whole name is in the tooltip. */
-const LONGEST_NAME = 132
+const LONGEST_NAME = 168
 
 /** Sizes of everything on one view, ready to lay out; without a choice of groups as it opens. */
 export function layoutInput(measure: Measure, expanded: ReadonlySet<string> | null): LayoutInput {
@@ -56,7 +56,7 @@ function boxItem(box: Box, measure: Measure): LayoutItem {
   const widestCell = Math.max(
     30,
     ...values.map((tensor) => display(tensor).width),
-    ...gradients.map((tensor) => display(tensor).width + (hasGrad ? 34 : 0)),
+    ...gradients.map((tensor) => display(tensor).width + (hasGrad ? 40 : 0)),
     hasGrad ? 78 : 0,
   )
   const widestStrip = Math.max(

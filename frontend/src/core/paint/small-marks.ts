@@ -19,7 +19,8 @@ export function sayCell(cell: Cell): string {
 export function headText(
   marks: Mark[], head: Head, x: number, y: number, room: number, ghost: boolean, role: boolean,
 ): void {
-  const right = cutEnd(head.right, NAME, room * 0.6)
+  const spare = room - textWidth(head.title, TITLE) - 12
+  const right = cutEnd(head.right, NAME, Math.max(room * 0.3, Math.min(room * 0.7, spare)))
   const rightWidth = right ? textWidth(right, NAME) + 12 : 0
   const title = cutMiddle(head.title, TITLE, room - rightWidth)
   marks.push({ k: 'text', c: ghost ? 'title-ghost' : 'title', x, y, s: title })

@@ -3,7 +3,7 @@
 import type { Item } from './marks'
 import type { Graph, Trace, Box } from '../../api/types'
 import type { Shade } from './colour'
-import { childrenOf, sheetOf, type DrawnLink, type Sheet } from '../layout/fold'
+import { sheetOf, type DrawnLink, type Sheet } from '../layout/fold'
 import type { Layout } from '../layout/geometry'
 import { measureFor, type Measure, type Room, type Say } from './measure'
 import { Story, type Moment } from './moment'
@@ -16,7 +16,6 @@ export class View {
   readonly story: Story
   readonly measure: Measure
   private readonly links: ReadonlyMap<string, DrawnLink>
-  private readonly insides = new Map<string, readonly Box[]>()
 
   constructor(trace: Trace | TraceIndex, graph: Graph, words: Say, room: Room) {
     const index = trace instanceof TraceIndex ? trace : new TraceIndex(trace)
@@ -28,19 +27,23 @@ export class View {
 
   /** Boxes of a group at any depth, in forward order. */
   inside(group: string): readonly Box[] {
-    let found = this.insides.get(group)
-    if (!found) {
-      const boxes: Box[] = []
-      const pending = [...childrenOf(this.sheet, group)].reverse()
-      while (pending.length > 0) {
-        const id = pending.pop()!
-        const box = this.sheet.boxes.get(id)
-        if (box) boxes.push(box)
-        else pending.push(...[...childrenOf(this.sheet, id)].reverse())
-      }
-      this.insides.set(group, (found = boxes))
+    return this.story.group(group).inside
+  }
+
+  /** Where the story of this graph is: what its first diagnosis is about, else the root that a pass starts from, else
+   *  its end. */
+  get storyBox(): string | null {
+    const { index } = this.story
+    const boxes = [...this.sheet.boxes.values()]
+    for (const { severity, nodes = [], tensors = [] } of index.trace.findings) {
+      if (severity === 'note') continue
+      const identities = new Set(tensors.map((id) => index.identity(id)))
+      const concerned = boxes.find(
+        (box) => nodes.includes(box.node ?? '') || (box.tensor != null && identities.has(index.identity(box.tensor))),
+      )
+      if (concerned) return concerned.id
     }
-    return found
+    return (boxes.findLast((box) => this.story.hasSeed(box.id)) ?? boxes.at(-1))?.id ?? null
   }
 
   link(id: string): DrawnLink | undefined {
@@ -74,7 +77,7 @@ export function drawAll(
     items.push(
       box
         ? painter.box(place, box, moment)
-        : painter.group(place, view.sheet.groups.get(place.id)!, view.inside(place.id), moment),
+        : painter.group(place, view.sheet.groups.get(place.id)!, moment),
     )
   }
   return items

@@ -81,14 +81,15 @@ export function bands(index: TraceIndex, left: number, right: number): Band[] {
   const paths = new Map(modules.map((module) => [module.id, module.path]))
   const roots = modules.filter((module) => module.parent == null).length
   const found: Band[] = []
+  /** Brackets too short for their names. */
+  const crowded: Band[] = []
   let open: { text: string; first: number; last: number; above: boolean } | null = null
   const close = (): void => {
     if (open && open.text) {
       const from = place(open.first, timeline.length, left, right)
       const to = place(open.last, timeline.length, left, right)
-      const last = open.text.slice(open.text.lastIndexOf('.') + 1)
-      const text = [open.text, last].find((wording) => to - from > textWidth(wording, 9.5) + 6)
-      if (text) found.push({ text, from, to, above: open.above })
+      if (hasRoom(open.text, from, to)) found.push({ text: open.text, from, to, above: open.above })
+      else crowded.push({ text: open.text, from, to, above: open.above })
     }
     open = null
   }
@@ -107,7 +108,27 @@ export function bands(index: TraceIndex, left: number, right: number): Band[] {
     }
   })
   close()
-  return found
+  return [...found, ...together(crowded)]
+}
+
+function hasRoom(text: string, from: number, to: number): boolean {
+  return to - from > textWidth(text, 9.5) + 6
+}
+
+/** One bracket over neighbours of one list: `blocks ×12`. */
+function together(crowded: readonly Band[]): Band[] {
+  const lists: { name: string; parts: Set<string>; band: Band }[] = []
+  for (const band of crowded) {
+    const name = band.text.replace(/\.\d+$/, '')
+    const last = lists.at(-1)
+    if (last?.name === name && last.band.above === band.above) {
+      last.parts.add(band.text)
+      last.band.to = band.to
+    } else lists.push({ name, parts: new Set([band.text]), band: { ...band } })
+  }
+  return lists
+    .map(({ name, parts, band }) => ({ ...band, text: parts.size > 1 ? `${name} ×${parts.size}` : band.text }))
+    .filter(({ text, from, to }) => hasRoom(text, from, to))
 }
 
 /** `model.blocks.0.attn` → `blocks.0`; with several models side by side, the model's own name stays. */

@@ -1,0 +1,109 @@
+"""How large programs fold: calls of functions, rows of a network, alike blocks, leaves where they are used."""
+
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine.graph import Graph, Group, view
+
+PROGRAMS = Path(__file__).parents[2] / "e2e" / "programs"
+
+
+def folded(name: str) -> Graph:
+    return view(engine.run((PROGRAMS / f"{name}.py").read_text(encoding="utf-8")))
+
+
+def top(graph: Graph) -> list[Group]:
+    return [group for group in graph.groups if group.parent is None]
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "called"),
+    [
+        ("scalar_mlp", ["net[0]", "net[1]", "net[2][0]"], "neuron"),
+        (
+            "scalar_mlp_of_classes",
+            ["model.layers[0].neurons", "model.layers[1].neurons", "model.layers[2].neurons[0]"],
+            "Neuron",
+        ),
+    ],
+)
+def test_a_scalar_network_folds_by_call_and_row(name: str, rows: list[str], called: str) -> None:
+    graph = folded(name)
+    assert [(group.title, group.type, group.repeat) for group in top(graph)] == [
+        (rows[0], called, 16),
+        (rows[1], called, 15),
+        (rows[2], called, 1),
+    ]
+    assert not any(box.kind == "leaf" and box.group is None for box in graph.boxes)
+
+
+def test_alike_blocks_are_one_group() -> None:
+    graph = folded("gpt12")
+    blocks = next(group for group in graph.groups if group.title == "blocks")
+    inside = [group for group in graph.groups if group.parent == blocks.id]
+    assert (blocks.type, blocks.repeat) == ("Block", 12)
+    assert [group.title for group in inside] == [f"blocks.{number}" for number in range(12)]
+
+
+def test_what_a_loop_starts_from_stays_outside() -> None:
+    graph = view(engine.run(CHAIN))
+    leaves = {box.name: box.group for box in graph.boxes if box.kind == "leaf"}
+    assert leaves["x"] is None
+
+
+def test_weights_of_iterations_stand_in_them() -> None:
+    graph = view(engine.run(WEIGHTS))
+    leaves = {box.name: box.group for box in graph.boxes if box.kind == "leaf"}
+    assert leaves["x"] is None
+    assert len({leaves[f"ws[{number}]"] for number in range(4)} - {None}) == 4
+
+
+def test_a_function_called_once_or_twice_is_no_group() -> None:
+    assert not view(engine.run(TWICE)).groups
+
+
+def test_one_call_is_not_taken_for_several() -> None:
+    assert not view(engine.run(ONE_CALL)).groups
+
+
+CHAIN = """
+import torch
+x = torch.tensor(1.0, requires_grad=True)
+y = x
+for i in range(5):
+    y = (y * 1.5).sin()
+y.backward()
+"""
+
+WEIGHTS = """
+import torch
+ws = [torch.tensor(float(i), requires_grad=True) for i in range(4)]
+x = torch.tensor(1.0, requires_grad=True)
+y = x
+for w in ws:
+    y = (y * w).sin()
+y.backward()
+"""
+
+TWICE = """
+import torch
+
+def f(x):
+    return (x * 2).sin()
+
+x = torch.tensor(1.0, requires_grad=True)
+(f(x) + f(x * 3)).backward()
+"""
+
+ONE_CALL = """
+import torch
+
+def rosenbrock(p, steep=True):
+    a = p[0] ** 2 if steep and p[1].item() else p[0]
+    return (1 - p[0]) ** 2 + 10 * (p[1] - a) ** 2
+
+p = torch.tensor([-1.0, 1.5], requires_grad=True)
+rosenbrock(p).backward()
+"""

@@ -73,7 +73,6 @@ function margins(
 }
 
 function caption(stub: Stub, x: number, y: number, w: number, { words }: Measure): Mark {
-  if (stub.box === null)
-    return { k: 'text', c: 'stub-note', x: x - 6, y: y + 13.5, s: words('graph.constant'), a: 'end' }
-  return { k: 'text', c: 'stub-note', x: x + w / 2, y: y + 32, s: words('graph.no_gradient'), a: 'middle' }
+  const text = words(stub.box === null ? 'graph.constant' : 'graph.no_gradient')
+  return { k: 'text', c: 'stub-note', x: x + w / 2, y: y + 32, s: text, a: 'middle' }
 }

@@ -18,9 +18,10 @@ export const LABEL = SMALLEST
 export const LABEL_ROW = 14
 export const HEAD = 23
 export const STRIP = 19
-/** Among thumbnails stubs stand nearer, and long names are cut. */
+/** Among thumbnails and where there is little room stubs stand nearer; long names are cut. */
 export const STUB = { height: 20, gap: 26, widest: 78 }
 export const NARROWEST = 140
+const NARROWEST_LESSON = 116
 /** Boxes that stand one under the other are all as wide as this. */
 export const COLUMN = 252
 
@@ -77,10 +78,11 @@ export function measureFor(story: Story, sheet: Sheet, words: Say, room: Room): 
   const boxes = [...sheet.boxes.values()]
   const few = boxes.length <= 30 && [...sheet.groups.values()].every((group) => group.kind === 'layer')
   const isModel = !few || boxes.some((box) => hasPicture(story, box.id))
-  const narrowest = !spacious || isModel || sheet.groups.size > 0 ? NARROWEST : spacious.narrowest(sheet)
+  const isLesson = !isModel && sheet.groups.size === 0
+  const narrowest = isLesson ? (spacious?.narrowest(sheet) ?? NARROWEST_LESSON) : NARROWEST
   return {
     story, sheet, words, spacious, density: isModel ? 'model' : 'lesson',
-    captions: !!spacious && !isModel && sheet.groups.size === 0, margins: few && !!spacious, narrowest,
+    captions: !!spacious && isLesson, margins: few && !!spacious, narrowest,
   }
 }
 
@@ -178,8 +180,8 @@ export function stubWidth(stub: Stub, measure: Measure): number {
 }
 
 /** From a stub to its box. */
-export function stubGap({ density }: Measure): number {
-  return density === 'model' ? STUB.gap / 2 : STUB.gap
+export function stubGap({ density, spacious }: Measure): number {
+  return density === 'model' || !spacious ? STUB.gap / 2 : STUB.gap
 }
 
 /** Shape, then the slot's name under it. */

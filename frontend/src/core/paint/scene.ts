@@ -243,10 +243,10 @@ export class Painter {
   private stubs(marks: Mark[], box: Box, body: Area): void {
     const stubs = this.measure.sheet.stubs.get(box.id) ?? []
     const top = body.y + body.h / 2 - (stubs.length * 24) / 2 + 2
-    stubs.forEach((stub, at) => this.stub(marks, stub, top + at * 24))
+    stubs.forEach((stub, at) => this.stub(marks, stub, top + at * 24, at === stubs.length - 1))
   }
 
-  private stub(marks: Mark[], stub: Stub, y: number): void {
+  private stub(marks: Mark[], stub: Stub, y: number, isLowest: boolean): void {
     const w = stubWidth(stub, this.measure)
     const x = -stubGap(this.measure) - w
     marks.push({ k: 'rect', c: 'stub', x, y, w, h: STUB.height, r: 3 })
@@ -257,7 +257,7 @@ export class Painter {
       { k: 'path', c: 'stub-lane', d: `M${x + w} ${y + 10}H-5` },
       { k: 'path', c: 'head-ghost', d: `M-6 ${y + 7}l6 3l-6 3z` },
     )
-    if (this.measure.captions) marks.push(this.measure.spacious!.caption(stub, x, y, w, this.measure))
+    if (this.measure.captions && isLowest) marks.push(this.measure.spacious!.caption(stub, x, y, w, this.measure))
   }
 
   private seed(marks: Mark[], box: string, moment: Moment, w: number, h: number): void {

@@ -119,8 +119,7 @@ function groupItem(group: Group, measure: Measure): LayoutGroup {
 function sideOf(id: string, measure: Measure): number {
   const stubs = measure.sheet.stubs.get(id) ?? []
   const widest = Math.max(0, ...stubs.map((stub) => stubWidth(stub, measure)))
-  const caption = measure.captions ? textWidth(measure.words('graph.constant'), LABEL) + 6 : 0
-  return Math.max(measure.margins ? MARGIN_SIDE : 6, widest > 0 ? stubGap(measure) + widest + caption : 0)
+  return Math.max(measure.margins ? MARGIN_SIDE : 6, widest > 0 ? stubGap(measure) + widest : 0)
 }
 
 function layoutLink(link: DrawnLink, measure: Measure): LayoutLink {

@@ -323,9 +323,11 @@ async def _watch_time(child: Process, run: Supervision, wall_s: float) -> None:
     """What counts is the time a run had: processor time and what it slept by itself, not what it waited for a
     processor that others held."""
     began, before = time.monotonic(), child.waited_s()
+    waited = 0.0
     while True:
         passed = time.monotonic() - began
-        had = min(passed, passed - child.waited_s() + before)
+        waited = max(waited, child.waited_s() - before)  # which nobody may be able to say for a moment
+        had = passed - waited
         left = min(wall_s - had, PATIENCE * wall_s - passed)
         if left <= 0:
             break

@@ -96,10 +96,18 @@ def waited_s(pid: int) -> float:
     """The longest that a thread of a process was ready and had no processor, as the kernel counts it
     (Documentation/scheduler/sched-stats.rst)."""
     waited_ns = 0
-    for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+    for thread in threads_of(pid):
         with contextlib.suppress(OSError, IndexError):  # it has just ended
-            waited_ns = max(waited_ns, int(file.read_bytes().split()[1]))
+            waited_ns = max(waited_ns, int(Path(f"/proc/{pid}/task/{thread}/schedstat").read_bytes().split()[1]))
     return waited_ns / 1e9
+
+
+def threads_of(pid: int) -> tuple[int, ...]:
+    """The threads of a process; none when it has ended, or no file is left to look with."""
+    try:
+        return tuple(int(thread.name) for thread in Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return ()
 
 
 def retrieve(future: asyncio.Future[Exited] | asyncio.Future[None] | asyncio.Future[Ready]) -> None:

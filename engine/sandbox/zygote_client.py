@@ -17,7 +17,16 @@ from typing import Literal, Self
 from engine.devices import CPU, DeviceKind
 from engine.sandbox.canary import Targets
 from engine.sandbox.messages import Config, Exited, FromZygote, Ready, Spawn, Spawned, decode_from_zygote, encode
-from engine.sandbox.processes import ENGINE_PARENT, ENVIRONMENT, SandboxBroken, ZygoteLost, retrieve, settle, waited_s
+from engine.sandbox.processes import (
+    ENGINE_PARENT,
+    ENVIRONMENT,
+    SandboxBroken,
+    ZygoteLost,
+    retrieve,
+    settle,
+    threads_of,
+    waited_s,
+)
 
 START_S = 120.0
 _PACKET = 64 * 1024
@@ -90,9 +99,9 @@ class Child:
         self._schedule(os.SCHED_OTHER, 0)
 
     def _schedule(self, policy: int, nice: int) -> None:
-        for thread in Path(f"/proc/{self.pid}/task").glob("*"):  # threads it starts later do as these
+        for thread in threads_of(self.pid):  # those it starts later do as these
             with contextlib.suppress(OSError):
-                os.sched_setscheduler(int(thread.name), policy, os.sched_param(0))
+                os.sched_setscheduler(thread, policy, os.sched_param(0))
         with contextlib.suppress(OSError):  # where the kernel weighs sessions and not processes
             Path(f"/proc/{self.pid}/autogroup").write_text(str(nice))
 

@@ -19,6 +19,9 @@ START_S = 60
 STORIES_S = 600
 
 STORIES = (
+    "playing halts at a line whose number was clicked, and strides go over a pass",
+    "the tour is offered once, can be left, and walks through what is on the page",
+    "a projector gets large type and nothing to press; the same run reads as text",
     "a first visit finds an example that has run, with its text",
     "a gradient is explained factor by factor, by mouse and by keys",
     "the ledger shows at a glance what was added to a gradient not reset",

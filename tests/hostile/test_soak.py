@@ -22,7 +22,7 @@ def test_mixed_load_leaves_nothing_behind(tmp_path: Path) -> None:
         before = at.holding()
         outcomes = soak.load(at, LOAD_S)
         assert not [name for name in outcomes if name.startswith("UNEXPECTED")], outcomes
-        assert outcomes["lesson"] > 50, outcomes
+        assert {*outcomes} >= {*soak.PROGRAMS, "hung up"}, outcomes
         soak.wait_for(lambda: at.holding().processes <= fresh.processes, 20)
         time.sleep(1)
         after = at.holding()

@@ -18,7 +18,7 @@ from engine import DEFAULT_LIMITS, Program, RunRequest
 from engine.outcome import Outcome
 from engine.sandbox.messages import FromZygote, Spawned
 from engine.sandbox.pool import Pool, _watch_time
-from engine.sandbox.processes import Process, SandboxBroken, ZygoteLost, waited_s
+from engine.sandbox.processes import Process, SandboxBroken, ZygoteLost, threads_of, waited_s
 from engine.sandbox.supervision import Supervision
 from engine.sandbox.zygote_client import ZygoteClient
 
@@ -246,6 +246,17 @@ def test_what_a_run_waited_for_a_processor_does_not_count(share: float, after_s:
 def test_the_kernel_says_how_long_a_process_waited() -> None:
     assert 0 <= waited_s(os.getpid()) < time.monotonic()
     assert waited_s(2**22 + 1) == 0  # no pid is that large
+
+
+def test_without_a_file_to_look_with_nothing_is_known_of_threads() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    assert threads_of(os.getpid())
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+    try:
+        assert threads_of(os.getpid()) == ()
+        assert waited_s(os.getpid()) == 0
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 @pytest.mark.slow

@@ -13,13 +13,15 @@ from tests.engine.findings.test_failing import HEAD, ROWS
 from tests.engine.findings.test_silent import TRIGGERS
 from tests.oracle.test_page import EvidenceShown, Page
 
-CASES = first_quick(
-    [
-        *((code, programs.HEAD + program) for code, cases in programs.TRIGGERS.items() for program in cases),
-        *((case.code, silent.HEAD + case.program) for case in TRIGGERS),
-        *((code, HEAD + row.program) for code, row in ROWS),
-    ]
-)
+CASES = [
+    *first_quick(
+        [
+            *((code, programs.HEAD + program) for code, cases in programs.TRIGGERS.items() for program in cases),
+            *((case.code, silent.HEAD + case.program) for case in TRIGGERS),
+        ]
+    ),
+    *(pytest.param(code, HEAD + row.program, marks=pytest.mark.slow) for code, row in ROWS),
+]
 
 
 @pytest.fixture(scope="module")

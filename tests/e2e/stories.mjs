@@ -334,6 +334,8 @@ const stories = {
     await box(page, 'MeanBackward0').waitFor()
     await box(page, '2.25 + 2.25').waitFor()
     check((await page.locator('.output pre').textContent()).includes('4.5000'), 'the printed gradient is missing')
+    const edges = await page.locator('.gg-scene').getByRole('img').evaluateAll((all) => all.map((edge) => edge.getAttribute('aria-label')))
+    check(edges.some((name) => /^value 2×2 from x to y; gradient 2×2 .+ from y to x$/.test(name)), `names of edges: ${edges.join(' | ')}`)
     await shoot(page, 'run')
   },
 
@@ -1104,6 +1106,19 @@ const stories = {
       check(picture.length <= PICTURE_BYTES, `the ${theme} picture has ${picture.length} bytes`)
       check(readme.includes(`docs/pictures/page-${theme}.png`), `the README does not show the ${theme} picture`)
     }
+  },
+
+  async 'a tensor of three axes is seen slice by slice'(page) {
+    await open(page)
+    await run(page, 'import torch\nx = torch.arange(24.).reshape(2, 3, 4).requires_grad_()\n(x * 2).sum().backward()')
+    await box(page, 'leaf').click()
+    const shown = page.locator('.inspector .grid table').first()
+    const place = page.getByRole('spinbutton', { name: 'place on axis 0' })
+    check(!(await shown.textContent()).includes('23'), 'the last number is in the first slice')
+    await place.focus()
+    await page.keyboard.press('ArrowUp')
+    await until(() => shown.textContent(), (text) => text.includes('23'), 'the second slice')
+    await shoot(page, 'slice')
   },
 
   async 'an embed of a run that is gone says so'(page) {

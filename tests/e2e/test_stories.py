@@ -73,6 +73,7 @@ STORIES = (
     "a lesson that does not exist is said, and others are offered",
     "the gradient norms of layers lead to their passes, by mouse and by keys",
     "the README shows the page as it is, light and dark",
+    "a tensor of three axes is seen slice by slice",
     "an embed of a run that is gone says so",
     "no accessibility violations: first visit, tour, model, failure, panels, presentation, embed",
 )

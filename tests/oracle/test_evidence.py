@@ -8,8 +8,9 @@ import pytest
 import engine
 from engine.trace import Finding, Tensor, Trace
 from tests.engine.findings import programs, silent
+from tests.engine.findings.failing import HEAD
 from tests.engine.findings.quick import first_quick
-from tests.engine.findings.test_failing import HEAD, ROWS
+from tests.engine.findings.test_failing import ROWS
 from tests.engine.findings.test_silent import TRIGGERS
 from tests.oracle.test_page import EvidenceShown, Page
 

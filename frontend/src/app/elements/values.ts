@@ -46,22 +46,20 @@ export function dataOf({ shape, data }: Tensor, start: number): NonNullable<Tens
   return (data ?? []).slice(start, start + sliceSize(shape))
 }
 
-/** Top left 32×32 of a slice, one cell per element. */
-export function corner(shape: readonly number[], values: readonly number[]): Cells {
+/** Top left 32×32 of a slice, one cell per element, in shares of a number. */
+export function corner(shape: readonly number[], values: readonly number[], scale: number): Cells {
   const width = shape[shape.length - 1] ?? 1
   const height = shape.length > 1 ? (shape[shape.length - 2] ?? 1) : 1
   const columns = Math.min(HEATMAP, width)
   const rows = Math.min(HEATMAP, height, Math.floor(values.length / Math.max(1, width)) || 1)
   const picked = new Float32Array(rows * columns)
-  let scale = 0
   for (let y = 0; y < rows; y += 1) {
     for (let x = 0; x < columns; x += 1) {
       const value = values[y * width + x] ?? 0
-      picked[y * columns + x] = Number.isFinite(value) ? value : NaN
-      if (Number.isFinite(value)) scale = Math.max(scale, Math.abs(value))
+      picked[y * columns + x] = Number.isFinite(value) ? value / (scale || 1) : NaN
     }
   }
-  return { rows, columns, values: scale > 0 ? picked.map((value) => value / scale) : picked }
+  return { rows, columns, values: picked }
 }
 
 /** Size of a tensor's picture: square cells of at most 14 px, at most as wide and as high as there is room. */
@@ -82,6 +80,11 @@ export interface Figures {
   nan: number
   inf: number
   histogram: readonly number[] | null
+}
+
+/** The largest of the finite values, without its sign: what the colours of all slices are measured by. */
+export function scaleOf({ min, max }: Pick<Figures, 'min' | 'max'>): number {
+  return Math.max(Math.abs(min), Math.abs(max))
 }
 
 const BINS = 32

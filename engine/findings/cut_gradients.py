@@ -275,7 +275,8 @@ def _carries(record: Tensor) -> bool:
 
 def _cut(diagnosis: Diagnosis, cut: _Cut, leaves: list[str], passes: list[Pass], *, is_error: bool) -> Finding:
     given, span = cut.given, cut.op.span
-    identity = diagnosis.identity(given.id)
+    leaf_node = diagnosis.leaf_nodes.get(diagnosis.identity(given.id))
+    node = given.grad_fn.node if given.grad_fn is not None else leaf_node
     lines = sorted({line(pass_.span) for pass_ in passes}, key=by_number)
     is_shared = len(lines) > 1 and cut.reason in ("detach", "data")
     return diagnosis.finding(
@@ -283,7 +284,7 @@ def _cut(diagnosis: Diagnosis, cut: _Cut, leaves: list[str], passes: list[Pass],
         "error" if is_error else "warning",
         span,
         tensors=tuple(leaves),
-        nodes=(given.grad_fn.node if given.grad_fn is not None else diagnosis.leaf_nodes.get(identity, identity),),
+        nodes=() if node is None else (node,),
         fix=() if is_shared else _uncut(diagnosis, cut),
         leaf=diagnosis.say_all(leaves),
         value=diagnosis.say(given.id),

@@ -1,4 +1,4 @@
-// Says which records and equations the page shows: a line of JSON in for each trace, a line of JSON out.
+// Says which records, equations and evidence the page shows: a line of JSON in for each trace, a line of JSON out.
 
 import { createRequire } from 'node:module'
 import { createInterface } from 'node:readline'
@@ -8,9 +8,10 @@ const [frontend] = process.argv.slice(2)
 const { rolldown } = await import(pathToFileURL(createRequire(`${frontend}/package.json`).resolve('rolldown')).href)
 const bundle = await rolldown({ input: `${frontend}/src/static/numbers.ts` })
 const { output } = await bundle.generate({ format: 'esm' })
-const { equationsOf, numbersOf } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`)
+const { equationsOf, evidenceShown, numbersOf } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`)
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { trace, questions, rules } = JSON.parse(line)
-  process.stdout.write(`${JSON.stringify({ numbers: numbersOf(trace, questions), equations: equationsOf(trace, rules) })}\n`)
+  const answer = { numbers: numbersOf(trace, questions), equations: equationsOf(trace, rules), evidence: evidenceShown(trace) }
+  process.stdout.write(`${JSON.stringify(answer)}\n`)
 }

@@ -121,11 +121,20 @@ class Equations(msgspec.Struct):
     cells: list[str]
 
 
+class EvidenceShown(msgspec.Struct):
+    """A row of what proves a finding, and the records whose values it says."""
+
+    what: str
+    says: str = msgspec.field(name="is")
+    values: list[str] = msgspec.field()
+
+
 class Answer(msgspec.Struct):
-    """All that the page shows."""
+    """All that the page shows; the evidence by finding."""
 
     numbers: list[Numbers]
     equations: Equations
+    evidence: list[list[EvidenceShown]]
 
 
 class Page:

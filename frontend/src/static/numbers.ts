@@ -3,6 +3,7 @@
 import type { Rule } from '../core/rules'
 import type { Trace } from '../api/types'
 import { isProduct, productOf, termsOf } from '../core/ops/product'
+import { evidenceOf, type Evidence } from '../core/trace/evidence'
 import { History } from '../core/trace/history'
 import { arrivals, departures, visitAt } from '../core/trace/inspect'
 import { ruleShown, type RuleShown } from '../core/trace/rule'
@@ -112,4 +113,10 @@ export function equationsOf(trace: Trace, table: readonly Rule[]): Equations {
     ).flatMap((terms) => terms ?? [])
   })
   return { rules, cells }
+}
+
+/** The evidence of each finding. */
+export function evidenceShown(trace: Trace): Evidence[][] {
+  const index = new TraceIndex(trace)
+  return (trace.findings ?? []).map((finding) => evidenceOf(index, finding))
 }

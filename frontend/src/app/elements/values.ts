@@ -9,12 +9,30 @@ import type { Lang } from '../../core/state'
 const MOST_VALUES = 32 * 32
 const HEATMAP = 32
 
-/** The first values of a kept tensor: enough for a picture of its last two axes. */
-export async function firstValues(run: string, tensor: Tensor, lang: Lang, signal: AbortSignal): Promise<number[]> {
+/** Sizes of the axes before the last two, along which a slice of rows and columns is chosen; none for a single one. */
+export function outerAxes(shape: readonly number[]): readonly number[] {
+  const outer = shape.slice(0, -2)
+  return outer.some((size) => size > 1) ? outer : []
+}
+
+/** How many elements come before the slice at these places of the outer axes. */
+export function sliceStart(shape: readonly number[], places: readonly number[]): number {
+  const slice = places.reduce((flat, place, axis) => flat * shape[axis]! + place, 0)
+  return slice * sliceSize(shape)
+}
+
+function sliceSize(shape: readonly number[]): number {
+  return shape.slice(-2).reduce((a, b) => a * b, 1)
+}
+
+/** Values of a kept tensor from an element on: enough for a picture of its last two axes. */
+export async function valuesFrom(
+  start: number, run: string, tensor: Tensor, lang: Lang, signal: AbortSignal,
+): Promise<number[]> {
   const width = tensor.shape[tensor.shape.length - 1] ?? 1
-  const wanted = Math.min(tensor.shape.reduce((a, b) => a * b, 1), Math.max(MOST_VALUES, width * HEATMAP))
+  const wanted = Math.min(sliceSize(tensor.shape), Math.max(MOST_VALUES, width * HEATMAP))
   const values: number[] = []
-  let offset: number | null = 0
+  let offset: number | null = start
   while (offset !== null && values.length < wanted) {
     const page: api.Page = await api.values(run, tensor.id, offset, lang, signal)
     values.push(...page.values.map(wireNumber))
@@ -23,22 +41,25 @@ export async function firstValues(run: string, tensor: Tensor, lang: Lang, signa
   return values
 }
 
-/** Top left 32×32 of the first slice, one cell per element. */
-export function corner(shape: readonly number[], values: readonly number[]): Cells {
+/** The values of a slice of a tensor that came with the trace. */
+export function dataOf({ shape, data }: Tensor, start: number): NonNullable<Tensor['data']> {
+  return (data ?? []).slice(start, start + sliceSize(shape))
+}
+
+/** Top left 32×32 of a slice, one cell per element, in shares of a number. */
+export function corner(shape: readonly number[], values: readonly number[], scale: number): Cells {
   const width = shape[shape.length - 1] ?? 1
   const height = shape.length > 1 ? (shape[shape.length - 2] ?? 1) : 1
   const columns = Math.min(HEATMAP, width)
   const rows = Math.min(HEATMAP, height, Math.floor(values.length / Math.max(1, width)) || 1)
   const picked = new Float32Array(rows * columns)
-  let scale = 0
   for (let y = 0; y < rows; y += 1) {
     for (let x = 0; x < columns; x += 1) {
       const value = values[y * width + x] ?? 0
-      picked[y * columns + x] = Number.isFinite(value) ? value : NaN
-      if (Number.isFinite(value)) scale = Math.max(scale, Math.abs(value))
+      picked[y * columns + x] = Number.isFinite(value) ? value / (scale || 1) : NaN
     }
   }
-  return { rows, columns, values: scale > 0 ? picked.map((value) => value / scale) : picked }
+  return { rows, columns, values: picked }
 }
 
 /** Size of a tensor's picture: square cells of at most 14 px, at most as wide and as high as there is room. */
@@ -59,6 +80,11 @@ export interface Figures {
   nan: number
   inf: number
   histogram: readonly number[] | null
+}
+
+/** The largest of the finite values, without its sign: what the colours of all slices are measured by. */
+export function scaleOf({ min, max }: Pick<Figures, 'min' | 'max'>): number {
+  return Math.max(Math.abs(min), Math.abs(max))
 }
 
 const BINS = 32

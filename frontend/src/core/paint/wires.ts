@@ -5,7 +5,7 @@ import type { DrawnLink } from '../layout/fold'
 import { extent } from '../layout/extent'
 import { LANE, lanePath, lanePathUp } from '../layout/route'
 import { normOf } from '../words/display'
-import { formatNumber } from '../words/format'
+import { formatNumber, formatShape } from '../words/format'
 import type { Item, Mark } from './marks'
 import { capsuleText, capsuleWidth, cutText, forwardLabel, gradientLabel, LABEL, type Measure } from './measure'
 import type { LinkPaint, Moment } from './moment'
@@ -145,13 +145,19 @@ export class WirePainter {
     return entering ? formatNumber(Number(normOf(entering).toPrecision(3))) : null
   }
 
+  /** A wire for those who hear it: what goes down it, what cuts it, what has come back up. */
   private sayLink(link: DrawnLink, paint: LinkPaint): string {
-    const name = (id: string) => this.measure.sheet.boxes.get(id)?.name || this.measure.sheet.boxes.get(id)?.title || id
-    const shape = forwardLabel(link, this.measure, true).join(' ')
-    const gradient = paint.value
-      ? `${this.measure.words('graph.backward')} ${sayCell({ kind: 'tensor', tensor: paint.value })}`
-      : ''
-    return [`${name(link.source)} → ${name(link.target)}`, shape, gradient].filter(Boolean).join(' · ')
+    const { sheet, words } = this.measure
+    const name = (id: string) => sheet.boxes.get(id)?.name || sheet.boxes.get(id)?.title || id
+    const [source, target] = [name(link.source), name(link.target)]
+    const said = [words('graph.edge', { value: forwardLabel(link, this.measure, true).join(' '), source, target })]
+    if (link.kind === 'cut') said.push(...cutText(link, this.measure))
+    if (paint.value) {
+      const shape = formatShape(paint.value.shape)
+      const value = sayCell({ kind: 'tensor', tensor: paint.value })
+      said.push(words('graph.edge_gradient', { value: `${shape} ${value}`.trim(), source: target, target: source }))
+    }
+    return said.join('; ').replace(/ {2,}/g, ' ')
   }
 }
 

@@ -13,19 +13,19 @@ const finding = (code: string, ...names: string[]): Finding => ({
 
 test('a finding about tracking shows what autograd knows', () => {
   expect(evidenceOf(index, finding('cut_by_detach', 'square', 'frozen'))).toEqual([
-    { what: 'square.grad_fn', is: 'PowBackward0', wrong: false },
-    { what: 'square.requires_grad', is: 'True', wrong: false },
-    { what: 'frozen.grad_fn', is: 'None', wrong: false },
-    { what: 'frozen.requires_grad', is: 'False', wrong: true },
+    { what: 'square.grad_fn', is: 'PowBackward0', values: [], wrong: false },
+    { what: 'square.requires_grad', is: 'True', values: [], wrong: false },
+    { what: 'frozen.grad_fn', is: 'None', values: [], wrong: false },
+    { what: 'frozen.requires_grad', is: 'False', values: [], wrong: true },
   ])
 })
 
 test('another shows shape and type once for each name, with the value where the value is the point', () => {
   expect(evidenceOf(index, finding('dtype_mismatch', 'x', 'x'))).toEqual([
-    { what: 'x', is: '() float32', wrong: false },
+    { what: 'x', is: '() float32', values: [], wrong: false },
   ])
   expect(evidenceOf(index, finding('first_nan_forward', 'y'))).toEqual([
-    { what: 'y', is: '() float32 · 27', wrong: false },
+    { what: 'y', is: '() float32 · 27', values: finding('first_nan_forward', 'y').tensors, wrong: false },
   ])
 })
 
@@ -70,7 +70,10 @@ test('a missing zero_grad is shown by the sum in .grad, not by the values of the
   const found: Finding = {
     code: 'step_without_zero_grad', severity: 'warning', span: pass.span!, tensors: [accumulation.tensor],
   }
-  expect(evidenceOf(trained, found)).toEqual([{ what: 'w.grad', is: '‖4.47‖ + 3 → ‖5.1‖', wrong: true }])
+  const { before, delta, after } = accumulation
+  expect(evidenceOf(trained, found)).toEqual([
+    { what: 'w.grad', is: '‖4.47‖ + 3 → ‖5.1‖', values: [before, delta, after], wrong: true },
+  ])
 })
 
 test('memory that nothing was written to yet has no number', () => {

@@ -10,6 +10,8 @@ import { tensorName } from './naming'
 export interface Evidence {
   what: string
   is: string
+  /** The records whose values it says. */
+  values: readonly string[]
   wrong: boolean
 }
 
@@ -32,19 +34,18 @@ export function evidenceOf(index: TraceIndex, finding: Finding): Evidence[] {
     if (ABOUT_TRACKING.test(finding.code)) {
       const type = tensor.grad_fn ? (index.node(tensor.grad_fn.node)?.type ?? '') : 'None'
       return [
-        { what: `${name}.grad_fn`, is: type, wrong: false },
-        { what: `${name}.requires_grad`, is: tensor.requires_grad ? 'True' : 'False', wrong: !tensor.requires_grad },
+        { what: `${name}.grad_fn`, is: type, values: [], wrong: false },
+        {
+          what: `${name}.requires_grad`, is: tensor.requires_grad ? 'True' : 'False', values: [],
+          wrong: !tensor.requires_grad,
+        },
       ]
     }
+    const shape = `${formatShape(tensor.shape)} ${tensor.dtype}`
+    if (!ABOUT_VALUES.test(finding.code)) return [{ what: name, is: shape, values: [], wrong: false }]
     const states = named.filter((other) => index.identity(other.id) === index.identity(tensor.id))
-    const values = [...new Set(states.map(brief))].join(' → ')
-    return [
-      {
-        what: name,
-        is: `${formatShape(tensor.shape)} ${tensor.dtype}${ABOUT_VALUES.test(finding.code) ? ` · ${values}` : ''}`,
-        wrong: false,
-      },
-    ]
+    const is = `${shape} · ${[...new Set(states.map(brief))].join(' → ')}`
+    return [{ what: name, is, values: states.map(({ id }) => id), wrong: false }]
   })
   return rows.filter((row, at) => rows.findIndex((other) => other.what === row.what && other.is === row.is) === at)
 }
@@ -58,7 +59,8 @@ function addedTo(index: TraceIndex, leaf: Tensor, { span }: Finding): Evidence[]
   const [old, added, sum] = [before, delta, after].map((id) => index.tensor(id))
   if (!old || !added || !sum) return []
   const is = `${brief(old)} + ${brief(added)} → ${brief(sum)}`
-  return [{ what: `${tensorName(index, leaf)}.grad`, is, wrong: true }]
+  const values = [old.id, added.id, sum.id]
+  return [{ what: `${tensorName(index, leaf)}.grad`, is, values, wrong: true }]
 }
 
 /** Shapes written under each other from the right, as broadcasting reads them. */

@@ -3,7 +3,7 @@
 import type { Box, Edge, Graph, HookCall, Node, Reduction, Saved, Sum, Tensor } from '../../api/types'
 import type { TraceIndex, VisitAt } from './trace-index'
 import type { Words } from '../words/sentences'
-import { elements, nodeName, tensorName } from './naming'
+import { elements, nameOf, nodeName, tensorName } from './naming'
 
 /** The visit to tell of: the latest that has happened, or else the first that will. */
 export function visitAt(index: TraceIndex, node: Node, step: number, passes: readonly string[]): VisitAt | undefined {
@@ -196,7 +196,7 @@ export function savedLines(
     const sharesWith = storage ? (seen.get(storage) ?? null) : null
     if (storage && !seen.has(storage)) seen.set(storage, saved.field)
     return {
-      saved, tensor, name: tensorName(index, tensor), now: tensor ? (stateAt(tensor.id)?.version ?? 0) : null,
+      saved, tensor, name: nameOf(index, tensor), now: tensor ? (stateAt(tensor.id)?.version ?? 0) : null,
       sharesWith,
     }
   })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Trace } from '../../api/types'
 import { load } from '../fixtures/load'
 import { History } from './history'
-import { LedgerTable } from './ledger'
+import { around, grouped, LedgerTable, nameWithin } from './ledger'
 import { brief } from './naming'
 import { TraceIndex } from './trace-index'
 
@@ -33,4 +33,29 @@ test('leaves stand under their modules, and an optimizer step marks those it cha
     accounts.flatMap((account) => ledger.columns.map((column) => ledger.cell(account, column)?.left ?? null)),
   )
   expect(new Set(left)).toEqual(new Set([null]))
+})
+
+test('a deep model is grouped by its blocks, a small one by its modules', () => {
+  const blocks = Array.from({ length: 12 }, (_, at) =>
+    ['attn.qkv', 'attn.proj', 'mlp.0', 'mlp.2'].map((module) => `gpt.blocks.${at}.${module}.weight`),
+  ).flat()
+  const accounts = [...blocks, 'gpt.head.weight', 'scale'].map((name) => ({ leaf: name, name, entries: [] }))
+  const groups = grouped(accounts)
+  expect(groups).toHaveLength(14)
+  expect(groups[3]!.accounts.map(({ name }) => nameWithin(groups[3]!.module, name))).toContain('attn.qkv.weight')
+  expect(groups.at(-1)).toMatchObject({ module: '', accounts: [{ name: 'scale' }] })
+  expect(grouped(accounts.slice(0, 4)).map(({ module }) => module)).toContain('gpt.blocks.0.mlp.2')
+})
+
+test('numbers in nested lists are grouped by the list they stand in', () => {
+  const accounts = [0, 1, 2, 3].map((at) => ({ leaf: `t${at}`, name: `net[${at >> 1}].w[${at & 1}]`, entries: [] }))
+  expect(grouped(accounts).map(({ module }) => module)).toEqual(['net[0].w', 'net[1].w'])
+  expect(nameWithin('net[0].w', 'net[0].w[1]')).toBe('[1]')
+})
+
+test('of many columns those around the step are kept', () => {
+  const all = Array.from({ length: 100 }, (_, step) => ({ step }))
+  expect(around(all, 0, 10)[0]).toEqual({ step: 0 })
+  expect(around(all, 50, 10).map(({ step }) => step)).toContain(50)
+  expect(around(all, 99, 10).at(-1)).toEqual({ step: 99 })
 })

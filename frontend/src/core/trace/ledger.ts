@@ -1,9 +1,9 @@
 // The ledger as a table: leaves down, and across the passes with the resets and optimizer steps between them.
 
-import type { Pass } from '../../api/types'
-import { uniform } from '../words/display'
+import type { Pass, Tensor } from '../../api/types'
+import { normOf, uniform } from '../words/display'
 import type { Account, Entry, History } from './history'
-import type { TraceIndex } from './trace-index'
+import { push, type TraceIndex } from './trace-index'
 
 export interface Column {
   kind: 'pass' | 'reset' | 'step'
@@ -12,6 +12,8 @@ export interface Column {
 }
 
 export interface Cell {
+  /** When it happened to this leaf. */
+  step: number
   /** What stood there before a pass added to it; null where that was nothing or 0. */
   left: string | null
   /** What a pass added. */
@@ -19,11 +21,14 @@ export interface Cell {
   after: string | null
 }
 
-/** Leaves of one module. */
+/** Leaves whose names begin alike; those with plain names have no module. */
 export interface LeafGroup {
   module: string
   accounts: Account[]
 }
+
+/** So many groups stand under one another before whole blocks of a model become one group each. */
+const MOST_GROUPS = 24
 
 export class LedgerTable {
   readonly columns: readonly Column[]
@@ -60,9 +65,9 @@ export class LedgerTable {
   cell(account: Account, column: Column): Cell | null {
     const entry = this.entries.get(account)?.get(column)
     if (!entry) return null
-    if (entry.kind === 'reset') return { left: null, delta: null, after: entry.after }
+    if (entry.kind === 'reset') return { step: entry.step, left: null, delta: null, after: entry.after }
     const { before, delta, after } = entry.accumulation
-    return { left: this.isEmpty(before) ? null : before, delta, after }
+    return { step: entry.step, left: this.isEmpty(before) ? null : before, delta, after }
   }
 
   /** Whether an optimizer's step changed a leaf. */
@@ -76,12 +81,38 @@ export class LedgerTable {
   }
 }
 
-/** By the module their names begin with, in the order of meeting. */
-function grouped(accounts: readonly Account[]): LeafGroup[] {
-  const groups = new Map<string, Account[]>()
-  for (const account of accounts) {
-    const module = account.name.includes('.') ? account.name.replace(/\.[^.]*$/, '') : ''
-    groups.set(module, [...(groups.get(module) ?? []), account])
+/** By the module their names begin with, in the order of meeting; of a large model by the finest level of its tree
+ *  that is still few groups. */
+export function grouped(accounts: readonly Account[], most = MOST_GROUPS): LeafGroup[] {
+  const paths = accounts.map((account) => ({ account, modules: modulesOf(account.name) }))
+  const deepest = Math.max(1, ...paths.map(({ modules }) => modules.length))
+  for (let depth = deepest; ; depth -= 1) {
+    const groups = new Map<string, Account[]>()
+    for (const { account, modules } of paths) push(groups, modules.slice(0, depth).at(-1) ?? '', account)
+    if (groups.size <= most || depth === 1)
+      return [...groups].map(([module, accounts]) => ({ module, accounts }))
   }
-  return [...groups].map(([module, accounts]) => ({ module, accounts }))
+}
+
+/** What a leaf's name is inside the modules it is in, the outermost first: of `a.0.w` those are `a` and `a.0`. */
+function modulesOf(name: string): string[] {
+  return [...name.matchAll(/[.[]/g)].filter(({ index }) => index > 0).map(({ index }) => name.slice(0, index))
+}
+
+/** A leaf's name inside its module. */
+export function nameWithin(module: string, name: string): string {
+  return module ? name.slice(module.length).replace(/^\./, '') : name
+}
+
+/** The norm over tensors taken together, null for none that is known. */
+export function normOver(tensors: readonly (Tensor | undefined)[]): number | null {
+  const known = tensors.filter((tensor) => tensor !== undefined)
+  return known.length > 0 ? Math.hypot(...known.map(normOf)) : null
+}
+
+/** At most so many of what stands in the order of steps: those around a step. */
+export function around<T extends { step: number }>(all: readonly T[], step: number, most: number): readonly T[] {
+  const passed = all.filter((one) => one.step <= step).length
+  const from = Math.max(0, Math.min(passed - most / 2, all.length - most))
+  return all.slice(from, from + most)
 }

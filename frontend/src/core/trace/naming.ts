@@ -36,21 +36,22 @@ function memberName(index: TraceIndex, tensor: Tensor): string | undefined {
   return names.get(index.identity(tensor.id))
 }
 
-export function tensorName(index: TraceIndex, tensor: Tensor | undefined): string {
+/** What the program calls a tensor, or the code that made it; nothing where it has neither. */
+export function nameOf(index: TraceIndex, tensor: Tensor | undefined): string {
   if (!tensor) return ''
   const named = tensor.names?.[0] ?? index.tensor(tensor.identity)?.names?.[0] ?? memberName(index, tensor)
   if (named) return named
   const made = index.producer(tensor.id)
   if (made) return codeAt(index.trace.program.code, made.span, 28) || made.name
-  return tensor.role === 'constant' || tensor.role === 'seed' ? brief(tensor) : tensor.id
+  return tensor.role === 'constant' || tensor.role === 'seed' ? brief(tensor) : ''
 }
 
-/** As `tensorName`; one that the program never named is told by what it is a view of, or by its shape. */
-export function memoryName(index: TraceIndex, tensor: Tensor | undefined): string {
-  const name = tensorName(index, tensor)
-  if (!tensor || name !== tensor.id) return name
+/** As `nameOf`; a tensor without a name is told by what it is a view of, or by its shape. */
+export function tensorName(index: TraceIndex, tensor: Tensor | undefined): string {
+  const name = nameOf(index, tensor)
+  if (name || !tensor) return name
   const base = index.tensor(tensor.base)
-  return base && base !== tensor ? memoryName(index, base) : `${tensor.dtype} ${formatShape(tensor.shape)}`
+  return base && base !== tensor ? tensorName(index, base) : `${tensor.dtype} ${formatShape(tensor.shape)}`
 }
 
 export function opName(index: TraceIndex, op: Op): string {

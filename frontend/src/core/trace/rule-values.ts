@@ -5,7 +5,7 @@ import type { Grid } from '../ops/formula'
 import type { Rule, RuleSlot } from '../rules'
 import { display } from '../words/display'
 import { formatNumber, MINUS } from '../words/format'
-import { elements, nodeName, tensorName } from './naming'
+import { elements, nameOf, nodeName } from './naming'
 import { CONSTANT, escape } from './rule-letters'
 import { reductionOf } from './story'
 import type { TraceIndex, VisitAt } from './trace-index'
@@ -51,8 +51,8 @@ export class Values {
     const value = this.of(place)
     if (value === undefined) return ''
     if (typeof value === 'string') return axes(value)!.map(formatNumber).join(', ')
-    const name = tensorName(this.index, value)
-    return name === value.id || name === own ? '' : name
+    const name = nameOf(this.index, value)
+    return name === own ? '' : name
   }
 
   left(slot: RuleSlot, rule: Rule): Tensor | undefined {

@@ -4,7 +4,7 @@ import type { Node, Reduction } from '../../api/types'
 import { count, evaluate, sum, type Grid } from '../ops/formula'
 import type { Rule, RuleSlot } from '../rules'
 import { formatNumber } from '../words/format'
-import { tensorName } from './naming'
+import { nameOf } from './naming'
 import { CONSTANT, lettered, lettersFor, PLACE, place, type Letters } from './rule-letters'
 import { bracketed, Values, written, type Written } from './rule-values'
 import type { TraceIndex, VisitAt } from './trace-index'
@@ -62,8 +62,8 @@ function standing(index: TraceIndex, values: Values, { of, loss }: Letters): { l
     .sort((a, b) => a.letter.localeCompare(b.letter))
   const { roots } = values.at.pass
   const root = roots.length === 1 ? index.tensor(roots[0]?.tensor) : undefined
-  const name = root && tensorName(index, root)
-  return name && name !== root.id ? [...found, { letter: loss, name }] : found
+  const name = nameOf(index, root)
+  return name ? [...found, { letter: loss, name }] : found
 }
 
 /** The slot's formula with numbers, and what it came to; null unless what is written holds. */

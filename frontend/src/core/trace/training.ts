@@ -2,6 +2,7 @@
 
 import type { Change, Surface, Tensor, Trace, Update } from '../../api/types'
 import { wireNumber } from '../words/format'
+import { tensorName } from './naming'
 import { push, type TraceIndex } from './trace-index'
 
 /** A function of two numbers, where it was evaluated. */
@@ -104,7 +105,7 @@ export function handCourse(
     const end = passes[at + 1] ? index.passStart(passes[at + 1]!.id) : index.trace.timeline.length
     const changes = leaves.map((leaf): Change => {
       const [before, after] = [stateAt(leaf, index.passStart(pass.id)), stateAt(leaf, end)]
-      return { name: index.tensor(leaf)?.names?.[0] ?? leaf, before: before?.id ?? leaf, after: after?.id ?? leaf }
+      return { name: index.tensor(leaf)?.names?.[0] ?? '', before: before?.id ?? leaf, after: after?.id ?? leaf }
     })
     if (changes.every(({ before, after }) => before === after)) return []
     return [{ update: { id: `hand${at}`, kind: 'data', changes }, step: end, number: at + 1 }]
@@ -189,7 +190,7 @@ function numbersOf(index: TraceIndex, changes: readonly Change[]): Coordinate[] 
   return changes.flatMap((change) => {
     const tensor: Tensor | undefined = index.tensor(change.before ?? change.after)
     if (!tensor?.data || tensor.dtype.startsWith('complex')) return []
-    const name = change.name || tensor.names?.[0] || tensor.id
+    const name = change.name || tensorName(index, tensor)
     return tensor.data.map((_, element) => ({ tensor: index.identity(tensor.id), name, element }))
   })
 }

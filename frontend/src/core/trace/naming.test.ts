@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import type { Tensor } from '../../api/types'
+import { load } from '../fixtures/load'
+import { nameOf, tensorName } from './naming'
+import { TraceIndex } from './trace-index'
+
+test('a tensor that the program never named is told by its base or its shape, never by its id', () => {
+  const { trace } = load('detach')
+  const named = trace.tensors.find((tensor) => tensor.names?.includes('y'))!
+  const unknown = { names: [], identity: null, base: null }
+  const nameless: Tensor = { ...named, ...unknown, id: 't900', shape: [2, 3], role: 'buffer' }
+  const view: Tensor = { ...nameless, id: 't901', base: named.id }
+  const index = new TraceIndex({ ...trace, tensors: [...trace.tensors, nameless, view] })
+  expect(nameOf(index, nameless)).toBe('')
+  expect(tensorName(index, nameless)).toBe('float32 2×3')
+  expect(tensorName(index, view)).toBe('y')
+})

@@ -4,13 +4,14 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 
 from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, times
-from engine.program.names import dotted, keyword
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Op, Tensor
 
 KEY_MASKS = ("src_key_padding_mask", "tgt_key_padding_mask", "memory_key_padding_mask", "key_padding_mask")
 """Arguments that are True where attention is not to look."""
 ATTENTIONS = ("multi_head_attention_forward", "scaled_dot_product_attention")
-KEEPS_PLACES = frozenset("bool to unsqueeze logical_not expand clone eq getitem view detach".split())
+KEEPS_PLACES = frozenset("bool to unsqueeze logical_not bitwise_not invert expand clone eq getitem view detach".split())
 HIDES = -1e3
 """A score below it has no weight after a softmax."""
 
@@ -37,18 +38,25 @@ def diagonal_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
             continue
         made = diagnosis.origin(mask.id, KEEPS_PLACES)
         maker = made if made is not None and made.name in ("triu", "tril") else op
-        call = diagnosis.code.call_at(maker.span)
-        word = keyword(call, "diagonal") if call is not None and maker is not op else None
-        number_ = word.value if word is not None else call.args[-1] if call is not None and call.args else None
-        is_zero = isinstance(number_, ast.Constant) and number_.value == 0 and maker.name == "triu"
         yield diagnosis.warning(
             "diagonal_hidden",
             maker,
             tensors=(mask.id, *op.outputs[:1]),
-            fix=(diagnosis.code.replace(number_, "1"),) if is_zero and number_ is not None else (),
+            fix=_above_the_diagonal(diagnosis, maker),
             shape=times(mask),
             mask_line=line(op.span),
         )
+
+
+def _above_the_diagonal(diagnosis: Diagnosis, op: Op) -> Edits:
+    """`diagonal=1` for a `triu` that begins at the diagonal itself."""
+    code = diagnosis.code
+    call = code.call_at(op.span)
+    if call is None or called(call) != "triu" or argument(op, "diagonal", 1) not in ("", "0"):
+        return ()
+    at = keyword(call, "diagonal")
+    written = at.value if at is not None else call.args[1] if len(call.args) > 1 else None
+    return (code.replace(written, "1") if written is not None else code.argument_added(call, "diagonal=1"),)
 
 
 def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:

@@ -3,15 +3,14 @@ the same whatever comes in."""
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import partial
 
 from engine.findings.axes import ATTENTION, RECURRENT
 from engine.findings.class_axis import one_class_alone
 from engine.findings.diagnosis import Diagnosis, grouped, is_alike, is_zero, once_a_line, size_of
-from engine.findings.gradient_flow import PRODUCTS, RELUS, ROUNDING, SQUASHES, flat_ops
+from engine.findings.gradient_flow import PRODUCTS, RELUS, SQUASHES, flat_ops
 from engine.findings.losses import ELEMENTWISE_LOSSES
 from engine.findings.recurrent import CELLS
-from engine.trace import Finding, Op, Pass, Tensor, Visit
+from engine.trace import Finding, Op, Tensor, Visit
 
 SAID_ELSEWHERE = frozenset((*RELUS, *SQUASHES, *PRODUCTS))
 """Ops that other families look at."""
@@ -19,6 +18,8 @@ OF_SEQUENCES = frozenset((*CELLS, *RECURRENT, ATTENTION, "scaled_dot_product_att
 """A sequence of one step has one key and no state before it: their weights are then right to get nothing."""
 COMPARING = ("sub", "div", *sorted(ELEMENTWISE_LOSSES))
 LEAST_TURNS = 3
+ROUNDING = 1e-4
+"""Of the largest gradient: a normalisation over one number gives not quite 0."""
 
 
 @once_a_line
@@ -58,8 +59,7 @@ def _is_of_equals(diagnosis: Diagnosis, op: Op) -> bool:
 def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
     """The op that turned a gradient into zeros, where what lies behind it got nothing else in any pass."""
     counts = Counter(added.tensor for _, added in diagnosis.accumulations)
-    alive = frozenset[str]().union(*map(partial(_alive, diagnosis), diagnosis.ended))
-    starved = {leaf for leaf, count in counts.items() if count >= LEAST_TURNS} & diagnosis.held - alive
+    starved = {leaf for leaf, count in counts.items() if count >= LEAST_TURNS} & diagnosis.held - _alive(diagnosis)
     for pass_ in diagnosis.ended[:1] if starved else ():
         for visit in pass_.visits:
             behind = _behind_zeros(diagnosis, visit)
@@ -82,11 +82,11 @@ def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
             return
 
 
-def _alive(diagnosis: Diagnosis, pass_: Pass) -> frozenset[str]:
-    """The leaves that got more from a pass than the rounding of zeros."""
-    given = {added.tensor: size_of(diagnosis.tensors.get(added.delta or "")) for added in pass_.accumulations}
-    least = ROUNDING * max((size for size in given.values() if size is not None), default=0.0)
-    return frozenset(leaf for leaf, size in given.items() if size is None or size > least)
+def _alive(diagnosis: Diagnosis) -> set[str]:
+    """The leaves that got more than the rounding of zeros from some pass."""
+    given = [(added.tensor, size_of(diagnosis.tensors.get(added.delta or ""))) for _, added in diagnosis.accumulations]
+    least = ROUNDING * max((size for _, size in given if size is not None), default=0.0)
+    return {leaf for leaf, size in given if size is None or size > least}
 
 
 def _said_better(diagnosis: Diagnosis) -> Iterator[Finding]:

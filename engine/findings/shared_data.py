@@ -22,6 +22,7 @@ TURNS_ROUND = ("t", "T", "mT", "transpose")
 LEAST_KEPT = 4
 LEAST_TURNS = 3
 MOST_BACK = 80
+MOST_BEHIND = 400
 
 
 @once_a_line
@@ -52,7 +53,7 @@ def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _undetached(diagnosis: Diagnosis, tensor: str) -> str:
-    maker = diagnosis.maker.get(tensor)
+    maker = diagnosis.maker.get(diagnosis.identity(tensor))
     return maker.inputs[0] if maker is not None and maker.name in DETACHES and maker.inputs else tensor
 
 
@@ -159,7 +160,7 @@ def _unordered(diagnosis: Diagnosis, tensor: Tensor | None) -> Tensor | None:
 
 def _looked_up(diagnosis: Diagnosis, scores: str, shape: tuple[int, ...]) -> Op | None:
     """The embedding from which a model of sequences leads to scores, each at the place of its token."""
-    tensor, is_of_sequences, is_placed = scores, False, False
+    tensor, is_placed = scores, False
     for _ in range(MOST_BACK):
         maker, record = diagnosis.maker.get(tensor), diagnosis.tensors.get(tensor)
         if record is not None and len(record.shape) == 3 and not is_placed:
@@ -167,14 +168,19 @@ def _looked_up(diagnosis: Diagnosis, scores: str, shape: tuple[int, ...]) -> Op 
                 return None
             is_placed = True
         if maker is None or maker.name == "embedding":
-            return maker if is_of_sequences and is_placed else None
+            return maker if is_placed and _looks_aside(diagnosis, scores) else None
         if maker.name not in KEEPS_PLACES or maker.outputs[0] != tensor:
             return None
-        is_of_sequences = is_of_sequences or maker.name in LOOKS_ASIDE
         size = diagnosis.elements(tensor)
         followed = [given for given in maker.inputs if diagnosis.is_followed(given)]
         tensor = next((given for given in followed if diagnosis.elements(given) == size), (*followed, "")[0])
     return None
+
+
+def _looks_aside(diagnosis: Diagnosis, scores: str) -> bool:
+    """Whether a place may know of others."""
+    makers = (diagnosis.maker.get(tensor) for tensor in islice(walk([scores], diagnosis.made_from), MOST_BEHIND))
+    return any(maker is not None and maker.name in LOOKS_ASIDE for maker in makers)
 
 
 @once_a_line

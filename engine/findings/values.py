@@ -101,7 +101,9 @@ def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
     result = diagnosis.output_of(op)
     if result is None or result.dtype not in WHOLE or op.name not in ARITHMETIC or len(op.arguments) < 2:
         return None
-    if any(taker.name in ("remainder", "bitwise_and") for taker in diagnosis.takers.get(result.id, ())):
+    users = list(diagnosis.takers.get(result.id, ()))
+    users += [later for user in users if user.name in ARITHMETIC for later in diagnosis.takers.get(user.outputs[0], ())]
+    if any(user.name in ("remainder", "bitwise_and") for user in users):
         return None  # counted in a circle on purpose
     low, high = WHOLE[result.dtype]
     first, second = (_operand(diagnosis, op, at) for at in (0, 1))

@@ -1,15 +1,17 @@
 """Masks of attention that hide what should be seen: the past in place of the future, words in place of padding."""
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, times
-from engine.program.names import dotted
+from engine.program.edits import Edits
+from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Op, Tensor
 
 KEY_MASKS = ("src_key_padding_mask", "tgt_key_padding_mask", "memory_key_padding_mask", "key_padding_mask")
 """Arguments that are True where attention is not to look."""
 ATTENTIONS = ("multi_head_attention_forward", "scaled_dot_product_attention")
+KEEPS_PLACES = frozenset("bool to unsqueeze logical_not bitwise_not invert expand clone eq getitem view detach".split())
 HIDES = -1e3
 """A score below it has no weight after a softmax."""
 
@@ -18,7 +20,7 @@ HIDES = -1e3
 def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
     """Scores whose mask hides each place and all before it, and shows what comes after."""
     for op, mask, hides in _masks(diagnosis):
-        if not _hides_the_past(mask, hides=hides):
+        if not _hides(mask, hides=hides, is_hidden=lambda row, column: column <= row):
             continue
         yield diagnosis.warning(
             "past_hidden",
@@ -26,6 +28,35 @@ def past_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
             tensors=(mask.id, *op.outputs[:1]),
             shape=times(mask),
         )
+
+
+@once_a_line
+def diagonal_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A mask of the future that hides each place from itself too, so that the first sees nothing at all."""
+    for op, mask, hides in _masks(diagnosis):
+        if not _hides(mask, hides=hides, is_hidden=lambda row, column: column >= row):
+            continue
+        made = diagnosis.origin(mask.id, KEEPS_PLACES)
+        maker = made if made is not None and made.name in ("triu", "tril") else op
+        yield diagnosis.warning(
+            "diagonal_hidden",
+            maker,
+            tensors=(mask.id, *op.outputs[:1]),
+            fix=_above_the_diagonal(diagnosis, maker),
+            shape=times(mask),
+            mask_line=line(op.span),
+        )
+
+
+def _above_the_diagonal(diagnosis: Diagnosis, op: Op) -> Edits:
+    """`diagonal=1` for a `triu` that begins at the diagonal itself."""
+    code = diagnosis.code
+    call = code.call_at(op.span)
+    if call is None or called(call) != "triu" or argument(op, "diagonal", 1) not in ("", "0"):
+        return ()
+    at = keyword(call, "diagonal")
+    written = at.value if at is not None else call.args[1] if len(call.args) > 1 else None
+    return (code.replace(written, "1") if written is not None else code.argument_added(call, "diagonal=1"),)
 
 
 def _masks(diagnosis: Diagnosis) -> Iterator[tuple[Op, Tensor, bool]]:
@@ -46,14 +77,14 @@ def _goes_into_softmax(diagnosis: Diagnosis, op: Op) -> bool:
     return any(taker.name == "softmax" and argument(taker, "dim", 1) in ("-1", "3") for taker in takers)
 
 
-def _hides_the_past(mask: Tensor, *, hides: bool) -> bool:
-    """Whether the diagonal and what is below it is hidden, and nothing else."""
+def _hides(mask: Tensor, *, hides: bool, is_hidden: Callable[[int, int], bool]) -> bool:
+    """Whether a mask hides just these places, told by row and column."""
     if len(mask.shape) < 2 or mask.shape[-1] != mask.shape[-2] or mask.shape[-1] < 3 or not mask.data:
         return False
     size = mask.shape[-1]
     is_added = mask.dtype.startswith(("float", "bfloat"))
     hidden = (float(each) < HIDES if is_added else bool(each) == hides for each in mask.data)
-    return all(is_so == (at % size <= at // size % size) for at, is_so in enumerate(hidden))
+    return all(is_so == is_hidden(at // size % size, at % size) for at, is_so in enumerate(hidden))
 
 
 def words_hidden(diagnosis: Diagnosis) -> Iterator[Finding]:

@@ -5,14 +5,15 @@ Permuting the batch must permute the result, and changing one sample must not ch
 with axes is not known ends the walk, so that nothing is said.
 """
 
+import math
 import re
 from collections.abc import Iterator
 from itertools import accumulate, islice, pairwise
 from operator import mul
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, line, once_a_line, times
-from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES, SOFTMAXES
+from engine.findings.diagnosis import Diagnosis, argument, line, once_a_line, size_of, times
+from engine.findings.losses import AFTER_LAYERS, ELEMENTWISE_LOSSES, LOSSES, MADE_BY_LAYERS, SOFTMAXES, last_maker
 from engine.ops import family_of
 from engine.trace import Finding, Op, Tensor
 
@@ -34,6 +35,8 @@ POINTWISE = frozenset("add mul div pow act".split())
 FIRST_AXIS = re.compile(r"conv|max_pool|avg_pool|adaptive_|batch_norm|instance_norm|group_norm|interpolate|pad")
 """Ops that keep axis 0."""
 SLICE = re.compile(r"slice\([^()]*\)")
+SQUARES = frozenset("pow square abs".split())
+MOST_BACK = 6
 MOST_OPS = 2_000
 MOST_LOSSES = 4
 
@@ -112,8 +115,36 @@ class _Walk:
         return (
             not is_made
             and given.role not in ("parameter", "buffer")
-            and given.shape[:1] == (self.batch.size,) != given.shape[1:2]
+            and given.shape[:1] == (self.batch.size,)
+            and (given.shape[1:2] != given.shape[:1] or self._is_labelled_by_rows(given))
         )
+
+    def _is_labelled_by_rows(self, given: Tensor) -> bool:
+        """Whether the targets were computed from a column of the data: then axis 0 holds the samples of both."""
+        tensor = self.batch.target.id
+        for _ in range(MOST_BACK):
+            maker = self.diagnosis.maker.get(tensor)
+            if maker is None or not maker.inputs:
+                break
+            if maker.name == "getitem" and maker.inputs[0] == given.id:
+                return (maker.arguments[-1].text or "").startswith("(slice(None, None, None), ")
+            tensor = maker.inputs[0]
+        return False
+
+    def _users(self, given: Tensor) -> list[Op]:
+        """What computes with a tensor for the sake of a gradient."""
+        return [taker for taker in self.diagnosis.takers.get(given.id, ()) if taker.nodes]
+
+    def _differs_along(self, op: Op, given: Tensor, axis: int) -> bool:
+        """Whether what is added are weights or constants of the model with other numbers for each sample."""
+        other, length = self.diagnosis.input_of(op, 1), self.batch.size
+        if other is None or len(given.shape) < 3 or not size_of(other):
+            return False
+        maker = self.diagnosis.maker.get(other.id)
+        held = self.diagnosis.input_of(maker) if maker is not None and maker.name == "getitem" else other
+        at = axis - len(given.shape) + len(other.shape)
+        is_held = held is not None and held.role in ("parameter", "buffer")
+        return is_held and at >= 0 and other.shape[at] == length and math.prod(other.shape[at + 1 :]) > 1
 
     def _follow(self, op: Op, given: Tensor, place: Place) -> None:
         for at, output in enumerate(op.outputs):
@@ -138,6 +169,10 @@ class _Walk:
             return "samples_cut_up" if is_cut else ""
         if op.module is None or not self._is_one_answer_each(given):
             return ""
+        if op.name in REDUCES and _takes_away(op, given, place.axis) and len(self._users(given)) == 1:
+            return "samples_averaged" if place == Place(place.axis) else ""
+        if op.name == "add" and place == Place(place.axis) and self._differs_along(op, given, place.axis):
+            return "samples_told_apart"
         if op.name in SHARES and _dim(op, given) == place.axis and given.shape.count(given.shape[place.axis]) == 1:
             return "samples_share" if self.batch.is_of_classes else ""
         return "samples_as_steps" if place == Place(_takes_for_steps(op, given)) else ""
@@ -165,6 +200,37 @@ class _Walk:
             batch=str(self.batch.size),
             data=diagnosis.say(self.given[given.id]),
             loss_line=line(self.batch.loss.span),
+        )
+
+
+@once_a_line
+def means_compared(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A loss of the mean prediction against the mean target: no sample is held against its own."""
+    roots = {root.tensor for pass_ in diagnosis.ended for root in pass_.roots}
+    for op in diagnosis.trace.ops:
+        if not roots.intersection(op.outputs) or (op.name not in ELEMENTWISE_LOSSES and op.name not in SQUARES):
+            continue
+        pair = diagnosis.maker.get(op.inputs[0]) if op.name in SQUARES else op
+        means = [diagnosis.maker.get(tensor) for tensor in pair.inputs[:2]] if pair is not None else []
+        sides = [diagnosis.input_of(mean) for mean in means if mean is not None and mean.name == "mean"]
+        if pair is None or pair.name not in (*ELEMENTWISE_LOSSES, "sub") or len(sides) != 2:
+            continue
+        given, target = sorted(
+            (side for side in sides if side is not None), key=lambda side: not diagnosis.is_tracked(side.id)
+        )
+        maker = last_maker(diagnosis, given)
+        is_layer = maker is not None and maker.name in MADE_BY_LAYERS | AFTER_LAYERS
+        is_cut = any(size > 1 for made in pair.inputs[:2] for size in diagnosis.tensors[made].shape)
+        if is_cut or not is_layer or diagnosis.is_tracked(target.id) or given.shape[:1] != target.shape[:1]:
+            continue
+        yield diagnosis.warning(
+            "means_compared",
+            op,
+            tensors=(given.id, target.id),
+            name=diagnosis.say(given.id),
+            target=diagnosis.say(target.id),
+            shape=times(given),
+            batch=str(given.shape[0]) if given.shape else "1",
         )
 
 
@@ -234,6 +300,12 @@ def _takes_for_steps(op: Op, given: Tensor) -> int:
     if len(given.shape) != 3 or min(given.shape[:2]) < 2 or op.name not in {*RECURRENT, ATTENTION}:
         return -1
     return 1 if op.name in RECURRENT and op.arguments[-1].text == "True" else 0
+
+
+def _takes_away(op: Op, given: Tensor, axis: int) -> bool:
+    """Whether a reduction runs over an axis, and not over all there are."""
+    gone = {int(number) % len(given.shape) for number in re.findall(r"-?\d+", argument(op, "dim", 1))}
+    return axis in gone and len(gone) < len(given.shape)
 
 
 def _dim(op: Op, given: Tensor) -> int | None:

@@ -279,7 +279,9 @@ def _written(diagnosis: Diagnosis, op: Op) -> ast.Call | None:
     """The call that says the axis: the op's own, or the one that makes the only layer of its kind."""
     code = diagnosis.code
     call = code.call_at(op.span)
-    if call is not None and called(call) == op.name:
+    layer = diagnosis.modules.get(op.module or "")
+    is_layer = layer is not None and layer.type in SOFTMAX_LAYERS  # then `self.softmax(x)` does not say the axis
+    if call is not None and called(call) == op.name and not is_layer:
         return call
     kind = next((layer for layer in SOFTMAX_LAYERS if layer.lower() == op.name.replace("_", "")), None)
     made = [maker for maker in code.calls if kind is not None and called(maker) == kind]

@@ -1,14 +1,12 @@
-"""Results that do not depend on what they should: numbers that are the same whatever the model says, data that is the
-same in each step, rows and labels that were put in different orders."""
+"""Results that do not depend on what they should: data that is the same in each step, settings that nobody reads, rows
+and labels that were put in different orders."""
 
 import ast
 import re
 from collections.abc import Iterator
 from itertools import islice
 
-from engine.findings.class_axis import one_class_alone
-from engine.findings.diagnosis import Diagnosis, fed_by, is_alike, is_zero, line, once_a_line, says, times, walk
-from engine.findings.gradient_flow import flat_ops
+from engine.findings.diagnosis import Diagnosis, fed_by, is_alike, line, once_a_line, says, times, walk
 from engine.findings.losses import ELEMENTWISE_LOSSES, LOSSES
 from engine.findings.optimizers import receiver
 from engine.program.names import called, dotted, keyword
@@ -18,26 +16,6 @@ from engine.trace import Finding, Op, Span, Tensor, Update
 COMPARING = (*LOSSES, *sorted(ELEMENTWISE_LOSSES), "sub", "rsub")
 LEAST_STEPS = 3
 MOST_BEHIND = 400
-
-
-def losses_that_stay(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """A loss with exactly the same value at every step, to whose parameters nothing but zeros came back."""
-    for span, turns in diagnosis.passes_by_place.items() if diagnosis.steps else ():
-        passes = [pass_ for pass_ in turns if pass_.kind == "backward" and len(pass_.roots) == 1]
-        values = {point.loss for point in diagnosis.trace.curve if point.span == span}
-        given = [diagnosis.tensors.get(added.delta or "") for pass_ in passes for added in pass_.accumulations]
-        if len(passes) < LEAST_STEPS or len(values) != 1 or not given or not all(map(is_zero, given)):
-            continue
-        if any(one_class_alone(diagnosis)) or any(flat_ops(diagnosis)):
-            return  # that says why
-        yield diagnosis.warning(
-            "loss_stays",
-            span,
-            tensors=tuple(root.tensor for root in passes[0].roots if root.tensor is not None),
-            name=diagnosis.say(passes[0].roots[0].tensor),
-            value=f"{next(iter(values))}",
-            count=str(len(passes)),
-        )
 
 
 def first_batch_again(diagnosis: Diagnosis) -> Iterator[Finding]:

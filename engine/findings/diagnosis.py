@@ -417,6 +417,25 @@ def extent(tensor: Tensor | None) -> tuple[float, float] | None:
     return (float(summary.min), float(summary.max)) if summary is not None and not summary.nan else None
 
 
+def share_outside(tensor: Tensor | None, low: float, high: float) -> float:
+    """At least which share of its numbers lies outside a range: counted where all are known, else what their mean and
+    spread alone prove."""
+    numbers, summary = numbers_of(tensor), tensor.summary if tensor is not None else None
+    if numbers:
+        return sum(not low <= number <= high for number in numbers) / len(numbers)
+    if summary is None or summary.nan or summary.inf:
+        return 0.0
+    least, most, mean = float(summary.min), float(summary.max), float(summary.mean)
+    spread = float(summary.std) ** 2
+    beyond = max(low - mean, mean - high, 0.0)
+    by_mean = beyond**2 / (beyond**2 + spread) if beyond else 0.0  # Cantelli's inequality
+    if math.isinf(low) or math.isinf(high):
+        return by_mean
+    middle, reach = (low + high) / 2, ((high - low) / 2) ** 2
+    furthest, square = max(abs(least - middle), abs(most - middle)) ** 2, spread + (mean - middle) ** 2
+    return max(by_mean, (square - reach) / (furthest - reach) if furthest > reach else 0.0)
+
+
 def size_of(tensor: Tensor | None) -> float | None:
     """Root mean square of its elements; None when they are unknown or not finite."""
     if tensor is None or tensor.contents != "known" or 0 in tensor.shape:

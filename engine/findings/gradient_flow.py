@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, extent, grouped, is_zero, line, numbers_of, size_of
+from engine.findings.diagnosis import Diagnosis, extent, grouped, is_zero, line, numbers_of, share_outside, size_of
 from engine.trace import Finding, Op, Pass, Span, Tensor
 
 LAYERS = 5
@@ -224,20 +224,13 @@ def saturated_units(diagnosis: Diagnosis) -> Iterator[Finding]:
     fed = {tensor for op in diagnosis.ops_named(PRODUCTS) for tensor in op.inputs[:1]}
 
     def is_saturated(op: Op, result: Tensor) -> bool:
-        share = _share_at_the_ends(result, *SQUASHES[op.name])
+        share = share_outside(result, *SQUASHES[op.name]) if math.prod(result.shape) >= FEW else 0.0
         return share >= SATURATED and result.id in fed and bool(_layer(diagnosis, op))
 
     for ops in _places_where_always(diagnosis, SQUASHES, is_saturated):
         last = ops[-1]
-        share = _share_at_the_ends(diagnosis.tensors[last.outputs[0]], *SQUASHES[last.name])
+        share = share_outside(diagnosis.tensors[last.outputs[0]], *SQUASHES[last.name])
         yield _blocked(diagnosis, "saturated", ops, op=last.name, share=f"{share:.0%}")
-
-
-def _share_at_the_ends(tensor: Tensor, low: float, high: float) -> float:
-    numbers = numbers_of(tensor)
-    if len(numbers) < FEW:
-        return 0.0
-    return sum(not low < number < high for number in numbers) / len(numbers)
 
 
 def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:

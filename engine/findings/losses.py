@@ -3,7 +3,7 @@
 import ast
 from collections.abc import Iterator
 
-from engine.findings.diagnosis import Diagnosis, extent, line, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, line, once_a_line, times
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
 from engine.trace import Finding, Op, Tensor
@@ -134,8 +134,7 @@ def losses_of_the_wrong_kind(diagnosis: Diagnosis) -> Iterator[Finding]:
 
 
 def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
-    given = diagnosis.input_of(op)
-    maker = last_maker(diagnosis, given)
+    maker = last_maker(diagnosis, diagnosis.input_of(op))
     name = maker.name if maker is not None else ""
     if op.name in ("cross_entropy", "binary_cross_entropy_with_logits") and name == "relu":
         return "relu_before_logits_loss"
@@ -143,20 +142,22 @@ def _wrong(diagnosis: Diagnosis, op: Op) -> str | None:
         return "softmax_before_cross_entropy" if name in ("softmax", "sigmoid") else None
     if op.name == "binary_cross_entropy_with_logits":
         return "sigmoid_before_logits_loss" if name in ("sigmoid", "softmax") else None
-    if op.name == "binary_cross_entropy":
-        return "bce_without_sigmoid" if name in (*MADE_BY_LAYERS, "relu") else None
-    ends = extent(given)  # a logarithm of a probability is never above 0
-    return "nll_without_log_softmax" if ends is not None and ends[1] > 1e-6 else None
+    return "bce_without_sigmoid" if op.name == "binary_cross_entropy" and name in (*MADE_BY_LAYERS, "relu") else None
 
 
 def _mended(diagnosis: Diagnosis, op: Op, maker: Op | None, wrong: str) -> Edits:
     if wrong in ("softmax_before_cross_entropy", "sigmoid_before_logits_loss", "relu_before_logits_loss") and maker:
         return _left_out(diagnosis, maker)
-    if wrong == "nll_without_log_softmax" and (maker is None or maker.name not in ("softmax", "sigmoid")):
-        return _renamed(diagnosis, op, {"nll_loss": "cross_entropy"}, {"NLLLoss": "CrossEntropyLoss"})
-    if wrong == "nll_without_log_softmax" and maker is not None and maker.name == "softmax":
-        return _renamed(diagnosis, maker, {"softmax": "log_softmax"}, {"Softmax": "LogSoftmax"})
     return logits_loss(diagnosis, op) if wrong == "bce_without_sigmoid" else ()
+
+
+def logarithms(diagnosis: Diagnosis, op: Op) -> Edits:
+    """The logarithm of a softmax in place of the softmax, or the loss that takes scores in place of the one that takes
+    log-probabilities."""
+    maker = last_maker(diagnosis, diagnosis.input_of(op))
+    if maker is None or maker.name not in ("softmax", "sigmoid"):
+        return _renamed(diagnosis, op, {"nll_loss": "cross_entropy"}, {"NLLLoss": "CrossEntropyLoss"})
+    return _renamed(diagnosis, maker, {"softmax": "log_softmax"}, {"Softmax": "LogSoftmax"})
 
 
 def logits_loss(diagnosis: Diagnosis, op: Op) -> Edits:

@@ -22,6 +22,7 @@ CAUSES = {
     "gradient_": ("diverged", "nan_in_data"),
     "grad_of_non_leaf": ("grad_none_non_leaf",),
     "root_at_zero": ("anomaly_nan",),
+    "softmax_of_masked_row": ("diagonal_hidden",),
     "evaluated_with_grad": ("trained_while_evaluating", "trained_in_eval"),
 }
 """How codes begin, and how those of what they come of; both are about the same tensors, or the place is the same."""
@@ -33,7 +34,10 @@ SAID_BETTER = {
 }
 """Codes that say less than others of the same tensors do."""
 
-POSSIBLE = frozenset(("model_without_optimizer", "trained_while_evaluating", "evaluated_in_train", "target_learns"))
+POSSIBLE = frozenset(
+    "model_without_optimizer trained_while_evaluating evaluated_in_train target_learns real_class_ignored"
+    " reward_minimised".split()
+)
 """Codes of what may be meant, or may come of something else; their sentences say so."""
 
 

@@ -14,8 +14,8 @@ from engine.findings.diagnosis import (
     extent,
     is_alike,
     line,
-    numbers_of,
     once_a_line,
+    share_outside,
     times,
     walk,
 )
@@ -31,7 +31,6 @@ CHOICES = frozenset("gt ge lt le eq ne argmax".split())
 SCALES = frozenset("mul div neg mean sum squeeze".split())
 NOISES = frozenset("randn randn_like normal normal_".split())
 PRODUCTS = ("matmul", "bmm")
-LOGITS = "binary_cross_entropy_with_logits"
 MOST_BEHIND = 300
 NEARLY = 1e-3
 HIDDEN = -1000.0
@@ -121,41 +120,6 @@ def _cut(diagnosis: Diagnosis, op: Op, term: str | None) -> _Cut | None:
             name = "no_grad" if diagnosis.why_unfollowed(maker) == "no_grad" else maker.name
             return _Cut(name, diagnosis.identity(leaf), maker.span)
     return None
-
-
-@once_a_line
-def wrong_kinds_of_numbers(diagnosis: Diagnosis) -> Iterator[Finding]:
-    """KL and binary cross entropy given what they are not defined for, read off the values."""
-    for op in diagnosis.ops_named(("kl_div", "binary_cross_entropy", LOGITS)):
-        given, target = diagnosis.input_of(op), diagnosis.input_of(op, 1)
-        code = _wrong(op, given, target) if given is not None and target is not None else None
-        if code is None or given is None or target is None or op.span is None:
-            continue
-        shown = target if code in ("kl_target_logarithms", "bce_target_outside") else given
-        low, high = extent(shown) or (0.0, 0.0)
-        yield diagnosis.warning(
-            code,
-            op.span,
-            tensors=(given.id, target.id),
-            nodes=op.nodes[-1:],
-            loss=op.name,
-            name=diagnosis.say(shown.id),
-            other=diagnosis.say((target if shown is given else given).id),
-            low=f"{low:.4g}",
-            high=f"{high:.4g}",
-        )
-
-
-def _wrong(op: Op, given: Tensor, target: Tensor) -> str | None:
-    values, wanted = extent(given), extent(target)
-    if target.requires_grad and not given.requires_grad:
-        return "loss_arguments_swapped" if op.name != "kl_div" else None
-    if op.name == "kl_div":
-        if values is not None and values[1] > 1e-6:
-            return "kl_of_probabilities"
-        logarithms = wanted is not None and wanted[0] < 0 and argument(op, "log_target") != "True"
-        return "kl_target_logarithms" if logarithms else None
-    return "bce_target_outside" if wanted is not None and (wanted[0] < -1e-6 or wanted[1] > 1 + 1e-6) else None
 
 
 @once_a_line
@@ -309,19 +273,16 @@ def targets_out_of_reach(diagnosis: Diagnosis) -> Iterator[Finding]:
         if pair is None or maker is None or maker.name.rstrip("_") not in REACH:
             continue
         low, high = REACH[maker.name.rstrip("_")]
-        wanted = numbers_of(pair[1])
-        outside = [number for number in wanted if not low - NEARLY <= number <= high + NEARLY]
-        if len(outside) * 2 <= len(wanted):
+        least, most = extent(pair[1]) or (low, high)
+        if share_outside(pair[1], low - NEARLY, high + NEARLY) <= 0.5:
             continue
         yield diagnosis.warning(
             "targets_out_of_reach",
             maker,
             tensors=(pair[0].id, pair[1].id),
             name=_written(diagnosis, op, pair[1]),
-            least=f"{min(wanted):.4g}",
-            most=f"{max(wanted):.4g}",
-            outside=str(len(outside)),
-            count=str(len(wanted)),
+            least=f"{least:.4g}",
+            most=f"{most:.4g}",
             low=f"{low:g}",
             high="∞" if math.isinf(high) else f"{high:g}",
             loss_line=line(op.span),

@@ -2,21 +2,30 @@
 
 import ast
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
-from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, numbers_of, once_a_line
+from engine.findings.diagnosis import Diagnosis, argument, by_number, fed_by, line, numbers_of, once_a_line, walk
 from engine.findings.losses import LOSS_FUNCTIONS, PASSING
 from engine.findings.optimizers import made_by
 from engine.program.edits import Edits
-from engine.program.names import dotted, keyword
+from engine.program.names import called, dotted, keyword
 from engine.trace import Finding, Op, Pass, Span, Update
 
-KEEPS_SIGN = PASSING | frozenset("mean sum __getitem__ getitem sqrt detach".split())
+KEEPS_SIGN = PASSING | frozenset("mean sum __getitem__ getitem sqrt detach stack cat".split())
 BY_NUMBERS = frozenset("add sub mul div neg rsub".split())
 """Ops of one tensor and a number; those that turn the sign among them."""
 MOST_STEPS = 8
+MOST_BEHIND = 60
+REWARD = re.compile(r"(\w+\.)*(\w*(reward|return|advantage)s?|rets?|[RG]t?)(\[.*\])?")
+"""What a program calls what it wants more of."""
+CURVED = frozenset(("exp", "square"))
+RUNAWAY = 10
+"""How many times further below 0 than a loss began it has to end."""
+LEAST_VALUES = 5
 
 
 @once_a_line
@@ -24,16 +33,25 @@ def uphill(diagnosis: Diagnosis) -> Iterator[Finding]:
     """A loss whose parameters are moved along its gradient instead of against it."""
     by_place = diagnosis.passes_by_place.values()
     single = (passes for passes in by_place if all(len(pass_.roots) == 1 for pass_ in passes))
-    losses = [(sign, passes) for passes in single if (sign := _sign(diagnosis, passes[0]))]
+    losses = [(aim, passes) for passes in single if (aim := _aim(diagnosis, passes[0])) is not None]
     moves = _moves(diagnosis) if losses else {}
-    for sign, passes in losses:
+    for aim, passes in losses:
+        sign = aim.sign
         fed = sorted({leaf for pass_ in passes for leaf in _given(diagnosis, pass_)}, key=by_number)
         wrong = {leaf: moves[leaf] for leaf in fed if leaf in moves and _is_trained(diagnosis, leaf)}
         wrong = {leaf: own for leaf, own in wrong.items() if all(move.direction == sign for move in own)}
-        if wrong and _grows(diagnosis, passes, sign):
-            found = _finding(diagnosis, sign, passes, wrong)
+        if wrong and (aim.code == "reward_minimised" or _grows(diagnosis, passes, sign)):
+            found = _finding(diagnosis, aim, passes, wrong)
             if found is not None:
                 yield found
+
+
+class _Aim(NamedTuple):
+    """What a pass begins at: 1 where it is to be made small, −1 where it is to be made large."""
+
+    sign: int
+    code: str = "loss_negated"
+    """What is wrong when the latter is made small."""
 
 
 class _Move(NamedTuple):
@@ -138,21 +156,95 @@ def _losses(diagnosis: Diagnosis, passes: Sequence[Pass]) -> list[Sequence[float
     return [numbers_of(diagnosis.tensors.get(pass_.roots[0].tensor or "")) for pass_ in passes]
 
 
-def _sign(diagnosis: Diagnosis, pass_: Pass) -> int:
-    """1 when a pass begins at a loss function or at squared differences, −1 when at such a thing negated; 0 for what
-    may as well be made large."""
+def _aim(diagnosis: Diagnosis, pass_: Pass) -> _Aim | None:
+    """What is known of where a pass begins: at a loss function, squared differences or a log-probability, as they are
+    or negated; None for what may as well be made large."""
     tensor: str | None = pass_.roots[0].tensor
-    sign = 1
+    sign, is_rewarded = 1, False
     for _ in range(MOST_STEPS):
         maker = diagnosis.maker.get(tensor or "")
         if maker is None:
-            return 0
+            return None
         if maker.name in LOSS_FUNCTIONS or squares_differences(diagnosis, maker):
-            return sign
-        if _negates(maker):
+            return _Aim(sign)
+        if _is_log_probability(diagnosis, maker):
+            if is_rewarded or not _is_of_a_sample(diagnosis, maker):
+                return _Aim(-sign, "reward_minimised" if is_rewarded else "likelihood_minimised")
+            return None
+        rewarded = _weighed_by_reward(diagnosis, maker)
+        is_rewarded = is_rewarded or rewarded is not None
+        if rewarded is None and _negates(maker):
             sign = -sign
-        tensor = _summand(diagnosis, maker)
-    return 0
+        tensor = rewarded or _summand(diagnosis, maker)
+    return None
+
+
+def _is_log_probability(diagnosis: Diagnosis, op: Op) -> bool:
+    """`distribution.log_prob(value)`."""
+    call = diagnosis.code.call_at(op.span)
+    return call is not None and called(call) == "log_prob" and bool(op.nodes)
+
+
+def _is_of_a_sample(diagnosis: Diagnosis, op: Op) -> bool:
+    """Whether the value that is scored may have been drawn by the program itself, not come as data."""
+    given = {tensor for each in diagnosis.ops_at(op.span) for tensor in each.inputs if not diagnosis.is_tracked(tensor)}
+    makers = (diagnosis.maker.get(tensor) for tensor in islice(walk(given, diagnosis.made_from), MOST_BEHIND))
+    calls = (diagnosis.code.call_at(maker.span) for maker in makers if maker is not None)
+    return any(call is not None and called(call) in ("sample", "rsample", "multinomial") for call in calls)
+
+
+def _weighed_by_reward(diagnosis: Diagnosis, op: Op) -> str | None:
+    """What is multiplied with something that the program calls a reward."""
+    product = diagnosis.code.at(op.span) if op.name == "mul" else None
+    tracked = [tensor for tensor in op.inputs if diagnosis.is_tracked(tensor)]
+    if not isinstance(product, ast.BinOp) or len(tracked) != 1:
+        return None
+    sides = (diagnosis.code.text(product.left), diagnosis.code.text(product.right))
+    return tracked[0] if any(map(REWARD.fullmatch, sides)) else None
+
+
+@once_a_line
+def losses_without_floor(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A loss that falls further and further below 0, with a curved term that enters it with the wrong sign."""
+    players = {span for span, turns in diagnosis.passes_by_place.items() if turns[0].kind == "backward"}
+    for passes in diagnosis.passes_by_place.values() if len(players) == 1 else ():
+        values = [value[0] for value in _losses(diagnosis, passes) if value]
+        if len(values) < LEAST_VALUES or not values[0] > values[len(values) // 2] > values[-1]:
+            continue
+        if values[-1] > -RUNAWAY * max(abs(values[0]), 1.0):
+            continue
+        root = passes[0].roots[0].tensor
+        term = next(_downward(diagnosis, root), None) if root is not None else None
+        if term is None:
+            continue
+        yield diagnosis.warning(
+            "loss_without_floor",
+            term.span,
+            tensors=(*term.inputs[:1], *term.outputs),
+            nodes=term.nodes[:1],
+            loss=diagnosis.say(root),
+            first=f"{values[0]:.4g}",
+            last=f"{values[-1]:.4g}",
+            count=str(len(passes)),
+            pass_line=line(passes[0].span),
+        )
+
+
+def _downward(diagnosis: Diagnosis, root: str) -> Iterator[Op]:
+    """The squares and exponentials that are taken off a loss."""
+    pending = [(root, 1)]
+    for tensor, sign in islice(pending, MOST_BEHIND):
+        maker = diagnosis.maker.get(tensor)
+        if maker is None or not diagnosis.is_followed(tensor):
+            continue
+        if maker.name in CURVED or (maker.name == "pow" and argument(maker, "exponent", 1) in ("2", "2.0")):
+            if sign < 0:
+                yield maker
+            continue
+        if maker.name in ("add", "sub", "rsub") or (len(maker.inputs) == 1 and maker.name in KEEPS_SIGN | BY_NUMBERS):
+            turned = -sign if _negates(maker) else sign
+            flips = {"sub": (1, -1), "rsub": (-1, 1)}.get(maker.name, (1, 1)) if len(maker.inputs) == 2 else (1,)
+            pending += [(given, turned * flip) for given, flip in zip(maker.inputs, flips, strict=False)]
 
 
 def _negates(op: Op) -> bool:
@@ -186,16 +278,18 @@ def squares_differences(diagnosis: Diagnosis, op: Op) -> bool:
     return len(maker.inputs) == 1 or not all(map(diagnosis.is_tracked, maker.inputs))
 
 
-def _finding(diagnosis: Diagnosis, sign: int, passes: Sequence[Pass], wrong: dict[str, list[_Move]]) -> Finding | None:
+def _finding(diagnosis: Diagnosis, aim: _Aim, passes: Sequence[Pass], wrong: dict[str, list[_Move]]) -> Finding | None:
     """Told where the sign is wrong: at the step by hand, at the optimizer that maximizes, or where the loss was
     negated."""
     loss, leaves = passes[0].roots[0].tensor, list(wrong)
     moves = sorted((own[0] for own in wrong.values()), key=_place)
-    told = _where(diagnosis, sign, moves, loss, passes[0].span)
+    told = _where(diagnosis, aim, moves, loss, passes[0].span)
     if told is None:
         return None
     code, span, fix = told
-    known = [value[0] * sign for value in _losses(diagnosis, passes) if value]
+    known = [
+        value[0] * (aim.sign if aim.code == "loss_negated" else 1) for value in _losses(diagnosis, passes) if value
+    ]
     return diagnosis.finding(
         code,
         "error" if len(passes) > 1 and all(map(diagnosis.is_parameter, leaves)) else "warning",
@@ -215,17 +309,20 @@ def _place(move: _Move) -> tuple[int, int]:
 
 
 def _where(
-    diagnosis: Diagnosis, sign: int, moves: Sequence[_Move], loss: str | None, pass_span: Span | None
+    diagnosis: Diagnosis, aim: _Aim, moves: Sequence[_Move], loss: str | None, pass_span: Span | None
 ) -> tuple[str, Span | None, Edits] | None:
     """The code of the finding, its place, and edits that turn the sign."""
     move = moves[0]
     if move.step is None:
         places = dict.fromkeys(move.span for move in moves)
         return "uphill_by_hand", move.span, tuple(edit for place in places for edit in _turned(diagnosis, place))
-    if sign > 0:
+    if aim.sign > 0:
         return "maximize_of_loss", *_maximized_at(diagnosis, move.step)
-    if len({step.span for step in diagnosis.steps}) > 1:
+    if len({step.span for step in diagnosis.steps}) > 1 and aim.code != "reward_minimised":
         return None  # two players: one may be meant to lose
+    if aim.code != "loss_negated":
+        maker = diagnosis.maker.get(loss or "")
+        return aim.code, maker.span if maker is not None else pass_span, ()
     return "loss_negated", _negated_at(diagnosis, loss) or pass_span, ()
 
 

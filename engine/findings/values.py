@@ -4,7 +4,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, times
+from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of, once_a_line, times
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
 from engine.program.edits import Edits
 from engine.program.names import called, dotted
@@ -101,11 +101,21 @@ def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
     result = diagnosis.output_of(op)
     if result is None or result.dtype not in WHOLE or op.name not in ARITHMETIC or len(op.arguments) < 2:
         return None
+    users = list(diagnosis.takers.get(result.id, ()))
+    users += [later for user in users if user.name in ARITHMETIC for later in diagnosis.takers.get(user.outputs[0], ())]
+    if any(user.name in ("remainder", "bitwise_and") for user in users):
+        return None  # counted in a circle on purpose
+    low, high = WHOLE[result.dtype]
     first, second = (_operand(diagnosis, op, at) for at in (0, 1))
+    if len(op.inputs) == 1 and not first and len(second) == 1:
+        first = extent(diagnosis.input_of(op)) or ()
+        for end in first:
+            exact = ARITHMETIC[op.name](end, second[0])
+            if not low <= exact <= high:
+                return _changed(diagnosis, op, "number_wrapped", result, exact, low + (exact - low) % (high - low + 1))
     size = max(len(first), len(second))
     if not first or not second or len(first) not in (1, size) or len(second) not in (1, size) or op.broadcast:
         return None
-    low, high = WHOLE[result.dtype]
     for at in range(size):
         exact = ARITHMETIC[op.name](first[at % len(first)], second[at % len(second)])
         if not low <= exact <= high:

@@ -128,7 +128,7 @@ for i in range(3):
     Case("product_of_unnormalised", 5, {"rows": "6"}, SIMILAR.replace("DIM", "0")),
     Case("rows_in_another_order", 7, {"scores": "scores", "targets": "tags"}, TAGGED.replace("SCORES", "scores")),
     Case("state_detached_each_step", 7, {"count": "6"}, CELL.replace("STATE", "h.detach()")),
-    Case("targets_out_of_reach", 6, {"op": "sigmoid", "outside": "6"}, REGRESSION.replace("SCALE", "+ 200")),
+    Case("targets_out_of_reach", 6, {"op": "sigmoid"}, REGRESSION.replace("SCALE", "+ 200")),
     Case("sample_without_gradient", 8, {"leaves": "enc.weight, enc.bias"}, DRAWN.replace("SAMPLE", "sample")),
     Case("backward_ignores_gradient", 12, {"function": "Cube", "given": "coming"}, CUBE.replace("SLOPE", "3 * x ** 2")),
     Case("term_of_choices", 7, {"op": "gt"}, OVERLAP.replace("PREDICTED", "(p > 0.5).float()")),
@@ -186,7 +186,7 @@ for x in torch.randn(5, 4, 2):
     made.append(out(h))
 torch.stack(made).pow(2).sum().backward()
 """),
-    Case("targets_out_of_reach", 6, {"op": "relu", "count": "5"}, """net = nn.Linear(3, 1)
+    Case("targets_out_of_reach", 6, {"op": "relu"}, """net = nn.Linear(3, 1)
 def predict(x):
     return F.relu(net(x)).squeeze(1)
 x, depth = torch.randn(5, 3), -torch.rand(5) - 1

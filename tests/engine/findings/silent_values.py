@@ -174,7 +174,7 @@ for epoch in range(3):
         ("t[it[k:k + bs]]", "t[ix[k:k + bs]]"),
         ("    it = torch.randperm(t.size(0))\n", ""),
     )),
-    Pair("loss_stays", 12, """model = nn.Linear(4, 1)
+    Pair("gradient_flattened", 10, """model = nn.Linear(4, 1)
 opt = torch.optim.Adam(model.parameters(), lr=0.01)
 X = torch.randn(50, 4); y = X.sum(1, keepdim=True)
 w = torch.zeros(1, requires_grad=True)
@@ -898,7 +898,7 @@ print(loss.item())
 """, (
         ("        self.x = self.x[torch.randperm(len(self.x))]\n        self.t = self.t[torch.randperm(len(self.t))]", "        p = torch.randperm(len(self.x))\n        self.x, self.t = self.x[p], self.t[p]"),
     )),
-    Pair("loss_stays", 11, """net = nn.Linear(4, 3)
+    Pair("gradient_flattened", 10, """net = nn.Linear(4, 3)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 X = torch.randn(20, 4); y = torch.randint(0, 3, (20,))
 for it in range(5):

@@ -19,6 +19,7 @@ from tests.engine.findings import (
     silent,
     silent_batch,
     silent_causes,
+    silent_given,
     silent_meant,
     silent_no_effect,
     silent_training,
@@ -36,6 +37,7 @@ TRIGGERS = (
     *silent_meant.TRIGGERS,
     *silent_values.TRIGGERS,
     *silent_batch.TRIGGERS,
+    *silent_given.TRIGGERS,
 )
 NEAR_MISSES = (
     *silent.NEAR_MISSES,
@@ -45,6 +47,7 @@ NEAR_MISSES = (
     *silent_meant.NEAR_MISSES,
     *silent_values.NEAR_MISSES,
     *silent_batch.NEAR_MISSES,
+    *silent_given.NEAR_MISSES,
 )
 CASES = first_quick((case.code, case) for case in TRIGGERS)
 MISSES = first_quick(NEAR_MISSES)
@@ -61,12 +64,12 @@ MENDED = {
     "softmax_over_batch", "argmax_over_batch", "argmax_over_all", "classes_on_the_last_axis", "last_of_the_pair",
     "learning_rate_zero", "uphill_by_hand", "maximize_of_loss", "setting_without_effect", "batch_taken_for_time",
     "product_of_unnormalised", "sample_without_gradient", "closure_adds_up", "optimizer_of_another_model",
-    "target_learns",
+    "target_learns", "sign_taken_for_addition", "diagonal_hidden",
 }  # fmt: skip
 """Codes that have a certain fix for all of their programs, or for these."""
 MENDED_PARTLY = {
     "target_learns": {0},
-    "create_graph_in_backward": {0}, "evaluated_in_train": {0, 1, 2, 3}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
+    "create_graph_in_backward": {0}, "diagonal_hidden": {0}, "evaluated_in_train": {0, 1, 2, 3}, "evaluated_with_grad": {0}, "leaf_recreated": {0}, "learning_rate_zero": {0, 1},
     "model_without_optimizer": {0}, "not_in_optimizer": {0, 1}, "optimizer_holds_others": {0}, "result_dropped": {0}, "root_of_negative": {0},
     "step_without_backward": {1}, "tensor_not_parameter": {0}, "uphill_by_hand": {0, 1, 2, 3, 5, 6, 8},
 }  # fmt: skip

@@ -1,0 +1,109 @@
+"""Results that cannot change: differences of equal things, and ops where the gradient ends because what comes out is
+the same whatever comes in."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from engine.findings.axes import ATTENTION, RECURRENT
+from engine.findings.class_axis import one_class_alone
+from engine.findings.diagnosis import Diagnosis, grouped, is_alike, is_zero, once_a_line, size_of
+from engine.findings.gradient_flow import PRODUCTS, RELUS, SQUASHES, flat_ops
+from engine.findings.losses import ELEMENTWISE_LOSSES
+from engine.findings.recurrent import CELLS
+from engine.trace import Finding, Op, Tensor, Visit
+
+SAID_ELSEWHERE = frozenset((*RELUS, *SQUASHES, *PRODUCTS))
+"""Ops that other families look at."""
+OF_SEQUENCES = frozenset((*CELLS, *RECURRENT, ATTENTION, "scaled_dot_product_attention", "softmax"))
+"""A sequence of one step has one key and no state before it: their weights are then right to get nothing."""
+COMPARING = ("sub", "div", *sorted(ELEMENTWISE_LOSSES))
+LEAST_TURNS = 3
+ROUNDING = 1e-4
+"""Of the largest gradient: a normalisation over one number gives not quite 0."""
+
+
+@once_a_line
+def compared_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A difference, a ratio or a distance of two things that were computed alike from the same parameters."""
+    turns = grouped(diagnosis.ops_named(COMPARING) if diagnosis.steps else (), lambda op: op.span)
+    for span, ops in turns.items():
+        if span is None or len(ops) < LEAST_TURNS or not all(_is_of_equals(diagnosis, op) for op in ops):
+            continue
+        if not any(map(diagnosis.reaches_a_pass, ops)):
+            continue
+        op = ops[0]
+        yield diagnosis.warning(
+            "compared_with_itself",
+            op,
+            tensors=tuple(dict.fromkeys(op.inputs)),
+            name=diagnosis.say(op.inputs[0]),
+            other=diagnosis.say(op.inputs[1]),
+            value="1" if op.name == "div" else "0",
+            count=str(len(ops)),
+        )
+
+
+def _is_of_equals(diagnosis: Diagnosis, op: Op) -> bool:
+    one, other = diagnosis.input_of(op), diagnosis.input_of(op, 1)
+    if one is None or other is None or not (diagnosis.is_followed(one.id) and diagnosis.is_followed(other.id)):
+        return False
+    if one.id == other.id:
+        return True
+    is_alone = diagnosis.elements(one.id) < 2 or diagnosis.elements(other.id) < 2
+    if is_alone or not size_of(one) or one.shape != other.shape or not is_alike(one, other):
+        return False
+    return diagnosis.leaves_behind([one.id]) == diagnosis.leaves_behind([other.id])
+
+
+@once_a_line
+def flattened(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """The op that turned a gradient into zeros, where what lies behind it got nothing else in any pass."""
+    counts = Counter(added.tensor for _, added in diagnosis.accumulations)
+    starved = {leaf for leaf, count in counts.items() if count >= LEAST_TURNS} & diagnosis.held - _alive(diagnosis)
+    for pass_ in diagnosis.ended[:1] if starved else ():
+        for visit in pass_.visits:
+            behind = _behind_zeros(diagnosis, visit)
+            leaves = [leaf for leaf in behind if leaf in starved]
+            op = diagnosis.op_of_node(visit.node)
+            if op is None or not leaves or len(leaves) < len(behind):
+                continue
+            if op.name in SAID_ELSEWHERE | OF_SEQUENCES or any(_said_better(diagnosis)):
+                return
+            yield diagnosis.warning(
+                "gradient_flattened",
+                op,
+                tensors=(*op.outputs[:1], *leaves[:8]),
+                nodes=(visit.node,),
+                name=diagnosis.say(op.outputs[0] if op.outputs else None),
+                leaves=diagnosis.say_all(leaves),
+                count=str(counts[leaves[0]]),
+                shape="×".join(map(str, _shape(diagnosis.input_of(op)))),
+            )
+            return
+
+
+def _alive(diagnosis: Diagnosis) -> set[str]:
+    """The leaves that got more than the rounding of zeros from some pass."""
+    given = [(added.tensor, size_of(diagnosis.tensors.get(added.delta or ""))) for _, added in diagnosis.accumulations]
+    least = ROUNDING * max((size for _, size in given if size is not None), default=0.0)
+    return {leaf for leaf, size in given if size is None or size > least}
+
+
+def _said_better(diagnosis: Diagnosis) -> Iterator[Finding]:
+    for family in (one_class_alone, flat_ops, compared_with_themselves):
+        yield from family(diagnosis)
+
+
+def _behind_zeros(diagnosis: Diagnosis, visit: Visit) -> list[str]:
+    """The leaves that lie behind the zeros which a node sent on, of a gradient that was none."""
+    if all(is_zero(diagnosis.tensors.get(entered or "")) for entered in visit.entered if entered is not None):
+        return []
+    edges = diagnosis.nodes[visit.node].edges if visit.node in diagnosis.nodes else ()
+    sent = zip(edges, visit.left, strict=False)
+    zeros = [edge.to for edge, left in sent if edge.to is not None and is_zero(diagnosis.tensors.get(left or ""))]
+    leaves = (diagnosis.nodes[node].variable for node in diagnosis.reached_from(zeros))
+    return [leaf for leaf in leaves if leaf is not None]
+
+
+def _shape(tensor: Tensor | None) -> tuple[int, ...]:
+    return tensor.shape if tensor is not None else ()

@@ -1,0 +1,154 @@
+"""Losses held against what each of their arguments has to be: log-probabilities, probabilities, signs, logarithms of
+rates. The recorded values tell, whatever the program calls them."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeAlias
+
+from engine.findings.diagnosis import Diagnosis, argument, extent, line, number, numbers_of, once_a_line
+from engine.findings.losses import CLASS_LOSSES, PASSING, last_maker, logarithms
+from engine.trace import Finding, Op, Tensor
+
+NEARLY = 1e-6
+ABOVE_ZERO = ("exp", "softplus")
+"""Ops whose results are rates or scales, and no logarithms of them."""
+PICKS = PASSING | {"getitem", "stack", "index_select", "long"}
+Test: TypeAlias = "Callable[[Diagnosis, Op, Tensor], bool]"
+
+
+class _Rule(NamedTuple):
+    """What one argument of a loss may not be."""
+
+    code: str
+    at: int
+    is_wrong: Test
+
+
+def _above_zero(_: Diagnosis, __: Op, given: Tensor) -> bool:
+    """No logarithm of a probability is above 0."""
+    ends = extent(given)
+    return ends is not None and ends[1] > NEARLY
+
+
+def _below_zero(_: Diagnosis, op: Op, target: Tensor) -> bool:
+    ends = extent(target)
+    return ends is not None and ends[0] < 0 and argument(op, "log_target") != "True"
+
+
+def _no_fraction(_: Diagnosis, __: Op, target: Tensor) -> bool:
+    ends = extent(target)
+    return ends is not None and not -NEARLY <= ends[0] <= ends[1] <= 1 + NEARLY
+
+
+def _without_signs(_: Diagnosis, __: Op, target: Tensor) -> bool:
+    """Labels 0 and 1 where −1 and 1 are asked for."""
+    return extent(target) in ((0.0, 1.0), (0.0, 0.0))
+
+
+def _is_rate(diagnosis: Diagnosis, op: Op, given: Tensor) -> bool:
+    maker = last_maker(diagnosis, given)
+    return maker is not None and maker.name in ABOVE_ZERO and argument(op, "log_input") != "False"
+
+
+def _is_swapped(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
+    given = diagnosis.input_of(op)
+    return given is not None and target.requires_grad and not given.requires_grad
+
+
+def _shares_one(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
+    """Probabilities of a softmax, which add up to 1 in each row, against rows with several ones."""
+    given, maker = diagnosis.input_of(op), last_maker(diagnosis, diagnosis.input_of(op))
+    is_softmax = op.name == "cross_entropy" or (maker is not None and maker.name == "softmax")
+    if given is None or not is_softmax or target.shape != given.shape or len(target.shape) != 2 or target.shape[1] < 2:
+        return False
+    numbers, summary = numbers_of(target), target.summary
+    total = sum(numbers) if numbers else float(summary.mean) * target.shape[0] * target.shape[1] if summary else 0.0
+    are_labels = set(numbers) == {0.0, 1.0} or (summary is not None and _are_labels(target))
+    return are_labels and total > target.shape[0] * (1 + NEARLY)
+
+
+def _are_labels(target: Tensor) -> bool:
+    """Whether all numbers are 0 or 1, by their figures: then the sum is that of the squares."""
+    summary = target.summary
+    count = target.shape[0] * target.shape[1]
+    if summary is None or (summary.min, summary.max) != (0, 1):
+        return False
+    ones = count - summary.zeros
+    return abs(float(summary.norm) ** 2 - ones) < 0.01 * ones and abs(float(summary.mean) * count - ones) < 0.01 * ones
+
+
+def _ignores_a_class(diagnosis: Diagnosis, op: Op, target: Tensor) -> bool:
+    """`ignore_index` of a class that as many samples have as of others; padding comes in rows of several places."""
+    ignored, numbers = number(argument(op, "ignore_index", 5)), numbers_of(target)
+    given = diagnosis.input_of(op)
+    if ignored is None or ignored < 0 or not numbers or given is None or len(given.shape) != 2:
+        return False
+    first: Tensor | None = target
+    while first is not None:
+        if len(first.shape) > 1:
+            return False
+        maker = diagnosis.maker.get(first.id)
+        first = diagnosis.input_of(maker) if maker is not None and maker.name in PICKS else None
+    classes = given.shape[1]
+    is_whole = len(set(numbers)) == classes
+    return is_whole and classes > 1 and list(numbers).count(ignored) * 2 * classes >= len(numbers)
+
+
+_LOGARITHMS = _Rule("nll_without_log_softmax", 0, _above_zero)
+_LABELS = (_Rule("loss_arguments_swapped", 1, _is_swapped), _Rule("bce_target_outside", 1, _no_fraction))
+_ONE_CLASS = _Rule("softmax_of_several_labels", 1, _shares_one)
+_IGNORED = _Rule("real_class_ignored", 1, _ignores_a_class)
+
+RULES: dict[str, tuple[_Rule, ...]] = {
+    "nll_loss": (_LOGARITHMS, _IGNORED),
+    "ctc_loss": (_LOGARITHMS,),
+    "cross_entropy": (_ONE_CLASS, _IGNORED),
+    "kl_div": (_Rule("kl_of_probabilities", 0, _above_zero), _Rule("kl_target_logarithms", 1, _below_zero)),
+    "binary_cross_entropy": (*_LABELS, _ONE_CLASS),
+    "binary_cross_entropy_with_logits": _LABELS,
+    "multilabel_soft_margin_loss": _LABELS,
+    "cosine_embedding_loss": (_Rule("target_without_signs", 2, _without_signs),),
+    "margin_ranking_loss": (_Rule("target_without_signs", 2, _without_signs),),
+    "hinge_embedding_loss": (_Rule("target_without_signs", 1, _without_signs),),
+    "soft_margin_loss": (_Rule("target_without_signs", 1, _without_signs),),
+    "poisson_nll_loss": (_Rule("rate_for_its_logarithm", 0, _is_rate),),
+}
+"""For each loss what its arguments may not be, in the order in which it is asked."""
+
+
+@once_a_line
+def losses_given_something_else(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Arguments that a loss takes without an error, and that are not what it computes with."""
+    for op in diagnosis.ops_named(RULES):
+        found = _broken(diagnosis, op) if op.span is not None else None
+        if found is not None:
+            yield _said(diagnosis, op, *found)
+
+
+def _broken(diagnosis: Diagnosis, op: Op) -> tuple[_Rule, Tensor] | None:
+    for rule in RULES[op.name]:
+        given = diagnosis.input_of(op, rule.at)
+        if given is not None and rule.is_wrong(diagnosis, op, given):
+            return rule, given
+    return None
+
+
+def _said(diagnosis: Diagnosis, op: Op, rule: _Rule, given: Tensor) -> Finding:
+    is_swapped = rule.code == "loss_arguments_swapped"
+    shown, other = (diagnosis.input_of(op) or given, given) if is_swapped else (given, diagnosis.input_of(op, 1))
+    low, high = extent(shown) or (0.0, 0.0)
+    maker = last_maker(diagnosis, diagnosis.input_of(op))
+    return diagnosis.warning(
+        rule.code,
+        op.span,
+        tensors=op.inputs[:2] if op.name not in CLASS_LOSSES else op.inputs[:1],
+        nodes=op.nodes[-1:],
+        fix=logarithms(diagnosis, op) if rule is _LOGARITHMS else (),
+        loss=op.name,
+        name=diagnosis.say(shown.id),
+        other=diagnosis.say(other.id if other is not None else None),
+        low=f"{low:.4g}",
+        high=f"{high:.4g}",
+        op=maker.name if maker is not None else "",
+        op_line=line(maker.span if maker is not None else None),
+        ignored=argument(op, "ignore_index", 5),
+    )

@@ -1,0 +1,210 @@
+"""Data that is not what it is taken for because it is shared: one tensor kept many times, a dataset changed by being
+read, the same random numbers in every step, inputs that are their own targets."""
+
+from collections.abc import Iterator
+from itertools import islice, pairwise
+
+from engine.findings.axes import ATTENTION, KEEPS_AXES, RECURRENT, RESHAPES
+from engine.findings.diagnosis import Diagnosis, fed_by, grouped, is_alike, line, numbers_of, once_a_line, size_of, walk
+from engine.ops import DETACHES
+from engine.program.names import called
+from engine.program.tree import covers
+from engine.trace import Finding, Op, Tensor
+
+JOINS = ("stack", "cat")
+CHANGES = ("add_", "sub_", "mul_", "div_")
+DRAWS = ("rand", "randn", "randint", "randperm", "normal", "multinomial", "bernoulli", "rand_like", "randn_like")
+KEEPS_ORDER = frozenset((*RESHAPES, *DETACHES, "flatten", "contiguous", "clone", "long", "to"))
+LOOKS_ASIDE = frozenset((ATTENTION, *RECURRENT))
+"""Ops by which a place knows of others."""
+KEEPS_PLACES = KEEPS_AXES | KEEPS_ORDER | LOOKS_ASIDE | {"transpose", "permute"}
+TURNS_ROUND = ("t", "T", "mT", "transpose")
+LEAST_KEPT = 4
+LEAST_TURNS = 3
+MOST_BACK = 80
+MOST_BEHIND = 400
+
+
+@once_a_line
+def one_tensor_many_times(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A list of what a tensor was at several times, which holds the tensor itself: each entry is what it is now."""
+    for op in diagnosis.ops_named(JOINS):
+        kept = {diagnosis.identity(_undetached(diagnosis, tensor)) for tensor in op.inputs}
+        if len(op.inputs) < LEAST_KEPT or len(kept) > 1:
+            continue
+        (tensor,) = kept
+        now = diagnosis.op_at[op.id]
+        writes = [
+            write
+            for write in diagnosis.trace.ops[:now]
+            if write.in_place and write.inputs and diagnosis.identity(write.inputs[0]) == tensor
+        ]
+        if len(writes) < 2 or diagnosis.is_tracked(tensor):
+            continue
+        yield diagnosis.warning(
+            "one_tensor_many_times",
+            writes[-1],
+            tensors=(op.inputs[0], *op.outputs[:1]),
+            name=diagnosis.say(op.inputs[0]),
+            count=str(len(op.inputs)),
+            join_line=line(op.span),
+            times=str(len(writes)),
+        )
+
+
+def _undetached(diagnosis: Diagnosis, tensor: str) -> str:
+    maker = diagnosis.maker.get(diagnosis.identity(tensor))
+    return maker.inputs[0] if maker is not None and maker.name in DETACHES and maker.inputs else tensor
+
+
+@once_a_line
+def changed_by_reading(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """A `__getitem__` that writes into a view of the data it keeps: each epoch reads what the one before left."""
+    readers = [function for function in diagnosis.code.functions if function.name == "__getitem__"]
+    taken: dict[tuple[str, str | None], int] = {}
+    for op in diagnosis.ops_named(("getitem",) if readers else ()):
+        if not op.view or op.span is None or not any(covers(reader, op.span.line) for reader in readers):
+            continue
+        row = (diagnosis.identity(op.inputs[0]), op.arguments[-1].text)
+        taken[row] = taken.get(row, 0) + 1
+        writes = (taker for taker in diagnosis.takers.get(op.outputs[0], ()) if taker.inputs[0] == op.outputs[0])
+        write = next((taker for taker in writes if taker.name in CHANGES and taker.in_place), None)
+        if write is None or taken[row] < 2:
+            continue
+        yield diagnosis.warning(
+            "changed_by_reading",
+            write,
+            tensors=(op.inputs[0], *write.outputs[:1]),
+            name=diagnosis.say(op.inputs[0]),
+            view=diagnosis.say(op.outputs[0]),
+            row_line=line(op.span),
+        )
+
+
+@once_a_line
+def drawn_again(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Random numbers that are the same in every step because the generator is seeded anew before each."""
+    seeds = [call for call in diagnosis.code.calls if called(call) == "manual_seed"]
+    seeds = [call for call in seeds if diagnosis.code.in_loop(call) or diagnosis.code.function(call) is not None]
+    turns = grouped(diagnosis.ops_named(DRAWS) if seeds and diagnosis.steps else (), lambda op: op.span)
+    for span, ops in turns.items():
+        first = diagnosis.output_of(ops[0])
+        if span is None or len(ops) < LEAST_TURNS or first is None or diagnosis.elements(first.id) < 2:
+            continue
+        if not size_of(first) or not all(is_alike(first, diagnosis.output_of(op)) for op in ops[1:]):
+            continue
+        if not _each_trains(diagnosis, ops):
+            continue
+        yield diagnosis.warning(
+            "drawn_again",
+            seeds[0],
+            tensors=(first.id,),
+            draw=diagnosis.code.excerpt(span),
+            draw_line=line(span),
+            count=str(len(ops)),
+        )
+
+
+def _each_trains(diagnosis: Diagnosis, ops: list[Op]) -> bool:
+    """Whether what each draw gave went into a pass for the same leaves before the next one."""
+    moments = [diagnosis.op_step.get(op.id, -1) for op in ops]
+    passes = [(diagnosis.pass_step.get(pass_.id, -1), frozenset(fed_by(pass_))) for pass_ in diagnosis.ended]
+    fed = [
+        frozenset[str]().union(*(leaves for at, leaves in passes if begin < at < end))
+        for begin, end in pairwise(moments)
+    ]
+
+    def taken(tensor: str) -> Iterator[str]:
+        for taker in diagnosis.takers.get(tensor, ()):
+            yield from taker.outputs
+
+    used = islice(walk(ops[0].outputs, taken), MOST_BACK)
+    makers = (diagnosis.maker.get(tensor) for tensor in used)
+    return bool(frozenset.intersection(*fed)) and any(
+        maker is not None and diagnosis.reaches_a_pass(maker) for maker in makers
+    )
+
+
+@once_a_line
+def inputs_as_targets(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Tokens scored against themselves at their own places: the model is asked for what it was just given."""
+    for op in diagnosis.ops_named(("cross_entropy",)):
+        target = diagnosis.input_of(op, 1)
+        wanted = _unordered(diagnosis, target)
+        if op.iteration or target is None or wanted is None or len(wanted.shape) != 2 or wanted.shape[1] < 2:
+            continue
+        lookup = _looked_up(diagnosis, op.inputs[0], wanted.shape)
+        given = diagnosis.input_of(lookup) if lookup is not None else None
+        if lookup is None or given is None or _unordered(diagnosis, given) is not wanted or given.shape != wanted.shape:
+            continue
+        yield diagnosis.warning(
+            "input_as_target",
+            op.span,
+            tensors=(given.id, target.id),
+            nodes=op.nodes[-1:],
+            name=diagnosis.say(wanted.id),
+            loss=op.name,
+            lookup_line=line(lookup.span),
+        )
+
+
+def _unordered(diagnosis: Diagnosis, tensor: Tensor | None) -> Tensor | None:
+    """The tensor whose numbers these are, in the same order."""
+    for _ in range(MOST_BACK):
+        maker = diagnosis.maker.get(tensor.id) if tensor is not None else None
+        if maker is None or maker.name not in KEEPS_ORDER:
+            break
+        tensor = diagnosis.input_of(maker)
+    return tensor
+
+
+def _looked_up(diagnosis: Diagnosis, scores: str, shape: tuple[int, ...]) -> Op | None:
+    """The embedding from which a model of sequences leads to scores, each at the place of its token."""
+    tensor, is_placed = scores, False
+    for _ in range(MOST_BACK):
+        maker, record = diagnosis.maker.get(tensor), diagnosis.tensors.get(tensor)
+        if record is not None and len(record.shape) == 3 and not is_placed:
+            if record.shape[:2] != shape:
+                return None
+            is_placed = True
+        if maker is None or maker.name == "embedding":
+            return maker if is_placed and _looks_aside(diagnosis, scores) else None
+        if maker.name not in KEEPS_PLACES or maker.outputs[0] != tensor:
+            return None
+        size = diagnosis.elements(tensor)
+        followed = [given for given in maker.inputs if diagnosis.is_followed(given)]
+        tensor = next((given for given in followed if diagnosis.elements(given) == size), (*followed, "")[0])
+    return None
+
+
+def _looks_aside(diagnosis: Diagnosis, scores: str) -> bool:
+    """Whether a place may know of others."""
+    makers = (diagnosis.maker.get(tensor) for tensor in islice(walk([scores], diagnosis.made_from), MOST_BEHIND))
+    return any(maker is not None and maker.name in LOOKS_ASIDE for maker in makers)
+
+
+@once_a_line
+def rows_matched_with_themselves(diagnosis: Diagnosis) -> Iterator[Finding]:
+    """Similarities `z @ z.T` whose targets are the rows' own places: each is most like itself by construction."""
+    for op in diagnosis.ops_named(("cross_entropy",)):
+        scores, targets = diagnosis.input_of(op), list(numbers_of(diagnosis.input_of(op, 1)))
+        size = len(targets)
+        if scores is None or size < LEAST_TURNS or scores.shape != (size, size) or targets != list(range(size)):
+            continue
+        product = diagnosis.origin(scores.id, ("div", "mul", "clone", "contiguous"))
+        turned = diagnosis.maker.get(product.inputs[-1]) if product is not None and product.inputs else None
+        if product is None or turned is None or product.name not in ("matmul", "mm") or turned.name not in TURNS_ROUND:
+            continue
+        if turned.inputs[0] != product.inputs[0]:
+            continue
+        yield diagnosis.warning(
+            "row_matched_with_itself",
+            op.span,
+            tensors=(product.inputs[0], *op.inputs[:2]),
+            nodes=op.nodes[-1:],
+            product=diagnosis.code.excerpt(product.span),
+            product_line=line(product.span),
+            name=diagnosis.say(product.inputs[0]),
+            targets=diagnosis.say(op.inputs[1]),
+            size=str(size),
+        )

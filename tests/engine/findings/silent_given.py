@@ -1,0 +1,355 @@
+"""Losses given something else than they take, gradients that end, states and data that are not what they seem; each
+with what makes it right."""
+
+from tests.engine.findings.silent import Case
+from tests.engine.findings.silent_values import Pair
+
+STEP = "    opt.zero_grad(); loss.backward(); opt.step()\n"
+PAIRS = (
+    # losses and their arguments
+    Pair("target_without_signs", 8, """net = nn.Linear(4, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+a, b, same = torch.randn(300, 4), torch.randn(300, 4), torch.randint(0, 2, (300,)).float()
+for _ in range(3):
+    loss = F.cosine_embedding_loss(net(a), net(b), same)
+""" + STEP, (("), same)", "), same * 2 - 1)"),)),
+    Pair("target_without_signs", 8, """rank = nn.Linear(4, 1)
+opt = torch.optim.Adam(rank.parameters())
+left, right = torch.randn(8, 4), torch.randn(8, 4); better = (left.sum(1) > right.sum(1)).float()
+criterion = nn.MarginRankingLoss(0.1)
+loss = criterion(rank(left).squeeze(1), rank(right).squeeze(1), better)
+opt.zero_grad(); loss.backward(); opt.step()
+""", (("better)\nopt", "better * 2 - 1)\nopt"),)),
+    Pair("softmax_of_several_labels", 8, """net = nn.Sequential(nn.Linear(5, 4), nn.Softmax(dim=-1))
+opt = torch.optim.Adam(net.parameters())
+x = torch.randn(100, 5); genres = (x[:, :4] > -0.5).float()
+for _ in range(3):
+    loss = nn.BCELoss()(net(x), genres)
+""" + STEP, (("nn.Softmax(dim=-1)", "nn.Sigmoid()"),)),
+    Pair("softmax_of_several_labels", 6, """net = nn.Linear(5, 3)
+x, parts = torch.randn(4, 5), torch.tensor([[1., 1, 0], [0, 1, 1], [1, 0, 0], [0, 0, 1]])
+loss = F.cross_entropy(net(x), parts)
+loss.backward()
+""", (("[1., 1, 0], [0, 1, 1]", "[1., 0, 0], [0, 0.5, 0.5]"),)),
+    Pair("rate_for_its_logarithm", 7, """net = nn.Sequential(nn.Linear(3, 1), nn.Softplus())
+x, calls = torch.randn(20, 3), torch.poisson(torch.full((20, 1), 4.0))
+criterion = nn.PoissonNLLLoss()
+criterion(net(x), calls).backward()
+""", (("PoissonNLLLoss()", "PoissonNLLLoss(log_input=False)"),)),
+    Pair("rate_for_its_logarithm", 7, """w = torch.zeros(3, requires_grad=True)
+x, n = torch.randn(9, 3), torch.ones(9)
+mu = torch.exp(x @ w)
+loss = F.poisson_nll_loss(mu, n)
+loss.backward()
+""", (("torch.exp(x @ w)", "x @ w"),)),
+    Pair("real_class_ignored", 8, """net = nn.Linear(4, 3)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, kind = torch.randn(30, 4), torch.arange(30) % 3
+for _ in range(3):
+    loss = F.cross_entropy(net(x), kind, ignore_index=0)
+""" + STEP, ((", ignore_index=0", ""), ("kind = torch.randn(30, 4), torch.arange(30) % 3", "kind = torch.randn(30, 4), (torch.arange(30) % 3).view(5, 6).flatten()"))),
+    Pair("real_class_ignored", 8, """net = nn.Sequential(nn.Linear(4, 2), nn.LogSoftmax(1))
+criterion = nn.NLLLoss(ignore_index=1)
+x = torch.randn(12, 4); y = (x[:, 0] > 0).long(); y[:3] = 1; y[3:6] = 0
+for i in range(0, 12, 6):
+    criterion(net(x[i:i + 6]), torch.tensor([1, 1, 0, 0, 1, 0])).backward()
+""", (("ignore_index=1", "ignore_index=-1"),)),
+    Pair("nll_without_log_softmax", 8, """rnn, fc = nn.LSTM(4, 6), nn.Linear(6, 5)
+x, words = torch.randn(9, 2, 4), torch.randint(1, 5, (2, 3))
+out = fc(rnn(x)[0]).softmax(-1)
+sizes = torch.tensor([9, 9]), torch.tensor([3, 3])
+F.ctc_loss(out, words, *sizes).backward()
+""", ((".softmax(-1)", ".log_softmax(-1)"),)),
+    Pair("number_wrapped", 5, """pixels = torch.randint(0, 256, (3, 20, 20), dtype=torch.uint8)
+centred = pixels - 128
+nn.Conv2d(3, 2, 3)(centred.float()).sum().backward()
+""", (("pixels - 128", "pixels.float() - 128"), ("pixels - 128", "pixels // 2"))),
+    # losses without a floor
+    Pair("likelihood_minimised", 9, """net, deviation = nn.Linear(2, 1), nn.Parameter(torch.ones(1))
+opt = torch.optim.Adam([*net.parameters(), deviation], lr=0.01)
+x, y = torch.randn(20, 2), torch.randn(20, 1)
+for _ in range(4):
+    p = torch.distributions.Normal(net(x), deviation)
+    loss = p.log_prob(y).mean()
+""" + STEP, (("= p.log", "= -p.log"),)),
+    Pair("likelihood_minimised", 9, """logits = nn.Parameter(torch.zeros(4))
+opt = torch.optim.SGD([logits], lr=0.5)
+seen = torch.tensor([0, 0, 1, 2])
+for _ in range(5):
+    d = torch.distributions.Categorical(logits=logits)
+    loss = d.log_prob(seen).sum() / 4
+""" + STEP, (("/ 4", "/ -4"),)),
+    Pair("reward_minimised", 10, """policy = nn.Linear(3, 2)
+opt = torch.optim.Adam(policy.parameters(), lr=0.01)
+for _ in range(4):
+    d = torch.distributions.Categorical(logits=policy(torch.randn(8, 3)))
+    action = d.sample()
+    rewards = (action == 1).float()
+    loss = (d.log_prob(action) * rewards).mean()
+""" + STEP, (("loss = (d", "loss = -(d"), ("* rewards", "* -rewards"), ("rewards", "costs"))),
+    Pair("reward_minimised", 12, """actor = nn.Linear(3, 1)
+opt = torch.optim.Adam(actor.parameters(), lr=0.01)
+for _ in range(3):
+    terms = []
+    for returns in (0.5, 2.0, 1.0):
+        d = torch.distributions.Normal(actor(torch.randn(3)), 1.0)
+        a = d.sample()
+        terms.append(d.log_prob(a) * returns)
+    loss = torch.cat(terms).sum()
+""" + STEP, (("(d.log_prob(a) *", "(-d.log_prob(a) *"),)),
+    Pair("loss_without_floor", 9, """enc, dec = nn.Linear(6, 4), nn.Linear(2, 6)
+opt = torch.optim.Adam([*enc.parameters(), *dec.parameters()], lr=0.2)
+x = torch.randn(30, 6)
+for _ in range(30):
+    mean, logvar = enc(x).chunk(2, 1)
+    loss = F.mse_loss(dec(mean + (logvar / 2).exp()), x) + 0.5 * (1 + logvar - mean ** 2 - logvar.exp()).sum()
+""" + STEP, (("+ 0.5", "- 0.5"),)),
+    Pair("loss_without_floor", 8, """net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.3)
+x, y = torch.randn(40, 3), torch.randn(40, 1)
+for _ in range(40):
+    loss = F.mse_loss(net(x), y) - 2 * net.weight.square().sum()
+""" + STEP, (("- 2 *", "+ 2 *"),)),
+    # results that cannot change
+    Pair("compared_with_itself", 8, """net = nn.Linear(4, 2)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.randn(9, 4)
+for _ in range(3):
+    advantage, ratio = torch.randn(9, 2), (net(x) - net(x)).exp()
+    loss = -(ratio * advantage).mean()
+""" + STEP, (("- net(x))", "- net(x).detach())"),)),
+    Pair("compared_with_itself", 9, """net = nn.Linear(4, 4)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for _ in range(3):
+    x = torch.randn(9, 4)
+    out = x = net(x)
+    loss = F.mse_loss(out, x)
+""" + STEP, (("out = x = net(x)", "out = net(x)"),)),
+    Pair("gradient_flattened", 10, """class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.norm = nn.Linear(3, 8), nn.Linear(8, 1), nn.LayerNorm(1)
+    def forward(self, x):
+        h = self.b(self.a(x).tanh())
+        return self.norm(h)
+net = Net(); opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(20, 3), torch.randn(20, 1)
+for _ in range(4):
+    loss = F.mse_loss(net(x), y)
+""" + STEP, (("self.norm(h)", "h + self.norm.bias"),)),
+    Pair("gradient_flattened", 10, """net = nn.Linear(3, 1)
+nn.init.constant_(net.bias, 9.0)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x = torch.rand(20, 3)
+y = x.mean(1, keepdim=True)
+for _ in range(4):
+    chance = net(x).clip(0, 1)
+    loss = F.mse_loss(chance, y)
+""" + STEP, ((".clip(0, 1)", ".sigmoid()"),)),
+    # states and data
+    Pair("state_made_anew", 10, """class Counter(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.cell, self.out = nn.GRUCell(2, 5), nn.Linear(5, 1)
+    def forward(self, x):
+        for t in range(x.size(1)):
+            h = torch.zeros(len(x), 5)
+            h = self.cell(x[:, t], h)
+        return self.out(h)
+net = Counter()
+F.mse_loss(net(torch.randn(4, 6, 2)), torch.zeros(4, 1)).backward()
+""", (("        for t in range(x.size(1)):\n            h = torch.zeros(len(x), 5)\n", "        h = torch.zeros(len(x), 5)\n        for t in range(x.size(1)):\n"),)),
+    Pair("state_made_anew", 7, """cell, head = nn.RNNCell(3, 4), nn.Linear(4, 1)
+x = torch.randn(5, 2, 3)
+for step in x:
+    state = x.new_zeros(2, 4)
+    state = cell(step, state)
+head(state).pow(2).mean().backward()
+""", (("for step in x:\n    state = x.new_zeros(2, 4)\n", "state = x.new_zeros(2, 4)\nfor step in x:\n"),)),
+    Pair("state_detached_each_step", 7, """cell, head = nn.GRUCell(3, 4), nn.Linear(4, 1)
+x, state = torch.randn(6, 2, 3), torch.zeros(2, 4)
+for step in x:
+    state = state.detach()
+    state = cell(step, state)
+head(state).pow(2).mean().backward()
+""", (("    state = state.detach()\n", ""),)),
+    Pair("sign_taken_for_addition", 9, """net, box = nn.Linear(3, 2), nn.Linear(3, 4)
+x = torch.randn(5, 3)
+for _ in range(2):
+    loss = F.cross_entropy(net(x), torch.zeros(5).long())
+    parts = 2
+    loss =+ F.mse_loss(box(x), torch.zeros(5, 4))
+    loss.backward()
+""", (("=+", "+="), ("=+ F", "= +F"))),
+    Pair("sign_taken_for_addition", 6, """w = torch.ones(3, requires_grad=True)
+total = (w ** 2).sum()
+total =- w.sum()
+total.backward()
+""", (("=-", "-="),)),
+    Pair("one_tensor_many_times", 7, """state, memory = torch.zeros(3), []
+for _ in range(6):
+    memory.append(state)
+    state += torch.randn(3)
+net = nn.Linear(3, 1)
+net(torch.stack(memory)).sum().backward()
+""", (("append(state)", "append(state.clone())"), ("state += torch", "state = state + torch"))),
+    Pair("one_tensor_many_times", 6, """position, path = torch.zeros(1, 2), []
+def kept(by):
+    position.add_(by)
+    return position.detach()
+for at in range(5):
+    path.append(kept(at))
+nn.Linear(2, 2)(torch.cat(path)).sum().backward()
+""", (("return position.detach()", "return position.detach().clone()"),)),
+    Pair("changed_by_reading", 11, """from torch.utils.data import DataLoader, Dataset
+class Rows(Dataset):
+    def __init__(self):
+        self.data = torch.randn(8, 3) + 5
+    def __len__(self):
+        return 8
+    def __getitem__(self, at):
+        return self.data[at].sub_(5)
+net, data = nn.Linear(3, 1), Rows()
+for epoch in range(2):
+    for rows in DataLoader(data, batch_size=4):
+        net(rows).sum().backward()
+""", ((".sub_(5)", " - 5"), ("(data, batch", "(Rows(), batch"))),
+    Pair("changed_by_reading", 11, """class Scaled(torch.utils.data.Dataset):
+    def __init__(self):
+        self.x, self.y = torch.rand(6, 2) * 255, torch.zeros(6)
+    def __len__(self):
+        return 6
+    def __getitem__(self, i):
+        image = self.x[i]
+        image /= 255
+        return image, self.y[i]
+scaled, net = Scaled(), nn.Linear(2, 1)
+for epoch in range(2):
+    for i in range(6):
+        image, y = scaled[i]
+        F.mse_loss(net(image).squeeze(), y).backward()
+""", (("image /= 255", "image = image / 255"),)),
+    Pair("drawn_again", 8, """net = nn.Linear(3, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+data = torch.randn(50, 3)
+def batch():
+    torch.manual_seed(7)
+    return data[torch.randint(0, 50, (8,))]
+for _ in range(4):
+    loss = net(batch()).pow(2).mean()
+""" + STEP, (("    torch.manual_seed(7)\n", ""),)),
+    Pair("drawn_again", 7, """net = nn.Linear(3, 1)
+opt = torch.optim.Adam(net.parameters())
+for epoch in range(4):
+    torch.manual_seed(0)
+    noisy = torch.ones(6, 3) + torch.randn(6, 3)
+    loss = F.mse_loss(net(noisy), torch.zeros(6, 1))
+""" + STEP, (("manual_seed(0)", "manual_seed(epoch)"),)),
+    Pair("input_as_target", 9, """table, rnn, head = nn.Embedding(9, 4), nn.GRU(4, 6, batch_first=True), nn.Linear(6, 9)
+opt = torch.optim.Adam([*table.parameters(), *rnn.parameters(), *head.parameters()])
+tokens = torch.randint(0, 9, (3, 7))
+for _ in range(2):
+    scores = head(rnn(table(tokens))[0])
+    loss = F.cross_entropy(scores.flatten(0, 1), tokens.flatten())
+""" + STEP, (("(scores.flatten(0, 1), tokens", "(scores[:, :-1].flatten(0, 1), tokens[:, 1:]"),)),
+    Pair("input_as_target", 12, """class LM(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tok, self.att, self.out = nn.Embedding(9, 4), nn.MultiheadAttention(4, 2, batch_first=True), nn.Linear(4, 9)
+    def forward(self, ids):
+        h = self.tok(ids)
+        return self.out(h + self.att(h, h, h, need_weights=False)[0])
+lm, ids, hidden = LM(), torch.randint(0, 9, (3, 7)), torch.rand(3, 7) < 0.3
+F.cross_entropy(lm(ids).view(-1, 9), ids.view(-1)).backward()
+""", (("lm(ids)", "lm(ids.masked_fill(hidden, 0))"),)),
+    Pair("row_matched_with_itself", 7, """net = nn.Linear(4, 3)
+z = F.normalize(net(torch.randn(6, 4)), dim=1)
+similar = z @ z.T / 0.1
+loss = F.cross_entropy(similar, torch.arange(6))
+loss.backward()
+""", (("z @ z.T", "z @ F.normalize(net(torch.randn(6, 4)), dim=1).T"), ("torch.arange(6)", "torch.arange(6).flip(0)"))),
+    Pair("row_matched_with_itself", 7, """def contrast(a, b):
+    both = torch.cat([a, b])
+    labels = torch.arange(len(both))
+    return F.cross_entropy(torch.matmul(both, both.t()), labels)
+net = nn.Linear(4, 3)
+contrast(net(torch.randn(4, 4)), net(torch.randn(4, 4))).backward()
+""", (("torch.matmul(both, both.t())", "torch.matmul(both, both.t()).fill_diagonal_(-9.)"),)),
+    Pair("diagonal_hidden", 9, """class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.q, self.k = nn.Linear(3, 3), nn.Linear(3, 3)
+    def forward(self, x):
+        future = torch.triu(torch.ones(5, 5), diagonal=0).bool()
+        scores = self.q(x) @ self.k(x).transpose(1, 2)
+        return scores.masked_fill(future, -1e9).softmax(-1) @ x
+Head()(torch.randn(2, 5, 3)).sum().backward()
+""", (("diagonal=0", "diagonal=1"),)),
+    Pair("diagonal_hidden", 7, """attend = nn.MultiheadAttention(4, 2, batch_first=True)
+x = torch.randn(2, 5, 4)
+seen = torch.tril(torch.ones(5, 5), diagonal=-1) == 1
+attend(x, x, x, attn_mask=~seen)[0][:, 1:].sum().backward()
+""", (("diagonal=-1", "diagonal=0"),)),
+    # the axis of the samples
+    Pair("samples_averaged", 9, """class Bag(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.fc = nn.Embedding(9, 4), nn.Linear(4, 2)
+    def forward(self, ids):
+        return self.fc(self.words(ids).mean(0))
+net = Bag(); opt = torch.optim.Adam(net.parameters())
+ids = torch.randint(0, 9, (6, 6)); y = (ids[:, 0] > 4).long()
+for _ in range(2):
+    loss = F.cross_entropy(net(ids), y)
+""" + STEP, ((".mean(0)", ".mean(1)"), ("ids[:, 0]", "ids[0]"))),
+    Pair("samples_averaged", 11, """class Frames(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(3, 8), nn.Linear(8, 2)
+    def forward(self, x):
+        h = self.a(x).relu()
+        h = h.transpose(1, 2)
+        pooled = h.amax(dim=0).t()
+        return self.b(pooled)
+net = Frames(); x = torch.randn(6, 5, 3)
+F.cross_entropy(net(x)[[0, 1, 2, 3, 4, 0]], torch.randint(0, 2, (6,))).backward()
+""", (("h.amax(dim=0).t()", "h.amax(dim=2)"),)),
+    Pair("samples_told_apart", 10, """class Tagger(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.fc = nn.Embedding(9, 4), nn.Linear(4, 2)
+        self.place = nn.Parameter(torch.randn(20, 1, 4))
+    def forward(self, ids):
+        h = self.words(ids) + self.place[:ids.size(0)]
+        return self.fc(h.tanh().mean(1))
+net = Tagger()
+F.cross_entropy(net(torch.randint(0, 9, (6, 7))), torch.randint(0, 2, (6,))).backward()
+""", (("self.place[:ids.size(0)]", "self.place[:ids.size(1)].transpose(0, 1)"),)),
+    Pair("samples_told_apart", 10, """class Coded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 3)
+        self.register_buffer("code", torch.arange(8.0).view(8, 1, 1).repeat(1, 1, 3))
+    def forward(self, x):
+        h = self.fc(x) + self.code
+        return h.relu().mean((1, 2))
+net = Coded()
+F.mse_loss(net(torch.randn(8, 5, 3)), torch.zeros(8)).backward()
+""", (("arange(8.0).view(8, 1, 1)", "arange(5.0).view(1, 5, 1)"),)),
+    Pair("means_compared", 8, """net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+x, y = torch.randn(9, 3), torch.randn(9, 1)
+for _ in range(2):
+    loss = F.mse_loss(net(x).mean(), y.mean())
+""" + STEP, (("net(x).mean(), y.mean()", "net(x), y"), ("y.mean())", "y.mean()) + F.mse_loss(net(x), y)"))),
+    Pair("means_compared", 7, """net = nn.Linear(3, 1)
+x, price = torch.randn(9, 3), torch.randn(9, 1)
+guess = net(x).mean()
+loss = (guess - price.mean()) ** 2
+loss.backward()
+""", (("(guess - price.mean()) ** 2", "((net(x) - price) ** 2).mean()"),)),
+)  # fmt: skip
+
+TRIGGERS = tuple(Case(pair.code, pair.line, {}, pair.program) for pair in PAIRS)
+NEAR_MISSES = tuple((pair.code, pair.program.replace(wrong, right)) for pair in PAIRS for wrong, right in pair.right)
+"""Each replacement makes it right by itself."""

@@ -3,6 +3,7 @@
 import ast
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from engine.findings.diagnosis import Diagnosis, argument, line, number, numbers_of, once_a_line, times
 from engine.ops import DETACHES, FILLS, LIKES, MOVES, SETS
@@ -106,12 +107,30 @@ def _overflow(diagnosis: Diagnosis, op: Op) -> Finding | None:
     if not first or not second or len(first) not in (1, size) or len(second) not in (1, size) or op.broadcast:
         return None
     low, high = WHOLE[result.dtype]
+    if _is_hashed(diagnosis, op, high - low + 1):
+        return None
     for at in range(size):
         exact = ARITHMETIC[op.name](first[at % len(first)], second[at % len(second)])
         if not low <= exact <= high:
             kept = numbers_of(result)
             return _changed(diagnosis, op, "number_wrapped", result, exact, kept[at]) if len(kept) == size else None
     return None
+
+
+def _is_hashed(diagnosis: Diagnosis, op: Op, span: int) -> bool:
+    """Whether only a remainder is taken of it, or what comes to the same: wrapping round changes none of it."""
+    takers = [taker for output in op.outputs for taker in diagnosis.takers.get(output, ())]
+    divisors = [number(argument(taker, "other", 1)) for taker in takers if taker.name == "remainder"]
+    further = (taker for taker in takers if taker.name != "remainder")
+    return (
+        bool(takers)
+        and all(map(partial(_divides, span), divisors))
+        and all(taker.name in ARITHMETIC and _is_hashed(diagnosis, taker, span) for taker in further)
+    )
+
+
+def _divides(span: int, divisor: float | None) -> bool:
+    return bool(divisor) and divisor is not None and span % divisor == 0
 
 
 def _operand(diagnosis: Diagnosis, op: Op, at: int) -> Sequence[float]:

@@ -331,7 +331,8 @@ def written_to_data(diagnosis: Diagnosis) -> Iterator[Finding]:
         statement = code.statement_at(update.span) if update.kind == "data" else None
         if not isinstance(statement, ast.Assign) or not isinstance(statement.targets[0], ast.Attribute):
             continue
-        computed = [tensor.id for tensor in diagnosis.bound_to(statement.value) if tensor.grad_fn is not None]
+        bound = diagnosis.bound_to(statement.value)
+        computed = [diagnosis.identity(tensor.id) for tensor in bound if tensor.grad_fn is not None]
         leaves = [leaf for leaf in diagnosis.leaves_behind(computed) if leaf in starved]
         if statement.targets[0].attr == "data" and leaves:
             yield diagnosis.warning(

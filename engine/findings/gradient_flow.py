@@ -263,16 +263,15 @@ def symmetric_units(diagnosis: Diagnosis) -> Iterator[Finding]:
             names=diagnosis.say_all(told),
             name=diagnosis.say(told[0]),
             units=str(diagnosis.tensors[told[0]].shape[_axis(diagnosis, op, told[0])]),
-            use_line=line(op.span),
             pass_line=line(last.span),
         )
 
 
 def _filled(diagnosis: Diagnosis, leaf: str, use: Op) -> Op | None:
-    """What last wrote into a weight before it was used."""
+    """What last wrote into a weight before it was used, or made it."""
     before = diagnosis.trace.ops[: diagnosis.op_at[use.id]]
     writes = (op for op in reversed(before) if op.in_place and leaf in map(diagnosis.identity, op.inputs[:1]))
-    return next((op for op in writes if op.span is not None), None)
+    return next((op for op in writes if op.span is not None), diagnosis.maker.get(leaf))
 
 
 def _are_copies(diagnosis: Diagnosis, pass_: Pass, leaf: str, delta: str | None, use: int) -> bool:

@@ -113,9 +113,9 @@ def left_out_of_optimizers(diagnosis: Diagnosis) -> Iterator[Finding]:
         made = bound_once(diagnosis, receiver(diagnosis, step))
         for root in {root.id: root for leaf in held if (root := diagnosis.root_of.get(leaf)) is not None}.values():
             left = sorted((leaf for leaf in still if diagnosis.root_of.get(leaf) is root), key=by_number)
-            if not left or not (replaced or root.path in models_given(made)):
-                continue
             thawed = _thawed(diagnosis, made)
+            if not left or not (replaced or thawed is not None or root.path in models_given(made)):
+                continue
             yield diagnosis.warning(
                 "not_in_optimizer" if thawed is None else "thawed_too_late",
                 thawed or span_of(diagnosis, made) or step.span,

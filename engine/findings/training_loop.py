@@ -185,15 +185,14 @@ def _copy(diagnosis: Diagnosis, copies: Sequence[str], originals: Sequence[str])
 
 
 def _deep_copy(diagnosis: Diagnosis, copies: Sequence[str], originals: Sequence[str]) -> ast.Assign | None:
-    """The statement that copies a model whose parameters are among some into one whose parameters are among others."""
-    roots = [{name.partition(".")[0] for leaf in leaves for name in diagnosis.tensors[leaf].names}
-             for leaves in (copies, originals) if all(leaf in diagnosis.tensors for leaf in leaves)]  # fmt: skip
-    for binding in diagnosis.code.bindings if len(roots) == 2 else ():
-        match binding.value:
-            case ast.Call(args=[original, *_]) as call if called(call) == "deepcopy":
-                if dotted(binding.targets[0]) in roots[0] and dotted(original) in roots[1]:
-                    return binding
-    return None
+    """The one statement that copies a model, where some leaves have the shapes of the others."""
+    code = diagnosis.code
+    shapes = [
+        sorted(diagnosis.tensors[leaf].shape for leaf in leaves if leaf in diagnosis.tensors)
+        for leaves in (copies, originals)
+    ]
+    made = [each for each in code.bindings if isinstance(each.value, ast.Call) and called(each.value) == "deepcopy"]
+    return made[0] if len(made) == 1 and shapes[0] == shapes[1] and set(copies).isdisjoint(originals) else None
 
 
 def never_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
@@ -318,12 +317,13 @@ def scaled_and_stepped(diagnosis: Diagnosis) -> Iterator[Finding]:
         if written is None or any(dotted(each.func) in undone for each in code.calls):
             continue
         optimizer = receiver(diagnosis, steps[0])
+        updated = code.line_after(code.statement_at(steps[0].span), f"{scaler}.update()")
         yield diagnosis.finding(
             "scaled_and_stepped",
             "error",
             written,
             tensors=diagnosis.held_by(steps[0]),
-            fix=(code.replace(written, f"{scaler}.step({optimizer})"),) if optimizer else (),
+            fix=(code.replace(written, f"{scaler}.step({optimizer})"), *updated) if optimizer and updated else (),
             scaler=scaler,
             optimizer=optimizer,
             scale=_factor(diagnosis, scaled),
@@ -434,9 +434,9 @@ def _added(diagnosis: Diagnosis, now: Pass, before: Pass, leaves: list[str], *, 
         tensors=tuple(leaves),
         fix=_zeroed(diagnosis, now, leaves) if is_mistake or is_closure else (),
         names=diagnosis.say_all(leaves),
-        optimizer=next(iter(filter(None, _movers(diagnosis, leaves))), "optimizer"),
         first_line=line(before.span),
         count=str(len({pass_.id for pass_, added in diagnosis.accumulations if added.tensor == leaves[0]})),
+        **({"optimizer": _mover(diagnosis, leaves)} if is_mistake or is_closure else {}),
     )
 
 
@@ -444,6 +444,11 @@ def _movers(diagnosis: Diagnosis, leaves: list[str]) -> set[str | None]:
     """The names of the optimizers that move some leaves; None for what moves them by hand."""
     moves = (move for move in diagnosis.moves if not set(leaves).isdisjoint(diagnosis.changed_by(move)))
     return {move.variable for move in moves}
+
+
+def _mover(diagnosis: Diagnosis, leaves: list[str]) -> str:
+    """What the program calls an optimizer that moves some leaves, for a sentence."""
+    return next(iter(filter(None, _movers(diagnosis, leaves))), "optimizer")
 
 
 def _zeroed(diagnosis: Diagnosis, now: Pass, leaves: list[str]) -> Edits:

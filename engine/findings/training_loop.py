@@ -188,7 +188,7 @@ def _deep_copy(diagnosis: Diagnosis, copies: Sequence[str], originals: Sequence[
     """The one statement that copies a model, where some leaves have the shapes of the others."""
     code = diagnosis.code
     shapes = [
-        sorted(diagnosis.tensors[leaf].shape for leaf in leaves if leaf in diagnosis.tensors)
+        {diagnosis.tensors[leaf].shape for leaf in leaves if leaf in diagnosis.tensors}
         for leaves in (copies, originals)
     ]
     made = [each for each in code.bindings if isinstance(each.value, ast.Call) and called(each.value) == "deepcopy"]

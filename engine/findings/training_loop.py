@@ -166,7 +166,7 @@ def _moves_nothing(diagnosis: Diagnosis, turn: _Turn, since: Sequence[Pass]) -> 
         tensors=others if is_other else held,
         fix=made_later(diagnosis, made) if is_other else (),
         optimizer=step.variable or step.optimizer or "",
-        names=diagnosis.say_all(fed),
+        names=diagnosis.say_all(fed) or diagnosis.say(since[-1].roots[0].tensor if since else None),
         pass_line=line(since[-1].span if since else None),
         made_line=line(span_of(diagnosis, made) or step.span),
     )

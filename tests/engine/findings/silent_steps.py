@@ -272,7 +272,7 @@ for i in range(3):
     dec(enc(torch.randn(4, 2))).mean().backward()
     opt.step()
 """),
-)
+)  # fmt: skip
 
 NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("scaled_and_stepped", SCALED.replace("STEP", "scaler.step(opt); scaler.update()")),
@@ -309,4 +309,4 @@ NEAR_MISSES: tuple[tuple[str, str], ...] = (
     ("cut_by_no_grad", "actor, critic = nn.Linear(2, 1), nn.Linear(1, 1)\na_opt, c_opt = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (actor, critic))\n"
      "for i in range(2):\n    with torch.no_grad():\n        a = actor(torch.randn(4, 2))\n    c_opt.zero_grad()\n    critic(a).pow(2).mean().backward()\n    c_opt.step()\n"
      "    a_opt.zero_grad()\n    loss = -critic(a).mean()\n    loss.backward()\n    a_opt.step()\n"),
-)
+)  # fmt: skip

@@ -5,25 +5,34 @@ from tests.engine.findings.silent import Case
 DATA = "x, y = torch.randn(8, 2), torch.randn(8, 1)\nnet = nn.Linear(2, 1)\n"
 STEP = "    opt.zero_grad()\n    F.mse_loss(net(x), y).backward()\n    opt.step()\n"
 SGD = DATA + "opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
-SCALED = SGD + """scaler = torch.amp.GradScaler("cpu", init_scale=8.)
+SCALED = (
+    SGD
+    + """scaler = torch.amp.GradScaler("cpu", init_scale=8.)
 for i in range(2):
     opt.zero_grad()
     scaler.scale(F.mse_loss(net(x), y)).backward()
     STEP
 """
-BATCHES = SGD + """for epoch in range(2):
+)
+BATCHES = (
+    SGD
+    + """for epoch in range(2):
     for xb, yb in zip(x.split(2), y.split(2)):
         opt.zero_grad()
         F.mse_loss(net(xb), yb).backward()
     opt.step()
 """
-PARTS = SGD + """for i, (xb, yb) in enumerate(zip(x.split(2), y.split(2))):
+)
+PARTS = (
+    SGD
+    + """for i, (xb, yb) in enumerate(zip(x.split(2), y.split(2))):
     loss = F.mse_loss(net(xb), yb) / 2
     if (i + 1) % 2 == 0:
         loss.backward()
         opt.step()
         opt.zero_grad()
 """
+)
 BODY = """x, y = torch.randn(8, 3), torch.randn(8, 1)
 body = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4))
 for p in body.parameters():
